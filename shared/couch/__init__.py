@@ -1,0 +1,51 @@
+"""The client library for partitioned CouchDB and Cloudant databases, on ibmcloudant."""
+
+from shared.couch.changes import Change, Changes
+from shared.couch.database import AFTER_EVERYTHING, AcrossPartitions, Database, Partition, Written
+from shared.couch.documents import Doc, DocumentType, document_id, split_id, time_ordered_id
+from shared.couch.errors import (
+    DatabaseAway,
+    DatabaseDenied,
+    NoSuchDocument,
+    PartitionFull,
+    QueryRefused,
+    UpdateConflict,
+)
+from shared.couch.indexes import DatabaseDesign, FindIndex, View, view_source
+from shared.couch.pages import Page, SearchPage
+from shared.couch.search import SearchField, SearchIndex
+from shared.couch.server import Server
+from shared.couch.tally import Tally, counting, start_counting
+
+__all__ = [
+    "AFTER_EVERYTHING",
+    "AcrossPartitions",
+    "Change",
+    "Changes",
+    "Database",
+    "DatabaseAway",
+    "DatabaseDenied",
+    "DatabaseDesign",
+    "Doc",
+    "DocumentType",
+    "FindIndex",
+    "NoSuchDocument",
+    "Page",
+    "Partition",
+    "PartitionFull",
+    "QueryRefused",
+    "SearchField",
+    "SearchIndex",
+    "SearchPage",
+    "Server",
+    "Tally",
+    "UpdateConflict",
+    "View",
+    "Written",
+    "counting",
+    "document_id",
+    "split_id",
+    "start_counting",
+    "time_ordered_id",
+    "view_source",
+]

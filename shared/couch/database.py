@@ -1,0 +1,254 @@
+"""An opened database. A partition is a place one goes to; a read across partitions has the longer name.
+
+    orders.partition("order42").all()                         one partition query
+    orders.across_partitions.find(ORDERS_OF_A_CUSTOMER, ...)  one global query
+
+Errors are those of `shared.couch.errors`: NoSuchDocument, UpdateConflict, QueryRefused, DatabaseAway.
+"""
+
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import requests
+from ibm_cloud_sdk_core import ApiException
+from ibmcloudant.cloudant_v1 import CloudantV1
+
+from shared.couch.changes import Changes
+from shared.couch.changes import from_answer as changes_from_answer
+from shared.couch.documents import Doc
+from shared.couch.errors import DatabaseAway, NoSuchDocument, QueryRefused, UpdateConflict, from_answer
+from shared.couch.indexes import FindIndex, View
+from shared.couch.pages import Page, SearchPage, decode_place, encode_place
+from shared.couch.search import SearchIndex
+
+AFTER_EVERY_STRING = "￰"
+AFTER_EVERYTHING: dict[str, Any] = {}
+
+
+class Client:
+    """The SDK with our errors: `call("get_document", db=..., doc_id=...)` -> the parsed answer."""
+
+    def __init__(self, sdk: CloudantV1) -> None:
+        self.sdk = sdk
+
+    def call(self, operation: str, **arguments: Any) -> Any:
+        return self.answer(operation, **arguments).get_result()
+
+    def answer(self, operation: str, **arguments: Any) -> Any:
+        """The SDK's DetailedResponse, for those who need its headers."""
+        try:
+            return getattr(self.sdk, operation)(**arguments)
+        except ApiException as error:
+            raise _translated(error, operation) from error
+        except requests.RequestException as error:
+            raise DatabaseAway(f"The database does not answer ({type(error).__name__}).") from error
+
+
+@dataclass(frozen=True)
+class Written:
+    """What became of one document of a bulk write: a new `rev`, or an `error` (`conflict`, `forbidden`, ...) and its reason."""
+
+    id: str
+    rev: str | None = None
+    error: str | None = None
+    reason: str | None = None
+
+
+class Database:
+    """A database of a server. Make one with `Server.open(design)`."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self._client, self.name = client, name
+        self.across_partitions = AcrossPartitions(client, name)
+
+    def partition(self, key: str) -> "Partition":
+        return Partition(self._client, self.name, key)
+
+    def get(self, docid: str, *, conflicts: bool = False, rev: str | None = None) -> Doc:
+        """One document; with `conflicts` its `_conflicts` are listed. Raises NoSuchDocument."""
+        return self._client.call("get_document", db=self.name, doc_id=docid, conflicts=conflicts or None, rev=rev)
+
+    def get_many(self, docids: Sequence[str]) -> dict[str, Doc]:
+        """The documents that exist, by id, in one call."""
+        if not docids:
+            return {}
+        answer = self._client.call("post_all_docs", db=self.name, keys=list(docids), include_docs=True)
+        return {row["id"]: row["doc"] for row in answer["rows"] if row.get("doc")}
+
+    def put(self, doc: Doc) -> str:
+        """Writes one document (with its `_rev` if it replaces one) and returns the new revision. Raises UpdateConflict."""
+        try:
+            return self._client.call("put_document", db=self.name, doc_id=doc["_id"], document=doc)["rev"]
+        except UpdateConflict as conflict:
+            if not conflict.extra.get("resent"):
+                raise
+            return self._own_lost_write(doc, conflict)
+
+    def put_many(self, docs: Iterable[Doc]) -> list[Written]:
+        """Writes many in one call, each on its own: a bulk is not a transaction, so look at every answer."""
+        rows = self._client.call("post_bulk_docs", db=self.name, bulk_docs={"docs": list(docs)})
+        return [Written(row["id"], row.get("rev"), row.get("error"), row.get("reason")) for row in rows]
+
+    def add_many(self, docs: Sequence[Doc]) -> dict[str, str]:
+        """Adds immutable documents that may be there already; {id: revision} of those. Raises UpdateConflict when one is there with other content."""
+        written = self.put_many(docs)
+        there = {row.id: row.rev for row in written if row.rev}
+        taken = [doc for doc, row in zip(docs, written, strict=True) if row.error == "conflict"]
+        refused = [row for row in written if row.error and row.error != "conflict"]
+        if refused:
+            raise QueryRefused(f"{refused[0].id}: {refused[0].error} {refused[0].reason}")
+        stored = self.get_many([doc["_id"] for doc in taken])
+        for doc in taken:
+            if _content(stored.get(doc["_id"], {})) != _content(doc):
+                raise UpdateConflict(f"{doc['_id']} is there already with other content.", document=doc["_id"])
+        return there | {docid: doc["_rev"] for docid, doc in stored.items()}
+
+    def delete(self, docid: str, rev: str) -> None:
+        self._client.call("delete_document", db=self.name, doc_id=docid, rev=rev)
+
+    def changes(
+        self, since: str = "0", *, limit: int = 100, wait: float = 0, include_docs: bool = True,
+        selector: dict[str, Any] | None = None, conflicts: bool = False,
+    ) -> Changes:  # fmt: skip
+        """What changed since `since`; with `wait` seconds, the answer is held back until something does."""
+        arguments: dict[str, Any] = {"since": since, "limit": limit, "include_docs": include_docs}
+        if wait:
+            arguments |= {"feed": "longpoll", "timeout": int(wait * 1000)}
+        if selector:
+            arguments |= {"filter": "_selector", "selector": selector}
+        if conflicts:
+            arguments |= {"conflicts": True}
+        return changes_from_answer(self._client.call("post_changes", db=self.name, **arguments))
+
+    def get_local(self, name: str) -> Doc | None:
+        """A `_local` document: stays on this server, is not replicated and not in any view."""
+        try:
+            return self._client.call("get_local_document", db=self.name, doc_id=name)
+        except NoSuchDocument:
+            return None
+
+    def put_local(self, name: str, doc: Doc) -> str:
+        return self._client.call("put_local_document", db=self.name, doc_id=name, document=doc)["rev"]
+
+    def attachment(self, docid: str, name: str) -> tuple[bytes, str]:
+        """The bytes and the content type."""
+        answer = self._client.answer("get_attachment", db=self.name, doc_id=docid, attachment_name=name)
+        return answer.get_result().content, answer.get_headers()["Content-Type"]
+
+    def put_attachment(self, docid: str, rev: str, name: str, content: bytes, content_type: str) -> str:
+        return self._client.call(
+            "put_attachment", db=self.name, doc_id=docid, rev=rev, attachment_name=name,
+            attachment=io.BytesIO(content), content_type=content_type,
+        )["rev"]  # fmt: skip
+
+    def information(self) -> dict[str, Any]:
+        return self._client.call("get_database_information", db=self.name)
+
+    def _own_lost_write(self, doc: Doc, conflict: UpdateConflict) -> str:
+        stored = self.get(doc["_id"])
+        if _content(stored) != _content(doc):
+            raise conflict
+        return stored["_rev"]
+
+
+class Partition:
+    """The documents that share one partition key; every method is one partition query."""
+
+    def __init__(self, client: Client, database: str, key: str) -> None:
+        self._client, self._at, self.key = client, {"db": database, "partition_key": key}, key
+
+    def all(self, prefix: str = "", *, limit: int | None = None, descending: bool = False) -> list[Doc]:
+        """Its documents in id order, or those whose key begins with `prefix`."""
+        start, end = f"{self.key}:{prefix}", f"{self.key}:{prefix}{AFTER_EVERY_STRING}"
+        bounds = {"start_key": end, "end_key": start, "descending": True} if descending else {"start_key": start, "end_key": end}
+        arguments = bounds if prefix or descending else {}
+        answer = self._client.call("post_partition_all_docs", **self._at, include_docs=True, limit=limit, **arguments)
+        return [row["doc"] for row in answer["rows"]]
+
+    def find(self, index: FindIndex, selector: dict[str, Any], **options: Any) -> Page:
+        """See `AcrossPartitions.find`."""
+        return _find(self._client, "post_partition_find", self._at, index, selector, **options)
+
+    def view(self, view: View, **query: Any) -> list[dict[str, Any]]:
+        """See `AcrossPartitions.view`."""
+        return _view(self._client, "post_partition_view", self._at, view, **query)
+
+    def search(self, index: SearchIndex, query: str, **options: Any) -> SearchPage:
+        """See `AcrossPartitions.search`; a partition's search knows no facets."""
+        return _search(self._client, "post_partition_search", self._at, index, query, **options)
+
+
+class AcrossPartitions:
+    """Reads over the whole database; every method is one global query, the scarce and dear kind."""
+
+    def __init__(self, client: Client, database: str) -> None:
+        self._client, self._at = client, {"db": database}
+
+    def find(self, index: FindIndex, selector: dict[str, Any], **options: Any) -> Page:
+        """Documents by a Mango index, in its key order. Options: sort, limit (20), bookmark, fields.
+
+        Raises QueryRefused when the server would not use this index: a scan is never silent.
+        """
+        return _find(self._client, "post_find", self._at, index, selector, **options)
+
+    def view(self, view: View, **query: Any) -> list[dict[str, Any]]:
+        """Rows {"id", "key", "value", "doc"}. Query: key, keys, start, end, inclusive_end, group, group_level, reduce, include_docs, descending, limit, skip."""
+        return _view(self._client, "post_view", self._at, view, **query)
+
+    def view_page(self, view: View, *, limit: int = 20, cursor: str | None = None, **query: Any) -> Page:
+        """A page of unreduced rows; its `next` stays good while documents come and go."""
+        if cursor:
+            query["start"], query["start_key_doc_id"] = decode_place(cursor)
+        rows = self.view(view, limit=limit + 1, reduce=False if view.reduce else None, **query)
+        return Page(rows[:limit], encode_place(rows[limit]) if len(rows) > limit else None)
+
+    def search(self, index: SearchIndex, query: str, **options: Any) -> SearchPage:
+        """Documents by a text query in Lucene syntax. Options: limit (20), bookmark, sort, counts, ranges, drilldown."""
+        return _search(self._client, "post_search", self._at, index, query, **options)
+
+
+def _find(
+    client: Client, operation: str, at: dict[str, str], index: FindIndex, selector: dict[str, Any], *,
+    sort: list[dict[str, str]] | None = None, limit: int = 20, bookmark: str | None = None, fields: list[str] | None = None,
+) -> Page:  # fmt: skip
+    answer = client.call(
+        operation, **at, selector=(index.partial or {}) | selector, sort=sort, limit=limit, bookmark=bookmark,
+        fields=fields, use_index=[index.design_id, index.name], allow_fallback=False,
+    )  # fmt: skip
+    if answer.get("warning"):
+        raise QueryRefused(f"The index {index.name} does not serve this query: {answer['warning']}")
+    docs = answer["docs"]
+    return Page(docs, answer.get("bookmark") if len(docs) == limit else None)
+
+
+def _view(client: Client, operation: str, at: dict[str, str], view: View, **query: Any) -> list[dict[str, Any]]:
+    for ours, theirs in (("start", "start_key"), ("end", "end_key")):
+        if ours in query:
+            query[theirs] = query.pop(ours)
+    return client.call(operation, **at, ddoc=view.design_id, view=view.name, **query)["rows"]
+
+
+def _search(client: Client, operation: str, at: dict[str, str], index: SearchIndex, query: str, *, limit: int = 20, **options: Any) -> SearchPage:
+    answer = client.call(
+        operation, **at, ddoc=index.design_id, index=index.name, query=query, limit=limit, include_docs=True, **options
+    )
+    docs = [row["doc"] for row in answer["rows"] if row.get("doc")]
+    following = answer["bookmark"] if len(answer["rows"]) == limit else None
+    return SearchPage(docs, following, answer["total_rows"], answer.get("counts", {}), answer.get("ranges", {}))
+
+
+def _content(doc: Doc) -> Doc:
+    return {name: value for name, value in doc.items() if name != "_rev"}
+
+
+def _translated(error: ApiException, operation: str) -> Exception:
+    response = error.http_response
+    try:
+        body = response.json()
+    except (ValueError, AttributeError):
+        body = None
+    translated = from_answer(error.status_code, body, operation)
+    translated.extra["resent"] = getattr(response, "resent", False)
+    return translated

@@ -1,0 +1,133 @@
+"""Declarations to design documents: built and warmed beside the old ones, then used, the old ones cleaned up.
+
+A design document is named after its content, so that code asks for exactly the index it was written for. `prepare`
+runs before new code starts: readers of the old code keep their old index and never wait for a build.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from shared.couch.database import Client
+from shared.couch.errors import DatabaseAway, NoSuchDocument, UpdateConflict
+from shared.couch.indexes import DatabaseDesign, FindIndex, Pattern, View
+from shared.couch.search import SearchIndex
+from shared.errors import Conflict
+
+PARTITIONED_INDEX_LIMIT = 10
+
+Progress = Callable[[str], None]
+
+
+def prepare(client: Client, name: str, design: DatabaseDesign, features: Iterable[str], progress: Progress) -> None:
+    """Makes the database and every index of `design` on it, and returns when all of them are built."""
+    _create_database(client, name, design)
+    for pattern in servable(design, features):
+        if _create_index(client, name, pattern):
+            progress(f"{name}: {pattern.name} is new, building")
+        warm(client, name, pattern, progress)
+
+
+def check(client: Client, name: str, design: DatabaseDesign, features: Iterable[str]) -> list[str]:
+    """What `prepare` would have to do, and what Cloudant would refuse; empty when all is in place."""
+    problems = refused_by_cloudant(design)
+    there = design_documents(client, name)
+    missing = [pattern for pattern in servable(design, features) if pattern.design_id not in there]
+    return problems + [f"{name}: {pattern.name} ({pattern.design_id}) is not built" for pattern in missing]
+
+
+def clean_up(client: Client, name: str, keep: set[str], progress: Progress) -> None:
+    """Removes design documents that no running version names. `keep`: design ids, of this version and those still running."""
+    for design_id, rev in design_documents(client, name).items():
+        if design_id not in keep:
+            progress(f"{name}: {design_id} is no longer used, removing")
+            client.call("delete_design_document", db=name, ddoc=design_id, rev=rev)
+
+
+def refused_by_cloudant(design: DatabaseDesign) -> list[str]:
+    """Cloudant's limit of ten partitioned indexes in a database."""
+    partitioned = [pattern.name for pattern in design.patterns if pattern.partitioned]
+    if len(partitioned) <= PARTITIONED_INDEX_LIMIT:
+        return []
+    return [f"{design.name}: {len(partitioned)} partitioned indexes, Cloudant takes {PARTITIONED_INDEX_LIMIT}: {partitioned}"]
+
+
+def servable(design: DatabaseDesign, features: Iterable[str]) -> list[Pattern]:
+    """The patterns this server can serve: text search only where `GET /` lists it."""
+    searches = "search" in set(features)
+    return [pattern for pattern in design.patterns if searches or not isinstance(pattern, SearchIndex)]
+
+
+def design_documents(client: Client, name: str) -> dict[str, str]:
+    """{design id: revision} of what is on the server."""
+    rows = client.call("post_all_docs", db=name, start_key="_design/", end_key="_design0")["rows"]
+    return {row["id"].removeprefix("_design/"): row["value"]["rev"] for row in rows}
+
+
+def warm(client: Client, name: str, pattern: Pattern, progress: Progress, pause: float = 0.5) -> None:
+    """Waits until the index has caught up, with progress from the server's task list."""
+    told = ""
+    while not _answers(client, name, pattern):
+        share = _share_done(client, pattern)
+        if share and share != told:
+            progress(f"{name}: {pattern.name} {share}")
+            told = share
+        time.sleep(pause)
+
+
+def _create_database(client: Client, name: str, design: DatabaseDesign) -> None:
+    try:
+        client.call("put_database", db=name, partitioned=design.partitioned)
+    except Conflict:
+        information = client.call("get_database_information", db=name)
+        if bool(information.get("props", {}).get("partitioned")) != design.partitioned:
+            raise Conflict(f"The database {name} exists, but is {'not ' if design.partitioned else ''}partitioned; that is fixed at creation.") from None
+
+
+def _create_index(client: Client, name: str, pattern: Pattern) -> bool:
+    if isinstance(pattern, FindIndex):
+        arguments: dict[str, Any] = {"index": pattern.definition(), "ddoc": pattern.design_id, "name": pattern.name}
+        return client.call("post_index", db=name, type="json", partitioned=pattern.partitioned, **arguments)["result"] == "created"
+    try:
+        client.call("put_design_document", db=name, ddoc=pattern.design_id, design_document=pattern.design_document())
+    except UpdateConflict:
+        return False
+    return True
+
+
+def _answers(client: Client, name: str, pattern: Pattern) -> bool:
+    """One cheap query; the server holds it back while it builds, until our patience ends."""
+    try:
+        if isinstance(pattern, View):
+            _ask_view(client, name, pattern)
+        elif isinstance(pattern, FindIndex):
+            _ask_index(client, name, pattern)
+        elif isinstance(pattern, SearchIndex):
+            _ask_search(client, name, pattern)
+    except DatabaseAway:
+        return False
+    except NoSuchDocument:
+        return False
+    return True
+
+
+def _ask_view(client: Client, name: str, view: View) -> None:
+    at, operation = ({"partition_key": "warm"}, "post_partition_view") if view.partitioned else ({}, "post_view")
+    client.call(operation, db=name, ddoc=view.design_id, view=view.name, limit=1, reduce=False if view.reduce else None, **at)
+
+
+def _ask_index(client: Client, name: str, index: FindIndex) -> None:
+    at, operation = ({"partition_key": "warm"}, "post_partition_find") if index.partitioned else ({}, "post_find")
+    selector = (index.partial or {}) | {field: {"$gt": None} for field in index.fields}
+    client.call(operation, db=name, selector=selector, use_index=[index.design_id, index.name], limit=1, **at)
+
+
+def _ask_search(client: Client, name: str, index: SearchIndex) -> None:
+    at, operation = ({"partition_key": "warm"}, "post_partition_search") if index.partitioned else ({}, "post_search")
+    client.call(operation, db=name, ddoc=index.design_id, index=index.name, query="*:*", limit=1, **at)
+
+
+def _share_done(client: Client, pattern: Pattern) -> str:
+    tasks = client.call("get_active_tasks")
+    shares = [task.get("progress") for task in tasks if pattern.design_id in str(task.get("design_document", ""))]
+    return f"{min(shares)}% built" if shares else ""

@@ -1,0 +1,62 @@
+"""What a document is: a two-part `_id`, a type, a schema number, named fields. Declarations, no I/O."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from shared.clock import now
+
+Doc = dict[str, Any]
+
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def document_id(partition: str, key: str) -> str:
+    """`partition:key`. Raises ValueError for a partition key that CouchDB refuses (empty, `_` first, or a colon)."""
+    if not partition or partition.startswith("_") or ":" in partition or not key:
+        raise ValueError(f"{partition!r} and {key!r} make no document id: a partition key is not empty, holds no colon, does not begin with an underscore.")
+    return f"{partition}:{key}"
+
+
+def split_id(docid: str) -> tuple[str, str]:
+    """The inverse of `document_id`; everything behind the first colon is the key."""
+    partition, _, key = docid.partition(":")
+    return partition, key
+
+
+def time_ordered_id(moment: datetime | None = None) -> str:
+    """26 characters whose text order is time order (ULID): 48 bits of milliseconds, 80 bits of randomness."""
+    milliseconds = int((moment or now()).timestamp() * 1000)
+    number = (milliseconds << 80) | int.from_bytes(os.urandom(10), "big")
+    return "".join(_CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))
+
+
+@dataclass(frozen=True)
+class DocumentType:
+    """A kind of document and its fields. `upgrades[n]` turns the body of schema n into schema n + 1, so old shapes stay readable."""
+
+    name: str
+    fields: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+    schema: int = 1
+    upgrades: Mapping[int, Callable[[Doc], Doc]] = field(default_factory=dict)
+
+    def new(self, docid: str, **values: Any) -> Doc:
+        """A document of this type. Raises TypeError when a field is missing or not of this type."""
+        missing = [name for name in self.fields if name not in values]
+        foreign = [name for name in values if name not in self.fields and name not in self.optional]
+        if missing or foreign:
+            raise TypeError(f"a {self.name} lacks {missing} and does not know {foreign}")
+        return {"_id": docid, "type": self.name, "schema": self.schema, **values}
+
+    def read(self, doc: Doc) -> Doc:
+        """The document in today's shape. Raises ValueError for one written by newer code or of another type."""
+        if doc.get("type") != self.name:
+            raise ValueError(f"{doc.get('_id')} is a {doc.get('type')}, not a {self.name}")
+        while (schema := doc.get("schema", 1)) != self.schema:
+            if schema not in self.upgrades:
+                raise ValueError(f"{doc.get('_id')} has schema {schema}; this code reads {self.name} up to {self.schema}")
+            doc = {**self.upgrades[schema](doc), "schema": schema + 1}
+        return doc

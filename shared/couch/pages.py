@@ -1,0 +1,41 @@
+"""One shape for a part of a list: its items and where the next part begins."""
+
+import base64
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from shared.errors import BadRequest
+
+
+@dataclass(frozen=True)
+class Page:
+    """`next` is None on the last page; else hand it back as `bookmark` or `cursor` of the same query (unsigned: `shared.web` signs it)."""
+
+    items: list[dict[str, Any]]
+    next: str | None = None
+
+
+@dataclass(frozen=True)
+class SearchPage(Page):
+    """`counts` is {field: {value: documents}}, `ranges` {field: {label: documents}}; `cannot` names what this server's search cannot do."""
+
+    total: int | None = None
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    ranges: dict[str, dict[str, int]] = field(default_factory=dict)
+    cannot: tuple[str, ...] = ()
+
+
+def encode_place(row: dict[str, Any]) -> str:
+    """Where a view page begins: the first row's key and document id."""
+    return base64.urlsafe_b64encode(orjson.dumps([row["key"], row["id"]])).decode()
+
+
+def decode_place(cursor: str) -> tuple[Any, str]:
+    """Raises BadRequest for something that `encode_place` did not make."""
+    try:
+        key, docid = orjson.loads(base64.urlsafe_b64decode(cursor))
+    except ValueError:
+        raise BadRequest("This cursor is damaged; begin again without one.", code="bad_cursor") from None
+    return key, docid

@@ -1,0 +1,78 @@
+"""The door: a CouchDB, Cloudant or minicouch at a URL.
+
+    server = Server("http://admin:secret@127.0.0.1:5984")
+    server.prepare([orders.documents.DESIGN])
+    orders = server.open(orders.documents.DESIGN)
+"""
+
+from collections.abc import Iterable
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from ibm_cloud_sdk_core.authenticators import Authenticator, BasicAuthenticator, IAMAuthenticator, NoAuthAuthenticator
+from ibmcloudant.cloudant_v1 import CloudantV1
+
+from shared.couch import design as designs
+from shared.couch.database import Client, Database
+from shared.couch.indexes import DatabaseDesign
+from shared.couch.transport import LeanSession
+
+
+class Server:
+    """A database server. `patience`: seconds a call may take, retries included; `prefix` is put before every database name."""
+
+    def __init__(
+        self, url: str, *, username: str = "", password: str = "", apikey: str = "", prefix: str = "", patience: float = 2.5,
+    ) -> None:  # fmt: skip
+        address, found = _split_credentials(url)
+        self.prefix = prefix
+        sdk = CloudantV1(authenticator=_authenticator(username or found[0], password or found[1], apikey))
+        sdk.set_service_url(address)
+        sdk.set_http_client(LeanSession(patience))
+        sdk.set_enable_gzip_compression(False)
+        self.client = Client(sdk)
+
+    def open(self, design: DatabaseDesign) -> Database:
+        """The database of a design; no call is made."""
+        return Database(self.client, self.name_of(design))
+
+    def name_of(self, design: DatabaseDesign) -> str:
+        return f"{self.prefix}{design.name}"
+
+    def features(self) -> list[str]:
+        """What `GET /` says the server can do: `search`, `nouveau`, `partitioned`, ..."""
+        return list(self.client.call("get_server_information").get("features", []))
+
+    def prepare(self, wanted: Iterable[DatabaseDesign], progress: designs.Progress = print) -> None:
+        """Databases and indexes, built and warm, before code that needs them starts. Old ones stay: see `clean_up`."""
+        features = self.features()
+        for design in wanted:
+            designs.prepare(self.client, self.name_of(design), design, features, progress)
+
+    def check(self, wanted: Iterable[DatabaseDesign]) -> list[str]:
+        """What is missing or would be refused, in sentences; empty when `prepare` has nothing to do."""
+        features = self.features()
+        return [line for design in wanted for line in designs.check(self.client, self.name_of(design), design, features)]
+
+    def clean_up(self, wanted: Iterable[DatabaseDesign], progress: designs.Progress = print, also_keep: Iterable[str] = ()) -> None:
+        """Removes the indexes that neither `wanted` nor `also_keep` (design ids of versions still running) name."""
+        for design in wanted:
+            keep = {pattern.design_id for pattern in design.patterns} | set(also_keep)
+            designs.clean_up(self.client, self.name_of(design), keep, progress)
+
+    def ready(self) -> None:
+        """Raises DatabaseAway while the server does not answer."""
+        self.client.call("get_up_information")
+
+
+def _split_credentials(url: str) -> tuple[str, tuple[str, str]]:
+    parts = urlsplit(url)
+    if "@" not in parts.netloc:
+        return url, ("", "")
+    address = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    return address, (unquote(parts.username or ""), unquote(parts.password or ""))
+
+
+def _authenticator(username: str, password: str, apikey: str) -> Authenticator:
+    if apikey:
+        return IAMAuthenticator(apikey)
+    return BasicAuthenticator(username, password) if username else NoAuthAuthenticator()

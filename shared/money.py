@@ -1,0 +1,43 @@
+"""Money as the documents hold it: {"amount": 1499, "currency": "GBP"}, integer minor units, so that `_sum` is exact."""
+
+from typing import Final, TypedDict
+
+from shared.errors import Invalid
+
+# ISO 4217 minor units of the currencies the shop takes; two digits unless named here.
+MINOR_UNITS: Final = {"BHD": 3, "JPY": 0, "KRW": 0, "KWD": 3, "OMR": 3, "TND": 3, "VND": 0}
+CURRENCIES: Final = frozenset(
+    "AUD BHD BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF IDR ILS INR JPY KRW KWD MXN MYR NOK NZD OMR PHP PLN RON SEK SGD"
+    " THB TND TRY USD VND ZAR".split()
+)
+
+
+class Money(TypedDict):
+    """An amount in minor units of an ISO 4217 currency."""
+
+    amount: int
+    currency: str
+
+
+def money(amount: int, currency: str) -> Money:
+    return {"amount": amount, "currency": currency}
+
+
+def add(*sums: Money) -> Money:
+    """The sum of at least one amount, all of one currency. Raises Invalid when currencies meet."""
+    currencies = {each["currency"] for each in sums}
+    if len(currencies) != 1:
+        raise Invalid(f"Cannot add amounts in {' and '.join(sorted(currencies)) or 'no currency'}.")
+    return money(sum(each["amount"] for each in sums), sums[0]["currency"])
+
+
+def times(unit: Money, quantity: int) -> Money:
+    return money(unit["amount"] * quantity, unit["currency"])
+
+
+def text(value: Money) -> str:
+    """As people write it: {"amount": 123456, "currency": "GBP"} -> "1,234.56 GBP"."""
+    digits = MINOR_UNITS.get(value["currency"], 2)
+    sign, amount = ("-", -value["amount"]) if value["amount"] < 0 else ("", value["amount"])
+    whole, fraction = divmod(amount, 10**digits)
+    return f"{sign}{whole:,}{f'.{fraction:0{digits}d}' if digits else ''} {value['currency']}"

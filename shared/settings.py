@@ -1,0 +1,123 @@
+"""Settings: one frozen dataclass per service, one line per environment variable, read once in `app.py`.
+
+`setting()` declares a variable, `load()` reads them all and names every missing or malformed one at
+once, `rows()` prints the README table. A secret has no default outside `AISLE_ENV=local`.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+LOCAL = "local"
+PRODUCTION = "production"
+
+T = TypeVar("T")
+
+
+class BadSettings(Exception):
+    """Raised at start: the message names every variable that is missing or malformed."""
+
+
+def setting(
+    env: str, default: Any = MISSING, help: str = "", *, secret: bool = False, local_default: Any = MISSING
+) -> Any:
+    """A dataclass field read from the environment variable `env`.
+
+    Without `default` the variable must be set, except in local mode when there is a `local_default`.
+    A secret is left out of the dataclass's repr.
+    """
+    metadata = {"env": env, "help": help, "secret": secret, "local_default": local_default}
+    return field(default=default, repr=not secret, metadata=metadata)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebSettings:
+    """What every process that answers HTTP reads."""
+
+    env: str = setting("AISLE_ENV", PRODUCTION, "`local` allows the defaults meant for one laptop")
+    redis_url: str = setting(
+        "REDIS_URL", help="Redis: limits, idempotency keys, queue", local_default="redis://127.0.0.1:6379/0"
+    )
+    secret_key: str = setting(
+        "SECRET_KEY", help="signs cursors and cookies", secret=True, local_default="local-secret-key"
+    )
+    service_secret: str = setting(
+        "SERVICE_SECRET", help="what services show each other", secret=True, local_default="local-service-secret"
+    )
+    users_url: str = setting("USERS_URL", help="the users service", local_default="http://127.0.0.1:8001")
+    log_level: str = setting("LOG_LEVEL", "INFO", "level of the JSON log on standard output")
+    access_log: bool = setting("ACCESS_LOG", True, "one JSON line per request on standard output")
+
+    @property
+    def local(self) -> bool:
+        return self.env == LOCAL
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatabaseSettings(WebSettings):
+    """What every service that owns a database reads besides."""
+
+    couch_url: str = setting(
+        "COUCH_URL", help="CouchDB, Cloudant or minicouch", secret=True, local_default="http://127.0.0.1:5984"
+    )
+    couch_username: str = setting("COUCH_USERNAME", "", "database account (cookie session)")
+    couch_password: str = setting("COUCH_PASSWORD", "", "its password", secret=True)
+    couch_apikey: str = setting("COUCH_APIKEY", "", "IBM Cloud IAM key (Cloudant)", secret=True)
+    database_prefix: str = setting("DATABASE_PREFIX", "", "put before each database's name")
+
+
+def load(cls: type[T], env: Mapping[str, str] = os.environ) -> T:
+    """Read a settings class from `env`. Raises BadSettings naming all that is wrong."""
+    mode = env.get("AISLE_ENV", PRODUCTION)
+    if mode not in (LOCAL, PRODUCTION):
+        raise BadSettings(f"AISLE_ENV is {mode!r}: set it to {LOCAL!r} or {PRODUCTION!r}.")
+    values, problems = {}, []
+    for item in fields(cls):
+        try:
+            values[item.name] = _value(item, env, mode == LOCAL)
+        except ValueError as error:
+            problems.append(str(error))
+    if problems:
+        raise BadSettings("Settings are not complete:\n" + "\n".join(f"  {problem}" for problem in problems))
+    return cls(**values)
+
+
+def rows(cls: type) -> Iterator[tuple[str, str, str]]:
+    """(variable, default, meaning) for each setting, as the README's table shows them."""
+    for item in fields(cls):
+        meta = item.metadata
+        yield meta["env"], _shown_default(item), meta["help"]
+
+
+def _value(item: Field, env: Mapping[str, str], local: bool) -> Any:
+    name = item.metadata["env"]
+    text = env.get(name, "")
+    if text != "":
+        return _converted(item.type, name, text)
+    if local and item.metadata["local_default"] is not MISSING:
+        return item.metadata["local_default"]
+    if item.default is MISSING:
+        raise ValueError(f"{name} is not set ({item.metadata['help']}).")
+    return item.default
+
+
+def _converted(kind: Any, name: str, text: str) -> Any:
+    if kind is bool:
+        if text.lower() not in ("1", "0", "true", "false", "yes", "no", "on", "off"):
+            raise ValueError(f"{name} is {text!r}: use true or false.")
+        return text.lower() in ("1", "true", "yes", "on")
+    if kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            raise ValueError(f"{name} is {text!r}: use a number.") from None
+    return Path(text) if kind is Path else text
+
+
+def _shown_default(item: Field) -> str:
+    local = item.metadata["local_default"]
+    if item.default is not MISSING:
+        return "" if item.default == "" else f"`{item.default}`"
+    return "required" if local is MISSING or item.metadata["secret"] else f"required (local: `{local}`)"

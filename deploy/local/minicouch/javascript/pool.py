@@ -1,0 +1,174 @@
+"""Keeps the child processes that run JavaScript: started when first needed, killed when one overruns its time."""
+
+import logging
+import select
+import struct
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import orjson
+
+from ..errors import CouchError
+
+log = logging.getLogger("minicouch.javascript")
+WORKER = Path(__file__).with_name("worker.py")
+MAX_WORKERS = 3
+PATIENCE = 0.25
+
+
+class TimedOut(CouchError):
+    """The functions did not finish in the time they had."""
+
+    def __init__(self) -> None:
+        super().__init__(500, "os_process_error", "OS process timed out.")
+
+
+class Died(CouchError):
+    """The process ended while it worked: out of memory, mostly."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(500, "os_process_error", f"{{exit_status,{abs(status)}}}")
+
+
+class Worker:
+    """One child process; used by one thread at a time."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-E", "-s", str(WORKER)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+        )
+        self.used = time.monotonic()
+
+    def call(self, key: bytes, setup: bytes, command: bytes, payload: bytes, timeout: float) -> bytes:
+        """One command in the environment `key`, which is made from `setup` when the worker does not know it."""
+        deadline = time.monotonic() + timeout
+        reply = self._exchange(key, command, payload, deadline)
+        if reply == b"?":
+            self._exchange(key, b"setup", setup, deadline)
+            reply = self._exchange(key, command, payload, deadline)
+        self.used = time.monotonic()
+        return reply
+
+    def _exchange(self, key: bytes, command: bytes, payload: bytes, deadline: float) -> bytes:
+        try:
+            frame = struct.pack(">3I", len(key), len(command), len(payload)) + key + command + payload
+            self._write(frame, deadline)
+            (size,) = struct.unpack(">I", self._read(4, deadline))
+            return self._read(size, deadline)
+        except BrokenPipeError:
+            raise self._died() from None
+
+    def _write(self, frame: bytes, deadline: float) -> None:
+        view = memoryview(frame)
+        stdin = self.process.stdin
+        while view:
+            self._wait([], [stdin], deadline)
+            view = view[stdin.write(view[: 1 << 16]) :]
+
+    def _read(self, size: int, deadline: float) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            self._wait([self.process.stdout], [], deadline)
+            part = self.process.stdout.read(size - len(data))
+            if not part:
+                raise self._died()
+            data += part
+        return bytes(data)
+
+    def _wait(self, readers: list, writers: list, deadline: float) -> None:
+        if not any(select.select(readers, writers, [], max(0.0, deadline - time.monotonic()))):
+            self.kill()
+            raise TimedOut
+
+    def _died(self) -> Died:
+        self.kill()
+        return Died(self.process.returncode)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+
+class Pool:
+    """Lends workers; `timeout` is what one call may take, in seconds."""
+
+    def __init__(self, timeout: float = 5.0, idle: float = 60.0) -> None:
+        self.timeout = timeout
+        self.idle = idle
+        self._free: list[Worker] = []
+        self._count = 0
+        self._changed = threading.Condition()
+
+    def call(self, key: bytes, setup: bytes, command: bytes, payload: bytes = b"") -> bytes:
+        """The result's JSON. Errors: CouchError for what the function or its limits refuse."""
+        worker = self._acquire()
+        try:
+            reply = worker.call(key, setup, command, payload, self.timeout)
+        finally:
+            self._release(worker)
+        logged, _, answer = reply.partition(b"\n")
+        if logged:
+            log.info("design function logs: %s", logged.decode(errors="replace"))
+        if answer[:1] == b"-":
+            _, name, reason = orjson.loads(answer[1:])
+            raise CouchError(500, name, reason if isinstance(reason, str) else orjson.dumps(reason).decode())
+        return answer[1:]
+
+    def _acquire(self) -> Worker:
+        with self._changed:
+            while True:
+                while self._free:
+                    worker = self._free.pop()
+                    if worker.alive:
+                        return worker
+                    self._count -= 1
+                if self._count == 0 or (self._count < MAX_WORKERS and not self._changed.wait(PATIENCE)):
+                    if not self._free:
+                        self._count += 1
+                        break
+                elif not self._free:
+                    self._changed.wait(1.0)
+        try:
+            return Worker()
+        except OSError:
+            with self._changed:
+                self._count -= 1
+            raise
+
+    def _release(self, worker: Worker) -> None:
+        with self._changed:
+            if worker.alive:
+                self._free.append(worker)
+            else:
+                self._count -= 1
+            self._changed.notify()
+
+    def reap(self) -> None:
+        """End the workers nobody used for `idle` seconds."""
+        now = time.monotonic()
+        with self._changed:
+            stale = [w for w in self._free if now - w.used > self.idle]
+            self._free = [w for w in self._free if now - w.used <= self.idle]
+            self._count -= len(stale)
+        for worker in stale:
+            worker.kill()
+
+    def close(self) -> None:
+        with self._changed:
+            workers, self._free = self._free, []
+            self._count -= len(workers)
+        for worker in workers:
+            worker.kill()

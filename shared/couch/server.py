@@ -8,7 +8,12 @@
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from ibm_cloud_sdk_core.authenticators import Authenticator, BasicAuthenticator, IAMAuthenticator, NoAuthAuthenticator
+from ibm_cloud_sdk_core.authenticators import (
+    Authenticator,
+    BasicAuthenticator,
+    IAMAuthenticator,
+    NoAuthAuthenticator,
+)
 from ibmcloudant.cloudant_v1 import CloudantV1
 
 from shared.couch import design as designs

@@ -1,0 +1,52 @@
+"""`python -m services.prepare`: makes every service's database and indexes, built and warm, before the services start.
+
+`--check` changes nothing: it prints what is missing or what Cloudant would refuse, and ends with 1 if there is anything.
+`--clean-up` removes indexes that this version does not use; run it when no older version is left running.
+"""
+
+import argparse
+import os
+import sys
+
+from services.orders import documents as orders
+from services.products import documents as products
+from services.users import documents as users
+from shared.couch import Server
+
+DESIGNS = (users.DESIGN, products.DESIGN, orders.DESIGN)
+PATIENCE_SECONDS = 60.0
+
+
+def main() -> int:
+    options = _arguments()
+    server = Server(
+        os.environ["COUCH_URL"],
+        username=os.environ.get("COUCH_USERNAME", ""),
+        password=os.environ.get("COUCH_PASSWORD", ""),
+        apikey=os.environ.get("COUCH_APIKEY", ""),
+        prefix=os.environ.get("DATABASE_PREFIX", ""),
+        patience=PATIENCE_SECONDS,
+    )
+    if options.check:
+        problems = server.check(DESIGNS)
+        print("\n".join(problems) or "Every database and index is in place.")
+        return 1 if problems else 0
+    server.prepare(DESIGNS, progress=_say)
+    if options.clean_up:
+        server.clean_up(DESIGNS, progress=_say)
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m services.prepare", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="only say what is missing or would be refused")
+    parser.add_argument("--clean-up", action="store_true", help="afterwards remove indexes this version does not use")
+    return parser.parse_args()
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

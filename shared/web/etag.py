@@ -1,0 +1,31 @@
+"""ETags from revisions: If-None-Match on reads, If-Match on updates of one document."""
+
+import hashlib
+
+from flask import Response, request
+
+from shared.errors import PreconditionFailed
+
+
+def etag_of(*revisions: str) -> str:
+    """The strong ETag of an answer made of documents with these revisions."""
+    if len(revisions) == 1:
+        return f'"{revisions[0]}"'
+    return f'"{hashlib.sha1("".join(revisions).encode(), usedforsecurity=False).hexdigest()}"'
+
+
+def not_modified(etag: str) -> Response | None:
+    """A 304 when the caller has this version already, else None."""
+    sent = request.headers.get("If-None-Match")
+    if sent and (sent.strip() == "*" or etag in (tag.strip().removeprefix("W/") for tag in sent.split(","))):
+        response = Response(status=304)
+        response.headers["ETag"] = etag
+        return response
+    return None
+
+
+def check_if_match(etag: str) -> None:
+    """Raises PreconditionFailed when the caller sent If-Match for another version; without the header all is well."""
+    sent = request.headers.get("If-Match")
+    if sent and sent.strip() != "*" and etag not in (tag.strip() for tag in sent.split(",")):
+        raise PreconditionFailed("It changed since you read it: read it again, then repeat the change.", etag=etag)

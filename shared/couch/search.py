@@ -39,7 +39,7 @@ class SearchIndex(Declared):
         """The JavaScript that `_search` and `_nouveau` run over every document."""
         guard = " || ".join(f"doc[{json.dumps(name)}] !== {json.dumps(value)}" for name, value in self.only) or "false"
         lines = [_index_line(each) for each in self.fields]
-        return "function (doc) {\n  if (%s) return;\n  var v;\n%s\n}" % (guard, "\n".join(lines))
+        return "\n".join(["function (doc) {", f"  if ({guard}) return;", "  var v;", *lines, "}"])
 
     def design_document(self) -> dict[str, Any]:
         keywords = {each.name: "keyword" for each in self.fields if each.kind == "keyword"}

@@ -1,0 +1,85 @@
+"""What the transport does on bad days, shown on real sockets: refused, silent, slow down, and the answer that got lost."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from shared.couch import DatabaseAway, DatabaseDesign, Server, UpdateConflict
+from tests.processes import free_port
+
+ANYTHING = DatabaseDesign("anything", ())
+
+
+def reply(status: str, body: dict, *headers: str) -> bytes:
+    content = json.dumps(body).encode()
+    lines = [f"HTTP/1.1 {status}", "Content-Type: application/json", f"Content-Length: {len(content)}", "Connection: close", *headers]
+    return "\r\n".join([*lines, "", ""]).encode() + content
+
+
+@contextmanager
+def script(*answers: bytes | None) -> Iterator[tuple[str, list[bytes]]]:
+    """A server that gives these answers in turn (None: hangs up without one) and keeps the requests it read."""
+    requests: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            for answer in answers:
+                connection, _ = listener.accept()
+                with connection:
+                    requests.append(connection.recv(65536))
+                    if answer is not None:
+                        connection.sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", requests
+
+
+def test_a_database_that_is_away_is_told_within_its_patience():
+    database = Server(f"http://127.0.0.1:{free_port()}", patience=1.0).open(ANYTHING)
+    began = time.monotonic()
+    with pytest.raises(DatabaseAway) as told:
+        database.get("a:b")
+    assert time.monotonic() - began < 3
+    assert told.value.retry_after >= 1
+
+
+def test_a_database_that_says_nothing_is_given_up_on():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        database = Server(f"http://127.0.0.1:{silent.getsockname()[1]}", patience=0.5).open(ANYTHING)
+        with pytest.raises(DatabaseAway):
+            database.get("a:b")
+
+
+def test_too_many_requests_and_server_errors_are_asked_again():
+    busy = reply("429 Too Many Requests", {"error": "too_many_requests"})
+    broken = reply("503 Service Unavailable", {"error": "boo"})
+    with script(busy, broken, reply("200 OK", {"_id": "a:b", "_rev": "1-x"})) as (url, requests):
+        assert Server(url, patience=5).open(ANYTHING).get("a:b")["_rev"] == "1-x"
+    assert len(requests) == 3
+
+
+def test_an_error_that_stays_is_passed_on_as_away():
+    busy = reply("429 Too Many Requests", {"error": "too_many_requests"}, "Retry-After: 9")
+    with script(busy) as (url, _), pytest.raises(DatabaseAway):
+        Server(url, patience=1).open(ANYTHING).get("a:b")
+
+
+def test_a_write_whose_answer_was_lost_is_recognised_as_ours():
+    conflict = reply("409 Conflict", {"error": "conflict", "reason": "Document update conflict."})
+    ours = reply("200 OK", {"_id": "a:b", "_rev": "1-x", "n": 1})
+    with script(None, conflict, ours) as (url, _):
+        assert Server(url, patience=5).open(ANYTHING).put({"_id": "a:b", "n": 1}) == "1-x"
+
+
+def test_a_write_that_lost_to_somebody_else_stays_a_conflict():
+    conflict = reply("409 Conflict", {"error": "conflict", "reason": "Document update conflict."})
+    theirs = reply("200 OK", {"_id": "a:b", "_rev": "1-y", "n": 2})
+    with script(None, conflict, theirs) as (url, _), pytest.raises(UpdateConflict):
+        Server(url, patience=5).open(ANYTHING).put({"_id": "a:b", "n": 1})
+    with script(conflict) as (url, _), pytest.raises(UpdateConflict):
+        Server(url, patience=5).open(ANYTHING).put({"_id": "a:b", "n": 1})

@@ -44,11 +44,16 @@ class WebSettings:
         "SECRET_KEY", help="signs cursors and cookies", secret=True, local_default="local-secret-key"
     )
     service_secret: str = setting(
-        "SERVICE_SECRET", help="what services show each other", secret=True, local_default="local-service-secret"
+        "SERVICE_SECRET",
+        help="what services show each other",
+        secret=True,
+        local_default="local-service-secret",
     )
     users_url: str = setting("USERS_URL", help="the users service", local_default="http://127.0.0.1:8001")
     log_level: str = setting("LOG_LEVEL", "INFO", "level of the JSON log on standard output")
     access_log: bool = setting("ACCESS_LOG", True, "one JSON line per request on standard output")
+
+    trusted_proxies: int = setting("TRUSTED_PROXIES", 0, "how many proxies in front set X-Forwarded-For")
 
     @property
     def local(self) -> bool:

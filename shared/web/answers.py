@@ -19,10 +19,15 @@ class OrjsonProvider(JSONProvider):
         return orjson.loads(s)
 
     def response(self, *args: Any, **kwargs: Any) -> Response:
-        return Response(orjson.dumps(self._prepare_response_obj(args, kwargs), option=_OPTIONS), mimetype="application/json")
+        return Response(
+            orjson.dumps(self._prepare_response_obj(args, kwargs), option=_OPTIONS),
+            mimetype="application/json",
+        )
 
 
-def json_answer(body: Any, status: int = 200, *, etag: str | None = None, headers: dict[str, str] | None = None) -> Response:
+def json_answer(
+    body: Any, status: int = 200, *, etag: str | None = None, headers: dict[str, str] | None = None
+) -> Response:
     """A ready answer for hot endpoints: no schema is run over `body`, which must be plain data of the declared shape."""
     response = Response(orjson.dumps(body, option=_OPTIONS), status, mimetype="application/json")
     if etag is not None:

@@ -28,4 +28,6 @@ def check_if_match(etag: str) -> None:
     """Raises PreconditionFailed when the caller sent If-Match for another version; without the header all is well."""
     sent = request.headers.get("If-Match")
     if sent and sent.strip() != "*" and etag not in (tag.strip() for tag in sent.split(",")):
-        raise PreconditionFailed("It changed since you read it: read it again, then repeat the change.", etag=etag)
+        raise PreconditionFailed(
+            "It changed since you read it: read it again, then repeat the change.", etag=etag
+        )

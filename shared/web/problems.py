@@ -74,7 +74,13 @@ def from_http_exception(error: HTTPException) -> Response:
     data = getattr(error, "data", None) or {}
     detail = error.description or error.name
     if status == 422 and "messages" in data:
-        return problem(422, "invalid", "Some fields are wrong", "See `errors` for each field.", {"errors": flatten(data["messages"])})
+        return problem(
+            422,
+            "invalid",
+            "Some fields are wrong",
+            "See `errors` for each field.",
+            {"errors": flatten(data["messages"])},
+        )
     code = _CODES.get(status, "internal_error" if status >= 500 else "bad_request")
     response = problem(status, code, error.name, detail)
     for name, value in error.get_headers():
@@ -85,7 +91,9 @@ def from_http_exception(error: HTTPException) -> Response:
 
 def from_redis_error(error: RedisError) -> Response:
     log.warning("redis: %s", error)
-    return from_aisle_error(Unavailable("The session store is not reachable; try again shortly.", retry_after=1))
+    return from_aisle_error(
+        Unavailable("The session store is not reachable; try again shortly.", retry_after=1)
+    )
 
 
 def from_unexpected(error: Exception) -> Response:

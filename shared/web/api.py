@@ -1,0 +1,114 @@
+"""flask-smorest as Aisle uses it: strict JSON in, problem+json documented, OpenAPI 3.1."""
+
+import http
+from typing import Any
+
+import marshmallow as ma
+import orjson
+from flask import Flask, Request
+from flask_smorest import Api as SmorestApi
+from flask_smorest import Blueprint as SmorestBlueprint
+from flask_smorest.utils import prepare_response
+from webargs import missing
+from webargs.flaskparser import FlaskParser
+from werkzeug.exceptions import UnsupportedMediaType
+
+from shared.errors import BadRequest
+
+PROBLEM_TYPE = "application/problem+json"
+SECURITY = {
+    "user": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+        "description": "An access token of POST /v1/sessions",
+    },
+    "service": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "Authorization",
+        "description": "`Service <secret>`",
+    },
+}
+
+
+class BrokenJson(BadRequest):
+    code, title = "malformed_json", "The body is not JSON"
+
+
+class Shape(ma.Schema):
+    """Base of every request and response schema: a field that is not declared is refused."""
+
+    class Meta:
+        unknown = ma.RAISE
+        ordered = True
+
+
+class ProblemSchema(ma.Schema):
+    """RFC 9457, with our `code` and, for 422, `errors` per field."""
+
+    class Meta:
+        unknown = ma.INCLUDE
+
+    type = ma.fields.String(required=True)
+    title = ma.fields.String(required=True)
+    status = ma.fields.Integer(required=True)
+    detail = ma.fields.String(required=True)
+    instance = ma.fields.String(required=True)
+    code = ma.fields.String(required=True, metadata={"description": "stable, for programs"})
+    errors = ma.fields.Dict(
+        keys=ma.fields.String(),
+        values=ma.fields.List(ma.fields.String()),
+        metadata={"description": "messages per field"},
+    )
+
+
+class StrictParser(FlaskParser):
+    """Reads JSON bodies with orjson: another media type is 415, broken JSON (NaN included) is 400."""
+
+    def load_json(self, req: Request, schema: Any) -> Any:
+        body = req.get_data(cache=True)
+        if not body:
+            return missing
+        if not req.is_json:
+            raise UnsupportedMediaType("Send the body as application/json.")
+        try:
+            return orjson.loads(body)
+        except orjson.JSONDecodeError as error:
+            raise BrokenJson(
+                f"The body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+            ) from None
+
+
+class Blueprint(SmorestBlueprint):
+    """A flask-smorest blueprint with the strict parser."""
+
+    ARGUMENTS_PARSER = StrictParser()
+
+
+class Api(SmorestApi):
+    """Documents every error as a problem; errors themselves are answered by `shared.web.problems`."""
+
+    ERROR_SCHEMA = ProblemSchema
+
+    def _register_error_handlers(self) -> None:
+        """Nothing: `register_problems` answers."""
+
+    def _register_responses(self) -> None:
+        named = {status.name: (status, status.phrase) for status in http.HTTPStatus}
+        named["DEFAULT_ERROR"] = (None, "A problem")
+        for name, (status, phrase) in named.items():
+            response: dict[str, Any] = {"description": phrase}
+            if status is None or status >= 400:
+                response["schema"] = self.ERROR_SCHEMA
+            prepare_response(response, self.spec, PROBLEM_TYPE)
+            self.spec.components.response(name, response, lazy=True)
+
+
+def make_api(app: Flask, title: str, version: str = "1") -> Api:
+    """The OpenAPI side of a service."""
+    app.config.update(API_TITLE=title, API_VERSION=version, OPENAPI_VERSION="3.1.0")
+    api = Api(app)
+    for name, scheme in SECURITY.items():
+        api.spec.components.security_scheme(name, scheme)
+    return api

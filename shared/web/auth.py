@@ -1,0 +1,195 @@
+"""Who is asking: EdDSA access tokens verified offline, and the secret that services show each other.
+
+Roles and identity come from the token (10 minutes at most), so no handler reads a database to know its user.
+"""
+
+import hmac
+import time
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import wraps
+from threading import Lock
+from typing import Any
+
+import jwt
+from flask import current_app, g, request
+
+from shared.errors import Forbidden, Unauthorized
+from shared.web.client import ServiceClient
+
+ISSUER = "aisle"
+_ALGORITHMS = ("EdDSA", "RS256")
+_REMEMBERED = 4096
+
+
+class TokenExpired(Unauthorized):
+    code = "token_expired"
+
+
+@dataclass(frozen=True)
+class User:
+    """The person (or, for service calls, the person acted for) behind a request."""
+
+    userid: str
+    roles: tuple[str, ...] = ()
+    email_verified: bool = False
+    session: str = ""
+
+    def has_role(self, *roles: str) -> bool:
+        return any(role in self.roles for role in roles)
+
+
+class JwksKeys:
+    """Public keys of the users service, fetched when an unknown key id shows up and every ten minutes."""
+
+    def __init__(
+        self, users_url: str, service_secret: str, *, max_age: float = 600, min_wait: float = 5
+    ) -> None:
+        self._client = ServiceClient(users_url, service_secret)
+        self._max_age, self._min_wait = max_age, min_wait
+        self._keys: dict[str, Any] = {}
+        self._fetched = float("-inf")
+        self._lock = Lock()
+
+    def __call__(self, kid: str) -> Any | None:
+        """The public key named `kid`, or None. Raises Unavailable when no key is known and users is away."""
+        age = time.monotonic() - self._fetched
+        if age > self._max_age or (kid not in self._keys and age > self._min_wait):
+            self._refresh()
+        return self._keys.get(kid)
+
+    def _refresh(self) -> None:
+        with self._lock:
+            answer = self._client.get("/.well-known/jwks.json")
+            self._keys = {item["kid"]: jwt.PyJWK.from_dict(item).key for item in answer["keys"]}
+            self._fetched = time.monotonic()
+
+
+class Tokens:
+    """Verifies access tokens. `key_of(kid)` gives a public key or None; a verified token is remembered till it expires."""
+
+    def __init__(self, key_of: Callable[[str], Any | None]) -> None:
+        self._key_of = key_of
+        self._seen: dict[str, tuple[float, User]] = {}
+
+    def verify(self, token: str) -> User:
+        """The user a token speaks for. Raises Unauthorized for anything but a valid one."""
+        known = self._seen.get(token)
+        if known is not None and known[0] > time.time():
+            return known[1]
+        claims = self._decode(token)
+        user = _user_from(claims)
+        if len(self._seen) >= _REMEMBERED:
+            self._seen.clear()
+        self._seen[token] = (claims["exp"], user)
+        return user
+
+    def _decode(self, token: str) -> Mapping[str, Any]:
+        try:
+            header = jwt.get_unverified_header(token)
+            if header.get("alg") not in _ALGORITHMS:
+                raise Unauthorized("This token is signed in a way we do not accept.")
+            key = self._key_of(str(header.get("kid", "")))
+            if key is None:
+                raise Unauthorized("This token's key is not one of ours (any more): log in again.")
+            options = {"require": ["exp", "iat", "sub", "iss"]}
+            return jwt.decode(token, key, algorithms=[header["alg"]], issuer=ISSUER, options=options)
+        except jwt.ExpiredSignatureError:
+            raise TokenExpired("The access token has expired: refresh it.") from None
+        except (jwt.PyJWTError, ValueError, TypeError):
+            raise Unauthorized("The access token is not valid: log in.") from None
+
+
+def _user_from(claims: Mapping[str, Any]) -> User:
+    if claims.get("use") != "access":
+        raise Unauthorized("This is not an access token.")
+    return User(
+        str(claims["sub"]),
+        tuple(claims.get("roles", ())),
+        bool(claims.get("email_verified")),
+        str(claims.get("sid", "")),
+    )
+
+
+def current_user() -> User:
+    """The user that `require_user`, `require_role` or `require_service` found; Unauthorized without one."""
+    user = g.get("user")
+    if user is None:
+        raise Unauthorized
+    return user
+
+
+def optional_user() -> User | None:
+    """The user when a valid token was sent, None without one (a bad one is still 401)."""
+    if "user" not in g:
+        g.user = _bearer_user() if request.headers.get("Authorization") else None
+    return g.user
+
+
+def require_user(handler: Callable) -> Callable:
+    """Refuses with 401 unless a valid access token is sent."""
+
+    @wraps(handler)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        g.user = _bearer_user()
+        return handler(*args, **kwargs)
+
+    return _documented(checked, "user")
+
+
+def require_role(*roles: str) -> Callable[[Callable], Callable]:
+    """Refuses with 401 without a valid token, with 403 without one of `roles`."""
+
+    def decorate(handler: Callable) -> Callable:
+        @wraps(handler)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            user = g.user = _bearer_user()
+            if not user.has_role(*roles):
+                raise Forbidden(f"This needs the role {' or '.join(roles)}.")
+            return handler(*args, **kwargs)
+
+        return _documented(checked, "user")
+
+    return decorate
+
+
+def require_service(handler: Callable) -> Callable:
+    """Refuses with 401 unless another of our services asks; `X-Acting-User` names whom it acts for."""
+
+    @wraps(handler)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+        expected = current_app.extensions["aisle.service_secret"]
+        if scheme != "Service" or not hmac.compare_digest(secret.encode(), expected.encode()):
+            raise Unauthorized("Only our own services may ask this.")
+        acting = request.headers.get("X-Acting-User")
+        g.user = User(acting) if acting else None
+        return handler(*args, **kwargs)
+
+    return _documented(checked, "service")
+
+
+def client_address() -> str:
+    """Where the request comes from: the peer, or whom one of our services (showing the secret) asks for."""
+    sent, secret = request.headers.get("X-Client-Address"), request.headers.get("X-Service-Secret")
+    if (
+        sent
+        and secret
+        and hmac.compare_digest(secret.encode(), current_app.extensions["aisle.service_secret"].encode())
+    ):
+        return sent
+    return request.remote_addr or "unknown"
+
+
+def _bearer_user() -> User:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not token:
+        raise Unauthorized("Send `Authorization: Bearer <access token>`.")
+    return current_app.extensions["aisle.tokens"].verify(token.strip())
+
+
+def _documented(checked: Callable, scheme: str) -> Callable:
+    checked._apidoc = deepcopy(getattr(checked, "_apidoc", {}))
+    checked._apidoc.setdefault("manual_doc", {})["security"] = [{scheme: []}]
+    return checked

@@ -1,0 +1,117 @@
+"""Calls to our other services: pooled, within a deadline, with their problems turned back into our errors."""
+
+import random
+import time
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+import urllib3
+from urllib3.exceptions import HTTPError
+
+from shared import errors
+from shared.web.context import request_id
+
+_ERRORS: dict[int, type[errors.AisleError]] = {
+    cls.status: cls
+    for cls in (
+        errors.BadRequest, errors.Unauthorized, errors.PaymentRequired, errors.Forbidden, errors.NotFound, errors.Conflict,
+        errors.PreconditionFailed, errors.TooLarge, errors.Invalid, errors.TooManyRequests, errors.Unavailable,
+    )
+}  # fmt: skip
+_ATTEMPTS = 3
+
+
+class ServiceClient:
+    """HTTP to the service at `base_url`; `deadline` (seconds) bounds a call with all its retries."""
+
+    def __init__(
+        self, base_url: str, service_secret: str, *, deadline: float = 2.5, pool_size: int = 16
+    ) -> None:
+        self.base_url = base_url.rstrip("/")
+        self._secret = service_secret
+        self._deadline = deadline
+        self._pool = urllib3.PoolManager(maxsize=pool_size, retries=False)
+
+    def get(self, path: str, params: dict[str, Any] | None = None, **options: Any) -> Any:
+        return self.call("GET", f"{path}?{urlencode(params)}" if params else path, idempotent=True, **options)
+
+    def put(self, path: str, body: Any = None, **options: Any) -> Any:
+        return self.call("PUT", path, body, idempotent=True, **options)
+
+    def post(self, path: str, body: Any = None, *, idempotent: bool = False, **options: Any) -> Any:
+        """`idempotent=True` allows a retry: only for calls that may safely happen twice."""
+        return self.call("POST", path, body, idempotent=idempotent, **options)
+
+    def call(
+        self, method: str, path: str, body: Any = None, *, idempotent: bool = False,
+        acting_user: str | None = None, token: str | None = None, client_address: str | None = None,
+        headers: dict[str, str] | None = None, deadline: float | None = None,
+    ) -> Any:  # fmt: skip
+        """The parsed JSON answer (None for an empty one). Raises the AisleError the other side answered, or Unavailable.
+
+        `token` asks as that user instead of as a service; `client_address` is the browser we ask for (limits count it).
+        """
+        sent = self._headers(acting_user, token, client_address) | (headers or {})
+        data = None if body is None else orjson.dumps(body)
+        ends = time.monotonic() + (deadline or self._deadline)
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                return self._once(method, path, data, sent, ends)
+            except errors.Unavailable:
+                pause = random.uniform(0.02, 0.1) * 2**attempt
+                if not idempotent or attempt == _ATTEMPTS or time.monotonic() + pause >= ends:
+                    raise
+                time.sleep(pause)
+        raise AssertionError("unreachable")
+
+    def _once(self, method: str, path: str, data: bytes | None, headers: dict[str, str], ends: float) -> Any:
+        left = max(0.05, ends - time.monotonic())
+        timeout = urllib3.Timeout(total=left, connect=min(1.0, left))
+        try:
+            answer = self._pool.request(
+                method, self.base_url + path, body=data, headers=headers, timeout=timeout
+            )
+        except HTTPError as error:
+            raise errors.Unavailable(f"{self.base_url} does not answer; try again shortly.") from error
+        if answer.status >= 400:
+            raise error_from(answer.status, answer.data, answer.headers.get("Retry-After"))
+        return orjson.loads(answer.data) if answer.data else None
+
+    def _headers(
+        self, acting_user: str | None, token: str | None, client_address: str | None
+    ) -> dict[str, str]:
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        headers["Authorization"] = f"Bearer {token}" if token else f"Service {self._secret}"
+        if request_id():
+            headers["X-Request-ID"] = request_id()
+        if acting_user:
+            headers["X-Acting-User"] = acting_user
+        if client_address:
+            headers |= {"X-Client-Address": client_address, "X-Service-Secret": self._secret}
+        return headers
+
+
+def error_from(status: int, body: bytes, retry_after: str | None = None) -> errors.AisleError:
+    """The AisleError another service's problem stands for; its stable `code` and members are kept."""
+    try:
+        found = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        found = {}
+    found = found if isinstance(found, dict) else {}
+    kind = _ERRORS.get(status, errors.Unavailable if status >= 500 else errors.BadRequest)
+    extra = {
+        key: value
+        for key, value in found.items()
+        if key not in ("type", "title", "status", "detail", "instance", "code")
+    }
+    if (
+        retry_after
+        and retry_after.isdigit()
+        and issubclass(kind, errors.TooManyRequests | errors.Unavailable)
+    ):
+        extra["retry_after"] = int(retry_after)
+    error = kind(found.get("detail") or f"The other service answered {status}.", **extra)
+    error.code = found.get("code", kind.code)
+    error.title = found.get("title", kind.title)
+    return error

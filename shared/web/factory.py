@@ -1,0 +1,123 @@
+"""Builds a service: JSON, OpenAPI and its page, problems, request ids, Server-Timing, health, metrics, logs.
+
+What every request pays for sits in `Service.wsgi_app` and `Service.process_response`, and is kept lean.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from flask import Flask, Response, request
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from shared.clock import timestamp
+from shared.settings import WebSettings
+from shared.web.answers import OrjsonProvider
+from shared.web.api import Blueprint, make_api
+from shared.web.auth import JwksKeys, Tokens
+from shared.web.context import new_request_id, request_id, request_id_var
+from shared.web.docs import docs_blueprint
+from shared.web.health import Checks, health_blueprint
+from shared.web.logging import log_as_json, write_access_line
+from shared.web.metrics import RequestMetrics, metrics_answer
+from shared.web.problems import register_problems
+from shared.web.redis import open_redis
+
+MAX_BODY = 1024 * 1024
+_QUIET = frozenset({"health.live", "health.ready", "metrics"})
+
+
+class Service(Flask):
+    """A Flask application that counts, names and logs each request."""
+
+    json_provider_class = OrjsonProvider
+
+    def __init__(
+        self, name: str, settings: WebSettings, counting: Callable[[], AbstractContextManager]
+    ) -> None:
+        super().__init__(name, static_folder=None)
+        self.config.update(
+            SECRET_KEY=settings.secret_key, MAX_CONTENT_LENGTH=MAX_BODY, MAX_FORM_MEMORY_SIZE=MAX_BODY
+        )
+        self.url_map.merge_slashes = False
+        self.counting = counting
+        self.numbers = RequestMetrics(name)
+        self.access_log = settings.access_log
+
+    def wsgi_app(self, environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+        environ["aisle.began"] = time.perf_counter()
+        request_id_var.set(new_request_id(environ.get("HTTP_X_REQUEST_ID")))
+        with self.counting() as tally:
+            environ["aisle.tally"] = tally
+            return super().wsgi_app(environ, start_response)
+
+    def process_response(self, response: Response) -> Response:
+        response = super().process_response(response)
+        environ, headers = request.environ, response.headers
+        rule = request.url_rule
+        route = rule.rule if rule is not None else "(none)"
+        headers["X-Request-ID"] = request_id()
+        headers["X-Content-Type-Options"] = "nosniff"
+        if "Cache-Control" not in headers and "HTTP_AUTHORIZATION" in environ:
+            headers["Cache-Control"] = "no-store"
+        tally = environ["aisle.tally"]
+        if tally is not None:
+            headers["Server-Timing"] = tally.as_server_timing()
+            self.numbers.count_calls(route, tally.calls)
+        seconds = time.perf_counter() - environ["aisle.began"]
+        self.numbers.observe(request.method, route, response.status_code, seconds)
+        if self.access_log and request.endpoint not in _QUIET:
+            self._log(route, response.status_code, seconds, tally)
+        return response
+
+    def _log(self, route: str, status: int, seconds: float, tally: Any) -> None:
+        line = {
+            "time": timestamp(),
+            "service": self.name,
+            "request_id": request_id(),
+            "method": request.method,
+            "route": route,
+            "status": status,
+            "ms": round(seconds * 1000, 2),
+        }
+        if tally is not None:
+            line["calls"] = {kind: number for kind, number in tally.calls.items() if number}
+        write_access_line(line)
+
+
+def create_service(
+    name: str,
+    settings: WebSettings,
+    blueprints: Iterable[Blueprint],
+    *,
+    title: str,
+    ready: Checks,
+    tally: Callable[[], AbstractContextManager] = nullcontext,
+    tokens: Tokens | None = None,
+    provides: Any = None,
+) -> Flask:
+    """The Flask application of a service.
+
+    `ready` maps a dependency's name to a callable that raises while it is down; `tally` counts database calls
+    (`shared.couch.counting`); `tokens` verifies access tokens (default: against the users service's JWKS);
+    `provides` is what handlers get from `provided()`. Nothing is connected to here.
+    """
+    app = Service(name, settings, tally)
+    log_as_json(name, settings.log_level)
+    redis = open_redis(settings.redis_url)
+    app.extensions["aisle.redis"] = redis
+    app.extensions["aisle.tokens"] = tokens or Tokens(JwksKeys(settings.users_url, settings.service_secret))
+    app.extensions["aisle.service_secret"] = settings.service_secret
+    app.extensions["aisle.provided"] = provides
+    if settings.trusted_proxies:
+        hops = settings.trusted_proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)
+    register_problems(app)
+    api = make_api(app, title)
+    for blueprint in blueprints:
+        api.register_blueprint(blueprint)
+    app.register_blueprint(docs_blueprint(api))
+    app.register_blueprint(health_blueprint({**ready, "redis": redis.ping}))
+    app.add_url_rule("/metrics", "metrics", metrics_answer)
+    return app

@@ -1,0 +1,125 @@
+"""`Idempotency-Key` on POSTs that create: same key and body, same answer for 24 hours; another body is 422.
+
+The answer is kept in Redis. Should the process die between the write and the answer, the retry meets the same
+`idempotent_id()`, so that a handler which uses it as its document's id writes once at most.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable
+from copy import deepcopy
+from functools import wraps
+from typing import Any
+
+import orjson
+from flask import Response, current_app, g, make_response, request
+from redis import Redis
+
+from shared.errors import AisleError, Conflict, Invalid
+from shared.web.problems import from_aisle_error
+
+KEPT_SECONDS = 24 * 3600
+_CLAIM_SECONDS = 30
+_WAIT_SECONDS = 2.5
+_HEADER = {
+    "in": "header",
+    "name": "Idempotency-Key",
+    "required": False,
+    "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]+$"},
+    "description": "Same key and body: the same answer, for 24 hours.",
+}
+
+
+class KeyReused(Invalid):
+    code, title = "idempotency_key_reused", "This Idempotency-Key was used with another body"
+
+
+class InProgress(Conflict):
+    code, title = "idempotency_in_progress", "The first request with this key is still being answered"
+
+
+def idempotent(handler: Callable) -> Callable:
+    """Put it between the auth decorator and `blueprint.response`; without the header nothing happens."""
+
+    @wraps(handler)
+    def once(*args: Any, **kwargs: Any) -> Any:
+        key = request.headers.get("Idempotency-Key")
+        if key is None:
+            return handler(*args, **kwargs)
+        return _once(_slot(key), lambda: handler(*args, **kwargs))
+
+    once._apidoc = deepcopy(getattr(once, "_apidoc", {}))
+    once._apidoc.setdefault("manual_doc", {}).setdefault("parameters", []).append(_HEADER)
+    return once
+
+
+def idempotent_id(length: int = 20) -> str | None:
+    """An id fixed by caller, route and Idempotency-Key, or None when no key was sent."""
+    key = request.headers.get("Idempotency-Key")
+    return None if key is None else hashlib.sha256(_slot(key).encode()).hexdigest()[:length]
+
+
+def _once(slot: str, act: Callable[[], Any]) -> Response:
+    redis: Redis = current_app.extensions["aisle.redis"]
+    body = hashlib.sha256(request.get_data(cache=True)).hexdigest()
+    if not redis.set(slot, orjson.dumps({"body": body}), nx=True, ex=_CLAIM_SECONDS):
+        return _answer_again(redis, slot, body)
+    keep = False
+    try:
+        response = _answered(act)
+        keep = response.status_code < 500 and response.status_code not in (401, 403, 429)
+    finally:
+        if not keep:
+            redis.delete(slot)
+    if keep:
+        redis.set(slot, orjson.dumps(_kept(body, response)), ex=KEPT_SECONDS)
+    return response
+
+
+def _answered(act: Callable[[], Any]) -> Response:
+    try:
+        return make_response(act())
+    except AisleError as error:
+        return from_aisle_error(error)
+
+
+def _answer_again(redis: Redis, slot: str, body: str) -> Response:
+    ends = time.monotonic() + _WAIT_SECONDS
+    while (raw := redis.get(slot)) is not None:
+        kept = orjson.loads(raw)
+        if kept["body"] != body:
+            raise KeyReused("Use a new Idempotency-Key for a new request.")
+        if "status" in kept:
+            response = Response(kept["data"], kept["status"], headers=kept["headers"])
+            response.headers["Idempotency-Replayed"] = "true"
+            return response
+        if time.monotonic() > ends:
+            break
+        time.sleep(0.05)
+    raise InProgress("Repeat the request in a second.")
+
+
+def _kept(body: str, response: Response) -> dict[str, Any]:
+    headers = {
+        name: response.headers[name]
+        for name in ("Content-Type", "Location", "ETag")
+        if name in response.headers
+    }
+    return {
+        "body": body,
+        "status": response.status_code,
+        "headers": headers,
+        "data": response.get_data(as_text=True),
+    }
+
+
+def _slot(key: str) -> str:
+    if not 1 <= len(key) <= 200 or not key.isascii() or not key.isprintable():
+        raise Invalid(
+            "Idempotency-Key must be 1 to 200 printable ASCII characters.",
+            errors={"Idempotency-Key": ["Not valid."]},
+        )
+    user = g.get("user")
+    caller = user.userid if user else "-"
+    digest = hashlib.sha256(f"{caller}\n{request.method} {request.path}\n{key}".encode()).hexdigest()
+    return f"idempotency:{current_app.name}:{digest}"

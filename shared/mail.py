@@ -1,0 +1,158 @@
+"""Mail the shop sends: text and HTML, by SMTP in production, into a Maildir on a laptop (which can be read back)."""
+
+import email
+import mailbox
+import smtplib
+import ssl
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import default as POLICY
+from email.utils import formatdate, make_msgid
+from html import escape
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import unquote, urlsplit
+
+from shared.errors import Unavailable
+
+SENDER = "shop@aisle.example"
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A mail before it is sent. `link` becomes a button in the HTML part and a line of its own in the text."""
+
+    to: str
+    subject: str
+    text: str
+    link: str = ""
+    link_label: str = ""
+
+
+@dataclass(frozen=True)
+class Received:
+    """A mail found in the Maildir."""
+
+    id: str
+    date: str
+    to: str
+    subject: str
+    text: str
+    html: str
+
+
+class Mailer(Protocol):
+    """Sends a letter, or raises Unavailable."""
+
+    def send(self, letter: Letter) -> None: ...
+
+
+class MaildirMailer:
+    """Writes each letter into a Maildir, where it can be read in the mailbox page."""
+
+    def __init__(self, directory: Path, sender: str = SENDER) -> None:
+        self._directory, self._sender = Path(directory), sender
+
+    def send(self, letter: Letter) -> None:
+        self._directory.parent.mkdir(parents=True, exist_ok=True)
+        mailbox.Maildir(self._directory, create=True).add(compose(letter, self._sender))
+
+
+class SmtpMailer:
+    """Sends by SMTP: `smtp://user:password@host:587` (STARTTLS when offered) or `smtps://...:465`."""
+
+    def __init__(self, url: str, sender: str = SENDER, *, timeout: float = 10) -> None:
+        self._url, self._sender, self._timeout = urlsplit(url), sender, timeout
+
+    def send(self, letter: Letter) -> None:
+        try:
+            with self._connect() as server:
+                if self._url.username:
+                    server.login(unquote(self._url.username), unquote(self._url.password or ""))
+                options = ["BODY=8BITMIME"] if server.has_extn("8bitmime") else []
+                server.send_message(compose(letter, self._sender), mail_options=options)
+        except (OSError, smtplib.SMTPException) as error:
+            raise Unavailable("The mail server does not take mail just now.", retry_after=30) from error
+
+    def _connect(self) -> smtplib.SMTP:
+        host, tls = self._url.hostname or "localhost", ssl.create_default_context()
+        if self._url.scheme == "smtps":
+            return smtplib.SMTP_SSL(host, self._url.port or 465, timeout=self._timeout, context=tls)
+        server = smtplib.SMTP(host, self._url.port or 25, timeout=self._timeout)
+        server.ehlo()
+        if server.has_extn("starttls"):
+            server.starttls(context=tls)
+        return server
+
+
+def open_mailer(mail_dir: Path | str = "", smtp_url: str = "", sender: str = SENDER) -> Mailer:
+    """The mailer the settings ask for; `smtp_url` wins. Raises ValueError when neither is set."""
+    if smtp_url:
+        return SmtpMailer(smtp_url, sender)
+    if mail_dir:
+        return MaildirMailer(Path(mail_dir), sender)
+    raise ValueError("Set SMTP_URL (or MAIL_DIR on a laptop): the shop must be able to send mail.")
+
+
+def compose(letter: Letter, sender: str = SENDER) -> EmailMessage:
+    """The MIME message of a letter: text first, HTML as its alternative."""
+    message = EmailMessage(policy=POLICY)
+    message["From"], message["To"] = sender, Address(addr_spec=letter.to)
+    message["Subject"] = " ".join(letter.subject.split())
+    message["Date"], message["Message-ID"] = formatdate(usegmt=True), make_msgid(domain="aisle.example")
+    text = f"{letter.text}\n\n{letter.link}\n" if letter.link else f"{letter.text}\n"
+    message.set_content(
+        text, cte="7bit" if text.isascii() else "8bit"
+    )  # a link stays whole for grep and for people
+    message.add_alternative(_html(letter), subtype="html", cte="7bit")
+    return message
+
+
+def _html(letter: Letter) -> str:
+    paragraphs = "".join(f"<p>{escape(part)}</p>" for part in letter.text.split("\n\n"))
+    button = (
+        f'<p><a href="{escape(letter.link)}">{escape(letter.link_label or letter.link)}</a></p>'
+        if letter.link
+        else ""
+    )
+    head = f'<!doctype html><html lang="en"><head><title>{escape(letter.subject)}</title></head>'
+    page = f"{head}\n<body>{paragraphs}\n{button}\n</body></html>\n"
+    return page.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def read_mail(directory: Path | str, to: str = "", limit: int = 100) -> list[Received]:
+    """The newest letters of a Maildir, newest first, for one recipient when `to` is given."""
+    found: list[Received] = []
+    for path in _newest_first(Path(directory)):
+        received = _received(path)
+        if not to or received.to.lower() == to.lower():
+            found.append(received)
+        if len(found) == limit:
+            break
+    return found
+
+
+def _newest_first(directory: Path) -> Iterator[Path]:
+    paths = [
+        path
+        for part in ("new", "cur")
+        if (directory / part).is_dir()
+        for path in (directory / part).iterdir()
+    ]
+    yield from sorted(paths, key=lambda path: (path.stat().st_mtime_ns, path.name), reverse=True)
+
+
+def _received(path: Path) -> Received:
+    message = email.message_from_bytes(path.read_bytes(), policy=POLICY)
+    text, html = message.get_body(("plain",)), message.get_body(("html",))
+    return Received(
+        id=path.name.split(":")[0],
+        date=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(path.stat().st_mtime)),
+        to=str(message["To"]),
+        subject=str(message["Subject"]),
+        text=text.get_content() if text else "",
+        html=html.get_content() if html else "",
+    )

@@ -1,7 +1,7 @@
-"""One HTTP session under the SDK: pooled connections, a time budget, retries with jittered back-off, every call counted.
+"""One HTTP session under the SDK: kept-alive connections, a time budget, retries with jittered back-off, every call counted.
 
-`requests` costs more CPU for a call than the database does; this session keeps the SDK's contract (`set_http_client`)
-on urllib3 alone. Streams (`stream=True`) still go through `requests`.
+`requests` costs more CPU for a call than the database does, so this session keeps the SDK's contract (`set_http_client`)
+on `shared.couch.wire`. Streams (`stream=True`) still go through `requests`.
 """
 
 import random
@@ -12,12 +12,11 @@ from urllib.parse import urlencode, urlsplit
 
 import orjson
 import requests
-import urllib3
 from requests.structures import CaseInsensitiveDict
-from urllib3.exceptions import HTTPError, NewConnectionError
 
 from shared.couch.errors import DatabaseAway
 from shared.couch.tally import classify, record
+from shared.couch.wire import NoAnswer, NotSent, Pool, Reply
 
 RETRIED = frozenset({429, 500, 502, 503, 504})
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
@@ -26,11 +25,11 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
 class Answer:
     """As much of `requests.Response` as the SDK reads. `resent` tells that an earlier try may have been carried out."""
 
-    def __init__(self, raw: urllib3.BaseHTTPResponse, resent: bool) -> None:
-        self.status_code: int = raw.status
-        self.content: bytes = raw.data
+    def __init__(self, reply: Reply, resent: bool) -> None:
+        self.status_code = reply.status
+        self.content = reply.body
         self.resent = resent
-        self._headers = raw.headers
+        self._headers = reply.headers
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -54,44 +53,45 @@ class LeanSession(requests.Session):
     def __init__(self, patience: float = 2.5, connections: int = 32) -> None:
         super().__init__()
         self.patience = patience
-        self.pool = urllib3.PoolManager(maxsize=connections, retries=False)
+        self.pool = Pool(connections)
 
     def request(self, method: str, url: str, params: Any = None, data: Any = None, headers: Any = None, **rest: Any) -> Any:
         if rest.get("stream"):
             return super().request(method, url, params=params, data=data, headers=headers, **rest)
-        path = urlsplit(url).path
         target = f"{url}?{urlencode(params)}" if params else url
-        budget = self.patience + _asked_to_wait(params)
+        body = data.read() if hasattr(data, "read") else data
         began = time.monotonic()
+        deadline = began + self.patience + _asked_to_wait(params)
         try:
-            return self._until_answered(method, target, data, dict(headers or {}), began + budget)
+            return self._until_answered(method, target, body, dict(headers or {}), deadline)
         finally:
-            record(classify(method, path), (time.monotonic() - began) * 1000)
+            record(classify(method, urlsplit(url).path), (time.monotonic() - began) * 1000)
 
-    def _until_answered(self, method: str, url: str, body: Any, headers: dict[str, str], deadline: float) -> Answer:
+    def _until_answered(self, method: str, url: str, body: bytes | None, headers: dict[str, str], deadline: float) -> Answer:
         resent, pause = False, FIRST_PAUSE
         while True:
-            left = deadline - time.monotonic()
+            answer: Answer | None = None
+            failure: OSError | None = None
             try:
-                raw = self.pool.urlopen(
-                    method, url, body=body, headers=headers, redirect=False, timeout=max(left, 0.05)
-                )
-            except NewConnectionError as error:
-                failure: Exception | None = error
-            except HTTPError as error:
-                failure, resent = error, True
-            else:
-                if raw.status not in RETRIED:
-                    return Answer(raw, resent)
-                failure, resent = None, resent or raw.status != 429
-                pause = max(pause, _retry_after(raw))
-            wait = pause * random.uniform(0.5, 1.0)
+                left = max(deadline - time.monotonic(), 0.05)
+                answer = Answer(self.pool.exchange(method, url, headers, body, left), resent)
+            except (NotSent, NoAnswer) as error:
+                failure = error
+            if answer and answer.status_code not in RETRIED:
+                return answer
+            resent = resent or not _untouched(answer, failure)
+            wait = max(pause, _retry_after(answer)) * random.uniform(0.5, 1.0)
             if time.monotonic() + wait >= deadline:
-                if failure is None:
-                    return Answer(raw, resent)
-                raise DatabaseAway(f"The database gave no answer in time ({type(failure).__name__}).") from failure
+                if answer:
+                    return answer
+                raise DatabaseAway(f"The database gave no answer in time ({failure}).") from failure
             time.sleep(wait)
             pause = min(pause * 2, LONGEST_PAUSE)
+
+
+def _untouched(answer: Answer | None, failure: OSError | None) -> bool:
+    """Whether the server certainly did nothing: it was never reached, or it said that we are too many."""
+    return isinstance(failure, NotSent) or (answer is not None and answer.status_code == 429)
 
 
 def _asked_to_wait(params: Any) -> float:
@@ -101,6 +101,6 @@ def _asked_to_wait(params: Any) -> float:
     return 0.0
 
 
-def _retry_after(answer: urllib3.BaseHTTPResponse) -> float:
-    value = answer.headers.get("Retry-After", "")
+def _retry_after(answer: Answer | None) -> float:
+    value = answer.headers.get("Retry-After", "") if answer else ""
     return float(value) if value.isdigit() else 0.0

@@ -40,7 +40,9 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m services.prepare", description=__doc__)
     parser.add_argument("--check", action="store_true", help="only say what is missing or would be refused")
-    parser.add_argument("--clean-up", action="store_true", help="afterwards remove indexes this version does not use")
+    parser.add_argument(
+        "--clean-up", action="store_true", help="afterwards remove indexes this version does not use"
+    )
     return parser.parse_args()
 
 

@@ -7,7 +7,42 @@ from shared.errors import Invalid
 # ISO 4217 minor units of the currencies the shop takes; two digits unless named here.
 MINOR_UNITS: Final = {"BHD": 3, "JPY": 0, "KRW": 0, "KWD": 3, "OMR": 3, "TND": 3, "VND": 0}
 CURRENCIES: Final = frozenset(
-    ["AUD", "BHD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "HKD", "HUF", "IDR", "ILS", "INR", "JPY", "KRW", "KWD", "MXN", "MYR", "NOK", "NZD", "OMR", "PHP", "PLN", "RON", "SEK", "SGD", "THB", "TND", "TRY", "USD", "VND", "ZAR"]
+    [
+        "AUD",
+        "BHD",
+        "BRL",
+        "CAD",
+        "CHF",
+        "CNY",
+        "CZK",
+        "DKK",
+        "EUR",
+        "GBP",
+        "HKD",
+        "HUF",
+        "IDR",
+        "ILS",
+        "INR",
+        "JPY",
+        "KRW",
+        "KWD",
+        "MXN",
+        "MYR",
+        "NOK",
+        "NZD",
+        "OMR",
+        "PHP",
+        "PLN",
+        "RON",
+        "SEK",
+        "SGD",
+        "THB",
+        "TND",
+        "TRY",
+        "USD",
+        "VND",
+        "ZAR",
+    ]
 )
 
 

@@ -72,12 +72,20 @@ def prepared(server: Server) -> Callable[..., None]:
 def signing_key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Ed25519 key (PEM) that the users service signs tokens with."""
     path = tmp_path_factory.mktemp("keys") / "jwt.pem"
-    path.write_bytes(Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    path.write_bytes(
+        Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    )
     return path
 
 
 @pytest.fixture(scope="module")
-def environment(couch_url: str, redis_url: str, server: Server, signing_key_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def environment(
+    couch_url: str,
+    redis_url: str,
+    server: Server,
+    signing_key_file: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, str]:
     """What every service of one test module is started with; add to it before starting one."""
     return {
         "AISLE_ENV": "local",
@@ -92,7 +100,9 @@ def environment(couch_url: str, redis_url: str, server: Server, signing_key_file
 
 
 @pytest.fixture(scope="module")
-def service(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
+def service(
+    environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., str]]:
     """service("products", PRODUCTS_SETTING="1") starts it under gunicorn, puts PRODUCTS_URL into `environment` and returns its URL."""
     running: list[Process] = []
     logs = tmp_path_factory.mktemp("services")

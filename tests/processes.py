@@ -1,5 +1,6 @@
 """Real processes for tests: minicouch, Redis and the services, each on a free port, stopped at the end."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -60,10 +61,8 @@ class Process:
         self.popen.wait(10)
 
     def _signal(self, number: int) -> None:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(self.popen.pid, number)
-        except ProcessLookupError:
-            pass
 
 
 def answers(url: str) -> Callable[[], bool]:
@@ -83,7 +82,9 @@ def start_minicouch(data: Path, *more: str, port: int | None = None) -> tuple[Pr
     """The process and its URL, with admin credentials in it."""
     port = port or free_port()
     command = [sys.executable, "-m", "deploy.local.minicouch", "--data", str(data), "--port", str(port)]
-    process = Process("minicouch", [*command, "--admin", "admin:secret", *more], data.parent / f"minicouch-{port}.log")
+    process = Process(
+        "minicouch", [*command, "--admin", "admin:secret", *more], data.parent / f"minicouch-{port}.log"
+    )
     process.wait_until(answers(f"http://127.0.0.1:{port}/_up"))
     return process, f"http://admin:secret@127.0.0.1:{port}"
 

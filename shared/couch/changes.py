@@ -26,7 +26,9 @@ class Changes:
 
 def from_answer(answer: dict[str, Any]) -> Changes:
     rows = [
-        Change(str(row["seq"]), row["id"], row["changes"][0]["rev"], row.get("deleted", False), row.get("doc"))
+        Change(
+            str(row["seq"]), row["id"], row["changes"][0]["rev"], row.get("deleted", False), row.get("doc")
+        )
         for row in answer["results"]
     ]
     return Changes(rows, str(answer["last_seq"]), answer.get("pending"))

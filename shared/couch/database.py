@@ -68,7 +68,9 @@ class Database:
 
     def get(self, docid: str, *, conflicts: bool = False, rev: str | None = None) -> Doc:
         """One document; with `conflicts` its `_conflicts` are listed. Raises NoSuchDocument."""
-        return self._client.call("get_document", db=self.name, doc_id=docid, conflicts=conflicts or None, rev=rev)
+        return self._client.call(
+            "get_document", db=self.name, doc_id=docid, conflicts=conflicts or None, rev=rev
+        )
 
     def get_many(self, docids: Sequence[str]) -> dict[str, Doc]:
         """The documents that exist, by id, in one call."""
@@ -102,7 +104,9 @@ class Database:
         stored = self.get_many([doc["_id"] for doc in taken])
         for doc in taken:
             if _content(stored.get(doc["_id"], {})) != _content(doc):
-                raise UpdateConflict(f"{doc['_id']} is there already with other content.", document=doc["_id"])
+                raise UpdateConflict(
+                    f"{doc['_id']} is there already with other content.", document=doc["_id"]
+                )
         return there | {docid: doc["_rev"] for docid, doc in stored.items()}
 
     def delete(self, docid: str, rev: str) -> None:
@@ -162,9 +166,15 @@ class Partition:
     def all(self, prefix: str = "", *, limit: int | None = None, descending: bool = False) -> list[Doc]:
         """Its documents in id order, or those whose key begins with `prefix`."""
         start, end = f"{self.key}:{prefix}", f"{self.key}:{prefix}{AFTER_EVERY_STRING}"
-        bounds = {"start_key": end, "end_key": start, "descending": True} if descending else {"start_key": start, "end_key": end}
+        bounds = (
+            {"start_key": end, "end_key": start, "descending": True}
+            if descending
+            else {"start_key": start, "end_key": end}
+        )
         arguments = bounds if prefix or descending else {}
-        answer = self._client.call("post_partition_all_docs", **self._at, include_docs=True, limit=limit, **arguments)
+        answer = self._client.call(
+            "post_partition_all_docs", **self._at, include_docs=True, limit=limit, **arguments
+        )
         return [row["doc"] for row in answer["rows"]]
 
     def find(self, index: FindIndex, selector: dict[str, Any], **options: Any) -> Page:
@@ -223,20 +233,40 @@ def _find(
     return Page(docs, answer.get("bookmark") if len(docs) == limit else None)
 
 
-def _view(client: Client, operation: str, at: dict[str, str], view: View, **query: Any) -> list[dict[str, Any]]:
+def _view(
+    client: Client, operation: str, at: dict[str, str], view: View, **query: Any
+) -> list[dict[str, Any]]:
     for ours, theirs in (("start", "start_key"), ("end", "end_key")):
         if ours in query:
             query[theirs] = query.pop(ours)
     return client.call(operation, **at, ddoc=view.design_id, view=view.name, **query)["rows"]
 
 
-def _search(client: Client, operation: str, at: dict[str, str], index: SearchIndex, query: str, *, limit: int = 20, **options: Any) -> SearchPage:
+def _search(
+    client: Client,
+    operation: str,
+    at: dict[str, str],
+    index: SearchIndex,
+    query: str,
+    *,
+    limit: int = 20,
+    **options: Any,
+) -> SearchPage:
     answer = client.call(
-        operation, **at, ddoc=index.design_id, index=index.name, query=query, limit=limit, include_docs=True, **options
+        operation,
+        **at,
+        ddoc=index.design_id,
+        index=index.name,
+        query=query,
+        limit=limit,
+        include_docs=True,
+        **options,
     )
     docs = [row["doc"] for row in answer["rows"] if row.get("doc")]
     following = answer["bookmark"] if len(answer["rows"]) == limit else None
-    return SearchPage(docs, following, answer["total_rows"], answer.get("counts", {}), answer.get("ranges", {}))
+    return SearchPage(
+        docs, following, answer["total_rows"], answer.get("counts", {}), answer.get("ranges", {})
+    )
 
 
 def _content(doc: Doc) -> Doc:

@@ -19,7 +19,9 @@ PARTITIONED_INDEX_LIMIT = 10
 Progress = Callable[[str], None]
 
 
-def prepare(client: Client, name: str, design: DatabaseDesign, features: Iterable[str], progress: Progress) -> None:
+def prepare(
+    client: Client, name: str, design: DatabaseDesign, features: Iterable[str], progress: Progress
+) -> None:
     """Makes the database and every index of `design` on it, and returns when all of them are built."""
     _create_database(client, name, design)
     for pattern in servable(design, features):
@@ -49,7 +51,9 @@ def refused_by_cloudant(design: DatabaseDesign) -> list[str]:
     partitioned = [pattern.name for pattern in design.patterns if pattern.partitioned]
     if len(partitioned) <= PARTITIONED_INDEX_LIMIT:
         return []
-    return [f"{design.name}: {len(partitioned)} partitioned indexes, Cloudant takes {PARTITIONED_INDEX_LIMIT}: {partitioned}"]
+    return [
+        f"{design.name}: {len(partitioned)} partitioned indexes, Cloudant takes {PARTITIONED_INDEX_LIMIT}: {partitioned}"
+    ]
 
 
 def servable(design: DatabaseDesign, features: Iterable[str]) -> list[Pattern]:
@@ -81,15 +85,28 @@ def _create_database(client: Client, name: str, design: DatabaseDesign) -> None:
     except Conflict:
         information = client.call("get_database_information", db=name)
         if bool(information.get("props", {}).get("partitioned")) != design.partitioned:
-            raise Conflict(f"The database {name} exists, but is {'not ' if design.partitioned else ''}partitioned; that is fixed at creation.") from None
+            raise Conflict(
+                f"The database {name} exists, but is {'not ' if design.partitioned else ''}partitioned; that is fixed at creation."
+            ) from None
 
 
 def _create_index(client: Client, name: str, pattern: Pattern) -> bool:
     if isinstance(pattern, FindIndex):
-        arguments: dict[str, Any] = {"index": pattern.definition(), "ddoc": pattern.design_id, "name": pattern.name}
-        return client.call("post_index", db=name, type="json", partitioned=pattern.partitioned, **arguments)["result"] == "created"
+        arguments: dict[str, Any] = {
+            "index": pattern.definition(),
+            "ddoc": pattern.design_id,
+            "name": pattern.name,
+        }
+        return (
+            client.call("post_index", db=name, type="json", partitioned=pattern.partitioned, **arguments)[
+                "result"
+            ]
+            == "created"
+        )
     try:
-        client.call("put_design_document", db=name, ddoc=pattern.design_id, design_document=pattern.design_document())
+        client.call(
+            "put_design_document", db=name, ddoc=pattern.design_id, design_document=pattern.design_document()
+        )
     except UpdateConflict:
         return False
     return True
@@ -112,22 +129,38 @@ def _answers(client: Client, name: str, pattern: Pattern) -> bool:
 
 
 def _ask_view(client: Client, name: str, view: View) -> None:
-    at, operation = ({"partition_key": "warm"}, "post_partition_view") if view.partitioned else ({}, "post_view")
-    client.call(operation, db=name, ddoc=view.design_id, view=view.name, limit=1, reduce=False if view.reduce else None, **at)
+    at, operation = (
+        ({"partition_key": "warm"}, "post_partition_view") if view.partitioned else ({}, "post_view")
+    )
+    client.call(
+        operation,
+        db=name,
+        ddoc=view.design_id,
+        view=view.name,
+        limit=1,
+        reduce=False if view.reduce else None,
+        **at,
+    )
 
 
 def _ask_index(client: Client, name: str, index: FindIndex) -> None:
-    at, operation = ({"partition_key": "warm"}, "post_partition_find") if index.partitioned else ({}, "post_find")
+    at, operation = (
+        ({"partition_key": "warm"}, "post_partition_find") if index.partitioned else ({}, "post_find")
+    )
     selector = (index.partial or {}) | {field: {"$gt": None} for field in index.fields}
     client.call(operation, db=name, selector=selector, use_index=[index.design_id, index.name], limit=1, **at)
 
 
 def _ask_search(client: Client, name: str, index: SearchIndex) -> None:
-    at, operation = ({"partition_key": "warm"}, "post_partition_search") if index.partitioned else ({}, "post_search")
+    at, operation = (
+        ({"partition_key": "warm"}, "post_partition_search") if index.partitioned else ({}, "post_search")
+    )
     client.call(operation, db=name, ddoc=index.design_id, index=index.name, query="*:*", limit=1, **at)
 
 
 def _share_done(client: Client, pattern: Pattern) -> str:
     tasks = client.call("get_active_tasks")
-    shares = [task.get("progress") for task in tasks if pattern.design_id in str(task.get("design_document", ""))]
+    shares = [
+        task.get("progress") for task in tasks if pattern.design_id in str(task.get("design_document", ""))
+    ]
     return f"{min(shares)}% built" if shares else ""

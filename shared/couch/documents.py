@@ -16,7 +16,9 @@ _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 def document_id(partition: str, key: str) -> str:
     """`partition:key`. Raises ValueError for a partition key that CouchDB refuses (empty, `_` first, or a colon)."""
     if not partition or partition.startswith("_") or ":" in partition or not key:
-        raise ValueError(f"{partition!r} and {key!r} make no document id: a partition key is not empty, holds no colon, does not begin with an underscore.")
+        raise ValueError(
+            f"{partition!r} and {key!r} make no document id: a partition key is not empty, holds no colon, does not begin with an underscore."
+        )
     return f"{partition}:{key}"
 
 
@@ -57,6 +59,8 @@ class DocumentType:
             raise ValueError(f"{doc.get('_id')} is a {doc.get('type')}, not a {self.name}")
         while (schema := doc.get("schema", 1)) != self.schema:
             if schema not in self.upgrades:
-                raise ValueError(f"{doc.get('_id')} has schema {schema}; this code reads {self.name} up to {self.schema}")
+                raise ValueError(
+                    f"{doc.get('_id')} has schema {schema}; this code reads {self.name} up to {self.schema}"
+                )
             doc = {**self.upgrades[schema](doc), "schema": schema + 1}
         return doc

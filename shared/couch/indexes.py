@@ -75,7 +75,11 @@ class View(Declared):
 
     def design_document(self) -> dict[str, Any]:
         view = {"map": self.map} | ({"reduce": self.reduce} if self.reduce else {})
-        return {"language": "javascript", "options": {"partitioned": self.partitioned}, "views": {self.name: view}}
+        return {
+            "language": "javascript",
+            "options": {"partitioned": self.partitioned},
+            "views": {self.name: view},
+        }
 
 
 @dataclass(frozen=True)

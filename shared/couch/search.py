@@ -37,7 +37,10 @@ class SearchIndex(Declared):
 
     def index_function(self) -> str:
         """The JavaScript that `_search` and `_nouveau` run over every document."""
-        guard = " || ".join(f"doc[{json.dumps(name)}] !== {json.dumps(value)}" for name, value in self.only) or "false"
+        guard = (
+            " || ".join(f"doc[{json.dumps(name)}] !== {json.dumps(value)}" for name, value in self.only)
+            or "false"
+        )
         lines = [_index_line(each) for each in self.fields]
         return "\n".join(["function (doc) {", f"  if ({guard}) return;", "  var v;", *lines, "}"])
 
@@ -50,7 +53,10 @@ class SearchIndex(Declared):
 
 def _index_line(field: SearchField) -> str:
     getter = "".join(f"[{json.dumps(part)}]" for part in field.path.split("."))
-    guarded = " && ".join("doc" + "".join(f"[{json.dumps(p)}]" for p in field.path.split(".")[: n + 1]) for n in range(field.path.count(".")))
+    guarded = " && ".join(
+        "doc" + "".join(f"[{json.dumps(p)}]" for p in field.path.split(".")[: n + 1])
+        for n in range(field.path.count("."))
+    )
     value = f"{guarded} && doc{getter}" if guarded else f"doc{getter}"
     kind = "number" if field.kind == "number" else "string"
     options = json.dumps({"facet": True} if field.facet else {})

@@ -1,8 +1,8 @@
 """The door: a CouchDB, Cloudant or minicouch at a URL.
 
-    server = Server("http://admin:secret@127.0.0.1:5984")
-    server.prepare([orders.documents.DESIGN])
-    orders = server.open(orders.documents.DESIGN)
+server = Server("http://admin:secret@127.0.0.1:5984")
+server.prepare([orders.documents.DESIGN])
+orders = server.open(orders.documents.DESIGN)
 """
 
 from collections.abc import Iterable
@@ -56,9 +56,18 @@ class Server:
     def check(self, wanted: Iterable[DatabaseDesign]) -> list[str]:
         """What is missing or would be refused, in sentences; empty when `prepare` has nothing to do."""
         features = self.features()
-        return [line for design in wanted for line in designs.check(self.client, self.name_of(design), design, features)]
+        return [
+            line
+            for design in wanted
+            for line in designs.check(self.client, self.name_of(design), design, features)
+        ]
 
-    def clean_up(self, wanted: Iterable[DatabaseDesign], progress: designs.Progress = print, also_keep: Iterable[str] = ()) -> None:
+    def clean_up(
+        self,
+        wanted: Iterable[DatabaseDesign],
+        progress: designs.Progress = print,
+        also_keep: Iterable[str] = (),
+    ) -> None:
         """Removes the indexes that neither `wanted` nor `also_keep` (design ids of versions still running) name."""
         for design in wanted:
             keep = {pattern.design_id for pattern in design.patterns} | set(also_keep)

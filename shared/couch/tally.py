@@ -23,7 +23,9 @@ class Tally:
 
     def as_server_timing(self) -> str:
         """The `Server-Timing` header: `partition;dur=1.9;desc="1", global;dur=0;desc="0", ...`."""
-        return ", ".join(f'{kind};dur={self.milliseconds[kind]:.3g};desc="{self.calls[kind]}"' for kind in CLASSES)
+        return ", ".join(
+            f'{kind};dur={self.milliseconds[kind]:.3g};desc="{self.calls[kind]}"' for kind in CLASSES
+        )
 
 
 _current: ContextVar[Tally | None] = ContextVar("database_calls", default=None)

@@ -55,7 +55,9 @@ class LeanSession(requests.Session):
         self.patience = patience
         self.pool = Pool(connections)
 
-    def request(self, method: str, url: str, params: Any = None, data: Any = None, headers: Any = None, **rest: Any) -> Any:
+    def request(
+        self, method: str, url: str, params: Any = None, data: Any = None, headers: Any = None, **rest: Any
+    ) -> Any:
         if rest.get("stream"):
             return super().request(method, url, params=params, data=data, headers=headers, **rest)
         target = f"{url}?{urlencode(params)}" if params else url
@@ -67,7 +69,9 @@ class LeanSession(requests.Session):
         finally:
             record(classify(method, urlsplit(url).path), (time.monotonic() - began) * 1000)
 
-    def _until_answered(self, method: str, url: str, body: bytes | None, headers: dict[str, str], deadline: float) -> Answer:
+    def _until_answered(
+        self, method: str, url: str, body: bytes | None, headers: dict[str, str], deadline: float
+    ) -> Answer:
         resent, pause = False, FIRST_PAUSE
         while True:
             answer: Answer | None = None

@@ -84,7 +84,9 @@ class Host:
     def tls(self) -> ssl.SSLContext:
         return ssl.create_default_context()
 
-    def exchange(self, method: str, target: str, headers: dict[str, str], body: bytes | None, timeout: float) -> Reply:
+    def exchange(
+        self, method: str, target: str, headers: dict[str, str], body: bytes | None, timeout: float
+    ) -> Reply:
         """One request and its answer. Raises NotSent or NoAnswer."""
         connection = self._take(timeout)
         try:
@@ -102,8 +104,12 @@ class Host:
 
     def _message(self, method: str, target: str, headers: dict[str, str], body: bytes | None) -> bytes:
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        length = f"Content-Length: {len(body or b'')}\r\n" if body is not None or method in ("POST", "PUT") else ""
-        return f"{method} {target} HTTP/1.1\r\n{self.header}{lines}{length}\r\n".encode("latin-1") + (body or b"")
+        length = (
+            f"Content-Length: {len(body or b'')}\r\n" if body is not None or method in ("POST", "PUT") else ""
+        )
+        return f"{method} {target} HTTP/1.1\r\n{self.header}{lines}{length}\r\n".encode("latin-1") + (
+            body or b""
+        )
 
     def _take(self, timeout: float) -> socket.socket:
         while True:
@@ -139,7 +145,9 @@ class Pool:
         self.connections = connections
         self.hosts: dict[str, Host] = {}
 
-    def exchange(self, method: str, url: str, headers: dict[str, str], body: bytes | None, timeout: float) -> Reply:
+    def exchange(
+        self, method: str, url: str, headers: dict[str, str], body: bytes | None, timeout: float
+    ) -> Reply:
         """Sends one request to an absolute URL and reads its answer; `timeout` seconds for each wait on the socket."""
         start = url.index("/", url.index("://") + 3)
         origin = url[:start]

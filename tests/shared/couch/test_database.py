@@ -20,14 +20,29 @@ from shared.couch import (
 BOOK = DocumentType("book", ("title", "year", "price"))
 LEAFLET = DocumentType("leaflet", ("title",))
 
-BY_YEAR = FindIndex("books-by-year", "the books of an author, oldest first", ("year",), partial={"type": "book"})
+BY_YEAR = FindIndex(
+    "books-by-year", "the books of an author, oldest first", ("year",), partial={"type": "book"}
+)
 BY_PRICE = FindIndex(
-    "books-by-price", "the cheapest books of all", ("price.amount",), partitioned=False, partial={"type": "book"}
+    "books-by-price",
+    "the cheapest books of all",
+    ("price.amount",),
+    partitioned=False,
+    partial={"type": "book"},
 )
 PER_YEAR = View(
-    "books-per-year", "how much was spent by year", "function (doc) { if (doc.type === 'book') emit([doc.year, doc.title], doc.price.amount); }", "_sum"
+    "books-per-year",
+    "how much was spent by year",
+    "function (doc) { if (doc.type === 'book') emit([doc.year, doc.title], doc.price.amount); }",
+    "_sum",
 )
-IN_SHELF = View("shelf", "the titles of one author", "function (doc) { emit(doc.title, null); }", "_count", partitioned=True)
+IN_SHELF = View(
+    "shelf",
+    "the titles of one author",
+    "function (doc) { emit(doc.title, null); }",
+    "_count",
+    partitioned=True,
+)
 UNBUILT = FindIndex("unbuilt", "nobody asks this", ("title",))
 LIBRARY = DatabaseDesign("library", (BY_YEAR, BY_PRICE, PER_YEAR, IN_SHELF))
 
@@ -83,7 +98,9 @@ def test_all_takes_a_prefix_of_the_key(library):
 def test_pages_of_a_partition_walk_without_gap_or_repeat(library):
     partition, seen, bookmark = library.partition("Le Guin"), [], None
     while True:
-        page = partition.find(BY_YEAR, {"year": {"$gt": None}}, sort=[{"year": "asc"}], limit=10, bookmark=bookmark)
+        page = partition.find(
+            BY_YEAR, {"year": {"$gt": None}}, sort=[{"year": "asc"}], limit=10, bookmark=bookmark
+        )
         seen += [(doc["year"], doc["_id"]) for doc in page.items]
         bookmark = page.next
         if not bookmark:
@@ -156,7 +173,13 @@ def test_prepare_again_changes_nothing_and_check_is_content(library, server):
 
 
 def test_a_changed_declaration_is_another_design_document_and_the_old_one_goes_last(library, server):
-    changed = DatabaseDesign("library", (BY_YEAR, View("shelf", "by year now", "function (doc) { emit(doc.year); }", "_count", partitioned=True)))
+    changed = DatabaseDesign(
+        "library",
+        (
+            BY_YEAR,
+            View("shelf", "by year now", "function (doc) { emit(doc.year); }", "_count", partitioned=True),
+        ),
+    )
     problems = server.check([changed])
     assert len(problems) == 1
     assert "shelf" in problems[0]

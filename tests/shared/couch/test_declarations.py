@@ -89,7 +89,12 @@ def test_what_a_person_types_is_data():
 
 
 def test_a_search_declaration_writes_its_index_function():
-    index = SearchIndex("find", "?", (SearchField("name", weight=4), SearchField("price.amount", kind="number", facet=True)), only=(("type", "product"),))
+    index = SearchIndex(
+        "find",
+        "?",
+        (SearchField("name", weight=4), SearchField("price.amount", kind="number", facet=True)),
+        only=(("type", "product"),),
+    )
     source = index.index_function()
     assert 'doc["type"] !== "product"' in source
     assert 'index("price_amount", x, {"facet": true})' in source

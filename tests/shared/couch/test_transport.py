@@ -17,7 +17,13 @@ ANYTHING = DatabaseDesign("anything", ())
 
 def reply(status: str, body: dict, *headers: str) -> bytes:
     content = json.dumps(body).encode()
-    lines = [f"HTTP/1.1 {status}", "Content-Type: application/json", f"Content-Length: {len(content)}", "Connection: close", *headers]
+    lines = [
+        f"HTTP/1.1 {status}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(content)}",
+        "Connection: close",
+        *headers,
+    ]
     return "\r\n".join([*lines, "", ""]).encode() + content
 
 

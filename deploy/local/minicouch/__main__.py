@@ -1,0 +1,85 @@
+"""`python -m deploy.local.minicouch`: start the server."""
+
+import argparse
+import logging
+import os
+import sys
+import uuid
+from pathlib import Path
+
+import uvicorn
+
+from .app import Server
+from .config import Config
+from .database import Database
+from .store import Store
+
+DESCRIPTION = """\
+A small CouchDB: speaks the HTTP API of CouchDB 3.5 and of Cloudant (partitioned databases, _find, _search) from one
+Python process, with its data in SQLite files under --data. A write is on disk when it is acknowledged."""
+EPILOG = """\
+Without --admin everybody who can connect is admin, and only a loopback --bind is accepted.
+The password may also come from the environment variable MINICOUCH_ADMIN (NAME:PASSWORD).
+What is served and what is not: COVERAGE.md beside this module."""
+LOOPBACK = ("127.", "::1", "localhost")
+
+
+def arguments(argv: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        "python -m deploy.local.minicouch",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--data", required=True, type=Path, metavar="DIR", help="folder for the data, made if absent")
+    parser.add_argument("--port", type=int, default=5984, metavar="N", help="port to listen on (default 5984)")
+    parser.add_argument("--bind", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (default 127.0.0.1)")
+    parser.add_argument(
+        "--admin",
+        default=os.environ.get("MINICOUCH_ADMIN"),
+        metavar="NAME:PASSWORD",
+        help="the server admin; then requests need Basic credentials or a cookie from POST /_session",
+    )
+    options = parser.parse_args(argv)
+    if options.admin is not None and not all(options.admin.partition(":")):
+        parser.error("--admin wants NAME:PASSWORD, neither part empty")
+    if options.admin is None and not options.bind.startswith(LOOPBACK):
+        parser.error(f"without --admin only a loopback address can be bound, not {options.bind}")
+    return options
+
+
+def server(options: argparse.Namespace) -> Server:
+    options.data.mkdir(parents=True, exist_ok=True)
+    store = Store(options.data, Database)
+    config = Config(options.data / "config.json")
+    if config.get("couchdb", "uuid") is None:
+        config.set("couchdb", "uuid", uuid.uuid4().hex)
+    name, _, password = (options.admin or "").partition(":")
+    return Server(store, config, {name: password} if name else None)
+
+
+def main() -> None:
+    options = arguments()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    sys.setswitchinterval(0.001)
+    try:
+        app = server(options)
+    except (RuntimeError, OSError) as error:
+        sys.exit(f"minicouch: {error}")
+    uvicorn.run(
+        app,
+        host=options.bind,
+        port=options.port,
+        loop="uvloop",
+        http="httptools",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=300,
+        timeout_graceful_shutdown=5,
+        h11_max_incomplete_event_size=None,
+    )
+
+
+if __name__ == "__main__":
+    main()

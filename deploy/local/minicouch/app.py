@@ -1,0 +1,183 @@
+"""The server: one ASGI application that reads a request, finds its handler and writes the answer."""
+
+import asyncio
+import inspect
+import logging
+import os
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+from . import auth
+from .config import Config
+from .database import Database
+from .errors import CouchError
+from .http import Request, Response, dumps, json_response
+from .ids import Uuids
+from .routes import ROUTES
+from .routing import Router
+from .sessions import Sessions
+from .store import Store
+
+log = logging.getLogger("minicouch")
+MAX_BODY = 4 << 30
+SERVER = b"minicouch (CouchDB/3.5.0)"
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+REQUEST_ID_CHARS = set("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_")
+
+
+class Server:
+    """What handlers reach through `request.server`: the store, the settings, sessions, fresh ids."""
+
+    def __init__(self, store: Store, config: Config, admins: dict[str, str] | None = None) -> None:
+        self.store = store
+        self.config = config
+        self.sessions = Sessions(self, admins or {})
+        self.uuids = Uuids()
+        self.router = Router(ROUTES)
+
+    def database(self, name: str) -> Database:
+        found = self.store.open(name)
+        assert isinstance(found, Database)
+        return found
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+            return
+        request = _request(scope)
+        try:
+            try:
+                response = await self._answer(request, scope, receive)
+            except CouchError as error:
+                response = error_response(error)
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            log.exception("%s %s failed", request.method, request.path)
+            response = json_response({"error": "unknown_error", "reason": "internal error, see the log"}, 500)
+        await self._send(request, response, send)
+
+    async def _answer(self, request: Request, scope: Scope, receive: Receive) -> Response:
+        request.server = self
+        request.receive = receive
+        if request.method not in ("GET", "HEAD"):
+            request.body = await read_body(request, receive)
+        if len(request.path) > 8000:
+            raise CouchError(414, "too_long", "the request uri is too long")
+        request.user = self.sessions.authenticate(request)
+        handler, params = self.router.find(request.method, request.path)
+        request.params = params
+        name = params.get("db")
+        if name is not None and not (len(params) == 1 and request.method == "PUT"):
+            request.db = self.database(name)
+            auth.check_member(request.user, request.db.security)
+        result = handler(request)
+        if inspect.isawaitable(result):
+            result = await result
+        return result
+
+    async def _send(self, request: Request, response: Response, send: Send) -> None:
+        headers = [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in response.headers]
+        headers += [(b"server", SERVER), (b"X-Couch-Request-ID", request.request_id.encode())]
+        if request.cookie is not None:
+            headers.append((b"Set-Cookie", request.cookie.encode("latin-1")))
+        body = response.body
+        if isinstance(body, bytes):
+            if response.status not in (204, 304) and not any(name.lower() == b"content-length" for name, _ in headers):
+                headers.append((b"Content-Length", str(len(body)).encode()))
+            if request.real_method == "HEAD":
+                body = b""
+            await send({"type": "http.response.start", "status": response.status, "headers": headers})
+            await send({"type": "http.response.body", "body": body})
+            return
+        await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        if request.real_method == "HEAD":
+            await send({"type": "http.response.body", "body": b""})
+            return
+        await _stream(body, send)
+
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                await send({"type": "lifespan.startup.complete"})
+            else:
+                self.store.close()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+
+async def _stream(body: AsyncIterator[bytes], send: Send) -> None:
+    async for chunk in body:
+        if chunk:
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def _request(scope: Scope) -> Request:
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    raw_path = scope["raw_path"].decode("latin-1")
+    request = Request(scope["method"], raw_path, scope["query_string"].decode("latin-1"), headers)
+    request.scheme = scope.get("scheme", "http")
+    given = headers.get("x-couch-request-id", "")
+    valid = 0 < len(given) <= 36 and REQUEST_ID_CHARS.issuperset(given)
+    request.request_id = given if valid else os.urandom(5).hex()
+    override = headers.get("x-http-method-override")
+    if override and request.method == "POST":
+        request.method = override
+    return request
+
+
+async def read_body(request: Request, receive: Receive) -> bytes:
+    """The whole body, gunzipped. Errors: 400 for damaged gzip, 413, 415 for other encodings."""
+    parts = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise CouchError(400, "bad_request", "the request ended early")
+        chunk = message.get("body", b"")
+        size += len(chunk)
+        if size > MAX_BODY:
+            raise CouchError(413, "too_large", "the request entity is too large")
+        parts.append(chunk)
+        if not message.get("more_body"):
+            break
+    body = parts[0] if len(parts) == 1 else b"".join(parts)
+    encoding = request.headers.get("content-encoding")
+    if encoding is None or encoding == "identity" or request.params.get("raw"):
+        return body
+    return body if _is_attachment(request) else gunzip(body, encoding)
+
+
+def _is_attachment(request: Request) -> bool:
+    """Whether the body is an attachment's, whose encoding is kept."""
+    parts = [part for part in request.path.split("/") if part]
+    if request.method != "PUT" or len(parts) < 3 or parts[1] in ("_local", "_node"):
+        return False
+    return parts[1] != "_design" or len(parts) > 3
+
+
+def gunzip(body: bytes, encoding: str) -> bytes:
+    if encoding != "gzip":
+        raise CouchError(415, "bad_ctype", f"{encoding} is not a supported content encoding.")
+    try:
+        unpacker = zlib.decompressobj(31)
+        plain = unpacker.decompress(body, MAX_BODY)
+    except zlib.error:
+        raise CouchError(400, "bad_request", "Request body is not properly gzipped.") from None
+    if not unpacker.eof:
+        raise CouchError(400, "bad_request", "Request body is not properly gzipped.")
+    return plain
+
+
+def error_response(error: CouchError) -> Response:
+    response = json_response({"error": error.error, "reason": error.reason}, error.status)
+    response.headers += error.headers
+    return response
+
+
+__all__ = ["Server", "dumps"]

@@ -1,0 +1,61 @@
+"""The settings behind `_node/_local/_config`: CouchDB's names, our defaults, changes kept in DIR/config.json."""
+
+import json
+import os
+import secrets
+from pathlib import Path
+
+DEFAULTS: dict[str, dict[str, str]] = {
+    "couchdb": {"max_document_size": "8000000", "max_attachment_size": "1073741824"},
+    "chttpd": {"require_valid_user": "false", "max_http_request_size": "4294967296"},
+    "chttpd_auth": {"timeout": "600", "allow_persistent_cookies": "true", "min_iterations": "1"},
+    "couch_httpd_auth": {"authentication_db": "_users"},
+    "httpd": {"max_uri_length": "8000"},
+    "log": {"level": "info"},
+    "query_server_config": {"reduce_limit": "true", "os_process_limit": "100"},
+    "uuids": {"algorithm": "sequential", "max_count": "1000"},
+    "vendor": {"name": "minicouch"},
+}
+
+
+class Config:
+    """Section and key to text, as CouchDB's ini files hold it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._changed: dict[str, dict[str, str]] = {}
+        if path.exists():
+            self._changed = json.loads(path.read_text())
+        if self.get("chttpd_auth", "secret") is None:
+            self.set("chttpd_auth", "secret", secrets.token_hex(32))
+
+    def sections(self) -> dict[str, dict[str, str]]:
+        names = sorted(DEFAULTS.keys() | self._changed.keys())
+        return {name: self.section(name) for name in names}
+
+    def section(self, name: str) -> dict[str, str]:
+        return dict(sorted((DEFAULTS.get(name, {}) | self._changed.get(name, {})).items()))
+
+    def get(self, section: str, key: str, default: str | None = None) -> str | None:
+        return self.section(section).get(key, default)
+
+    def set(self, section: str, key: str, value: str) -> str:
+        """Returns the old value, "" when there was none."""
+        old = self.get(section, key, "")
+        self._changed.setdefault(section, {})[key] = value
+        self._save()
+        return old or ""
+
+    def delete(self, section: str, key: str) -> str | None:
+        old = self._changed.get(section, {}).pop(key, None)
+        if old is not None:
+            self._save()
+        return old
+
+    def _save(self) -> None:
+        fresh = self._path.with_suffix(".new")
+        with open(fresh, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            json.dump(self._changed, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self._path)

@@ -1,0 +1,77 @@
+"""What a client sends as a document, taken apart: id, history, deletedness, body, attachments."""
+
+from typing import Any
+
+from .errors import CouchError, bad_request
+from .http import dumps
+from .ids import check_docid
+from .revisions import normal_rev, parse_revisions
+
+IGNORED = {"_revs_info", "_local_seq", "_conflicts", "_deleted_conflicts"}
+KEPT = {
+    "_access", "_replication_state", "_replication_state_time", "_replication_state_reason", "_replication_id",
+    "_replication_stats",
+}  # fmt: skip
+MAX_NESTING = 240
+
+
+class Edit:
+    """One revision to store. `path` is its given history, newest first: the parent for a normal edit,
+    itself and its ancestors for a replicated one. `attachments` maps a name to what the client sent."""
+
+    __slots__ = ("attachments", "body", "deleted", "encoded", "id", "path", "records")
+
+    def __init__(
+        self,
+        docid: str,
+        body: dict[str, Any],
+        path: list[str] | None = None,
+        deleted: bool = False,
+        attachments: dict[str, dict[str, Any]] | None = None,
+    ) -> None:
+        self.id = docid
+        self.body = body
+        self.path = path or []
+        self.deleted = deleted
+        self.attachments = attachments or {}
+        self.encoded = dumps(body)
+        self.records: list[dict[str, Any]] = []
+
+
+def parse_edit(value: Any, docid: str | None = None, max_size: int = 8_000_000) -> Edit:
+    """Errors: 400 for anything that is no document, 413 for one that is too large."""
+    if not isinstance(value, dict):
+        raise bad_request("Document must be a JSON object")
+    path: list[str] = []
+    revisions = False
+    deleted = False
+    attachments: dict[str, dict[str, Any]] = {}
+    found_id = ""
+    special = [key for key in value if key[:1] == "_"]
+    body = {key: item for key, item in value.items() if key[:1] != "_"} if special else value
+    for key in special:
+        item = value[key]
+        if key == "_id":
+            check_docid(item)
+            found_id = item
+        elif key == "_rev":
+            if not path:
+                path = [normal_rev(item)]
+        elif key == "_deleted" and isinstance(item, bool):
+            deleted = item
+        elif key == "_revisions" and isinstance(item, dict):
+            path, revisions = parse_revisions(item), True
+        elif key == "_attachments" and isinstance(item, dict):
+            attachments = item
+            if not all(isinstance(entry, dict) for entry in item.values()):
+                raise bad_request("Invalid attachment")
+        elif key in KEPT:
+            body[key] = item
+        elif key not in IGNORED:
+            raise CouchError(400, "doc_validation", f"Bad special document member: {key}")
+    edit = Edit(docid if docid is not None else found_id, body, path, deleted, attachments)
+    if len(edit.encoded) > max_size:
+        raise CouchError(413, "document_too_large", edit.id or found_id)
+    if revisions and not path:
+        edit.path = []
+    return edit

@@ -1,0 +1,155 @@
+"""Requests and responses as the route modules see them; nothing here knows ASGI or databases."""
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_plus, unquote_to_bytes
+
+import orjson
+
+from .errors import CouchError, bad_request
+
+if TYPE_CHECKING:
+    from .app import Server
+    from .auth import UserCtx
+    from .store import Database
+
+Headers = list[tuple[str, str]]
+JSON = "application/json"
+
+
+class Response:
+    """Status, body (bytes, or an async iterator sent chunked) and headers."""
+
+    __slots__ = ("body", "headers", "status")
+
+    def __init__(
+        self, status: int = 200, body: bytes | AsyncIterator[bytes] = b"", headers: Headers | None = None
+    ) -> None:
+        self.status = status
+        self.body = body
+        self.headers = headers if headers is not None else []
+
+
+class Request:
+    """One HTTP request: `params` are decoded path parts, `query` decoded (first value wins), `body` is read whole."""
+
+    __slots__ = (
+        "_json", "_query", "body", "cookie", "db", "headers", "method", "params", "path", "query_string",
+        "real_method", "receive", "request_id", "scheme", "server", "user",
+    )  # fmt: skip
+
+    db: "Database"
+    user: "UserCtx"
+    server: "Server"
+    receive: Callable[[], Any]
+
+    def __init__(
+        self, method: str, path: str, query_string: str, headers: dict[str, str], body: bytes = b""
+    ) -> None:
+        self.method = method
+        self.real_method = method
+        self.path = path
+        self.query_string = query_string
+        self.headers = headers
+        self.body = body
+        self.params: dict[str, str] = {}
+        self.request_id = ""
+        self.scheme = "http"
+        self.cookie: str | None = None
+        self._query: dict[str, str] | None = None
+        self._json: Any = None
+
+    @property
+    def query(self) -> dict[str, str]:
+        if self._query is None:
+            self._query = parse_query(self.query_string)
+        return self._query
+
+    @property
+    def is_admin(self) -> bool:
+        return "_admin" in self.user.roles
+
+    def json(self) -> Any:
+        """The body parsed. Errors: 400 when it is not UTF-8 JSON."""
+        if self._json is None:
+            self._json = parse_json(self.body)
+        return self._json
+
+    def json_object(self) -> dict[str, Any]:
+        body = self.json()
+        if not isinstance(body, dict):
+            raise bad_request("Request body must be a JSON object")
+        return body
+
+    def require_json(self) -> None:
+        """Refuse (415) a body whose Content-Type is not JSON, as CouchDB does for its POST endpoints."""
+        ctype = self.headers.get("content-type", JSON)
+        if ctype.split(";", 1)[0].strip() != JSON:
+            raise CouchError(415, "bad_content_type", "Content-Type must be application/json")
+
+    def absolute(self, path: str) -> str:
+        host = self.headers.get("x-forwarded-host") or self.headers.get("host", "localhost")
+        return f"{self.scheme}://{host}{path}"
+
+
+def parse_query(query_string: str) -> dict[str, str]:
+    query: dict[str, str] = {}
+    if query_string:
+        for part in query_string.split("&"):
+            if part:
+                key, _, value = part.partition("=")
+                query.setdefault(unquote_text(key), unquote_text(value))
+    return query
+
+
+def unquote_text(value: str) -> str:
+    """Percent-decoding with `+` as a space. Errors: 400 for bytes that are not UTF-8."""
+    if "%" not in value:
+        return value.replace("+", " ")
+    try:
+        return unquote_plus(value, errors="strict")
+    except UnicodeDecodeError:
+        raise bad_request("invalid UTF-8 in the URL") from None
+
+
+def unquote_path(value: str) -> str:
+    """A path part decoded; CouchDB reads `+` as a space there as well."""
+    if "%" not in value and "+" not in value:
+        return value
+    try:
+        return unquote_to_bytes(value.replace("+", " ")).decode()
+    except UnicodeDecodeError:
+        raise CouchError(400, "illegal_docid", "Document id must be valid UTF-8") from None
+
+
+def parse_json(body: bytes) -> Any:
+    try:
+        value = orjson.loads(body)
+    except (orjson.JSONDecodeError, RecursionError):
+        raise bad_request("invalid UTF-8 JSON") from None
+    if type(value) is float and not math.isfinite(value):
+        raise bad_request("invalid UTF-8 JSON")
+    return value
+
+
+def dumps(value: Any) -> bytes:
+    """JSON bytes. Errors: 400 when nested deeper than can be written back."""
+    try:
+        return orjson.dumps(value)
+    except (orjson.JSONEncodeError, RecursionError):
+        raise bad_request("invalid UTF-8 JSON: nested too deeply") from None
+
+
+def json_response(value: Any, status: int = 200, headers: Headers | None = None) -> Response:
+    return raw_json(dumps(value) + b"\n", status, headers)
+
+
+def raw_json(body: bytes | AsyncIterator[bytes], status: int = 200, headers: Headers | None = None) -> Response:
+    return Response(status, body, [("Content-Type", JSON), ("Cache-Control", "must-revalidate"), *(headers or ())])
+
+
+async def run_in_thread(function: Callable[..., Any], *args: Any) -> Any:
+    """Run long, blocking work beside the event loop."""
+    return await asyncio.get_running_loop().run_in_executor(None, function, *args)

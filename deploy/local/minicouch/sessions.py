@@ -1,0 +1,145 @@
+"""Signing in: admins of the command line, users of `_users`, Basic and the AuthSession cookie."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from .auth import NOBODY, UserCtx
+from .errors import CouchError, bad_request, unauthorized
+
+if TYPE_CHECKING:
+    from .app import Server
+    from .http import Request
+
+PARTY = UserCtx(None, ("_admin",))
+WRONG = "Name or password is incorrect."
+
+
+class Sessions:
+    """Without admins everybody is one ("admin party"), as in old CouchDB; `__main__` then binds to loopback only."""
+
+    def __init__(self, server: "Server", admins: dict[str, str]) -> None:
+        self._server = server
+        self._admins = admins
+        self._checked: dict[tuple[str, str], UserCtx] = {}
+
+    def authenticate(self, request: "Request") -> UserCtx:
+        """Errors: 401 for wrong credentials, 400 for a malformed cookie."""
+        header = request.headers.get("authorization")
+        if header and header[:6].lower() == "basic ":
+            return self._basic(header)
+        cookie = _cookie(request.headers.get("cookie", ""), "AuthSession")
+        if cookie:
+            user = self._from_cookie(request, cookie)
+            if user is not None:
+                return user
+        if not self._admins:
+            return PARTY
+        if self._server.config.get("chttpd", "require_valid_user") == "true" and request.path not in ("/_session", "/_up"):
+            raise unauthorized("Authentication required.")
+        return NOBODY
+
+    def _basic(self, header: str) -> UserCtx:
+        try:
+            name, colon, password = base64.b64decode(header[6:], validate=True).decode().partition(":")
+        except (binascii.Error, UnicodeDecodeError):
+            raise unauthorized(WRONG) from None
+        return self.check(name, password, "default")
+
+    def check(self, name: str, password: str, handler: str) -> UserCtx:
+        """Who that name and password are. Errors: 401."""
+        key = (name, hashlib.blake2b(password.encode(), key=self._secret()[:32]).hexdigest())
+        known = self._checked.get(key)
+        if known is not None:
+            return known
+        if name in self._admins:
+            if not hmac.compare_digest(self._admins[name].encode(), password.encode()):
+                raise unauthorized(WRONG)
+            user = UserCtx(name, ("_admin",), handler)
+            self._checked[key] = user
+            return user
+        doc = self._user_doc(name)
+        if doc is None or not _password_matches(doc, password):
+            raise unauthorized(WRONG)
+        return UserCtx(name, tuple(doc.get("roles", ())), handler)
+
+    def _user_doc(self, name: str) -> dict[str, Any] | None:
+        if "_users" not in self._server.store:
+            return None
+        doc = self._server.database("_users").get(f"org.couchdb.user:{name}")
+        return doc.dict() if doc is not None and not doc.deleted else None
+
+    def _secret(self) -> bytes:
+        return (self._server.config.get("chttpd_auth", "secret") or "").encode()
+
+    def _salt(self, name: str) -> bytes | None:
+        if name in self._admins:
+            return hashlib.sha256(self._admins[name].encode()).hexdigest().encode()
+        doc = self._user_doc(name)
+        return str(doc.get("salt", "")).encode() if doc is not None else None
+
+    @property
+    def timeout(self) -> int:
+        return int(self._server.config.get("chttpd_auth", "timeout") or 600)
+
+    def new_cookie(self, name: str) -> str:
+        """A Set-Cookie value for a signed-in user."""
+        stamp = f"{int(time.time()):X}"
+        signature = self._sign(name, stamp)
+        token = base64.urlsafe_b64encode(f"{name}:{stamp}:".encode() + signature).decode().rstrip("=")
+        return f"AuthSession={token}; Version=1; Max-Age={self.timeout}; Path=/; HttpOnly"
+
+    def _sign(self, name: str, stamp: str) -> bytes:
+        key = self._secret() + (self._salt(name) or b"")
+        return hmac.new(key, f"{name}:{stamp}".encode(), hashlib.sha256).digest()
+
+    def _from_cookie(self, request: "Request", token: str) -> UserCtx | None:
+        try:
+            raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+            name_raw, stamp_raw, signature = raw.split(b":", 2)
+            name, stamp = name_raw.decode(), stamp_raw.decode()
+            age = int(time.time()) - int(stamp, 16)
+        except (binascii.Error, ValueError):
+            raise bad_request("Malformed AuthSession cookie. Please clear your cookies.") from None
+        if self._salt(name) is None or not hmac.compare_digest(self._sign(name, stamp), signature):
+            return None
+        if not -60 <= age < self.timeout:
+            return None
+        if age > self.timeout * 0.1:
+            request.cookie = self.new_cookie(name)
+        if name in self._admins:
+            return UserCtx(name, ("_admin",), "cookie")
+        doc = self._user_doc(name) or {}
+        return UserCtx(name, tuple(doc.get("roles", ())), "cookie")
+
+
+def _password_matches(doc: dict[str, Any], password: str) -> bool:
+    scheme = doc.get("password_scheme", "simple")
+    if scheme == "pbkdf2":
+        derived = derive(password, doc["salt"], doc["iterations"], doc.get("pbkdf2_prf", "sha"), len(doc["derived_key"]) // 2)
+        return hmac.compare_digest(derived, doc["derived_key"])
+    if scheme == "simple":
+        digest = hashlib.sha1((password + doc.get("salt", "")).encode(), usedforsecurity=False).hexdigest()
+        return hmac.compare_digest(digest, doc.get("password_sha", ""))
+    return False
+
+
+def derive(password: str, salt: str, iterations: int, prf: str, length: int) -> str:
+    """PBKDF2 as CouchDB stores it, hexadecimal."""
+    algorithm = {"sha": "sha1"}.get(prf, prf)
+    return hashlib.pbkdf2_hmac(algorithm, password.encode(), salt.encode(), iterations, length).hex()
+
+
+def _cookie(header: str, name: str) -> str | None:
+    for part in header.split(";"):
+        key, _, value = part.strip().partition("=")
+        if key == name:
+            return unquote(value).strip('"')
+    return None
+
+
+__all__ = ["CouchError", "Sessions", "derive"]

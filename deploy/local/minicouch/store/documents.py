@@ -1,0 +1,387 @@
+"""One database's SQLite file: documents, their other revisions, local documents, attachment bytes, counts."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from .durable import Log, connect
+from .rows import COLUMNS, Row, StoredDoc
+
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE docs (id TEXT PRIMARY KEY, seq INTEGER, rev TEXT, deleted INTEGER, body BLOB, atts BLOB, tree BLOB)
+  WITHOUT ROWID;
+CREATE UNIQUE INDEX docs_seq ON docs (seq);
+CREATE TABLE revs (id TEXT, rev TEXT, deleted INTEGER, body BLOB, atts BLOB, PRIMARY KEY (id, rev)) WITHOUT ROWID;
+CREATE TABLE local (id TEXT PRIMARY KEY, rev INTEGER, body BLOB) WITHOUT ROWID;
+CREATE TABLE partitions (name TEXT PRIMARY KEY, docs INTEGER, deleted INTEGER, size INTEGER) WITHOUT ROWID;
+CREATE TABLE blobs (digest TEXT PRIMARY KEY, data BLOB);
+CREATE TABLE purges (seq INTEGER PRIMARY KEY, id TEXT, revs TEXT);
+"""
+PAGE = 500
+MAX_ID = "\U0010ffff" * 4
+
+
+class Documents:
+    """Reads may come from any thread; writes go through `transaction()`, from the event loop."""
+
+    def __init__(self, name: str, directory: Path) -> None:
+        self.name = name
+        self.directory = directory
+        self.deleted = False
+        self.handles: dict[Any, Any] = {}
+        self._path = directory / "docs.sqlite"
+        self._readers = threading.local()
+        self._open_readers: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+        self._writer = connect(self._path)
+        self._log = Log(self._path, self._lock)
+        meta = dict(self._writer.execute("SELECT key, value FROM meta"))
+        self.uuid: str = meta["uuid"]
+        self.created: str = meta["created"]
+        self.properties: dict[str, Any] = orjson.loads(meta["properties"])
+        self.partitioned: bool = bool(self.properties["partitioned"])
+        self.counts: dict[str, int] = orjson.loads(meta["counts"])
+        self._settings = {key: orjson.loads(value) for key, value in meta.items() if key.startswith("setting:")}
+
+    @staticmethod
+    def make(directory: Path, properties: dict[str, Any], uuid: str, created: str) -> None:
+        directory.mkdir(parents=True)
+        connection = sqlite3.connect(directory / "docs.sqlite", isolation_level=None)
+        connection.execute("PRAGMA page_size=8192")
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        counts = {"docs": 0, "deleted": 0, "external": 0, "seq": 0, "purge_seq": 0}
+        connection.executescript("BEGIN;" + SCHEMA + "COMMIT;")
+        connection.executemany(
+            "INSERT INTO meta VALUES (?, ?)",
+            [
+                ("uuid", uuid),
+                ("created", created),
+                ("properties", orjson.dumps(properties).decode()),
+                ("counts", orjson.dumps(counts).decode()),
+            ],
+        )
+        connection.close()
+
+    # reading
+
+    def _reader(self) -> sqlite3.Connection:
+        connection = getattr(self._readers, "connection", None)
+        if connection is None:
+            connection = self._readers.connection = connect(self._path, readonly=True)
+            self._open_readers.append(connection)
+        return connection
+
+    @property
+    def update_seq(self) -> int:
+        return self.counts["seq"]
+
+    @property
+    def doc_count(self) -> int:
+        return self.counts["docs"]
+
+    @property
+    def doc_del_count(self) -> int:
+        return self.counts["deleted"]
+
+    def get(self, docid: str) -> StoredDoc | None:
+        """The winning revision, deleted or not."""
+        row = self._reader().execute(f"SELECT {COLUMNS} FROM docs WHERE id = ?", (docid,)).fetchone()
+        return StoredDoc(*row) if row else None
+
+    def get_many(self, docids: list[str]) -> dict[str, StoredDoc]:
+        rows = self._reader().execute(
+            f"SELECT {COLUMNS} FROM docs WHERE id IN (SELECT value FROM json_each(?))", (_json(docids),)
+        )
+        return {row[0]: StoredDoc(*row) for row in rows}
+
+    def stored_revision(self, docid: str, rev: str) -> StoredDoc | None:
+        """A stored revision that is not the winner."""
+        row = (
+            self._reader()
+            .execute("SELECT id, 0, rev, deleted, body, atts FROM revs WHERE id = ? AND rev = ?", (docid, rev))
+            .fetchone()
+        )
+        return StoredDoc(*row) if row else None
+
+    def stored_revisions(self, docid: str) -> set[str]:
+        return {row[0] for row in self._reader().execute("SELECT rev FROM revs WHERE id = ?", (docid,))}
+
+    def range(
+        self,
+        start: str | None = None,
+        end: str | None = None,
+        *,
+        inclusive_end: bool = True,
+        descending: bool = False,
+        limit: int | None = None,
+        skip: int = 0,
+        include_deleted: bool = False,
+    ) -> Iterator[StoredDoc]:
+        """Documents in id order (code points); with `descending` start is the upper end, as in CouchDB."""
+        after, before = (">", "<") if not descending else ("<", ">")
+        first = f"{after}="
+        last = f"{before}=" if inclusive_end else before
+        remaining = limit
+        while remaining is None or remaining > 0:
+            count = PAGE if remaining is None else min(PAGE, remaining)
+            where, values = [], []
+            if start is not None:
+                where.append(f"id {first} ?")
+                values.append(start)
+            if end is not None:
+                where.append(f"id {last} ?")
+                values.append(end)
+            if not include_deleted:
+                where.append("deleted = 0")
+            rows = self._reader().execute(
+                f"SELECT {COLUMNS} FROM docs {'WHERE ' + ' AND '.join(where) if where else ''} "
+                f"ORDER BY id {'DESC' if descending else ''} LIMIT {count} OFFSET {skip}",
+                values,
+            ).fetchall()  # fmt: skip
+            for row in rows:
+                yield StoredDoc(*row)
+            if len(rows) < count:
+                return
+            if remaining is not None:
+                remaining -= len(rows)
+            start, first, skip = rows[-1][0], after, 0
+
+    def count(self, start: str | None, end: str | None, *, inclusive_end: bool = True) -> int:
+        """Live documents with start <= id <= end."""
+        sql, values = "SELECT COUNT(*) FROM docs WHERE deleted = 0", []
+        if start is not None:
+            sql += " AND id >= ?"
+            values.append(start)
+        if end is not None:
+            sql += " AND id <= ?" if inclusive_end else " AND id < ?"
+            values.append(end)
+        return self._reader().execute(sql, values).fetchone()[0]
+
+    def changes_since(self, seq: int, limit: int | None = None) -> list[StoredDoc]:
+        """Winners changed after a sequence, in sequence order, deleted ones and design documents included."""
+        rows = self._reader().execute(
+            f"SELECT {COLUMNS} FROM docs WHERE seq > ? ORDER BY seq LIMIT ?", (seq, -1 if limit is None else limit)
+        )
+        return [StoredDoc(*row) for row in rows]
+
+    def changes_before(self, seq: int, limit: int) -> list[StoredDoc]:
+        """The newest changes up to a sequence, newest first."""
+        rows = self._reader().execute(
+            f"SELECT {COLUMNS} FROM docs WHERE seq <= ? ORDER BY seq DESC LIMIT ?", (seq, limit)
+        )
+        return [StoredDoc(*row) for row in rows]
+
+    def changes_after_count(self, seq: int) -> int:
+        if seq >= self.update_seq:
+            return 0
+        return self._reader().execute("SELECT COUNT(*) FROM docs WHERE seq > ?", (seq,)).fetchone()[0]
+
+    def partition_info(self, partition: str) -> tuple[int, int, int]:
+        """Live documents, deleted ones, bytes."""
+        row = (
+            self._reader()
+            .execute("SELECT docs, deleted, size FROM partitions WHERE name = ?", (partition,))
+            .fetchone()
+        )
+        return row or (0, 0, 0)
+
+    def local(self, docid: str) -> tuple[int, bytes] | None:
+        return self._reader().execute("SELECT rev, body FROM local WHERE id = ?", (docid,)).fetchone()
+
+    def local_docs(self, start: str = "", end: str = MAX_ID) -> list[tuple[str, int, bytes]]:
+        return (
+            self._reader()
+            .execute("SELECT id, rev, body FROM local WHERE id >= ? AND id <= ? ORDER BY id", (start, end))
+            .fetchall()
+        )
+
+    def blob(self, digest: str) -> bytes | None:
+        row = self._reader().execute("SELECT data FROM blobs WHERE digest = ?", (digest,)).fetchone()
+        return row[0] if row else None
+
+    def purges(self) -> list[tuple[int, str, list[str]]]:
+        rows = self._reader().execute("SELECT seq, id, revs FROM purges ORDER BY seq")
+        return [(seq, docid, orjson.loads(revs)) for seq, docid, revs in rows]
+
+    def setting(self, key: str, default: Any = None) -> Any:
+        """A per-database setting such as `security` or `revs_limit`."""
+        return self._settings.get(f"setting:{key}", default)
+
+    def file_size(self) -> int:
+        sizes = (entry.stat().st_size for entry in os.scandir(self.directory) if entry.is_file())
+        return sum(sizes)
+
+    # writing
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator["Transaction"]:
+        """All or nothing, visible at once, on disk only after `durable()`."""
+        with self._lock:
+            writer = self._writer
+            writer.execute("BEGIN IMMEDIATE")
+            try:
+                change = Transaction(writer, dict(self.counts))
+                yield change
+                change.finish()
+                writer.execute("COMMIT")
+            except BaseException:
+                if writer.in_transaction:
+                    writer.execute("ROLLBACK")
+                raise
+            self.counts = change.counts
+            self._settings |= change.settings
+            self._log.wrote(change.size)
+
+    async def durable(self) -> None:
+        await self._log.durable()
+
+    def compact(self) -> None:
+        """Drop the bodies of revisions that are not leaves, attachments nobody names, and move the log in."""
+        with self._lock:
+            self._writer.execute("BEGIN IMMEDIATE")
+            for docid, tree in self._writer.execute(
+                "SELECT id, tree FROM docs WHERE id IN (SELECT id FROM revs)"
+            ).fetchall():
+                nodes = orjson.loads(tree)
+                parents = {parent for _, parent, _ in nodes}
+                leaves = _json([rev for rev, _, _ in nodes if rev not in parents])
+                self._writer.execute(
+                    "DELETE FROM revs WHERE id = ? AND rev NOT IN (SELECT value FROM json_each(?))", (docid, leaves)
+                )
+            self._writer.execute(
+                "DELETE FROM blobs WHERE digest NOT IN (SELECT json_extract(j.value, '$.digest') FROM"
+                " (SELECT atts FROM docs WHERE atts IS NOT NULL UNION ALL SELECT atts FROM revs WHERE atts IS NOT NULL),"
+                " json_each(CAST(atts AS TEXT)) j)"
+            )
+            self._writer.execute("COMMIT")
+        self._log.checkpoint()
+
+    # life
+
+    def index_dir(self, signature: str) -> Path:
+        directory = self.directory / "indexes" / signature
+        directory.mkdir(parents=True, exist_ok=True)
+        return directory
+
+    def indexes(self) -> list[str]:
+        root = self.directory / "indexes"
+        return sorted(entry.name for entry in os.scandir(root)) if root.exists() else []
+
+    def close(self) -> None:
+        for handle in list(self.handles.values()):
+            if hasattr(handle, "close"):
+                handle.close()
+        self.handles.clear()
+        for connection in self._open_readers:
+            connection.close()
+        self._writer.close()
+        self._log.close()
+
+    def drop(self) -> None:
+        """Move the database out of the way and remove it."""
+        self.deleted = True
+        grave = self.directory.with_name(f".deleted-{self.uuid}")
+        self.directory.rename(grave)
+        self.close()
+        shutil.rmtree(grave, ignore_errors=True)
+
+
+class Transaction:
+    """The writes of one transaction; `counts` becomes the database's when it commits."""
+
+    def __init__(self, connection: sqlite3.Connection, counts: dict[str, int]) -> None:
+        self._execute = connection.execute
+        self._many = connection.executemany
+        self._partitions: dict[str, list[int]] = {}
+        self.counts = counts
+        self.settings: dict[str, Any] = {}
+        self.size = 16384
+
+    def get_many(self, docids: list[str]) -> dict[str, StoredDoc]:
+        if len(docids) == 1:
+            row = self._execute(f"SELECT {COLUMNS} FROM docs WHERE id = ?", docids).fetchone()
+            return {row[0]: StoredDoc(*row)} if row else {}
+        rows = self._execute(
+            f"SELECT {COLUMNS} FROM docs WHERE id IN (SELECT value FROM json_each(?))", (_json(docids),)
+        )
+        return {row[0]: StoredDoc(*row) for row in rows}
+
+    def revision(self, docid: str, rev: str) -> StoredDoc | None:
+        row = self._execute(
+            "SELECT id, 0, rev, deleted, body, atts FROM revs WHERE id = ? AND rev = ?", (docid, rev)
+        ).fetchone()
+        return StoredDoc(*row) if row else None
+
+    def next_seq(self) -> int:
+        self.counts["seq"] += 1
+        return self.counts["seq"]
+
+    def put(self, rows: list[Row]) -> None:
+        """Store winners. The caller tells `account` what changed."""
+        self._many("INSERT OR REPLACE INTO docs VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        self.size += sum(len(row[4]) for row in rows)
+
+    def put_revisions(self, rows: list[tuple[str, str, int, bytes, bytes | None]]) -> None:
+        """Store revisions that are not winners: (id, rev, deleted, body, attachments)."""
+        self._many("INSERT OR REPLACE INTO revs VALUES (?, ?, ?, ?, ?)", rows)
+
+    def remove_revisions(self, docid: str, revs: list[str]) -> None:
+        self._many("DELETE FROM revs WHERE id = ? AND rev = ?", [(docid, rev) for rev in revs])
+
+    def remove_doc(self, docid: str) -> None:
+        self._execute("DELETE FROM docs WHERE id = ?", (docid,))
+        self._execute("DELETE FROM revs WHERE id = ?", (docid,))
+
+    def account(self, partition: str | None, docs: int, deleted: int, size: int) -> None:
+        """Add to the counts of the database and of a partition."""
+        self.counts["docs"] += docs
+        self.counts["deleted"] += deleted
+        self.counts["external"] += size
+        if partition is not None:
+            sums = self._partitions.setdefault(partition, [0, 0, 0])
+            sums[0] += docs
+            sums[1] += deleted
+            sums[2] += size
+
+    def put_local(self, docid: str, rev: int, body: bytes) -> None:
+        self._execute("INSERT OR REPLACE INTO local VALUES (?, ?, ?)", (docid, rev, body))
+
+    def remove_local(self, docid: str) -> None:
+        self._execute("DELETE FROM local WHERE id = ?", (docid,))
+
+    def put_blob(self, digest: str, data: bytes) -> None:
+        self._execute("INSERT OR IGNORE INTO blobs VALUES (?, ?)", (digest, data))
+        self.size += len(data)
+
+    def has_blob(self, digest: str) -> bool:
+        return self._execute("SELECT 1 FROM blobs WHERE digest = ?", (digest,)).fetchone() is not None
+
+    def set_setting(self, key: str, value: Any) -> None:
+        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"setting:{key}", _json(value)))
+        self.settings[f"setting:{key}"] = value
+
+    def log_purge(self, docid: str, revs: list[str]) -> None:
+        self.counts["purge_seq"] += 1
+        self._execute("INSERT INTO purges VALUES (?, ?, ?)", (self.counts["purge_seq"], docid, _json(revs)))
+
+    def finish(self) -> None:
+        if self._partitions:
+            self._many(
+                "INSERT INTO partitions VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
+                " docs = docs + excluded.docs, deleted = deleted + excluded.deleted, size = size + excluded.size",
+                [(name, *sums) for name, sums in self._partitions.items()],
+            )
+        self._execute("UPDATE meta SET value = ? WHERE key = 'counts'", (_json(self.counts),))
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value).decode()

@@ -2,11 +2,12 @@
 
 import random
 import time
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import orjson
 import urllib3
+from urllib3 import HTTPHeaderDict
 from urllib3.exceptions import HTTPError
 
 from shared import errors
@@ -22,8 +23,19 @@ _ERRORS: dict[int, type[errors.AisleError]] = {
 _ATTEMPTS = 3
 
 
+class Answer(NamedTuple):
+    """An answer that is not (only) JSON: its header names are case-insensitive."""
+
+    status: int
+    headers: HTTPHeaderDict
+    body: bytes
+
+
 class ServiceClient:
-    """HTTP to the service at `base_url`; `deadline` (seconds) bounds a call with all its retries."""
+    """HTTP to the service at `base_url`; `deadline` (seconds) bounds a call with all its retries.
+
+    Without a `service_secret` it speaks for nobody but the token a call's `headers` bring.
+    """
 
     def __init__(
         self, base_url: str, service_secret: str, *, deadline: float = 2.5, pool_size: int = 16
@@ -65,7 +77,18 @@ class ServiceClient:
                 time.sleep(pause)
         raise AssertionError("unreachable")
 
+    def fetch(
+        self, method: str, path: str, body: bytes | None = None, *,
+        headers: dict[str, str] | None = None, deadline: float | None = None,
+    ) -> Answer:  # fmt: skip
+        """One try, bytes in and out: CSV, pictures, NDJSON, conditional reads. Raises like `call`."""
+        return self._send(method, path, body, self._headers(None) | (headers or {}), time.monotonic() + (deadline or self._deadline))
+
     def _once(self, method: str, path: str, data: bytes | None, headers: dict[str, str], ends: float) -> Any:
+        answer = self._send(method, path, data, headers, ends)
+        return orjson.loads(answer.body) if answer.body else None
+
+    def _send(self, method: str, path: str, data: bytes | None, headers: dict[str, str], ends: float) -> Answer:
         left = max(0.05, ends - time.monotonic())
         timeout = urllib3.Timeout(total=left, connect=min(1.0, left))
         try:

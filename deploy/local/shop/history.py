@@ -1,0 +1,68 @@
+"""Makes the sample shop's past: some three hundred orders of twenty customers over eighteen months."""
+
+import random
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from deploy.local.shop.goods import CURRENCY, SEED
+
+ORDERS = 300
+CUSTOMERS = 20
+DAYS = 548
+HOURS = (8, 9, 10, 11, 12, 12, 13, 14, 15, 16, 17, 18, 19, 19, 20, 20, 20, 21, 21, 22)
+MONTHLY = {10: 1.2, 11: 1.8, 12: 2.4}
+REGULARS = [rank**-0.6 for rank in range(1, CUSTOMERS + 1)]
+COURIERS = ("Moorland Parcels", "Pedal & Post")
+
+
+def history(products: Sequence[dict], until: datetime) -> list[dict]:
+    """Import lines, oldest first; the same ones for the same products and the same `until`."""
+    dice = random.Random(f"{SEED} history")
+    loved = {product["productid"]: dice.paretovariate(1.2) for product in products}
+    days = [until - timedelta(days=day) for day in range(DAYS, 3, -1)]
+    weights = [_weight(day, place / len(days)) for place, day in enumerate(days)]
+    moments = sorted(_moment(day, dice) for day in dice.choices(days, weights, k=ORDERS))
+    return [_order(number, moment, products, loved, dice) for number, moment in enumerate(moments, start=1)]
+
+
+def _weight(day: datetime, progress: float) -> float:
+    """The shop grows, Saturdays are good, and Christmas is Christmas."""
+    return (1 + progress) * MONTHLY.get(day.month, 1.0) * (1.4 if day.weekday() == 5 else 1.0)
+
+
+def _moment(day: datetime, dice: random.Random) -> datetime:
+    clock = {"hour": dice.choice(HOURS), "minute": dice.randrange(60), "second": dice.randrange(60)}
+    return day.astimezone(UTC).replace(**clock, microsecond=0)
+
+
+def _order(
+    number: int, moment: datetime, products: Sequence[dict], loved: dict[str, float], dice: random.Random
+) -> dict:
+    customer = dice.choices(range(1, CUSTOMERS + 1), REGULARS)[0]
+    wanted = dice.choices(products, loved.values(), k=dice.choice((1, 1, 1, 2, 2, 3, 4)))
+    items = {product["productid"]: _item(product, dice.choice((1, 1, 1, 1, 2, 3))) for product in wanted}
+    courier = {"courier": dice.choice(COURIERS), "courierid": f"AB{dice.randrange(10**9):09d}GB"}
+    sent = moment + timedelta(hours=dice.randint(4, 40))
+    return {
+        "orderid": f"sample{number:04d}",
+        "userid": f"sample{customer:02d}",
+        "date": _text(moment),
+        "currency": CURRENCY,
+        "items": list(items.values()),
+        "payment": {"provider": "sandbox", "provider_ref": f"sample{number:04d}", "date": _text(moment)},
+        "dispatch": {**courier, "date": _text(sent)},
+        "delivery": {**courier, "date": _text(sent + timedelta(hours=dice.randint(18, 40)))},
+    }
+
+
+def _item(product: dict, quantity: int) -> dict:
+    return {
+        "productid": product["productid"],
+        "name": product["name"],
+        "quantity": quantity,
+        "unitPrice": product["price"],
+    }
+
+
+def _text(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,74 @@
+"""Loads the sample shop through the public admin API, as any shopkeeper would load a shop."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from http.client import HTTPException
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+from deploy.local import keys
+from deploy.local.shop.goods import Goods, goods
+from deploy.local.shop.history import history
+from deploy.local.shop.pictures import draw
+
+CHUNK = 100
+TIMEOUT = 60
+
+
+class NotLoaded(Exception):
+    """The shop did not take the goods; the message holds its answer."""
+
+
+def load(environment: Mapping[str, str], say: Callable[[str], None]) -> None:
+    """Draws the pictures, then imports products and past orders. Doing it again changes nothing."""
+    state = Path(environment["AISLE_STATE"])
+    stock = goods()
+    _draw(stock, Path(environment["MEDIA_DIR"]))
+    token = _log_in(environment)
+    lines = [item.line for item in stock]
+    _import(f"{environment['PRODUCTS_URL']}/v1/products/import", lines, token, "products", say)
+    first = keys.kept(state / "done" / "sample-shop-date", lambda: datetime.now(UTC).isoformat())
+    past = history(lines, datetime.fromisoformat(first))
+    _import(f"{environment['ORDERS_URL']}/v1/admin/orders/import", past, token, "past orders", say)
+
+
+def _draw(stock: Iterable[Goods], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, item in enumerate(stock):
+        (folder / f"{item.line['productid']}.svg").write_text(draw(item.shape, item.colour, number))
+
+
+def _log_in(environment: Mapping[str, str]) -> str:
+    password = Path(environment["ADMIN_PASSWORD_FILE"]).read_text().strip()
+    body = json.dumps({"email": environment["ADMIN_EMAIL"], "password": password}).encode()
+    answer = _post(f"{environment['USERS_URL']}/v1/sessions", body, {"Content-Type": "application/json"})
+    return answer["access_token"]
+
+
+def _import(url: str, lines: list[dict], token: str, what: str, say: Callable[[str], None]) -> None:
+    headers = {"Content-Type": "application/x-ndjson", "Authorization": f"Bearer {token}"}
+    done = {"created": 0, "updated": 0, "unchanged": 0}
+    for start in range(0, len(lines), CHUNK):
+        chunk = lines[start : start + CHUNK]
+        answer = _post(url, b"".join(json.dumps(line).encode() + b"\n" for line in chunk), headers)
+        if answer["failed"]:
+            raise NotLoaded(
+                f"{what}: {len(answer['failed'])} lines refused, the first: {answer['failed'][0]}"
+            )
+        done = {name: count + answer.get(name, 0) for name, count in done.items()}
+        say(f"{what}: {start + len(chunk)} of {len(lines)}")
+    say(f"{what}: " + ", ".join(f"{count} {name}" for name, count in done.items()))
+
+
+def _post(url: str, body: bytes, headers: dict[str, str]) -> dict:
+    try:
+        with urlopen(Request(url, body, headers), timeout=TIMEOUT) as answer:
+            return json.load(answer)
+    except HTTPError as error:
+        raise NotLoaded(
+            f"POST {url} answered {error.code}: {error.read(1000).decode(errors='replace')}"
+        ) from None
+    except (URLError, HTTPException, OSError) as error:
+        raise NotLoaded(f"POST {url}: {error}. Is the shop running? (`make run`)") from None

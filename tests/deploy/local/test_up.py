@@ -1,0 +1,99 @@
+"""`python -m deploy.local`: what it refuses, and the secrets a first start leaves."""
+
+import fcntl
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from deploy.local.place import Place
+from deploy.local.processes import table
+from deploy.local.settings import ROOT, BadSettings, Settings
+
+
+def up(state: Path, **env: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "deploy.local", "up"],
+        env={**os.environ, "AISLE_STATE": str(state), **env},
+        cwd=ROOT, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def busy_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening.getsockname()[1]
+
+
+def test_busy_ports_are_named_before_anything_starts(tmp_path: Path, busy_port: int) -> None:
+    answer = up(tmp_path, PORT=str(busy_port - 1), COUCH_PORT=str(busy_port))
+    assert answer.returncode == 1
+    assert f"{busy_port} (users)" in answer.stderr
+    assert f"{busy_port} (minicouch)" in answer.stderr
+    assert "PORT=9000" in answer.stderr
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "redis") == ["lock", "secrets"]
+
+
+def test_a_second_launcher_on_the_same_state_is_refused(tmp_path: Path) -> None:
+    with (tmp_path / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        answer = up(tmp_path)
+    assert answer.returncode == 1
+    assert "runs already" in answer.stderr
+    assert "AISLE_STATE" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    "bad", [{"PORT": "http"}, {"PORT": "0"}, {"COUCH_PORT": "70000"}, {"SAMPLE_SHOP": "maybe"}]
+)
+def test_bad_settings_are_named(bad: dict[str, str], tmp_path: Path) -> None:
+    with pytest.raises(BadSettings, match=next(iter(bad))):
+        Settings.read(bad)
+
+
+def test_secrets_are_made_once_and_for_their_owner_only(tmp_path: Path) -> None:
+    settings = Settings.read({"AISLE_STATE": str(tmp_path)})
+    first, second = Place(settings).environment(), Place(settings).environment()
+    assert first["SECRET_KEY"] == second["SECRET_KEY"] != first["SERVICE_SECRET"]
+    assert len(first["SECRET_KEY"]) == 43
+    kept = [*(tmp_path / "secrets").iterdir(), tmp_path / "admin-password"]
+    assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
+
+
+def test_servers_of_others_are_used_and_not_started(tmp_path: Path) -> None:
+    given = {
+        "AISLE_STATE": str(tmp_path),
+        "COUCH_URL": "http://a:b@elsewhere:5984",
+        "REDIS_URL": "redis://elsewhere",
+    }
+    place = Place(Settings.read(given))
+    rows = table(place)
+    assert {"minicouch", "redis"}.isdisjoint(
+        {row.name for row in rows} | {need for row in rows for need in row.needs}
+    )
+    assert place.environment()["COUCH_URL"] == "http://a:b@elsewhere:5984"
+
+
+def test_the_table_is_whole(tmp_path: Path) -> None:
+    rows = table(Place(Settings.read({"AISLE_STATE": str(tmp_path), "PORT": "9000"})))
+    names = [row.name for row in rows]
+    assert len(names) == len(set(names))
+    assert {need for row in rows for need in row.needs} <= set(names)
+    ports = {row.name: row.port for row in rows if row.port}
+    assert ports | {"redis": 0} == {
+        "minicouch": 5984, "redis": 0, "storefront": 9000, "users": 9001, "products": 9002, "orders": 9003
+    }  # fmt: skip
+
+
+def test_passwords_are_not_in_the_process_list(tmp_path: Path) -> None:
+    place = Place(Settings.read({"AISLE_STATE": str(tmp_path)}))
+    secrets = (
+        [path.read_text().strip() for path in (tmp_path / "secrets").iterdir()] if place.environment() else []
+    )
+    shown = " ".join(" ".join(row.command) for row in table(place))
+    assert len(secrets) >= 6
+    assert not [secret for secret in secrets if secret in shown]

@@ -99,7 +99,7 @@ class ServiceClient:
             raise errors.Unavailable(f"{self.base_url} does not answer; try again shortly.") from error
         if answer.status >= 400:
             raise error_from(answer.status, answer.data, answer.headers.get("Retry-After"))
-        return orjson.loads(answer.data) if answer.data else None
+        return Answer(answer.status, answer.headers, answer.data)
 
     def _headers(
         self, acting_user: str | None, token: str | None, client_address: str | None

@@ -1,0 +1,1 @@
+"""Checks of what is deployed, without deploying it: lock files, manifests, compose, image."""

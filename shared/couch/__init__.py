@@ -13,13 +13,14 @@ from shared.couch.errors import (
 )
 from shared.couch.indexes import DatabaseDesign, FindIndex, View, view_source
 from shared.couch.pages import Page, SearchPage
-from shared.couch.search import SearchField, SearchIndex
+from shared.couch.search import Band, SearchField, SearchIndex, SearchQuery, search_for, words_of
 from shared.couch.server import Server
 from shared.couch.tally import Tally, counting, start_counting
 
 __all__ = [
     "AFTER_EVERYTHING",
     "AcrossPartitions",
+    "Band",
     "Change",
     "Changes",
     "Database",
@@ -37,6 +38,7 @@ __all__ = [
     "SearchField",
     "SearchIndex",
     "SearchPage",
+    "SearchQuery",
     "Server",
     "Tally",
     "UpdateConflict",
@@ -44,8 +46,10 @@ __all__ = [
     "Written",
     "counting",
     "document_id",
+    "search_for",
     "split_id",
     "start_counting",
     "time_ordered_id",
     "view_source",
+    "words_of",
 ]

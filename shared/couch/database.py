@@ -7,21 +7,24 @@ Errors are those of `shared.couch.errors`: NoSuchDocument, UpdateConflict, Query
 """
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import requests
 from ibm_cloud_sdk_core import ApiException
 from ibmcloudant.cloudant_v1 import CloudantV1
 
+from shared.couch import dialects
 from shared.couch.changes import Changes
 from shared.couch.changes import from_answer as changes_from_answer
 from shared.couch.documents import Doc
 from shared.couch.errors import DatabaseAway, NoSuchDocument, QueryRefused, UpdateConflict, from_answer
 from shared.couch.indexes import FindIndex, View
 from shared.couch.pages import Page, SearchPage, decode_place, encode_place
-from shared.couch.search import SearchIndex
+from shared.couch.search import SearchIndex, SearchQuery
+from shared.couch.tally import counting
 
 AFTER_EVERY_STRING = "￰"
 AFTER_EVERYTHING: dict[str, Any] = {}
@@ -32,14 +35,33 @@ class Client:
 
     def __init__(self, sdk: CloudantV1) -> None:
         self.sdk = sdk
+        self._features: frozenset[str] | None = None
 
     def call(self, operation: str, **arguments: Any) -> Any:
         return self.answer(operation, **arguments).get_result()
 
     def answer(self, operation: str, **arguments: Any) -> Any:
         """The SDK's DetailedResponse, for those who need its headers."""
+        return self._sent(lambda: getattr(self.sdk, operation)(**arguments), operation)
+
+    def features(self) -> frozenset[str]:
+        """What `GET /` says the server can do; asked once, and not on the bill of the request that happens to be first."""
+        if self._features is None:
+            with counting():
+                self._features = frozenset(self.call("get_server_information").get("features", ()))
+        return self._features
+
+    def nouveau(self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any]) -> Any:
+        """A Nouveau search, which the SDK has no operation for."""
+        partition = f"/_partition/{quote(at['partition_key'], safe='')}" if "partition_key" in at else ""
+        path = f"/{quote(at['db'], safe='')}{partition}/_design/{quote(ddoc, safe='')}/_nouveau/{quote(index, safe='')}"
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        request = self.sdk.prepare_request("POST", path, headers=headers, data=body)
+        return self._sent(lambda: self.sdk.send(request), "nouveau").get_result()
+
+    def _sent(self, send: Callable[[], Any], operation: str) -> Any:
         try:
-            return getattr(self.sdk, operation)(**arguments)
+            return send()
         except ApiException as error:
             raise _translated(error, operation) from error
         except requests.RequestException as error:
@@ -48,12 +70,16 @@ class Client:
 
 @dataclass(frozen=True)
 class Written:
-    """What became of one document of a bulk write: a new `rev`, or an `error` (`conflict`, `forbidden`, ...) and its reason."""
+    """What became of one document of a bulk write: a new `rev`, or an `error` (`conflict`, `forbidden`, ...) and its reason.
+
+    `accepted` says that fewer than a quorum of a cluster's nodes took it: it is stored, but it excludes nobody.
+    """
 
     id: str
     rev: str | None = None
     error: str | None = None
     reason: str | None = None
+    accepted: bool = False
 
 
 class Database:
@@ -91,7 +117,7 @@ class Database:
     def put_many(self, docs: Iterable[Doc]) -> list[Written]:
         """Writes many in one call, each on its own: a bulk is not a transaction, so look at every answer."""
         rows = self._client.call("post_bulk_docs", db=self.name, bulk_docs={"docs": list(docs)})
-        return [Written(row["id"], row.get("rev"), row.get("error"), row.get("reason")) for row in rows]
+        return [Written(row["id"], row.get("rev"), row.get("error"), row.get("reason"), row.get("accepted", False)) for row in rows]
 
     def add_many(self, docs: Sequence[Doc]) -> dict[str, str]:
         """Adds immutable documents that may be there already; {id: revision} of those. Raises UpdateConflict when one is there with other content."""
@@ -163,8 +189,10 @@ class Partition:
     def __init__(self, client: Client, database: str, key: str) -> None:
         self._client, self._at, self.key = client, {"db": database, "partition_key": key}, key
 
-    def all(self, prefix: str = "", *, limit: int | None = None, descending: bool = False) -> list[Doc]:
-        """Its documents in id order, or those whose key begins with `prefix`."""
+    def all(
+        self, prefix: str = "", *, limit: int | None = None, descending: bool = False, conflicts: bool = False
+    ) -> list[Doc]:
+        """Its documents in id order, or those whose key begins with `prefix`; with `conflicts` their `_conflicts` are listed."""
         start, end = f"{self.key}:{prefix}", f"{self.key}:{prefix}{AFTER_EVERY_STRING}"
         bounds = (
             {"start_key": end, "end_key": start, "descending": True}
@@ -173,7 +201,7 @@ class Partition:
         )
         arguments = bounds if prefix or descending else {}
         answer = self._client.call(
-            "post_partition_all_docs", **self._at, include_docs=True, limit=limit, **arguments
+            "post_partition_all_docs", **self._at, include_docs=True, limit=limit, conflicts=conflicts or None, **arguments
         )
         return [row["doc"] for row in answer["rows"]]
 
@@ -185,9 +213,11 @@ class Partition:
         """See `AcrossPartitions.view`."""
         return _view(self._client, "post_partition_view", self._at, view, **query)
 
-    def search(self, index: SearchIndex, query: str, **options: Any) -> SearchPage:
+    def search(
+        self, index: SearchIndex, query: SearchQuery, *, limit: int = 20, bookmark: str | None = None
+    ) -> SearchPage:
         """See `AcrossPartitions.search`; a partition's search knows no facets."""
-        return _search(self._client, "post_partition_search", self._at, index, query, **options)
+        return dialects.search(self._client, self._at, index, query, limit=limit, bookmark=bookmark)
 
 
 class AcrossPartitions:
@@ -214,9 +244,11 @@ class AcrossPartitions:
         rows = self.view(view, limit=limit + 1, reduce=False if view.reduce else None, **query)
         return Page(rows[:limit], encode_place(rows[limit]) if len(rows) > limit else None)
 
-    def search(self, index: SearchIndex, query: str, **options: Any) -> SearchPage:
-        """Documents by a text query in Lucene syntax. Options: limit (20), bookmark, sort, counts, ranges, drilldown."""
-        return _search(self._client, "post_search", self._at, index, query, **options)
+    def search(
+        self, index: SearchIndex, query: SearchQuery, *, limit: int = 20, bookmark: str | None = None
+    ) -> SearchPage:
+        """Documents by words, filters, facets (`search_for` makes the query), in whichever dialect the server speaks."""
+        return dialects.search(self._client, self._at, index, query, limit=limit, bookmark=bookmark)
 
 
 def _find(
@@ -240,33 +272,6 @@ def _view(
         if ours in query:
             query[theirs] = query.pop(ours)
     return client.call(operation, **at, ddoc=view.design_id, view=view.name, **query)["rows"]
-
-
-def _search(
-    client: Client,
-    operation: str,
-    at: dict[str, str],
-    index: SearchIndex,
-    query: str,
-    *,
-    limit: int = 20,
-    **options: Any,
-) -> SearchPage:
-    answer = client.call(
-        operation,
-        **at,
-        ddoc=index.design_id,
-        index=index.name,
-        query=query,
-        limit=limit,
-        include_docs=True,
-        **options,
-    )
-    docs = [row["doc"] for row in answer["rows"] if row.get("doc")]
-    following = answer["bookmark"] if len(answer["rows"]) == limit else None
-    return SearchPage(
-        docs, following, answer["total_rows"], answer.get("counts", {}), answer.get("ranges", {})
-    )
 
 
 def _content(doc: Doc) -> Doc:

@@ -11,7 +11,7 @@ from typing import Any
 from shared.couch.database import Client
 from shared.couch.errors import DatabaseAway, NoSuchDocument, UpdateConflict
 from shared.couch.indexes import DatabaseDesign, FindIndex, Pattern, View
-from shared.couch.search import SearchIndex
+from shared.couch.search import NouveauIndex, SearchIndex
 from shared.errors import Conflict
 
 PARTITIONED_INDEX_LIMIT = 10
@@ -57,9 +57,14 @@ def refused_by_cloudant(design: DatabaseDesign) -> list[str]:
 
 
 def servable(design: DatabaseDesign, features: Iterable[str]) -> list[Pattern]:
-    """The patterns this server can serve: text search only where `GET /` lists it."""
-    searches = "search" in set(features)
-    return [pattern for pattern in design.patterns if searches or not isinstance(pattern, SearchIndex)]
+    """The patterns in the form this server can serve: text search as `_search`, `_nouveau` or a keyword view."""
+    return [pattern.on(features) if isinstance(pattern, SearchIndex) else pattern for pattern in design.patterns]
+
+
+def design_ids(design: DatabaseDesign) -> set[str]:
+    """Every design document this design may have made, whatever the server could do."""
+    forms = (pattern.forms() if isinstance(pattern, SearchIndex) else (pattern,) for pattern in design.patterns)
+    return {form.design_id for each in forms for form in each}
 
 
 def design_documents(client: Client, name: str) -> dict[str, str]:
@@ -121,6 +126,8 @@ def _answers(client: Client, name: str, pattern: Pattern) -> bool:
             _ask_index(client, name, pattern)
         elif isinstance(pattern, SearchIndex):
             _ask_search(client, name, pattern)
+        elif isinstance(pattern, NouveauIndex):
+            client.nouveau({"db": name, **_warm_partition(pattern)}, pattern.design_id, pattern.name, {"q": "*:*", "limit": 1})
     except DatabaseAway:
         return False
     except NoSuchDocument:
@@ -156,6 +163,10 @@ def _ask_search(client: Client, name: str, index: SearchIndex) -> None:
         ({"partition_key": "warm"}, "post_partition_search") if index.partitioned else ({}, "post_search")
     )
     client.call(operation, db=name, ddoc=index.design_id, index=index.name, query="*:*", limit=1, **at)
+
+
+def _warm_partition(index: Pattern) -> dict[str, str]:
+    return {"partition_key": "warm"} if index.partitioned else {}
 
 
 def _share_done(client: Client, pattern: Pattern) -> str:

@@ -45,7 +45,7 @@ class Server:
 
     def features(self) -> list[str]:
         """What `GET /` says the server can do: `search`, `nouveau`, `partitioned`, ..."""
-        return list(self.client.call("get_server_information").get("features", []))
+        return sorted(self.client.features())
 
     def prepare(self, wanted: Iterable[DatabaseDesign], progress: designs.Progress = print) -> None:
         """Databases and indexes, built and warm, before code that needs them starts. Old ones stay: see `clean_up`."""
@@ -70,7 +70,7 @@ class Server:
     ) -> None:
         """Removes the indexes that neither `wanted` nor `also_keep` (design ids of versions still running) name."""
         for design in wanted:
-            keep = {pattern.design_id for pattern in design.patterns} | set(also_keep)
+            keep = designs.design_ids(design) | set(also_keep)
             designs.clean_up(self.client, self.name_of(design), keep, progress)
 
     def ready(self) -> None:

@@ -1,0 +1,91 @@
+"""Runs one search declaration in the dialect of the server: `_search`, `_nouveau`, or the keyword view of a plain CouchDB."""
+
+from typing import Any, Protocol
+
+from shared.couch.indexes import View
+from shared.couch.pages import SearchPage, decode_place, encode_place
+from shared.couch.search import NouveauIndex, SearchIndex, SearchQuery, keywords
+
+
+class Caller(Protocol):
+    """What this room needs of `database.Client`."""
+
+    def call(self, operation: str, **arguments: Any) -> Any: ...
+
+    def nouveau(self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any]) -> Any: ...
+
+    def features(self) -> frozenset[str]: ...
+
+
+def search(client: Caller, at: dict[str, str], index: SearchIndex, query: SearchQuery, *, limit: int, bookmark: str | None) -> SearchPage:
+    """A page of whole documents. `at` is {"db"} for a global query, with "partition_key" for a partition's."""
+    form = index.on(client.features())
+    if isinstance(form, View):
+        return _by_keyword(client, at, index, form, query, limit, bookmark)
+    if isinstance(form, NouveauIndex):
+        return _nouveau(client, at, form, query, limit, bookmark)
+    return _search(client, at, form, query, limit, bookmark)
+
+
+def _search(client: Caller, at: dict[str, str], index: SearchIndex, query: SearchQuery, limit: int, bookmark: str | None) -> SearchPage:
+    options: dict[str, Any] = {}
+    if query.sort:
+        options["sort"] = [f"{query.sort}<{_type(index, query.sort)}>"]
+    if query.counts:
+        options["counts"] = list(query.counts)
+    if query.bands:
+        options["ranges"] = {
+            name: {band.label: f"[{band.least} TO {band.most}]" for band in bands} for name, bands in query.bands.items()
+        }
+    operation = "post_partition_search" if "partition_key" in at else "post_search"
+    answer = client.call(
+        operation, **at, ddoc=index.design_id, index=index.name, query=query.lucene(index), limit=limit, bookmark=bookmark,
+        include_docs=True, **options,
+    )  # fmt: skip
+    docs = [row["doc"] for row in answer["rows"] if row.get("doc")]
+    following = answer["bookmark"] if len(answer["rows"]) == limit else None
+    ranges = {name: {label: int(n) for label, n in found.items()} for name, found in answer.get("ranges", {}).items()}
+    counts = {name: {label: int(n) for label, n in found.items()} for name, found in answer.get("counts", {}).items()}
+    return SearchPage(docs, following, answer["total_rows"], counts, ranges)
+
+
+def _nouveau(client: Caller, at: dict[str, str], index: NouveauIndex, query: SearchQuery, limit: int, bookmark: str | None) -> SearchPage:
+    body: dict[str, Any] = {"q": query.lucene(index.of), "limit": limit, "include_docs": True}
+    body |= {"bookmark": bookmark} if bookmark else {}
+    body |= {"sort": query.sort} if query.sort else {}
+    body |= {"counts": list(query.counts), "top_n": 1000} if query.counts else {}
+    if query.bands:
+        body["ranges"] = {
+            name: [{"label": band.label, "min": band.least, "max": band.most} for band in bands] for name, bands in query.bands.items()
+        }
+    answer = client.nouveau(at, index.design_id, index.name, body)
+    docs = [hit["doc"] for hit in answer["hits"] if hit.get("doc")]
+    following = answer["bookmark"] if len(answer["hits"]) == limit else None
+    return SearchPage(docs, following, answer["total_hits"], answer.get("counts") or {}, answer.get("ranges") or {})
+
+
+def _by_keyword(
+    client: Caller, at: dict[str, str], index: SearchIndex, view: View, query: SearchQuery, limit: int, bookmark: str | None,
+) -> SearchPage:  # fmt: skip
+    """One query for the rows of a word and one read for the documents of the page."""
+    operation = "post_partition_view" if "partition_key" in at else "post_view"
+    bounds = keywords.key_range(query, index)
+    renamed = {{"start": "start_key", "end": "end_key"}.get(name, name): value for name, value in bounds.items()}
+    rows = client.call(operation, **at, ddoc=view.design_id, view=view.name, limit=keywords.MOST_ROWS, **renamed)["rows"]
+    found = keywords.evaluate(query, rows)
+    begin = keywords.begins_at(found.rows, list(decode_place(bookmark))) if bookmark else 0
+    ids = [row["id"] for row in found.rows[begin : begin + limit]]
+    docs = {row["id"]: row["doc"] for row in _documents(client, at["db"], ids) if row.get("doc")}
+    more = len(found.rows) > begin + limit
+    following = encode_place({"key": begin + limit, "id": ids[-1]}) if more else None
+    cannot = keywords.CANNOT + ((keywords.TOO_MANY,) if len(rows) == keywords.MOST_ROWS else ())
+    return SearchPage([docs[each] for each in ids if each in docs], following, len(found.rows), found.counts, found.ranges, cannot)
+
+
+def _documents(client: Caller, db: str, ids: list[str]) -> list[dict[str, Any]]:
+    return client.call("post_all_docs", db=db, keys=ids, include_docs=True)["rows"] if ids else []
+
+
+def _type(index: SearchIndex, sort: str) -> str:
+    kinds = {each.name: each.kind for each in index.fields}
+    return "number" if kinds[sort.lstrip("-")] == "number" else "string"

@@ -1,0 +1,11 @@
+"""Text search from one declaration, in the dialect the server speaks. No I/O; the user's text is data, never syntax.
+
+`fields` what is indexed · `words` how text becomes words, the same in Python and in JavaScript · `query` what is asked, and
+its Lucene text · `keywords` the view that serves where the server has no text search.
+"""
+
+from shared.couch.search.fields import NouveauIndex, SearchField, SearchIndex
+from shared.couch.search.query import Band, SearchQuery, quoted, search_for
+from shared.couch.search.words import words_of
+
+__all__ = ["Band", "NouveauIndex", "SearchField", "SearchIndex", "SearchQuery", "quoted", "search_for", "words_of"]

@@ -1,0 +1,142 @@
+"""A text search index as a declaration: its fields, and the JavaScript that fills it in each server's dialect."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from shared.couch.indexes import Declared, View
+from shared.couch.search import words
+
+Kind = Literal["text", "keyword", "number", "path"]
+
+_EACH = "  function each(v, f) { (Array.isArray(v) ? v : [v]).forEach(f); }"
+_PATHS = '  function paths(v, f) { if (Array.isArray(v)) v.forEach(function (_, n) { f(v.slice(0, n + 1).join("#")); }); }'
+
+
+@dataclass(frozen=True)
+class SearchField:
+    """One indexed field. `path` may be dotted; `each` marks an array; `weight` multiplies its hits; `facet` makes it countable.
+
+    A `text` is found by its words, a `keyword` as a whole, a `number` in ranges; a `path` is an array of levels, found by
+    itself and by everything above it, joined by `#`. `called` names it in queries when one path is indexed twice.
+    """
+
+    path: str
+    kind: Kind = "text"
+    weight: int = 1
+    facet: bool = False
+    each: bool = False
+    called: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.called or self.path.replace(".", "_")
+
+    def value(self) -> str:
+        """The JavaScript that reads it; undefined when a part of the path is missing."""
+        parts = self.path.split(".")
+        steps = ["doc" + "".join(f"[{json.dumps(part)}]" for part in parts[:n]) for n in range(1, len(parts) + 1)]
+        return " && ".join(steps)
+
+    def visit(self, act: str) -> str:
+        """JavaScript running `act` for every value `x` of the right type."""
+        if self.kind == "path":
+            return f"  paths({self.value()}, function (x) {{ {act} }});"
+        test = {"number": "typeof x === 'number'", "text": "typeof x === 'string'"}.get(self.kind, "typeof x === 'string' && x")
+        return f"  each({self.value()}, function (x) {{ if ({test}) {{ {act} }} }});"
+
+
+@dataclass(frozen=True)
+class SearchIndex(Declared):
+    """A full-text index over the documents that have all members of `only`."""
+
+    name: str
+    question: str
+    fields: tuple[SearchField, ...]
+    only: tuple[tuple[str, Any], ...] = ()
+    partitioned: bool = False
+
+    def on(self, features: Iterable[str]) -> "SearchIndex | NouveauIndex | View":
+        """The form that a server with these features can serve: `_search`, `_nouveau` or a keyword view."""
+        offered = set(features)
+        if "search" in offered:
+            return self
+        return NouveauIndex(self) if "nouveau" in offered else self.keyword_view()
+
+    def forms(self) -> "tuple[SearchIndex, NouveauIndex, View]":
+        return self, NouveauIndex(self), self.keyword_view()
+
+    def index_function(self) -> str:
+        """The JavaScript that `_search` runs over every document."""
+        return self.function([each.visit(_clouseau(each)) for each in self.fields])
+
+    def function(self, lines: list[str]) -> str:
+        guard = " || ".join(f"doc[{json.dumps(name)}] !== {json.dumps(value)}" for name, value in self.only) or "false"
+        head = ["function (doc) {", f"  if ({guard}) return;", words.JAVASCRIPT, _EACH, _PATHS]
+        return "\n".join([*head, *lines, "}"])
+
+    def design_document(self) -> dict[str, Any]:
+        keywords = {each.name: "keyword" for each in self.fields if each.kind in ("keyword", "path")}
+        analyzer = {"name": "perfield", "default": {"name": "standard", "stopwords": []}, "fields": keywords}
+        index = {"index": self.index_function(), "analyzer": analyzer}
+        return {"options": {"partitioned": self.partitioned}, "indexes": {self.name: index}}
+
+    def keyword_view(self) -> View:
+        """A view in which every word of a document leads to all that filters, facets and sorting need of it."""
+        lines = ["  var words = Object.create(null), marks = {}, order = {}, paths_of = [];"]
+        lines += [each.visit(_keyword(each)) for each in self.fields]
+        lines += [
+            "  var row = [words, marks, order];",
+            '  emit(["all"], row);',
+            '  Object.keys(words).forEach(function (w) { emit(["word", w], row); });',
+            '  paths_of.forEach(function (p) { emit(["path", p], row); });',
+        ]
+        return View(f"{self.name}_by_keyword", self.question, self.function(lines), partitioned=self.partitioned)
+
+
+@dataclass(frozen=True)
+class NouveauIndex(Declared):
+    """The same index for CouchDB with Nouveau."""
+
+    of: SearchIndex
+
+    @property
+    def name(self) -> str:
+        return self.of.name
+
+    @property
+    def question(self) -> str:
+        return self.of.question
+
+    @property
+    def partitioned(self) -> bool:
+        return self.of.partitioned
+
+    def design_document(self) -> dict[str, Any]:
+        keywords = {each.name: "keyword" for each in self.of.fields if each.kind in ("keyword", "path")}
+        function = self.of.function([each.visit(_nouveau(each)) for each in self.of.fields])
+        index = {"index": function, "default_analyzer": "standard", "field_analyzers": keywords}
+        return {"options": {"partitioned": self.partitioned}, "nouveau": {self.name: index}}
+
+
+def _clouseau(field: SearchField) -> str:
+    value = "fold(x)" if field.kind == "text" else "x"
+    options = json.dumps({"facet": True} if field.facet else {})
+    return f"index({json.dumps(field.name)}, {value}, {options});"
+
+
+def _nouveau(field: SearchField) -> str:
+    kind = {"text": "text", "number": "double"}.get(field.kind, "string")
+    value = "fold(x)" if field.kind == "text" else "x"
+    return f"index({json.dumps(kind)}, {json.dumps(field.name)}, {value});"
+
+
+def _keyword(field: SearchField) -> str:
+    name, weight = json.dumps(field.name), field.weight
+    if field.kind == "text":
+        return f'fold(x).split(" ").forEach(function (w) {{ if (w && !(words[w] >= {weight})) words[w] = {weight}; }});'
+    if field.kind == "number":
+        return f"order[{name}] = x;"
+    mark = f"(marks[{name}] = marks[{name}] || []).push(x);" if field.facet else f"order[{name}] = x;"
+    return mark + (" paths_of.push(x);" if field.kind == "path" else "")

@@ -38,6 +38,10 @@ class Server:
         self.uuids = Uuids()
         self.router = Router(ROUTES)
 
+    @property
+    def max_document_size(self) -> int:
+        return int(self.config.get("couchdb", "max_document_size") or 8_000_000)
+
     def database(self, name: str) -> Database:
         found = self.store.open(name)
         assert isinstance(found, Database)
@@ -58,7 +62,7 @@ class Server:
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
             response = json_response({"error": "unknown_error", "reason": "internal error, see the log"}, 500)
-        await self._send(request, response, send)
+        await self._send(request, response, receive, send)
 
     async def _answer(self, request: Request, scope: Scope, receive: Receive) -> Response:
         request.server = self
@@ -79,14 +83,18 @@ class Server:
             result = await result
         return result
 
-    async def _send(self, request: Request, response: Response, send: Send) -> None:
-        headers = [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in response.headers]
+    async def _send(self, request: Request, response: Response, receive: Receive, send: Send) -> None:
+        headers = [
+            (name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in response.headers
+        ]
         headers += [(b"server", SERVER), (b"X-Couch-Request-ID", request.request_id.encode())]
         if request.cookie is not None:
             headers.append((b"Set-Cookie", request.cookie.encode("latin-1")))
         body = response.body
         if isinstance(body, bytes):
-            if response.status not in (204, 304) and not any(name.lower() == b"content-length" for name, _ in headers):
+            if response.status not in (204, 304) and not any(
+                name.lower() == b"content-length" for name, _ in headers
+            ):
                 headers.append((b"Content-Length", str(len(body)).encode()))
             if request.real_method == "HEAD":
                 body = b""
@@ -97,7 +105,7 @@ class Server:
         if request.real_method == "HEAD":
             await send({"type": "http.response.body", "body": b""})
             return
-        await _stream(body, send)
+        await _stream(body, receive, send)
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         while True:
@@ -110,11 +118,29 @@ class Server:
                 return
 
 
-async def _stream(body: AsyncIterator[bytes], send: Send) -> None:
+async def _stream(body: AsyncIterator[bytes], receive: Receive, send: Send) -> None:
+    """Send pieces as they come; stop when the client leaves, which a waiting feed would not notice."""
+    writer = asyncio.ensure_future(_write(body, send))
+    watcher = asyncio.ensure_future(_gone(receive))
+    try:
+        await asyncio.wait((writer, watcher), return_when=asyncio.FIRST_COMPLETED)
+        if writer.done():
+            writer.result()
+    finally:
+        writer.cancel()
+        watcher.cancel()
+
+
+async def _write(body: AsyncIterator[bytes], send: Send) -> None:
     async for chunk in body:
         if chunk:
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
     await send({"type": "http.response.body", "body": b""})
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def _request(scope: Scope) -> Request:

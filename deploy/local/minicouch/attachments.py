@@ -7,10 +7,11 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from .errors import CouchError, bad_request
+from .store.rows import stub
 
 if TYPE_CHECKING:
     from .edits import Edit
-    from .store.documents import Transaction
+    from .store.documents import Documents, Transaction
 
 Record = dict[str, Any]
 COMPRESSIBLE = ("application/javascript", "application/json", "application/xml")
@@ -91,3 +92,26 @@ def _next_position(parent: str | None) -> int:
 def digests(records: list[Record]) -> list[tuple[str, str, bytes]]:
     """What a revision id is made of."""
     return [(r["name"], r["content_type"], base64.b64decode(r["digest"][4:])) for r in records]
+
+
+def member(db: "Documents", record: Record, since: int, encoding_info: bool) -> dict[str, Any]:
+    """One entry of `_attachments` with its data, or a stub when the client has it already."""
+    if record["revpos"] <= since:
+        return stub(record, encoding_info=encoding_info)
+    stored = db.blob(record["digest"]) or b""
+    found: dict[str, Any] = {
+        "content_type": record["content_type"],
+        "revpos": record["revpos"],
+        "digest": record["digest"],
+    }
+    if encoding_info and record["encoding"] != "identity":
+        found |= {"data": base64.b64encode(stored).decode(), "encoding": record["encoding"]}
+    else:
+        found["data"] = base64.b64encode(decode(record, stored)).decode()
+    return found
+
+
+def attach(entry: dict[str, Any], data: bytes) -> None:
+    """Give an entry that said `follows` its bytes."""
+    entry.pop("follows", None)
+    entry["data"] = data

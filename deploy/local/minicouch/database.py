@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import binascii
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import orjson
 
 from . import attachments, revisions
 from .edits import Edit
-from .errors import CouchError, conflict, forbidden, not_found
+from .errors import CouchError, bad_request, conflict, not_found
 from .revisions import RevisionTree
 from .store.documents import Documents, Transaction
 from .store.rows import StoredDoc
@@ -69,14 +70,15 @@ class Database(Documents):
             return 0
         if value == "now":
             return self.update_seq
-        if isinstance(value, list) and value:
-            value = value[0]
-        number, dash, opaque = str(value).strip('"').partition("-")
-        if isinstance(value, bool) or not number.isascii() or not number.isdigit():
-            raise CouchError(400, "bad_request", "Malformed sequence supplied in 'since' parameter.")
-        if dash and opaque != self.seq_string(0)[2:]:
-            return 0
-        return min(int(number), self.update_seq)
+        number, _, opaque = str(value).strip('"').partition("-")
+        try:
+            seq = int(number)
+            identity = base64.urlsafe_b64decode(opaque + "==").hex()
+        except (ValueError, binascii.Error):
+            identity = ""
+        if len(identity) != len(self.uuid):
+            raise bad_request("Malformed sequence supplied in 'since' parameter.")
+        return min(seq, self.update_seq) if identity == self.uuid else 0
 
     # writing
 
@@ -141,6 +143,33 @@ class Database(Documents):
                 self.listeners.remove(waiter)
         return self.update_seq > after and not self.deleted
 
+    def purge(self, docid: str, revs: list[str]) -> list[str]:
+        """Remove leaf revisions as if they had never been; returns those that were removed. Not durable yet."""
+        with self.transaction() as change:
+            old = change.get_many([docid]).get(docid)
+            if old is None:
+                return []
+            tree = self.tree(old)
+            purged = [rev for rev in revs if rev in tree.nodes and change.forget(docid, tree.purge(rev))]
+            if not purged:
+                return []
+            change.log_purge(docid, purged)
+            batch = Batch(self, change, {docid: old})
+            if tree.nodes:
+                batch.restore(old, tree)
+            else:
+                change.remove_doc(docid)
+                change.account(
+                    self.partition_of(docid),
+                    -int(not old.deleted),
+                    -int(old.deleted),
+                    -len(old.body) - len(old.id),
+                )
+                change.next_seq()
+            batch.write()
+        self.announce(docid.startswith("_design/"))
+        return purged
+
     def partition_of(self, docid: str) -> str | None:
         if not self.partitioned or docid.startswith("_design/"):
             return None
@@ -161,9 +190,7 @@ class Batch:
         """A normal edit: it must extend a leaf."""
         old = self._docs.get(edit.id)
         if old is None:
-            if edit.path:
-                return conflict()
-            parent = None
+            parent = edit.path[0] if edit.path else None
         elif edit.path:
             parent = edit.path[0]
             leaf = parent == old.rev if old.tree is None else self._database.tree(old).is_leaf(parent)
@@ -190,7 +217,9 @@ class Batch:
         if old is not None:
             nodes = self._database.tree(old).nodes
             known = next((r for r in edit.path if r in nodes), None)
-        records = attachments.resolve(edit, self._parent_records(edit, old, known), known, self._change, replicated=True)
+        records = attachments.resolve(
+            edit, self._parent_records(edit, old, known), known, self._change, replicated=True
+        )
         return self._store(edit, old, edit.path, records)
 
     def _parent_records(self, edit: Edit, old: StoredDoc | None, parent: str | None) -> list[dict[str, Any]]:
@@ -199,7 +228,9 @@ class Batch:
         doc = old if parent == old.rev else self._change.revision(edit.id, parent)
         return doc.attachments() if doc is not None else []
 
-    def _store(self, edit: Edit, old: StoredDoc | None, path: list[str], records: list[dict[str, Any]]) -> Result:
+    def _store(
+        self, edit: Edit, old: StoredDoc | None, path: list[str], records: list[dict[str, Any]]
+    ) -> Result:
         rev = path[0]
         atts = orjson.dumps(records) if records else None
         new = StoredDoc(edit.id, self._change.next_seq(), rev, edit.deleted, edit.encoded, atts)
@@ -236,6 +267,20 @@ class Batch:
             raise RuntimeError(f"{new.id} lost its revision {rev}")
         self._change.remove_revisions(new.id, [rev])
         return StoredDoc(found.id, new.seq, found.rev, found.deleted, found.body, found.atts)
+
+    def restore(self, old: StoredDoc, tree: RevisionTree) -> None:
+        """After a purge: the best remaining leaf wins."""
+        rev = tree.winner()
+        seq = self._change.next_seq()
+        winner = old if rev == old.rev else self._change.revision(old.id, rev)
+        if winner is None:
+            raise RuntimeError(f"{old.id} lost its revision {rev}")
+        winner = StoredDoc(old.id, seq, rev, winner.deleted, winner.body, winner.atts)
+        if rev != old.rev:
+            self._change.remove_revisions(old.id, [rev])
+        winner.tree = tree.dumps() if len(tree.nodes) > 1 else None
+        self._account(old, winner)
+        self._docs[old.id] = winner
 
     def _account(self, old: StoredDoc | None, winner: StoredDoc) -> None:
         docs, deleted, size = int(not winner.deleted), int(winner.deleted), len(winner.body) + len(winner.id)

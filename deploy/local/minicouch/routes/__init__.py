@@ -1,7 +1,7 @@
 """All routes, one table: (method, path pattern, handler, name). Every module here exports its ROUTES."""
 
 from ..routing import Route
-from . import databases, documents, server
+from . import all_docs, bulk, changes, databases, documents, server, session
 
-MODULES = [server, databases, documents]
+MODULES = [server, session, databases, documents, all_docs, bulk, changes]
 ROUTES: list[Route] = [route for module in MODULES for route in module.ROUTES]

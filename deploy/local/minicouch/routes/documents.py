@@ -1,42 +1,22 @@
 """One document: read, write, delete, copy; design documents are documents with a longer path."""
 
-import base64
-import hashlib
-from typing import Any
-from urllib.parse import quote
+import re
+from urllib.parse import quote, unquote
 
+from .. import reading
 from ..edits import Edit, parse_edit
 from ..errors import CouchError, bad_request, not_found
-from ..http import Request, Response, json_response, raw_json
+from ..http import Headers, Request, Response, json_response, raw_json
 from ..ids import check_docid, check_partitioned_docid
 from ..revisions import normal_rev
 from ..store.rows import StoredDoc
 from ..validation import validator_for
+from . import multipart
 
 
 def docid_of(request: Request) -> str:
     ddoc = request.params.get("ddoc")
     return f"_design/{ddoc}" if ddoc is not None else request.params["docid"]
-
-
-def etag(doc: StoredDoc) -> str:
-    """Like CouchDB's since 3.0: from id, revision and body, so that recreated documents differ."""
-    digest = hashlib.md5(f"{doc.id}\0{doc.rev}".encode() + doc.body, usedforsecurity=False).digest()
-    return '"' + base64.b64encode(digest)[:22].decode() + '"'
-
-
-def get_document(request: Request) -> Response:
-    doc = request.db.get(docid_of(request))
-    if doc is None or doc.deleted:
-        raise not_found("missing" if doc is None else "deleted")
-    return raw_json(doc.json() + b"\n", headers=[("ETag", f'"{doc.rev}"')])
-
-
-async def put_document(request: Request) -> Response:
-    docid = docid_of(request)
-    check_for(request, docid)
-    edit = parse_edit(request.json(), docid)
-    return await save(request, edit)
 
 
 def check_for(request: Request, docid: str) -> None:
@@ -45,48 +25,234 @@ def check_for(request: Request, docid: str) -> None:
         check_partitioned_docid(docid)
 
 
-async def save(request: Request, edit: Edit) -> Response:
-    asked = request.query.get("rev") or (request.headers.get("if-match") or "").strip('"') or None
-    if asked is not None:
-        rev = normal_rev(asked)
-        if edit.path and edit.path[0] != rev:
-            raise bad_request("Document rev from request body and query string have different values")
-        edit.path = [rev]
-    result = (await request.db.update_docs([edit], validator=validator_for(request)))[0]
+def not_modified(request: Request, etag: str) -> Response | None:
+    """The 304 for a client that has this already."""
+    given = request.headers.get("if-none-match")
+    if given is None or etag not in [part.strip().removeprefix("W/") for part in given.split(",")]:
+        return None
+    return Response(304, b"", [("ETag", etag)])
+
+
+def get_document(request: Request) -> Response:
+    docid = request.params.get("docid") or docid_of(request)
+    if docid[0] == "_" and not docid.startswith("_design/"):
+        raise not_found()
+    options = reading.parse_options(request.query)
+    if options.open_revs is not None:
+        return _open_revs(request, docid, options)
+    doc = reading.open_document(request.db, docid, options)
+    if _has_meta(doc, options):
+        return _send(request, doc, options, [])
+    etag = f'"{doc.rev}"'
+    return not_modified(request, etag) or _send(request, doc, options, [("ETag", etag)])
+
+
+def _has_meta(doc: StoredDoc, options: reading.ReadOptions) -> bool:
+    """Whether the answer says more than the revision does, so that no ETag fits."""
+    if options.flags & {"revs_info", "local_seq"}:
+        return True
+    return doc.has_tree and bool(options.flags & {"conflicts", "deleted_conflicts"})
+
+
+def _send(request: Request, doc: StoredDoc, options: reading.ReadOptions, headers: Headers) -> Response:
+    accepts = request.headers.get("accept", "")
+    if doc.atts is not None and "attachments" in options.flags and "multipart/related" in accepts:
+        return multipart.related_response(request.db, doc, options, headers)
+    return raw_json(reading.render(request.db, doc, options) + b"\n", headers=headers)
+
+
+def _open_revs(request: Request, docid: str, options: reading.ReadOptions) -> Response:
+    found = reading.open_revisions(request.db, docid, options)
+    if not found and options.open_revs == "all":
+        raise not_found()
+    accepts = request.headers.get("accept", "")
+    if "multipart/mixed" in accepts:
+        return multipart.mixed_response(request.db, found, options)
+    parts = [
+        b'{"missing":"' + rev.encode() + b'"}' if doc is None else b'{"ok":' + reading.render(request.db, doc, options) + b"}"
+        for rev, doc in found
+    ]
+    return raw_json(b"[" + b",".join(parts) + b"]\n")
+
+
+async def put_document(request: Request) -> Response:
+    docid = docid_of(request)
+    check_for(request, docid)
+    if request.headers.get("content-type", "").startswith("multipart/related"):
+        edit = multipart.parse_related(request.headers["content-type"], request.body, docid)
+    else:
+        edit = parse_edit(request.json(), docid, request.server.max_document_size)
+    return await save(request, edit)
+
+
+async def save(request: Request, edit: Edit, *, headers: Headers | None = None) -> Response:
+    """Store one edit as the request's `rev`, `If-Match`, `new_edits` and `batch` say, and answer like CouchDB."""
+    replicated = request.query.get("new_edits") == "false"
+    if replicated and not edit.path:
+        raise bad_request("When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
+    if not replicated:
+        edit.path = _base_revision(request, edit)
+    results = await request.db.update_docs([edit], replicated=replicated, validator=validator_for(request))
+    result = results[0]
     if isinstance(result, CouchError):
         raise result
-    location = request.absolute(f"/{quote(request.db.name, safe='')}/{quote(edit.id, safe='/:')}")
+    if request.query.get("batch") == "ok":
+        return json_response({"ok": True, "id": edit.id}, 202)
+    location = request.absolute(f"/{quote(request.db.name, safe='')}/{quote(edit.id, safe='')}")
     return json_response(
         {"ok": True, "id": edit.id, "rev": result},
         200 if edit.deleted else 201,
-        [("Location", location), ("ETag", f'"{result}"')],
+        [("Location", location), ("ETag", f'"{result}"'), *(headers or ())],
     )
+
+
+def asked_revision(request: Request) -> str | None:
+    """The revision in `?rev=` and `If-Match`. Errors: 400 when they differ or are malformed."""
+    query = request.query.get("rev")
+    header = request.headers.get("if-match")
+    header_rev = normal_rev(header.strip(' "')) if header else None
+    if query is None:
+        return header_rev
+    rev = normal_rev(query)
+    if header_rev is not None and header_rev != rev:
+        raise bad_request("Document rev and etag have different values")
+    return rev
+
+
+def _base_revision(request: Request, edit: Edit) -> list[str]:
+    asked = asked_revision(request)
+    if asked is None:
+        return edit.path[:1]
+    if edit.path and edit.path[0] != asked:
+        raise bad_request("Document rev from request body and query string have different values")
+    return [asked]
 
 
 async def delete_document(request: Request) -> Response:
     docid = docid_of(request)
-    doc = request.db.get(docid)
-    if doc is None or doc.deleted:
-        raise not_found("missing" if doc is None else "deleted")
+    reading.open_document(request.db, docid, reading.PLAIN)
     return await save(request, Edit(docid, {}, deleted=True))
 
 
 async def post_document(request: Request) -> Response:
     request.require_json()
-    body: Any = request.json()
-    edit = parse_edit(body)
+    edit = parse_edit(request.json(), max_size=request.server.max_document_size)
     if not edit.id:
         edit.id = request.server.uuids.new()
     check_for(request, edit.id)
+    if edit.id.startswith("_local/"):
+        return await put_local_edit(request, edit)
     return await save(request, edit)
+
+
+async def copy_document(request: Request) -> Response:
+    docid = docid_of(request)
+    options = reading.ReadOptions(rev=asked_revision(request))
+    source = reading.open_document(request.db, docid, options)
+    target, rev = _destination(request)
+    check_for(request, target)
+    stubs = {record["name"]: record for record in source.attachments()}
+    edit = parse_edit(_body(source), target)
+    edit.attachments = {name: {"record": record} for name, record in stubs.items()}
+    edit.path = [rev] if rev else []
+    result = (await request.db.update_docs([edit], validator=validator_for(request)))[0]
+    if isinstance(result, CouchError):
+        raise result
+    location = request.absolute(f"/{quote(request.db.name, safe='')}/{quote(target, safe='')}")
+    return json_response(
+        {"ok": True, "id": target, "rev": result}, 201, [("Location", location), ("ETag", f'"{result}"')]
+    )
+
+
+def _body(doc: StoredDoc) -> dict[str, object]:
+    return {key: value for key, value in doc.dict().items() if key not in ("_id", "_rev", "_attachments", "_deleted")}
+
+
+def _destination(request: Request) -> tuple[str, str | None]:
+    header = request.headers.get("destination")
+    if not header:
+        raise bad_request("Destination header is mandatory for COPY.")
+    if re.match(r"https?://", header):
+        raise bad_request("Destination URL must be relative.")
+    name, _, query = header.partition("?")
+    rev = next((part[4:] for part in query.split("&") if part.startswith("rev=")), None)
+    return unquote(name).lstrip("/"), normal_rev(rev) if rev else None
+
+
+# local documents: never replicated, no history
+
+
+def _local_id(request: Request) -> str:
+    return f"_local/{request.params['docid']}"
+
+
+def get_local(request: Request) -> Response:
+    docid = _local_id(request)
+    found = request.db.local(docid)
+    if found is None:
+        raise not_found()
+    return raw_json(local_json(docid, *found) + b"\n", headers=[("ETag", f'"0-{found[0]}"')])
+
+
+def local_json(docid: str, rev: int, body: bytes) -> bytes:
+    return StoredDoc(docid, 0, f"0-{rev}", 0, body).json()
+
+
+async def put_local(request: Request) -> Response:
+    edit = parse_edit(request.json(), _local_id(request))
+    asked = request.query.get("rev")
+    if asked is not None:
+        edit.path = [normal_rev(asked)]
+    return await put_local_edit(request, edit)
+
+
+async def put_local_edit(request: Request, edit: Edit) -> Response:
+    rev = await store_local(request, edit)
+    location = request.absolute(f"/{quote(request.db.name, safe='')}/{quote(edit.id, safe='')}")
+    return json_response(
+        {"ok": True, "id": edit.id, "rev": rev}, 201, [("Location", location), ("ETag", f'"{rev}"')]
+    )
+
+
+async def store_local(request: Request, edit: Edit) -> str:
+    """The new revision, `0-N`. Errors: 400 for a revision that is none of a local document."""
+    number = 1
+    if edit.path:
+        start, _, count = edit.path[0].partition("-")
+        if start != "0" or not count.isdigit():
+            raise CouchError(400, "error", "Invalid rev format")
+        number = int(count) + 1
+    with request.db.transaction() as change:
+        if edit.deleted:
+            change.remove_local(edit.id)
+            number = 0
+        else:
+            change.put_local(edit.id, number, edit.encoded)
+    await request.db.durable()
+    return f"0-{number}"
+
+
+async def delete_local(request: Request) -> Response:
+    docid = _local_id(request)
+    if request.db.local(docid) is None:
+        raise not_found()
+    await store_local(request, Edit(docid, {}, deleted=True))
+    return json_response({"ok": True, "id": docid, "rev": "0-0"})
 
 
 ROUTES = [
     ("POST", "/{db}", post_document, "document"),
-    ("GET", "/{db}/{docid}", get_document, "document"),
-    ("PUT", "/{db}/{docid}", put_document, "document"),
-    ("DELETE", "/{db}/{docid}", delete_document, "document"),
-    ("GET", "/{db}/_design/{ddoc}", get_document, "design document"),
-    ("PUT", "/{db}/_design/{ddoc}", put_document, "design document"),
-    ("DELETE", "/{db}/_design/{ddoc}", delete_document, "design document"),
+    ("GET", "/{db}/_local/{docid}", get_local, "local document"),
+    ("PUT", "/{db}/_local/{docid}", put_local, "local document"),
+    ("DELETE", "/{db}/_local/{docid}", delete_local, "local document"),
 ]
+for _method, _handler in [
+    ("GET", get_document),
+    ("PUT", put_document),
+    ("DELETE", delete_document),
+    ("COPY", copy_document),
+]:
+    ROUTES += [
+        (_method, "/{db}/{docid}", _handler, "document"),
+        (_method, "/{db}/_design/{ddoc}", _handler, "design document"),
+    ]

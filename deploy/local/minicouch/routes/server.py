@@ -9,7 +9,15 @@ from ..http import Request, Response, json_response
 from .databases import info
 
 VERSION = "3.5.0"
-FEATURES = ["partitioned", "pluggable-storage-engines", "reshard", "scheduler", "search", "nouveau", "quickjs"]
+FEATURES = [
+    "partitioned",
+    "pluggable-storage-engines",
+    "reshard",
+    "scheduler",
+    "search",
+    "nouveau",
+    "quickjs",
+]
 NODE = "nonode@nohost"
 
 
@@ -69,7 +77,7 @@ def _count(query: dict[str, str], name: str, default: int) -> int:
     if value is None:
         return default
     if not value.isdigit():
-        raise CouchError(400, "query_parse_error", f"Invalid value for integer: \"{value}\"")
+        raise CouchError(400, "query_parse_error", f'Invalid value for integer: "{value}"')
     return int(value)
 
 

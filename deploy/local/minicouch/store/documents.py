@@ -49,7 +49,9 @@ class Documents:
         self.properties: dict[str, Any] = orjson.loads(meta["properties"])
         self.partitioned: bool = bool(self.properties["partitioned"])
         self.counts: dict[str, int] = orjson.loads(meta["counts"])
-        self._settings = {key: orjson.loads(value) for key, value in meta.items() if key.startswith("setting:")}
+        self._settings = {
+            key: orjson.loads(value) for key, value in meta.items() if key.startswith("setting:")
+        }
 
     @staticmethod
     def make(directory: Path, properties: dict[str, Any], uuid: str, created: str) -> None:
@@ -107,7 +109,9 @@ class Documents:
         """A stored revision that is not the winner."""
         row = (
             self._reader()
-            .execute("SELECT id, 0, rev, deleted, body, atts FROM revs WHERE id = ? AND rev = ?", (docid, rev))
+            .execute(
+                "SELECT id, 0, rev, deleted, body, atts FROM revs WHERE id = ? AND rev = ?", (docid, rev)
+            )
             .fetchone()
         )
         return StoredDoc(*row) if row else None
@@ -169,7 +173,8 @@ class Documents:
     def changes_since(self, seq: int, limit: int | None = None) -> list[StoredDoc]:
         """Winners changed after a sequence, in sequence order, deleted ones and design documents included."""
         rows = self._reader().execute(
-            f"SELECT {COLUMNS} FROM docs WHERE seq > ? ORDER BY seq LIMIT ?", (seq, -1 if limit is None else limit)
+            f"SELECT {COLUMNS} FROM docs WHERE seq > ? ORDER BY seq LIMIT ?",
+            (seq, -1 if limit is None else limit),
         )
         return [StoredDoc(*row) for row in rows]
 
@@ -255,7 +260,8 @@ class Documents:
                 parents = {parent for _, parent, _ in nodes}
                 leaves = _json([rev for rev, _, _ in nodes if rev not in parents])
                 self._writer.execute(
-                    "DELETE FROM revs WHERE id = ? AND rev NOT IN (SELECT value FROM json_each(?))", (docid, leaves)
+                    "DELETE FROM revs WHERE id = ? AND rev NOT IN (SELECT value FROM json_each(?))",
+                    (docid, leaves),
                 )
             self._writer.execute(
                 "DELETE FROM blobs WHERE digest NOT IN (SELECT json_extract(j.value, '$.digest') FROM"
@@ -336,6 +342,11 @@ class Transaction:
 
     def remove_revisions(self, docid: str, revs: list[str]) -> None:
         self._many("DELETE FROM revs WHERE id = ? AND rev = ?", [(docid, rev) for rev in revs])
+
+    def forget(self, docid: str, revs: list[str]) -> bool:
+        """Remove stored revisions; False when there was nothing to remove."""
+        self.remove_revisions(docid, revs)
+        return bool(revs)
 
     def remove_doc(self, docid: str) -> None:
         self._execute("DELETE FROM docs WHERE id = ?", (docid,))

@@ -11,7 +11,9 @@ RESTART_BYTES = 64 << 20
 
 
 def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30, cached_statements=256)
+    connection = sqlite3.connect(
+        path, isolation_level=None, check_same_thread=False, timeout=30, cached_statements=256
+    )
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute("PRAGMA wal_autocheckpoint=0")
     if readonly:

@@ -1,0 +1,269 @@
+"""_changes: what happened since a sequence, at once or as it happens (longpoll, continuous, eventsource)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from .. import reading
+from ..database import Database
+from ..errors import bad_request
+from ..filters import Filter, filter_for
+from ..http import Request, Response, raw_json, run_in_thread
+
+CHUNK = 500
+DEFAULT_TIMEOUT = 60.0
+FEEDS = ("normal", "continuous", "longpoll", "eventsource")
+EVENT_STREAM = [("Content-Type", "text/event-stream"), ("Cache-Control", "no-cache")]
+
+
+@dataclass(slots=True)
+class Options:
+    """Times are in seconds."""
+
+    feed: str = "normal"
+    since: str = "0"
+    descending: bool = False
+    limit: int | None = None
+    all_leaves: bool = False
+    include_docs: bool = False
+    heartbeat: float | None = None
+    timeout: float = DEFAULT_TIMEOUT
+    read: reading.ReadOptions = field(default_factory=reading.ReadOptions)
+
+
+def parse(request: Request) -> Options:
+    query = request.query
+    options = Options()
+    feed = query.get("feed", "normal")
+    options.feed = "continuous" if feed == "live" else feed
+    if options.feed not in FEEDS:
+        raise bad_request("Supported `feed` types: normal, continuous, live, longpoll, eventsource")
+    options.since = query.get("since", query.get("last-event-id", "0"))
+    if options.feed == "eventsource":
+        options.since = request.headers.get("last-event-id", options.since)
+    options.descending = query.get("descending") == "true"
+    options.include_docs = query.get("include_docs") == "true"
+    style = query.get("style", "main_only")
+    if style not in ("main_only", "all_docs"):
+        raise bad_request("`style` must be main_only or all_docs")
+    options.all_leaves = style == "all_docs"
+    options.read.flags = {name for name in ("conflicts", "attachments", "att_encoding_info") if query.get(name) == "true"}
+    if "limit" in query:
+        options.limit = _integer(query["limit"], "The limit {} should be a non-negative integer", 0)
+    if "timeout" in query:
+        options.timeout = _integer(query["timeout"], "The timeout {} should be a non-negative integer", 0) / 1000
+    if "heartbeat" in query:
+        options.heartbeat = _heartbeat(query["heartbeat"])
+    return options
+
+
+def _integer(text: str, message: str, lowest: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        raise bad_request(message.format("parameter")) from None
+    if number < lowest:
+        raise bad_request(message.format("value"))
+    return number
+
+
+def _heartbeat(text: str) -> float:
+    if text == "true":
+        return DEFAULT_TIMEOUT
+    try:
+        number = int(text)
+    except ValueError:
+        raise bad_request(
+            "Invalid heartbeat value. Expecting a positive integer value (in milliseconds)."
+        ) from None
+    if number <= 0:
+        raise bad_request("The heartbeat value should be a positive integer (in milliseconds).")
+    return number / 1000
+
+
+class Reader:
+    """Walks the changes of one request and remembers how far it came."""
+
+    def __init__(self, db: Database, options: Options, chosen: Filter) -> None:
+        self.db = db
+        self.options = options
+        self.filter = chosen
+        self.seq = db.parse_seq(options.since)
+        self.last = options.since if self.seq and "-" in options.since else db.seq_string(self.seq)
+        self.left = options.limit
+
+    @property
+    def done(self) -> bool:
+        return self.left is not None and self.left <= 0
+
+    async def batch(self) -> list[tuple[str, bytes]] | None:
+        """The next changes as (sequence, JSON); None when there are no more now."""
+        if self.done:
+            return None
+        docs = self.db.changes_since(self.seq, CHUNK)
+        if not docs:
+            return None
+        candidates = docs if self.filter.ids is None else [doc for doc in docs if doc.id in self.filter.ids]
+        revisions = [reading.leaves(self.db, doc) if self.options.all_leaves else [doc] for doc in candidates]
+        passed = await self._pass(revisions)
+        found: list[tuple[str, bytes]] = []
+        for doc, chosen in zip(candidates, passed, strict=True):
+            if not chosen:
+                continue
+            seq = self.db.seq_string(doc.seq)
+            found.append((seq, self._row(seq, doc, chosen)))
+            self.seq = doc.seq
+            if self.left is not None:
+                self.left -= 1
+                if self.left <= 0:
+                    break
+        else:
+            self.seq = docs[-1].seq
+        self.last = self.db.seq_string(self.seq)
+        return found
+
+    async def _pass(self, revisions: list[list[Any]]) -> list[list[Any]]:
+        if self.filter.test is None:
+            return revisions
+        flat = [doc for group in revisions for doc in group]
+        answers = iter(await run_in_thread(self.filter.test, flat) if flat else ())
+        return [[doc for doc in group if next(answers)] for group in revisions]
+
+    def backwards(self) -> list[tuple[str, bytes]]:
+        """The newest changes first, down to the start. `descending` has no way to wait for more."""
+        found = []
+        seq = self.db.update_seq
+        while not self.done and seq > 0:
+            docs = self.db.changes_before(seq, CHUNK)
+            if not docs:
+                break
+            for doc in docs:
+                seq = doc.seq - 1
+                chosen = reading.leaves(self.db, doc) if self.options.all_leaves else [doc]
+                if self.filter.ids is not None and doc.id not in self.filter.ids:
+                    continue
+                if self.filter.test is not None and not any(self.filter.test(chosen)):
+                    continue
+                name = self.db.seq_string(doc.seq)
+                found.append((name, self._row(name, doc, chosen)))
+                self.last = name
+                if self.left is not None:
+                    self.left -= 1
+                    if self.left <= 0:
+                        break
+        return found
+
+    def _row(self, seq: str, doc: Any, chosen: list[Any]) -> bytes:
+        revs = b",".join(b'{"rev":"' + item.rev.encode() + b'"}' for item in chosen)
+        parts = [b'{"seq":"', seq.encode(), b'","id":', orjson.dumps(doc.id), b',"changes":[', revs, b"]"]
+        if doc.deleted:
+            parts.append(b',"deleted":true')
+        if self.options.include_docs:
+            body = reading.render(self.db, doc, self.options.read)
+            parts += [b',"doc":', self.filter.shape(body) if self.filter.shape else body]
+        parts.append(b"}")
+        return b"".join(parts)
+
+    def pending(self) -> int:
+        return self.db.changes_after_count(self.seq)
+
+    def end(self) -> bytes:
+        return b'"last_seq":"' + self.last.encode() + b'","pending":' + str(self.pending()).encode() + b"}\n"
+
+
+async def _ticks(reader: Reader) -> AsyncIterator[bool]:
+    """Waits for changes: True when there may be some, False for each heartbeat; ends at the timeout."""
+    options = reader.options
+    while not reader.db.deleted:
+        wait = options.heartbeat or options.timeout
+        if await reader.db.changed(max(reader.seq, reader.db.parse_seq("0")), wait):
+            yield True
+        elif options.heartbeat:
+            yield False
+        else:
+            return
+
+
+async def _json(reader: Reader) -> AsyncIterator[bytes]:
+    """normal and longpoll: one object."""
+    yield b'{"results":[\n'
+    separator = b""
+    async for rows in _waves(reader):
+        if rows is None:
+            yield b"\n"
+            continue
+        if rows:
+            yield separator + b",\r\n".join(row for _, row in rows)
+            separator = b",\r\n"
+    yield b"\n],\n" + reader.end()
+
+
+async def _waves(reader: Reader) -> AsyncIterator[list[tuple[str, bytes]] | None]:
+    if reader.options.descending:
+        yield reader.backwards()
+        return
+    sent = False
+    while (rows := await reader.batch()) is not None:
+        yield rows
+        sent = sent or bool(rows)
+        await asyncio.sleep(0)
+    if reader.options.feed == "normal" or sent or reader.done:
+        return
+    yield None
+    async for news in _ticks(reader):
+        rows = await reader.batch() if news else None
+        yield rows
+        if rows:
+            return
+
+
+async def _lines(reader: Reader, write: Any, beat: bytes) -> AsyncIterator[bytes]:
+    """continuous and eventsource: a piece for each change, for as long as the client stays."""
+    while (rows := await reader.batch()) is not None:
+        if rows:
+            yield b"".join(write(seq, row) for seq, row in rows)
+        await asyncio.sleep(0)
+    if not reader.done:
+        yield b"\n"
+        async for news in _ticks(reader):
+            if not news:
+                yield beat
+                continue
+            while (rows := await reader.batch()) is not None:
+                if rows:
+                    yield b"".join(write(seq, row) for seq, row in rows)
+            if reader.done:
+                break
+    if beat == b"\n":
+        yield b"{" + reader.end()
+
+
+def _event(seq: str, row: bytes) -> bytes:
+    return b"data: " + row + b'\nid: "' + seq.encode() + b'"\n\n'
+
+
+async def changes(request: Request) -> Response:
+    body: dict[str, Any] = {}
+    if request.method == "POST":
+        request.require_json()
+        body = request.json_object() if request.body else {}
+    options = parse(request)
+    reader = Reader(request.db, options, await filter_for(request, body))
+    if options.feed == "continuous":
+        return raw_json(_lines(reader, lambda _seq, row: row + b"\n", b"\n"))
+    if options.feed == "eventsource":
+        return Response(200, _lines(reader, _event, b"event: heartbeat\ndata: \n\n"), list(EVENT_STREAM))
+    if options.feed == "normal":
+        etag = f'"{request.db.uuid[:16]}{request.db.update_seq}"'
+        return raw_json(_json(reader), headers=[("ETag", etag)])
+    return raw_json(_json(reader))
+
+
+ROUTES = [
+    ("GET", "/{db}/_changes", changes, "_changes"),
+    ("POST", "/{db}/_changes", changes, "_changes"),
+]
+

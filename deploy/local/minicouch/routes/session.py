@@ -1,0 +1,61 @@
+"""_session: sign in for a cookie, see who one is, sign out."""
+
+from urllib.parse import parse_qs
+
+from ..auth import UserCtx
+from ..errors import CouchError, bad_request
+from ..http import Request, Response, json_response
+
+SIGNED_OUT = "AuthSession=; Version=1; Path=/; HttpOnly"
+
+
+def get_session(request: Request) -> Response:
+    user: UserCtx = request.user
+    info: dict[str, object] = {"authentication_handlers": ["cookie", "default"]}
+    if user.handler is not None:
+        info["authenticated"] = user.handler
+    if request.query.get("basic") == "true" and user.name is None:
+        raise CouchError(401, "unauthorized", "Please login.")
+    return json_response(
+        {"ok": True, "userCtx": {"name": user.name, "roles": list(user.roles)}, "info": info}
+    )
+
+
+def post_session(request: Request) -> Response:
+    name, password = _credentials(request)
+    try:
+        user = request.server.sessions.check(name, password, "cookie")
+    except CouchError as error:
+        request.cookie = SIGNED_OUT
+        raise CouchError(401, "unauthorized", error.reason) from None
+    request.cookie = request.server.sessions.new_cookie(name)
+    headers = [("Location", request.query["next"])] if "next" in request.query else None
+    shown = {"ok": True, "name": user.name, "roles": list(user.roles)}
+    return json_response(shown, 302 if headers else 200, headers)
+
+
+def _credentials(request: Request) -> tuple[str, str]:
+    kind = request.headers.get("content-type", "").split(";")[0].strip()
+    if kind == "application/x-www-form-urlencoded":
+        form = parse_qs(request.body.decode("utf-8", "replace"), keep_blank_values=True)
+        name, password = form.get("name", form.get("username", [""]))[0], form.get("password", [""])[0]
+    elif kind == "application/json":
+        body = request.json_object()
+        name, password = body.get("name", body.get("username", "")), body.get("password", "")
+    else:
+        name, password = "", ""
+    if not isinstance(name, str) or not isinstance(password, str):
+        raise bad_request("name and password must be strings")
+    return name, password
+
+
+def delete_session(request: Request) -> Response:
+    request.cookie = SIGNED_OUT
+    return json_response({"ok": True})
+
+
+ROUTES = [
+    ("GET", "/_session", get_session, "_session"),
+    ("POST", "/_session", post_session, "_session"),
+    ("DELETE", "/_session", delete_session, "_session"),
+]

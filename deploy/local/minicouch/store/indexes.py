@@ -1,0 +1,301 @@
+"""Persisted, sorted rows of one index (the views of a design document, or a Mango index) in a SQLite file of its own.
+
+The file can always be thrown away and built again; `seq` says up to which change it is complete and is committed
+together with the rows. Beside the rows a view keeps summaries (summaries.py).
+"""
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from ..reducers import Reducer, State
+from . import summaries
+from .summaries import BEGIN, END, END_DOCID, Group, Position, Shape
+
+__all__ = ["END_DOCID", "Change", "Index", "Range", "Row", "ViewSpec"]
+
+Row = tuple[bytes, str, bytes, bytes]  # key, document id, key JSON, value JSON
+Emitted = tuple[bytes, bytes, bytes]  # key, key JSON, value JSON
+Change = tuple[str, Sequence[Sequence[Emitted]]]  # document id, rows per view
+FORMAT = 1
+KEPT_READERS = 2
+REBUILD_FACTOR = 200  # keeping up costs about as much for one row as a rebuild does for this many
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (seq INTEGER NOT NULL, format INTEGER NOT NULL, by_doc INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS views (
+  no INTEGER PRIMARY KEY, count INTEGER NOT NULL, stale INTEGER NOT NULL, depth INTEGER NOT NULL,
+  levels TEXT NOT NULL, longest INTEGER NOT NULL, built INTEGER NOT NULL
+);
+"""
+VIEW_SCHEMA = """
+CREATE TABLE IF NOT EXISTS rows_{n} (
+  key BLOB NOT NULL, docid TEXT NOT NULL, n INTEGER NOT NULL, k BLOB NOT NULL, v BLOB NOT NULL,
+  PRIMARY KEY (key, docid, n)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS blocks_{n} (
+  level INTEGER NOT NULL, key BLOB NOT NULL, docid TEXT NOT NULL, count INTEGER NOT NULL, state BLOB,
+  PRIMARY KEY (level, key, docid)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS groups_{n} (
+  level INTEGER NOT NULL, key BLOB NOT NULL, k BLOB NOT NULL, state BLOB NOT NULL,
+  PRIMARY KEY (level, key)
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewSpec:
+    """What a view keeps beside its rows: partial results of `reducer`, and counts unless `summaries` is off."""
+
+    reducer: Reducer | None = None
+    summaries: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Rows from `lo` (included) to `hi` (excluded), each a (key, document id); None is open."""
+
+    lo: Position | None = None
+    hi: Position | None = None
+    descending: bool = False
+
+    @property
+    def bounds(self) -> tuple[Position, Position]:
+        return self.lo or BEGIN, self.hi or END
+
+
+class Index:
+    """Rows of the views `0..n-1`. Reading is safe from any thread; one thread writes at a time (`building`)."""
+
+    def __init__(self, path: Path, views: Sequence[ViewSpec]) -> None:
+        self.path = path
+        self.views = tuple(views)
+        self.building = threading.Lock()
+        self.closed = False
+        self._readers: list[sqlite3.Connection] = []
+        self._writer: sqlite3.Connection | None = None
+        with self._write() as db:
+            script = SCHEMA + "".join(VIEW_SCHEMA.format(n=n) for n in range(len(self.views)))
+            for statement in filter(str.strip, script.split(";")):
+                db.execute(statement)
+            if db.execute("SELECT seq FROM meta").fetchone() is None:
+                db.execute("INSERT INTO meta VALUES (0, ?, 0)", (FORMAT,))
+                for n in range(len(self.views)):
+                    db.execute("INSERT INTO views VALUES (?, 0, 0, 0, '[]', 0, 0)", (n,))
+            self.seq, self.format, self._by_doc = db.execute("SELECT seq, format, by_doc FROM meta").fetchone()
+
+    # -- reading
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection inside one read transaction, so that all it answers is of one moment."""
+        try:
+            db = self._readers.pop()
+        except IndexError:
+            db = self._connect()
+        try:
+            db.execute("BEGIN")
+            yield db
+        finally:
+            if db.in_transaction:
+                db.execute("COMMIT")
+            if len(self._readers) < KEPT_READERS and not self.closed:
+                self._readers.append(db)
+            else:
+                db.close()
+
+    def rows(self, view: int, rng: Range, limit: int | None = None, skip: int = 0) -> list[Row]:
+        with self.reading() as db:
+            return rows_in(db, view, rng, limit, skip)
+
+    def count(self, view: int) -> int:
+        with self.reading() as db:
+            return shape_of(db, view).count
+
+    def reduce(self, db: sqlite3.Connection, view: int, ranges: Sequence[Range]) -> list[State | None]:
+        """One reduction for each range, None where there is no row; `db` is from `reading()`."""
+        return summaries.reduce_ranges(
+            db, view, self._reducer(view), shape_of(db, view), [rng.bounds for rng in ranges]
+        )
+
+    def groups(self, db: sqlite3.Connection, view: int, rng: Range, level: int) -> Iterator[Group]:
+        """(key JSON, reduction) of each group of `rng` in order; level 0 groups by the whole key."""
+        shape = shape_of(db, view)
+        return summaries.groups(db, view, self._reducer(view), shape, rng.bounds, level, rng.descending)
+
+    def offset(self, db: sqlite3.Connection, view: int, rng: Range) -> int:
+        """How many rows of the view come before `rng`, in its direction."""
+        shape = shape_of(db, view)
+        lo, hi = rng.bounds
+        if rng.descending:
+            return shape.count - (shape.count if rng.hi is None else summaries.rank(db, view, shape.depth, hi))
+        return 0 if rng.lo is None else summaries.rank(db, view, shape.depth, lo)
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        names = (self.path, self.path.with_name(self.path.name + "-wal"))
+        return sum(name.stat().st_size for name in names if name.exists())
+
+    # -- writing
+
+    @property
+    def bulk(self) -> bool:
+        """Whether a bulk build was left unfinished."""
+        with self.reading() as db:
+            return db.execute("SELECT max(stale) FROM views").fetchone()[0] == 1
+
+    def apply(self, changes: Sequence[Change], seq: int, *, bulk: bool = False, fresh: bool = False) -> None:
+        """Replace the rows of the changed documents and move to `seq`, in one transaction.
+
+        `fresh`: none of the documents can have rows yet. `bulk`: leave the summaries for `summarise`.
+        """
+        with self._write() as db:
+            if not fresh:
+                self._index_by_doc(db)
+            for view, spec in enumerate(self.views):
+                added, removed = self._replace(db, view, changes, fresh)
+                if added or removed:
+                    self._account(db, view, spec, added, removed, bulk)
+            db.execute("UPDATE meta SET seq = ?", (seq,))
+        self.seq = seq
+
+    def summarise(self) -> None:
+        """Bring every summary up to date after bulk changes."""
+        with self._write() as db:
+            self._index_by_doc(db)
+            for (view,) in db.execute("SELECT no FROM views WHERE stale").fetchall():
+                self._rebuild(db, view)
+
+    def _account(
+        self,
+        db: sqlite3.Connection,
+        view: int,
+        spec: ViewSpec,
+        added: list[summaries.Touched],
+        removed: list[summaries.Touched],
+        bulk: bool,
+    ) -> None:
+        db.execute("UPDATE views SET count = count + ? WHERE no = ?", (len(added) - len(removed), view))
+        if not spec.summaries:
+            return
+        shape = shape_of(db, view)
+        if bulk or shape.stale:
+            db.execute("UPDATE views SET stale = 1 WHERE no = ?", (view,))
+        elif summaries.outgrown(shape) or (len(added) + len(removed)) * REBUILD_FACTOR > shape.count:
+            self._rebuild(db, view)
+        else:
+            self._save(db, view, summaries.update(db, view, spec.reducer, shape, added, removed))
+
+    def _rebuild(self, db: sqlite3.Connection, view: int) -> None:
+        self._save(db, view, summaries.rebuild(db, view, self.views[view].reducer, shape_of(db, view).count))
+
+    def _save(self, db: sqlite3.Connection, view: int, shape: Shape) -> None:
+        db.execute(
+            "UPDATE views SET stale = 0, depth = ?, levels = ?, longest = ?, built = ? WHERE no = ?",
+            (shape.depth, orjson.dumps(shape.levels).decode(), shape.longest, shape.built, view),
+        )
+
+    def _replace(
+        self, db: sqlite3.Connection, view: int, changes: Sequence[Change], fresh: bool
+    ) -> tuple[list[summaries.Touched], list[summaries.Touched]]:
+        wanted = {
+            docid: [(key, n, k, v) for n, (key, k, v) in enumerate(per_view[view])] for docid, per_view in changes
+        }
+        removed: list[summaries.Touched] = []
+        if not fresh:
+            for docid, old in self._rows_of(db, view, list(wanted)).items():
+                if sorted(wanted[docid]) == old:
+                    del wanted[docid]
+                else:
+                    removed += [(key, docid, k) for key, _, k, _ in old]
+            db.executemany(
+                f"DELETE FROM rows_{view} WHERE key = ? AND docid = ?", [(key, docid) for key, docid, _ in removed]
+            )
+        new = sorted([(key, docid, n, k, v) for docid, rows in wanted.items() for key, n, k, v in rows])
+        db.executemany(f"INSERT INTO rows_{view} VALUES (?, ?, ?, ?, ?)", new)
+        return [(key, docid, k) for key, docid, _, k, _ in new], removed
+
+    def _rows_of(
+        self, db: sqlite3.Connection, view: int, docids: Sequence[str]
+    ) -> dict[str, list[tuple[bytes, int, bytes, bytes]]]:
+        found: dict[str, list[tuple[bytes, int, bytes, bytes]]] = {}
+        for start in range(0, len(docids), 500):
+            part = docids[start : start + 500]
+            marks = ",".join("?" * len(part))
+            sql = f"SELECT docid, key, n, k, v FROM rows_{view} WHERE docid IN ({marks}) ORDER BY docid, key, n"
+            for docid, *row in db.execute(sql, part):
+                found.setdefault(docid, []).append(tuple(row))
+        return found
+
+    def _index_by_doc(self, db: sqlite3.Connection) -> None:
+        """The way from a document to its rows; made after the first build, which does not need it and is quicker so."""
+        if not self._by_doc:
+            for n in range(len(self.views)):
+                db.execute(f"CREATE INDEX IF NOT EXISTS docs_{n} ON rows_{n} (docid)")
+            db.execute("UPDATE meta SET by_doc = 1")
+            self._by_doc = 1
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        if self._writer is None:
+            self._writer = self._connect()
+        db = self._writer
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            yield db
+            if db.in_transaction:
+                db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+
+    def _connect(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA cache_size = -2000")
+        return db
+
+    def _reducer(self, view: int) -> Reducer:
+        reducer = self.views[view].reducer
+        if reducer is None:
+            raise ValueError(f"view {view} has no reduce")
+        return reducer
+
+    def close(self) -> None:
+        self.closed = True
+        with self.building:
+            connections, self._readers = self._readers, []
+            for db in (*connections, self._writer):
+                if db is not None:
+                    db.close()
+            self._writer = None
+
+
+def shape_of(db: sqlite3.Connection, view: int) -> Shape:
+    row = db.execute("SELECT count, stale, depth, levels, longest, built FROM views WHERE no = ?", (view,)).fetchone()
+    count, stale, depth, levels, longest, built = row
+    if stale:
+        return Shape(count, True, 0, (), longest, built)
+    return Shape(count, False, depth, tuple(orjson.loads(levels)), longest, built)
+
+
+def rows_in(db: sqlite3.Connection, view: int, rng: Range, limit: int | None = None, skip: int = 0) -> list[Row]:
+    """The rows of `rng` in its direction."""
+    conditions: list[str] = []
+    values: list[object] = []
+    for bound, operator in ((rng.lo, ">="), (rng.hi, "<")):
+        if bound is not None:
+            conditions.append(f"(key, docid) {operator} (?, ?)")
+            values += bound
+    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    order = "key DESC, docid DESC, n DESC" if rng.descending else "key, docid, n"
+    sql = f"SELECT key, docid, k, v FROM rows_{view} {where} ORDER BY {order} LIMIT ? OFFSET ?"
+    return db.execute(sql, (*values, -1 if limit is None else limit, skip)).fetchall()

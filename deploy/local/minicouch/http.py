@@ -85,7 +85,7 @@ class Request:
 
     def require_json(self) -> None:
         """Refuse (415) a body whose Content-Type is not JSON, as CouchDB does for its POST endpoints."""
-        ctype = self.headers.get("content-type", JSON)
+        ctype = self.headers.get("content-type", "")
         if ctype.split(";", 1)[0].strip() != JSON:
             raise CouchError(415, "bad_content_type", "Content-Type must be application/json")
 
@@ -146,8 +146,12 @@ def json_response(value: Any, status: int = 200, headers: Headers | None = None)
     return raw_json(dumps(value) + b"\n", status, headers)
 
 
-def raw_json(body: bytes | AsyncIterator[bytes], status: int = 200, headers: Headers | None = None) -> Response:
-    return Response(status, body, [("Content-Type", JSON), ("Cache-Control", "must-revalidate"), *(headers or ())])
+def raw_json(
+    body: bytes | AsyncIterator[bytes], status: int = 200, headers: Headers | None = None
+) -> Response:
+    return Response(
+        status, body, [("Content-Type", JSON), ("Cache-Control", "must-revalidate"), *(headers or ())]
+    )
 
 
 async def run_in_thread(function: Callable[..., Any], *args: Any) -> Any:

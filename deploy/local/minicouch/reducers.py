@@ -26,6 +26,7 @@ SUM_ERROR = (
 STATS_ERROR = "The _stats function requires that map values be numbers or arrays of numbers, not '%s'"
 STATS_FIELDS = ("sum", "count", "min", "max", "sumsqr")
 OVERFLOW = 5000
+MAX_RANK = 100
 NUMBERS = frozenset((int, float))
 
 
@@ -98,7 +99,9 @@ class Sum(BuiltIn):
         if out > OVERFLOW:
             size = len(orjson.dumps(values)) if size is None else size
             if out * 2 > size:
-                reason = f"Reduce output must shrink more rapidly: input size: {size} output size: {out} context: "
+                reason = (
+                    f"Reduce output must shrink more rapidly: input size: {size} output size: {out} context: "
+                )
                 return {"error": "builtin_reduce_error", "reason": reason}
         return total
 
@@ -286,7 +289,9 @@ class Distinct(BuiltIn):
         return round(m * math.log(m / zeros)) if estimate <= 2.5 * m and zeros else round(estimate)
 
     def _small(self, hashes: set[str]) -> State:
-        return sorted(hashes) if len(hashes) <= self.exact else self._encode(bytearray(1 << self.bits), hashes)
+        return (
+            sorted(hashes) if len(hashes) <= self.exact else self._encode(bytearray(1 << self.bits), hashes)
+        )
 
     def _encode(self, registers: bytearray, hashes: Iterable[str]) -> str:
         width = 56 - self.bits
@@ -356,6 +361,8 @@ def built_in(source: str, order: Callable[[Any], bytes]) -> BuiltIn:
 
 def rank_of(source: str, prefix: str) -> int:
     text = source[len(prefix) :]
-    if not text.isdigit() or not 1 <= int(text) <= 100:
-        raise CouchError(400, "invalid_design_doc", "invalid rank value, must be in range [1, 100]")
+    if not text.isdigit():
+        raise CouchError(400, "invalid_design_doc", "invalid rank reducer")
+    if not 1 <= int(text) <= MAX_RANK:
+        raise CouchError(400, "invalid_design_doc", f"rank value must be between 1 and {MAX_RANK}")
     return int(text)

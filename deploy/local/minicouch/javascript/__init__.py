@@ -64,9 +64,9 @@ def run_index(
     return _each({"views": {"lib": lib}}, {"op": "index", "source": source, "nouveau": nouveau}, docs)
 
 
-def reduce_batches(source: str, batches: list[tuple[list[Any] | None, list[Any]]]) -> list[Any]:
-    """A custom reduce over many batches: `(keys, values)` reduces, `(None, values)` rereduces."""
-    return _run({}, {"op": "reduce", "source": source}, orjson.dumps(batches))
+def reduce_batches(source: str, batches: bytes) -> list[Any]:
+    """A custom reduce over many batches, a JSON array of `[keys, values]` (reduce) or `[null, values]` (rereduce)."""
+    return _run({}, {"op": "reduce", "source": source}, batches)
 
 
 def check(kind: str, name: str, source: str, lib: dict[str, Any] | None = None) -> None:

@@ -88,7 +88,9 @@ class Index:
                 db.execute("INSERT INTO meta VALUES (0, ?, 0)", (FORMAT,))
                 for n in range(len(self.views)):
                     db.execute("INSERT INTO views VALUES (?, 0, 0, 0, '[]', 0, 0)", (n,))
-            self.seq, self.format, self._by_doc = db.execute("SELECT seq, format, by_doc FROM meta").fetchone()
+            self.seq, self.format, self._by_doc = db.execute(
+                "SELECT seq, format, by_doc FROM meta"
+            ).fetchone()
 
     # -- reading
 
@@ -114,9 +116,20 @@ class Index:
         with self.reading() as db:
             return rows_in(db, view, rng, limit, skip)
 
+    def rows_in(
+        self, db: sqlite3.Connection, view: int, rng: Range, limit: int | None = None, skip: int = 0
+    ) -> list[Row]:
+        return rows_in(db, view, rng, limit, skip)
+
     def count(self, view: int) -> int:
         with self.reading() as db:
-            return shape_of(db, view).count
+            return self.count_of(db, view)
+
+    def count_of(self, db: sqlite3.Connection, view: int) -> int:
+        return db.execute("SELECT count FROM views WHERE no = ?", (view,)).fetchone()[0]
+
+    def seq_of(self, db: sqlite3.Connection) -> int:
+        return db.execute("SELECT seq FROM meta").fetchone()[0]
 
     def reduce(self, db: sqlite3.Connection, view: int, ranges: Sequence[Range]) -> list[State | None]:
         """One reduction for each range, None where there is no row; `db` is from `reading()`."""
@@ -134,7 +147,9 @@ class Index:
         shape = shape_of(db, view)
         lo, hi = rng.bounds
         if rng.descending:
-            return shape.count - (shape.count if rng.hi is None else summaries.rank(db, view, shape.depth, hi))
+            return shape.count - (
+                shape.count if rng.hi is None else summaries.rank(db, view, shape.depth, hi)
+            )
         return 0 if rng.lo is None else summaries.rank(db, view, shape.depth, lo)
 
     def size(self) -> int:
@@ -205,7 +220,8 @@ class Index:
         self, db: sqlite3.Connection, view: int, changes: Sequence[Change], fresh: bool
     ) -> tuple[list[summaries.Touched], list[summaries.Touched]]:
         wanted = {
-            docid: [(key, n, k, v) for n, (key, k, v) in enumerate(per_view[view])] for docid, per_view in changes
+            docid: [(key, n, k, v) for n, (key, k, v) in enumerate(per_view[view])]
+            for docid, per_view in changes
         }
         removed: list[summaries.Touched] = []
         if not fresh:
@@ -215,7 +231,8 @@ class Index:
                 else:
                     removed += [(key, docid, k) for key, _, k, _ in old]
             db.executemany(
-                f"DELETE FROM rows_{view} WHERE key = ? AND docid = ?", [(key, docid) for key, docid, _ in removed]
+                f"DELETE FROM rows_{view} WHERE key = ? AND docid = ?",
+                [(key, docid) for key, docid, _ in removed],
             )
         new = sorted([(key, docid, n, k, v) for docid, rows in wanted.items() for key, n, k, v in rows])
         db.executemany(f"INSERT INTO rows_{view} VALUES (?, ?, ?, ?, ?)", new)
@@ -228,7 +245,9 @@ class Index:
         for start in range(0, len(docids), 500):
             part = docids[start : start + 500]
             marks = ",".join("?" * len(part))
-            sql = f"SELECT docid, key, n, k, v FROM rows_{view} WHERE docid IN ({marks}) ORDER BY docid, key, n"
+            sql = (
+                f"SELECT docid, key, n, k, v FROM rows_{view} WHERE docid IN ({marks}) ORDER BY docid, key, n"
+            )
             for docid, *row in db.execute(sql, part):
                 found.setdefault(docid, []).append(tuple(row))
         return found
@@ -280,14 +299,18 @@ class Index:
 
 
 def shape_of(db: sqlite3.Connection, view: int) -> Shape:
-    row = db.execute("SELECT count, stale, depth, levels, longest, built FROM views WHERE no = ?", (view,)).fetchone()
+    row = db.execute(
+        "SELECT count, stale, depth, levels, longest, built FROM views WHERE no = ?", (view,)
+    ).fetchone()
     count, stale, depth, levels, longest, built = row
     if stale:
         return Shape(count, True, 0, (), longest, built)
     return Shape(count, False, depth, tuple(orjson.loads(levels)), longest, built)
 
 
-def rows_in(db: sqlite3.Connection, view: int, rng: Range, limit: int | None = None, skip: int = 0) -> list[Row]:
+def rows_in(
+    db: sqlite3.Connection, view: int, rng: Range, limit: int | None = None, skip: int = 0
+) -> list[Row]:
     """The rows of `rng` in its direction."""
     conditions: list[str] = []
     values: list[object] = []

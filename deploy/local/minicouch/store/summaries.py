@@ -107,7 +107,8 @@ def reduce_ranges(
     covers = [list(_cover(db, view, shape.depth, lo, hi)) for lo, hi in ranges]
     reduced = iter(reducer.reduce([part for cover in covers for is_rows, part in cover if is_rows]))
     states = [
-        [state for is_rows, part in cover for state in ([next(reduced)] if is_rows else part)] for cover in covers
+        [state for is_rows, part in cover for state in ([next(reduced)] if is_rows else part)]
+        for cover in covers
     ]
     many = iter(reducer.rereduce([s for s in states if len(s) > 1]))
     return [None if not s else s[0] if len(s) == 1 else next(many) for s in states]
@@ -206,7 +207,9 @@ def _groups_of_rows(
     yield from _reduce_batch(reducer, batch, level)
 
 
-def _runs(cursor: Iterable[tuple[bytes, str, bytes, bytes]], level: int) -> Iterator[tuple[bytes, bytes, list[ReduceRow]]]:
+def _runs(
+    cursor: Iterable[tuple[bytes, str, bytes, bytes]], level: int
+) -> Iterator[tuple[bytes, bytes, list[ReduceRow]]]:
     """(prefix, first key JSON, rows) of each group in a sorted stream of rows."""
     prefix, first, rows = b"", b"", []
     for key, run in groupby(cursor, key=lambda row: row[0]):
@@ -222,7 +225,9 @@ def _runs(cursor: Iterable[tuple[bytes, str, bytes, bytes]], level: int) -> Iter
         yield prefix, first, rows
 
 
-def _reduce_batch(reducer: Reducer, batch: list[tuple[bytes, list[ReduceRow]]], level: int) -> Iterator[Group]:
+def _reduce_batch(
+    reducer: Reducer, batch: list[tuple[bytes, list[ReduceRow]]], level: int
+) -> Iterator[Group]:
     for (k, _), state in zip(batch, reducer.reduce([rows for _, rows in batch]), strict=True):
         yield group_key(k, level), state
 
@@ -283,7 +288,9 @@ def _insert_blocks(
     start: Position,
 ) -> None:
     """Level 1 entries for runs of (key JSON, document id, value JSON, key); the first one starts at `start`."""
-    states = _states(reducer.reduce([[row[:3] for row in run] for run in runs]) if reducer else None, len(runs))
+    states = _states(
+        reducer.reduce([[row[:3] for row in run] for run in runs]) if reducer else None, len(runs)
+    )
     starts = [start, *((run[0][3], run[0][1]) for run in runs[1:])]
     db.executemany(
         f"INSERT OR REPLACE INTO blocks_{view} VALUES (1, ?, ?, ?, ?)",
@@ -296,7 +303,11 @@ def _states(states: Sequence[State] | None, count: int) -> list[bytes]:
 
 
 def _insert_upper(
-    db: sqlite3.Connection, view: int, reducer: Reducer | None, level: int, runs: Sequence[Sequence[tuple[Any, ...]]]
+    db: sqlite3.Connection,
+    view: int,
+    reducer: Reducer | None,
+    level: int,
+    runs: Sequence[Sequence[tuple[Any, ...]]],
 ) -> None:
     """Entries of `level`, one for each run of (key, document id, count, state) entries of the level below."""
     joined = None
@@ -311,7 +322,9 @@ def _insert_upper(
     )
 
 
-def _build_groups(db: sqlite3.Connection, view: int, reducer: Reducer, count: int) -> tuple[tuple[int, ...], int]:
+def _build_groups(
+    db: sqlite3.Connection, view: int, reducer: Reducer, count: int
+) -> tuple[tuple[int, ...], int]:
     """Groups of every level worth keeping, in one pass over the rows. Gives those levels and the longest array."""
     most = count // 4
     cursor = db.cursor()

@@ -1,0 +1,161 @@
+"""Brings the index files of a database up to date with its changes: one builder an index, in the caller's thread."""
+
+import asyncio
+import logging
+import shutil
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from .collation import sort_key
+from .database import Database
+from .errors import not_found
+from .store import StoredDoc
+from .store.indexes import Change, Index, ViewSpec
+
+log = logging.getLogger("minicouch.indexing")
+Mapper = Callable[[list[StoredDoc]], list[list[list[tuple[Any, Any]]]]]
+BATCH = 1000
+BULK = 3000
+_opening = threading.Lock()
+_builders = ThreadPoolExecutor(4, "index-builder")
+
+
+@dataclass(frozen=True)
+class IndexSpec:
+    """What an index is made of.
+
+    `mapper` gets live documents and gives per document, per view, its (key, value) rows. `signature` names the index on
+    disk and must change whenever the rows would.
+    """
+
+    signature: str
+    views: tuple[ViewSpec, ...]
+    mapper: Mapper
+    partitioned: bool = False
+    include_design: bool = False
+
+
+def partition_prefix(partition: str) -> bytes:
+    """What the keys of a partition start with in a partitioned index; a partition cannot hold the colon."""
+    return partition.encode() + b":"
+
+
+def get_index(db: Database, spec: IndexSpec) -> Index:
+    """The index, made when it is not there; not brought up to date."""
+    index = db.handles.get(spec.signature)
+    if index is None or index.closed:
+        with _opening:
+            index = db.handles.get(spec.signature)
+            if index is None or index.closed:
+                if db.deleted:
+                    raise not_found("Database does not exist.")
+                index = Index(db.index_dir(spec.signature) / "index.sqlite", spec.views)
+                db.handles[spec.signature] = index
+    return index
+
+
+def catch_up(db: Database, spec: IndexSpec) -> Index:
+    """The index, complete up to the sequence the database has now. Blocks; errors of the mapper come through."""
+    index = get_index(db, spec)
+    target = db.update_seq
+    if index.seq < target:
+        with index.building:
+            if index.seq < target:
+                _build(db, spec, index, target)
+    return index
+
+
+async def ready(db: Database, spec: IndexSpec) -> Index:
+    """The index, complete up to now, built beside the event loop; whoever waits for one index waits for one builder."""
+    index = get_index(db, spec)
+    target = db.update_seq
+    while index.seq < target:
+        await asyncio.shield(start_building(db, spec))
+    return index
+
+
+def start_building(db: Database, spec: IndexSpec) -> "asyncio.Future[Index]":
+    """The build that is under way, or a new one."""
+    key = ("building", spec.signature)
+    task = db.handles.get(key)
+    if task is None or task.done():
+        task = asyncio.get_running_loop().run_in_executor(_builders, catch_up, db, spec)
+        task.add_done_callback(_report)
+        db.handles[key] = task
+    return task
+
+
+def _report(task: "asyncio.Future[Index]") -> None:
+    """Errors go to those who wait; this keeps the ones nobody waited for from being reported as lost."""
+    if not task.cancelled() and task.exception() is not None:
+        log.info("index build failed: %s", task.exception())
+
+
+def drop_index(db: Database, signature: str) -> None:
+    """Close and remove an index."""
+    index = db.handles.pop(signature, None)
+    if index is not None:
+        index.close()
+    shutil.rmtree(db.index_dir(signature), ignore_errors=True)
+
+
+def _build(db: Database, spec: IndexSpec, index: Index, target: int) -> None:
+    """Up to `target` no document comes twice, so the first build needs no look for older rows.
+
+    A document that changes meanwhile moves behind `target` and is met again by the next build.
+    """
+    fresh_to = target if index.seq == 0 else 0
+    bulk = target - index.seq > BULK or index.bulk
+    while index.seq < target and not index.closed:
+        docs = [doc for doc in db.changes_since(index.seq, BATCH) if doc.seq <= target or not fresh_to]
+        if not docs:
+            index.apply([], target)
+            break
+        index.apply(encode(spec, docs), docs[-1].seq, bulk=bulk, fresh=docs[-1].seq <= fresh_to)
+    if bulk and not index.closed:
+        index.summarise()
+
+
+def encode(spec: IndexSpec, docs: Sequence[StoredDoc]) -> list[Change]:
+    """The rows of a batch of changes; deleted documents have none."""
+    live = [
+        doc for doc in docs if not doc.deleted and (spec.include_design or not doc.id.startswith("_design/"))
+    ]
+    emitted = iter(spec.mapper(live) if live else ())
+    alive = {doc.id for doc in live}
+    nothing: list[list[tuple[Any, Any]]] = [[] for _ in spec.views]
+    changes: list[Change] = []
+    for doc in docs:
+        per_view = next(emitted) if doc.id in alive else nothing
+        prefix = partition_prefix(doc.id.partition(":")[0]) if spec.partitioned else b""
+        changes.append((doc.id, [[_row(prefix, *row) for row in ordered(rows)] for rows in per_view]))
+    return changes
+
+
+def _row(prefix: bytes, key: Any, value: Any) -> tuple[bytes, bytes, bytes]:
+    return prefix + sort_key(key), orjson.dumps(key), orjson.dumps(value)
+
+
+def ordered(rows: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Rows of one document: of equal keys CouchDB gives the larger value first, by Erlang's order of terms."""
+    if len(rows) < 2:
+        return rows
+    return sorted(rows, key=lambda row: erlang_order(row[1]), reverse=True)
+
+
+def erlang_order(value: Any) -> tuple[Any, ...]:
+    """Number < atom < object < array < string; objects and arrays by length, then member by member."""
+    if isinstance(value, bool) or value is None:
+        return (1, {False: "false", None: "null", True: "true"}[value])
+    if isinstance(value, int | float):
+        return (0, value)
+    if isinstance(value, dict):
+        return (2, [((4, k), erlang_order(v)) for k, v in value.items()])
+    if isinstance(value, list):
+        return (3, [erlang_order(v) for v in value])
+    return (4, value)

@@ -1,0 +1,177 @@
+"""Views over HTTP: single and multiple queries, global and in a partition, index information and upkeep."""
+
+from typing import Any
+
+from .. import auth, views
+from ..database import Database
+from ..errors import CouchError, bad_request, not_found
+from ..http import Request, Response, json_response, raw_json, run_in_thread
+from ..ids import check_partition
+from ..indexing import drop_index, get_index, ready, start_building
+from ..store.indexes import Index
+from ..views import Design, View, ViewQuery
+
+INLINE = 200
+
+
+def parameters_of(request: Request) -> dict[str, str]:
+    """The URL's parameters and the partition of the path. Errors: 400 when they contradict each other."""
+    partition = request.params.get("partition")
+    if partition is None:
+        return request.query
+    if not request.db.partitioned:
+        raise bad_request("database is not partitioned")
+    check_partition(partition)
+    if request.query.get("partition", partition) != partition:
+        raise bad_request("Conflicting value for `partition` in query string")
+    return request.query | {"partition": partition}
+
+
+def opened(request: Request) -> tuple[Design, View]:
+    design = views.open_design(request.db, request.params["ddoc"])
+    return design, design.view(request.params["view"])
+
+
+async def get_view(request: Request) -> Response:
+    query = views.url_query(parameters_of(request))
+    design, view = opened(request)
+    return await respond(request, design, view, query)
+
+
+async def post_view(request: Request) -> Response:
+    request.require_json()
+    body = request.json_object()
+    if body.get("queries") is not None:
+        raise bad_request("The `queries` parameter is no longer supported at this endpoint")
+    query = views.body_query(parameters_of(request), body)
+    design, view = opened(request)
+    return await respond(request, design, view, query)
+
+
+async def respond(request: Request, design: Design, view: View, query: ViewQuery) -> Response:
+    views.validate(query, view.reducer is not None, design.partitioned)
+    index = await fresh_index(request.db, design, [query])
+    return raw_json(await answered(request.db, index, view, query) + b"\n")
+
+
+async def fresh_index(db: Database, design: Design, queries: list[ViewQuery]) -> Index:
+    """The index, as current as the queries ask for."""
+    spec = design.spec
+    if spec is None:
+        raise not_found("missing_named_view")
+    if any(query.update == "true" for query in queries):
+        return await ready(db, spec)
+    if any(query.update == "lazy" for query in queries):
+        start_building(db, spec)
+    return get_index(db, spec)
+
+
+async def answered(db: Database, index: Index, view: View, query: ViewQuery) -> bytes:
+    """Small answers come straight from the event loop, larger ones from a thread beside it."""
+    if not query.reduced or query.grouping is None:
+        quick = views.answer(db, index, view, query, INLINE)
+        if quick is not None:
+            return quick
+    return await run_in_thread(views.answer, db, index, view, query)
+
+
+async def post_queries(request: Request) -> Response:
+    request.require_json()
+    listed = request.json_object().get("queries")
+    if listed is None:
+        raise bad_request("POST body must include `queries` parameter.")
+    if not isinstance(listed, list):
+        raise bad_request("`queries` member must be an array.")
+    design, view = opened(request)
+    parameters = parameters_of(request)
+    queries = [query_of(parameters, item, design, view) for item in listed]
+    index = await fresh_index(request.db, design, queries)
+    parts = [await answered(request.db, index, view, query) for query in queries]
+    results = b"".join(b"\r\n" + part if n == 0 else b",\r\n" + part for n, part in enumerate(parts))
+    return raw_json(b'{"results":[' + results + b"\r\n]}\n")
+
+
+def query_of(parameters: dict[str, str], item: Any, design: Design, view: View) -> ViewQuery:
+    """One of several queries: the URL's parameters hold for all, its own win."""
+    if not isinstance(item, dict):
+        raise bad_request("`queries` member must be an array of objects.")
+    query = views.url_query(parameters)
+    views.from_body(query, item)
+    return views.validate(query, view.reducer is not None, design.partitioned)
+
+
+def get_info(request: Request) -> Response:
+    design = views.open_design(request.db, request.params["ddoc"])
+    return json_response({"name": request.params["ddoc"], "view_index": index_info(request.db, design)})
+
+
+def index_info(db: Database, design: Design) -> dict[str, Any]:
+    index = get_index(db, design.spec) if design.spec else None
+    size = index.size() if index else 0
+    seq = index.seq if index else 0
+    pending = max(0, db.update_seq - seq)
+    return {
+        "updates_pending": {"minimum": pending, "preferred": pending, "total": pending},
+        "waiting_commit": False,
+        "waiting_clients": 0,
+        "updater_running": index is not None and index.building.locked(),
+        "update_seq": seq,
+        "sizes": {"file": size, "external": size, "active": size},
+        "signature": design.spec.signature.removeprefix(views.SIGNATURE) if design.spec else "",
+        "purge_seq": 0,
+        "language": design.language,
+        "compact_running": False,
+        "collator_versions": ["153.120"],
+    }
+
+
+async def post_cleanup(request: Request) -> Response:
+    """Remove the index files that no design document names any more."""
+    auth.check_database_admin(request.user, request.db.security)
+    request.require_json()
+    await run_in_thread(remove_unused, request.db)
+    return json_response({"ok": True}, 202)
+
+
+def remove_unused(db: Database) -> None:
+    designs = (views.parse(doc.dict(), db.partitioned, db) for doc in db.design_docs())
+    used = {design.spec.signature for design in designs if design.spec}
+    for signature in db.indexes():
+        if signature not in used and signature.startswith(views.SIGNATURE):
+            drop_index(db, signature)
+
+
+def post_compact(request: Request) -> Response:
+    auth.check_database_admin(request.user, request.db.security)
+    request.require_json()
+    views.open_design(request.db, request.params["ddoc"])
+    return json_response({"ok": True}, 202)
+
+
+def not_served(request: Request) -> Response:
+    raise CouchError(
+        501, "not_implemented", "show, list, update and rewrite functions are not served by minicouch"
+    )
+
+
+def temporary_view(request: Request) -> Response:
+    raise CouchError(410, "gone", "Temporary views are not supported in CouchDB")
+
+
+ROUTES = [
+    ("POST", "/{db}/_view_cleanup", post_cleanup, "view clean-up"),
+    ("POST", "/{db}/_temp_view", temporary_view, "temporary views"),
+    ("GET", "/{db}/_design/{ddoc}/_info", get_info, "index information"),
+    ("POST", "/{db}/_compact/{ddoc}", post_compact, "index compaction"),
+]
+for _root, _what in (("/{db}", "view"), ("/{db}/_partition/{partition}", "view of a partition")):
+    ROUTES += [
+        ("GET", _root + "/_design/{ddoc}/_view/{view}", get_view, _what),
+        ("POST", _root + "/_design/{ddoc}/_view/{view}", post_view, _what),
+        ("POST", _root + "/_design/{ddoc}/_view/{view}/queries", post_queries, _what + ", several queries"),
+    ]
+for _kind in ("_show", "_list", "_update", "_rewrite"):
+    ROUTES += [
+        (_method, "/{db}/_design/{ddoc}/" + _kind + "/{rest*}", not_served, "design functions")
+        for _method in ("GET", "POST", "PUT", "DELETE")
+    ]

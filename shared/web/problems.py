@@ -5,7 +5,9 @@ from typing import Any
 
 import orjson
 from flask import Flask, Response
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 from werkzeug.exceptions import HTTPException
 
 from shared.errors import AisleError, Unavailable
@@ -33,7 +35,8 @@ def register_problems(app: Flask) -> None:
     """Every error an `app` raises or meets is answered as a problem."""
     app.register_error_handler(AisleError, from_aisle_error)
     app.register_error_handler(HTTPException, from_http_exception)
-    app.register_error_handler(RedisError, from_redis_error)
+    app.register_error_handler(RedisConnectionError, from_redis_error)
+    app.register_error_handler(RedisTimeoutError, from_redis_error)
     app.register_error_handler(Exception, from_unexpected)
 
 

@@ -1,0 +1,275 @@
+"""Registration, verification, passwords and the e-mail of an account.
+
+An e-mail is unique because its claim's `_id` is. Whoever finds a claim without an account finishes that very account
+(its userid is in the claim), so a crash between the two heals with the next registration; exactly one writer can make
+`user{userid}:auth`. A claim whose account has left the e-mail is taken over once it is a minute old.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+from services.users.actions.letters import (
+    CHANGE_EMAIL,
+    RESET,
+    VERIFY,
+    may_get_mail,
+    new_token,
+    send_changed,
+    send_reset,
+    send_verification,
+)
+from services.users.actions.tools import Tools
+from services.users.documents import CLAIM, CUSTOMER_ROLE, USER, auth_id, claim_id, token_id
+from services.users.rules import EmailTaken, WrongPassword, check_password, is_live, normalised_email
+from shared.clock import now, parse, timestamp
+from shared.couch import Doc, QueryRefused, UpdateConflict, time_ordered_id
+from shared.errors import BadRequest, Unauthorized
+
+_TAKEOVER_AFTER = timedelta(seconds=60)
+
+
+class BadToken(BadRequest):
+    code, title = "bad_token", "This link is wrong, used or expired"
+
+
+def register(tools: Tools, name: str, email: str, password: str, userid: str | None = None) -> Doc:
+    """A new, unverified account and its verification letter. Raises EmailTaken, Invalid."""
+    email = normalised_email(email)
+    check_password(password, email)
+    send_letter = may_get_mail(tools, email)
+    userid = claim_email(tools, email, userid or time_ordered_id())
+    user = new_user(userid, name, email, tools.passwords.hash(password))
+    token, text = new_token(tools, userid, VERIFY, email)
+    written, _ = tools.store.put_many([user, token])
+    if written.error not in (None, "conflict"):
+        raise QueryRefused(f"{written.id}: {written.error} {written.reason}")
+    if written.error or not _is_ours(tools, user):
+        raise EmailTaken("Log in, or ask for a new password.")
+    if send_letter:
+        send_verification(tools, name, email, text)
+    return user
+
+
+def new_user(userid: str, name: str, email: str, password_hash: str, **more: Any) -> Doc:
+    """An unsaved account."""
+    moment = timestamp()
+    values = {
+        "active": True,
+        "email_verified": False,
+        "roles": [CUSTOMER_ROLE],
+        "created": moment,
+        "updated": moment,
+        **more,
+    }
+    return USER.new(auth_id(userid), userid=userid, name=name, email=email, password=password_hash, **values)
+
+
+def claim_email(tools: Tools, email: str, userid: str) -> str:
+    """Makes the e-mail belong to an account that is to be made; returns that account's userid. Raises EmailTaken."""
+    claim = CLAIM.new(claim_id(email), userid=userid, claimed=timestamp())
+    if tools.store.put_if_first(claim):
+        return userid
+    found = tools.store.get(claim["_id"])
+    if found is None:
+        raise EmailTaken("This e-mail is just being released; try again.")
+    owner = tools.store.user(found["userid"])
+    if owner is None:
+        return found["userid"]
+    if _still_owns(owner, email) or parse(found["claimed"]) > now() - _TAKEOVER_AFTER:
+        raise EmailTaken("Log in, or ask for a new password.")
+    if not tools.store.put_if_first({**claim, "_rev": found["_rev"]}):
+        raise EmailTaken("Log in, or ask for a new password.")
+    return userid
+
+
+def verify(tools: Tools, text: str) -> Doc:
+    """Uses a verification (or change-of-e-mail) token; the account as it is then. Raises BadToken, EmailTaken."""
+    token, user = _token_and_user(tools, text, (VERIFY, CHANGE_EMAIL))
+    if token["purpose"] == CHANGE_EMAIL:
+        return _confirm_new_email(tools, token, user)
+    if token["email"] != user["email"]:
+        raise BadToken("This link belongs to an e-mail address that the account has left.")
+    verified = {**user, "email_verified": True, "updated": timestamp()}
+    results = tools.store.put_many([verified, {**token, "used": timestamp()}])
+    if results[0].error:
+        raise UpdateConflict("The account was just changed; open the link again.")
+    return verified
+
+
+def resend_verification(tools: Tools, email: str) -> None:
+    """A new verification letter, if there is an unverified account; the caller learns nothing either way."""
+    user = account_of(tools, email)
+    if user is None or user["email_verified"] or not may_get_mail(tools, user["email"]):
+        return
+    token, text = new_token(tools, user["userid"], VERIFY, user["email"])
+    tools.store.put(token)
+    send_verification(tools, user["name"], user["email"], text)
+
+
+def ask_reset(tools: Tools, email: str) -> None:
+    """A letter to set a new password, if there is such an account; the caller learns nothing either way."""
+    user = account_of(tools, email)
+    if user is None or not may_get_mail(tools, user["email"]):
+        return
+    token, text = new_token(tools, user["userid"], RESET, user["email"])
+    tools.store.put(token)
+    send_reset(tools, user["name"], user["email"], text)
+
+
+def reset_password(tools: Tools, text: str, password: str) -> None:
+    """Uses a reset token: new password, e-mail proven, every session ended. Raises BadToken, Invalid."""
+    token, user = _token_and_user(tools, text, (RESET,))
+    check_password(password, user["email"])
+    if token["email"] != user["email"]:
+        raise BadToken("This link belongs to an e-mail address that the account has left.")
+    _use(tools, token)
+    moment = timestamp()
+    change = {
+        "password": tools.passwords.hash(password),
+        "password_changed": moment,
+        "sessions_from": moment,
+        "email_verified": True,
+    }
+    update_user(tools, user["userid"], lambda present: {**present, **change})
+    send_changed(
+        tools, user["name"], user["email"], "Your password was changed, and you were logged out everywhere."
+    )
+
+
+def change_account(tools: Tools, userid: str, changes: dict[str, Any], user: Doc) -> Doc:
+    """Name at once; password with the current one; e-mail after its new address is verified. Raises WrongPassword, EmailTaken."""
+    guarded = "email" in changes or "password" in changes
+    if guarded and not tools.passwords.check(changes.get("current_password", ""), user["password"]):
+        raise WrongPassword("Send the current password as `current_password`.")
+    wanted = {"name": changes["name"]} if "name" in changes else {}
+    if "password" in changes:
+        check_password(changes["password"], user["email"])
+        moment = timestamp()
+        wanted |= {
+            "password": tools.passwords.hash(changes["password"]),
+            "password_changed": moment,
+            "sessions_from": moment,
+        }
+    email = normalised_email(changes["email"]) if "email" in changes else user["email"]
+    if email != user["email"]:
+        _refuse_taken(tools, email, userid)
+        wanted["pending_email"] = email
+    changed = update_user(tools, userid, lambda present: {**present, **wanted}) if wanted else user
+    if email != user["email"]:
+        _ask_to_verify(tools, changed, email)
+    if "password" in changes:
+        send_changed(
+            tools,
+            changed["name"],
+            changed["email"],
+            "Your password was changed, and you were logged out everywhere else.",
+        )
+    return changed
+
+
+def update_user(tools: Tools, userid: str, change: Any) -> Doc:
+    """Reads, changes, writes; again when somebody else was first. `change(user) -> user`. Raises Unauthorized for a closed account."""
+    for attempt in range(5):
+        user = tools.store.user(userid)
+        if user is None or not is_live(user):
+            raise Unauthorized("This account is closed.")
+        changed = {**change(USER.read(user)), "updated": timestamp()}
+        try:
+            return tools.store.put(changed)
+        except UpdateConflict:
+            if attempt == 4:
+                raise
+    raise AssertionError("unreachable")
+
+
+def account_of(tools: Tools, email: str) -> Doc | None:
+    """The live account behind an e-mail, verified or not, by its claim. 2 reads."""
+    email = normalised_email(email)
+    claim = tools.store.get(claim_id(email))
+    user = tools.store.user(claim["userid"]) if claim else None
+    return user if user is not None and is_live(user) and user["email"] == email else None
+
+
+def _is_ours(tools: Tools, user: Doc) -> bool:
+    """A cluster may accept two firsts, and a claim may be taken over: what a read finds is what counts."""
+    claim = claim_id(user["email"])
+    found = tools.store.get_many([user["_id"], claim])
+    if claim in found and found[claim]["userid"] != user["userid"]:
+        tools.store.delete(found[user["_id"]])
+        return False
+    return user["_id"] in found and found[user["_id"]]["password"] == user["password"]
+
+
+def _still_owns(owner: Doc, email: str) -> bool:
+    return not owner.get("erasure") and email in (owner["email"], owner.get("pending_email"))
+
+
+def _token_and_user(tools: Tools, text: str, purposes: tuple[str, ...]) -> tuple[Doc, Doc]:
+    userid, _, secret = text.partition(".")
+    if not secret or ":" in userid or not userid:
+        raise BadToken("Ask for a new link.")
+    ids = token_id(userid, secret), auth_id(userid)
+    found = tools.store.get_many(ids)
+    token, user = found.get(ids[0]), found.get(ids[1])
+    if token is None or user is None or token["purpose"] not in purposes or not is_live(user):
+        raise BadToken("Ask for a new link.")
+    if token.get("used") or parse(token["expires"]) < now():
+        raise BadToken("Ask for a new link.")
+    return token, user
+
+
+def _use(tools: Tools, token: Doc) -> None:
+    try:
+        tools.store.put({**token, "used": timestamp()})
+    except UpdateConflict:
+        raise BadToken("Ask for a new link.") from None
+
+
+def _refuse_taken(tools: Tools, email: str, userid: str) -> None:
+    claim = tools.store.get(claim_id(email))
+    owner = tools.store.user(claim["userid"]) if claim else None
+    if owner is not None and owner["userid"] != userid and _still_owns(owner, email):
+        raise EmailTaken("Another account uses this e-mail.")
+
+
+def _ask_to_verify(tools: Tools, user: Doc, email: str) -> None:
+    token, text = new_token(tools, user["userid"], CHANGE_EMAIL, email)
+    tools.store.put(token)
+    if may_get_mail(tools, email):
+        send_verification(tools, user["name"], email, text)
+    send_changed(
+        tools, user["name"], user["email"], "Somebody asked to move this account to another e-mail address."
+    )
+
+
+def _confirm_new_email(tools: Tools, token: Doc, user: Doc) -> Doc:
+    new, old = token["email"], user["email"]
+    if user.get("pending_email") != new:
+        raise BadToken("The account has asked for another e-mail address since.")
+    if claim_email_for(tools, new, user["userid"]) != user["userid"]:
+        raise EmailTaken("Another account uses this e-mail.")
+    _use(tools, token)
+    change = {"email": new, "email_verified": True, "pending_email": None, "email_changed": timestamp()}
+    changed = update_user(tools, user["userid"], lambda present: {**present, **change})
+    release_email(tools, old, user["userid"])
+    return changed
+
+
+def claim_email_for(tools: Tools, email: str, userid: str) -> str:
+    """Claims an e-mail for an account that exists; who holds it afterwards."""
+    found = tools.store.get(claim_id(email))
+    if found is None:
+        return claim_email(tools, email, userid)
+    abandoned = (
+        tools.store.user(found["userid"]) is None and parse(found["claimed"]) < now() - _TAKEOVER_AFTER
+    )
+    if abandoned and tools.store.put_if_first({**found, "userid": userid, "claimed": timestamp()}):
+        return userid
+    return userid if found["userid"] == userid else claim_email(tools, email, userid)
+
+
+def release_email(tools: Tools, email: str, userid: str) -> None:
+    """Frees an e-mail that this account held; may be repeated."""
+    claim = tools.store.get(claim_id(email))
+    if claim is not None and claim["userid"] == userid:
+        tools.store.delete(claim)

@@ -1,0 +1,66 @@
+"""What a person sees of themselves, out of one partition query."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from services.users.actions.addresses import addresses_of
+from services.users.actions.tools import Tools
+from services.users.rules import PREFERENCES, is_live
+from shared.couch import Doc
+from shared.errors import Unauthorized
+
+
+def whole_profile(tools: Tools, userid: str) -> tuple[dict[str, Any], list[Doc]]:
+    """Profile, addresses, preferences, payment methods and basket; and the documents they came from. 1 partition query."""
+    docs = tools.store.everything_of(userid)
+    return profile_of(docs), docs
+
+
+def profile_of(docs: list[Doc]) -> dict[str, Any]:
+    """Raises Unauthorized when there is no live account among the documents."""
+    user = live_user(docs)
+    preferences = next((doc["values"] for doc in docs if doc["type"] == "preferences"), {})
+    return {
+        **person(user),
+        "addresses": addresses_of(docs),
+        "preferences": PREFERENCES | preferences,
+        "payment_methods": [payment_method(doc) for doc in docs if doc["type"] == "paymentmethod"],
+        "basket": basket_lines(docs),
+    }
+
+
+def live_user(docs: Iterable[Doc]) -> Doc:
+    user = next((doc for doc in docs if doc["type"] == "user"), None)
+    if user is None or not is_live(user):
+        raise Unauthorized("This account is closed.")
+    return user
+
+
+def person(user: Doc) -> dict[str, Any]:
+    """The account itself as the API shows it: never the hash."""
+    return {
+        "userid": user["userid"],
+        "name": user["name"],
+        "email": user["email"],
+        "email_verified": user["email_verified"],
+        "pending_email": user.get("pending_email"),
+        "roles": user["roles"],
+        "created": user["created"],
+    }
+
+
+def payment_method(doc: Doc) -> dict[str, Any]:
+    return {
+        "id": doc["_id"].partition(":payment")[2],
+        "provider": doc["provider"],
+        "reference": doc["reference"],
+        "label": doc["label"],
+    }
+
+
+def basket_lines(docs: Iterable[Doc]) -> list[dict[str, Any]]:
+    """Basket lines in the order they were last touched."""
+    lines = sorted(
+        (doc for doc in docs if doc["type"] == "basketline"), key=lambda doc: (doc["updated"], doc["_id"])
+    )
+    return [{"productid": doc["productid"], "quantity": doc["quantity"]} for doc in lines]

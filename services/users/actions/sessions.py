@@ -1,0 +1,146 @@
+"""Logging in and out. A login reads one document and writes none; a session gets a document when it is first refreshed.
+
+Each refresh moves the session document one generation on. A token of an older generation was used before:
+somebody has a copy, so the whole session (the family of tokens) ends.
+"""
+
+import secrets
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from services.users.actions.accounts import update_user
+from services.users.actions.tools import Tools
+from services.users.documents import SESSION, auth_id, user_document
+from services.users.limits import Limit
+from services.users.rules import BadLogin, BadRefreshToken, is_live, normalised_email
+from shared.clock import iso, now, parse, timestamp
+from shared.couch import Doc, UpdateConflict
+from shared.errors import Invalid
+
+
+def log_in(tools: Tools, email: str, password: str, address: str) -> dict[str, Any]:
+    """Tokens of a new session. Every failure is the same BadLogin after the same work; TooManyRequests after too many.
+
+    1 global query.
+    """
+    account, source = login_limits(tools, email, address)
+    tools.limits.take([account, source])
+    user = _account(tools, email)
+    if not tools.passwords.check(password, user["password"] if user else None) or user is None:
+        raise BadLogin("Check both, or ask for a new password.")
+    tools.limits.forgive(account, source)
+    if tools.passwords.is_old(user["password"]):
+        _upgrade(tools, user, password)
+    return _tokens(tools, user, secrets.token_hex(10), 0, _milliseconds())
+
+
+def login_limits(tools: Tools, email: str, address: str) -> tuple[Limit, Limit]:
+    """The limits that guesses at a password count against."""
+    seconds = tools.settings.login_window_seconds
+    account = Limit("login", email.strip().lower(), tools.settings.login_tries_per_account, seconds)
+    return account, Limit("address", address, tools.settings.login_tries_per_address, seconds)
+
+
+def refresh(tools: Tools, text: str) -> dict[str, Any]:
+    """The next tokens of a session. Raises BadRefreshToken; a token used before ends its session. 1 read, 1 write."""
+    token = tools.refresh_tokens.read(text)
+    if token is None:
+        raise BadRefreshToken("Log in again.")
+    userid, session, generation, began = token
+    ids = auth_id(userid), session_id(userid, session)
+    found = tools.store.get_many(ids)
+    user, doc = found.get(ids[0]), found.get(ids[1])
+    _check_session(tools, user, doc, began)
+    present = doc["generation"] if doc else 0
+    if generation != present or not _advance(tools, doc, userid, session, generation + 1, began):
+        end_session(tools, userid, session, "reused")
+        raise BadRefreshToken("This refresh token was used before, so the session was ended. Log in again.")
+    return _tokens(tools, user, session, generation + 1, began)
+
+
+def end_session(tools: Tools, userid: str, session: str, reason: str) -> None:
+    """Ends one session; may be repeated."""
+    for _ in range(5):
+        doc = tools.store.get(session_id(userid, session)) or _session(
+            tools, userid, session, 0, _milliseconds()
+        )
+        if doc.get("revoked"):
+            return
+        try:
+            tools.store.put({**doc, "revoked": timestamp(), "reason": reason})
+        except UpdateConflict:
+            continue
+        return
+    raise UpdateConflict("The session changes too quickly; try again.")
+
+
+def end_all_sessions(tools: Tools, userid: str) -> None:
+    """Log-out everywhere: no session that began before now can be refreshed."""
+    update_user(tools, userid, lambda user: {**user, "sessions_from": iso(now() + timedelta(milliseconds=1))})
+
+
+def session_id(userid: str, session: str) -> str:
+    return user_document(userid, f"session-{session}")
+
+
+def _account(tools: Tools, email: str) -> Doc | None:
+    try:
+        return tools.store.account_by_email(normalised_email(email))
+    except Invalid:
+        return None
+
+
+def _check_session(tools: Tools, user: Doc | None, doc: Doc | None, began: int) -> None:
+    started = datetime.fromtimestamp(began / 1000, UTC)
+    if (
+        user is None
+        or not is_live(user)
+        or not user["email_verified"]
+        or started < parse(user.get("sessions_from") or "2000-01-01")
+    ):
+        raise BadRefreshToken("Log in again.")
+    last = parse(doc["updated"]) if doc else started
+    if (doc and doc.get("revoked")) or last < now() - timedelta(days=tools.settings.refresh_token_days):
+        raise BadRefreshToken("Log in again.")
+
+
+def _advance(tools: Tools, doc: Doc | None, userid: str, session: str, generation: int, began: int) -> bool:
+    """Whether this request was the one that moved the session on; the document's revision lets only one."""
+    fresh = _session(tools, userid, session, generation, began)
+    following = (
+        {**doc, "generation": generation, "updated": fresh["updated"], "expires": fresh["expires"]}
+        if doc
+        else fresh
+    )
+    return tools.store.put_if_first(following)
+
+
+def _session(tools: Tools, userid: str, session: str, generation: int, began: int) -> Doc:
+    moment = now()
+    expires = iso(moment + timedelta(days=tools.settings.refresh_token_days))
+    return SESSION.new(
+        session_id(userid, session), userid=userid, session=session, generation=generation,
+        created=iso(datetime.fromtimestamp(began / 1000, UTC)), updated=iso(moment), expires=expires,
+    )  # fmt: skip
+
+
+def _tokens(tools: Tools, user: Doc, session: str, generation: int, began: int) -> dict[str, Any]:
+    return {
+        "access_token": tools.keys.access_token(user["userid"], session, user["roles"]),
+        "refresh_token": tools.refresh_tokens.make(user["userid"], session, generation, began),
+        "token_type": "Bearer",
+        "expires_in": tools.keys.seconds,
+    }
+
+
+def _upgrade(tools: Tools, user: Doc, password: str) -> None:
+    """A better hash while the password is at hand; if somebody else changes the account just now, the next login does it."""
+    try:
+        tools.store.put({**user, "password": tools.passwords.hash(password)})
+    except UpdateConflict:
+        return
+
+
+def _milliseconds() -> int:
+    return int(time.time() * 1000)

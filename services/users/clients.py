@@ -1,0 +1,34 @@
+"""The other services as this one uses them: live prices and stock, and a person's orders."""
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from shared.web import ServiceClient
+
+
+@dataclass(frozen=True)
+class Products:
+    http: ServiceClient
+
+    def lookup(self, productids: list[str]) -> dict[str, dict[str, Any]]:
+        """The products that exist, by productid. Raises Unavailable."""
+        if not productids:
+            return {}
+        answer = self.http.post("/v1/products/lookup", {"productids": productids}, idempotent=True)
+        return {product["productid"]: product for product in answer["found"]}
+
+
+@dataclass(frozen=True)
+class Orders:
+    http: ServiceClient
+
+    def of_user(self, userid: str) -> list[dict[str, Any]]:
+        """All orders of a person, for the export. Raises Unavailable."""
+        return self.http.get(f"/v1/internal/users/{quote(userid, safe='')}/orders", deadline=30)["items"]
+
+    def anonymise(self, userid: str) -> None:
+        """Takes the person out of their orders; may be repeated. Raises Unavailable."""
+        self.http.post(
+            f"/v1/internal/users/{quote(userid, safe='')}/anonymise", {}, idempotent=True, deadline=10
+        )

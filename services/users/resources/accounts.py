@@ -1,0 +1,103 @@
+"""Registration, verification, password resets, and one's own account."""
+
+from typing import Any
+
+from flask import Response
+
+from services.users import schemas
+from services.users.actions import accounts as act
+from services.users.actions.profile import live_user, person, profile_of, whole_profile
+from services.users.actions.tools import Tools
+from shared.web import (
+    Blueprint,
+    check_if_match,
+    current_user,
+    etag_of,
+    idempotent,
+    idempotent_id,
+    json_answer,
+    not_modified,
+    nothing,
+    provided,
+    require_user,
+)
+
+accounts = Blueprint("accounts", __name__, description="Who somebody is")
+
+
+@accounts.post("/v1/users")
+@idempotent
+@accounts.arguments(schemas.Registration)
+@accounts.response(201, schemas.Person)
+@accounts.alt_response(409, "CONFLICT")
+def register(registration: dict[str, str]) -> dict[str, Any]:
+    """Register; a letter with a verification link goes out"""
+    tools: Tools = provided()
+    return shown(act.register(tools, **registration, userid=idempotent_id(26)))
+
+
+@accounts.post("/v1/users/verify")
+@accounts.arguments(schemas.TokenText)
+@accounts.response(200, schemas.Person)
+@accounts.alt_response(400, "BAD_REQUEST")
+def verify(body: dict[str, str]) -> dict[str, Any]:
+    """Verify an e-mail with the token of the letter"""
+    return shown(act.verify(provided(), body["token"]))
+
+
+@accounts.post("/v1/users/verify/resend")
+@accounts.arguments(schemas.EmailOnly)
+@accounts.response(202)
+def resend(body: dict[str, str]) -> Response:
+    """Send the verification letter again (the answer never says whether there is such an account)"""
+    act.resend_verification(provided(), body["email"])
+    return json_answer({}, 202)
+
+
+@accounts.post("/v1/password-resets")
+@accounts.arguments(schemas.EmailOnly)
+@accounts.response(202)
+def ask_reset(body: dict[str, str]) -> Response:
+    """Ask for a letter to set a new password (the answer never says whether there is such an account)"""
+    act.ask_reset(provided(), body["email"])
+    return json_answer({}, 202)
+
+
+@accounts.post("/v1/password-resets/confirm")
+@accounts.arguments(schemas.NewPassword)
+@accounts.response(204)
+@accounts.alt_response(400, "BAD_REQUEST")
+def confirm_reset(body: dict[str, str]) -> Response:
+    """Set a new password with the token of the letter; ends every session"""
+    act.reset_password(provided(), body["token"], body["password"])
+    return nothing()
+
+
+@accounts.get("/v1/users/me")
+@require_user
+@accounts.response(200, schemas.Me)
+def me() -> Response:
+    """Everything about oneself, in one partition query"""
+    profile, docs = whole_profile(provided(), current_user().userid)
+    etag = etag_of(*(doc["_rev"] for doc in docs))
+    return not_modified(etag) or json_answer(profile, etag=etag)
+
+
+@accounts.patch("/v1/users/me")
+@require_user
+@accounts.arguments(schemas.MeChange)
+@accounts.response(200, schemas.Me)
+def change_me(changes: dict[str, Any]) -> Response:
+    """Change name, e-mail or password"""
+    tools: Tools = provided()
+    userid = current_user().userid
+    docs = tools.store.everything_of(userid)
+    user = live_user(docs)
+    check_if_match(etag_of(*(doc["_rev"] for doc in docs)))
+    changed = act.change_account(tools, userid, changes, user)
+    return json_answer(profile_of([changed if doc["_id"] == user["_id"] else doc for doc in docs]))
+
+
+def shown(user: dict[str, Any]) -> dict[str, Any]:
+    """An account as registration and verification answer it."""
+    return {key: person(user)[key] for key in ("userid", "name", "email", "email_verified")}

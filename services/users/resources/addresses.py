@@ -1,0 +1,77 @@
+"""Delivery addresses of one's own; somebody else's is 404 because one only ever looks into one's own partition."""
+
+from typing import Any
+
+from flask import Response
+
+from services.users import schemas
+from services.users.actions import addresses as act
+from shared.web import (
+    Blueprint,
+    check_if_match,
+    current_user,
+    etag_of,
+    idempotent,
+    idempotent_id,
+    json_answer,
+    nothing,
+    provided,
+    require_user,
+)
+
+addresses = Blueprint(
+    "addresses", __name__, url_prefix="/v1/users/me/addresses", description="Delivery addresses"
+)
+
+
+@addresses.get("")
+@require_user
+@addresses.response(200, schemas.Addresses)
+def list_addresses() -> Response:
+    """All addresses; exactly one is the default"""
+    return json_answer({"items": act.list_addresses(provided(), current_user().userid), "next": None})
+
+
+@addresses.post("")
+@require_user
+@idempotent
+@addresses.arguments(schemas.Address)
+@addresses.response(201, schemas.Address)
+def add_address(values: dict[str, Any]) -> Response:
+    """Add an address; the first one is the default"""
+    shape, doc = act.add_address(provided(), current_user().userid, values, idempotent_id(26))
+    return json_answer(
+        shape, 201, etag=etag_of(doc["_rev"]), headers={"Location": f"/v1/users/me/addresses/{shape['id']}"}
+    )
+
+
+@addresses.get("/<string:key>")
+@require_user
+@addresses.response(200, schemas.Address)
+def get_address(key: str) -> Response:
+    """One address"""
+    shape, doc = act.get_address(provided(), current_user().userid, key)
+    return json_answer(shape, etag=etag_of(doc["_rev"]))
+
+
+@addresses.patch("/<string:key>")
+@require_user
+@addresses.arguments(schemas.AddressChange)
+@addresses.response(200, schemas.Address)
+def change_address(changes: dict[str, Any], key: str) -> Response:
+    """Change an address, or make it the default"""
+    shape, doc = act.get_address(provided(), current_user().userid, key)
+    check_if_match(etag_of(doc["_rev"]))
+    shape, doc = act.change_address(provided(), doc, shape["default"], changes)
+    return json_answer(shape, etag=etag_of(doc["_rev"]))
+
+
+@addresses.delete("/<string:key>")
+@require_user
+@addresses.response(204)
+def remove_address(key: str) -> Response:
+    """Remove an address; if it was the default, another becomes it"""
+    _, doc = act.get_address(provided(), current_user().userid, key)
+    check_if_match(etag_of(doc["_rev"]))
+    act.remove_address(provided(), doc)
+    return nothing()

@@ -1,0 +1,57 @@
+"""Log in, refresh, log out, and the public keys that tokens verify with."""
+
+from typing import Any
+
+from flask import Response
+
+from services.users import schemas
+from services.users.actions import sessions as act
+from services.users.actions.tools import Tools
+from shared.web import Blueprint, client_address, current_user, json_answer, nothing, provided, require_user
+
+sessions = Blueprint("sessions", __name__, description="Logging in and out")
+
+
+@sessions.post("/v1/sessions")
+@sessions.arguments(schemas.Login)
+@sessions.response(200, schemas.Tokens)
+@sessions.alt_response(401, "UNAUTHORIZED")
+@sessions.alt_response(429, "TOO_MANY_REQUESTS")
+def log_in(body: dict[str, str]) -> Response:
+    """Log in; unknown e-mail, wrong password and unverified account answer alike"""
+    return _tokens(act.log_in(provided(), body["email"], body["password"], client_address()))
+
+
+@sessions.post("/v1/sessions/refresh")
+@sessions.arguments(schemas.RefreshToken)
+@sessions.response(200, schemas.Tokens)
+@sessions.alt_response(401, "UNAUTHORIZED")
+def refresh(body: dict[str, str]) -> Response:
+    """Exchange a refresh token for the next; using one twice ends the session"""
+    return _tokens(act.refresh(provided(), body["refresh_token"]))
+
+
+@sessions.delete("/v1/sessions")
+@require_user
+@sessions.arguments(schemas.LogoutArgs, location="query")
+@sessions.response(204)
+def log_out(args: dict[str, bool]) -> Response:
+    """Log out: this session, or all with `everywhere`"""
+    user = current_user()
+    if args["everywhere"]:
+        act.end_all_sessions(provided(), user.userid)
+    else:
+        act.end_session(provided(), user.userid, user.session, "logged out")
+    return nothing()
+
+
+@sessions.get("/.well-known/jwks.json")
+@sessions.response(200, description="RFC 7517")
+def jwks() -> Response:
+    """The keys that access tokens verify with"""
+    tools: Tools = provided()
+    return json_answer(tools.keys.jwks(), headers={"Cache-Control": "public, max-age=300"})
+
+
+def _tokens(tokens: dict[str, Any]) -> Response:
+    return json_answer(tokens, headers={"Cache-Control": "no-store"})

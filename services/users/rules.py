@@ -1,0 +1,122 @@
+"""What holds for accounts whatever the storage: e-mails, cards, default addresses, baskets. Pure functions."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from shared.errors import Conflict, Forbidden, Invalid, NotFound, Unauthorized
+
+MAX_QUANTITY = 999
+MAX_BASKET_LINES = 200
+MAX_ADDRESSES = 50
+PREFERENCES = {"language": "en", "currency": "GBP", "newsletter": False}
+
+_LOCAL = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
+_DOMAIN = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}")
+_DIGITS = re.compile(r"\d(?:[ \-.]?\d){12,18}")
+
+
+class EmailTaken(Conflict):
+    code, title = "email_taken", "An account with this e-mail exists already"
+
+
+class BadLogin(Unauthorized):
+    code, title = "bad_login", "E-mail or password is wrong, or the e-mail is not verified"
+
+
+class BadRefreshToken(Unauthorized):
+    code, title = "bad_refresh_token", "This session has ended"
+
+
+class WrongPassword(Forbidden):
+    code, title = "wrong_password", "The current password is wrong"
+
+
+class NoSuchAddress(NotFound):
+    code, title = "no_such_address", "No such address"
+
+
+class NoSuchProduct(NotFound):
+    code, title = "no_such_product", "No such product"
+
+
+class LooksLikeCard(Invalid):
+    code, title = "card_number", "Card numbers are not kept here"
+
+
+class KeepsOneAdmin(Conflict):
+    code, title = "last_admin", "The shop must keep an admin"
+
+
+def normalised_email(text: str) -> str:
+    """The one spelling of an e-mail that is stored and compared. Raises Invalid for what is not an e-mail."""
+    local, _, domain = unicodedata.normalize("NFC", text.strip()).rpartition("@")
+    try:
+        domain = domain.lower().encode("idna").decode() if not domain.isascii() else domain.lower()
+    except UnicodeError:
+        domain = ""
+    if len(local) > 64 or len(domain) > 253 or not _LOCAL.fullmatch(local) or not _DOMAIN.fullmatch(domain):
+        raise Invalid("This is not an e-mail address.", errors={"email": ["Write it like name@example.com."]})
+    return f"{local.lower()}@{domain}"
+
+
+def check_password(password: str, email: str) -> None:
+    """Raises Invalid for a password that is the e-mail, part of it, or one character repeated."""
+    if password.lower() in (email, email.partition("@")[0]) or len(set(password)) == 1:
+        raise Invalid(
+            "This password is too easy to guess.",
+            errors={"password": ["Choose one that is not your e-mail or one character."]},
+        )
+
+
+def looks_like_card(text: str) -> bool:
+    """Whether some 13 to 19 digits in the text pass the Luhn check that card numbers pass."""
+    for match in _DIGITS.finditer(text):
+        digits = [int(character) for character in match.group() if character.isdigit()]
+        if any(
+            _luhn(digits[start:end])
+            for start in range(len(digits) - 12)
+            for end in range(start + 13, len(digits) + 1)
+        ):
+            return True
+    return False
+
+
+def refuse_cards(values: Mapping[str, str]) -> None:
+    """Raises LooksLikeCard naming the fields whose text holds what looks like a card number."""
+    found = {
+        name: ["This looks like a card number; keep only the provider's reference."]
+        for name, text in values.items()
+        if looks_like_card(text)
+    }
+    if found:
+        raise LooksLikeCard("Never send us card numbers: the payment provider keeps them.", errors=found)
+
+
+def _luhn(digits: Sequence[int]) -> bool:
+    total = sum(digits[-1::-2])
+    for digit in digits[-2::-2]:
+        total += digit * 2 - 9 if digit > 4 else digit * 2
+    return total % 10 == 0
+
+
+def default_address(addresses: Iterable[Mapping[str, Any]]) -> str | None:
+    """The `_id` of the one default: the address chosen last, the newest one among those never chosen."""
+    return max(((doc["default_since"], doc["_id"]) for doc in addresses), default=("", None))[1]
+
+
+def merged_quantity(own: int, guest: int) -> int:
+    """Guest basket at login: the larger one wins, so that merging the same basket twice changes nothing."""
+    return min(max(own, guest), MAX_QUANTITY)
+
+
+def is_live(user: Mapping[str, Any]) -> bool:
+    """Whether an account may act: not closed and not erased."""
+    return bool(user["active"]) and not user.get("erasure")
+
+
+def check_roles_change(user: Mapping[str, Any], roles: Sequence[str], admins: int) -> None:
+    """Raises KeepsOneAdmin when this would leave the shop without an admin."""
+    if "admin" in user["roles"] and "admin" not in roles and admins <= 1:
+        raise KeepsOneAdmin("Make somebody else admin first.")

@@ -1,0 +1,172 @@
+"""Every field that a request may carry and an answer shows."""
+
+import marshmallow as ma
+
+from services.users.documents import ROLES
+from services.users.rules import MAX_BASKET_LINES, MAX_QUANTITY
+from shared.money import CURRENCIES
+from shared.web import Shape
+from shared.web.fields import Flag, MoneyShape, Text, Time, Whole
+
+
+def email() -> Text:
+    return Text(3, 254, required=True, metadata={"example": "ann@example.com"})
+
+
+def new_password(required: bool = True) -> ma.fields.String:
+    return ma.fields.String(
+        required=required,
+        validate=ma.validate.Length(8, 200),
+        metadata={"description": "8 to 200 characters"},
+    )
+
+
+class Registration(Shape):
+    name = Text(1, 200, required=True)
+    email = email()
+    password = new_password()
+
+
+class Person(Shape):
+    userid = ma.fields.String(required=True)
+    name = ma.fields.String(required=True)
+    email = ma.fields.String(required=True)
+    email_verified = ma.fields.Boolean(required=True)
+
+
+class TokenText(Shape):
+    token = Text(1, 300, required=True)
+
+
+class EmailOnly(Shape):
+    email = email()
+
+
+class Login(Shape):
+    email = email()
+    password = ma.fields.String(required=True, validate=ma.validate.Length(1, 200))
+
+
+class Tokens(Shape):
+    access_token = ma.fields.String(required=True)
+    refresh_token = ma.fields.String(required=True)
+    token_type = ma.fields.String(required=True)
+    expires_in = Whole(1, required=True)
+
+
+class RefreshToken(Shape):
+    refresh_token = Text(1, 1000, required=True)
+
+
+class LogoutArgs(Shape):
+    class Meta:
+        unknown = ma.EXCLUDE
+
+    everywhere = ma.fields.Boolean(
+        load_default=False, metadata={"description": "end all sessions, not only this one"}
+    )
+
+
+class NewPassword(TokenText):
+    password = new_password()
+
+
+class Address(Shape):
+    id = ma.fields.String(dump_only=True, required=True)
+    name = Text(1, 200, required=True)
+    address = Text(1, 1000, required=True)
+    default = Flag(load_default=False)
+
+
+class AddressChange(Shape):
+    name = Text(1, 200)
+    address = Text(1, 1000)
+    default = Flag()
+
+
+class Addresses(Shape):
+    items = ma.fields.List(ma.fields.Nested(Address), required=True)
+    next = ma.fields.String(allow_none=True, required=True)
+
+
+class Preferences(Shape):
+    language = ma.fields.String(
+        validate=ma.validate.Regexp(r"^[a-z]{2,3}(-[A-Z]{2})?$"), metadata={"example": "en-GB"}
+    )
+    currency = ma.fields.String(validate=ma.validate.OneOf(sorted(CURRENCIES)))
+    newsletter = Flag()
+
+
+class PaymentMethod(Shape):
+    id = ma.fields.String(dump_only=True, required=True)
+    provider = Text(1, 40, required=True, pattern=r"^[a-z0-9_-]+$")
+    reference = Text(
+        1, 200, required=True, metadata={"description": "the provider's reference, never a card number"}
+    )
+    label = Text(0, 80, load_default="", metadata={"example": "Visa ending 4242"})
+
+
+class PaymentMethods(Shape):
+    items = ma.fields.List(ma.fields.Nested(PaymentMethod), required=True)
+    next = ma.fields.String(allow_none=True, required=True)
+
+
+class Quantity(Shape):
+    quantity = Whole(1, MAX_QUANTITY, required=True)
+
+
+class GuestLine(Shape):
+    productid = Text(1, 100, required=True)
+    quantity = Whole(1, MAX_QUANTITY, required=True)
+
+
+class GuestBasket(Shape):
+    items = ma.fields.List(
+        ma.fields.Nested(GuestLine), required=True, validate=ma.validate.Length(max=MAX_BASKET_LINES)
+    )
+
+
+class StoredLine(Shape):
+    productid = ma.fields.String(required=True)
+    quantity = Whole(required=True)
+
+
+class LiveLine(StoredLine):
+    available = ma.fields.Boolean(
+        required=True, metadata={"description": "the shop sells it and has this many"}
+    )
+    name = ma.fields.String(allow_none=True)
+    image = ma.fields.String(allow_none=True)
+    price = ma.fields.Nested(MoneyShape, allow_none=True)
+    delivery = ma.fields.Nested(MoneyShape, allow_none=True)
+    stock = ma.fields.Integer(allow_none=True)
+    total = ma.fields.Nested(MoneyShape, allow_none=True)
+
+
+class Basket(Shape):
+    items = ma.fields.List(ma.fields.Nested(LiveLine), required=True)
+    next = ma.fields.String(allow_none=True, required=True)
+    totals = ma.fields.List(
+        ma.fields.Nested(MoneyShape),
+        required=True,
+        metadata={"description": "one for each currency, without delivery"},
+    )
+
+
+class Me(Person):
+    pending_email = ma.fields.String(allow_none=True, required=True)
+    roles = ma.fields.List(ma.fields.String(validate=ma.validate.OneOf(ROLES)), required=True)
+    created = Time(required=True)
+    addresses = ma.fields.List(ma.fields.Nested(Address), required=True)
+    preferences = ma.fields.Nested(Preferences, required=True)
+    payment_methods = ma.fields.List(ma.fields.Nested(PaymentMethod), required=True)
+    basket = ma.fields.List(ma.fields.Nested(StoredLine), required=True)
+
+
+class MeChange(Shape):
+    name = Text(1, 200)
+    email = Text(3, 254, metadata={"description": "counts once the letter sent there is answered"})
+    password = new_password(required=False)
+    current_password = ma.fields.String(
+        validate=ma.validate.Length(1, 200), metadata={"description": "needed for e-mail and password"}
+    )

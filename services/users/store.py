@@ -1,0 +1,111 @@
+"""The users database: one method per access pattern, and the writes that go with them."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from services.users.documents import (
+    ACCOUNT_BY_EMAIL,
+    DEFAULT_ADDRESS,
+    ERASURES,
+    EXPIRING,
+    STAFF,
+    audit_partition,
+    auth_id,
+    user_document,
+    user_partition,
+)
+from shared.clock import iso
+from shared.couch import Database, Doc, NoSuchDocument, Page, UpdateConflict, Written
+
+_SWEEP = 200
+
+
+class Store:
+    """Reads and writes of the users database; errors are those of `shared.couch`."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def everything_of(self, userid: str) -> list[Doc]:
+        """U1: all documents of a person. 1 partition query."""
+        return self.database.partition(user_partition(userid)).all()
+
+    def some_of(self, userid: str, prefix: str) -> list[Doc]:
+        """The documents of a person whose key begins with `prefix`. 1 partition query."""
+        return self.database.partition(user_partition(userid)).all(prefix)
+
+    def default_address(self, userid: str) -> Doc | None:
+        """U2: the address chosen last. 1 partition query."""
+        sort = [{"type": "desc"}, {"default_since": "desc"}]
+        selector = {"type": "userdelivery", "default_since": {"$gte": ""}}
+        page = self.database.partition(user_partition(userid)).find(
+            DEFAULT_ADDRESS, selector, sort=sort, limit=1
+        )
+        return page.items[0] if page.items else None
+
+    def account_by_email(self, email: str) -> Doc | None:
+        """U3: the active, verified account of a normalised e-mail. 1 global query."""
+        page = self.database.across_partitions.find(ACCOUNT_BY_EMAIL, {"email": email}, limit=1)
+        return page.items[0] if page.items else None
+
+    def expired(self, before: datetime) -> list[Doc]:
+        """U4: one-time tokens and sessions that expired. 1 global query, for the worker."""
+        return self.database.across_partitions.find(
+            EXPIRING, {"expires": {"$lt": iso(before)}}, limit=_SWEEP
+        ).items
+
+    def staff(self, limit: int, bookmark: str | None) -> Page:
+        """Who is staff or admin. 1 global query."""
+        return self.database.across_partitions.find(
+            STAFF, {"roles_changed": {"$gte": ""}}, limit=limit, bookmark=bookmark
+        )
+
+    def unfinished_erasures(self) -> list[Doc]:
+        """Accounts being erased. 1 global query, for the worker."""
+        return self.database.across_partitions.find(ERASURES, {"updated": {"$gte": ""}}, limit=_SWEEP).items
+
+    def user(self, userid: str) -> Doc | None:
+        return self.get(auth_id(userid))
+
+    def get(self, docid: str) -> Doc | None:
+        """One document or None. 1 read."""
+        try:
+            return self.database.get(docid)
+        except NoSuchDocument:
+            return None
+
+    def get_many(self, docids: Sequence[str]) -> dict[str, Doc]:
+        """Those that exist, by id. 1 read."""
+        return self.database.get_many(docids)
+
+    def of_user(self, userid: str, key: str) -> Doc | None:
+        return self.get(user_document(userid, key))
+
+    def put(self, doc: Doc) -> Doc:
+        """Writes and returns the document with its new revision. Raises UpdateConflict."""
+        return {**doc, "_rev": self.database.put(doc)}
+
+    def put_if_first(self, doc: Doc) -> bool:
+        """Whether this write made the document; False when it was there already."""
+        try:
+            self.database.put(doc)
+        except UpdateConflict:
+            return False
+        return True
+
+    def put_many(self, docs: Iterable[Doc]) -> list[Written]:
+        """1 write; every document on its own."""
+        return self.database.put_many(docs)
+
+    def delete(self, doc: Doc) -> None:
+        self.database.delete(doc["_id"], doc["_rev"])
+
+    def audit(self, month: str, limit: int, before: str | None) -> list[Doc]:
+        """The audit trail of a month, newest first, older than the id `before`. 1 partition query."""
+        docs = self.database.partition(audit_partition(month)).all(descending=True)
+        return [doc for doc in docs if before is None or doc["_id"] < before][:limit]
+
+    def changes(self, since: str, limit: int) -> Any:
+        """Changed documents with their conflicting revisions, for the worker."""
+        return self.database.changes(since, limit=limit, conflicts=True)

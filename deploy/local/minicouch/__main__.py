@@ -31,9 +31,15 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--data", required=True, type=Path, metavar="DIR", help="folder for the data, made if absent")
-    parser.add_argument("--port", type=int, default=5984, metavar="N", help="port to listen on (default 5984)")
-    parser.add_argument("--bind", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (default 127.0.0.1)")
+    parser.add_argument(
+        "--data", required=True, type=Path, metavar="DIR", help="folder for the data, made if absent"
+    )
+    parser.add_argument(
+        "--port", type=int, default=5984, metavar="N", help="port to listen on (default 5984)"
+    )
+    parser.add_argument(
+        "--bind", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (default 127.0.0.1)"
+    )
     parser.add_argument(
         "--admin",
         default=os.environ.get("MINICOUCH_ADMIN"),

@@ -14,7 +14,7 @@ from .database import Database
 from .errors import CouchError
 from .http import Request, Response, dumps, json_response
 from .ids import Uuids
-from .routes import ROUTES
+from .routes import ALLOW, ROUTES, WITHOUT_DATABASE
 from .routing import Router
 from .sessions import Sessions
 from .store import Store
@@ -36,7 +36,7 @@ class Server:
         self.config = config
         self.sessions = Sessions(self, admins or {})
         self.uuids = Uuids()
-        self.router = Router(ROUTES)
+        self.router = Router(ROUTES, ALLOW)
 
     @property
     def max_document_size(self) -> int:
@@ -75,7 +75,7 @@ class Server:
         handler, params = self.router.find(request.method, request.path)
         request.params = params
         name = params.get("db")
-        if name is not None and not (len(params) == 1 and request.method == "PUT"):
+        if name is not None and handler not in WITHOUT_DATABASE:
             request.db = self.database(name)
             auth.check_member(request.user, request.db.security)
         result = handler(request)

@@ -26,9 +26,7 @@ def encode(name: str, content_type: str, data: bytes, encoding: str = "identity"
     """The record (without revpos) and the bytes to store; compressible types are kept gzipped, as CouchDB does."""
     length = len(data)
     stored = data
-    if encoding == "gzip":
-        length = len(data)
-    elif compressible(content_type) and data:
+    if encoding != "gzip" and compressible(content_type):
         packer = zlib.compressobj(8, zlib.DEFLATED, 31)
         stored, encoding = packer.compress(data) + packer.flush(), "gzip"
     digest = "md5-" + base64.b64encode(hashlib.md5(stored, usedforsecurity=False).digest()).decode()
@@ -49,14 +47,15 @@ def decode(record: Record, stored: bytes) -> bytes:
     return zlib.decompress(stored, 31) if record["encoding"] == "gzip" else stored
 
 
-def inline_data(entry: dict[str, Any]) -> bytes:
+def inline_data(name: str, entry: dict[str, Any]) -> bytes:
+    """Bytes that a request brought, or `data` in base64. Errors: 400."""
     data = entry.get("data")
     if isinstance(data, bytes):
         return data
     try:
-        return base64.b64decode(data, validate=False)
-    except (binascii.Error, ValueError, TypeError):
-        raise bad_request(f"Invalid attachment data for {entry.get('name', 'attachment')}") from None
+        return base64.b64decode("".join(data.split()), validate=True)
+    except (binascii.Error, ValueError, AttributeError):
+        raise bad_request(f"Invalid attachment data for {name}") from None
 
 
 def resolve(
@@ -67,15 +66,18 @@ def resolve(
     existing = {record["name"]: record for record in known}
     found: list[Record] = []
     for name, entry in edit.attachments.items():
+        if "record" in entry:
+            found.append(entry["record"])
+            continue
         if entry.get("stub") is True:
             record = existing.get(name)
-            if record is None:
+            if record is None or entry.get("revpos", record["revpos"]) != record["revpos"]:
                 raise CouchError(412, "missing_stub", f"Invalid attachment stub in {edit.id} for {name}")
             found.append(record)
             continue
-        content_type = entry.get("content_type", "application/octet-stream")
-        encoding = entry.get("encoding", "identity")
-        record, stored = encode(name, content_type, inline_data(entry), encoding)
+        content_type = str(entry.get("content_type", "application/octet-stream"))
+        encoding = entry.get("encoding", "identity") if isinstance(entry.get("data"), bytes) else "identity"
+        record, stored = encode(name, content_type, inline_data(name, entry), encoding)
         revpos = entry.get("revpos")
         record["revpos"] = revpos if replicated and type(revpos) is int else position
         if isinstance(entry.get("length"), int) and encoding == "gzip":

@@ -33,7 +33,7 @@ class Response:
 
 
 class Request:
-    """One HTTP request: `params` are decoded path parts, `query` decoded (first value wins), `body` is read whole."""
+    """One HTTP request: `params` are decoded path parts, `query` decoded (the last value wins), `body` is read whole."""
 
     __slots__ = (
         "_json", "_query", "body", "cookie", "db", "headers", "method", "params", "path", "query_string",
@@ -100,7 +100,7 @@ def parse_query(query_string: str) -> dict[str, str]:
         for part in query_string.split("&"):
             if part:
                 key, _, value = part.partition("=")
-                query.setdefault(unquote_text(key), unquote_text(value))
+                query[unquote_text(key)] = unquote_text(value)
     return query
 
 

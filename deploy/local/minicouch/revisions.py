@@ -49,7 +49,9 @@ def position(rev: str) -> int:
 def sort_key(rev: str) -> tuple[int, bytes]:
     """Order of revisions of equal deletedness: position, then the hash's bytes."""
     number, _, digest = rev.partition("-")
-    return int(number), bytes.fromhex(digest) if len(digest) == 32 and _HEX.issuperset(digest) else digest.encode()
+    return int(number), bytes.fromhex(digest) if len(digest) == 32 and _HEX.issuperset(
+        digest
+    ) else digest.encode()
 
 
 class RevisionTree:
@@ -172,7 +174,9 @@ def history(start: int, ids: list[str]) -> list[str]:
     return [f"{start - offset}-{digest}" for offset, digest in enumerate(ids)]
 
 
-def new_rev(parent: str | None, deleted: bool, body: dict[str, Any], attachments: list[tuple[str, str, bytes]]) -> str:
+def new_rev(
+    parent: str | None, deleted: bool, body: dict[str, Any], attachments: list[tuple[str, str, bytes]]
+) -> str:
     """The revision CouchDB gives the same edit: an md5 over Erlang's external term format.
 
     `attachments` are (name, content type, md5) in document order.

@@ -10,24 +10,30 @@ Route = tuple[str, str, Callable[..., Any], str]
 
 
 class _Node:
-    __slots__ = ("fixed", "handlers", "parameter", "rest")
+    __slots__ = ("allow", "fixed", "handlers", "parameter", "rest")
 
     def __init__(self) -> None:
         self.fixed: dict[str, _Node] = {}
         self.parameter: _Node | None = None
         self.rest: _Node | None = None
+        self.allow: str | None = None
         self.handlers: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
 
 
 class Router:
-    """Fixed parts win over parameters, parameters over a rest."""
+    """Fixed parts win over parameters, parameters over a rest.
 
-    def __init__(self, routes: Iterable[Route]) -> None:
+    `allow` gives patterns the `Allow` header CouchDB sends for them where it is not simply their methods.
+    """
+
+    def __init__(self, routes: Iterable[Route], allow: dict[str, str]) -> None:
         self._root = _Node()
         for method, pattern, handler, _name in routes:
-            self._add(method, pattern, handler)
+            node, names = self._node(pattern)
+            node.handlers[method] = (handler, names)
+            node.allow = allow.get(pattern)
 
-    def _add(self, method: str, pattern: str, handler: Callable[..., Any]) -> None:
+    def _node(self, pattern: str) -> tuple[_Node, tuple[str, ...]]:
         node, names = self._root, []
         for part in [part for part in pattern.split("/") if part]:
             if part.endswith("*}"):
@@ -40,7 +46,7 @@ class Router:
                 node = node.parameter
             else:
                 node = node.fixed.setdefault(part, _Node())
-        node.handlers[method] = (handler, tuple(names))
+        return node, tuple(names)
 
     def find(self, method: str, path: str) -> tuple[Callable[..., Any], dict[str, str]]:
         """Errors: 404 for an unknown path, 405 for a known one without this method."""
@@ -53,7 +59,7 @@ class Router:
         node, values = found
         entry = node.handlers.get(method) or (node.handlers.get("GET") if method == "HEAD" else None)
         if entry is None:
-            raise method_not_allowed(_allowed(node.handlers))
+            raise method_not_allowed(node.allow or _allowed(node.handlers))
         handler, names = entry
         return handler, dict(zip(names, values, strict=True))
 

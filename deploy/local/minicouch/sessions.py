@@ -39,7 +39,10 @@ class Sessions:
                 return user
         if not self._admins:
             return PARTY
-        if self._server.config.get("chttpd", "require_valid_user") == "true" and request.path not in ("/_session", "/_up"):
+        if self._server.config.get("chttpd", "require_valid_user") == "true" and request.path not in (
+            "/_session",
+            "/_up",
+        ):
             raise unauthorized("Authentication required.")
         return NOBODY
 
@@ -120,7 +123,13 @@ class Sessions:
 def _password_matches(doc: dict[str, Any], password: str) -> bool:
     scheme = doc.get("password_scheme", "simple")
     if scheme == "pbkdf2":
-        derived = derive(password, doc["salt"], doc["iterations"], doc.get("pbkdf2_prf", "sha"), len(doc["derived_key"]) // 2)
+        derived = derive(
+            password,
+            doc["salt"],
+            doc["iterations"],
+            doc.get("pbkdf2_prf", "sha"),
+            len(doc["derived_key"]) // 2,
+        )
         return hmac.compare_digest(derived, doc["derived_key"])
     if scheme == "simple":
         digest = hashlib.sha1((password + doc.get("salt", "")).encode(), usedforsecurity=False).hexdigest()

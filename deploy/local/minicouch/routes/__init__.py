@@ -1,7 +1,15 @@
 """All routes, one table: (method, path pattern, handler, name). Every module here exports its ROUTES."""
 
 from ..routing import Route
-from . import all_docs, bulk, changes, databases, documents, server, session, views
+from . import all_docs, attachments, bulk, changes, databases, documents, find, server, session, views
 
-MODULES = [server, session, databases, documents, all_docs, bulk, changes, views]
+MODULES = [server, session, databases, documents, attachments, all_docs, bulk, changes, views, find]
 ROUTES: list[Route] = [route for module in MODULES for route in module.ROUTES]
+ALLOW: dict[str, str] = {
+    **databases.ALLOW,
+    "/{db}/_changes": "GET,POST,HEAD",
+    "/{db}/_all_docs": "GET,HEAD,POST",
+    "/{db}/{docid}": "DELETE,GET,HEAD,POST,PUT,COPY",
+    "/{db}/_design/{ddoc}": "DELETE,GET,HEAD,POST,PUT,COPY",
+}
+WITHOUT_DATABASE = {databases.create}

@@ -1,5 +1,6 @@
 """_all_docs, _design_docs and _local_docs: ranges and keys of ids, for the database or one partition."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from ..store.rows import StoredDoc
 from .documents import local_json
 
 CHUNK = 200
+UNSET: Any = object()
 STREAM_ABOVE = 500
 
 
@@ -23,8 +25,8 @@ STREAM_ABOVE = 500
 class Query:
     """The parameters of one query. `lower`..`upper` are filled in by the range that is asked for."""
 
-    start: Any = None
-    end: Any = None
+    start: Any = UNSET
+    end: Any = UNSET
     keys: list[Any] | None = None
     has_range: bool = False
     descending: bool = False
@@ -45,12 +47,13 @@ def parse_boolean(value: Any) -> bool:
     raise query_parse_error(f"Invalid boolean parameter: {orjson.dumps(value).decode()}")
 
 
-def parse_count(value: Any) -> int:
-    shown = orjson.dumps(value).decode()
-    try:
-        number = int(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
-    except ValueError:
-        number = None
+def parse_count(value: Any, decoded: bool) -> int:
+    """A count from the URL (text) or from a JSON body (a number)."""
+    shown = f"<<{orjson.dumps(value).decode()}>>" if decoded and isinstance(value, str) else orjson.dumps(value).decode()
+    if decoded:
+        number = value if type(value) is int else None
+    else:
+        number = int(value) if re.fullmatch(r"[+-]?\d{1,18}", value, re.ASCII) else None
     if number is None:
         raise query_parse_error(f"Invalid value for integer: {shown}")
     if number < 0:
@@ -62,10 +65,9 @@ def parse(query: dict[str, Any], body: dict[str, Any] | None = None) -> Query:
     """Parameters of the URL (JSON text) and of a POST body (JSON already). Errors: 400."""
     found = Query()
     for name, value in (body or {}).items():
-        _parameter(found, name, value)
+        _parameter(found, name, value, decoded=True)
     for name, text in query.items():
-        decoded = parse_json(text.encode()) if name in JSON_PARAMETERS else text
-        _parameter(found, name, decoded)
+        _parameter(found, name, parse_json(text.encode()) if name in JSON_PARAMETERS else text)
     if found.keys is not None and found.has_range:
         raise query_parse_error("`keys` is incompatible with `key`, `start_key` and `end_key`")
     return found
@@ -74,7 +76,7 @@ def parse(query: dict[str, Any], body: dict[str, Any] | None = None) -> Query:
 JSON_PARAMETERS = {"key", "keys", "startkey", "start_key", "endkey", "end_key"}
 
 
-def _parameter(query: Query, name: str, value: Any) -> None:
+def _parameter(query: Query, name: str, value: Any, *, decoded: bool = False) -> None:
     match name:
         case "key":
             query.start = query.end = value
@@ -88,9 +90,9 @@ def _parameter(query: Query, name: str, value: Any) -> None:
                 raise bad_request("`keys` parameter must be an array.")
             query.keys = value
         case "limit":
-            query.limit = parse_count(value)
+            query.limit = parse_count(value, decoded)
         case "skip":
-            query.skip = parse_count(value)
+            query.skip = parse_count(value, decoded)
         case "descending":
             query.descending = parse_boolean(value)
         case "inclusive_end":
@@ -106,17 +108,17 @@ def _parameter(query: Query, name: str, value: Any) -> None:
             check_partition(str(value))
             query.partition = str(value)
         case _:
-            _refused(name, value)
+            _refused(name, value, decoded)
 
 
-def _refused(name: str, value: Any) -> None:
+def _refused(name: str, value: Any, decoded: bool) -> None:
     """Parameters that only views know."""
     if name == "reduce" and parse_boolean(value):
         raise query_parse_error("Reduce is invalid for map-only views.")
     if name == "group" and parse_boolean(value):
         raise query_parse_error("Invalid use of grouping on a map view.")
     if name == "group_level":
-        parse_count(value)
+        parse_count(value, decoded)
         raise query_parse_error("Invalid use of grouping on a map view.")
     if name == "sorted":
         parse_boolean(value)
@@ -142,7 +144,7 @@ def span(query: Query, low: str | None, high: str | None) -> Span:
     first, last = (query.end, query.start) if query.descending else (query.start, query.end)
     inclusive = query.inclusive_end
     found = Span(low, high)
-    if last is not None:
+    if last is not UNSET:
         if not isinstance(last, str):
             found.empty = True
         elif high is None or last <= high:
@@ -185,7 +187,7 @@ class Namespace:
     def offset(self, query: Query, ends: Span, total: int) -> int:
         """Documents of the namespace before the first one that the range may hold, and the skipped ones."""
         start = query.start
-        if start is None:
+        if start is UNSET:
             before = 0
         elif query.descending:
             before = total - self.db.count(self.low, start) if isinstance(start, str) else total
@@ -240,7 +242,8 @@ def key_rows(db: Database, name: str, query: Query) -> list[bytes]:
 
 def local_rows(db: Database, query: Query) -> list[bytes]:
     if query.keys is not None:
-        wanted = [(key, db.local(key) if isinstance(key, str) else None) for key in query.keys]
+        keys = [key for key in query.keys if isinstance(key, str) and key.startswith("_local/")]
+        wanted = [(key, db.local(key)) for key in keys]
     else:
         ends = span(query, "", MAX_ID)
         rows = [] if ends.empty else db.local_docs(ends.low or "", ends.high or MAX_ID)
@@ -324,7 +327,7 @@ def all_docs(request: Request) -> Response:
             raise bad_request("`keys` body member must be an array.")
     parsed = parse(query, body)
     if parsed.partition is not None and not request.db.partitioned:
-        raise query_parse_error("`partition` parameter is not supported in this database.")
+        raise query_parse_error("`partition` parameter is not supported on this db")
     return _response(request.db, _name(request), parsed)
 
 
@@ -337,6 +340,8 @@ def queries(request: Request) -> Response:
         raise bad_request("`queries` must be an array of objects.")
     parts = []
     for item in listed:
+        if isinstance(item.get("keys"), list) and len(item["keys"]) == 1:
+            item = item | {"keys": None, "key": item["keys"][0]}
         head, rows = answer(request.db, _name(request), parse(request.query, item))
         parts.append(head + b",\r\n".join(rows) + b"\r\n]}")
     return raw_json(b'{"results":[\r\n' + b",\r\n".join(parts) + b"\r\n]}\n")

@@ -4,7 +4,7 @@ from typing import Any
 
 from .. import auth
 from ..database import Database
-from ..errors import CouchError, bad_request
+from ..errors import bad_request, method_not_allowed
 from ..http import Request, Response, json_response
 from ..ids import check_partition
 from ..store import SYSTEM_NAMES
@@ -87,6 +87,15 @@ def partition_info(request: Request) -> Response:
     )
 
 
+def partition_missing(_request: Request) -> Response:
+    raise bad_request("invalid_partition_req")
+
+
+def partition_post(request: Request) -> Response:
+    check_partition(request.params["partition"])
+    raise method_not_allowed("GET")
+
+
 def get_security(request: Request) -> Response:
     return json_response(request.db.security)
 
@@ -94,6 +103,8 @@ def get_security(request: Request) -> Response:
 async def put_security(request: Request) -> Response:
     auth.check_database_admin(request.user, request.db.security)
     security = request.json()
+    if not isinstance(security, dict):
+        raise bad_request("Security object must be a JSON object")
     _check_security(security)
     with request.db.transaction() as change:
         change.set_setting("security", security)
@@ -102,16 +113,14 @@ async def put_security(request: Request) -> Response:
 
 
 def _check_security(security: Any) -> None:
-    if not isinstance(security, dict):
-        raise bad_request("Request body must be a JSON object")
     for role in ("admins", "members"):
         section = security.get(role, {})
         if not isinstance(section, dict):
-            raise CouchError(500, "error", f"{role} must be a JSON object")
+            raise bad_request(f"{role} must be a JSON object")
         for key in ("names", "roles"):
             listed = section.get(key, [])
             if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
-                raise CouchError(500, "error", f"{key} must be a JSON list of strings")
+                raise bad_request(f"{key} must be a JSON list of strings")
 
 
 def get_revs_limit(request: Request) -> Response:
@@ -135,11 +144,19 @@ async def full_commit(request: Request) -> Response:
     return json_response({"ok": True, "instance_start_time": request.db.created}, 201)
 
 
+ALLOW = {
+    "/{db}": "DELETE,GET,HEAD,POST",
+    "/{db}/_partition/{partition}": "GET",
+    "/{db}/_security": "PUT,GET",
+    "/{db}/_revs_limit": "PUT,GET",
+}
 ROUTES = [
     ("GET", "/{db}", get_info, "database"),
     ("PUT", "/{db}", create, "database"),
     ("DELETE", "/{db}", delete, "database"),
     ("GET", "/{db}/_partition/{partition}", partition_info, "partition"),
+    ("POST", "/{db}/_partition/{partition}", partition_post, "partition"),
+    ("GET", "/{db}/_partition", partition_missing, "partition"),
     ("GET", "/{db}/_security", get_security, "_security"),
     ("PUT", "/{db}/_security", put_security, "_security"),
     ("GET", "/{db}/_revs_limit", get_revs_limit, "_revs_limit"),

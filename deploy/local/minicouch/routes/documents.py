@@ -85,7 +85,7 @@ async def put_document(request: Request) -> Response:
     return await save(request, edit)
 
 
-async def save(request: Request, edit: Edit, *, headers: Headers | None = None) -> Response:
+async def save(request: Request, edit: Edit) -> Response:
     """Store one edit as the request's `rev`, `If-Match`, `new_edits` and `batch` say, and answer like CouchDB."""
     replicated = request.query.get("new_edits") == "false"
     if replicated and not edit.path:
@@ -98,11 +98,11 @@ async def save(request: Request, edit: Edit, *, headers: Headers | None = None) 
         raise result
     if request.query.get("batch") == "ok":
         return json_response({"ok": True, "id": edit.id}, 202)
-    location = request.absolute(f"/{quote(request.db.name, safe='')}/{quote(edit.id, safe='')}")
+    location = request.absolute(f"/{quote(request.db.name, safe='')}/{quote(edit.id, safe=':')}")
     return json_response(
         {"ok": True, "id": edit.id, "rev": result},
         200 if edit.deleted else 201,
-        [("Location", location), ("ETag", f'"{result}"'), *(headers or ())],
+        [*([] if request.method == "DELETE" else [("Location", location)]), ("ETag", f'"{result}"')],
     )
 
 
@@ -158,7 +158,7 @@ async def copy_document(request: Request) -> Response:
     result = (await request.db.update_docs([edit], validator=validator_for(request)))[0]
     if isinstance(result, CouchError):
         raise result
-    location = request.absolute(f"/{quote(request.db.name, safe='')}/{quote(target, safe='')}")
+    location = request.absolute(f"/{quote(request.db.name, safe='')}/{quote(target, safe=':')}")
     return json_response(
         {"ok": True, "id": target, "rev": result}, 201, [("Location", location), ("ETag", f'"{result}"')]
     )
@@ -208,7 +208,7 @@ async def put_local(request: Request) -> Response:
 
 async def put_local_edit(request: Request, edit: Edit) -> Response:
     rev = await store_local(request, edit)
-    location = request.absolute(f"/{quote(request.db.name, safe='')}/{quote(edit.id, safe='')}")
+    location = request.absolute(f"/{quote(request.db.name, safe='')}/{quote(edit.id, safe=':')}")
     return json_response(
         {"ok": True, "id": edit.id, "rev": rev}, 201, [("Location", location), ("ETag", f'"{rev}"')]
     )

@@ -1,0 +1,132 @@
+"""The answer of `_explain`."""
+
+from typing import Any
+
+from .indexes import Index
+from .planner import Plan, covers, plan_json
+from .ranges import end_key, indexable_fields, start_key
+from .selector import fields_of, to_json
+
+HIGHEST_SHOWN = "<MAX>"
+
+
+def explain(chosen: Plan, dbname: str, partitioned: bool) -> dict[str, Any]:
+    options = chosen.options
+    fields = list(options["fields"] or ())
+    answer = {
+        "dbname": dbname,
+        "index": plan_json(chosen),
+        "partitioned": partitioned,
+        "selector": to_json(chosen.selector),
+        "opts": _options(options, fields),
+        "limit": options["limit"],
+        "skip": options["skip"],
+        "fields": fields,
+        "index_candidates": _candidates(chosen),
+        "selector_hints": [_hints(chosen)],
+    }
+    if chosen.index is not None and chosen.index.kind != "text":
+        answer["mrargs"] = _scan_arguments(chosen)
+        answer["covering"] = chosen.covering
+    return answer
+
+
+def _options(options: dict[str, Any], fields: list[str]) -> dict[str, Any]:
+    shown = {name: value for name, value in options.items() if name != "selector"}
+    shown["bookmark"] = "nil" if options["bookmark"] is None else options["bookmark"]
+    shown["use_index"] = list(options["use_index"])
+    shown["sort"] = dict(options["sort"])
+    shown["fields"] = fields
+    return shown
+
+
+def _hints(chosen: Plan) -> dict[str, Any]:
+    indexable = {name.split(":", 1)[0] for name in indexable_fields(chosen.selector)}
+    everything = set(fields_of(chosen.selector))
+    return {
+        "type": "json",
+        "indexable_fields": sorted(indexable),
+        "unindexable_fields": sorted(everything - indexable),
+    }
+
+
+def _scan_arguments(chosen: Plan) -> dict[str, Any]:
+    first, last = _keys(chosen)
+    if chosen.descending:
+        first, last = last, first
+    options = chosen.options
+    return {
+        "include_docs": not chosen.covering and options["r"] == 1,
+        "view_type": "map",
+        "reduce": False,
+        "partition": options["partition"] or None,
+        "start_key": first,
+        "end_key": last,
+        "direction": "rev" if chosen.descending else "fwd",
+        "stable": options["stable"] or options["stale"] == "ok",
+        "update": options["update"] and options["stale"] != "ok",
+        "conflicts": options["conflicts"] or "undefined",
+    }
+
+
+def _keys(chosen: Plan) -> tuple[Any, Any]:
+    if chosen.empty:
+        return None, None
+    if chosen.index is not None and chosen.index.kind == "special":
+        low, high = chosen.ranges[0].low, chosen.ranges[0].high
+        first = "" if low.open_ended else low.value
+        return first, HIGHEST_SHOWN if high.open_ended else high.value
+    last = end_key(chosen.ranges)
+    open_ended = len(last) < len(chosen.ranges) or all(found.high.operator for found in chosen.ranges)
+    return start_key(chosen.ranges), [*last, HIGHEST_SHOWN] if open_ended else last
+
+
+def _candidates(chosen: Plan) -> list[dict[str, Any]]:
+    losers = [index for index in chosen.trace.existing if index != chosen.index]
+    return [_candidate(chosen, index) for index in reversed(losers)]
+
+
+def _candidate(chosen: Plan, index: Index) -> dict[str, Any]:
+    usable, reason, ranking = _analysis(chosen, index)
+    fields = chosen.options["fields"]
+    return {
+        "index": index.to_json(),
+        "analysis": {
+            "usable": usable,
+            "reasons": [{"name": reason}],
+            "ranking": ranking,
+            "covering": covers(index, None if fields is None else list(fields))
+            if index.kind == "json"
+            else None,
+        },
+    }
+
+
+def _analysis(chosen: Plan, index: Index) -> tuple[bool, str, int]:
+    """(usable, why it was not chosen, rank): each stage that dropped indexes pushes the later ones down by one."""
+    trace = chosen.trace
+    not_partial = [i for i in trace.existing if i.partial is None]
+    stages = [
+        (True, "unfavored_type", [i for i in trace.filtered if i not in trace.of_kind]),
+        (True, "excluded_by_user", [i for i in trace.usable if i not in trace.filtered]),
+        (False, "", [i for i in trace.in_scope if i not in trace.usable]),
+        (False, "scope_mismatch", [i for i in not_partial if i not in trace.in_scope]),
+        (False, "is_partial", [i for i in trace.existing if i.partial is not None]),
+    ]
+    for place, candidate in enumerate(trace.ranked):
+        if candidate.index == index:
+            return True, _defeat(chosen, index, candidate.distance), place
+    rank = max(1, len(trace.ranked))
+    for number, (usable, reason, members) in enumerate(stages):
+        if index in members:
+            return usable, reason or trace.verdicts[index][0], rank
+        # CouchDB counts a stage for those behind it only when it held something.
+        rank += 1 if members and number < len(stages) - 1 else 0
+    return True, "excluded_by_user", rank
+
+
+def _defeat(chosen: Plan, index: Index, distance: int) -> str:
+    if distance > 0:
+        return "less_overlap"
+    width = len(chosen.index.columns) if chosen.index is not None else 0
+    return "too_many_fields" if len(index.columns) > width else "alphabetically_comes_after"

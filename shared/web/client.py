@@ -32,10 +32,7 @@ class Answer(NamedTuple):
 
 
 class ServiceClient:
-    """HTTP to the service at `base_url`; `deadline` (seconds) bounds a call with all its retries.
-
-    Without a `service_secret` it speaks for nobody but the token a call's `headers` bring.
-    """
+    """HTTP to the service at `base_url`; `deadline` (seconds) bounds a call with all its retries."""
 
     def __init__(
         self, base_url: str, service_secret: str, *, deadline: float = 2.5, pool_size: int = 16
@@ -62,7 +59,8 @@ class ServiceClient:
     ) -> Any:  # fmt: skip
         """The parsed JSON answer (None for an empty one). Raises the AisleError the other side answered, or Unavailable.
 
-        `token` asks as that user instead of as a service; `client_address` is the browser we ask for (limits count it).
+        `token` asks as that user instead of as a service, "" as nobody; `client_address` is the browser we ask for
+        (limits count it).
         """
         sent = self._headers(acting_user, token, client_address) | (headers or {})
         data = None if body is None else orjson.dumps(body)
@@ -79,10 +77,11 @@ class ServiceClient:
 
     def fetch(
         self, method: str, path: str, body: bytes | None = None, *,
-        headers: dict[str, str] | None = None, deadline: float | None = None,
+        token: str | None = None, headers: dict[str, str] | None = None, deadline: float | None = None,
     ) -> Answer:  # fmt: skip
         """One try, bytes in and out: CSV, pictures, NDJSON, conditional reads. Raises like `call`."""
-        return self._send(method, path, body, self._headers(None) | (headers or {}), time.monotonic() + (deadline or self._deadline))
+        sent = self._headers(None, token, None) | (headers or {})
+        return self._send(method, path, body, sent, time.monotonic() + (deadline or self._deadline))
 
     def _once(self, method: str, path: str, data: bytes | None, headers: dict[str, str], ends: float) -> Any:
         answer = self._send(method, path, data, headers, ends)
@@ -105,7 +104,8 @@ class ServiceClient:
         self, acting_user: str | None, token: str | None, client_address: str | None
     ) -> dict[str, str]:
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
-        headers["Authorization"] = f"Bearer {token}" if token else f"Service {self._secret}"
+        if token != "":
+            headers["Authorization"] = f"Service {self._secret}" if token is None else f"Bearer {token}"
         if request_id():
             headers["X-Request-ID"] = request_id()
         if acting_user:

@@ -189,7 +189,7 @@ def _is_attachment(request: Request) -> bool:
 
 def gunzip(body: bytes, encoding: str) -> bytes:
     if encoding != "gzip":
-        raise CouchError(415, "bad_ctype", f"{encoding} is not a supported content encoding.")
+        raise CouchError(415, "bad_content_type", f"{encoding} is not a supported content encoding.")
     try:
         unpacker = zlib.decompressobj(31)
         plain = unpacker.decompress(body, MAX_BODY)

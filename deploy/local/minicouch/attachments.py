@@ -43,8 +43,13 @@ def encode(name: str, content_type: str, data: bytes, encoding: str = "identity"
 
 
 def decode(record: Record, stored: bytes) -> bytes:
-    """The bytes a client put."""
-    return zlib.decompress(stored, 31) if record["encoding"] == "gzip" else stored
+    """The bytes a client put; what it wrongly called gzip comes back as it came."""
+    if record["encoding"] != "gzip":
+        return stored
+    try:
+        return zlib.decompress(stored, 31)
+    except zlib.error:
+        return stored
 
 
 def inline_data(name: str, entry: dict[str, Any]) -> bytes:
@@ -106,11 +111,17 @@ def member(db: "Documents", record: Record, since: int, encoding_info: bool) -> 
         "revpos": record["revpos"],
         "digest": record["digest"],
     }
+    found["data"] = base64.b64encode(decode(record, stored)).decode()
     if encoding_info and record["encoding"] != "identity":
-        found |= {"data": base64.b64encode(stored).decode(), "encoding": record["encoding"]}
-    else:
-        found["data"] = base64.b64encode(decode(record, stored)).decode()
+        found |= {"encoding": record["encoding"], "encoded_length": record["encoded_length"]}
     return found
+
+
+def check_name(name: str) -> str:
+    """Errors: 400 for a name CouchDB keeps for itself."""
+    if name[:1] == "_":
+        raise bad_request(f"Attachment name '{name}' starts with prohibited character '_'")
+    return name
 
 
 def attach(entry: dict[str, Any], data: bytes) -> None:

@@ -146,6 +146,7 @@ class Database(Documents):
     def purge(self, docid: str, revs: list[str]) -> list[str]:
         """Remove leaf revisions as if they had never been; returns those that were removed. Not durable yet."""
         with self.transaction() as change:
+            change.log_purge(docid, revs)
             old = change.get_many([docid]).get(docid)
             if old is None:
                 return []
@@ -153,7 +154,6 @@ class Database(Documents):
             purged = [rev for rev in revs if rev in tree.nodes and change.forget(docid, tree.purge(rev))]
             if not purged:
                 return []
-            change.log_purge(docid, purged)
             batch = Batch(self, change, {docid: old})
             if tree.nodes:
                 batch.restore(old, tree)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .attachments import check_name
 from .errors import CouchError, bad_request
 from .http import dumps
 from .ids import check_docid
@@ -12,7 +13,6 @@ KEPT = {
     "_access", "_replication_state", "_replication_state_time", "_replication_state_reason", "_replication_id",
     "_replication_stats",
 }  # fmt: skip
-MAX_NESTING = 240
 
 
 class Edit:
@@ -43,7 +43,6 @@ def parse_edit(value: Any, docid: str | None = None, max_size: int = 8_000_000) 
     if not isinstance(value, dict):
         raise bad_request("Document must be a JSON object")
     path: list[str] = []
-    revisions = False
     deleted = False
     attachments: dict[str, dict[str, Any]] = {}
     found_id = ""
@@ -60,11 +59,9 @@ def parse_edit(value: Any, docid: str | None = None, max_size: int = 8_000_000) 
         elif key == "_deleted" and isinstance(item, bool):
             deleted = item
         elif key == "_revisions" and isinstance(item, dict):
-            path, revisions = parse_revisions(item), True
+            path = parse_revisions(item)
         elif key == "_attachments" and isinstance(item, dict):
-            attachments = item
-            if not all(isinstance(entry, dict) for entry in item.values()):
-                raise bad_request("Invalid attachment")
+            attachments = {check_name(name): entry for name, entry in item.items() if isinstance(entry, dict)}
         elif key in KEPT:
             body[key] = item
         elif key not in IGNORED:
@@ -72,6 +69,4 @@ def parse_edit(value: Any, docid: str | None = None, max_size: int = 8_000_000) 
     edit = Edit(docid if docid is not None else found_id, body, path, deleted, attachments)
     if len(edit.encoded) > max_size:
         raise CouchError(413, "document_too_large", edit.id or found_id)
-    if revisions and not path:
-        edit.path = []
     return edit

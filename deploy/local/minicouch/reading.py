@@ -7,15 +7,16 @@ import orjson
 
 from . import attachments
 from .database import Database
-from .errors import not_found
+from .errors import bad_request, not_found
 from .http import parse_json
-from .revisions import RevisionTree, normal_rev, parse_rev, position
+from .revisions import RevisionTree, normal_rev, position
 from .store.rows import StoredDoc, stubs
 
 FLAGS = (
     "attachments", "revs", "local_seq", "revs_info", "conflicts", "deleted", "deleted_conflicts", "latest",
     "att_encoding_info",
 )  # fmt: skip
+WINNER_ONLY = {"revs_info", "conflicts", "deleted_conflicts", "local_seq"}
 
 
 @dataclass(slots=True)
@@ -49,12 +50,14 @@ def parse_options(query: dict[str, str]) -> ReadOptions:
     if "atts_since" in query:
         options.atts_since = revs_list(parse_json(query["atts_since"].encode()))
         options.flags.add("attachments")
+    if (options.rev is not None and "latest" not in options.flags) or options.open_revs is not None:
+        options.flags -= WINNER_ONLY
     return options
 
 
 def revs_list(value: Any) -> list[str]:
     if not isinstance(value, list):
-        parse_rev(None)
+        raise bad_request("Invalid list of revisions")
     return [normal_rev(item) for item in value]
 
 
@@ -83,7 +86,7 @@ def open_revisions(db: Database, docid: str, options: ReadOptions) -> list[tuple
         return [] if options.open_revs == "all" else [(rev, None) for rev in options.open_revs or []]
     tree = db.tree(doc)
     if options.open_revs == "all":
-        wanted = tree.leaves()
+        wanted = tree.leaves_in_tree_order()
     else:
         wanted = list(options.open_revs or [])
         if "latest" in options.flags:

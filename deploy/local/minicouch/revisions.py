@@ -78,6 +78,22 @@ class RevisionTree:
             found.sort(key=lambda rev: (not nodes[rev][1], sort_key(rev)), reverse=True)
         return found
 
+    def leaves_in_tree_order(self) -> list[str]:
+        """Leaf revisions as CouchDB walks the tree: the highest root first, then children in order of their hashes."""
+        children: dict[str | None, list[str]] = {}
+        for rev, (parent, _) in self.nodes.items():
+            children.setdefault(parent, []).append(rev)
+        stack = sorted(children.get(None, []), key=sort_key)
+        found = []
+        while stack:
+            rev = stack.pop()
+            below = children.get(rev)
+            if below:
+                stack += sorted(below, key=sort_key, reverse=True)
+            else:
+                found.append(rev)
+        return found
+
     def winner(self) -> str:
         return self.leaves()[0]
 
@@ -103,7 +119,7 @@ class RevisionTree:
 
     def leaves_under(self, rev: str) -> list[str]:
         """The leaves that descend from a revision, itself if it is one (`latest=true`)."""
-        return [leaf for leaf in self.leaves() if rev in self.path(leaf)]
+        return [leaf for leaf in self.leaves_in_tree_order() if rev in self.path(leaf)]
 
     def merge(self, path: list[str], deleted: bool) -> str:
         """Add a history, newest revision first.
@@ -162,7 +178,7 @@ class RevisionTree:
 def missing(tree: RevisionTree | None, revs: list[str]) -> tuple[list[str], list[str]]:
     """Which of the revisions a tree lacks, and the leaves that may be ancestors of them."""
     nodes = tree.nodes if tree else {}
-    absent = [rev for rev in revs if rev not in nodes]
+    absent = sorted((rev for rev in revs if rev not in nodes), key=sort_key)
     if not absent or tree is None:
         return absent, []
     highest = max(position(rev) for rev in absent)

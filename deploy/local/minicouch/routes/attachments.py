@@ -7,7 +7,7 @@ from urllib.parse import quote
 from .. import attachments, reading
 from ..attachments import Record
 from ..edits import Edit, parse_edit
-from ..errors import CouchError, bad_request, not_found
+from ..errors import CouchError, not_found
 from ..http import Request, Response, json_response
 from ..validation import validator_for
 from .documents import asked_revision, check_for, docid_of, not_modified
@@ -94,10 +94,10 @@ def _multipart_ranges(data: bytes, ranges: list[tuple[int, int]], content_type: 
 
 
 async def put_attachment(request: Request) -> Response:
-    name = check_name(_name(request))
+    name = attachments.check_name(_name(request))
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip"):
-        raise CouchError(415, "bad_ctype", "Only gzip and identity content-encodings are supported")
+        raise CouchError(415, "bad_content_type", "Only gzip and identity content-encodings are supported")
     entry = {
         "content_type": request.headers.get("content-type", "application/octet-stream"),
         "data": request.body,
@@ -118,20 +118,14 @@ async def put_attachment(request: Request) -> Response:
 async def delete_attachment(request: Request) -> Response:
     name = _name(request)
     rev = asked_revision(request)
-    doc = reading.open_document(request.db, docid_of(request), reading.ReadOptions(rev=rev))
-    _record(doc.attachments(), name)
+    if rev is None:
+        _record(reading.open_document(request.db, docid_of(request), reading.PLAIN).attachments(), name)
     edit = _base(request, rev)
+    if rev is not None and name not in edit.attachments:
+        raise not_found("Document is missing attachment")
     edit.attachments.pop(name, None)
     new_rev = await _save(request, edit)
     return json_response({"ok": True, "id": edit.id, "rev": new_rev})
-
-
-def check_name(name: str) -> str:
-    if not name:
-        raise bad_request("Attachment name can't be empty")
-    if name[0] == "_":
-        raise bad_request("Attachment name can't start with '_'")
-    return name
 
 
 def _base(request: Request, rev: str | None) -> Edit:
@@ -142,11 +136,7 @@ def _base(request: Request, rev: str | None) -> Edit:
         return Edit(docid, {})
     doc = request.db.get_rev(docid, rev)
     if doc is None or doc.rev != rev:
-        current = request.db.get(docid)
-        known = current is not None and rev in request.db.tree(current).nodes
-        raise CouchError(409, "conflict", "Document update conflict.") if known or current else CouchError(
-            409, "not_found", "missing_rev"
-        )
+        raise CouchError(409, "not_found", "missing_rev")
     body = {key: value for key, value in doc.dict().items() if key[0] != "_"}
     edit = parse_edit(body, docid)
     edit.path = [rev]

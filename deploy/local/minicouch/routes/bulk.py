@@ -11,7 +11,6 @@ from ..edits import Edit, parse_edit
 from ..errors import CouchError, bad_request
 from ..http import Request, Response, dumps, json_response, raw_json
 from ..ids import check_docid, check_partitioned_docid
-from ..store.rows import StoredDoc
 from ..validation import validator_for
 from . import multipart
 from .documents import store_local
@@ -130,11 +129,10 @@ def _get(
         since = [revisions.normal_rev(known) for known in wanted.get("atts_since") or []]
     except CouchError as error:
         return docid, [_error(docid, rev, error)]
-    if rev is None:
-        doc = db.get(docid)
-        found: list[tuple[str, StoredDoc | None]] = [("undefined", doc)]
-    else:
-        found = reading.open_revisions(db, docid, reading.ReadOptions(options.flags, open_revs=asked))
+    flags = options.flags - reading.WINNER_ONLY
+    found = reading.open_revisions(db, docid, reading.ReadOptions(flags, open_revs=asked))
+    if not found:
+        found = [("undefined", None)]
     return docid, [
         {"doc": doc, "since": since}
         if doc is not None
@@ -144,7 +142,7 @@ def _get(
 
 
 def _error(docid: Any, rev: Any, error: CouchError) -> dict[str, Any]:
-    return {"error": {"id": docid, "rev": rev, "error": error.error, "reason": error.reason}}
+    return {"error": {"rev": rev, "reason": error.reason, "id": docid, "error": error.error}}
 
 
 def _wanted_revisions(request: Request) -> dict[str, list[str]]:

@@ -198,7 +198,7 @@ async def _json(reader: Reader) -> AsyncIterator[bytes]:
         if rows:
             yield separator + b",\r\n".join(row for _, row in rows)
             separator = b",\r\n"
-    yield b"\n],\n" + reader.end()
+    yield b"\n],\n" + reader.end() + b"\n"
 
 
 async def _waves(reader: Reader) -> AsyncIterator[list[tuple[str, bytes]] | None]:

@@ -102,8 +102,14 @@ async def save(request: Request, edit: Edit) -> Response:
     return json_response(
         {"ok": True, "id": edit.id, "rev": result},
         200 if edit.deleted else 201,
-        [*([] if request.method == "DELETE" else [("Location", location)]), ("ETag", f'"{result}"')],
+        _written_headers(request, location, f'"{result}"'),
     )
+
+
+def _written_headers(request: Request, location: str, etag: str) -> Headers:
+    """CouchDB names the place after PUT and POST, the ETag after PUT and DELETE."""
+    headers = [] if request.method == "DELETE" else [("Location", location)]
+    return headers if request.method == "POST" else [*headers, ("ETag", etag)]
 
 
 def asked_revision(request: Request) -> str | None:
@@ -182,6 +188,10 @@ def _destination(request: Request) -> tuple[str, str | None]:
 # local documents: never replicated, no history
 
 
+def no_local_id(_request: Request) -> Response:
+    raise bad_request("Invalid _local document id.")
+
+
 def _local_id(request: Request) -> str:
     return f"_local/{request.params['docid']}"
 
@@ -242,6 +252,8 @@ async def delete_local(request: Request) -> Response:
 
 ROUTES = [
     ("POST", "/{db}", post_document, "document"),
+    ("GET", "/{db}/_local", no_local_id, "local document"),
+    ("PUT", "/{db}/_local", no_local_id, "local document"),
     ("GET", "/{db}/_local/{docid}", get_local, "local document"),
     ("PUT", "/{db}/_local/{docid}", put_local, "local document"),
     ("DELETE", "/{db}/_local/{docid}", delete_local, "local document"),

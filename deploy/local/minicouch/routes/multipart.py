@@ -89,7 +89,7 @@ def bulk_response(db: Database, results: list[dict[str, Any]], options: reading.
         if content_type != "application/json":
             out.append(f"\r\nX-Doc-Id: {doc.id}\r\nX-Rev-Id: {doc.rev}".encode())
         out += [b"\r\nContent-Type: ", content_type.encode(), b"\r\n\r\n", body]
-    out += [b"\r\n--", outer.encode(), b"--"]
+    out += [b"\r\n--", outer.encode(), b"--\r\n"]
     return Response(200, b"".join(out), [("Content-Type", f'multipart/mixed; boundary="{outer}"')])
 
 

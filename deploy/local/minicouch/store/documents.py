@@ -214,7 +214,7 @@ class Documents:
         return row[0] if row else None
 
     def purges(self) -> list[tuple[int, str, list[str]]]:
-        rows = self._reader().execute("SELECT seq, id, revs FROM purges ORDER BY seq")
+        rows = self._reader().execute("SELECT seq, id, revs FROM purges ORDER BY seq DESC")
         return [(seq, docid, orjson.loads(revs)) for seq, docid, revs in rows]
 
     def setting(self, key: str, default: Any = None) -> Any:

@@ -1,0 +1,234 @@
+"""What a visitor sets in motion: logging in, keeping a session fresh, filling a basket, placing an order, importing."""
+
+import base64
+import hashlib
+import logging
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import jwt
+import orjson
+from cryptography.fernet import Fernet
+from redis import Redis
+
+from services.storefront.clients import Products, Services, Users, chunks
+from services.storefront.rules import taxonomy
+from shared.errors import AisleError, Conflict, NotFound, Unauthorized, Unavailable
+from shared.money import Money, add, times
+
+log = logging.getLogger(__name__)
+
+MENU_DEPTH = 3
+LEEWAY = 30
+MOST_OF_ONE = 99
+GUEST_LINES = 40
+
+
+@dataclass(frozen=True)
+class Session:
+    """A logged-in browser: its tokens, when the access token ends (epoch seconds), and what pages greet it with."""
+
+    access: str
+    refresh: str
+    expires: int
+    name: str = ""
+    userid: str = ""
+    roles: tuple[str, ...] = ()
+
+    @property
+    def staff(self) -> bool:
+        return "admin" in self.roles or "staff" in self.roles
+
+    def renewed(self, tokens: dict) -> "Session":
+        return session_from(tokens, self.name)
+
+
+def session_from(tokens: dict, name: str) -> Session:
+    """A session of the users service's token answer; its claims were signed for us over a trusted connection."""
+    claims = jwt.decode(tokens["access_token"], options={"verify_signature": False})
+    expires = int(time.time()) + int(tokens["expires_in"])
+    roles = tuple(claims.get("roles", ()))
+    return Session(tokens["access_token"], tokens["refresh_token"], expires, name, str(claims["sub"]), roles)
+
+
+def log_in(services: Services, email: str, password: str, address: str, basket: Mapping[str, int]) -> tuple[Session, int]:
+    """A session, and how many things its basket holds once the guest's basket is merged in. Raises Unauthorized."""
+    session = session_from(services.users.log_in(email, password, address), "")
+    puts = {f"line{number}": _merging(services.users, session.access, line) for number, line in enumerate(basket.items())}
+    if puts:
+        services.together(**puts)
+    me = services.users.me(session.access)
+    session = Session(session.access, session.refresh, session.expires, me["name"], session.userid, session.roles)
+    return session, pieces(me.get("basket") or ())
+
+
+def _merging(users: Users, token: str, line: tuple[str, int]):
+    def put() -> None:
+        try:
+            users.put_in_basket(token, *line)
+        except NotFound:
+            log.info("a guest's basket line was left out: its product is gone")
+
+    return put
+
+
+def pieces(lines: Iterable[Mapping]) -> int:
+    return sum(line["quantity"] for line in lines)
+
+
+class Refresher:
+    """Renews access tokens, once per refresh token however many requests of a browser ask at the same time.
+
+    A refresh token works once; its reuse would end the session everywhere. So the first request to ask takes a lock
+    in Redis, and the others wait for what it got, which is kept for a minute, encrypted with the old token.
+    """
+
+    def __init__(self, users: Users, redis: Redis, *, patience: float = 3.0) -> None:
+        self._users, self._redis, self._patience = users, redis, patience
+
+    def fresh(self, session: Session) -> Session:
+        """`session` while its access token lasts, else a renewed one. Raises Unauthorized when it is over."""
+        if session.expires - LEEWAY > time.time():
+            return session
+        name = hashlib.sha256(session.refresh.encode()).hexdigest()
+        box = Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"storefront" + session.refresh.encode()).digest()))
+        ends = time.monotonic() + self._patience
+        while time.monotonic() < ends:
+            if kept := self._redis.get(f"storefront:renewed:{name}"):
+                return self._opened(session, box, kept)
+            if self._redis.set(f"storefront:renewing:{name}", "1", nx=True, px=int(self._patience * 1000)):
+                return self._renew(session, name, box)
+            time.sleep(0.05)
+        raise Unavailable("Your session could not be renewed just now; try again.")
+
+    def _renew(self, session: Session, name: str, box: Fernet) -> Session:
+        try:
+            tokens = self._users.refresh(session.refresh)
+        except Unauthorized:
+            tokens = None
+        except AisleError:
+            self._redis.delete(f"storefront:renewing:{name}")
+            raise
+        kept = box.encrypt(orjson.dumps(tokens))
+        self._redis.set(f"storefront:renewed:{name}", kept, ex=60)
+        return self._opened(session, box, kept)
+
+    @staticmethod
+    def _opened(session: Session, box: Fernet, kept: bytes) -> Session:
+        tokens = orjson.loads(box.decrypt(kept))
+        if tokens is None:
+            raise Unauthorized("Your session has ended; log in again.")
+        return session.renewed(tokens)
+
+
+class Departments:
+    """The category menu, asked for again every `seconds`, by one request while the others are shown the last one.
+
+    While products is away the last menu is shown (an empty one if there was none), and asked for again 5 s later.
+    """
+
+    def __init__(self, products: Products, seconds: float) -> None:
+        self._products, self._seconds = products, seconds
+        self._menu, self._until, self._asking = taxonomy.Menu(), 0.0, threading.Lock()
+
+    def menu(self) -> taxonomy.Menu:
+        first = self._until == 0.0
+        if time.monotonic() >= self._until and self._asking.acquire(blocking=first):
+            try:
+                if time.monotonic() >= self._until:
+                    self._ask()
+            finally:
+                self._asking.release()
+        return self._menu
+
+    def forget(self) -> None:
+        """The desk changed products: ask again at the next page."""
+        self._until = min(self._until, 0.1)
+
+    def _ask(self) -> None:
+        try:
+            answer = self._products.categories(MENU_DEPTH)
+        except AisleError as error:
+            log.warning("showing the last menu known: %s", error)
+            self._until = time.monotonic() + 5
+            return
+        self._menu = taxonomy.menu(answer["items"] if isinstance(answer, dict) else answer)
+        self._until = time.monotonic() + self._seconds
+
+
+@dataclass(frozen=True)
+class Line:
+    """One basket line with today's price; `product` is None when the shop has it no more."""
+
+    productid: str
+    quantity: int
+    product: dict | None
+
+    @property
+    def sum(self) -> Money | None:
+        return times(self.product["price"], self.quantity) if self.product else None
+
+    @property
+    def short(self) -> bool:
+        """More than there is."""
+        return self.product is not None and self.product.get("stock", 0) < self.quantity
+
+
+@dataclass(frozen=True)
+class Basket:
+    lines: list[Line]
+
+    @property
+    def buyable(self) -> bool:
+        return bool(self.lines) and all(line.product and not line.short for line in self.lines) and len(self.currencies) == 1
+
+    @property
+    def currencies(self) -> set[str]:
+        return {line.product["price"]["currency"] for line in self.lines if line.product}
+
+    @property
+    def goods(self) -> Money | None:
+        sums = [line.sum for line in self.lines if line.product]
+        return add(*sums) if len(self.currencies) == 1 else None
+
+    @property
+    def count(self) -> int:
+        return pieces({"quantity": line.quantity} for line in self.lines)
+
+
+def priced(products: Products, wanted: Mapping[str, int]) -> Basket:
+    """A basket with today's prices, in one look-up."""
+    if not wanted:
+        return Basket([])
+    found = {product["productid"]: product for product in products.lookup(list(wanted))["found"]}
+    return Basket([Line(productid, quantity, found.get(productid)) for productid, quantity in wanted.items()])
+
+
+def wanted_of(me: dict) -> dict[str, int]:
+    return {line["productid"]: line["quantity"] for line in me.get("basket") or ()}
+
+
+def with_guest_line(basket: Mapping[str, int], productid: str, quantity: int) -> dict[str, int]:
+    """A guest's basket with one line set (0 takes it out). Raises Conflict when the cookie would grow too large."""
+    changed = {**basket, productid: min(quantity, MOST_OF_ONE)}
+    if quantity <= 0:
+        changed.pop(productid)
+    if len(changed) > GUEST_LINES:
+        raise Conflict(f"A basket holds {GUEST_LINES} different things until you log in.")
+    return changed
+
+
+def import_products(products: Products, token: str, lines: Iterable[bytes], first_line: int = 1) -> dict:
+    """Sends an NDJSON stream in pieces and adds up the answers; line numbers are those of the whole stream."""
+    total: dict = {"created": 0, "updated": 0, "unchanged": 0, "failed": []}
+    sent = first_line - 1
+    for group in chunks(iter(lines)):
+        answer = products.import_lines(token, b"".join(group))
+        for name in ("created", "updated", "unchanged"):
+            total[name] += answer.get(name, 0)
+        total["failed"] += [{**each, "line": each["line"] + sent} for each in answer.get("failed", ())]
+        sent += len(group)
+    total["lines"] = sent - first_line + 1
+    return total

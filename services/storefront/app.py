@@ -1,0 +1,63 @@
+"""The storefront, wired."""
+
+import os
+from contextlib import nullcontext
+from datetime import timedelta
+
+from flask import Flask
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from services.storefront.actions import Departments, Refresher
+from services.storefront.clients import Orders, Products, Services, Users
+from services.storefront.pages import BLUEPRINTS
+from services.storefront.pages.context import Context
+from services.storefront.pages.desk.products import allow_large_files
+from services.storefront.pages.frame import register_frame
+from services.storefront.pages.visitor import register_visitor
+from services.storefront.settings import Settings
+from services.storefront.store import Letters
+from shared.settings import load
+from shared.web import ServiceClient, log_as_json, open_redis
+from shared.web.factory import Service
+from shared.web.health import health_blueprint
+from shared.web.metrics import metrics_answer
+
+
+def create_app(settings: Settings | None = None) -> Flask:
+    """The WSGI application. Nothing is connected to yet."""
+    settings = settings or load(Settings, os.environ)
+    redis = open_redis(settings.redis_url)
+    services = open_services(settings)
+    app = Service("storefront", settings, nullcontext)
+    log_as_json("storefront", settings.log_level)
+    app.config.update(
+        SESSION_COOKIE_NAME="aisle_visit", SESSION_COOKIE_SAMESITE="Lax", SESSION_COOKIE_SECURE=settings.secure_cookies,
+        SESSION_REFRESH_EACH_REQUEST=False, PERMANENT_SESSION_LIFETIME=timedelta(days=settings.session_days),
+    )  # fmt: skip
+    app.extensions["aisle.provided"] = Context(
+        settings=settings,
+        services=services,
+        departments=Departments(services.products, settings.menu_seconds),
+        refresher=Refresher(services.users, redis),
+        letters=Letters(settings.mail_dir) if settings.local and settings.mail_dir else None,
+    )
+    app.before_request(allow_large_files)
+    register_visitor(app)
+    register_frame(app)
+    for blueprint in BLUEPRINTS:
+        app.register_blueprint(blueprint)
+    checks = {"users": services.users.ready, "products": services.products.ready, "orders": services.orders.ready, "redis": redis.ping}
+    app.register_blueprint(health_blueprint(checks))
+    app.add_url_rule("/metrics", "metrics", metrics_answer)
+    hops = settings.proxy_hops
+    app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)
+    return app
+
+
+def open_services(settings: Settings) -> Services:
+    """Clients of the three services; what they ask for nobody or for a customer's token is said with each call."""
+    return Services(
+        Users(ServiceClient(settings.users_url, settings.service_secret)),
+        Products(ServiceClient(settings.products_url, settings.service_secret)),
+        Orders(ServiceClient(settings.orders_url, settings.service_secret)),
+    )

@@ -1,0 +1,129 @@
+"""Every form of the shop as data: the template draws it, `read` takes only the fields named here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from shared.errors import Invalid
+
+
+@dataclass(frozen=True)
+class Field:
+    """One input. `kind` is an input type, or "textarea", "select", "check"."""
+
+    name: str
+    label: str
+    kind: str = "text"
+    required: bool = True
+    autocomplete: str = ""
+    help: str = ""
+    most: int = 200
+    least: int = 0
+    options: tuple[tuple[str, str], ...] = ()
+    inputmode: str = ""
+
+
+@dataclass
+class Form:
+    """Fields with what was typed and what was wrong with it; `general` is what is wrong with no field in particular."""
+
+    fields: tuple[Field, ...]
+    values: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, list[str]] = field(default_factory=dict)
+    general: str = ""
+
+    def read(self, sent: Mapping[str, str]) -> "Form":
+        """Takes the sent values over and checks what can be checked here; passwords are not shown again."""
+        for item in self.fields:
+            text = sent.get(item.name, "")
+            text = text if item.kind == "password" else text.strip()
+            self.values[item.name] = text
+            if wrong := _wrong(item, text):
+                self.errors[item.name] = [wrong]
+        return self
+
+    @property
+    def ok(self) -> bool:
+        return not self.errors and not self.general
+
+    def blame(self, error: Invalid) -> None:
+        """Puts a service's complaints beside their fields, the others on top."""
+        names = {item.name for item in self.fields}
+        for path, messages in error.errors.items():
+            known = next((part for part in reversed(path.split(".")) if part in names), None)
+            if known:
+                self.errors.setdefault(known, []).extend(messages)
+            else:
+                self.general = " ".join([self.general, *messages]).strip()
+        if self.ok:
+            self.general = error.detail
+
+
+def _wrong(item: Field, text: str) -> str:
+    if item.required and not text:
+        return f"{item.label} is missing."
+    if text and len(text) < item.least:
+        return f"At least {item.least} characters, please."
+    if len(text) > item.most:
+        return f"At most {item.most} characters, please."
+    if item.kind == "email" and text and "@" not in text[1:-1]:
+        return "An e-mail address looks like name@example.com."
+    if item.kind == "select" and text and text not in dict(item.options):
+        return "Choose one of the list."
+    return ""
+
+
+EMAIL = Field("email", "E-mail", "email", autocomplete="email", most=254)
+NEW_PASSWORD = Field("password", "Password", "password", autocomplete="new-password", least=8, most=128, help="8 characters or more.")
+
+REGISTER = (Field("name", "Your name", autocomplete="name", most=100), EMAIL, NEW_PASSWORD)
+LOGIN = (EMAIL, Field("password", "Password", "password", autocomplete="current-password", most=128))
+ASK_RESET = (EMAIL,)
+RESET = (NEW_PASSWORD,)
+PROFILE = (Field("name", "Your name", autocomplete="name", most=100),)
+ERASE = (Field("confirm", "Type ERASE to confirm", autocomplete="off", most=10),)
+
+ADDRESS = (
+    Field("name", "Name of this address", help="Such as Home or Work.", most=100),
+    Field("address", "Address", "textarea", autocomplete="street-address", help="As on an envelope, one line below the other.", most=500),
+    Field("default", "Deliver here unless I say otherwise", "check", required=False),
+)
+
+REVIEW = (
+    Field("stars", "Your rating", "select", options=tuple((str(number), f"{number} of 5") for number in (5, 4, 3, 2, 1))),
+    Field("title", "In a few words", required=False, most=100),
+    Field("text", "What should others know?", "textarea", required=False, most=2000),
+)
+
+PRODUCT = (
+    Field("productid", "Product id", most=60, help="Letters, digits, - and _. It cannot be changed later."),
+    Field("name", "Name"),
+    Field("brand", "Brand", required=False),
+    Field("taxonomy", "Category", help="From the department down, joined by #: Home#Kitchen#Mugs"),
+    Field("description", "Description", "textarea", required=False, most=20000),
+    Field("keywords", "Search words", required=False, most=500, help="Separated by commas."),
+    Field("colours", "Colours", required=False, help="Separated by commas."),
+    Field("price", "Price", inputmode="decimal", most=20),
+    Field("delivery", "Delivery charge", inputmode="decimal", most=20),
+    Field("currency", "Currency", most=3, help="Three letters: GBP, EUR, USD ..."),
+    Field("image", "Picture", required=False, most=1000, help="An https address, or a path on this site."),
+)
+STOCK = (
+    Field("delta", "Add or take away", inputmode="numeric", most=9, help="12 adds twelve, -3 takes three away."),
+    Field("reason", "Why", help="Such as: delivery from the supplier, broken."),
+)
+DISPATCH = (Field("courier", "Courier", most=60), Field("courierid", "Tracking number", most=100))
+STAFF = (EMAIL, Field("role", "Role", "select", options=(("staff", "Staff"), ("admin", "Admin"), ("customer", "Customer, no desk"))))
+REFUND = (Field("amount", "Amount", inputmode="decimal", most=20), Field("reason", "Why", most=300))
+
+
+def words(text: str) -> list[str]:
+    """"red, blue" -> ["red", "blue"]"""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def whole(text: str, name: str) -> int:
+    """A whole number. Raises Invalid on the field `name` otherwise."""
+    try:
+        return int(text)
+    except ValueError:
+        raise Invalid(errors={name: ["Write a whole number."]}) from None

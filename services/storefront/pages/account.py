@@ -1,0 +1,96 @@
+"""A customer's account: name, addresses, everything the shop holds (export), and leaving for good (erasure)."""
+
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+
+from services.storefront import forms
+from services.storefront.pages.context import services
+from services.storefront.pages.visitor import leave, needs_login, token
+from shared.errors import BadRequest, Conflict, Forbidden, Invalid
+
+account = Blueprint("account", __name__, url_prefix="/account")
+
+
+@account.get("")
+@needs_login
+def show() -> str:
+    return _page()
+
+
+@account.post("")
+@needs_login
+def save() -> str | Response:
+    form = forms.Form(forms.PROFILE).read(request.form)
+    if form.ok:
+        try:
+            services().users.change(token(), {"name": form.values["name"]})
+            flash("Saved.", "good")
+            return redirect(url_for("account.show"))
+        except Invalid as error:
+            form.blame(error)
+    return _page(profile=form)
+
+
+@account.post("/addresses")
+@needs_login
+def add_address() -> str | Response:
+    form = forms.Form(forms.ADDRESS).read(request.form)
+    if form.ok:
+        body = {"name": form.values["name"], "address": form.values["address"], "default": bool(form.values["default"])}
+        try:
+            services().users.add_address(token(), body)
+            flash("Address added.", "good")
+            return redirect(url_for("account.show") + "#addresses")
+        except Invalid as error:
+            form.blame(error)
+    return _page(address=form)
+
+
+@account.post("/addresses/<address_id>")
+@needs_login
+def change_address(address_id: str) -> Response:
+    """One of three buttons: make it the default, save its words, take it away."""
+    try:
+        if "remove" in request.form:
+            services().users.drop_address(token(), address_id)
+        elif "default" in request.form:
+            services().users.change_address(token(), address_id, {"default": True})
+        else:
+            body = {"name": request.form.get("name", "")[:100], "address": request.form.get("address", "")[:500]}
+            services().users.change_address(token(), address_id, body)
+        flash("Saved.", "good")
+    except (Conflict, Invalid) as error:
+        flash(error.detail, "bad")
+    return redirect(url_for("account.show") + "#addresses")
+
+
+@account.get("/export")
+@needs_login
+def export() -> Response:
+    answer = services().users.export(token())
+    headers = {"Content-Disposition": 'attachment; filename="my-aisle-data.json"'}
+    return Response(answer.body, mimetype="application/json", headers=headers)
+
+
+@account.post("/erase")
+@needs_login
+def erase() -> str | Response:
+    form = forms.Form(forms.ERASE).read(request.form)
+    if form.ok and form.values["confirm"] != "ERASE":
+        form.errors["confirm"] = ["Type ERASE in capital letters, or leave things as they are."]
+    if form.ok:
+        try:
+            services().users.erase(token(), {})
+            leave()
+            flash("Your account is erased. Thank you for having been here.", "good")
+            return redirect(url_for("shop.home"))
+        except (BadRequest, Conflict, Forbidden, Invalid) as error:
+            form.general = error.detail
+    return _page(erase=form)
+
+
+def _page(profile: forms.Form | None = None, address: forms.Form | None = None, erase: forms.Form | None = None) -> str:
+    me = services().users.me(token())
+    return render_template(
+        "account.html", me=me, profile=profile or forms.Form(forms.PROFILE, {"name": me["name"]}),
+        address=address or forms.Form(forms.ADDRESS), erase=erase or forms.Form(forms.ERASE),
+    )  # fmt: skip

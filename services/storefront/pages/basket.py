@@ -1,0 +1,57 @@
+"""The basket: a guest's lives in the cookie, a customer's with the users service."""
+
+from flask import Blueprint, Response, flash, redirect, render_template, request, session, url_for
+
+from services.storefront import actions, forms
+from services.storefront.pages.context import enhanced, services
+from services.storefront.pages.visitor import basket_count, guest_basket, logged_in, own_path, token
+from shared.errors import Conflict
+
+basket = Blueprint("basket", __name__)
+
+
+@basket.get("/basket")
+def show() -> str:
+    found = actions.priced(services().products, _wanted())
+    session["count"] = found.count
+    return render_template("basket.html", basket=found)
+
+
+@basket.post("/basket")
+def add() -> str | Response:
+    """Puts something in, on top of what is in already."""
+    productid, quantity = request.form["productid"], forms.whole(request.form.get("quantity", "1"), "quantity")
+    now = _wanted().get(productid, 0)
+    _set(productid, min(now + max(1, quantity), actions.MOST_OF_ONE))
+    session["count"] = basket_count() + 1 if now >= actions.MOST_OF_ONE else basket_count() + max(1, quantity)
+    if enhanced():
+        return render_template("parts/added.html", name=request.form.get("name", "")[:200])
+    flash("Added to your basket.", "good")
+    return redirect(own_path(request.form.get("back", ""), url_for("basket.show")))
+
+
+@basket.post("/basket/<productid>")
+def change(productid: str) -> Response:
+    """Sets a line's quantity; 0, or the button "Remove", takes it out."""
+    quantity = 0 if "remove" in request.form else forms.whole(request.form["quantity"], "quantity")
+    try:
+        _set(productid, min(max(0, quantity), actions.MOST_OF_ONE))
+    except Conflict as error:
+        flash(error.detail, "bad")
+    return redirect(url_for("basket.show"))
+
+
+def _wanted() -> dict[str, int]:
+    if logged_in() is None:
+        return guest_basket()
+    return actions.wanted_of(services().users.me(token()))
+
+
+def _set(productid: str, quantity: int) -> None:
+    if logged_in() is None:
+        session["basket"] = actions.with_guest_line(guest_basket(), productid, quantity)
+        session.permanent = True
+    elif quantity:
+        services().users.put_in_basket(token(), productid, quantity)
+    else:
+        services().users.take_from_basket(token(), productid)

@@ -1,0 +1,33 @@
+"""What every page works with: the services, the menu, the settings, handed over by `app.py`."""
+
+from dataclasses import dataclass
+
+from flask import request
+
+from services.storefront.actions import Departments, Refresher
+from services.storefront.clients import Services
+from services.storefront.settings import Settings
+from services.storefront.store import Letters
+from shared.web import provided
+
+
+@dataclass(frozen=True)
+class Context:
+    settings: Settings
+    services: Services
+    departments: Departments
+    refresher: Refresher
+    letters: Letters | None
+
+
+def context() -> Context:
+    return provided()
+
+
+def services() -> Services:
+    return context().services
+
+
+def enhanced() -> bool:
+    """Whether htmx asks for a part of a page."""
+    return "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers

@@ -1,0 +1,35 @@
+"""Who works here: staff and admins, and what they did."""
+
+from flask import Response, flash, redirect, render_template, request, url_for
+
+from services.storefront import forms
+from services.storefront.pages.context import services
+from services.storefront.pages.desk import desk
+from services.storefront.pages.visitor import logged_in, token
+from shared.errors import BadRequest, Conflict, Forbidden, Invalid, NotFound
+
+
+@desk.get("/staff")
+def staff() -> str:
+    return _page(forms.Form(forms.STAFF))
+
+
+@desk.post("/staff")
+def set_role() -> str | Response:
+    form = forms.Form(forms.STAFF).read(request.form)
+    if form.ok:
+        try:
+            services().users.set_role(token(), form.values["email"], form.values["role"])
+            flash("Saved. It counts from the next time they log in, or within ten minutes.", "good")
+            return redirect(url_for("desk.staff"))
+        except Invalid as error:
+            form.blame(error)
+        except (BadRequest, Conflict, Forbidden, NotFound) as error:
+            form.general = error.detail
+    return _page(form)
+
+
+def _page(form: forms.Form) -> str:
+    people = services().users.staff(token())["items"]
+    me = logged_in()
+    return render_template("desk/staff.html", people=people, form=form, may_change=me is not None and "admin" in me.roles)

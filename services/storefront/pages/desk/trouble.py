@@ -1,0 +1,29 @@
+"""What went wrong and waits for a person: jobs that were given up, checkout attempts that are still open."""
+
+from flask import Response, flash, redirect, render_template, url_for
+
+from services.storefront.clients import attempt
+from services.storefront.pages.context import services
+from services.storefront.pages.desk import desk
+from services.storefront.pages.visitor import token
+from shared.errors import Conflict, NotFound
+
+
+@desk.get("/trouble")
+def trouble() -> str:
+    access, orders = token(), services().orders
+    found = services().together(
+        letters=lambda: orders.dead_letters(access),
+        attempts=attempt(lambda: orders.attempts(access), None),
+    )
+    return render_template("desk/trouble.html", letters=found["letters"]["items"], attempts=found["attempts"])
+
+
+@desk.post("/trouble/<letter>/retry")
+def retry(letter: str) -> Response:
+    try:
+        services().orders.retry(token(), letter)
+        flash("Sent again.", "good")
+    except (Conflict, NotFound) as error:
+        flash(error.detail, "bad")
+    return redirect(url_for("desk.trouble"))

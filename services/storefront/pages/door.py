@@ -1,0 +1,132 @@
+"""Coming in: register, verify the e-mail, log in and out, set a new password."""
+
+from flask import Blueprint, Response, flash, redirect, render_template, request, session, url_for
+
+from services.storefront import actions, forms
+from services.storefront.pages.context import services
+from services.storefront.pages.visitor import enter, guest_basket, leave, logged_in, own_path, token
+from shared.errors import AisleError, BadRequest, Conflict, Invalid, TooManyRequests, Unauthorized
+
+door = Blueprint("door", __name__)
+
+
+def address() -> str:
+    """The visitor's own network address, for the limits of the users service."""
+    return request.remote_addr or ""
+
+
+@door.get("/register")
+def register() -> str:
+    return render_template("register.html", form=forms.Form(forms.REGISTER))
+
+
+@door.post("/register")
+def register_now() -> str | Response:
+    form = forms.Form(forms.REGISTER).read(request.form)
+    if form.ok:
+        try:
+            services().users.register(form.values, address())
+            session["email"] = form.values["email"]
+            return redirect(url_for("door.registered"))
+        except Invalid as error:
+            form.blame(error)
+        except Conflict as error:
+            form.errors["email"] = [error.detail]
+        except TooManyRequests as error:
+            form.general = error.detail
+    return render_template("register.html", form=form)
+
+
+@door.get("/registered")
+def registered() -> str:
+    return render_template("registered.html", email=session.get("email", ""))
+
+
+@door.post("/verify/resend")
+def resend() -> Response:
+    services().users.resend(request.form.get("email", ""), address())
+    flash("If that address waits to be confirmed, a new letter is on its way.", "good")
+    return redirect(url_for("door.registered"))
+
+
+@door.get("/verify")
+def verify() -> str:
+    """A page with a button: mail programs that open links ahead must not use the token up."""
+    return render_template("verify.html", token=request.args.get("token", ""))
+
+
+@door.post("/verify")
+def verify_now() -> str | Response:
+    try:
+        services().users.verify(request.form.get("token", ""))
+    except (BadRequest, Invalid) as error:
+        return render_template("verify.html", token="", problem=error.detail)
+    flash("Your e-mail is confirmed. Welcome! You can log in now.", "good")
+    return redirect(url_for("door.login"))
+
+
+@door.get("/login")
+def login() -> str | Response:
+    target = own_path(request.args.get("next", ""), "")
+    if logged_in() is not None:
+        return redirect(target or url_for("account.show"))
+    return render_template("login.html", form=forms.Form(forms.LOGIN), next=target)
+
+
+@door.post("/login")
+def login_now() -> str | Response:
+    form = forms.Form(forms.LOGIN).read(request.form)
+    target = own_path(request.form.get("next", ""), "")
+    if form.ok:
+        try:
+            found, count = actions.log_in(services(), form.values["email"], form.values["password"], address(), guest_basket())
+            enter(found, count)
+            return redirect(target or url_for("desk.sales" if found.staff else "shop.home"))
+        except (Unauthorized, TooManyRequests) as error:
+            form.general = error.detail
+    return render_template("login.html", form=form, next=target)
+
+
+@door.post("/logout")
+def logout() -> Response:
+    try:
+        if logged_in() is not None:
+            services().users.log_out(token())
+    except AisleError:
+        flash("You are logged out of this browser. Other devices could not be told.", "warn")
+    leave()
+    return redirect(url_for("shop.home"))
+
+
+@door.get("/reset")
+def ask_reset() -> str:
+    """Asks for the letter, or, where the letter's link leads, for the new password."""
+    if text := request.args.get("token"):
+        return render_template("new_password.html", form=forms.Form(forms.RESET), token=text)
+    return render_template("reset.html", form=forms.Form(forms.ASK_RESET), sent=False)
+
+
+@door.post("/reset")
+def ask_reset_now() -> str:
+    form = forms.Form(forms.ASK_RESET).read(request.form)
+    if form.ok:
+        try:
+            services().users.ask_reset(form.values["email"], address())
+        except TooManyRequests as error:
+            form.general = error.detail
+    return render_template("reset.html", form=form, sent=form.ok)
+
+
+@door.post("/reset/confirm")
+def reset_now() -> str | Response:
+    form = forms.Form(forms.RESET).read(request.form)
+    if form.ok:
+        try:
+            services().users.reset(request.form.get("token", ""), form.values["password"])
+            flash("Your new password is set. Log in with it.", "good")
+            return redirect(url_for("door.login"))
+        except Invalid as error:
+            form.blame(error)
+        except BadRequest as error:
+            form.general = error.detail
+    return render_template("new_password.html", form=form, token=request.form.get("token", ""))

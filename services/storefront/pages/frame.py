@@ -1,0 +1,185 @@
+"""Around every page: security and caching headers, static files, template helpers, errors as pages."""
+
+import hashlib
+import logging
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    get_flashed_messages,
+    redirect,
+    render_template,
+    request,
+    send_from_directory,
+)
+from redis.exceptions import RedisError
+from werkzeug.exceptions import HTTPException
+
+from services.storefront.pages.context import context, enhanced
+from services.storefront.pages.visitor import basket_count, csrf_token, leave, logged_in, login_url
+from services.storefront.rules import prices, progress, taxonomy
+from shared.errors import AisleError, Unauthorized, Unavailable
+from shared.web import request_id
+
+log = logging.getLogger(__name__)
+
+STATIC = Path(__file__).parent.parent / "static"
+PUBLIC = frozenset({"shop", "pictures"})
+FOREVER = "public, max-age=31536000, immutable"
+
+files = Blueprint("files", "services.storefront", template_folder="templates")
+
+
+@cache
+def release() -> str:
+    """One hash over all static files: part of their addresses, so that browsers keep them for ever."""
+    digest = hashlib.sha256()
+    for path in sorted(STATIC.rglob("*")):
+        if path.is_file():
+            digest.update(path.relative_to(STATIC).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def asset(name: str) -> str:
+    return f"/assets/{release()}/{name}"
+
+
+@files.get("/assets/<version>/<path:name>")
+def static_file(version: str, name: str) -> Response:
+    response = send_from_directory(STATIC, name)
+    response.headers["Cache-Control"] = FOREVER if version == release() else "public, max-age=60"
+    return response
+
+
+@files.get("/robots.txt")
+def robots() -> Response:
+    return Response("User-agent: *\nDisallow: /admin\nDisallow: /account\nDisallow: /basket\nDisallow: /checkout\n", mimetype="text/plain")
+
+
+def register_frame(app: Flask) -> None:
+    app.register_blueprint(files)
+    app.after_request(add_headers)
+    app.register_error_handler(AisleError, error_page)
+    app.register_error_handler(HTTPException, http_error_page)
+    app.register_error_handler(RedisError, away_page)
+    app.register_error_handler(Exception, unexpected_page)
+    app.jinja_env.filters |= {"price": prices.shown, "plain": prices.plain, "day": day, "moment": moment, "category_href": taxonomy.href, "path": taxonomy.path_of}
+    app.jinja_env.globals |= {
+        "asset": asset, "crumbs": taxonomy.crumbs, "csrf_token": csrf_token, "image_src": image_src,
+        "status_mood": progress.mood, "status_word": progress.word, "with_query": with_query,
+    }  # fmt: skip
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.context_processor(page_context)
+
+
+def page_context() -> dict[str, Any]:
+    """What the frame of every page shows. The messages are read only when the template asks for them."""
+    return {
+        "visitor": logged_in(),
+        "basket_count": basket_count(),
+        "menu": context().departments.menu(),
+        "flashes": lambda: get_flashed_messages(with_categories=True),
+        "mailbox": context().letters is not None,
+    }
+
+
+def image_src(product: dict) -> str:
+    """Where a page loads a product's picture from; "" when it has none that this page may show."""
+    image = product.get("image") or ""
+    if image.startswith("/v1/"):
+        return f"/pictures{image.removeprefix('/v1')}"
+    origins = context().settings.image_origins.split()
+    if image.startswith("/") or any(image.startswith(f"{origin}/") for origin in origins):
+        return image
+    return ""
+
+
+def with_query(**changes: str) -> str:
+    """This page's query string with `changes` made."""
+    return f"?{urlencode({**request.args, **changes})}"
+
+
+def day(text: str | None) -> str:
+    """2026-11-20T23:11:00.000Z -> 20 November 2026"""
+    return _read_time(text).strftime("%-d %B %Y") if text else ""
+
+
+def moment(text: str | None) -> str:
+    """2026-11-20T23:11:00.000Z -> 20 Nov 2026, 23:11 UTC"""
+    return _read_time(text).strftime("%-d %b %Y, %H:%M UTC") if text else ""
+
+
+def _read_time(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def add_headers(response: Response) -> Response:
+    """No foreign code, no inline code, no frames; pages of one person are not kept, the shop's are checked each time."""
+    pictures = " ".join(["'self'", "data:", *context().settings.image_origins.split()])
+    response.headers.setdefault(
+        "Content-Security-Policy",
+        f"default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src {pictures}; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    )
+    response.headers["Referrer-Policy"] = "same-origin"
+    response.headers["X-Frame-Options"] = "DENY"
+    response.headers["Permissions-Policy"] = "camera=(), geolocation=(), microphone=()"
+    response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    if context().settings.secure_cookies:
+        response.headers["Strict-Transport-Security"] = "max-age=31536000"
+    if "Cache-Control" not in response.headers:
+        _cache(response)
+    return response
+
+
+def _cache(response: Response) -> None:
+    readable = request.method in ("GET", "HEAD") and response.status_code == 200 and request.blueprint in PUBLIC
+    if not readable:
+        response.headers["Cache-Control"] = "no-store"
+        return
+    response.headers["Cache-Control"] = "private, no-cache"
+    response.add_etag(weak=True)
+    response.make_conditional(request)
+
+
+def error_page(error: AisleError) -> Response:
+    """An error in words a customer can use. Who must log in is sent there, and the old session forgotten."""
+    if isinstance(error, Unauthorized):
+        leave()
+        if enhanced():
+            return Response(status=401, headers={"HX-Redirect": login_url()})
+        return redirect(login_url())
+    if error.status >= 500:
+        log.warning("page answered %s: %s", error.status, error.__cause__ or error.detail)
+    return _answer(error.status, error.title, error.detail, getattr(error, "retry_after", None))
+
+
+def http_error_page(error: HTTPException) -> Response:
+    if error.code is not None and error.code < 400 or error.response is not None:
+        return error.get_response()
+    words = {404: "There is nothing at this address.", 405: "This address takes no such request.", 413: "That is more than we take at once."}
+    return _answer(error.code or 500, error.name, words.get(error.code or 500, error.description or ""))
+
+
+def away_page(error: RedisError) -> Response:
+    log.warning("redis is away: %s", error)
+    return error_page(Unavailable(retry_after=2))
+
+
+def unexpected_page(error: Exception) -> Response:
+    log.error("unexpected error", exc_info=error)
+    return _answer(500, "Something broke on our side", "It has been noted. Please try again in a moment.")
+
+
+def _answer(status: int, title: str, detail: str, retry_after: int | None = None) -> Response:
+    template = "parts/problem.html" if enhanced() else "error.html"
+    response = Response(render_template(template, status=status, title=title, detail=detail, reference=request_id()), status)
+    if retry_after is not None:
+        response.headers["Retry-After"] = str(max(1, int(retry_after)))
+    return response

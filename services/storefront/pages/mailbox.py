@@ -1,0 +1,31 @@
+"""The letters the shop sent, on a laptop where no mail server is (local mode only)."""
+
+import re
+
+from flask import Blueprint, render_template, request
+from markupsafe import Markup, escape
+
+from services.storefront.pages.context import context
+from shared.errors import NotFound
+
+mailbox = Blueprint("mailbox", __name__)
+
+_LINK = re.compile(r"https?://[^\s<>\"]+")
+
+
+@mailbox.get("/mailbox")
+def show() -> str:
+    letters = context().letters
+    if letters is None:
+        raise NotFound("This shop sends real mail: look into your own mailbox.")
+    to = request.args.get("to", "").strip()
+    return render_template("mailbox.html", letters=letters.newest(to), to=to, linked=linked)
+
+
+def linked(text: str) -> Markup:
+    """A letter's text with its links made to work."""
+    parts, end = [], 0
+    for match in _LINK.finditer(text):
+        parts += [escape(text[end : match.start()]), Markup('<a href="{0}">{0}</a>').format(match.group())]
+        end = match.end()
+    return Markup("").join([*parts, escape(text[end:])])

@@ -1,0 +1,59 @@
+"""A customer's orders: the history, one order with its live timeline, cancelling and returning."""
+
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+
+from services.storefront import forms
+from services.storefront.pages.context import services
+from services.storefront.pages.visitor import needs_login, token
+from services.storefront.rules import progress
+from shared.errors import Conflict, Invalid
+
+orders = Blueprint("orders", __name__, url_prefix="/orders")
+
+
+@orders.get("")
+@needs_login
+def history() -> str:
+    found = services().orders.mine(token(), request.args.get("cursor", ""))
+    return render_template("orders.html", orders=found["items"], next=found["next"], later=bool(request.args.get("cursor")))
+
+
+@orders.get("/<orderid>")
+@needs_login
+def show(orderid: str) -> str:
+    order = services().orders.order(token(), orderid)
+    return render_template("order.html", order=order, steps=progress.steps(order), settled=progress.settled(order))
+
+
+@orders.get("/<orderid>/timeline")
+@needs_login
+def timeline(orderid: str) -> str:
+    """The part of the page that changes by itself."""
+    order = services().orders.order(token(), orderid)
+    return render_template("parts/timeline.html", order=order, steps=progress.steps(order), settled=progress.settled(order))
+
+
+@orders.post("/<orderid>/cancellation")
+@needs_login
+def cancel(orderid: str) -> Response:
+    try:
+        services().orders.cancel(token(), orderid)
+        flash("Your order is cancelled; the money goes back to your card.", "good")
+    except Conflict as error:
+        flash(error.detail, "bad")
+    return redirect(url_for("orders.show", orderid=orderid))
+
+
+@orders.post("/<orderid>/returns")
+@needs_login
+def give_back(orderid: str) -> Response:
+    wanted = {name.removeprefix("back-"): forms.whole(value or "0", name) for name, value in request.form.items() if name.startswith("back-")}
+    items = [{"productid": productid, "quantity": quantity} for productid, quantity in wanted.items() if quantity > 0]
+    try:
+        if not items:
+            raise Invalid("Say how many of what you send back.")
+        services().orders.give_back(token(), orderid, items)
+        flash("Your return is noted.", "good")
+    except (Conflict, Invalid) as error:
+        flash(error.detail, "bad")
+    return redirect(url_for("orders.show", orderid=orderid))

@@ -1,0 +1,36 @@
+"""Product pictures: the sample shop's drawings, and those that the products service keeps."""
+
+from flask import Blueprint, Response, request, send_from_directory
+
+from services.storefront.pages.context import context, services
+from shared.errors import NotFound
+
+pictures = Blueprint("pictures", __name__)
+
+# A drawing opened on its own may style itself and do nothing else.
+ALONE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+
+@pictures.get("/media/<path:name>")
+def media(name: str) -> Response:
+    folder = context().settings.media_dir
+    if folder is None:
+        raise NotFound("This shop keeps its pictures elsewhere.")
+    response = send_from_directory(folder.resolve(), name, max_age=86400)
+    response.headers["Content-Security-Policy"] = ALONE
+    return response
+
+
+@pictures.get("/pictures/products/<productid>/<path:name>")
+def kept(productid: str, name: str) -> Response:
+    path = request.path.removeprefix("/pictures")
+    answer = services().products.picture(f"/v1{path}", request.headers.get("If-None-Match", ""))
+    kind = answer.headers.get("Content-Type", "")
+    if answer.status == 200 and not kind.startswith("image/"):
+        raise NotFound("There is no such picture.")
+    response = Response(answer.body, answer.status)
+    for header in ("Content-Type", "ETag", "Cache-Control"):
+        if header in answer.headers:
+            response.headers[header] = answer.headers[header]
+    response.headers["Content-Security-Policy"] = ALONE
+    return response

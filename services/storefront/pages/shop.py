@@ -1,0 +1,89 @@
+"""The shop floor: home, departments, search, suggestions, a product and its reviews."""
+
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+
+from services.storefront import forms
+from services.storefront.clients import attempt
+from services.storefront.pages.context import context, services
+from services.storefront.pages.visitor import logged_in, token
+from services.storefront.rules import listing, taxonomy
+from shared.errors import AisleError, Invalid, NotFound
+
+shop = Blueprint("shop", __name__)
+
+CURRENCY = "GBP"
+
+
+@shop.get("/")
+def home() -> str:
+    best = services().products.search({"sort": "rating", "limit": 8})
+    return render_template("home.html", products=best["items"])
+
+
+@shop.get("/departments")
+def departments() -> str:
+    return render_template("departments.html")
+
+
+@shop.get("/category/<path:names>")
+def category(names: str) -> str:
+    path = taxonomy.from_url(names)
+    place = context().departments.menu().find(path)
+    return _listing(listing.read(request.args, path), place)
+
+
+@shop.get("/search")
+def search() -> str:
+    return _listing(listing.read(request.args), None)
+
+
+def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> str:
+    currency = request.args.get("currency", CURRENCY)
+    subtree = place is None or bool(place.children)
+    problem, answer = "", {"items": [], "next": None, "facets": {}}
+    try:
+        answer = services().products.search(filters.params(currency, subtree=bool(filters.category) and subtree))
+    except Invalid as error:
+        problem = " ".join(message for messages in error.errors.values() for message in messages) or error.detail
+    if filters.category and place is None and not answer["items"] and not filters.chosen:
+        raise NotFound("There is no such department.")
+    return render_template("listing.html", filters=filters, place=place, answer=answer, problem=problem, sorts=listing.SORTS, facets=listing.FACETS)
+
+
+@shop.get("/suggest")
+def suggest() -> str:
+    q = request.args.get("q", "").strip()[:80]
+    found = services().products.suggest(q) if q else {"items": []}
+    return render_template("parts/suggestions.html", items=found["items"][:8], q=q)
+
+
+@shop.get("/product/<productid>")
+def product(productid: str) -> str:
+    return _product_page(productid, forms.Form(forms.REVIEW))
+
+
+@shop.post("/product/<productid>/reviews")
+def review(productid: str) -> str | Response:
+    form = forms.Form(forms.REVIEW).read(request.form)
+    if form.ok:
+        body = {"stars": int(form.values["stars"]), "title": form.values["title"], "text": form.values["text"]}
+        try:
+            services().products.review(token(), productid, body)
+            flash("Thank you: your review is on the page.", "good")
+            return redirect(url_for("shop.product", productid=productid) + "#reviews")
+        except Invalid as error:
+            form.blame(error)
+        except AisleError as error:
+            if error.status not in (403, 409):
+                raise
+            form.general = error.detail
+    return _product_page(productid, form)
+
+
+def _product_page(productid: str, form: forms.Form) -> str:
+    products = services().products
+    found = services().together(
+        product=lambda: products.product(productid),
+        reviews=attempt(lambda: products.reviews(productid, request.args.get("reviews", "")), None),
+    )
+    return render_template("product.html", product=found["product"], reviews=found["reviews"], form=form, may_review=logged_in() is not None)

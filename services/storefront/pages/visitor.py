@@ -1,0 +1,151 @@
+"""The browser at hand: who it is (a signed cookie with its tokens), its guest basket and its CSRF token."""
+
+import hmac
+import secrets
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import wraps
+from typing import Any
+
+from flask import Flask, Response, g, redirect, request, session, url_for
+from itsdangerous import BadSignature, URLSafeTimedSerializer
+
+from services.storefront.actions import Session
+from services.storefront.pages.context import context
+from shared.errors import Forbidden, NotFound, Unauthorized
+
+COOKIE = "aisle_session"
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class BadToken(Forbidden):
+    code, title = "bad_csrf_token", "This form is out of date"
+
+
+def register_visitor(app: Flask) -> None:
+    app.before_request(check_form)
+    app.after_request(write_cookie)
+
+
+def logged_in() -> Session | None:
+    """The session of this browser, or None. Its access token may have run out: see `token`."""
+    if "session" not in g:
+        g.session = _read_cookie()
+    return g.session
+
+
+def token() -> str:
+    """A valid access token of this browser, renewed when it has run out. Raises Unauthorized when logged out."""
+    found = logged_in()
+    if found is None:
+        raise Unauthorized("Log in first.")
+    fresh = context().refresher.fresh(found)
+    if fresh is not found:
+        remember(fresh)
+    return fresh.access
+
+
+def remember(found: Session | None) -> None:
+    """Logs this browser in (or out, with None): written into the cookie with the answer."""
+    g.session, g.session_changed = found, True
+
+
+def enter(found: Session, count: int) -> None:
+    """After a log-in: nothing that was handed out before it is good any more."""
+    session.clear()
+    session["count"] = count
+    remember(found)
+
+
+def leave() -> None:
+    session.clear()
+    remember(None)
+
+
+def guest_basket() -> dict[str, int]:
+    return dict(session.get("basket", {}))
+
+
+def basket_count() -> int:
+    return int(session.get("count", 0))
+
+
+def csrf_token() -> str:
+    """The token every form of this browser carries."""
+    if "csrf" not in session:
+        session.permanent = True
+        session["csrf"] = secrets.token_urlsafe(18)
+    return session["csrf"]
+
+
+def check_form() -> None:
+    """Refuses anything that changes something unless it comes from one of our own forms."""
+    if request.method in SAFE_METHODS:
+        return
+    sent = request.headers.get("X-CSRF-Token") or request.form.get("_csrf", "")
+    known = session.get("csrf", "")
+    if not known or not hmac.compare_digest(sent.encode(), known.encode()):
+        raise BadToken("Go back, load the page again and send the form once more.")
+    if request.headers.get("Sec-Fetch-Site") == "cross-site":
+        raise BadToken("Forms are taken from our own pages only.")
+
+
+def write_cookie(response: Response) -> Response:
+    """Sets or deletes the session cookie when this request changed it."""
+    if g.get("session_changed"):
+        options: dict[str, Any] = {"secure": context().settings.secure_cookies, "httponly": True, "samesite": "Lax"}
+        if g.session is None:
+            response.delete_cookie(COOKIE, **options)
+        else:
+            value = _signer().dumps(asdict(g.session))
+            response.set_cookie(COOKIE, value, max_age=context().settings.session_days * 86400, **options)
+    response.vary.add("Cookie")
+    return response
+
+
+def needs_login(page: Callable) -> Callable:
+    """Sends a visitor to the log-in page, and back here afterwards."""
+
+    @wraps(page)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        if logged_in() is None:
+            return redirect(login_url())
+        return page(*args, **kwargs)
+
+    return checked
+
+
+def needs_staff() -> None:
+    """For the desk: a visitor who is not logged in goes to the log-in page, a customer finds no desk."""
+    found = logged_in()
+    if found is None:
+        raise Unauthorized("Log in as one of the shop's people.")
+    if not found.staff:
+        raise NotFound("There is no such page.")
+
+
+def login_url() -> str:
+    here = request.full_path.rstrip("?") if request.method == "GET" else ""
+    return url_for("door.login", next=here) if here else url_for("door.login")
+
+
+def own_path(target: str, otherwise: str) -> str:
+    """`target` when it is a path of this site, never another site's address."""
+    if target.startswith("/") and not target.startswith(("//", "/\\")) and "\n" not in target and "\r" not in target:
+        return target
+    return otherwise
+
+
+def _signer() -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(context().settings.secret_key, salt="storefront.session")
+
+
+def _read_cookie() -> Session | None:
+    text = request.cookies.get(COOKIE, "")
+    if not text:
+        return None
+    try:
+        kept = _signer().loads(text, max_age=context().settings.session_days * 86400)
+        return Session(**{**kept, "roles": tuple(kept["roles"])})
+    except (BadSignature, TypeError, KeyError):
+        return None

@@ -1,0 +1,1 @@
+"""What pages show, computed without I/O: prices, category paths, order steps, report axes, charts."""

@@ -1,0 +1,60 @@
+"""A list page's filters: read from the query, turned into the API's parameters and back into links."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from services.storefront.rules import prices
+from shared.errors import Invalid
+
+PER_PAGE = 24
+SORTS = {"relevance": "Best match", "rating": "Best rated", "price": "Price, lowest first", "-price": "Price, highest first", "name": "Name"}
+FACETS = {"brand": "Brand", "colour": "Colour"}
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What the visitor asked for; prices as typed, in major units."""
+
+    q: str = ""
+    category: str = ""
+    brand: str = ""
+    colour: str = ""
+    min_price: str = ""
+    max_price: str = ""
+    sort: str = ""
+    cursor: str = ""
+
+    @property
+    def chosen(self) -> bool:
+        return bool(self.brand or self.colour or self.min_price or self.max_price)
+
+    def params(self, currency: str, *, subtree: bool = False) -> dict[str, Any]:
+        """The products API's query. Raises Invalid for a price that is no number."""
+        found: dict[str, Any] = {"limit": PER_PAGE, "facets": "brand,colour,price" if self.category else "brand,colour,category,price"}
+        found |= {name: value for name in ("q", "category", "brand", "colour", "sort", "cursor") if (value := getattr(self, name))}
+        for name in ("min_price", "max_price"):
+            if text := getattr(self, name):
+                found[name] = prices.read(text, currency, name)["amount"]
+        if subtree:
+            found["subcategories"] = "true"
+        return found
+
+    def query(self, **changes: Any) -> str:
+        """This page's query string with `changes` made; a changed filter begins at the first page again."""
+        other = replace(self, **({"cursor": ""} | changes))
+        kept = {name: value for name in self._own() if (value := getattr(other, name))}
+        return f"?{urlencode(kept)}" if kept else "?"
+
+    @staticmethod
+    def _own() -> tuple[str, ...]:
+        return ("q", "brand", "colour", "min_price", "max_price", "sort", "cursor")
+
+
+def read(args: Mapping[str, str], category: str = "") -> Filters:
+    """Filters from a query string; raises Invalid for a sort there is not."""
+    known = {name: args.get(name, "").strip()[:200] for name in Filters._own() if name != "cursor"}
+    if known["sort"] and known["sort"] not in SORTS:
+        raise Invalid(errors={"sort": [f"Choose one of {', '.join(SORTS)}."]})
+    return Filters(**known, category=category or args.get("category", ""), cursor=args.get("cursor", ""))

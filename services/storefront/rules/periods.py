@@ -1,0 +1,88 @@
+"""The time axis of a report: which periods lie in a range, what they are called, how long a range may be."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from shared.errors import Invalid
+
+BY = ("hour", "day", "month", "year")
+LONGEST = {"hour": timedelta(days=4), "day": timedelta(days=92), "month": timedelta(days=3660), "year": timedelta(days=36600)}
+USUAL = {"hour": timedelta(days=1), "day": timedelta(days=29), "month": timedelta(days=335), "year": timedelta(days=1500)}
+LENGTH = {"hour": 13, "day": 10, "month": 7, "year": 4}
+
+
+@dataclass(frozen=True)
+class Span:
+    """A report's choice: `by`, and its first and last day, both included, UTC."""
+
+    by: str
+    first: date
+    last: date
+
+    @property
+    def start(self) -> str:
+        return f"{self.first.isoformat()}T00:00:00.000Z"
+
+    @property
+    def end(self) -> str:
+        """The moment after the last day: ranges in the API end before it."""
+        return f"{(self.last + timedelta(days=1)).isoformat()}T00:00:00.000Z"
+
+    def periods(self) -> list[str]:
+        """Every period of the range, also those without sales: 2026-11-20T13, 2026-11-20, 2026-11, 2026."""
+        moment = datetime.combine(self.first, datetime.min.time(), UTC)
+        ends = datetime.combine(self.last, datetime.max.time(), UTC)
+        step = timedelta(hours=1) if self.by == "hour" else timedelta(days=1)
+        found: dict[str, None] = {}
+        while moment <= ends:
+            found[moment.isoformat()[: LENGTH[self.by]]] = None
+            moment += step
+        return list(found)
+
+
+def span(by: str | None, first: str | None, last: str | None, today: date) -> Span:
+    """Reads what the form sent; what is left out gets the usual range up to `today`. Raises Invalid, by field."""
+    by = by or "day"
+    if by not in BY:
+        raise Invalid(errors={"by": [f"Choose one of {', '.join(BY)}."]})
+    end = _day(last, "to") or today
+    begin = _day(first, "from") or end - USUAL[by]
+    if begin > end:
+        raise Invalid(errors={"from": ["The first day comes after the last."]})
+    if end - begin > LONGEST[by]:
+        days = LONGEST[by].days
+        raise Invalid(errors={"from": [f"By {by}, a range is at most {days} days: choose a shorter one or a longer step."]})
+    return Span(by, begin, end)
+
+
+def _day(text: str | None, field: str) -> date | None:
+    if not text:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise Invalid(errors={field: ["Write a day as 2026-11-20."]}) from None
+
+
+def label(period: str) -> str:
+    """2026-11-20T13 -> 20 Nov 13:00; 2026-11-20 -> 20 Nov 2026; 2026-11 -> Nov 2026."""
+    match len(period):
+        case 4:
+            return period
+        case 7:
+            return datetime.fromisoformat(f"{period}-01").strftime("%b %Y")
+        case 10:
+            return datetime.fromisoformat(period).strftime("%-d %b %Y")
+    return datetime.fromisoformat(period[:13]).strftime("%-d %b %H:00")
+
+
+def tick(period: str) -> str:
+    """The short form under the axis."""
+    match len(period):
+        case 4:
+            return period
+        case 7:
+            return datetime.fromisoformat(f"{period}-01").strftime("%b %y")
+        case 10:
+            return datetime.fromisoformat(period).strftime("%-d %b")
+    return datetime.fromisoformat(period[:13]).strftime("%H:00")

@@ -1,0 +1,85 @@
+"""Category paths: "Home#Kitchen#Mugs" in the API, /category/Home/Kitchen/Mugs in the address bar."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from shared.errors import NotFound
+
+SEPARATOR = "#"
+
+
+@dataclass
+class Category:
+    """A place in the menu. `number` is the aisle sign's number, of departments only."""
+
+    name: str
+    path: str
+    count: int
+    children: list["Category"] = field(default_factory=list)
+    number: int | None = None
+
+    @property
+    def href(self) -> str:
+        return href(self.path)
+
+
+@dataclass
+class Menu:
+    """The departments, in the order of their aisles."""
+
+    departments: list[Category] = field(default_factory=list)
+
+    def find(self, path: str) -> Category | None:
+        level, found = self.departments, None
+        for name in path.split(SEPARATOR):
+            found = next((each for each in level if each.name == name), None)
+            if found is None:
+                return None
+            level = found.children
+        return found
+
+    def department(self, path: str) -> Category | None:
+        return self.find(path.split(SEPARATOR)[0])
+
+
+def menu(tree: Iterable[dict]) -> Menu:
+    """The API's category tree with an aisle number for each department, in the API's order."""
+    departments = [_category(node) for node in tree]
+    for number, department in enumerate(departments, start=1):
+        department.number = number
+    return Menu(departments)
+
+
+def _category(node: dict) -> Category:
+    children = [_category(child) for child in node.get("children") or ()]
+    return Category(node["name"], node["path"], node.get("count", 0), children)
+
+
+def path_of(product: dict) -> str:
+    """A product's category as a path; older documents hold it as a list."""
+    taxonomy = product.get("taxonomy") or ""
+    return taxonomy if isinstance(taxonomy, str) else SEPARATOR.join(taxonomy)
+
+
+def href(path: str) -> str:
+    """A slash within a name is escaped twice, since servers decode a path once before it is split."""
+    return "/category/" + "/".join(quote(_escaped(name), safe="") for name in path.split(SEPARATOR))
+
+
+def from_url(decoded: str) -> str:
+    """The category that an address's (once decoded) path names. Raises NotFound for an empty name."""
+    names = [name.replace("%2F", "/").replace("%25", "%") for name in decoded.split("/")]
+    if not all(names) or any(SEPARATOR in name for name in names):
+        raise NotFound("There is no such department.")
+    return SEPARATOR.join(names)
+
+
+def _escaped(name: str) -> str:
+    return name.replace("%", "%25").replace("/", "%2F")
+
+
+def crumbs(path: str) -> list[tuple[str, str]]:
+    """(name, href) of a category and all above it, topmost first."""
+    names = path.split(SEPARATOR)
+    return [(name, href(SEPARATOR.join(names[: depth + 1]))) for depth, name in enumerate(names)]

@@ -1,0 +1,159 @@
+/* The little that htmx does not do: search suggestions, small form comforts, import with progress.
+   Every page works without this file. */
+(() => {
+  "use strict";
+
+  const notes = document.getElementById("notes");
+
+  function say(words, mood) {
+    const note = document.createElement("div");
+    note.className = `note ${mood}`;
+    note.textContent = words;
+    notes.replaceChildren(note);
+  }
+
+  document.addEventListener("htmx:responseError", (event) => {
+    const { status, responseText } = event.detail.xhr;
+    const found = new DOMParser().parseFromString(responseText, "text/html").querySelector("p");
+    say(found ? found.textContent : `The shop answered ${status}. Please try again.`, "bad");
+  });
+  document.addEventListener("htmx:sendError", () => say("The shop does not answer. Are you online?", "bad"));
+
+  for (const button of document.querySelectorAll("[data-hide-with-js]")) button.hidden = true;
+
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-submit-on-change]") && event.target.checkValidity()) event.target.form.requestSubmit();
+  });
+
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("[data-once]")) return;
+    if (event.target.dataset.sent) event.preventDefault();
+    event.target.dataset.sent = "yes";
+  });
+  addEventListener("pageshow", () => document.querySelectorAll("[data-sent]").forEach((form) => delete form.dataset.sent));
+
+  /* Suggestions: a combobox whose list the server draws. */
+  const input = document.querySelector("[data-suggest]");
+  const list = document.getElementById("suggestions");
+  let chosen = -1;
+  let asked = 0;
+  let waiting;
+
+  const options = () => [...list.querySelectorAll("[role=option]")];
+
+  function show(open) {
+    list.hidden = !open;
+    input.setAttribute("aria-expanded", String(open));
+    if (!open) choose(-1);
+  }
+
+  function choose(index) {
+    const all = options();
+    chosen = all.length ? (index + all.length + 1) % (all.length + 1) : -1;
+    if (index < 0 || chosen === all.length) chosen = -1;
+    all.forEach((option, place) => option.setAttribute("aria-selected", String(place === chosen)));
+    if (chosen < 0) input.removeAttribute("aria-activedescendant");
+    else {
+      input.setAttribute("aria-activedescendant", all[chosen].id);
+      all[chosen].scrollIntoView({ block: "nearest" });
+    }
+  }
+
+  async function suggest() {
+    const words = input.value.trim();
+    const number = ++asked;
+    if (words.length < 2) return show(false);
+    const answer = await fetch(`${input.dataset.suggest}?q=${encodeURIComponent(words)}`, { headers: { "HX-Request": "true" } });
+    if (number !== asked || !answer.ok) return;
+    list.innerHTML = await answer.text();
+    show(options().length > 0 && document.activeElement === input);
+  }
+
+  if (input && list) {
+    list.setAttribute("role", "listbox");
+    list.setAttribute("aria-label", "Suggestions");
+    for (const [name, value] of Object.entries({ role: "combobox", "aria-expanded": "false", "aria-controls": "suggestions", "aria-autocomplete": "list" })) input.setAttribute(name, value);
+    input.addEventListener("input", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(suggest, 150);
+    });
+    input.addEventListener("keydown", (event) => {
+      if (list.hidden) return;
+      if (event.key === "ArrowDown") choose(chosen + 1);
+      else if (event.key === "ArrowUp") choose(chosen < 0 ? options().length - 1 : chosen - 1);
+      else if (event.key === "Escape") show(false);
+      else if (event.key === "Enter" && chosen >= 0) location.assign(options()[chosen].href);
+      else return;
+      event.preventDefault();
+    });
+    input.addEventListener("blur", () => setTimeout(() => show(false), 150));
+  }
+
+  /* Import: the file goes out in pieces, so that the page can say how far it is. */
+  const form = document.querySelector("[data-import]");
+  const LINES = 500;
+
+  async function* piecesOf(file) {
+    const reader = file.stream().pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    let read = 0;
+    let first = 1;
+    for (;;) {
+      const { done, value } = await reader.read();
+      rest += done ? "" : value;
+      const lines = rest.split("\n");
+      rest = done ? "" : lines.pop();
+      if (done && lines.at(-1) === "") lines.pop();
+      while (lines.length >= LINES || (done && lines.length)) {
+        const piece = lines.splice(0, LINES);
+        const text = `${piece.join("\n")}\n`;
+        read += new Blob([text]).size;
+        yield { text, first, share: Math.min(1, read / file.size) };
+        first += piece.length;
+      }
+      if (done) return;
+      rest = [...lines, rest].join("\n");
+    }
+  }
+
+  async function importFile(file) {
+    const total = { created: 0, updated: 0, unchanged: 0, refused: 0 };
+    const token = form.elements._csrf.value;
+    const table = document.querySelector("#import-failures tbody");
+    document.getElementById("import-progress").hidden = false;
+    document.getElementById("import-result").hidden = false;
+    for await (const piece of piecesOf(file)) {
+      const headers = { "X-CSRF-Token": token, "X-First-Line": String(piece.first), "Content-Type": "application/x-ndjson" };
+      const answer = await fetch(form.dataset.import, { method: "POST", headers, body: piece.text });
+      if (!answer.ok) throw new Error(`The shop answered ${answer.status} from line ${piece.first} on. What came before is imported; import the file again to finish it.`);
+      const result = await answer.json();
+      for (const name of ["created", "updated", "unchanged"]) total[name] += result[name];
+      total.refused += result.failed.length;
+      for (const { line, detail } of result.failed) {
+        const row = table.insertRow();
+        row.insertCell().textContent = line;
+        row.insertCell().textContent = detail;
+        document.getElementById("import-failures").hidden = false;
+      }
+      for (const [name, number] of Object.entries(total)) document.getElementById(`import-${name}`).textContent = number.toLocaleString("en");
+      document.getElementById("import-bar").value = piece.share;
+      document.getElementById("import-words").textContent = `${Math.round(piece.share * 100)} %, ${Object.values(total).reduce((a, b) => a + b).toLocaleString("en")} lines`;
+    }
+    say("The import is finished.", "good");
+  }
+
+  if (form) {
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const button = form.querySelector("button");
+      button.disabled = true;
+      document.querySelector("#import-failures tbody").replaceChildren();
+      try {
+        await importFile(form.elements.file.files[0]);
+      } catch (error) {
+        say(error.message, "bad");
+      }
+      button.disabled = false;
+    });
+  }
+})();

@@ -11,8 +11,12 @@ Which address is the default is derived (the latest `default_since`), so that ra
 """
 
 import hashlib
+import re
 
 from shared.couch import DatabaseDesign, DocumentType, FindIndex, document_id
+from shared.errors import NotFound
+
+_USERID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 USER = DocumentType(
     "user",
@@ -24,6 +28,7 @@ USER = DocumentType(
         "sessions_from",
         "pending_email",
         "erasure",
+        "erasure_claims",
     ),
 )
 CLAIM = DocumentType("claim", fields=("userid", "claimed"))
@@ -83,6 +88,9 @@ ROLES = (CUSTOMER_ROLE, STAFF_ROLE, ADMIN_ROLE)
 
 
 def user_partition(userid: str) -> str:
+    """Raises NotFound for what cannot be a userid, as it may come out of a path."""
+    if not _USERID.fullmatch(userid):
+        raise NotFound("There is no such account.")
     return f"user{userid}"
 
 

@@ -10,6 +10,7 @@ from shared.errors import Conflict, Forbidden, Invalid, NotFound, Unauthorized
 MAX_QUANTITY = 999
 MAX_BASKET_LINES = 200
 MAX_ADDRESSES = 50
+MAX_PAYMENT_METHODS = 20
 PREFERENCES = {"language": "en", "currency": "GBP", "newsletter": False}
 
 _LOCAL = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
@@ -33,8 +34,16 @@ class WrongPassword(Forbidden):
     code, title = "wrong_password", "The current password is wrong"
 
 
+class NoSuchUser(NotFound):
+    code, title = "no_such_user", "No such account"
+
+
 class NoSuchAddress(NotFound):
     code, title = "no_such_address", "No such address"
+
+
+class NoSuchPaymentMethod(NotFound):
+    code, title = "no_such_payment_method", "No such payment method"
 
 
 class NoSuchProduct(NotFound):

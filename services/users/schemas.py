@@ -5,7 +5,7 @@ import marshmallow as ma
 from services.users.documents import ROLES
 from services.users.rules import MAX_BASKET_LINES, MAX_QUANTITY
 from shared.money import CURRENCIES
-from shared.web import Shape
+from shared.web import PageArgs, Shape
 from shared.web.fields import Flag, MoneyShape, Text, Time, Whole
 
 
@@ -52,6 +52,17 @@ class Tokens(Shape):
     refresh_token = ma.fields.String(required=True)
     token_type = ma.fields.String(required=True)
     expires_in = Whole(1, required=True)
+
+
+class LoggedIn(Tokens):
+    user = ma.fields.Nested("Greeting", required=True)
+
+
+class Greeting(Shape):
+    userid = ma.fields.String(required=True)
+    name = ma.fields.String(required=True)
+    email = ma.fields.String(required=True)
+    roles = ma.fields.List(ma.fields.String(), required=True)
 
 
 class RefreshToken(Shape):
@@ -170,3 +181,100 @@ class MeChange(Shape):
     current_password = ma.fields.String(
         validate=ma.validate.Length(1, 200), metadata={"description": "needed for e-mail and password"}
     )
+
+
+class ProductIds(Shape):
+    productids = ma.fields.List(
+        Text(1, 100), required=True, validate=ma.validate.Length(max=MAX_BASKET_LINES)
+    )
+
+
+class Checkout(Shape):
+    userid = ma.fields.String(required=True)
+    name = ma.fields.String(required=True)
+    email = ma.fields.String(required=True)
+    addresses = ma.fields.List(ma.fields.Nested(Address), required=True)
+    basket = ma.fields.List(ma.fields.Nested(StoredLine), required=True)
+
+
+class ViewedProduct(Shape):
+    productid = ma.fields.String(required=True)
+    viewed = Time(required=True)
+
+
+class Viewed(Shape):
+    items = ma.fields.List(ma.fields.Nested(ViewedProduct), required=True)
+    next = ma.fields.String(allow_none=True, required=True)
+
+
+class Export(Shape):
+    exported = Time(required=True)
+    profile = ma.fields.Nested(Me, required=True)
+    recently_viewed = ma.fields.List(ma.fields.Nested(ViewedProduct), required=True)
+    orders = ma.fields.List(ma.fields.Dict(), required=True)
+    documents = ma.fields.List(
+        ma.fields.Dict(), required=True, metadata={"description": "every document, without secrets"}
+    )
+
+
+class Erasure(Shape):
+    current_password = ma.fields.String(
+        validate=ma.validate.Length(1, 200),
+        metadata={"description": "checked when sent; ask for it in pages"},
+    )
+
+
+class Account(Person):
+    pending_email = ma.fields.String(allow_none=True, required=True)
+    roles = ma.fields.List(ma.fields.String(), required=True)
+    active = ma.fields.Boolean(required=True)
+    created = Time(required=True)
+
+
+class Accounts(Shape):
+    items = ma.fields.List(ma.fields.Nested(Account), required=True)
+    next = ma.fields.String(allow_none=True, required=True)
+
+
+class Roles(Shape):
+    roles = ma.fields.List(
+        ma.fields.String(validate=ma.validate.OneOf(ROLES)),
+        required=True,
+        validate=ma.validate.Length(max=len(ROLES)),
+    )
+
+
+class NewStaff(Roles):
+    email = email()
+
+
+class FindUser(Shape):
+    class Meta:
+        unknown = ma.EXCLUDE
+
+    email = email()
+
+
+class Closure(Shape):
+    reason = Text(1, 500, required=True)
+
+
+class AuditArgs(PageArgs):
+    month = ma.fields.String(
+        load_default=None,
+        validate=ma.validate.Regexp(r"^20\d\d-(0[1-9]|1[0-2])$"),
+        metadata={"description": "2026-11; this month"},
+    )
+
+
+class AuditEntry(Shape):
+    actor = ma.fields.String(required=True)
+    action = ma.fields.String(required=True)
+    subject = ma.fields.String(required=True)
+    details = ma.fields.Dict(required=True)
+    date = Time(required=True)
+
+
+class AuditTrail(Shape):
+    items = ma.fields.List(ma.fields.Nested(AuditEntry), required=True)
+    next = ma.fields.String(allow_none=True, required=True)

@@ -103,8 +103,10 @@ class Store:
 
     def audit(self, month: str, limit: int, before: str | None) -> list[Doc]:
         """The audit trail of a month, newest first, older than the id `before`. 1 partition query."""
-        docs = self.database.partition(audit_partition(month)).all(descending=True)
-        return [doc for doc in docs if before is None or doc["_id"] < before][:limit]
+        docs = self.database.partition(audit_partition(month)).all(
+            descending=True, limit=limit + 1, begin_at=before
+        )
+        return [doc for doc in docs if doc["_id"] != before][:limit]
 
     def changes(self, since: str, limit: int) -> Any:
         """Changed documents with their conflicting revisions, for the worker."""

@@ -190,16 +190,22 @@ class Partition:
         self._client, self._at, self.key = client, {"db": database, "partition_key": key}, key
 
     def all(
-        self, prefix: str = "", *, limit: int | None = None, descending: bool = False, conflicts: bool = False
-    ) -> list[Doc]:
-        """Its documents in id order, or those whose key begins with `prefix`; with `conflicts` their `_conflicts` are listed."""
+        self, prefix: str = "", *, limit: int | None = None, descending: bool = False, conflicts: bool = False,
+        begin_at: str | None = None,
+    ) -> list[Doc]:  # fmt: skip
+        """Its documents in id order, or those whose key begins with `prefix`; with `conflicts` their `_conflicts` are listed.
+
+        `begin_at` is the id of the first document wanted, for the next part of a long list.
+        """
         start, end = f"{self.key}:{prefix}", f"{self.key}:{prefix}{AFTER_EVERY_STRING}"
         bounds = (
             {"start_key": end, "end_key": start, "descending": True}
             if descending
             else {"start_key": start, "end_key": end}
         )
-        arguments = bounds if prefix or descending else {}
+        if begin_at:
+            bounds["start_key"] = begin_at
+        arguments = bounds if prefix or descending or begin_at else {}
         answer = self._client.call(
             "post_partition_all_docs", **self._at, include_docs=True, limit=limit, conflicts=conflicts or None, **arguments
         )

@@ -20,6 +20,7 @@ from services.users.actions.letters import (
 )
 from services.users.actions.tools import Tools
 from services.users.documents import CLAIM, CUSTOMER_ROLE, USER, auth_id, claim_id, token_id
+from services.users.limits import Limit
 from services.users.rules import EmailTaken, WrongPassword, check_password, is_live, normalised_email
 from shared.clock import now, parse, timestamp
 from shared.couch import Doc, QueryRefused, UpdateConflict, time_ordered_id
@@ -136,11 +137,22 @@ def reset_password(tools: Tools, text: str, password: str) -> None:
     )
 
 
-def change_account(tools: Tools, userid: str, changes: dict[str, Any], user: Doc) -> Doc:
-    """Name at once; password with the current one; e-mail after its new address is verified. Raises WrongPassword, EmailTaken."""
-    guarded = "email" in changes or "password" in changes
-    if guarded and not tools.passwords.check(changes.get("current_password", ""), user["password"]):
+def check_current_password(tools: Tools, userid: str, password: str, address: str) -> None:
+    """Raises WrongPassword; TooManyRequests after too many guesses, counted like failed logins."""
+    user = tools.store.user(userid)
+    if user is None or not is_live(user):
+        raise Unauthorized("This account is closed.")
+    account, source = login_limits(tools, user["email"], address)
+    tools.limits.take([account, source])
+    if not tools.passwords.check(password, user["password"]):
         raise WrongPassword("Send the current password as `current_password`.")
+    tools.limits.forgive(account, source)
+
+
+def change_account(tools: Tools, userid: str, changes: dict[str, Any], user: Doc, address: str) -> Doc:
+    """Name at once; password with the current one; e-mail after its new address is verified. Raises WrongPassword, EmailTaken."""
+    if "email" in changes or "password" in changes:
+        check_current_password(tools, userid, changes.get("current_password", ""), address)
     wanted = {"name": changes["name"]} if "name" in changes else {}
     if "password" in changes:
         check_password(changes["password"], user["email"])
@@ -165,6 +177,13 @@ def change_account(tools: Tools, userid: str, changes: dict[str, Any], user: Doc
             "Your password was changed, and you were logged out everywhere else.",
         )
     return changed
+
+
+def login_limits(tools: Tools, email: str, address: str) -> tuple[Limit, Limit]:
+    """The limits that guesses at a password count against."""
+    seconds = tools.settings.login_window_seconds
+    account = Limit("login", email.strip().lower(), tools.settings.login_tries_per_account, seconds)
+    return account, Limit("address", address, tools.settings.login_tries_per_address, seconds)
 
 
 def update_user(tools: Tools, userid: str, change: Any) -> Doc:

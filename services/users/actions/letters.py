@@ -48,7 +48,7 @@ def send_verification(tools: Tools, name: str, email: str, token: str) -> None:
 def send_reset(tools: Tools, name: str, email: str, token: str) -> None:
     minutes = tools.settings.reset_token_minutes
     text = f"Hello {name},\n\nsomebody, hopefully you, asked to set a new password. The link is good for {minutes} minutes.\n\nIf it was not you, ignore this letter: nothing has changed."
-    _send(tools, email, "Set a new password", text, "reset", token, "Set a new password")
+    _send(tools, email, "Set a new password", text, "reset/confirm", token, "Set a new password")
 
 
 def send_changed(tools: Tools, name: str, email: str, what: str) -> None:

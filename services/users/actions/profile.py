@@ -5,7 +5,7 @@ from typing import Any
 
 from services.users.actions.addresses import addresses_of
 from services.users.actions.tools import Tools
-from services.users.rules import PREFERENCES, is_live
+from services.users.rules import PREFERENCES, NoSuchUser, is_live
 from shared.couch import Doc
 from shared.errors import Unauthorized
 
@@ -29,6 +29,20 @@ def profile_of(docs: list[Doc]) -> dict[str, Any]:
     }
 
 
+def checkout_of(docs: list[Doc]) -> dict[str, Any]:
+    """What a checkout needs to know. Raises NoSuchUser."""
+    user = next((doc for doc in docs if doc["type"] == "user"), None)
+    if user is None or not is_live(user):
+        raise NoSuchUser("There is no such account, or it is closed.")
+    return {
+        "userid": user["userid"],
+        "name": user["name"],
+        "email": user["email"],
+        "addresses": addresses_of(docs),
+        "basket": basket_lines(docs),
+    }
+
+
 def live_user(docs: Iterable[Doc]) -> Doc:
     user = next((doc for doc in docs if doc["type"] == "user"), None)
     if user is None or not is_live(user):
@@ -47,6 +61,11 @@ def person(user: Doc) -> dict[str, Any]:
         "roles": user["roles"],
         "created": user["created"],
     }
+
+
+def account(user: Doc) -> dict[str, Any]:
+    """An account as staff sees it."""
+    return {**person(user), "active": user["active"]}
 
 
 def payment_method(doc: Doc) -> dict[str, Any]:

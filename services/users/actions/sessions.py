@@ -9,10 +9,9 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from services.users.actions.accounts import update_user
+from services.users.actions.accounts import login_limits, update_user
 from services.users.actions.tools import Tools
 from services.users.documents import SESSION, auth_id, user_document
-from services.users.limits import Limit
 from services.users.rules import BadLogin, BadRefreshToken, is_live, normalised_email
 from shared.clock import iso, now, parse, timestamp
 from shared.couch import Doc, UpdateConflict
@@ -33,13 +32,6 @@ def log_in(tools: Tools, email: str, password: str, address: str) -> dict[str, A
     if tools.passwords.is_old(user["password"]):
         _upgrade(tools, user, password)
     return _tokens(tools, user, secrets.token_hex(10), 0, _milliseconds())
-
-
-def login_limits(tools: Tools, email: str, address: str) -> tuple[Limit, Limit]:
-    """The limits that guesses at a password count against."""
-    seconds = tools.settings.login_window_seconds
-    account = Limit("login", email.strip().lower(), tools.settings.login_tries_per_account, seconds)
-    return account, Limit("address", address, tools.settings.login_tries_per_address, seconds)
 
 
 def refresh(tools: Tools, text: str) -> dict[str, Any]:
@@ -78,6 +70,18 @@ def end_session(tools: Tools, userid: str, session: str, reason: str) -> None:
 def end_all_sessions(tools: Tools, userid: str) -> None:
     """Log-out everywhere: no session that began before now can be refreshed."""
     update_user(tools, userid, lambda user: {**user, "sessions_from": iso(now() + timedelta(milliseconds=1))})
+
+
+def remove_expired(tools: Tools) -> int:
+    """For the worker: deletes one-time tokens and sessions past their time; how many."""
+    removed = 0
+    while docs := tools.store.expired(now()):
+        gone = [{"_id": doc["_id"], "_rev": doc["_rev"], "_deleted": True} for doc in docs]
+        done = sum(row.error is None for row in tools.store.put_many(gone))
+        removed += done
+        if not done:
+            break
+    return removed
 
 
 def session_id(userid: str, session: str) -> str:
@@ -131,6 +135,7 @@ def _tokens(tools: Tools, user: Doc, session: str, generation: int, began: int) 
         "refresh_token": tools.refresh_tokens.make(user["userid"], session, generation, began),
         "token_type": "Bearer",
         "expires_in": tools.keys.seconds,
+        "user": {key: user[key] for key in ("userid", "name", "email", "roles")},
     }
 
 

@@ -1,11 +1,17 @@
-"""Staff: who may do what, and the trail of what admins did."""
+"""Staff: who may do what, and the trail of what admins did, as documents that never change."""
+
+from typing import Any
 
 from services.users.actions.accounts import claim_email, new_user, update_user
+from services.users.actions.profile import account
 from services.users.actions.tools import Tools
-from services.users.documents import ADMIN_ROLE, CUSTOMER_ROLE
-from services.users.rules import EmailTaken, normalised_email
-from shared.clock import timestamp
-from shared.couch import time_ordered_id
+from services.users.documents import ADMIN_ROLE, AUDIT, CUSTOMER_ROLE, audit_partition
+from services.users.rules import EmailTaken, NoSuchUser, check_roles_change, is_live, normalised_email
+from shared.clock import now, timestamp
+from shared.couch import Doc, document_id, time_ordered_id
+from shared.errors import AisleError
+
+_STAFF_AT_MOST = 200
 
 
 def make_admin(tools: Tools, email: str, password: str) -> str:
@@ -15,11 +21,7 @@ def make_admin(tools: Tools, email: str, password: str) -> str:
     if found is not None:
         if ADMIN_ROLE in found["roles"]:
             return "is admin already"
-        update_user(
-            tools,
-            found["userid"],
-            lambda user: {**user, "roles": [*user["roles"], ADMIN_ROLE], "roles_changed": timestamp()},
-        )
+        _set_roles(tools, found["userid"], [*found["roles"], ADMIN_ROLE])
         return "is admin now; its password stays as it was"
     userid = claim_email(tools, email, time_ordered_id())
     user = new_user(
@@ -27,5 +29,101 @@ def make_admin(tools: Tools, email: str, password: str) -> str:
         email_verified=True, roles=[CUSTOMER_ROLE, ADMIN_ROLE], roles_changed=timestamp(),
     )  # fmt: skip
     if not tools.store.put_if_first(user):
-        raise EmailTaken("Somebody is registering this e-mail just now; run this again.")
+        raise EmailTaken("This e-mail is registered but not verified: verify it, then run this again.")
     return "is admin"
+
+
+def list_staff(tools: Tools) -> list[dict[str, Any]]:
+    """Everybody with a role beyond customer. 1 global query."""
+    return [account(user) for user in tools.store.staff(_STAFF_AT_MOST, None).items]
+
+
+def find_user(tools: Tools, email: str) -> dict[str, Any]:
+    """An active, verified account by e-mail. Raises NoSuchUser."""
+    user = tools.store.account_by_email(normalised_email(email))
+    if user is None:
+        raise NoSuchUser("No active account has verified this e-mail.")
+    return account(user)
+
+
+def get_user(tools: Tools, userid: str) -> Doc:
+    """Raises NoSuchUser, also for an erased one."""
+    user = tools.store.user(userid)
+    if user is None or user.get("erasure"):
+        raise NoSuchUser("There is no such account.")
+    return user
+
+
+def set_roles(tools: Tools, actor: str, userid: str, roles: list[str]) -> dict[str, Any]:
+    """Gives an account these roles (customer always). Raises KeepsOneAdmin, NoSuchUser."""
+    user = get_user(tools, userid)
+    admins = [each for each in list_staff(tools) if ADMIN_ROLE in each["roles"]]
+    check_roles_change(user, roles, len(admins))
+    wanted = [CUSTOMER_ROLE, *sorted(set(roles) - {CUSTOMER_ROLE})]
+    details = {"before": user["roles"], "after": wanted}
+    return account(
+        audited(tools, actor, "set roles", userid, details, lambda: _set_roles(tools, userid, wanted))
+    )
+
+
+def close_account(tools: Tools, actor: str, userid: str, reason: str) -> dict[str, Any]:
+    """Nobody can log in to it, and its sessions end; `open_account` undoes it."""
+    user = get_user(tools, userid)
+    if user["active"]:
+        check_roles_change(user, [], sum(ADMIN_ROLE in each["roles"] for each in list_staff(tools)))
+    moment = timestamp()
+    change = {"active": False, "roles_changed": moment, "sessions_from": moment, "updated": moment}
+    return account(
+        audited(
+            tools,
+            actor,
+            "close account",
+            userid,
+            {"reason": reason},
+            lambda: tools.store.put({**user, **change}),
+        )
+    )
+
+
+def open_account(tools: Tools, actor: str, userid: str) -> dict[str, Any]:
+    user = get_user(tools, userid)
+    change = {"active": True, "roles_changed": timestamp(), "updated": timestamp()}
+    return account(
+        audited(tools, actor, "open account", userid, {}, lambda: tools.store.put({**user, **change}))
+    )
+
+
+def audited(tools: Tools, actor: str, action: str, subject: str, details: dict[str, Any], act: Any) -> Any:
+    """Writes down who does what to whom, then does it; a failure is written down too."""
+    write_audit(tools, actor, action, subject, details)
+    try:
+        return act()
+    except AisleError as error:
+        write_audit(tools, actor, f"{action}: failed", subject, {"code": error.code})
+        raise
+
+
+def write_audit(tools: Tools, actor: str, action: str, subject: str, details: dict[str, Any]) -> None:
+    """Adds an entry that nobody changes. It names people by userid only, so that erasing one needs no change here."""
+    moment = now()
+    docid = document_id(audit_partition(f"{moment:%Y-%m}"), time_ordered_id(moment))
+    tools.store.put(
+        AUDIT.new(docid, actor=actor, action=action, subject=subject, details=details, date=timestamp())
+    )
+
+
+def audit_trail(
+    tools: Tools, month: str, limit: int, before: str | None
+) -> tuple[list[dict[str, Any]], str | None]:
+    """A month's entries, newest first, and where the next page begins. 1 partition query."""
+    docs = tools.store.audit(month, limit + 1, before)
+    entries = [
+        {key: doc[key] for key in ("actor", "action", "subject", "details", "date")} for doc in docs[:limit]
+    ]
+    return entries, docs[limit - 1]["_id"] if len(docs) > limit else None
+
+
+def _set_roles(tools: Tools, userid: str, roles: list[str]) -> Doc:
+    if not is_live(get_user(tools, userid)):
+        raise NoSuchUser("This account is closed.")
+    return update_user(tools, userid, lambda user: {**user, "roles": roles, "roles_changed": timestamp()})

@@ -11,6 +11,7 @@ from services.users.actions.tools import Tools
 from shared.web import (
     Blueprint,
     check_if_match,
+    client_address,
     current_user,
     etag_of,
     idempotent,
@@ -94,7 +95,7 @@ def change_me(changes: dict[str, Any]) -> Response:
     docs = tools.store.everything_of(userid)
     user = live_user(docs)
     check_if_match(etag_of(*(doc["_rev"] for doc in docs)))
-    changed = act.change_account(tools, userid, changes, user)
+    changed = act.change_account(tools, userid, changes, user, client_address())
     return json_answer(profile_of([changed if doc["_id"] == user["_id"] else doc for doc in docs]))
 
 

@@ -14,7 +14,7 @@ sessions = Blueprint("sessions", __name__, description="Logging in and out")
 
 @sessions.post("/v1/sessions")
 @sessions.arguments(schemas.Login)
-@sessions.response(200, schemas.Tokens)
+@sessions.response(200, schemas.LoggedIn)
 @sessions.alt_response(401, "UNAUTHORIZED")
 @sessions.alt_response(429, "TOO_MANY_REQUESTS")
 def log_in(body: dict[str, str]) -> Response:
@@ -24,7 +24,7 @@ def log_in(body: dict[str, str]) -> Response:
 
 @sessions.post("/v1/sessions/refresh")
 @sessions.arguments(schemas.RefreshToken)
-@sessions.response(200, schemas.Tokens)
+@sessions.response(200, schemas.LoggedIn)
 @sessions.alt_response(401, "UNAUTHORIZED")
 def refresh(body: dict[str, str]) -> Response:
     """Exchange a refresh token for the next; using one twice ends the session"""

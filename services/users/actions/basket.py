@@ -1,0 +1,115 @@
+"""The basket: one document per line, shared by all devices, priced live when it is shown."""
+
+from typing import Any
+
+from services.users.actions.profile import basket_lines
+from services.users.actions.tools import Tools
+from services.users.documents import BASKET_LINE, user_document
+from services.users.rules import MAX_BASKET_LINES, NoSuchProduct, merged_quantity
+from shared import money
+from shared.clock import timestamp
+from shared.couch import Doc, UpdateConflict
+from shared.errors import Conflict
+
+PREFIX = "basket-"
+_TRIES = 5
+
+
+class BasketFull(Conflict):
+    code, title = "basket_full", "The basket is full"
+
+
+def live_basket(tools: Tools, userid: str) -> dict[str, Any]:
+    """The lines with today's price and stock. 1 partition query here, 1 global query at products. Raises Unavailable."""
+    lines = basket_lines(tools.store.some_of(userid, PREFIX))
+    products = tools.products.lookup([line["productid"] for line in lines])
+    items = [live_line(line, products.get(line["productid"])) for line in lines]
+    return {"items": items, "next": None, "totals": totals(items)}
+
+
+def live_line(line: dict[str, Any], product: dict[str, Any] | None) -> dict[str, Any]:
+    """A line beside its product; one that is no longer sold stays visible and is not available."""
+    if product is None:
+        empty = dict.fromkeys(("name", "image", "price", "delivery", "stock", "total"))
+        return {**line, **empty, "available": False}
+    stock = product.get("stock")
+    return {
+        **line,
+        "name": product["name"],
+        "image": product.get("image"),
+        "price": product["price"],
+        "delivery": product.get("delivery"),
+        "stock": stock,
+        "total": money.times(product["price"], line["quantity"]),
+        "available": stock is None or stock >= line["quantity"],
+    }
+
+
+def totals(items: list[dict[str, Any]]) -> list[money.Money]:
+    """One sum for each currency, of the lines that can be bought."""
+    sums: dict[str, money.Money] = {}
+    for item in items:
+        if item["available"]:
+            total = item["total"]
+            known = sums.get(total["currency"])
+            sums[total["currency"]] = total if known is None else money.add(known, total)
+    return list(sums.values())
+
+
+def put_line(tools: Tools, userid: str, productid: str, quantity: int) -> dict[str, Any]:
+    """Sets the quantity of a product. Raises NoSuchProduct, BasketFull, Unavailable."""
+    product = tools.products.lookup([productid]).get(productid)
+    if product is None:
+        raise NoSuchProduct("The shop does not sell it (any more).")
+    _write(tools, userid, productid, lambda present: quantity)
+    return live_line({"productid": productid, "quantity": quantity}, product)
+
+
+def remove_line(tools: Tools, userid: str, productid: str) -> None:
+    """Takes a product out; nothing happens when it is not there."""
+    for _ in range(_TRIES):
+        doc = tools.store.of_user(userid, PREFIX + productid)
+        if doc is None:
+            return
+        try:
+            tools.store.delete(doc)
+        except UpdateConflict:
+            continue
+        return
+    raise UpdateConflict("The basket changes too quickly; try again.")
+
+
+def clear(tools: Tools, userid: str, productids: list[str] | None = None) -> None:
+    """Empties the basket, or takes out the products named; may be repeated. 1 partition query, 1 write."""
+    docs = tools.store.some_of(userid, PREFIX)
+    gone = [doc for doc in docs if productids is None or doc["productid"] in productids]
+    if gone:
+        tools.store.put_many({"_id": doc["_id"], "_rev": doc["_rev"], "_deleted": True} for doc in gone)
+
+
+def merge_guest(tools: Tools, userid: str, lines: list[dict[str, Any]]) -> None:
+    """At login: what was put aside as a guest joins the basket; merging the same again changes nothing. Unknown products are left out."""
+    known = tools.products.lookup([line["productid"] for line in lines])
+    for line in lines:
+        if line["productid"] in known:
+            guest = line["quantity"]
+            _write(tools, userid, line["productid"], lambda own, guest=guest: merged_quantity(own, guest))
+
+
+def _write(tools: Tools, userid: str, productid: str, quantity_from: Any) -> None:
+    """`quantity_from(present quantity or 0)` gives the new one; again when another device was first."""
+    docid = user_document(userid, PREFIX + productid)
+    for _ in range(_TRIES):
+        doc = tools.store.get(docid)
+        if doc is None and len(tools.store.some_of(userid, PREFIX)) >= MAX_BASKET_LINES:
+            raise BasketFull(f"A basket holds at most {MAX_BASKET_LINES} products.")
+        if tools.store.put_if_first(
+            _line(docid, userid, productid, quantity_from(doc["quantity"] if doc else 0), doc)
+        ):
+            return
+    raise UpdateConflict("The basket changes too quickly; try again.")
+
+
+def _line(docid: str, userid: str, productid: str, quantity: int, present: Doc | None) -> Doc:
+    line = BASKET_LINE.new(docid, userid=userid, productid=productid, quantity=quantity, updated=timestamp())
+    return {**line, "_rev": present["_rev"]} if present else line

@@ -1,0 +1,73 @@
+"""Finds documents that two replicas changed apart and settles them by the rules of `merging`, without an operator."""
+
+import logging
+
+from services.users.actions.accounts import update_user
+from services.users.actions.privacy import finish_erasure
+from services.users.actions.tools import Tools
+from services.users.documents import auth_id
+from services.users.merging import displaced, merged
+from shared.clock import timestamp
+from shared.couch import Change, Doc, split_id
+from shared.errors import Unauthorized
+
+log = logging.getLogger(__name__)
+
+_CHECKPOINT = "users-conflicts"
+_BATCH = 200
+
+
+def settle_conflicts(tools: Tools, most: int = 10_000) -> int:
+    """Follows the changes feed from its checkpoint and settles what it finds; how many documents it settled."""
+    settled, seen = 0, 0
+    kept = tools.store.database.get_local(_CHECKPOINT) or {"since": "0"}
+    while seen < most:
+        changes = tools.store.changes(kept["since"], _BATCH)
+        settled += sum(
+            settle(tools, row.doc) for row in changes.rows if row.doc and row.doc.get("_conflicts")
+        )
+        _erase_what_came_back(tools, changes.rows)
+        seen += len(changes.rows)
+        if changes.last_seq != kept["since"]:
+            kept = {**kept, "since": changes.last_seq}
+            kept["_rev"] = tools.store.database.put_local(_CHECKPOINT, kept)
+        if len(changes.rows) < _BATCH:
+            break
+    return settled
+
+
+def settle(tools: Tools, winner: Doc) -> bool:
+    """Writes the merged document over the winning revision and removes the others. Whether it was settled now."""
+    docid = winner["_id"]
+    losers = [tools.store.database.get(docid, rev=rev) for rev in winner["_conflicts"]]
+    versions = [winner, *losers]
+    result = {**merged(versions), "_rev": winner["_rev"]}
+    gone = [{"_id": docid, "_rev": doc["_rev"], "_deleted": True} for doc in losers]
+    written = tools.store.put_many([result, *gone])
+    if any(row.error for row in written):
+        log.info("a conflict changed while it was settled; the feed brings it again")
+        return False
+    if result["type"] == "claim":
+        for userid in displaced(versions):
+            _displace(tools, userid)
+    return True
+
+
+def _displace(tools: Tools, userid: str) -> None:
+    """The account that lost its e-mail to an earlier claim: closed for login till staff gives it another address."""
+    try:
+        update_user(
+            tools, userid, lambda user: {**user, "email_verified": False, "email_changed": timestamp()}
+        )
+    except Unauthorized:
+        log.info("the account that lost its claim is closed already")
+
+
+def _erase_what_came_back(tools: Tools, rows: list[Change]) -> None:
+    """A replica that had not heard of an erasure brings documents back; they go again."""
+    partitions = {split_id(row.id)[0] for row in rows if not row.deleted and not row.id.endswith(":auth")}
+    userids = [name.removeprefix("user") for name in partitions if name.startswith("user")]
+    users = tools.store.get_many([auth_id(userid) for userid in userids])
+    for user in users.values():
+        if user.get("erasure") == "done":
+            finish_erasure(tools, user["userid"])

@@ -1,0 +1,97 @@
+"""How two versions of one document become one after replicas met: a rule for each type, order never matters.
+
+| type | rule |
+|---|---|
+| user | an erasure wins over everything; else name of the latest change, password, e-mail and roles each of its own latest change, on a tie the fewer rights; the later end of sessions |
+| claim | the earlier claim keeps the e-mail; the other account must choose a new one |
+| userdelivery, preferences, paymentmethod | the latest change; an address keeps the later `default_since` |
+| basketline | the latest change, on a tie the larger quantity |
+| session | two versions mean that a refresh token was used twice: the session ends |
+| token | used if it was used anywhere |
+| audit | never changes, so its versions are equal |
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+Doc = dict[str, Any]
+
+
+def merged(versions: Sequence[Doc]) -> Doc:
+    """One document out of at least one version (all of one `_id`), without `_rev`; the same whatever their order."""
+    ordered = sorted(
+        ({k: v for k, v in doc.items() if k not in ("_rev", "_conflicts")} for doc in versions), key=_age
+    )
+    rule = _RULES.get(ordered[-1]["type"])
+    return rule(ordered) if rule else ordered[-1]
+
+
+def displaced(versions: Sequence[Doc]) -> list[str]:
+    """The userids that lose their claim on an e-mail when these versions of a claim are merged."""
+    keeper = merged(versions)["userid"]
+    return sorted({doc["userid"] for doc in versions} - {keeper})
+
+
+def _age(doc: Doc) -> tuple[str, str]:
+    return doc.get("updated") or doc.get("claimed") or doc.get("used") or "", repr(
+        sorted(doc.items(), key=lambda item: item[0])
+    )
+
+
+def _latest(versions: Sequence[Doc], since: str) -> list[Doc]:
+    """The versions that share the newest value of `since`."""
+    newest = max(doc.get(since) or "" for doc in versions)
+    return [doc for doc in versions if (doc.get(since) or "") == newest]
+
+
+def _user(versions: Sequence[Doc]) -> Doc:
+    erased = [doc for doc in versions if doc.get("erasure")]
+    if erased:
+        return next((doc for doc in erased if doc["erasure"] == "started"), erased[-1])
+    result = dict(versions[-1])
+    result["password"] = _latest(versions, "password_changed")[-1]["password"]
+    emails = _latest(versions, "email_changed")
+    result["email"], result["pending_email"] = emails[-1]["email"], emails[-1].get("pending_email")
+    result["email_verified"] = any(doc["email_verified"] for doc in emails if doc["email"] == result["email"])
+    rights = _latest(versions, "roles_changed")
+    result["roles"] = [role for role in rights[-1]["roles"] if all(role in doc["roles"] for doc in rights)]
+    result["active"] = all(doc["active"] for doc in rights)
+    for name in ("password_changed", "email_changed", "roles_changed", "sessions_from"):
+        newest = max(doc.get(name) or "" for doc in versions)
+        if newest:
+            result[name] = newest
+    return result
+
+
+def _claim(versions: Sequence[Doc]) -> Doc:
+    return min(versions, key=lambda doc: (doc["claimed"], doc["userid"]))
+
+
+def _address(versions: Sequence[Doc]) -> Doc:
+    return {**versions[-1], "default_since": max(doc["default_since"] for doc in versions)}
+
+
+def _basket_line(versions: Sequence[Doc]) -> Doc:
+    return max(_latest(versions, "updated"), key=lambda doc: doc["quantity"])
+
+
+def _session(versions: Sequence[Doc]) -> Doc:
+    last = versions[-1]
+    revoked = max([doc["revoked"] for doc in versions if doc.get("revoked")] or [last["updated"]])
+    generation = max(doc["generation"] for doc in versions)
+    return {**last, "generation": generation, "revoked": revoked, "reason": "two refreshes of one token"}
+
+
+def _token(versions: Sequence[Doc]) -> Doc:
+    used = [doc["used"] for doc in versions if doc.get("used")]
+    return {**versions[-1], "used": min(used)} if used else versions[-1]
+
+
+_RULES = {
+    "user": _user,
+    "claim": _claim,
+    "userdelivery": _address,
+    "basketline": _basket_line,
+    "session": _session,
+    "token": _token,
+}

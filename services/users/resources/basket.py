@@ -1,0 +1,59 @@
+"""The basket of the person who asks, shared by all their devices."""
+
+from typing import Any
+
+from flask import Response
+
+from services.users import schemas
+from services.users.actions import basket as act
+from shared.web import Blueprint, current_user, json_answer, nothing, provided, require_user
+
+basket = Blueprint(
+    "basket", __name__, url_prefix="/v1/users/me/basket", description="What somebody means to buy"
+)
+
+
+@basket.get("")
+@require_user
+@basket.response(200, schemas.Basket)
+def show() -> Response:
+    """The basket with today's prices and stock"""
+    return json_answer(act.live_basket(provided(), current_user().userid))
+
+
+@basket.post("")
+@require_user
+@basket.arguments(schemas.GuestBasket)
+@basket.response(200, schemas.Basket)
+def merge(guest: dict[str, Any]) -> Response:
+    """Merge a guest's basket at login: the larger quantity of each product wins"""
+    userid = current_user().userid
+    act.merge_guest(provided(), userid, guest["items"])
+    return json_answer(act.live_basket(provided(), userid))
+
+
+@basket.delete("")
+@require_user
+@basket.response(204)
+def clear() -> Response:
+    """Empty the basket"""
+    act.clear(provided(), current_user().userid)
+    return nothing()
+
+
+@basket.put("/<string:productid>")
+@require_user
+@basket.arguments(schemas.Quantity)
+@basket.response(200, schemas.LiveLine)
+def put_line(body: dict[str, int], productid: str) -> Response:
+    """Put a product into the basket, or change its quantity"""
+    return json_answer(act.put_line(provided(), current_user().userid, productid, body["quantity"]))
+
+
+@basket.delete("/<string:productid>")
+@require_user
+@basket.response(204)
+def remove_line(productid: str) -> Response:
+    """Take a product out of the basket"""
+    act.remove_line(provided(), current_user().userid, productid)
+    return nothing()

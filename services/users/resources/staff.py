@@ -1,0 +1,107 @@
+"""For admins: who is staff, accounts, and the trail of what was done."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from flask import Response
+
+from services.users import schemas
+from services.users.actions import privacy
+from services.users.actions import staff as act
+from services.users.actions.profile import account
+from shared.web import (
+    Blueprint,
+    current_user,
+    json_answer,
+    list_answer,
+    nothing,
+    provided,
+    require_role,
+    unsign,
+)
+
+staff = Blueprint("admin", __name__, url_prefix="/v1/admin", description="Accounts and staff, for admins")
+
+
+@staff.get("/staff")
+@require_role("admin")
+@staff.response(200, schemas.Accounts)
+def list_staff() -> Response:
+    """Everybody who is more than a customer"""
+    return json_answer({"items": act.list_staff(provided()), "next": None})
+
+
+@staff.post("/staff")
+@require_role("admin")
+@staff.arguments(schemas.NewStaff)
+@staff.response(200, schemas.Account)
+def add_staff(body: dict[str, Any]) -> Response:
+    """Give roles to the account with this e-mail"""
+    user = act.find_user(provided(), body["email"])
+    return json_answer(act.set_roles(provided(), current_user().userid, user["userid"], body["roles"]))
+
+
+@staff.put("/staff/<string:userid>")
+@require_role("admin")
+@staff.arguments(schemas.Roles)
+@staff.response(200, schemas.Account)
+def set_roles(body: dict[str, Any], userid: str) -> Response:
+    """Set the roles of an account; they count from its next token on"""
+    return json_answer(act.set_roles(provided(), current_user().userid, userid, body["roles"]))
+
+
+@staff.get("/users")
+@require_role("admin", "staff")
+@staff.arguments(schemas.FindUser, location="query")
+@staff.response(200, schemas.Accounts)
+def find_user(args: dict[str, str]) -> Response:
+    """Find an account by e-mail"""
+    return json_answer({"items": [act.find_user(provided(), args["email"])], "next": None})
+
+
+@staff.get("/users/<string:userid>")
+@require_role("admin", "staff")
+@staff.response(200, schemas.Account)
+def get_user(userid: str) -> Response:
+    """An account"""
+    return json_answer(account(act.get_user(provided(), userid)))
+
+
+@staff.delete("/users/<string:userid>")
+@require_role("admin")
+@staff.response(204)
+def erase_user(userid: str) -> Response:
+    """Erase a person who asked for it"""
+    tools, actor = provided(), current_user().userid
+    act.get_user(tools, userid)
+    act.audited(tools, actor, "erase", userid, {}, lambda: privacy.erase(tools, userid))
+    return nothing()
+
+
+@staff.put("/users/<string:userid>/closure")
+@require_role("admin")
+@staff.arguments(schemas.Closure)
+@staff.response(200, schemas.Account)
+def close(body: dict[str, str], userid: str) -> Response:
+    """Close an account: no login, all sessions end"""
+    return json_answer(act.close_account(provided(), current_user().userid, userid, body["reason"]))
+
+
+@staff.delete("/users/<string:userid>/closure")
+@require_role("admin")
+@staff.response(200, schemas.Account)
+def reopen(userid: str) -> Response:
+    """Open a closed account again"""
+    return json_answer(act.open_account(provided(), current_user().userid, userid))
+
+
+@staff.get("/audit")
+@require_role("admin")
+@staff.arguments(schemas.AuditArgs, location="query")
+@staff.response(200, schemas.AuditTrail)
+def audit(args: dict[str, Any]) -> Response:
+    """What admins did in a month, newest first"""
+    month = args["month"] or f"{datetime.now(UTC):%Y-%m}"
+    bound_to = ["audit", month]
+    entries, following = act.audit_trail(provided(), month, args["limit"], unsign(args["cursor"], bound_to))
+    return json_answer(list_answer(entries, following, bound_to))

@@ -115,15 +115,14 @@ def _stale(options: dict[str, Any]) -> bool:
 def _answered_by_keys(plan: Plan) -> bool:
     """Does every row of the key range match? True for values in the leading columns and one range behind them."""
     selector, columns = plan.selector, plan.index.columns
-    if any("\\" in column for column in columns):
-        return False
     answered = columns[: len(plan.ranges)]
     for name, condition in (
         selector[1] if selector and selector[0] == "$and" else [selector] if selector else []
     ):
-        field = ".".join(name) if isinstance(name, tuple) else None
+        field = "".join(name) if isinstance(name, tuple) else None
+        # Tests on `_id` compare code points, its rows in an index collate.
         exists = condition == ("$exists", True) and field in columns
-        if not exists and (field not in answered or condition[0] not in _EXACT_OPERATORS):
+        if not exists and (field == "_id" or field not in answered or condition[0] not in _EXACT_OPERATORS):
             return False
     first_open = next((n for n, found in enumerate(plan.ranges) if not found.is_value), len(plan.ranges))
     return all(found.low.open_ended and found.high.open_ended for found in plan.ranges[first_open + 1 :])
@@ -311,14 +310,14 @@ def _covered(scan: Scan, hit: Hit) -> Document:
     return document
 
 
-def cached_scan(db: Database, raw: Any, options: Callable[[], dict[str, Any]]) -> Scan:
+def cached_scan(db: Database, raw: Any, make: Callable[[], Scan]) -> Scan:
     """The scan for a request's text, kept so that a repeated query is not checked and planned again."""
     plans = db.handles.get(_PLANS)
     if plans is None or plans[0] != db.design_generation:
         plans = db.handles[_PLANS] = (db.design_generation, {})
     scan = plans[1].get(raw)
     if scan is None:
-        scan = prepare(db, options())
+        scan = make()
         if len(plans[1]) >= PLANS_KEPT:
             plans[1].clear()
         plans[1][raw] = scan

@@ -103,26 +103,35 @@ def _candidate(chosen: Plan, index: Index) -> dict[str, Any]:
 
 
 def _analysis(chosen: Plan, index: Index) -> tuple[bool, str, int]:
-    """(usable, why it was not chosen, rank): each stage that dropped indexes pushes the later ones down by one."""
+    """(usable, why it was not chosen, rank). As in CouchDB the ranks of all stages that dropped an index add up."""
+    found = [(usable, reason, rank) for usable, reason, rank, members in _stages(chosen) if index in members]
+    for place, candidate in enumerate(chosen.trace.ranked):
+        if candidate.index == index:
+            found.append((True, _defeat(chosen, index, candidate.distance), place))
+    reasons = [reason for _, reason, _ in found if reason] or chosen.trace.verdicts[index]
+    return all(usable for usable, _, _ in found), reasons[0], sum(rank for _, _, rank in found)
+
+
+def _stages(chosen: Plan) -> list[tuple[bool, str, int, list[Index]]]:
+    """What dropped indexes, the first stage first: (still usable, reason, rank, the dropped); later stages rank lower."""
     trace = chosen.trace
-    not_partial = [i for i in trace.existing if i.partial is None]
     stages = [
         (True, "unfavored_type", [i for i in trace.filtered if i not in trace.of_kind]),
         (True, "excluded_by_user", [i for i in trace.usable if i not in trace.filtered]),
         (False, "", [i for i in trace.in_scope if i not in trace.usable]),
-        (False, "scope_mismatch", [i for i in not_partial if i not in trace.in_scope]),
+        (
+            False,
+            "scope_mismatch",
+            [i for i in trace.existing if i.partial is None and i not in trace.in_scope],
+        ),
         (False, "is_partial", [i for i in trace.existing if i.partial is not None]),
     ]
-    for place, candidate in enumerate(trace.ranked):
-        if candidate.index == index:
-            return True, _defeat(chosen, index, candidate.distance), place
+    ranked = []
     rank = max(1, len(trace.ranked))
-    for number, (usable, reason, members) in enumerate(stages):
-        if index in members:
-            return usable, reason or trace.verdicts[index][0], rank
-        # CouchDB counts a stage for those behind it only when it held something.
-        rank += 1 if members and number < len(stages) - 1 else 0
-    return True, "excluded_by_user", rank
+    for usable, reason, members in stages:
+        ranked.append((usable, reason, rank, members))
+        rank += bool(members)
+    return ranked[::-1]
 
 
 def _defeat(chosen: Plan, index: Index, distance: int) -> str:

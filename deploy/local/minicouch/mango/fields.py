@@ -38,11 +38,6 @@ def parse_field(field: str) -> Path:
     return tuple(part.replace("\\", "") for part in parts)
 
 
-def join_field(path: Path | str) -> str:
-    """The name as `_explain` prints it; escapes are lost, as in CouchDB."""
-    return path if isinstance(path, str) else ".".join(path)
-
-
 def get_field(value: Any, path: Path) -> Any:
     """The value at the path, or NOT_FOUND / BAD_PATH."""
     for name in path:

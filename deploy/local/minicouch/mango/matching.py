@@ -6,11 +6,12 @@ from typing import Any
 from deploy.local.minicouch.collation import sort_key
 
 from .errors import refusal
-from .fields import BAD_PATH, NOT_FOUND, get_field
+from .fields import BAD_PATH, NOT_FOUND, get_field, parse_field
 from .patterns import searcher
-from .selector import Node, normalize
+from .selector import Field, Node, normalize
 
 Predicate = Callable[[Any], bool]
+Key = Callable[[Any], bytes]
 
 
 def matcher(selector: dict[str, Any]) -> Predicate:
@@ -18,20 +19,30 @@ def matcher(selector: dict[str, Any]) -> Predicate:
     return compile_node(normalize(selector))
 
 
-def compile_node(node: Node) -> Predicate:
+def _raw_key(value: Any) -> bytes:
+    """Erlang's order of terms for what an `_id` may be compared with: text by code points, above all other types."""
+    return b"\x01" + value.encode() if type(value) is str else b"\x00"
+
+
+def compile_node(node: Node, key: Key = sort_key) -> Predicate:
     """The predicate of a node of the normal form; it takes a document, or below `$elemMatch` any value."""
     if not node:
         return lambda value: True
     name, argument = node
     if isinstance(name, tuple):
-        return _field(name, argument)
+        return _field(name, argument, _raw_key if name == ("_id",) else key)
+    if name in _COMPARISONS:
+        return _COMPARISONS[name](argument, key)
+    if name in _COMBINATIONS:
+        return _COMBINATIONS[name](argument, key)
     return _OPERATORS[name](argument)
 
 
-def _field(path: tuple[str, ...], condition: Node) -> Predicate:
+def _field(field: Field, condition: Node, key: Key) -> Predicate:
+    path = parse_field(field[0]) if field else ()
     if condition == ("$exists", False):
         return lambda value: get_field(value, path) is NOT_FOUND
-    test = compile_node(condition)
+    test = compile_node(condition, key)
     if not path:
         return test
     if len(path) == 1:
@@ -52,20 +63,20 @@ def _field(path: tuple[str, ...], condition: Node) -> Predicate:
     return nested
 
 
-def _and(nodes: list[Node]) -> Predicate:
-    tests = [compile_node(node) for node in nodes]
+def _and(nodes: list[Node], key: Key) -> Predicate:
+    tests = [compile_node(node, key) for node in nodes]
     return lambda value: all(test(value) for test in tests)
 
 
-def _or(nodes: list[Node]) -> Predicate:
+def _or(nodes: list[Node], key: Key) -> Predicate:
     if not nodes:
         return lambda value: True
-    tests = [compile_node(node) for node in nodes]
+    tests = [compile_node(node, key) for node in nodes]
     return lambda value: any(test(value) for test in tests)
 
 
-def _not(node: Node) -> Predicate:
-    test = compile_node(node)
+def _not(node: Node, key: Key) -> Predicate:
+    test = compile_node(node, key)
     return lambda value: not test(value)
 
 
@@ -95,47 +106,41 @@ def _identical(left: Any, right: Any) -> bool:
     return left == right
 
 
-def _elem_match(node: Node) -> Predicate:
-    test = compile_node(node)
+def _elem_match(node: Node, key: Key) -> Predicate:
+    test = compile_node(node, key)
     return lambda values: type(values) is list and any(map(test, values))
 
 
-def _all_match(node: Node) -> Predicate:
-    test = compile_node(node)
+def _all_match(node: Node, key: Key) -> Predicate:
+    test = compile_node(node, key)
     return lambda values: type(values) is list and bool(values) and all(map(test, values))
 
 
-def _key_map_match(node: Node) -> Predicate:
-    test = compile_node(node)
+def _key_map_match(node: Node, key: Key) -> Predicate:
+    test = compile_node(node, key)
     return lambda value: type(value) is dict and any(map(test, value))
 
 
-def _equal(wanted: Any) -> Predicate:
-    key, kind = sort_key(wanted), type(wanted)
-
-    def test(value: Any) -> bool:
-        if type(value) is kind and value == wanted:
-            return kind is not dict or sort_key(value) == key
-        return sort_key(value) == key
-
-    if kind is str or kind is list or kind is dict:
-        return lambda value: type(value) is kind and test(value)
-    return test
+def _equal(wanted: Any, key: Key) -> Predicate:
+    wanted_key, kind = key(wanted), type(wanted)
+    if kind is str:
+        return lambda value: type(value) is str and (value == wanted or key(value) == wanted_key)
+    return lambda value: key(value) == wanted_key
 
 
-def _compared(decide: Callable[[bytes, bytes], bool]) -> Callable[[Any], Predicate]:
-    def build(bound: Any) -> Predicate:
-        key = sort_key(bound)
-        return lambda value: decide(sort_key(value), key)
+def _in(wanted: list[Any], key: Key) -> Predicate:
+    keys = {key(item) for item in wanted}
+    return lambda value: (
+        any(key(item) in keys for item in value) if type(value) is list else key(value) in keys
+    )
+
+
+def _compared(decide: Callable[[bytes, bytes], bool]) -> Callable[[Any, Key], Predicate]:
+    def build(bound: Any, key: Key) -> Predicate:
+        bound_key = key(bound)
+        return lambda value: decide(key(value), bound_key)
 
     return build
-
-
-def _in(wanted: list[Any]) -> Predicate:
-    keys = {sort_key(item) for item in wanted}
-    return lambda value: (
-        any(sort_key(item) in keys for item in value) if type(value) is list else sort_key(value) in keys
-    )
 
 
 def _type(name: str) -> Predicate:
@@ -169,22 +174,26 @@ def _regex(pattern: str) -> Predicate:
     return lambda value: type(value) is str and search(value)
 
 
-_OPERATORS: dict[str, Callable[[Any], Predicate]] = {
+_COMBINATIONS: dict[str, Callable[[Any, Key], Predicate]] = {
     "$and": _and,
     "$or": _or,
     "$not": _not,
-    "$all": _all,
     "$elemMatch": _elem_match,
     "$allMatch": _all_match,
     "$keyMapMatch": _key_map_match,
+}
+_COMPARISONS: dict[str, Callable[[Any, Key], Predicate]] = {
     "$eq": _equal,
-    "$ne": lambda wanted: _not(("$eq", wanted)),
+    "$ne": lambda wanted, key: _not(("$eq", wanted), key),
+    "$in": _in,
+    "$nin": lambda wanted, key: _not(("$in", wanted), key),
     "$lt": _compared(lambda value, bound: value < bound),
     "$lte": _compared(lambda value, bound: value <= bound),
     "$gte": _compared(lambda value, bound: value >= bound),
     "$gt": _compared(lambda value, bound: value > bound),
-    "$in": _in,
-    "$nin": lambda wanted: _not(("$in", wanted)),
+}
+_OPERATORS: dict[str, Callable[[Any], Predicate]] = {
+    "$all": _all,
     "$exists": lambda wanted: lambda value: wanted,
     "$type": _type,
     "$mod": _mod,

@@ -130,6 +130,12 @@ def _bookmark(value: Any) -> str | None:
     return value
 
 
+def _partition(value: Any) -> str:
+    if not isinstance(value, str):
+        raise refusal("illegal_partition", "Partition must be a string")
+    return value
+
+
 def _stale(value: Any) -> str | bool:
     if value is False or value == "false":
         return False
@@ -175,7 +181,7 @@ _FIND: list[tuple[str, Any, Check]] = [
     ("skip", 0, not_negative),
     ("sort", [], sort_fields),
     ("fields", [], validate_fields),
-    ("partition", "", text),
+    ("partition", "", _partition),
     ("r", 1, positive),
     ("conflicts", False, boolean),
     ("stale", False, _stale),

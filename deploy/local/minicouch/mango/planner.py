@@ -6,7 +6,7 @@ from typing import Any
 from .errors import refusal
 from .indexes import Index
 from .options import Options
-from .ranges import EVERYTHING, FieldRange, field_ranges, indexable_fields
+from .ranges import EVERY_ID, FieldRange, field_ranges, indexable_fields
 from .selector import Node, fields_of, is_constant, is_text_search, requires
 from .text import text_usability
 
@@ -97,7 +97,7 @@ def plan(existing: list[Index], options: Options, *, partitioned: bool, explain:
 def _scan_plan(selector: Node, options: Options, trace: Trace, kind: str) -> Plan:
     ranges = field_ranges(selector)
     if kind == "special":
-        ranges.append(("_id", EVERYTHING))
+        ranges.append(("_id", EVERY_ID))
     trace.ranked = sorted(
         (_candidate(index, ranges) for index in trace.of_kind),
         key=lambda found: (found.distance, len(found.index.columns), found.index.order),

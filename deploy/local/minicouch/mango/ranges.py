@@ -5,8 +5,7 @@ from typing import Any
 
 from deploy.local.minicouch.collation import sort_key
 
-from .fields import Path, join_field
-from .selector import Node
+from .selector import Field, Node
 
 _INDEXABLE = {"$lt", "$lte", "$eq", "$gt", "$gte", "$beginsWith", "$exists"}
 HIGHEST_TEXT = "\uffff"
@@ -35,9 +34,10 @@ class FieldRange:
 LOWEST = Bound("$gt", None, b"", True)
 HIGHEST = Bound("$lt", None, b"\xff", True)
 EVERYTHING = FieldRange(LOWEST, HIGHEST)
+EVERY_ID = FieldRange(Bound("$gt", None, sort_key(None)), HIGHEST)
 
 
-def indexable_paths(node: Node) -> list[Path]:
+def indexable_paths(node: Node) -> list[Field]:
     if not node:
         return []
     name, argument = node
@@ -49,7 +49,7 @@ def indexable_paths(node: Node) -> list[Path]:
 
 
 def indexable_fields(node: Node) -> list[str]:
-    return [join_field(path) for path in indexable_paths(node)]
+    return ["".join(path) for path in indexable_paths(node)]
 
 
 def field_ranges(node: Node) -> list[tuple[str, FieldRange | None]]:
@@ -58,12 +58,12 @@ def field_ranges(node: Node) -> list[tuple[str, FieldRange | None]]:
     for path in indexable_paths(node):
         found = _range(node, path, EVERYTHING)
         if found is None:
-            return [(join_field(path), None)]
-        ranges.append((join_field(path), found))
+            return [("".join(path), None)]
+        ranges.append(("".join(path), found))
     return ranges
 
 
-def _range(node: Node, path: Path, so_far: FieldRange | None) -> FieldRange | None:
+def _range(node: Node, path: Field, so_far: FieldRange | None) -> FieldRange | None:
     name, argument = node
     if name == "$and":
         for part in argument:

@@ -1,17 +1,18 @@
 """Selectors in normal form: operators explicit, field paths pushed to the leaves, negations pushed down.
 
-A node is `(operator, argument)` or `(path, condition)` with a tuple of names as path; the empty selector is `()`.
+A node is `(operator, argument)` or `(field, condition)`; the empty selector is `()`. A field is `("a.b",)`, its name
+with escapes, or `()` for the value itself, which only an inner selector (`$elemMatch`) may test.
 The steps and their order are those of mango_selector.erl, because `_explain` and error texts show the result.
 """
 
 from typing import Any
 
 from .errors import bad_arg, refusal
-from .fields import Path, join_field, parse_field
 from .patterns import compile_pattern
 from .terms import erlang
 
 Node = tuple[Any, ...]
+Field = tuple[str, ...]
 
 _LISTS_OF_SELECTORS = {"$and", "$or", "$nor"}
 _INNER_SELECTORS = {"$elemMatch", "$allMatch", "$keyMapMatch"}
@@ -99,7 +100,7 @@ _ARGUMENTS = {
 }
 
 
-def _fields(node: Node, path: Path) -> Node:
+def _fields(node: Node, path: Field) -> Node:
     name, argument = node
     if name in _LISTS_OF_SELECTORS:
         return (name, [_fields(part, path) for part in argument])
@@ -113,7 +114,7 @@ def _fields(node: Node, path: Path) -> Node:
         return node
     if name.startswith("$"):
         return (path, node)
-    return _fields(argument, path + parse_field(name))
+    return _fields(argument, (f"{path[0]}.{name}",) if path else (name,) if name else ())
 
 
 def _negations(node: Node) -> Node:
@@ -156,15 +157,19 @@ def to_json(node: Any) -> Any:
             if isinstance(node, list)
             else node
         )
-    return {join_field(node[0]): to_json(node[1])} if node else {}
+    return {_name(node[0]): to_json(node[1])} if node else {}
+
+
+def _name(name: Field | str) -> str:
+    return name if isinstance(name, str) else "".join(name)
 
 
 def requires(node: Node, fields: list[str]) -> bool:
     """Does every matching document have all these fields?"""
-    return not _missing([node], {parse_field(field) for field in fields})
+    return not _missing([node], {(field,) for field in fields})
 
 
-def _missing(nodes: list[Node], paths: set[Path]) -> set[Path]:
+def _missing(nodes: list[Node], paths: set[Field]) -> set[Field]:
     for node in nodes:
         if not paths or not node:
             break
@@ -185,7 +190,7 @@ def is_constant(node: Node, field: str) -> bool:
     name, argument = node
     if name == "$and":
         return any(is_constant(part, field) for part in argument)
-    return name == parse_field(field) and argument[0] == "$eq"
+    return name == (field,) and argument[0] == "$eq"
 
 
 def fields_of(node: Node) -> list[str]:
@@ -193,9 +198,9 @@ def fields_of(node: Node) -> list[str]:
     if not node:
         return []
     name, argument = node
-    if isinstance(name, tuple):
-        return [join_field(name)]
-    return [field for part in argument for field in fields_of(part)] if isinstance(argument, list) else []
+    if not isinstance(argument, list):
+        return [_name(name)]
+    return [field for part in argument for field in fields_of(part)]
 
 
 def is_text_search(node: Any) -> bool:

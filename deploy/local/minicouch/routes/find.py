@@ -4,7 +4,7 @@ from typing import Any
 
 from .. import auth, finder, mango
 from ..edits import Edit
-from ..errors import CouchError, not_found
+from ..errors import CouchError, bad_request, not_found
 from ..http import Request, Response, json_response, raw_json, run_in_thread
 from ..ids import check_docid, check_partition
 from ..mango import Index
@@ -18,21 +18,29 @@ def _options(request: Request) -> Document:
     """The checked options of a query. Errors: 400."""
     body = request.json_object()
     partition = request.params.get("partition")
+    if partition is not None and not request.db.partitioned:
+        raise bad_request("database is not partitioned")
     if partition is not None and body.setdefault("partition", partition) != partition:
         raise CouchError(400, "bad_partition", f"Query partition does not match: {partition}")
     options = mango.find_options(body, int(request.server.config.get("mango", "default_limit", "25")))
     if options["partition"]:
-        if not request.db.partitioned:
-            raise CouchError(400, "query_parse_error", "`partition` parameter is not supported on this db")
         check_partition(options["partition"])
     return options
+
+
+def _scan(request: Request) -> finder.Scan:
+    options = _options(request)
+    scan = finder.prepare(request.db, options)
+    if options["partition"] and not request.db.partitioned:
+        raise CouchError(400, "query_parse_error", "`partition` parameter is not supported on this db")
+    return scan
 
 
 async def find(request: Request) -> Response:
     request.require_json()
     db = request.db
     key = (request.params.get("partition"), request.body)
-    scan = finder.cached_scan(db, key, lambda: _options(request))
+    scan = finder.cached_scan(db, key, lambda: _scan(request))
     if finder.is_quick(db, scan):
         return raw_json(finder.find(db, scan))
     return raw_json(await run_in_thread(finder.find, db, scan))

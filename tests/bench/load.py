@@ -1,0 +1,111 @@
+"""The load generator: a process of its own with N keep-alive clients, each sending its next request when the last is answered.
+
+    python -m tests.bench.load http://127.0.0.1:8002 requests.ndjson --clients 16 --seconds 5
+
+A line of the file is {"method", "path", "headers", "body"}; the lines are taken in turn. Prints one JSON object.
+"""
+
+import argparse
+import asyncio
+import itertools
+import json
+import statistics
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httptools
+import uvloop
+
+
+@dataclass
+class Outcome:
+    """What all clients saw: seconds per answer, how many of each status."""
+
+    times: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+
+
+class Client(asyncio.Protocol):
+    """One keep-alive connection. `send` resolves to the status once the answer is whole."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self.answered.done():
+            self.answered.set_exception(error or ConnectionResetError("hung up"))
+
+    def send(self, message: bytes) -> asyncio.Future[int]:
+        self.answered: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self.parser = httptools.HttpResponseParser(self)
+        self.transport.write(message)
+        return self.answered
+
+    def data_received(self, data: bytes) -> None:
+        self.parser.feed_data(data)
+
+    def on_message_complete(self) -> None:
+        self.answered.set_result(self.parser.get_status_code())
+
+
+async def run(url: str, messages: Iterator[bytes], clients: int, seconds: float, most: int | None) -> Outcome:
+    parts = urlsplit(url)
+    outcome, end = Outcome(), time.perf_counter() + seconds
+    budget = itertools.count()
+
+    async def visit() -> None:
+        loop = asyncio.get_running_loop()
+        _, client = await loop.create_connection(Client, parts.hostname, parts.port)
+        while time.perf_counter() < end and (most is None or next(budget) < most):
+            began = time.perf_counter()
+            status = await client.send(next(messages))
+            outcome.times.append(time.perf_counter() - began)
+            outcome.statuses[status] += 1
+        client.answered.cancel()
+        client.transport.close()
+
+    await asyncio.gather(*(visit() for _ in range(clients)))
+    return outcome
+
+
+def message(row: dict, host: str) -> bytes:
+    body = row.get("body", "").encode()
+    headers = {"Host": host, **row.get("headers", {})} | ({"Content-Length": str(len(body))} if body else {})
+    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"{row.get('method', 'GET')} {row['path']} HTTP/1.1\r\n{head}\r\n".encode() + body
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("url")
+    parser.add_argument("requests", type=Path)
+    parser.add_argument("--clients", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--most", type=int, help="send no more than this many requests")
+    options = parser.parse_args()
+    host = urlsplit(options.url).netloc
+    lines = [message(json.loads(line), host) for line in options.requests.read_text().splitlines()]
+    began = time.perf_counter()
+    outcome = uvloop.run(
+        run(options.url, itertools.cycle(lines), options.clients, options.seconds, options.most)
+    )
+    lasted = time.perf_counter() - began
+    times = sorted(outcome.times)
+    figures = {
+        "requests": len(times),
+        "rate": len(times) / lasted,
+        "p50_ms": statistics.median(times) * 1000,
+        "p99_ms": times[int(len(times) * 0.99)] * 1000,
+        "statuses": dict(outcome.statuses),
+    }
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""The shop as `make run` starts it, in a folder and on ports of its own, for measurements."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.processes import ROOT, Process, answers, free_port
+
+ADMIN_EMAIL = "admin@example.com"
+
+
+@dataclass(frozen=True)
+class Shop:
+    """Addresses of the running shop, where its state is, its launcher, and the seconds its start took."""
+
+    urls: dict[str, str]
+    state: Path
+    launcher: Process
+    seconds_to_first_answer: float
+
+    @property
+    def admin_password(self) -> str:
+        return (self.state / "admin-password").read_text().strip()
+
+    def memory_mib(self) -> dict[str, float]:
+        """Proportional set size of each process by its command, in MiB: shared pages are counted once in all."""
+        found: dict[str, float] = {}
+        for pid in _descendants(self.launcher.popen.pid):
+            name = _name(pid)
+            found[name] = found.get(name, 0) + _pss_kib(pid) / 1024
+        return found
+
+
+@contextmanager
+def running_shop(state: Path, **settings: str) -> Iterator[Shop]:
+    """Starts everything and waits until the last part is ready; stops it at the end."""
+    base = free_port()
+    urls = {
+        name: f"http://127.0.0.1:{base + n}"
+        for n, name in enumerate(("storefront", "users", "products", "orders"))
+    }
+    env = {
+        "PORT": str(base),
+        "AISLE_STATE": str(state),
+        "SAMPLE_SHOP": "false",
+        "COUCH_PORT": str(free_port()),
+        "ACCESS_LOG": "false",
+        **settings,
+    }
+    state.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    launcher = Process("shop", [sys.executable, "-m", "deploy.local", "up"], state / "log", env)
+    try:
+        launcher.wait_until(answers(f"{urls['products']}/health/ready"))
+        first = time.monotonic() - began
+        for url in urls.values():
+            launcher.wait_until(answers(f"{url}/health/ready"))
+        launcher.wait_until(lambda: "ready" in (state / "log").read_text(errors="replace").lower())
+        yield Shop(urls, state, launcher, first)
+    finally:
+        launcher.stop(30)
+
+
+@contextmanager
+def bare_flask(log: Path, workers: int, env: dict[str, str] | None = None) -> Iterator[str]:
+    """The yardstick of `tests.bench.bare` under the same gunicorn settings; its URL."""
+    port = free_port()
+    command = [sys.executable, "-m", "gunicorn", "-c", "deploy/gunicorn.conf.py", "-b", f"127.0.0.1:{port}"]
+    settings = {**(env or {}), "WEB_WORKERS": str(workers), "WEB_THREADS": "8"}
+    process = Process("bare", [*command, "tests.bench.bare:create_app()"], log, settings)
+    process.wait_until(answers(f"http://127.0.0.1:{port}/hello"))
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.stop()
+
+
+def _descendants(pid: int) -> list[int]:
+    children = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
+    )
+    return [pid] + [each for child in children.stdout.split() for each in _descendants(int(child))]
+
+
+def _name(pid: int) -> str:
+    command = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").replace("\0", " ")
+    known = (
+        "services.users",
+        "services.products",
+        "services.orders",
+        "services.storefront",
+        "follower",
+        "celery",
+        "javascript",
+        "minicouch",
+        "redis",
+    )
+    return next((name for name in known if name in command), "launcher")
+
+
+def _pss_kib(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+
+
+def core_count() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+__all__ = ["ADMIN_EMAIL", "ROOT", "Shop", "bare_flask", "core_count", "running_shop"]

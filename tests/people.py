@@ -1,0 +1,52 @@
+"""People who use a running shop in tests and measurements: an admin, and customers who registered by mail."""
+
+import re
+import secrets
+from pathlib import Path
+
+import requests
+
+ADDRESS = "1 High Street\nLeeds LS1 4DY\nUnited Kingdom"
+PASSWORD = "correct horse battery staple"
+
+
+class Person(requests.Session):
+    """A session of one person: its bearer token is sent with every request. `userid` is theirs."""
+
+    def __init__(self, users_url: str, email: str, password: str = PASSWORD) -> None:
+        super().__init__()
+        answer = requests.post(
+            f"{users_url}/v1/sessions", json={"email": email, "password": password}, timeout=30
+        )
+        answer.raise_for_status()
+        self.email, self.token = email, answer.json()["access_token"]
+        self.headers["Authorization"] = f"Bearer {self.token}"
+        self.userid = self.get(f"{users_url}/v1/users/me", timeout=30).json()["userid"]
+
+
+def register(users_url: str, mail_dir: Path, name: str = "Ada Lovelace") -> Person:
+    """A new customer, verified through the letter in the Maildir, logged in."""
+    email = f"{secrets.token_hex(6)}@example.com"
+    body = {"name": name, "email": email, "password": PASSWORD}
+    requests.post(f"{users_url}/v1/users", json=body, timeout=30).raise_for_status()
+    token = token_in_mail(mail_dir, email)
+    requests.post(f"{users_url}/v1/users/verify", json={"token": token}, timeout=30).raise_for_status()
+    return Person(users_url, email)
+
+
+def token_in_mail(mail_dir: Path, email: str) -> str:
+    """The `token=` of the newest letter to this address. Raises LookupError without one."""
+    letters = sorted(mail_dir.rglob("new/*"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for letter in letters:
+        content = letter.read_text(errors="replace").replace("=\n", "")
+        if email in content and (found := re.search(r"token=(?:3D)?([\w.-]+)", content)):
+            return found.group(1)
+    raise LookupError(f"no letter with a token for {email} in {mail_dir}")
+
+
+def add_address(person: Person, users_url: str) -> str:
+    """A delivery address; its id."""
+    body = {"name": "Home", "address": ADDRESS}
+    answer = person.post(f"{users_url}/v1/users/me/addresses", json=body, timeout=30)
+    answer.raise_for_status()
+    return answer.json()["id"]

@@ -17,6 +17,9 @@ HIGHEST = b"\xfe"  # above every value, below the 0xff that closes a prefix rang
 EMPTY_KEY = NULL
 
 _BIG_INT = 1 << 53
+_double = struct.Struct(">d").pack
+_POSITIVE = [bytes([0x80 | first]) for first in range(0x80)]
+_INVERTED = bytes(range(0xFF, -1, -1))
 _REMAINDER = b"\xff"  # follows a double that a larger exact integer was cut to; above every tag
 _PRINTABLE = "\t\n\x0b\x0c\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789abcdefghijklmnopqrstuvwxyz"
 _IGNORABLE = bytes(set(range(128)) - set(_PRINTABLE.encode()) - set(range(65, 91)))
@@ -60,9 +63,8 @@ def number_key(number: int | float) -> bytes:
     """Eight bytes in numeric order; integers beyond 2**53 carry what the double loses behind them."""
     if type(number) is int and not -_BIG_INT <= number <= _BIG_INT:
         return _big_int_key(number)
-    (bits,) = struct.unpack(">Q", struct.pack(">d", number + 0.0))
-    bits = bits ^ 0xFFFFFFFFFFFFFFFF if bits >> 63 else bits | 0x8000000000000000
-    return bits.to_bytes(8, "big")
+    packed = _double(number + 0.0)
+    return _POSITIVE[packed[0]] + packed[1:] if packed[0] < 0x80 else packed.translate(_INVERTED)
 
 
 def _big_int_key(number: int) -> bytes:
@@ -75,7 +77,12 @@ def _big_int_key(number: int) -> bytes:
         # Below every double: more digits sort first, so the distance is complemented.
         width = (-number).bit_length() // 8 + 1
         magnitude = (-number).to_bytes(width, "big")
-        return number_key(floor) + _REMAINDER + (0xFFFF - width).to_bytes(2, "big") + bytes(255 - b for b in magnitude)
+        return (
+            number_key(floor)
+            + _REMAINDER
+            + (0xFFFF - width).to_bytes(2, "big")
+            + bytes(255 - b for b in magnitude)
+        )
     if floor > number:
         floor = _previous_double(floor)
     distance = number - int(floor)

@@ -1,7 +1,7 @@
 """The built-in reduces as pure functions over stored rows and stored partial results, refusals included.
 
 A reducer works on many groups at once: `reduce` turns rows into states, `rereduce` joins states (given in key order),
-`finalize` makes the answer of one state. A state is plain JSON, so that indexes can keep it. A row is
+`finish` makes the answers of states. A state is plain JSON, so that indexes can keep it. A row is
 `(key JSON, document id, value JSON)`, as bytes, str, bytes.
 """
 
@@ -31,13 +31,12 @@ NUMBERS = frozenset((int, float))
 
 
 class Reducer(Protocol):
-    """What an index asks of a reduce. `mergeable`: states may be joined in any order."""
-
-    mergeable: bool
+    """What an index asks of a reduce. `check` sees the JSON values of new rows and refuses what may not be indexed."""
 
     def reduce(self, groups: Sequence[Sequence[Row]]) -> list[State]: ...
     def rereduce(self, groups: Sequence[Sequence[State]]) -> list[State]: ...
-    def finalize(self, state: State) -> Any: ...
+    def finish(self, states: Sequence[State]) -> list[Any]: ...
+    def check(self, values: Sequence[bytes]) -> None: ...
 
 
 def values_of(rows: Sequence[Row]) -> list[Any]:
@@ -47,16 +46,20 @@ def values_of(rows: Sequence[Row]) -> list[Any]:
 class BuiltIn:
     """Shared shape: a state for rows, a joined state, an answer."""
 
-    mergeable = True
-
     def reduce(self, groups: Sequence[Sequence[Row]]) -> list[State]:
         return [self.of_rows(rows) for rows in groups]
 
     def rereduce(self, groups: Sequence[Sequence[State]]) -> list[State]:
-        return [self.of_states(states) for states in groups]
+        return [states[0] if len(states) == 1 else self.of_states(states) for states in groups]
+
+    def finish(self, states: Sequence[State]) -> list[Any]:
+        return [self.finalize(state) for state in states]
 
     def finalize(self, state: State) -> Any:
         return state
+
+    def check(self, values: Sequence[bytes]) -> None:
+        """Most take anything."""
 
     def of_rows(self, rows: Sequence[Row]) -> State:
         raise NotImplementedError
@@ -84,6 +87,9 @@ class SumRefused(Exception):
 
 class Sum(BuiltIn):
     """`_sum`: numbers, arrays position by position (padded), objects field by field."""
+
+    def __init__(self, context: str = "") -> None:
+        self._context = context
 
     def of_rows(self, rows: Sequence[Row]) -> State:
         return self._checked(values_of(rows), sum(len(row[0]) + len(row[2]) for row in rows))
@@ -117,7 +123,7 @@ def total_of(values: Sequence[Any]) -> State:
             return columns
     total: Any = 0
     try:
-        for value in values:
+        for value in reversed(values):
             total = add(value, total)
     except SumRefused as e:
         if isinstance(e.cause, dict) and e.cause.get("error") == "builtin_reduce_error":
@@ -201,8 +207,18 @@ class Stats(BuiltIn):
             return {"refused": str(e)}
         return total
 
+    def check(self, values: Sequence[bytes]) -> None:
+        """Errors: 500 invalid_value for what is no number; the index does not get past such a row."""
+        parsed = orjson.loads(b"[" + b",".join(values) + b"]")
+        if not set(map(type, parsed)) <= NUMBERS:
+            try:
+                for value in parsed:
+                    stats_start(value)
+            except StatsRefused as e:
+                raise CouchError(500, "invalid_value", str(e)) from None
+
     def finalize(self, state: State) -> Any:
-        """Errors: 500 invalid_value when a value was no number."""
+        """Errors: 500 invalid_value when values do not go together."""
         if isinstance(state, dict) and "refused" in state:
             raise CouchError(500, "invalid_value", state["refused"])
         return state
@@ -224,7 +240,9 @@ def stats_unpack(value: dict[str, Any]) -> dict[str, Any]:
     out = {}
     for name in STATS_FIELDS:
         if name not in value:
-            raise StatsRefused(f"user _stats input missing required field {name} ({erlang_text(value)})")
+            raise StatsRefused(
+                f"user _stats input missing required field {name} ({erlang_text(list(value.items()))})"
+            )
         if type(value[name]) not in NUMBERS:
             raise StatsRefused(f"non-numeric _stats input received for {name}: {erlang_text(value[name])}")
         out[name] = value[name]
@@ -251,13 +269,15 @@ def stats_add(value: Any, total: State) -> State:
 
 
 def erlang_text(value: Any) -> str:
-    """A value roughly as Erlang's ~p prints it, for reasons that quote one."""
+    """A value as Erlang prints it, for reasons that quote one: strings alone are bytes, within objects text."""
     if isinstance(value, str):
-        return f'<<"{value}">>'
+        return "<<" + ",".join(map(str, value.encode())) + ">>"
     if isinstance(value, list):
         return "[" + ",".join(erlang_text(v) for v in value) + "]"
+    if isinstance(value, tuple):
+        return f'{{<<"{value[0]}">>,{erlang_text(value[1])}}}'
     if isinstance(value, dict):
-        return "{[" + ",".join(f"{{{erlang_text(k)},{erlang_text(v)}}}" for k, v in value.items()) + "]}"
+        return "{" + erlang_text(list(value.items())) + "}"
     return orjson.dumps(value).decode()
 
 
@@ -325,8 +345,6 @@ class Ranked(BuiltIn):
 class Edge(BuiltIn):
     """`_first` and `_last`: the value of the lowest or highest row."""
 
-    mergeable = False
-
     def __init__(self, position: int) -> None:
         self._position = position
 
@@ -341,10 +359,13 @@ class Edge(BuiltIn):
         return state[0] if state else []
 
 
-def built_in(source: str, order: Callable[[Any], bytes]) -> BuiltIn:
-    """The reducer a `_name` stands for; `order` gives a value's collation key. Errors: 400 invalid_design_doc."""
+def built_in(source: str, order: Callable[[Any], bytes], context: str = "") -> BuiltIn:
+    """The reducer a `_name` stands for; `order` gives a value's collation key, `context` names the view in refusals.
+
+    Errors: 400 invalid_design_doc.
+    """
     for prefix, make in (
-        ("_sum", Sum),
+        ("_sum", lambda: Sum(context)),
         ("_count", Count),
         ("_stats", Stats),
         ("_approx_count_distinct", Distinct),

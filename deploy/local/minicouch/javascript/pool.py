@@ -105,12 +105,13 @@ class Worker:
 class Pool:
     """Lends workers; `timeout` is what one call may take, in seconds."""
 
-    def __init__(self, timeout: float = 5.0, idle: float = 60.0) -> None:
+    def __init__(self, timeout: float = 5.0, idle: float = 30.0) -> None:
         self.timeout = timeout
         self.idle = idle
         self._free: list[Worker] = []
         self._count = 0
         self._changed = threading.Condition()
+        self._reaper: threading.Thread | None = None
 
     def call(self, key: bytes, setup: bytes, command: bytes, payload: bytes = b"") -> bytes:
         """The result's JSON. Errors: CouchError for what the function or its limits refuse."""
@@ -128,6 +129,7 @@ class Pool:
         return answer[1:]
 
     def _acquire(self) -> Worker:
+        """A free worker, or a new one when none came free in time and there may be another."""
         with self._changed:
             while True:
                 while self._free:
@@ -135,18 +137,23 @@ class Pool:
                     if worker.alive:
                         return worker
                     self._count -= 1
-                if self._count == 0 or (self._count < MAX_WORKERS and not self._changed.wait(PATIENCE)):
-                    if not self._free:
-                        self._count += 1
-                        break
-                elif not self._free:
-                    self._changed.wait(1.0)
+                if self._count == 0:
+                    break
+                if not self._changed.wait(PATIENCE) and not self._free and self._count < MAX_WORKERS:
+                    break
+            self._count += 1
         try:
-            return Worker()
+            return self._start()
         except OSError:
             with self._changed:
                 self._count -= 1
             raise
+
+    def _start(self) -> Worker:
+        if self._reaper is None or not self._reaper.is_alive():
+            self._reaper = threading.Thread(target=self._reap, name="javascript-reaper", daemon=True)
+            self._reaper.start()
+        return Worker()
 
     def _release(self, worker: Worker) -> None:
         with self._changed:
@@ -156,19 +163,19 @@ class Pool:
                 self._count -= 1
             self._changed.notify()
 
-    def reap(self) -> None:
-        """End the workers nobody used for `idle` seconds."""
-        now = time.monotonic()
+    def _reap(self) -> None:
+        """End the workers nobody used for `idle` seconds; ends itself with the last one."""
+        while self._count:
+            time.sleep(self.idle / 4)
+            self._take_free(time.monotonic() - self.idle)
+
+    def _take_free(self, unused_since: float) -> None:
         with self._changed:
-            stale = [w for w in self._free if now - w.used > self.idle]
-            self._free = [w for w in self._free if now - w.used <= self.idle]
+            stale = [worker for worker in self._free if worker.used <= unused_since]
+            self._free = [worker for worker in self._free if worker.used > unused_since]
             self._count -= len(stale)
         for worker in stale:
             worker.kill()
 
     def close(self) -> None:
-        with self._changed:
-            workers, self._free = self._free, []
-            self._count -= len(workers)
-        for worker in workers:
-            worker.kill()
+        self._take_free(time.monotonic())

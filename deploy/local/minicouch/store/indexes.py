@@ -15,9 +15,9 @@ import orjson
 
 from ..reducers import Reducer, State
 from . import summaries
-from .summaries import BEGIN, END, END_DOCID, Group, Position, Shape
+from .summaries import BEGIN, EMPTY, END, END_DOCID, Group, Position, Shape
 
-__all__ = ["END_DOCID", "Change", "Index", "Range", "Row", "ViewSpec"]
+__all__ = ["EMPTY", "END_DOCID", "Change", "Index", "Range", "Row", "ViewSpec"]
 
 Row = tuple[bytes, str, bytes, bytes]  # key, document id, key JSON, value JSON
 Emitted = tuple[bytes, bytes, bytes]  # key, key JSON, value JSON
@@ -131,8 +131,8 @@ class Index:
     def seq_of(self, db: sqlite3.Connection) -> int:
         return db.execute("SELECT seq FROM meta").fetchone()[0]
 
-    def reduce(self, db: sqlite3.Connection, view: int, ranges: Sequence[Range]) -> list[State | None]:
-        """One reduction for each range, None where there is no row; `db` is from `reading()`."""
+    def reduce(self, db: sqlite3.Connection, view: int, ranges: Sequence[Range]) -> list[State]:
+        """One reduction for each range, EMPTY where there is no row; `db` is from `reading()`."""
         return summaries.reduce_ranges(
             db, view, self._reducer(view), shape_of(db, view), [rng.bounds for rng in ranges]
         )
@@ -235,6 +235,9 @@ class Index:
                 [(key, docid) for key, docid, _ in removed],
             )
         new = sorted([(key, docid, n, k, v) for docid, rows in wanted.items() for key, n, k, v in rows])
+        reducer = self.views[view].reducer
+        if reducer is not None and new:
+            reducer.check([row[4] for row in new])
         db.executemany(f"INSERT INTO rows_{view} VALUES (?, ?, ?, ?, ?)", new)
         return [(key, docid, k) for key, docid, _, k, _ in new], removed
 

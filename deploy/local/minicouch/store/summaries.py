@@ -28,9 +28,12 @@ BEGIN: Position = (b"", "")
 END: Position = (b"\xff", "")
 FAN = 64
 EXACT = 0
+EMPTY: Any = object()
 MAX_LEVELS = 8
 SMALLEST = 256
 READ = 2048
+SAFE = 1 << 53
+NUMBER_WIDTH = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +70,31 @@ def after(prefix: bytes) -> Position:
     return (prefix + b"\xff", "")
 
 
+def width(element: Any) -> int:
+    """How many bytes of a key an array element takes."""
+    kind = type(element)
+    if kind is float or (kind is int and -SAFE < element < SAFE):
+        return NUMBER_WIDTH
+    return len(sort_key(element))
+
+
 def prefix_of(key: bytes, value: Any, level: int) -> bytes:
     """The part of `key` all rows of its group at `level` share; the whole key for whole-key groups and short arrays."""
     if level == EXACT or not isinstance(value, list) or len(value) < level:
         return key
-    tail = sum(len(sort_key(element)) for element in value[level:]) + 1
-    return key[:-tail]
+    return key[: -sum(map(width, value[level:])) - 1]
+
+
+def prefixes_of(key: bytes, value: Any, deepest: int) -> list[bytes]:
+    """`prefix_of` for the levels 0 (EXACT) to `deepest`."""
+    if not isinstance(value, list):
+        return [key] * (deepest + 1)
+    found = [key]
+    end = len(key) - 1 - sum(map(width, value))
+    for element in value[:deepest]:
+        end += width(element)
+        found.append(key[:end])
+    return found + [key] * (deepest + 1 - len(found))
 
 
 def group_key(k: bytes, level: int) -> bytes:
@@ -102,8 +124,8 @@ def reduce_ranges(
     reducer: Reducer,
     shape: Shape,
     ranges: Sequence[tuple[Position, Position]],
-) -> list[State | None]:
-    """One state for each range, None for a range without rows."""
+) -> list[State]:
+    """One state for each range, EMPTY for a range without rows."""
     covers = [list(_cover(db, view, shape.depth, lo, hi)) for lo, hi in ranges]
     reduced = iter(reducer.reduce([part for cover in covers for is_rows, part in cover if is_rows]))
     states = [
@@ -111,7 +133,7 @@ def reduce_ranges(
         for cover in covers
     ]
     many = iter(reducer.rereduce([s for s in states if len(s) > 1]))
-    return [None if not s else s[0] if len(s) == 1 else next(many) for s in states]
+    return [EMPTY if not s else s[0] if len(s) == 1 else next(many) for s in states]
 
 
 def _cover(db: sqlite3.Connection, view: int, level: int, lo: Position, hi: Position) -> Iterator[Part]:
@@ -178,7 +200,7 @@ def groups(
             continue
         cut = (max((key, ""), lo), min(after(key), hi))
         (part,) = reduce_ranges(db, view, reducer, shape, [cut])
-        if part is not None:
+        if part is not EMPTY:
             yield k, part
 
 
@@ -326,10 +348,12 @@ def _build_groups(
     db: sqlite3.Connection, view: int, reducer: Reducer, count: int
 ) -> tuple[tuple[int, ...], int]:
     """Groups of every level worth keeping, in one pass over the rows. Gives those levels and the longest array."""
-    most = count // 4
+    longest = db.execute(f"SELECT max(json_array_length(CAST(k AS TEXT))) FROM rows_{view}").fetchone()[0]
+    # At and beyond the longest array a group is a whole key, which is level EXACT.
+    deepest = max(0, min(longest - 1, MAX_LEVELS))
     cursor = db.cursor()
     cursor.execute(f"SELECT key, docid, k, v FROM rows_{view} ORDER BY key, docid, n")
-    writer = GroupWriter(db, view, reducer, most)
+    writer = GroupWriter(db, view, reducer, deepest, count // 4)
     batch: list[tuple[bytes, bytes, list[ReduceRow]]] = []
     held = 0
     for key, k, rows in _runs(cursor, EXACT):
@@ -340,39 +364,34 @@ def _build_groups(
             batch, held = [], 0
     writer.add(batch)
     writer.flush()
-    return writer.finish()
+    return tuple(sorted(writer.levels)), longest
 
 
 class GroupWriter:
     """Turns exact keys in order into the entries of all levels; a level that grows past `most` is dropped."""
 
-    def __init__(self, db: sqlite3.Connection, view: int, reducer: Reducer, most: int) -> None:
+    def __init__(self, db: sqlite3.Connection, view: int, reducer: Reducer, deepest: int, most: int) -> None:
         self._db, self._view, self._reducer, self._most = db, view, reducer, most
-        self._levels = set(range(MAX_LEVELS + 1))
-        self._counts = dict.fromkeys(self._levels, 0)
+        self._deepest = deepest
+        self.levels = set(range(deepest + 1))
+        self._counts = dict.fromkeys(self.levels, 0)
         self._open: dict[int, tuple[bytes, bytes, list[State]]] = {}
         self._closed: list[tuple[int, bytes, bytes, list[State]]] = []
-        self._longest = 0
 
     def add(self, batch: list[tuple[bytes, bytes, list[ReduceRow]]]) -> None:
         states = self._reducer.reduce([rows for _, _, rows in batch])
         for (key, k, _), state in zip(batch, states, strict=True):
-            value = orjson.loads(k)
-            if isinstance(value, list):
-                self._longest = max(self._longest, len(value))
-            for level in self._levels:
-                self._put(level, prefix_of(key, value, level), k, state)
+            prefixes = prefixes_of(key, orjson.loads(k), self._deepest)
+            for level in self.levels:
+                current = self._open.get(level)
+                if current and current[0] == prefixes[level]:
+                    current[2].append(state)
+                    continue
+                if current:
+                    self._closed.append((level, *current))
+                self._open[level] = (prefixes[level], k, [state])
+                self._counts[level] += 1
         self._write()
-
-    def _put(self, level: int, prefix: bytes, k: bytes, state: State) -> None:
-        current = self._open.get(level)
-        if current and current[0] == prefix:
-            current[2].append(state)
-            return
-        if current:
-            self._closed.append((level, *current))
-        self._open[level] = (prefix, k, [state])
-        self._counts[level] += 1
 
     def flush(self) -> None:
         self._closed += [(level, *current) for level, current in self._open.items()]
@@ -380,7 +399,7 @@ class GroupWriter:
         self._write()
 
     def _write(self) -> None:
-        closed = [entry for entry in self._closed if entry[0] in self._levels]
+        closed = [entry for entry in self._closed if entry[0] in self.levels]
         joined = self._reducer.rereduce([entry[3] for entry in closed])
         self._db.executemany(
             f"INSERT OR REPLACE INTO groups_{self._view} VALUES (?, ?, ?, ?)",
@@ -390,19 +409,10 @@ class GroupWriter:
             ],
         )
         self._closed = []
-        for level in [level for level in self._levels if self._counts[level] > self._most]:
-            self._drop(level)
-
-    def _drop(self, level: int) -> None:
-        self._levels.discard(level)
-        self._open.pop(level, None)
-        self._db.execute(f"DELETE FROM groups_{self._view} WHERE level = ?", (level,))
-
-    def finish(self) -> tuple[tuple[int, ...], int]:
-        """Levels at or beyond the longest array are the same as whole keys."""
-        for level in [level for level in self._levels if level != EXACT and level >= self._longest]:
-            self._drop(level)
-        return tuple(sorted(self._levels)), self._longest
+        for level in [level for level in self.levels if self._counts[level] > self._most]:
+            self.levels.discard(level)
+            self._open.pop(level, None)
+            self._db.execute(f"DELETE FROM groups_{self._view} WHERE level = ?", (level,))
 
 
 # -- keeping up with few changes
@@ -492,7 +502,7 @@ def _refresh_groups(
     for ((level, prefix), k), state in zip(
         dirty.items(), reduce_ranges(db, view, reducer, shape, ranges), strict=True
     ):
-        if state is None:
+        if state is EMPTY:
             db.execute(f"DELETE FROM groups_{view} WHERE level = ? AND key = ?", (level, prefix))
         else:
             db.execute(

@@ -14,32 +14,28 @@ OVERFLOWED = "reduce_overflow_error"
 class CustomReduce:
     """Errors: CouchError when the function does not compile or overruns its limits."""
 
-    mergeable = False
-
-    def __init__(self, source: str, context: str) -> None:
+    def __init__(self, source: str) -> None:
         self._source = source
-        self._context = context
 
     def reduce(self, groups: Sequence[Sequence[Row]]) -> list[State]:
-        if not groups:
-            return []
-        inputs = [self._rows(rows) for rows in groups]
-        return self._run(inputs)
+        return self._run([self._rows(rows) for rows in groups])
 
     def rereduce(self, groups: Sequence[Sequence[State]]) -> list[State]:
-        if not groups:
-            return []
-        answers = iter(
-            self._run([b"[null," + orjson.dumps(states) + b"]" for states in groups if not overflow(states)])
-        )
+        inputs = [b"[null," + orjson.dumps(states) + b"]" for states in groups if not overflow(states)]
+        answers = iter(self._run(inputs))
         return [overflow(states) or next(answers) for states in groups]
 
-    def finalize(self, state: State) -> Any:
-        return state
+    def finish(self, states: Sequence[State]) -> list[Any]:
+        """A cluster always joins what its shards found, be it one state: so functions wrong about that show it."""
+        return self.rereduce([[state] for state in states])
+
+    def check(self, values: Sequence[bytes]) -> None:
+        """A function may take anything."""
 
     def _rows(self, rows: Sequence[Row]) -> bytes:
-        keys = b",".join([b"[" + k + b"," + orjson.dumps(docid) + b"]" for k, docid, _ in rows])
-        return b"[[" + keys + b"],[" + b",".join([row[2] for row in rows]) + b"]]"
+        """Last row first, as CouchDB passes them."""
+        keys = b",".join([b"[" + k + b"," + orjson.dumps(docid) + b"]" for k, docid, _ in reversed(rows)])
+        return b"[[" + keys + b"],[" + b",".join([row[2] for row in reversed(rows)]) + b"]]"
 
     def _run(self, inputs: list[bytes]) -> list[State]:
         if not inputs:
@@ -54,7 +50,7 @@ class CustomReduce:
         size = len(orjson.dumps(state))
         if size > OVERFLOW and size * 2 > given:
             reason = f"Reduce output must shrink more rapidly: input size: {given} output size: {size}"
-            return {OVERFLOWED: f"{reason} context: {self._context}"}
+            return {OVERFLOWED: reason}
         return state
 
 

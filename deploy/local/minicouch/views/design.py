@@ -82,7 +82,10 @@ def parse(ddoc: dict[str, Any], db_partitioned: bool, db: Database | None = None
     views: dict[str, View] = {}
     for number, (name, view) in enumerate(found.items()):
         reduce = view.get("reduce")
-        views[name] = View(number, reducer_for(reduce, f"{ddoc['_id']}/{name}") if reduce else None)
+        views[name] = View(
+            number,
+            reducer_for(reduce, f"{db.name if db else ''}/{ddoc['_id']}/_view/{name}") if reduce else None,
+        )
     design = Design(
         ddoc["_id"],
         ddoc.get("_rev", ""),
@@ -96,7 +99,7 @@ def parse(ddoc: dict[str, Any], db_partitioned: bool, db: Database | None = None
 
 
 def reducer_for(source: str, context: str) -> Reducer:
-    return built_in(source, sort_key) if source.startswith(BUILT_IN) else CustomReduce(source, context)
+    return built_in(source, sort_key, context) if source.startswith(BUILT_IN) else CustomReduce(source)
 
 
 def _spec(

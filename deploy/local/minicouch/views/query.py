@@ -14,10 +14,12 @@ from ..errors import query_parse_error
 from ..indexing import partition_prefix
 from ..revisions import normal_rev
 from ..store import StoredDoc
-from ..store.indexes import END_DOCID, Index, Range, Row
+from ..store.indexes import EMPTY, END_DOCID, Index, Range, Row
+from .custom import OVERFLOWED
 from .design import View
-from .parameters import ABSENT, EXACT, ViewQuery
+from .parameters import ABSENT, ViewQuery
 
+FINISHED_TOGETHER = 500
 SEPARATOR = b",\r\n"
 END = b"\r\n]}"
 NO_MATCH = "No rows can match your key range, reverse your start_key and end_key or set descending="
@@ -185,18 +187,27 @@ def _link(docid: str, v: bytes) -> tuple[str | None, str | None]:
 def _reduced(
     index: Index, connection: sqlite3.Connection, view: View, query: ViewQuery, ranges: list[Range]
 ) -> Iterator[bytes]:
-    reducer = view.reducer
-    assert reducer is not None
-    if query.grouping is None:
-        for state in index.reduce(connection, view.number, ranges):
-            if state is not None:
-                yield b'{"key":null,"value":%b}' % orjson.dumps(reducer.finalize(state))
+    assert view.reducer is not None
+    found = _groups(index, connection, view, query, ranges)
+    while part := list(islice(found, FINISHED_TOGETHER)):
+        for (k, _), value in zip(part, view.reducer.finish([state for _, state in part]), strict=True):
+            yield _reduced_row(k, value)
+
+
+def _reduced_row(k: bytes, value: Any) -> bytes:
+    if isinstance(value, dict) and list(value) == [OVERFLOWED]:
+        return orjson.dumps({"key": None, "error": OVERFLOWED, "reason": value[OVERFLOWED]})
+    return b'{"key":%b,"value":%b}' % (k, orjson.dumps(value))
+
+
+def _groups(
+    index: Index, connection: sqlite3.Connection, view: View, query: ViewQuery, ranges: list[Range]
+) -> Iterator[tuple[bytes, Any]]:
+    """(key JSON, state) of the rows to answer, before skip and limit."""
+    if query.grouping is not None and query.keys is None:
+        yield from index.groups(connection, view.number, ranges[0], query.grouping)
         return
-    if query.keys is not None and query.grouping == EXACT:
-        for key, state in zip(query.keys, index.reduce(connection, view.number, ranges), strict=True):
-            if state is not None:
-                yield b'{"key":%b,"value":%b}' % (orjson.dumps(key), orjson.dumps(reducer.finalize(state)))
-        return
-    for rng in ranges:
-        for k, state in index.groups(connection, view.number, rng, query.grouping):
-            yield b'{"key":%b,"value":%b}' % (k, orjson.dumps(reducer.finalize(state)))
+    keys = [b"null"] * len(ranges) if query.grouping is None else [orjson.dumps(key) for key in query.keys]
+    for k, state in zip(keys, index.reduce(connection, view.number, ranges), strict=True):
+        if state is not EMPTY:
+            yield k, state

@@ -21,6 +21,7 @@ EPILOG = """\
 Without --admin everybody who can connect is admin, and only a loopback --bind is accepted.
 The password may also come from the environment variable MINICOUCH_ADMIN (NAME:PASSWORD).
 What is served and what is not: COVERAGE.md beside this module."""
+SYSTEM_DATABASES = ("_replicator", "_users")
 LOOPBACK = ("127.", "::1", "localhost")
 
 
@@ -57,6 +58,9 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
 def server(options: argparse.Namespace) -> Server:
     options.data.mkdir(parents=True, exist_ok=True)
     store = Store(options.data, Database)
+    for name in SYSTEM_DATABASES:
+        if name not in store:
+            store.create(name)
     config = Config(options.data / "config.json")
     if config.get("couchdb", "uuid") is None:
         config.set("couchdb", "uuid", uuid.uuid4().hex)

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-from . import auth
+from . import access
 from .config import Config
 from .database import Database
 from .errors import CouchError
@@ -71,13 +71,16 @@ class Server:
             request.body = await read_body(request, receive)
         if len(request.path) > 8000:
             raise CouchError(414, "too_long", "the request uri is too long")
-        request.user = self.sessions.authenticate(request)
+        request.user = await self.sessions.authenticate(request)
         handler, params = self.router.find(request.method, request.path)
         request.params = params
         name = params.get("db")
-        if name is not None and handler not in WITHOUT_DATABASE:
+        if name is None:
+            access.check_server(request, request.path.split("/", 2)[1])
+        elif handler not in WITHOUT_DATABASE:
             request.db = self.database(name)
-            auth.check_member(request.user, request.db.security)
+            parts = request.path.strip("/").split("/", 2)
+            access.check_database(request, request.db, parts[1] if len(parts) > 1 else None)
         result = handler(request)
         if inspect.isawaitable(result):
             result = await result

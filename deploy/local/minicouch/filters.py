@@ -93,7 +93,7 @@ def _view(request: Request) -> Filter:
     source = ((ddoc.get("views") or {}).get(view) or {}).get("map")
     if not isinstance(source, str):
         raise not_found(f"missing json key: {view}")
-    run = load("views").filter_by_view
+    run = load("javascript").filter_view
     return Filter(test=lambda docs: run(ddoc, source, [doc.json() for doc in docs]))
 
 

@@ -1,37 +1,125 @@
-"""What must agree before an edit is stored: admin rights for design documents, design rules, validate_doc_update."""
+"""What must agree before an edit is stored: admin rights and rules for design documents, validate_doc_update, users."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from . import auth
-from .errors import CouchError
-from .http import Request
+import orjson
+
+from . import auth, users
+from .errors import CouchError, forbidden, unauthorized
+from .http import Request, run_in_thread
+from .plugins import load
 
 if TYPE_CHECKING:
+    from .config import Config
     from .database import Database, Result
     from .edits import Edit
+    from .store.rows import StoredDoc
+
+Functions = list[tuple[str, str, dict[str, Any]]]
 
 
 class Validator:
     """Checks the edits of one request on behalf of its user."""
 
-    def __init__(self, user: auth.UserCtx) -> None:
+    def __init__(self, user: auth.UserCtx, config: "Config") -> None:
         self._user = user
+        self._config = config
 
     async def check(self, database: "Database", edits: "list[Edit]", replicated: bool) -> "list[Result]":
         """For each edit None, or the CouchError that refuses it."""
-        results: list[Result] = [None] * len(edits)
-        for index, edit in enumerate(edits):
-            if edit.id.startswith("_design/"):
-                results[index] = self._design(database, edit)
-        return results
+        functions = validation_functions(database)
+        if not functions and database.name != "_users" and not any(e.id.startswith("_design/") for e in edits):
+            return [None] * len(edits)
+        return [await self._refusal(database, edit, functions, replicated) for edit in edits]
 
-    def _design(self, database: "Database", edit: "Edit") -> CouchError | None:
+    async def _refusal(
+        self, database: "Database", edit: "Edit", functions: Functions, replicated: bool
+    ) -> CouchError | None:
         try:
-            auth.check_database_admin(self._user, database.security)
+            if edit.id.startswith("_design/"):
+                await self._design(database, edit)
+                return None
+            old = previous(database, edit, replicated)
+            if database.name == "_users":
+                await users.prepare(edit, self._user, database, self._config)
+                users.check(edit, old.dict() if old is not None else None, self._user, database.security)
+            if functions:
+                await run_in_thread(self._validate, database, edit, old, functions)
         except CouchError as error:
             return error
         return None
 
+    async def _design(self, database: "Database", edit: "Edit") -> None:
+        if not auth.is_database_admin(self._user, database.security):
+            refuse = unauthorized if self._user.name is None else forbidden
+            raise refuse("You are not a db or server admin.")
+        if not edit.deleted:
+            await run_in_thread(load("views").validate_design, edit.body, database)
+
+    def _validate(
+        self, database: "Database", edit: "Edit", old: "StoredDoc | None", functions: Functions
+    ) -> None:
+        load("javascript").validate(
+            functions,
+            _new_json(edit),
+            _old_json(database, old) if old is not None else None,
+            self._user.for_database(database),
+            database.security,
+        )
+
+
+def previous(database: "Database", edit: "Edit", replicated: bool) -> "StoredDoc | None":
+    """The stored revision that an edit follows."""
+    ancestors = edit.path[1:] if replicated else edit.path[:1]
+    for rev in ancestors:
+        found = database.get_rev(edit.id, rev)
+        if found is not None and found.rev == rev:
+            return found
+    return None
+
+
+def _new_json(edit: "Edit") -> bytes:
+    head: dict[str, Any] = {"_id": edit.id}
+    if edit.path:
+        head["_rev"] = edit.path[0]
+    tail: dict[str, Any] = {"_deleted": True} if edit.deleted else {}
+    if edit.path:
+        tail["_revisions"] = _revisions(edit.path)
+    if edit.attachments:
+        tail["_attachments"] = {name: _stub(entry) for name, entry in edit.attachments.items()}
+    return orjson.dumps(head | edit.body | tail)
+
+
+def _stub(entry: dict[str, Any]) -> dict[str, Any]:
+    kept = entry.get("record", entry)
+    return {key: kept[key] for key in ("content_type", "digest", "length") if key in kept} | {"stub": True}
+
+
+def _old_json(database: "Database", old: "StoredDoc") -> bytes:
+    whole = database.get(old.id)
+    path = database.tree(whole).path(old.rev) if whole is not None else [old.rev]
+    return old.json(b'"_revisions":' + orjson.dumps(_revisions(path)))
+
+
+def _revisions(path: list[str]) -> dict[str, Any]:
+    start, _, _ = path[0].partition("-")
+    return {"start": int(start), "ids": [rev.partition("-")[2] for rev in path]}
+
+
+def validation_functions(database: "Database") -> Functions:
+    """(design document id, source, design document) of every validate_doc_update, cached until one changes."""
+    key = ("validation", database.design_generation)
+    if key not in database.handles:
+        for old in [old for old in database.handles if isinstance(old, tuple) and old[0] == "validation"]:
+            del database.handles[old]
+        designs = [doc.dict() for doc in database.design_docs()]
+        database.handles[key] = [
+            (doc["_id"], doc["validate_doc_update"], doc)
+            for doc in designs
+            if isinstance(doc.get("validate_doc_update"), str)
+        ]
+    return database.handles[key]
+
 
 def validator_for(request: Request) -> Validator:
-    return Validator(request.user)
+    return Validator(request.user, request.server.config)

@@ -3,7 +3,7 @@
 import re
 from urllib.parse import quote, unquote
 
-from .. import reading
+from .. import reading, users
 from ..edits import Edit, parse_edit
 from ..errors import CouchError, bad_request, not_found
 from ..http import Headers, Request, Response, json_response, raw_json
@@ -41,6 +41,8 @@ def get_document(request: Request) -> Response:
     if options.open_revs is not None:
         return _open_revs(request, docid, options)
     doc = reading.open_document(request.db, docid, options)
+    if request.db.name == "_users":
+        users.check_readable(doc, request.user, request.db)
     if _has_meta(doc, options):
         return _send(request, doc, options, [])
     etag = f'"{doc.rev}"'

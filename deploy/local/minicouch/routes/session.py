@@ -6,7 +6,11 @@ from ..auth import UserCtx
 from ..errors import CouchError, bad_request
 from ..http import Request, Response, json_response
 
-SIGNED_OUT = "AuthSession=; Version=1; Path=/; HttpOnly"
+CONTENT_TYPES = "Content-Type must be 'application/x-www-form-urlencoded' or 'application/json'"
+
+
+def _signed_out(request: Request) -> str:
+    return f"AuthSession=; {request.server.sessions.cookie_attributes()}"
 
 
 def get_session(request: Request) -> Response:
@@ -21,12 +25,12 @@ def get_session(request: Request) -> Response:
     )
 
 
-def post_session(request: Request) -> Response:
+async def post_session(request: Request) -> Response:
     name, password = _credentials(request)
     try:
-        user = request.server.sessions.check(name, password, "cookie")
+        user = await request.server.sessions.check(name, password, "cookie")
     except CouchError as error:
-        request.cookie = SIGNED_OUT
+        request.cookie = _signed_out(request)
         raise CouchError(401, "unauthorized", error.reason) from None
     request.cookie = request.server.sessions.new_cookie(name)
     headers = [("Location", request.query["next"])] if "next" in request.query else None
@@ -43,14 +47,14 @@ def _credentials(request: Request) -> tuple[str, str]:
         body = request.json_object()
         name, password = body.get("name", body.get("username", "")), body.get("password", "")
     else:
-        name, password = "", ""
+        raise CouchError(415, "bad_content_type", CONTENT_TYPES)
     if not isinstance(name, str) or not isinstance(password, str):
         raise bad_request("name and password must be strings")
     return name, password
 
 
 def delete_session(request: Request) -> Response:
-    request.cookie = SIGNED_OUT
+    request.cookie = _signed_out(request)
     return json_response({"ok": True})
 
 

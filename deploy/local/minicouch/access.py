@@ -1,0 +1,42 @@
+"""Which requests need an admin, a signed-in user or a member, by path, as CouchDB decides before its handlers run."""
+
+from typing import TYPE_CHECKING
+
+from . import auth
+from .errors import unauthorized
+
+if TYPE_CHECKING:
+    from .database import Database
+    from .http import Request
+
+OPEN_TO_ALL = {"_up", "_uuids", "_session", "_stats", "_active_tasks", "_utils"}
+SYSTEM_DATABASES = {"_users", "_replicator"}
+ADMIN_ONLY_IN_SYSTEM = {"_all_docs", "_changes", "_find", "_index", "_explain", "_design_docs", "_local_docs"}
+
+
+def check_server(request: "Request", name: str) -> None:
+    """A path that names no database. Errors: 401."""
+    if name in OPEN_TO_ALL or request.is_admin:
+        return
+    if name == "_replicate":
+        if request.user.name is None:
+            raise unauthorized("You are not an authenticated user")
+        return
+    if name.startswith("_"):
+        auth.check_server_admin(request.user)
+
+
+def check_database(request: "Request", database: "Database", rest: str | None) -> None:
+    """A path in a database; `rest` is the part after its name. Errors: 401, 403."""
+    user = request.user
+    if "_admin" in user.roles:
+        return
+    if rest is None and request.method in ("PUT", "DELETE"):
+        auth.check_server_admin(user)
+    if rest in ("_purge", "_purged_infos_limit", "_sync_shards"):
+        auth.check_server_admin(user)
+    if database.name in SYSTEM_DATABASES and rest in ADMIN_ONLY_IN_SYSTEM:
+        auth.check_server_admin(user)
+    if rest in ("_compact", "_view_cleanup") and not auth.is_database_admin(user, database.security):
+        raise unauthorized("You are not a server or db admin.")
+    auth.check_member(user, database.security)

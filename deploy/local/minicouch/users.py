@@ -1,0 +1,113 @@
+"""Documents of `_users`: what they must hold, passwords hashed before they are stored, who may read them."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from . import auth
+from .errors import forbidden, not_found
+from .http import dumps, run_in_thread
+from .sessions import derive
+
+if TYPE_CHECKING:
+    from .config import Config
+    from .database import Database
+    from .edits import Edit
+    from .store.rows import StoredDoc
+
+PREFIX = "org.couchdb.user:"
+SCHEMES = ("simple", "pbkdf2", "simple+pbkdf2")
+HASHED = ("derived_key", "iterations", "password", "password_scheme", "password_sha", "pbkdf2_prf", "salt")
+PRF_BYTES = {"sha": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha512": 64}
+
+
+async def prepare(edit: "Edit", user: auth.UserCtx, database: "Database", config: "Config") -> None:
+    """Replace a clear password by its hash. Errors: 403, 404 for somebody else's document."""
+    admin = auth.is_database_admin(user, database.security)
+    if not admin and user.name is not None and edit.id != PREFIX + user.name:
+        raise not_found()
+    password = edit.body.get("password")
+    if password is None:
+        return
+    if not isinstance(password, str):
+        raise forbidden(f"Password value of '{password}' is invalid.")
+    prf = config.get("chttpd_auth", "pbkdf2_prf") or "sha256"
+    iterations = int(config.get("chttpd_auth", "iterations") or 600_000)
+    salt = os.urandom(16).hex()
+    key = await run_in_thread(derive, password, salt, iterations, prf, PRF_BYTES[prf])
+    kept = {name: value for name, value in edit.body.items() if name not in HASHED}
+    edit.body = {
+        "password_scheme": "pbkdf2",
+        "pbkdf2_prf": prf,
+        "salt": salt,
+        "iterations": iterations,
+        "derived_key": key,
+    } | kept
+    edit.encoded = dumps(edit.body)
+
+
+def check(edit: "Edit", old: dict[str, Any] | None, user: auth.UserCtx, security: Any) -> None:
+    """The rules of CouchDB's own validation function for user documents. Errors: 403."""
+    if edit.deleted:
+        if not auth.is_server_admin(user) and user.name != (old or {}).get("name"):
+            raise forbidden("Only admins may delete other user docs.")
+        return
+    _check_shape(edit.id, edit.body)
+    if old is not None and old.get("name") != edit.body["name"]:
+        raise forbidden("Usernames can not be changed.")
+    if not auth.is_database_admin(user, security):
+        _check_own(edit.body, old, user)
+    if any(role.startswith("_") and role != "_metrics" for role in edit.body["roles"]):
+        raise forbidden("No system roles (starting with underscore) in users db.")
+    if edit.body["name"].startswith("_"):
+        raise forbidden("Username may not start with underscore.")
+    if ":" in edit.body["name"]:
+        raise forbidden("Character `:` is not allowed in usernames.")
+
+
+def _check_shape(docid: str, body: dict[str, Any]) -> None:
+    if body.get("type") != "user":
+        raise forbidden("doc.type must be user")
+    name, roles = body.get("name"), body.get("roles")
+    if not name or not isinstance(name, str):
+        raise forbidden("doc.name is required")
+    if roles is None:
+        raise forbidden("doc.roles must exist")
+    if not isinstance(roles, list):
+        raise forbidden("doc.roles must be an array")
+    if not all(isinstance(role, str) for role in roles):
+        raise forbidden("doc.roles can only contain strings")
+    if docid != PREFIX + name:
+        raise forbidden("Doc ID must be of the form org.couchdb.user:name")
+    if body.get("password_sha") and not body.get("salt"):
+        raise forbidden("Users with password_sha must have a salt.See /_utils/script/couch.js for example code.")
+    scheme = body.get("password_scheme")
+    if scheme and scheme not in SCHEMES:
+        raise forbidden(f"Password scheme `{scheme}` not supported.")
+    if scheme == "pbkdf2":
+        if type(body.get("iterations")) is not int or body["iterations"] < 1:
+            raise forbidden("iterations must be a number.")
+        if not isinstance(body.get("derived_key"), str):
+            raise forbidden("derived_key must be a string.")
+
+
+def _check_own(body: dict[str, Any], old: dict[str, Any] | None, user: auth.UserCtx) -> None:
+    if old is None:
+        if body["roles"]:
+            raise forbidden("Only _admin may set roles")
+        return
+    if user.name != body["name"]:
+        raise forbidden("You may only update your own user document.")
+    if sorted(old.get("roles") or []) != sorted(body["roles"]):
+        raise forbidden("Only _admin may edit roles")
+
+
+def check_readable(doc: "StoredDoc", user: auth.UserCtx, database: "Database") -> None:
+    """Errors: 403 or 404 when the document is not this user's to see."""
+    if auth.is_database_admin(user, database.security):
+        return
+    if doc.id.startswith("_design/"):
+        raise forbidden("Only administrators can view design docs in the users database.")
+    if user.name is None or doc.id != PREFIX + user.name:
+        raise not_found()
+
+

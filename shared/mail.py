@@ -1,6 +1,8 @@
 """Mail the shop sends: text and HTML, by SMTP in production, into a Maildir on a laptop (which can be read back)."""
 
+import atexit
 import email
+import logging
 import mailbox
 import smtplib
 import ssl
@@ -13,10 +15,14 @@ from email.policy import default as POLICY
 from email.utils import formatdate, make_msgid
 from html import escape
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Lock, Thread
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from shared.errors import Unavailable
+
+log = logging.getLogger(__name__)
 
 SENDER = "shop@aisle.example"
 
@@ -57,8 +63,9 @@ class MaildirMailer:
         self._directory, self._sender = Path(directory), sender
 
     def send(self, letter: Letter) -> None:
-        self._directory.parent.mkdir(parents=True, exist_ok=True)
-        mailbox.Maildir(self._directory, create=True).add(compose(letter, self._sender))
+        for part in ("tmp", "new", "cur"):
+            (self._directory / part).mkdir(parents=True, exist_ok=True)
+        mailbox.Maildir(self._directory, create=False).add(compose(letter, self._sender))
 
 
 class SmtpMailer:
@@ -86,6 +93,46 @@ class SmtpMailer:
         if server.has_extn("starttls"):
             server.starttls(context=tls)
         return server
+
+
+class BackgroundMailer:
+    """Hands letters to another mailer on a thread of its own: no request waits for a mail server or tells by its time
+    that a letter was written. A letter that is refused is tried again, and what is left at exit is sent before it.
+    """
+
+    def __init__(self, mailer: Mailer, *, pauses: tuple[float, ...] = (2, 10, 60)) -> None:
+        self._mailer, self._pauses = mailer, pauses
+        self._letters: SimpleQueue[Letter | None] = SimpleQueue()
+        self._thread: Thread | None = None
+        self._lock = Lock()
+
+    def send(self, letter: Letter) -> None:
+        self._letters.put(letter)
+        with self._lock:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = Thread(target=self._work, name="mail", daemon=True)
+                self._thread.start()
+                atexit.register(self.close)
+
+    def close(self, seconds: float = 5) -> None:
+        """Sends what is waiting, for so many seconds at most."""
+        self._letters.put(None)
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def _work(self) -> None:
+        while (letter := self._letters.get()) is not None:
+            self._deliver(letter)
+
+    def _deliver(self, letter: Letter) -> None:
+        for pause in (*self._pauses, None):
+            try:
+                return self._mailer.send(letter)
+            except (Unavailable, OSError) as error:
+                log.warning("a letter was not taken: %s", error)
+            if pause is not None:
+                time.sleep(pause)
+        log.error("a letter was given up; whoever waits for it can ask for another")
 
 
 def open_mailer(mail_dir: Path | str = "", smtp_url: str = "", sender: str = SENDER) -> Mailer:

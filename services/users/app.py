@@ -14,7 +14,7 @@ from services.users.resources import BLUEPRINTS
 from services.users.settings import Settings
 from services.users.store import Store
 from shared.couch import Server, counting
-from shared.mail import open_mailer
+from shared.mail import BackgroundMailer, open_mailer
 from shared.settings import load
 from shared.web import ServiceClient, Tokens, create_service, open_redis
 
@@ -53,7 +53,7 @@ def make_tools(settings: Settings, server: Server) -> Tools:
         refresh_tokens=RefreshTokens(settings.secret_key),
         limits=Limits(redis),
         redis=redis,
-        mailer=open_mailer(settings.mail_dir, settings.smtp_url, settings.mail_sender),
+        mailer=BackgroundMailer(open_mailer(settings.mail_dir, settings.smtp_url, settings.mail_sender)),
         products=Products(ServiceClient(settings.products_url, settings.service_secret)),
         orders=Orders(ServiceClient(settings.orders_url, settings.service_secret)),
     )

@@ -24,7 +24,7 @@ from services.users.limits import Limit
 from services.users.rules import EmailTaken, WrongPassword, check_password, is_live, normalised_email
 from shared.clock import now, parse, timestamp
 from shared.couch import Doc, QueryRefused, UpdateConflict, time_ordered_id
-from shared.errors import BadRequest, Unauthorized
+from shared.errors import BadRequest, NotFound, Unauthorized
 
 _TAKEOVER_AFTER = timedelta(seconds=60)
 
@@ -225,9 +225,10 @@ def _still_owns(owner: Doc, email: str) -> bool:
 
 def _token_and_user(tools: Tools, text: str, purposes: tuple[str, ...]) -> tuple[Doc, Doc]:
     userid, _, secret = text.partition(".")
-    if not secret or ":" in userid or not userid:
-        raise BadToken("Ask for a new link.")
-    ids = token_id(userid, secret), auth_id(userid)
+    try:
+        ids = token_id(userid, secret), auth_id(userid)
+    except NotFound:
+        raise BadToken("Ask for a new link.") from None
     found = tools.store.get_many(ids)
     token, user = found.get(ids[0]), found.get(ids[1])
     if token is None or user is None or token["purpose"] not in purposes or not is_live(user):

@@ -1,0 +1,141 @@
+"""A users service under gunicorn with real databases, and people who use it."""
+
+import itertools
+import re
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from services.users.documents import DESIGN
+from shared.couch import Database, Server
+from shared.mail import read_mail
+
+PASSWORD = "correct horse battery"
+_numbers = itertools.count()
+
+
+@dataclass
+class Api:
+    """HTTP to a service, as nobody or (with a token) as somebody."""
+
+    base: str
+    token: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def call(self, method: str, path: str, **options: Any) -> requests.Response:
+        headers = {**self.headers, **options.pop("headers", {})}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        return requests.request(method, self.base + path, headers=headers, timeout=30, **options)
+
+    def get(self, path: str, **options: Any) -> requests.Response:
+        return self.call("GET", path, **options)
+
+    def post(self, path: str, body: Any = None, **options: Any) -> requests.Response:
+        return self.call("POST", path, json=body, **options)
+
+    def put(self, path: str, body: Any = None, **options: Any) -> requests.Response:
+        return self.call("PUT", path, json=body, **options)
+
+    def patch(self, path: str, body: Any = None, **options: Any) -> requests.Response:
+        return self.call("PATCH", path, json=body, **options)
+
+    def delete(self, path: str, **options: Any) -> requests.Response:
+        return self.call("DELETE", path, **options)
+
+
+@dataclass
+class Person(Api):
+    """Somebody with an account."""
+
+    userid: str = ""
+    email: str = ""
+    refresh_token: str = ""
+
+
+@pytest.fixture(scope="module")
+def users_settings() -> dict[str, str]:
+    """Settings that a module's service differs in; override it in a module."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def users_url(prepared: Callable, service: Callable, users_settings: dict[str, str]) -> str:
+    prepared(DESIGN)
+    cheap = {"ARGON2_MEMORY_KIB": "64", "ARGON2_PASSES": "1", "MAILS_PER_HOUR": "100"}
+    return service("users", **{**cheap, **users_settings})
+
+
+@pytest.fixture
+def nobody(users_url: str) -> Api:
+    """The service without a token."""
+    return Api(users_url)
+
+
+@pytest.fixture(scope="module")
+def database(server: Server, users_url: str) -> Database:
+    """The users database itself, to look at what was stored."""
+    return server.open(DESIGN)
+
+
+@pytest.fixture(scope="module")
+def mail(environment: dict[str, str]) -> Callable[[str], str]:
+    """mail(email) -> the token in the newest letter to that address, waiting for it."""
+    folder = Path(environment["MAIL_DIR"])
+
+    def newest_token(email: str, after: int = 0) -> str:
+        for _ in range(100):
+            letters = [letter for letter in read_mail(folder, email) if "token=" in letter.text]
+            if len(letters) > after:
+                found = re.search(r"token=([\w.%-]+)", letters[0].text)
+                assert found
+                assert f"token={found[1]}" in letters[0].html
+                return found[1]
+            time.sleep(0.05)
+        raise AssertionError(f"no letter with a token reached {email}")
+
+    return newest_token
+
+
+def new_email() -> str:
+    return f"person{next(_numbers)}.{secrets.token_hex(3)}@example.com"
+
+
+@pytest.fixture
+def email() -> str:
+    """An address that nobody has used."""
+    return new_email()
+
+
+@pytest.fixture
+def person(users_url: str, mail: Callable[[str], str]) -> Callable[..., Person]:
+    """person() registers, verifies and logs somebody in."""
+
+    def make(email: str | None = None, name: str = "Ann") -> Person:
+        email = email or new_email()
+        api = Api(users_url)
+        registered = api.post("/v1/users", {"name": name, "email": email, "password": PASSWORD})
+        assert registered.status_code == 201, registered.text
+        assert api.post("/v1/users/verify", {"token": mail(email)}).status_code == 200
+        return log_in(api, email)
+
+    return make
+
+
+def log_in(api: Api, email: str, password: str = PASSWORD) -> Person:
+    answer = api.post("/v1/sessions", {"email": email, "password": password})
+    assert answer.status_code == 200, answer.text
+    tokens = answer.json()
+    return Person(api.base, tokens["access_token"], {}, tokens["user"]["userid"], email, tokens["refresh_token"])
+
+
+def calls(answer: requests.Response) -> dict[str, int]:
+    """The database calls of a request, as its Server-Timing says."""
+    parts = re.findall(r'(\w+);dur=[^;]+;desc="(\d+)"', answer.headers["Server-Timing"])
+    return {kind: int(number) for kind, number in parts}

@@ -1,0 +1,173 @@
+"""Registration, verification and passwords, over HTTP."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from services.users.documents import claim_id, user_document
+from tests.services.users.conftest import PASSWORD, calls, log_in
+
+
+def register(api, email, password=PASSWORD, **more):
+    return api.post("/v1/users", {"name": "Ann", "email": email, "password": password}, **more)
+
+
+def test_from_registration_to_me(nobody, email, mail):
+    answer = register(nobody, email)
+    assert answer.status_code == 201
+    assert answer.json() == {"userid": answer.json()["userid"], "name": "Ann", "email": email, "email_verified": False}
+    assert nobody.post("/v1/sessions", {"email": email, "password": PASSWORD}).status_code == 401
+    verified = nobody.post("/v1/users/verify", {"token": mail(email)})
+    assert (verified.status_code, verified.json()["email_verified"]) == (200, True)
+    me = log_in(nobody, email).get("/v1/users/me")
+    assert me.json()["email"] == email
+
+
+@pytest.mark.parametrize("spelling", ["ANN.{}", " ann.{} ", "Ann.{}"])
+def test_an_email_has_one_spelling(nobody, email, spelling):
+    assert register(nobody, f"ann.{email}").status_code == 201
+    taken = register(nobody, spelling.format(email))
+    assert (taken.status_code, taken.json()["code"]) == (409, "email_taken")
+
+
+def test_a_hundred_registrations_at_once_make_one_account(nobody, email, database, mail):
+    with ThreadPoolExecutor(32) as pool:
+        answers = list(pool.map(lambda number: register(nobody, email, f"password number {number}"), range(100)))
+    made = [number for number, answer in enumerate(answers) if answer.status_code == 201]
+    assert len(made) == 1
+    assert {answer.status_code for answer in answers} == {201, 409}
+    userid = answers[made[0]].json()["userid"]
+    assert database.get(claim_id(email))["userid"] == userid
+    assert nobody.post("/v1/users/verify", {"token": mail(email)}).status_code == 200
+    assert log_in(nobody, email, f"password number {made[0]}").userid == userid
+
+
+def test_a_crash_between_claim_and_account_heals(nobody, email, database, mail):
+    database.put({"_id": claim_id(email), "type": "claim", "schema": 1, "userid": "CRASHED", "claimed": "2026-01-01T00:00:00.000Z"})
+    assert register(nobody, email).json()["userid"] == "CRASHED"
+    assert nobody.post("/v1/users/verify", {"token": mail(email)}).status_code == 200
+    assert log_in(nobody, email).userid == "CRASHED"
+    assert register(nobody, email).status_code == 409
+
+
+def test_registering_twice_with_one_idempotency_key_is_one_account(nobody, email):
+    headers = {"Idempotency-Key": f"register {email}"}
+    first, again = (register(nobody, email, headers=headers) for _ in range(2))
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert first.json() == again.json()
+    other = register(nobody, f"other.{email}", headers=headers)
+    assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
+
+
+def test_a_verification_token_works_once(nobody, email, mail):
+    register(nobody, email)
+    token = mail(email)
+    assert [nobody.post("/v1/users/verify", {"token": token}).status_code for _ in range(2)] == [200, 400]
+
+
+@pytest.mark.parametrize("token", ["x", "a.b", "a:b.c", ".", "_.x", "no.such.token", "Ö.ü"])
+def test_a_wrong_token_is_400(nobody, token):
+    answer = nobody.post("/v1/users/verify", {"token": token})
+    assert (answer.status_code, answer.json()["code"]) == (400, "bad_token")
+
+
+def test_an_expired_token_is_400(nobody, email, mail, database):
+    userid = register(nobody, email).json()["userid"]
+    token = mail(email)
+    stored = next(doc for doc in database.partition(f"user{userid}").all("token-"))
+    database.put({**stored, "expires": "2026-01-01T00:00:00.000Z"})
+    assert nobody.post("/v1/users/verify", {"token": token}).status_code == 400
+
+
+def test_the_token_itself_is_not_stored(nobody, email, mail, database):
+    userid = register(nobody, email).json()["userid"]
+    secret = mail(email).partition(".")[2]
+    assert secret not in str(database.partition(f"user{userid}").all())
+
+
+def test_resend_says_the_same_to_everybody(nobody, email, mail):
+    register(nobody, email)
+    first = mail(email)
+    known, unknown = (nobody.post("/v1/users/verify/resend", {"email": address}) for address in (email, f"un{email}"))
+    assert (known.status_code, known.content) == (unknown.status_code, unknown.content)
+    assert known.status_code == 202
+    second = mail(email, after=1)
+    assert first != second
+    assert nobody.post("/v1/users/verify", {"token": second}).status_code == 200
+
+
+def test_a_password_reset_ends_sessions_and_works_once(nobody, person, mail):
+    ann = person()
+    known, unknown = (nobody.post("/v1/password-resets", {"email": address}) for address in (ann.email, f"un{ann.email}"))
+    assert (known.status_code, known.content) == (unknown.status_code, unknown.content)
+    assert known.status_code == 202
+    token = mail(ann.email, after=1)
+    body = {"token": token, "password": "another password"}
+    assert [nobody.post("/v1/password-resets/confirm", body).status_code for _ in range(2)] == [204, 400]
+    assert nobody.post("/v1/sessions/refresh", {"refresh_token": ann.refresh_token}).status_code == 401
+    assert nobody.post("/v1/sessions", {"email": ann.email, "password": PASSWORD}).status_code == 401
+    assert log_in(nobody, ann.email, "another password").userid == ann.userid
+
+
+def test_a_reset_token_raced_by_two_sets_one_password(nobody, person, mail):
+    ann = person()
+    nobody.post("/v1/password-resets", {"email": ann.email})
+    token = mail(ann.email, after=1)
+    with ThreadPoolExecutor(8) as pool:
+        bodies = [{"token": token, "password": f"new password {number}"} for number in range(8)]
+        answers = list(pool.map(lambda body: nobody.post("/v1/password-resets/confirm", body), bodies))
+    assert sorted(answer.status_code for answer in answers) == [204] + [400] * 7
+
+
+def test_a_new_email_counts_once_verified(nobody, person, mail, email, database):
+    ann = person()
+    change = {"email": email, "current_password": PASSWORD}
+    changed = ann.patch("/v1/users/me", change)
+    assert (changed.status_code, changed.json()["email"], changed.json()["pending_email"]) == (200, ann.email, email)
+    assert nobody.post("/v1/users/verify", {"token": mail(email)}).json()["email"] == email
+    assert log_in(nobody, email).userid == ann.userid
+    assert nobody.post("/v1/sessions", {"email": ann.email, "password": PASSWORD}).status_code == 401
+    assert register(nobody, ann.email).status_code == 201, "the old address is free again"
+    assert register(nobody, email).status_code == 409
+    assert database.get(user_document(ann.userid, "auth"))["pending_email"] is None
+
+
+def test_changing_email_or_password_needs_the_current_password(person, email):
+    ann = person()
+    for change in ({"email": email}, {"password": "a new password"}, {"email": email, "current_password": "wrong"}):
+        answer = ann.patch("/v1/users/me", change)
+        assert (answer.status_code, answer.json()["code"]) == (403, "wrong_password")
+    assert ann.patch("/v1/users/me", {"name": "Anna"}).json()["name"] == "Anna"
+
+
+def test_an_email_that_is_taken_cannot_be_moved_to(person):
+    ann, bob = person(), person()
+    answer = ann.patch("/v1/users/me", {"email": bob.email, "current_password": PASSWORD})
+    assert (answer.status_code, answer.json()["code"]) == (409, "email_taken")
+
+
+def test_an_update_of_an_older_version_is_412(person):
+    ann = person()
+    etag = ann.get("/v1/users/me").headers["ETag"]
+    assert ann.get("/v1/users/me", headers={"If-None-Match": etag}).status_code == 304
+    assert ann.patch("/v1/users/me", {"name": "One"}, headers={"If-Match": etag}).status_code == 200
+    assert ann.patch("/v1/users/me", {"name": "Two"}, headers={"If-Match": etag}).status_code == 412
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("email", "no at"), ("email", "a@b"), ("email", "a b@example.com"), ("email", "a..b@example.com"),
+     ("password", "short"), ("password", "aaaaaaaaaa"), ("name", ""), ("name", "   "), ("name", 5), ("other", "field")],
+)  # fmt: skip
+def test_bad_registrations_are_422_and_name_the_field(nobody, email, field, value):
+    body = {"name": "Ann", "email": email, "password": PASSWORD} | {field: value}
+    answer = nobody.post("/v1/users", body)
+    assert answer.status_code == 422
+    assert list(answer.json()["errors"]) == [field]
+
+
+def test_what_it_costs(nobody, person):
+    ann = person()
+    login = nobody.post("/v1/sessions", {"email": ann.email, "password": PASSWORD})
+    assert calls(login) == {"partition": 0, "global": 1, "read": 0, "write": 0}
+    assert calls(ann.get("/v1/users/me")) == {"partition": 1, "global": 0, "read": 0, "write": 0}

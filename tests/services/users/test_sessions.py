@@ -1,0 +1,194 @@
+"""Logging in, refreshing, logging out, and what keeps guessers out."""
+
+import statistics
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import jwt
+import pytest
+from argon2 import PasswordHasher
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+from services.users.documents import auth_id
+from services.users.keys import load_keys
+from tests.services.users.conftest import PASSWORD, Api, log_in
+
+
+@pytest.fixture(scope="module")
+def users_settings():
+    return {"LOGIN_TRIES_PER_ACCOUNT": "5", "LOGIN_TRIES_PER_ADDRESS": "100000", "ARGON2_MEMORY_KIB": "19456", "ARGON2_PASSES": "2"}
+
+
+def refresh(api, token):
+    return api.post("/v1/sessions/refresh", {"refresh_token": token})
+
+
+def test_a_refresh_token_rotates_and_its_reuse_ends_the_family(nobody, person):
+    ann = person()
+    second = refresh(nobody, ann.refresh_token).json()["refresh_token"]
+    third = refresh(nobody, second).json()["refresh_token"]
+    assert refresh(nobody, second).status_code == 401
+    assert refresh(nobody, third).status_code == 401, "the thief's or the owner's: nobody can tell, so both end"
+    assert refresh(nobody, log_in(nobody, ann.email).refresh_token).status_code == 200, "another login is another family"
+
+
+def test_a_refresh_token_raced_by_many_is_used_once(nobody, person):
+    ann = person()
+    with ThreadPoolExecutor(10) as pool:
+        answers = list(pool.map(lambda _: refresh(nobody, ann.refresh_token), range(10)))
+    won = [answer for answer in answers if answer.status_code == 200]
+    assert len(won) == 1
+    assert refresh(nobody, won[0].json()["refresh_token"]).status_code == 401
+
+
+@pytest.mark.parametrize("token", ["x", "AAAA" * 20, "ü", "e30", "=" * 8])
+def test_a_made_up_refresh_token_is_401(nobody, token):
+    answer = refresh(nobody, token)
+    assert (answer.status_code, answer.json()["code"]) == (401, "bad_refresh_token")
+
+
+def test_log_out_ends_this_session_only(nobody, person):
+    ann = person()
+    other = log_in(nobody, ann.email)
+    assert ann.delete("/v1/sessions").status_code == 204
+    assert refresh(nobody, ann.refresh_token).status_code == 401
+    assert refresh(nobody, other.refresh_token).status_code == 200
+
+
+def test_log_out_everywhere_ends_all(nobody, person):
+    ann = person()
+    others = [log_in(nobody, ann.email) for _ in range(2)]
+    refreshed = refresh(nobody, others[1].refresh_token).json()["refresh_token"]
+    assert ann.delete("/v1/sessions?everywhere=true").status_code == 204
+    time.sleep(0.01)
+    for token in (ann.refresh_token, others[0].refresh_token, refreshed):
+        assert refresh(nobody, token).status_code == 401
+    assert refresh(nobody, log_in(nobody, ann.email).refresh_token).status_code == 200
+
+
+def test_failed_logins_answer_alike(nobody, person, email):
+    ann, unverified = person(), f"un.{email}"
+    nobody.post("/v1/users", {"name": "U", "email": unverified, "password": PASSWORD})
+    tries = [(ann.email, "wrong password"), (f"no.{email}", PASSWORD), (unverified, PASSWORD)]
+    answers = [nobody.post("/v1/sessions", {"email": address, "password": password}) for address, password in tries]
+    assert {answer.status_code for answer in answers} == {401}
+    bodies = [{key: value for key, value in answer.json().items() if key != "instance"} for answer in answers]
+    assert bodies[0] == bodies[1] == bodies[2]
+
+
+def test_failed_logins_do_the_same_work(nobody, person, email):
+    """Medians of unknown and known addresses lie close: an unknown one costs a password hash, too."""
+    people = [person().email for _ in range(4)]
+
+    def median(addresses):
+        times = []
+        for address in addresses:
+            began = time.perf_counter()
+            assert nobody.post("/v1/sessions", {"email": address, "password": "wrong password"}).status_code == 401
+            times.append(time.perf_counter() - began)
+        return statistics.median(times)
+
+    known = median([address for address in people for _ in range(4)])
+    unknown = median([f"{number % 4}.{email}" for number in range(16)])
+    assert 0.4 < known / unknown < 2.5
+
+
+def test_too_many_wrong_passwords_of_an_account_are_429(nobody, person):
+    ann = person()
+    wrong = {"email": ann.email, "password": "wrong password"}
+    assert [nobody.post("/v1/sessions", wrong).status_code for _ in range(5)] == [401] * 5
+    blocked = nobody.post("/v1/sessions", {"email": ann.email.upper(), "password": PASSWORD})
+    assert (blocked.status_code, blocked.headers["Content-Type"]) == (429, "application/problem+json")
+    assert 1 <= int(blocked.headers["Retry-After"]) <= 900
+
+
+def test_parallel_guesses_do_not_slip_through(nobody, person):
+    ann = person()
+    wrong = {"email": ann.email, "password": "wrong password"}
+    with ThreadPoolExecutor(12) as pool:
+        statuses = sorted(pool.map(lambda _: nobody.post("/v1/sessions", wrong).status_code, range(12)))
+    assert statuses == [401] * 5 + [429] * 7
+
+
+def test_a_success_starts_the_count_afresh(nobody, person):
+    ann = person()
+    for _ in range(3):
+        for _ in range(4):
+            nobody.post("/v1/sessions", {"email": ann.email, "password": "wrong password"})
+        log_in(nobody, ann.email)
+
+
+def test_an_old_hash_is_upgraded_at_login(nobody, person, database):
+    ann = person()
+    doc = database.get(auth_id(ann.userid))
+    old = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+    database.put({**doc, "password": old})
+    log_in(nobody, ann.email)
+    new = database.get(auth_id(ann.userid))["password"]
+    assert new != old
+    assert new.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+    assert log_in(nobody, ann.email).userid == ann.userid
+
+
+def test_an_access_token_verifies_offline_against_the_published_key(nobody, person):
+    ann = person()
+    keys = jwt.PyJWKSet.from_dict(nobody.get("/.well-known/jwks.json").json())
+    header = jwt.get_unverified_header(ann.token)
+    claims = jwt.decode(ann.token, keys[header["kid"]].key, algorithms=["EdDSA"], issuer="aisle")
+    assert header["alg"] == "EdDSA"
+    assert (claims["sub"], claims["roles"], claims["email_verified"]) == (ann.userid, ["customer"], True)
+    assert claims["exp"] - claims["iat"] == 600
+
+
+def forged(ann, **changes):
+    claims = jwt.decode(ann.token, options={"verify_signature": False}) | changes.pop("claims", {})
+    return claims, jwt.get_unverified_header(ann.token)["kid"]
+
+
+def test_forged_tokens_are_refused(nobody, person):
+    ann = person()
+    claims, kid = forged(ann, claims={"roles": ["admin"]})
+    stranger = Ed25519PrivateKey.generate()
+    public = stranger.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    head, body, signature = ann.token.split(".")
+    tokens = [
+        jwt.encode(claims, stranger, "EdDSA", headers={"kid": kid}),
+        jwt.encode(claims, stranger, "EdDSA", headers={"kid": "unknown"}),
+        jwt.encode(claims, None, "none", headers={"kid": kid}),
+        jwt.encode(claims, public * 2, "HS256", headers={"kid": kid}),
+        f"{head}.{body}.{signature[:-6]}AAAAAA",
+        f"{head}.{body}",
+        "x.y.z",
+        "Bearer",
+        ann.refresh_token,
+    ]
+    for token in tokens:
+        answer = Api(nobody.base, token).get("/v1/users/me")
+        assert answer.status_code == 401, token
+        assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_keys_rotate_without_ending_sessions(tmp_path):
+    """The next key is published before it signs; the last one is accepted till its tokens have expired."""
+    files = []
+    for name in ("old", "new"):
+        pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        files.append(tmp_path / f"{name}.pem")
+        files[-1].write_bytes(pem)
+    before = load_keys(files[0], str(files[1]), seconds=600)
+    after = load_keys(files[1], str(files[0]), seconds=600)
+    old, new = before.access_token("u", "s", []), after.access_token("u", "s", [])
+    for keys in (before, after):
+        published = jwt.PyJWKSet.from_dict(keys.jwks())
+        for token in (old, new):
+            assert jwt.decode(token, published[jwt.get_unverified_header(token)["kid"]].key, ["EdDSA"])["sub"] == "u"
+    assert jwt.get_unverified_header(old)["kid"] != jwt.get_unverified_header(new)["kid"]
+
+
+def test_a_key_of_another_kind_is_named(tmp_path: Path):
+    from_elsewhere = tmp_path / "key.pem"
+    from_elsewhere.write_text("not a key")
+    with pytest.raises(ValueError, match=r"key\.pem|PEM"):
+        load_keys(from_elsewhere, "", seconds=1)

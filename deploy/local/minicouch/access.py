@@ -14,16 +14,20 @@ SYSTEM_DATABASES = {"_users", "_replicator"}
 ADMIN_ONLY_IN_SYSTEM = {"_all_docs", "_changes", "_find", "_index", "_explain", "_design_docs", "_local_docs"}
 
 
-def check_server(request: "Request", name: str) -> None:
-    """A path that names no database. Errors: 401."""
-    if name in OPEN_TO_ALL or request.is_admin:
+def check_path(request: "Request", parts: list[str]) -> None:
+    """What can be told from the path alone. Errors: 401."""
+    if not parts or request.is_admin:
+        return
+    name = parts[0]
+    if len(parts) == 1 and request.method in ("PUT", "DELETE") and name not in OPEN_TO_ALL:
+        auth.check_server_admin(request.user)
+    if name[0] != "_" or name in OPEN_TO_ALL or name in SYSTEM_DATABASES:
         return
     if name == "_replicate":
         if request.user.name is None:
             raise unauthorized("You are not an authenticated user")
         return
-    if name.startswith("_"):
-        auth.check_server_admin(request.user)
+    auth.check_server_admin(request.user)
 
 
 def check_database(request: "Request", database: "Database", rest: str | None) -> None:
@@ -31,8 +35,6 @@ def check_database(request: "Request", database: "Database", rest: str | None) -
     user = request.user
     if "_admin" in user.roles:
         return
-    if rest is None and request.method in ("PUT", "DELETE"):
-        auth.check_server_admin(user)
     if rest in ("_purge", "_purged_infos_limit", "_sync_shards"):
         auth.check_server_admin(user)
     if database.name in SYSTEM_DATABASES and rest in ADMIN_ONLY_IN_SYSTEM:

@@ -72,14 +72,12 @@ class Server:
         if len(request.path) > 8000:
             raise CouchError(414, "too_long", "the request uri is too long")
         request.user = await self.sessions.authenticate(request)
-        handler, params = self.router.find(request.method, request.path)
-        request.params = params
-        name = params.get("db")
-        if name is None:
-            access.check_server(request, request.path.split("/", 2)[1])
-        elif handler not in WITHOUT_DATABASE:
+        parts = [part for part in request.path.split("/", 3) if part]
+        access.check_path(request, parts)
+        handler, request.params = self.router.find(request.method, request.path)
+        name = request.params.get("db")
+        if name is not None and handler not in WITHOUT_DATABASE:
             request.db = self.database(name)
-            parts = request.path.strip("/").split("/", 2)
             access.check_database(request, request.db, parts[1] if len(parts) > 1 else None)
         result = handler(request)
         if inspect.isawaitable(result):

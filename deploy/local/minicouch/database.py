@@ -82,6 +82,13 @@ class Database(Documents):
 
     # writing
 
+    def would_conflict(self, edit: Edit) -> bool:
+        """Whether a normal edit does not follow a leaf as things are now."""
+        old = self.get(edit.id)
+        if old is None:
+            return False
+        return not extends(edit, old, self.tree(old))
+
     async def put_edit(self, docid: str, body: dict[str, Any], rev: str | None) -> str:
         """Store one document without validation functions; returns its new revision. Errors: 409."""
         result = (await self.update_docs([Edit(docid, body, [rev] if rev else [])]))[0]
@@ -176,6 +183,13 @@ class Database(Documents):
         return docid.partition(":")[0]
 
 
+def extends(edit: Edit, old: StoredDoc, tree: RevisionTree) -> bool:
+    """Whether an edit may follow what is stored: it names a leaf, or makes a deleted document anew."""
+    if old.deleted:
+        return not edit.path and not edit.deleted
+    return bool(edit.path) and tree.is_leaf(edit.path[0])
+
+
 class Batch:
     """Edits of one transaction: each sees the ones before it; rows are written once, at the end."""
 
@@ -189,17 +203,9 @@ class Batch:
     def edit(self, edit: Edit) -> Result:
         """A normal edit: it must extend a leaf."""
         old = self._docs.get(edit.id)
-        if old is None:
-            parent = edit.path[0] if edit.path else None
-        elif edit.path:
-            parent = edit.path[0]
-            leaf = parent == old.rev if old.tree is None else self._database.tree(old).is_leaf(parent)
-            if not leaf or old.deleted:
-                return conflict()
-        elif old.deleted and not edit.deleted:
-            parent = old.rev
-        else:
+        if old is not None and not extends(edit, old, self._database.tree(old)):
             return conflict()
+        parent = edit.path[0] if edit.path else old.rev if old is not None else None
         records = attachments.resolve(edit, self._parent_records(edit, old, parent), parent, self._change)
         rev = revisions.new_rev(parent, edit.deleted, edit.body, attachments.digests(records))
         return self._store(edit, old, [rev, parent] if parent else [rev], records)

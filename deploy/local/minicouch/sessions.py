@@ -5,7 +5,6 @@ import binascii
 import hashlib
 import hmac
 import time
-from email.utils import formatdate
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -106,7 +105,7 @@ class Sessions:
         return f"AuthSession={token}; {self.cookie_attributes()}"
 
     def cookie_attributes(self) -> str:
-        expires = formatdate(time.time() + self.timeout, usegmt=True)
+        expires = time.strftime("%a, %d-%b-%Y %H:%M:%S GMT", time.gmtime(time.time() + self.timeout))
         return f"Version=1; Expires={expires}; Max-Age={self.timeout}; Path=/; HttpOnly"
 
     def _sign(self, name: str, stamp: str) -> bytes:

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from . import auth, users
-from .errors import CouchError, forbidden, unauthorized
+from .errors import CouchError, conflict, forbidden, unauthorized
 from .http import Request, run_in_thread
 from .plugins import load
+from .store.rows import stub
 
 if TYPE_CHECKING:
     from .config import Config
@@ -39,6 +40,8 @@ class Validator:
             if edit.id.startswith("_design/"):
                 await self._design(database, edit)
                 return None
+            if not replicated and database.would_conflict(edit):
+                return conflict()
             old = previous(database, edit, replicated)
             if database.name == "_users":
                 await users.prepare(edit, self._user, database, self._config)
@@ -91,8 +94,19 @@ def _new_json(edit: "Edit") -> bytes:
 
 
 def _stub(entry: dict[str, Any]) -> dict[str, Any]:
-    kept = entry.get("record", entry)
-    return {key: kept[key] for key in ("content_type", "digest", "length") if key in kept} | {"stub": True}
+    """An attachment as a validation function sees it: kept ones whole, new ones without a digest yet."""
+    if "record" in entry:
+        return stub(entry["record"])
+    if "data" not in entry:
+        return entry
+    data = entry["data"]
+    length = len(data) if isinstance(data, bytes) else len(data) * 3 // 4 - data.count("=")
+    return {
+        "content_type": entry.get("content_type", "application/octet-stream"),
+        "revpos": entry.get("revpos", 0),
+        "length": length,
+        "stub": True,
+    }
 
 
 def _old_json(database: "Database", old: "StoredDoc") -> bytes:

@@ -7,6 +7,7 @@ MODULES = [server, session, databases, documents, attachments, all_docs, bulk, c
 ROUTES: list[Route] = [route for module in MODULES for route in module.ROUTES]
 ALLOW: dict[str, str] = {
     **databases.ALLOW,
+    "/_session": "GET,HEAD,POST,DELETE",
     "/{db}/_changes": "GET,POST,HEAD",
     "/{db}/_all_docs": "GET,HEAD,POST",
     "/{db}/{docid}": "DELETE,GET,HEAD,POST,PUT,COPY",

@@ -188,17 +188,28 @@ async def _ticks(reader: Reader) -> AsyncIterator[bool]:
 
 
 async def _json(reader: Reader) -> AsyncIterator[bytes]:
-    """normal and longpoll: one object."""
-    yield b'{"results":[\n'
-    separator = b""
+    """normal and longpoll: one object. Nothing is sent before the first changes were judged: they may be an error."""
+    head, separator = b'{"results":[\n', b""
     async for rows in _waves(reader):
         if rows is None:
-            yield b"\n"
-            continue
-        if rows:
-            yield separator + b",\r\n".join(row for _, row in rows)
-            separator = b",\r\n"
-    yield b"\n],\n" + reader.end() + b"\n"
+            yield head + b"\n"
+            head = b""
+        elif rows:
+            yield head + separator + b",\r\n".join(row for _, row in rows)
+            head, separator = b"", b",\r\n"
+    yield head + b"\n],\n" + reader.end() + b"\n"
+
+
+async def _primed(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The same pieces, the first one made now, while an error can still be answered as one."""
+    first = await anext(pieces, b"")
+
+    async def rest() -> AsyncIterator[bytes]:
+        yield first
+        async for piece in pieces:
+            yield piece
+
+    return rest()
 
 
 async def _waves(reader: Reader) -> AsyncIterator[list[tuple[str, bytes]] | None]:
@@ -258,8 +269,8 @@ async def changes(request: Request) -> Response:
         return Response(200, _lines(reader, _event, b"event: heartbeat\ndata: \n\n"), list(EVENT_STREAM))
     if options.feed == "normal":
         etag = f'"{request.db.uuid[:16]}{request.db.update_seq}"'
-        return raw_json(_json(reader), headers=[("ETag", etag)])
-    return raw_json(_json(reader))
+        return raw_json(await _primed(_json(reader)), headers=[("ETag", etag)])
+    return raw_json(await _primed(_json(reader)))
 
 
 ROUTES = [

@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import auth
 from ..errors import CouchError, bad_request, not_found
-from ..http import Request, Response, json_response
+from ..http import JSON, Request, Response, dumps, json_response
 from .databases import info
 
 VERSION = "3.5.0"
@@ -109,14 +109,13 @@ def uuids(request: Request) -> Response:
     if int(count) > limit:
         raise bad_request("count parameter too large")
     found = [request.server.uuids.new() for _ in range(int(count))]
-    return json_response(
-        {"uuids": found},
-        headers=[
-            ("Cache-Control", "must-revalidate, no-cache"),
-            ("Pragma", "no-cache"),
-            ("Expires", "Fri, 01 Jan 1990 00:00:00 GMT"),
-        ],
-    )
+    headers = [
+        ("Content-Type", JSON),
+        ("Cache-Control", "no-cache"),
+        ("Pragma", "no-cache"),
+        ("Expires", "Mon, 01 Jan 1990 00:00:00 GMT"),
+    ]
+    return Response(200, dumps({"uuids": found}) + b"\n", headers)
 
 
 def active_tasks(request: Request) -> Response:

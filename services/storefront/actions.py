@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jwt
 import orjson
@@ -15,7 +15,7 @@ from redis import Redis
 
 from services.storefront.clients import Products, Services, Users, chunks
 from services.storefront.rules import taxonomy
-from shared.errors import AisleError, Conflict, NotFound, Unauthorized, Unavailable
+from shared.errors import AisleError, Conflict, Unauthorized, Unavailable
 from shared.money import Money, add, times
 
 log = logging.getLogger(__name__)
@@ -55,23 +55,12 @@ def session_from(tokens: dict, name: str) -> Session:
 
 def log_in(services: Services, email: str, password: str, address: str, basket: Mapping[str, int]) -> tuple[Session, int]:
     """A session, and how many things its basket holds once the guest's basket is merged in. Raises Unauthorized."""
-    session = session_from(services.users.log_in(email, password, address), "")
-    puts = {f"line{number}": _merging(services.users, session.access, line) for number, line in enumerate(basket.items())}
-    if puts:
-        services.together(**puts)
-    me = services.users.me(session.access)
-    session = Session(session.access, session.refresh, session.expires, me["name"], session.userid, session.roles)
-    return session, pieces(me.get("basket") or ())
-
-
-def _merging(users: Users, token: str, line: tuple[str, int]):
-    def put() -> None:
-        try:
-            users.put_in_basket(token, *line)
-        except NotFound:
-            log.info("a guest's basket line was left out: its product is gone")
-
-    return put
+    users = services.users
+    session = session_from(users.log_in(email, password, address), "")
+    if basket:
+        users.merge_basket(session.access, basket)
+    me = users.me(session.access)
+    return replace(session, name=me["name"]), pieces(me["basket"])
 
 
 def pieces(lines: Iterable[Mapping]) -> int:
@@ -154,7 +143,7 @@ class Departments:
             log.warning("showing the last menu known: %s", error)
             self._until = time.monotonic() + 5
             return
-        self._menu = taxonomy.menu(answer["items"] if isinstance(answer, dict) else answer)
+        self._menu = taxonomy.menu(answer["children"])
         self._until = time.monotonic() + self._seconds
 
 
@@ -207,7 +196,7 @@ def priced(products: Products, wanted: Mapping[str, int]) -> Basket:
 
 
 def wanted_of(me: dict) -> dict[str, int]:
-    return {line["productid"]: line["quantity"] for line in me.get("basket") or ()}
+    return {line["productid"]: line["quantity"] for line in me["basket"]}
 
 
 def with_guest_line(basket: Mapping[str, int], productid: str, quantity: int) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """The three services as the storefront uses them: one method per question, and several questions at once."""
 
 import contextvars
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -123,8 +123,8 @@ class Users(Client):
     def change(self, token: str, body: dict) -> dict:
         return self.http.call("PATCH", "/v1/users/me", body, token=token)
 
-    def erase(self, token: str, body: dict) -> None:
-        self.http.call("DELETE", "/v1/users/me", body, token=token)
+    def erase(self, token: str, password: str) -> None:
+        self.http.call("DELETE", "/v1/users/me", {"current_password": password}, token=token)
 
     def export(self, token: str) -> Answer:
         return self.http.fetch("GET", "/v1/users/me/export", token=token, deadline=IMPORT_SECONDS)
@@ -147,6 +147,10 @@ class Users(Client):
     def put_in_basket(self, token: str, productid: str, quantity: int) -> dict:
         return self.http.put(f"/v1/users/me/basket/{segment(productid)}", {"quantity": quantity}, token=token)
 
+    def merge_basket(self, token: str, lines: Mapping[str, int]) -> dict:
+        items = [{"productid": productid, "quantity": quantity} for productid, quantity in lines.items()]
+        return self.http.post("/v1/users/me/basket", {"items": items}, token=token)
+
     def take_from_basket(self, token: str, productid: str) -> None:
         self.http.call("DELETE", f"/v1/users/me/basket/{segment(productid)}", token=token)
 
@@ -154,7 +158,7 @@ class Users(Client):
         return self.http.get("/v1/admin/staff", token=token)
 
     def set_role(self, token: str, email: str, role: str) -> dict:
-        return self.http.put(f"/v1/admin/staff/{segment(email)}", {"roles": [role]}, token=token)
+        return self.http.post("/v1/admin/staff", {"email": email, "roles": ["customer", role] if role != "customer" else ["customer"]}, token=token)
 
 
 class Orders(Client):
@@ -179,10 +183,11 @@ class Orders(Client):
     def all(self, token: str, **filters: Any) -> dict:
         return self.http.get("/v1/admin/orders", given(**filters), token=token)
 
-    def act(self, token: str, orderid: str, verb: str, body: dict) -> dict:
-        """`verb`: dispatch, delivery or refunds."""
+    def act(self, token: str, orderid: str, verb: str, body: dict, key: str = "") -> dict:
+        """`verb`: dispatch, delivery or refunds; with a `key`, sent twice it happens once."""
         path = f"/v1/admin/orders/{segment(orderid)}/{verb}"
-        return self.http.post(path, body, token=token, deadline=10)
+        headers = {"Idempotency-Key": key} if key else {}
+        return self.http.post(path, body, token=token, headers=headers, deadline=10)
 
     def sales(self, token: str, **choice: Any) -> dict:
         return self.http.get("/v1/admin/reports/sales", given(**choice), token=token)

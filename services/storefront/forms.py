@@ -80,7 +80,7 @@ LOGIN = (EMAIL, Field("password", "Password", "password", autocomplete="current-
 ASK_RESET = (EMAIL,)
 RESET = (NEW_PASSWORD,)
 PROFILE = (Field("name", "Your name", autocomplete="name", most=100),)
-ERASE = (Field("confirm", "Type ERASE to confirm", autocomplete="off", most=10),)
+ERASE = (Field("password", "Your password", "password", autocomplete="current-password", most=200),)
 
 ADDRESS = (
     Field("name", "Name of this address", help="Such as Home or Work.", most=100),

@@ -5,7 +5,7 @@ from flask import Blueprint, Response, flash, redirect, render_template, request
 from services.storefront import forms
 from services.storefront.pages.context import services
 from services.storefront.pages.visitor import leave, needs_login, token
-from shared.errors import BadRequest, Conflict, Forbidden, Invalid
+from shared.errors import Conflict, Forbidden, Invalid, TooManyRequests
 
 account = Blueprint("account", __name__, url_prefix="/account")
 
@@ -75,15 +75,15 @@ def export() -> Response:
 @needs_login
 def erase() -> str | Response:
     form = forms.Form(forms.ERASE).read(request.form)
-    if form.ok and form.values["confirm"] != "ERASE":
-        form.errors["confirm"] = ["Type ERASE in capital letters, or leave things as they are."]
     if form.ok:
         try:
-            services().users.erase(token(), {})
+            services().users.erase(token(), form.values["password"])
             leave()
             flash("Your account is erased. Thank you for having been here.", "good")
             return redirect(url_for("shop.home"))
-        except (BadRequest, Conflict, Forbidden, Invalid) as error:
+        except Forbidden:
+            form.errors["password"] = ["This is not your password."]
+        except (Conflict, TooManyRequests) as error:
             form.general = error.detail
     return _page(erase=form)
 

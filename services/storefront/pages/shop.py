@@ -11,9 +11,6 @@ from shared.errors import AisleError, Invalid, NotFound
 
 shop = Blueprint("shop", __name__)
 
-CURRENCY = "GBP"
-
-
 @shop.get("/")
 def home() -> str:
     best = services().products.search({"sort": "rating", "limit": 8})
@@ -38,16 +35,18 @@ def search() -> str:
 
 
 def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> str:
-    currency = request.args.get("currency", CURRENCY)
     subtree = place is None or bool(place.children)
     problem, answer = "", {"items": [], "next": None, "facets": {}}
     try:
-        answer = services().products.search(filters.params(currency, subtree=bool(filters.category) and subtree))
+        answer = services().products.search(filters.params(subtree=bool(filters.category) and subtree))
     except Invalid as error:
         problem = " ".join(message for messages in error.errors.values() for message in messages) or error.detail
     if filters.category and place is None and not answer["items"] and not filters.chosen:
         raise NotFound("There is no such department.")
-    return render_template("listing.html", filters=filters, place=place, answer=answer, problem=problem, sorts=listing.SORTS, facets=listing.FACETS)
+    currency = answer["items"][0]["price"]["currency"] if answer["items"] else filters.currency or listing.USUAL_CURRENCY
+    return render_template(
+        "listing.html", filters=filters, place=place, answer=answer, problem=problem, currency=currency, sorts=listing.SORTS, facets=listing.FACETS
+    )
 
 
 @shop.get("/suggest")

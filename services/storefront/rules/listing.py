@@ -7,8 +7,10 @@ from urllib.parse import urlencode
 
 from services.storefront.rules import prices
 from shared.errors import Invalid
+from shared.money import CURRENCIES
 
 PER_PAGE = 24
+USUAL_CURRENCY = "GBP"
 SORTS = {"relevance": "Best match", "rating": "Best rated", "price": "Price, lowest first", "-price": "Price, highest first", "name": "Name"}
 FACETS = {"brand": "Brand", "colour": "Colour"}
 
@@ -23,6 +25,7 @@ class Filters:
     colour: str = ""
     min_price: str = ""
     max_price: str = ""
+    currency: str = ""
     sort: str = ""
     cursor: str = ""
 
@@ -30,13 +33,13 @@ class Filters:
     def chosen(self) -> bool:
         return bool(self.brand or self.colour or self.min_price or self.max_price)
 
-    def params(self, currency: str, *, subtree: bool = False) -> dict[str, Any]:
+    def params(self, *, subtree: bool = False) -> dict[str, Any]:
         """The products API's query. Raises Invalid for a price that is no number."""
         found: dict[str, Any] = {"limit": PER_PAGE, "facets": "brand,colour,price" if self.category else "brand,colour,category,price"}
         found |= {name: value for name in ("q", "category", "brand", "colour", "sort", "cursor") if (value := getattr(self, name))}
         for name in ("min_price", "max_price"):
             if text := getattr(self, name):
-                found[name] = prices.read(text, currency, name)["amount"]
+                found[name] = prices.read(text, self.currency or USUAL_CURRENCY, name)["amount"]
         if subtree:
             found["subcategories"] = "true"
         return found
@@ -44,17 +47,20 @@ class Filters:
     def query(self, **changes: Any) -> str:
         """This page's query string with `changes` made; a changed filter begins at the first page again."""
         other = replace(self, **({"cursor": ""} | changes))
-        kept = {name: value for name in self._own() if (value := getattr(other, name))}
+        priced = other.min_price or other.max_price
+        kept = {name: value for name in self._own() if (value := getattr(other, name)) and (priced or name != "currency")}
         return f"?{urlencode(kept)}" if kept else "?"
 
     @staticmethod
     def _own() -> tuple[str, ...]:
-        return ("q", "brand", "colour", "min_price", "max_price", "sort", "cursor")
+        return ("q", "brand", "colour", "min_price", "max_price", "currency", "sort", "cursor")
 
 
 def read(args: Mapping[str, str], category: str = "") -> Filters:
-    """Filters from a query string; raises Invalid for a sort there is not."""
+    """Filters from a query string; raises Invalid for a sort or a currency there is not."""
     known = {name: args.get(name, "").strip()[:200] for name in Filters._own() if name != "cursor"}
     if known["sort"] and known["sort"] not in SORTS:
         raise Invalid(errors={"sort": [f"Choose one of {', '.join(SORTS)}."]})
+    if known["currency"] and known["currency"] not in CURRENCIES:
+        raise Invalid(errors={"currency": ["Use an ISO 4217 code such as GBP."]})
     return Filters(**known, category=category or args.get("category", ""), cursor=args.get("cursor", ""))

@@ -1,5 +1,6 @@
 """Orders at the desk: the list with its filters, one order with dispatch, delivery and refund."""
 
+import secrets
 from datetime import date, timedelta
 
 from flask import Response, flash, redirect, render_template, request, url_for
@@ -11,7 +12,7 @@ from services.storefront.pages.visitor import token
 from services.storefront.rules import prices, progress
 from shared.errors import Conflict, Invalid, NotFound
 
-STATUSES = ("placed", "paid", "dispatched", "delivered", "cancelled", "returned", "refunded")
+STATUSES = ("placed", "paid", "dispatched", "delivered", "cancelled", "returned")
 
 
 @desk.get("/orders")
@@ -71,7 +72,7 @@ def refund(orderid: str) -> str | Response:
     if form.ok:
         try:
             amount = prices.read(form.values["amount"], request.form["currency"], "amount")
-            services().orders.act(token(), orderid, "refunds", {"amount": amount, "reason": form.values["reason"]})
+            services().orders.act(token(), orderid, "refunds", {"amount": amount, "reason": form.values["reason"]}, request.form.get("key", "")[:64])
             return _done(orderid, "Refunded.")
         except (Conflict, Invalid) as error:
             _blame(form, error)
@@ -97,5 +98,5 @@ def _page(orderid: str, dispatch: forms.Form | None = None, refund: forms.Form |
         raise NotFound(f"There is no order {orderid}.") from None
     return render_template(
         "desk/order.html", order=found, steps=progress.steps(found), dispatch=dispatch or forms.Form(forms.DISPATCH, {"courier": "By hand"}),
-        refund=refund or forms.Form(forms.REFUND),
+        refund=refund or forms.Form(forms.REFUND), key=secrets.token_urlsafe(18),
     )  # fmt: skip

@@ -146,7 +146,8 @@ def product_values(product: dict) -> dict[str, str]:
 def product_body(values: dict[str, str]) -> dict:
     """The form as the API's product. Raises Invalid by field."""
     currency = values["currency"].upper()
-    plain = {name: values[name] for name in ("productid", "name", "brand", "taxonomy", "description", "image")}
+    plain = {name: values[name] for name in ("productid", "name", "brand", "description", "image")}
+    plain["taxonomy"] = [part.strip() for part in values["taxonomy"].split(taxonomy.SEPARATOR)]
     lists = {name: forms.words(values[name]) for name in ("keywords", "colours")}
     money = {name: prices.read(values[name], currency, name) for name in ("price", "delivery")}
     return plain | lists | money

@@ -33,7 +33,7 @@ def sales() -> str:
     chart = charts.sales_chart(charts.filled(span.periods(), rows, currency), currency) if rows else None
     return render_template(
         "desk/sales.html", span=span, problem=problem, by=periods.BY, chart=chart, rows=rows, total=total, currency=currency,
-        currencies=list(groups), best=found["best"], latest=found["latest"]["items"], label=periods.label, quick=quick_ranges(today),
+        currencies=list(groups), best=found["best"]["rows"], latest=found["latest"]["items"], label=periods.label, quick=quick_ranges(today),
     )  # fmt: skip
 
 
@@ -55,11 +55,9 @@ def _csv(report: str, name: str, **more: str | int | None) -> Response:
 
 
 def sales_groups(answer: dict) -> dict[str, tuple[list[charts.Row], dict]]:
-    """A sales report as {currency: (rows, total)}: one group when a currency was named, several otherwise."""
+    """A sales report of all currencies as {currency: (rows, total)}."""
     return {
-        group["total"]["gross"]["currency"]: ([row_of(row) for row in group["rows"]], group["total"])
-        for group in answer.get("groups", [answer])
-        if group["rows"]
+        group["currency"]: ([row_of(row) for row in group["rows"]], group["total"]) for group in answer["groups"] if group["rows"]
     }
 
 

@@ -13,7 +13,7 @@ from services.products import documents as products
 from services.users import documents as users
 from shared.couch import Server
 
-DESIGNS = (users.DESIGN, products.DESIGN, orders.DESIGN)
+DESIGNS = (users.DESIGN, products.DESIGN, orders.DESIGN, orders.SANDBOX_LEDGER)
 PATIENCE_SECONDS = 60.0
 
 

@@ -1,0 +1,1 @@
+"""One plain function per verb; HTTP handlers and background jobs call the same ones."""

@@ -1,0 +1,96 @@
+"""After the sale: confirmation, dispatch, delivery and the mails about them, each written once whatever is retried."""
+
+import logging
+from collections.abc import Callable
+
+from services.orders.actions import letters
+from services.orders.actions.attempts import reconcile
+from services.orders.actions.cancellation import finish_cancellation
+from services.orders.actions.returns import refund_returns
+from services.orders.actions.shop import Shop
+from services.orders.rules import steps
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.progress import NotPossible, require
+from services.orders.rules.writing import decision_of, delivery_of, dispatch_of, notice_of
+from shared.clock import now
+from shared.errors import AisleError
+
+log = logging.getLogger(__name__)
+
+
+def advance_order(shop: Shop, orderid: str) -> float | None:
+    """Does all that an order's documents call for now; seconds until more falls due, or None.
+
+    One step that fails does not hold up the others; the first error is raised when all were tried.
+    """
+    found = shop.orders.order(orderid)
+    plan = steps.plan(found, now(), shop.policy)
+    failures: list[AisleError] = []
+    for step in plan.due:
+        try:
+            STEPS[step](shop, found)
+        except AisleError as error:
+            log.warning("order %s: %s: %s", orderid, step, error.code)
+            failures.append(error)
+    if failures:
+        raise failures[0]
+    return plan.wait
+
+
+def dispatch_order(shop: Shop, found: OrderDocuments, courier: str, courierid: str, by: str, date: str = "") -> OrderDocuments:
+    """Hands the order over. Raises NotPossible when it is cancelled, not paid, or with another parcel already."""
+    if found.dispatch is not None and (found.dispatch["courier"], found.dispatch["courierid"]) == (courier, courierid):
+        return found
+    require(found.progress, "dispatch")
+    decision, _ = shop.orders.add(decision_of(found.order, "dispatch", f"{courier} {courierid}", by))
+    if decision["decision"] != "dispatch":
+        raise NotPossible("The order is being cancelled.", order_status="paid")
+    dispatch, ours = shop.orders.add(dispatch_of(found.order, found.payment, courier, courierid, date))
+    if not ours and (dispatch["courier"], dispatch["courierid"]) != (courier, courierid):
+        raise NotPossible(f"The order went out with {dispatch['courier']} already.", order_status="dispatched")
+    return found.with_document(dispatch)
+
+
+def deliver_order(shop: Shop, found: OrderDocuments, date: str = "") -> OrderDocuments:
+    """The parcel arrived. Raises NotPossible when it never went out; a second time changes nothing."""
+    if found.delivery is not None:
+        return found
+    require(found.progress, "deliver")
+    delivery, _ = shop.orders.add(delivery_of(found.order, found.dispatch, date))
+    return found.with_document(delivery)
+
+
+def _confirm(shop: Shop, found: OrderDocuments) -> None:
+    order = found.order
+    shop.products.confirm(order["orderid"], order["basket"])
+    if order["userid"] is not None:
+        shop.users.clear_basket(order["userid"], [line["productid"] for line in order["basket"]])
+    _notify(shop, found, "payment")
+
+
+def _dispatch(shop: Shop, found: OrderDocuments) -> None:
+    parcel = shop.courier.book(found.order["orderid"])
+    dispatch_order(shop, found, shop.courier.name, parcel, "worker")
+
+
+def _notify(shop: Shop, found: OrderDocuments, kind: str) -> None:
+    """Sends the mail, then writes that it was sent: a crash in between sends it twice rather than never."""
+    message_id = letters.send(shop, found, kind)
+    shop.orders.add(notice_of(found.order, kind, message_id))
+
+
+def _about(kind: str) -> Callable[[Shop, OrderDocuments], None]:
+    return lambda shop, found: _notify(shop, found, kind)
+
+
+STEPS: dict[str, Callable[[Shop, OrderDocuments], object]] = {
+    steps.RECONCILE: reconcile,
+    steps.CONFIRM: _confirm,
+    steps.SETTLE_REFUNDS: refund_returns,
+    steps.FINISH_CANCELLATION: finish_cancellation,
+    steps.NOTIFY_CANCELLATION: _about("cancellation"),
+    steps.DISPATCH: _dispatch,
+    steps.NOTIFY_DISPATCH: _about("dispatch"),
+    steps.DELIVER: deliver_order,
+    steps.NOTIFY_DELIVERY: _about("delivery"),
+}

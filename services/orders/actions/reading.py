@@ -1,0 +1,127 @@
+"""Looking at orders: one's own, a guest's by token, and the lists of customers and staff."""
+
+import hmac
+from dataclasses import dataclass
+from typing import Any
+
+from services.orders.actions.shop import Shop
+from services.orders.rules.assembly import OrderDocuments, line_of, summary_of, whole_order
+from services.orders.rules.identity import guest_token
+from services.orders.rules.periods import Span
+from services.orders.rules.progress import STATUSES, Progress, is_finished, status_of
+from services.orders.store.orders import customer_row_of, row_of
+from shared.clock import iso
+from shared.couch import Page
+from shared.errors import Invalid, NotFound
+
+STAFF = ("admin", "staff")
+SCANNED = 1000
+FIRST_TIME, LAST_TIME = "0000", "9999"
+
+
+class NoSuchOrder(NotFound):
+    code, title = "no_such_order", "There is no such order"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who asks: a user with roles, or the bearer of a guest's order token."""
+
+    userid: str | None = None
+    roles: tuple[str, ...] = ()
+    token: str = ""
+
+    @property
+    def is_staff(self) -> bool:
+        return any(role in STAFF for role in self.roles)
+
+
+def read_order(shop: Shop, orderid: str, reader: Reader) -> OrderDocuments:
+    """O1, for those who may see it. Raises NoSuchOrder for everybody else, as if there were none."""
+    found = shop.orders.order(orderid)
+    if not found.exists or not _may_see(shop, orderid, found.order["userid"], reader):
+        raise NoSuchOrder("You have no such order.")
+    return found
+
+
+def read_lines(shop: Shop, orderid: str, reader: Reader) -> list[dict[str, Any]]:
+    """O1: only its lines, 1 partition query."""
+    lines = shop.orders.lines(orderid)
+    if not lines or not _may_see(shop, orderid, lines[0]["userid"], reader):
+        raise NoSuchOrder("You have no such order.")
+    return [line_of(line) for line in lines]
+
+
+def any_order(shop: Shop, orderid: str) -> OrderDocuments:
+    """For staff, webhooks and jobs. Raises NoSuchOrder."""
+    found = shop.orders.order(orderid)
+    if not found.exists:
+        raise NoSuchOrder("There is no such order.")
+    return found
+
+
+def history(shop: Shop, userid: str, limit: int, after: list | None) -> Page:
+    """O3: a customer's orders, newest first. 1 global query."""
+    page = shop.orders.orders_of_a_customer(userid, limit=limit, after=after)
+    rows = [customer_row_of(item) for item in page.items]
+    return Page([summary_of(orderid, whose, placed, currency, sums) for orderid, placed, whose, currency, sums in rows], page.next)
+
+
+def orders_between(shop: Shop, span: Span, status: str | None, limit: int, after: list | None) -> Page:
+    """O4, newest first. With a `status`, rows of one query are looked through: a page may be short and still have a next."""
+    if status is not None and status not in STATUSES:
+        raise Invalid("No such status.", errors={"status": [f"One of {', '.join(STATUSES)}."]})
+    if status is None:
+        return _summaries(_between(shop, span, limit, after))
+    return _chosen(_between(shop, span, SCANNED, after), limit, lambda sums: status_of(sums) == status)
+
+
+def open_orders(shop: Shop, span: Span, limit: int, after: list | None, *, unpaid: bool) -> Page:
+    """Orders on which something is still to be done; with `unpaid`, checkout attempts without an outcome."""
+    return _chosen(
+        _between(shop, span, SCANNED, after),
+        limit,
+        lambda sums: not is_finished(sums) and not (unpaid and sums.payments),
+    )
+
+
+def order_answer(shop: Shop, found: OrderDocuments) -> dict[str, Any]:
+    """The order of api.md; a guest's carries the token that reads it again."""
+    answer = whole_order(found)
+    if answer["userid"] is None and not found.order.get("imported"):
+        answer["guest_token"] = guest_token(shop.settings.secret_key, answer["orderid"])
+    return answer
+
+
+def _may_see(shop: Shop, orderid: str, owner: str | None, reader: Reader) -> bool:
+    if reader.is_staff or (owner is not None and owner == reader.userid):
+        return True
+    expected = guest_token(shop.settings.secret_key, orderid)
+    return owner is None and hmac.compare_digest(expected.encode(), reader.token.encode())
+
+
+def _between(shop: Shop, span: Span, limit: int, after: list | None) -> Page:
+    start = iso(span.start) if span.start else FIRST_TIME
+    end = iso(span.end) if span.end else LAST_TIME
+    return shop.orders.orders_between(start, end, limit=limit, after=after)
+
+
+def _summaries(page: Page) -> Page:
+    return Page([_summary(item) for item in page.items], page.next)
+
+
+def _chosen(page: Page, limit: int, wanted) -> Page:
+    """The first `limit` rows that are wanted; the next page begins behind the last row that was looked at."""
+    kept = []
+    for item in page.items:
+        if wanted(Progress(*item["value"])):
+            kept.append(item)
+            if len(kept) == limit:
+                last = item is page.items[-1]
+                return Page([_summary(each) for each in kept], page.next if last else item["key"])
+    return Page([_summary(each) for each in kept], page.next)
+
+
+def _summary(item: dict[str, Any]) -> dict[str, Any]:
+    orderid, placed, userid, currency, sums = row_of(item)
+    return summary_of(orderid, userid, placed, currency, sums)

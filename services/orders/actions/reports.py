@@ -1,0 +1,169 @@
+"""Reports: read from `_sum` views in one query each, or computed by the worker and kept as immutable documents."""
+
+from typing import Any
+
+from services.orders.actions.shop import Shop
+from services.orders.documents import CLOSING, REPORT_PART, REPORT_REQUEST, REPORT_RESULT, report_key
+from services.orders.rules import reports as shape
+from services.orders.rules.identity import check_same, fingerprint_of
+from services.orders.rules.periods import Span, closed_period, coarsest, just_ended, months_between, span
+from shared.clock import now, parse, timestamp
+from shared.couch import Doc, Page, time_ordered_id
+from shared.errors import Invalid, NotFound
+
+KINDS = ("sales", "best-sellers", "fulfilment")
+MOST_SELLERS = 1000
+
+
+class NoSuchReport(NotFound):
+    code, title = "no_such_report", "There is no such report"
+
+
+def sales(shop: Shop, by: str, within: Span, currency: str | None = None) -> dict[str, Any]:
+    """O5. 1 global query, whatever the number of orders."""
+    return shape.sales_report(shop.reports.sales(by, within), currency)
+
+
+def best_sellers(shop: Shop, within: Span, limit: int) -> list[dict[str, Any]]:
+    """O6. 1 global query."""
+    return shape.best_sellers(shop.reports.best_sellers(coarsest(within), within), limit)
+
+
+def fulfilment(shop: Shop, within: Span) -> list[dict[str, Any]]:
+    """Average times from payment to dispatch and from there to delivery. 1 global query."""
+    return shape.fulfilment_report(shop.reports.fulfilment(within))
+
+
+def list_reports(shop: Shop, limit: int, cursor: str | None) -> Page:
+    """O8: what was asked for and what was closed, newest first."""
+    page = shop.reports.reports(limit=limit, cursor=cursor)
+    return Page([{**row["value"], "date": row["key"]} for row in page.items], page.next)
+
+
+def request_report(shop: Shop, wanted: dict[str, Any], key: str | None) -> str:
+    """Writes what is wanted; the changes feed carries it to the worker. The report's id."""
+    within = _closed_span(wanted)
+    reportid = f"{wanted['kind']}-{key or time_ordered_id()}"
+    start, end = within.as_text()
+    request = REPORT_REQUEST.new(
+        report_key(reportid, "request"), reportid=reportid, kind=wanted["kind"], by=wanted["by"], start=start,
+        end=end, currency=wanted.get("currency"), date=timestamp(),
+    )  # fmt: skip
+    stored = shop.reports.add(reportid, "request", request)
+    check_same(fingerprint_of(_asked(stored)), fingerprint_of(_asked(request)))
+    return reportid
+
+
+def compute_report(shop: Shop, reportid: str) -> None:
+    """The job: part by part, each part a document, so that a killed worker goes on where it was."""
+    docs = shop.reports.report(reportid)
+    request = docs.get("request")
+    if request is None or "result" in docs:
+        return
+    within = Span(parse(request["start"]), parse(request["end"]))
+    rows = _computed_parts(shop, request, within, docs)
+    result = shape.sales_from_rows(shape.add_reports(rows)) if request["kind"] == "sales" else {"rows": rows[0]}
+    doc = REPORT_RESULT.new(
+        report_key(reportid, "result"), reportid=reportid, status="done", result=result, date=timestamp()
+    )
+    shop.reports.add(reportid, "result", doc)
+
+
+def read_report(shop: Shop, reportid: str) -> dict[str, Any]:
+    """A report and how far it is; of a closing also what the live view says today. Raises NoSuchReport."""
+    docs = shop.reports.report(reportid)
+    if "request" in docs:
+        return _requested(reportid, docs)
+    closings = sorted((doc for key, doc in docs.items() if key.startswith("closing")), key=lambda doc: doc["number"])
+    if not closings:
+        raise NoSuchReport("No report has this id.")
+    return _closed(shop, reportid, closings)
+
+
+def close_period(shop: Shop, kind: str, period: str) -> Doc:
+    """Closes the books of a day or month that is over. Closed before: a new closing only if the books have changed since."""
+    within = closed_period(kind, period)
+    if within.end > now():
+        raise Invalid(f"{period} is not over yet.", errors={"period": ["Not over yet."]})
+    reportid = f"{kind}-{period}"
+    groups = sales(shop, "day" if kind == "month" else "hour", within)["groups"]
+    docs = shop.reports.report(reportid)
+    last = docs.get(f"closing{len(docs)}")
+    if last is not None and last["groups"] == groups:
+        return last
+    number, (start, end) = len(docs) + 1, within.as_text()
+    doc = CLOSING.new(
+        report_key(reportid, f"closing{number}"), reportid=reportid, kind=kind, period=period, number=number,
+        start=start, end=end, groups=groups, date=timestamp(),
+    )  # fmt: skip
+    return shop.reports.add(reportid, f"closing{number}", doc)
+
+
+def close_what_is_over(shop: Shop) -> None:
+    """Closes yesterday and last month; what is closed already and has not changed stays as it is."""
+    for kind, period in just_ended(now()):
+        close_period(shop, kind, period)
+
+
+def _asked(request: Doc) -> Doc:
+    return {name: request[name] for name in ("kind", "by", "start", "end", "currency")}
+
+
+def _closed_span(wanted: dict[str, Any]) -> Span:
+    within = span(wanted["from"], wanted["to"])
+    if within.start is None or within.end is None:
+        raise Invalid("Say from when to when.", errors={"from": ["Needed."], "to": ["Needed."]})
+    if wanted["kind"] == "best-sellers":
+        coarsest(within)
+    return within
+
+
+def _computed_parts(shop: Shop, request: Doc, within: Span, docs: dict[str, Doc]) -> list[list[dict[str, Any]]]:
+    spans = months_between(within) if request["kind"] == "sales" and request["by"] not in ("total", "year") else [within]
+    rows = []
+    for number, part in enumerate(spans, 1):
+        key = f"part{number:04d}"
+        doc = docs.get(key) or shop.reports.add(
+            request["reportid"], key,
+            REPORT_PART.new(
+                report_key(request["reportid"], key), reportid=request["reportid"], number=number, parts=len(spans),
+                rows=_rows(shop, request, part), date=timestamp(),
+            ),
+        )  # fmt: skip
+        rows.append(doc["rows"])
+    return rows
+
+
+def _rows(shop: Shop, request: Doc, part: Span) -> list[dict[str, Any]]:
+    if request["kind"] == "sales":
+        return sales(shop, request["by"], part, request["currency"])["rows"]
+    if request["kind"] == "best-sellers":
+        return best_sellers(shop, part, MOST_SELLERS)
+    return fulfilment(shop, part)
+
+
+def _requested(reportid: str, docs: dict[str, Doc]) -> dict[str, Any]:
+    request, result = docs["request"], docs.get("result")
+    parts = [doc for key, doc in docs.items() if key.startswith("part")]
+    share = 1.0 if result else (len(parts) / (parts[0]["parts"] + 1) if parts else 0.0)
+    return {
+        "id": reportid, "kind": request["kind"], "by": request["by"], "from": request["start"], "to": request["end"],
+        "status": "done" if result else ("running" if parts else "queued"), "progress": round(share, 3),
+        "date": request["date"], "result": result["result"] if result else None,
+    }  # fmt: skip
+
+
+def _closed(shop: Shop, reportid: str, closings: list[Doc]) -> dict[str, Any]:
+    last = closings[-1]
+    within = Span(parse(last["start"]), parse(last["end"]))
+    live = sales(shop, "total", within)["groups"]
+    changed = shape.difference(last["groups"], live)
+    reason = "Payments or refunds dated in this period were written after it was closed." if changed else None
+    return {
+        "id": reportid, "kind": f"closing-{last['kind']}", "by": "day" if last["kind"] == "month" else "hour",
+        "from": last["start"], "to": last["end"], "status": "done", "progress": 1.0, "date": last["date"],
+        "result": {
+            **shape.sales_from_rows([row for group in last["groups"] for row in group["rows"]]),
+            "closings": len(closings), "equals_live": not changed, "difference": changed, "reason": reason,
+        },
+    }  # fmt: skip

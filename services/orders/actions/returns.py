@@ -1,0 +1,56 @@
+"""Goods that come back after delivery: a numbered return document, and the refund that follows from it."""
+
+from typing import Any
+
+from services.orders.actions.refunds import (
+    TRIES,
+    Busy,
+    add_refund,
+    left_to_refund,
+    same_request,
+    settle_refunds,
+)
+from services.orders.actions.shop import Shop
+from services.orders.documents import RETURN, order_key
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.progress import require
+from services.orders.rules.returns import goods_value, returned_lines
+from services.orders.rules.writing import event_fields
+from shared.couch import Doc
+
+
+def return_items(
+    shop: Shop, found: OrderDocuments, wanted: list[dict[str, Any]], reason: str, request: tuple[str, str] | None
+) -> OrderDocuments:
+    """Takes back `wanted` [{productid, quantity}] and refunds their price. Raises NotPossible before delivery, Invalid for too many."""
+    for _ in range(TRIES):
+        if request is not None and any(same_request(back, request) for back in found.returns):
+            return found
+        require(found.progress, "return")
+        back, ours = shop.orders.add(_return_document(found, wanted, reason, request))
+        if ours:
+            return refund_returns(shop, found.with_document(back))
+        found = shop.orders.order(found.order["orderid"])
+    raise Busy
+
+
+def refund_returns(shop: Shop, found: OrderDocuments) -> OrderDocuments:
+    """The refund of every return, once each, never more than is left of the payment."""
+    for back in found.returns:
+        left = left_to_refund(found)
+        value = min(goods_value(found.order, back["lines"]), left["amount"])
+        if value:
+            total = {**left, "amount": value}
+            found = add_refund(shop, found, total, f"Return {back['number']}", f"return{back['number']}")
+    return settle_refunds(shop, found)
+
+
+def _return_document(
+    found: OrderDocuments, wanted: list[dict[str, Any]], reason: str, request: tuple[str, str] | None
+) -> Doc:
+    number = len(found.returns) + 1
+    return RETURN.new(
+        order_key(found.order["orderid"], f"return{number}"), **event_fields(found.order), number=number,
+        lines=returned_lines(found.order["basket"], found.returns, wanted), reason=reason,
+        request=list(request) if request else None,
+    )  # fmt: skip

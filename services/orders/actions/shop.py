@@ -1,0 +1,91 @@
+"""What the actions act with: stores, other services, payment providers, the courier, the mail, the shop's terms."""
+
+from dataclasses import dataclass
+
+from services.orders.clients.couriers import SANDBOX, SandboxCourier
+from services.orders.clients.payments import Provider
+from services.orders.clients.sandbox import SandboxProvider
+from services.orders.clients.services import Products, Users
+from services.orders.clients.stripe import StripeProvider
+from services.orders.rules.pricing import Terms
+from services.orders.rules.steps import Policy
+from services.orders.settings import Settings
+from services.orders.store import DeadLetterStore, OrderStore, ReportStore, Stores, open_stores
+from shared.errors import Conflict
+from shared.mail import Mailer, open_mailer
+from shared.settings import BadSettings
+from shared.web.client import ServiceClient
+
+
+class ProviderNotConnected(Conflict):
+    code, title = "provider_not_connected", "This payment provider is not connected"
+
+
+@dataclass(frozen=True)
+class Shop:
+    """Handed to every action."""
+
+    settings: Settings
+    stores: Stores
+    users: Users
+    products: Products
+    providers: dict[str, Provider]
+    courier: SandboxCourier
+    mailer: Mailer
+    terms: Terms
+    policy: Policy
+
+    @property
+    def orders(self) -> OrderStore:
+        return self.stores.orders
+
+    @property
+    def reports(self) -> ReportStore:
+        return self.stores.reports
+
+    @property
+    def deadletters(self) -> DeadLetterStore:
+        return self.stores.deadletters
+
+    def provider(self, name: str) -> Provider:
+        """Raises ProviderNotConnected, for instance for a payment that came with an imported order."""
+        if name not in self.providers:
+            raise ProviderNotConnected(f"{name!r} is not among {', '.join(self.providers)}.")
+        return self.providers[name]
+
+
+def open_shop(settings: Settings) -> Shop:
+    """Builds everything from the settings; nothing is connected to."""
+    stores = open_stores(settings)
+    return Shop(
+        settings=settings,
+        stores=stores,
+        users=Users(ServiceClient(settings.users_url, settings.service_secret)),
+        products=Products(ServiceClient(settings.products_url, settings.service_secret)),
+        providers=_providers(settings, stores),
+        courier=SandboxCourier(),
+        mailer=open_mailer(settings.mail_dir, settings.smtp_url),
+        terms=Terms(
+            settings.delivery_per, settings.free_delivery_from,
+            settings.tax_name, settings.tax_basis_points, settings.tax_included,
+        ),
+        policy=Policy(
+            settings.attempt_seconds, settings.courier == SANDBOX,
+            settings.courier_dispatch_seconds, settings.courier_delivery_seconds,
+        ),
+    )  # fmt: skip
+
+
+def _providers(settings: Settings, stores: Stores) -> dict[str, Provider]:
+    tolerance = settings.webhook_tolerance_seconds
+    found: dict[str, Provider] = {}
+    for name in filter(None, (part.strip() for part in settings.payment_providers.split(","))):
+        if name == "sandbox":
+            found[name] = SandboxProvider(stores.ledger, settings.sandbox_webhook_secret, tolerance)
+        elif name == "stripe" and settings.stripe_api_key:
+            found[name] = StripeProvider(
+                settings.stripe_url, settings.stripe_api_key, settings.stripe_webhook_secret, tolerance
+            )
+        else:
+            raise BadSettings(f"PAYMENT_PROVIDERS names {name!r}: use `sandbox`, or `stripe` with STRIPE_API_KEY.")
+    return found

@@ -1,0 +1,74 @@
+"""The bounded sweep behind the changes feed: whatever was lost on the way, an order that is not finished is found again."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from services.orders.actions.shop import Shop
+from services.orders.rules.periods import Span
+from services.orders.rules.progress import Progress
+from services.orders.rules.steps import may_be_due
+from services.orders.store.orders import row_of
+from shared.clock import iso, now, parse
+
+PAGE = 1000
+MOST_PAGES = 20
+SETTLING = timedelta(seconds=5)
+OVERLAP = timedelta(minutes=10)
+LONGEST_AGO = timedelta(days=7)
+DEEP_AGO = timedelta(days=100)
+
+
+def sweep(shop: Shop, skip: frozenset[str]) -> list[str]:
+    """Ids of orders on which something may be due, from the oldest unfinished one on; remembers where that was.
+
+    Orders in `skip` (dead letters) are left alone. 1 global query per thousand orders.
+    """
+    moment = now()
+    floor = moment - LONGEST_AGO
+    mark = shop.orders.sweep_mark()
+    start = max(parse(mark), floor) if mark else floor
+    due, oldest = _due_since(shop, iso(start), skip)
+    shop.orders.set_sweep_mark(iso(min(parse(oldest) if oldest else moment, moment - OVERLAP)))
+    return due
+
+
+def deep_sweep(shop: Shop, skip: frozenset[str]) -> list[str]:
+    """The same over a hundred days: refunds and returns on old orders."""
+    return _due_since(shop, iso(now() - DEEP_AGO), skip)[0]
+
+
+def open_letters(shop: Shop) -> list[dict[str, Any]]:
+    """Dead letters that nobody sent again yet."""
+    docs = shop.deadletters.all()
+    retried = {doc["_id"].removesuffix(".retried") for doc in docs if doc["type"] == "deadletterretried"}
+    return [doc for doc in docs if doc["type"] == "deadletter" and doc["_id"] not in retried]
+
+
+def _due_since(shop: Shop, start: str, skip: frozenset[str]) -> tuple[list[str], str | None]:
+    """Ids of the orders that may be due, and when the oldest unfinished one was placed."""
+    due: list[str] = []
+    oldest: str | None = None
+    after, moment = None, now()
+    for _ in range(MOST_PAGES):
+        page = shop.orders.orders_placed_since(start, limit=PAGE, after=after)
+        for item in page.items:
+            orderid, placed, _, _, sums = row_of(item)
+            unfinished, ripe = _state(shop, sums, placed, moment)
+            if unfinished and oldest is None:
+                oldest = placed
+            if ripe and orderid not in skip:
+                due.append(orderid)
+        if page.next is None:
+            return due, oldest
+        after = page.next
+    return due, oldest or after[0]
+
+
+def _state(shop: Shop, sums: Progress, placed: str, moment: datetime) -> tuple[bool, bool]:
+    ripe = may_be_due(sums, placed, moment - SETTLING, shop.policy)
+    return ripe is not None, bool(ripe)
+
+
+def attempts_span() -> Span:
+    """Where open orders are looked for when nobody says."""
+    return Span(now() - DEEP_AGO, None)

@@ -1,0 +1,75 @@
+"""A payment provider for laptops and tests: tokens say what happens, a ledger remembers what did.
+
+`tok_ok` pays, `tok_declined` declines, `tok_timeout` pays but its answer is lost, `tok_error` fails once and then pays.
+"""
+
+from typing import Any, Protocol
+
+import orjson
+
+from services.orders.clients import signatures
+from services.orders.clients.payments import (
+    Charge,
+    PaymentClosed,
+    PaymentDeclined,
+    PaymentEvent,
+    ProviderUnavailable,
+)
+from shared.errors import BadRequest
+from shared.money import Money
+
+TOKENS = ("tok_ok", "tok_declined", "tok_timeout", "tok_error")
+
+
+class Books(Protocol):
+    """The ledger: see services.orders.store.ledger."""
+
+    def charge(self, orderid: str) -> dict[str, Any] | None: ...
+    def book(self, orderid: str, status: str, total: Money | None) -> dict[str, Any]: ...
+    def book_refund(self, orderid: str, key: str, total: Money) -> dict[str, Any]: ...
+    def first_fault(self, orderid: str, kind: str) -> bool: ...
+
+
+class SandboxProvider:
+    """The provider `sandbox`."""
+
+    name = "sandbox"
+
+    def __init__(self, ledger: Books, webhook_secret: str, tolerance: int) -> None:
+        self._ledger, self._secret, self._tolerance = ledger, webhook_secret, tolerance
+
+    def charge(self, orderid: str, total: Money, token: str) -> Charge:
+        """See Provider. An unknown token is declined, as a real provider would."""
+        if token not in TOKENS or token == "tok_declined":
+            raise PaymentDeclined("The bank declined the payment; try another way to pay.")
+        if token == "tok_error" and self._ledger.first_fault(orderid, "error"):
+            raise ProviderUnavailable("The sandbox provider failed, as `tok_error` asks.")
+        booked = self._ledger.book(orderid, "paid", total)
+        if booked["status"] != "paid":
+            raise PaymentClosed("This order was closed before it was paid; place it again.")
+        if token == "tok_timeout" and self._ledger.first_fault(orderid, "timeout"):
+            raise ProviderUnavailable("The sandbox provider's answer was lost, as `tok_timeout` asks.")
+        return _charge(booked)
+
+    def find(self, orderid: str, total: Money) -> Charge | None:
+        booked = self._ledger.charge(orderid)
+        return _charge(booked) if booked and booked["status"] == "paid" else None
+
+    def close(self, orderid: str, total: Money) -> Charge | None:
+        booked = self._ledger.book(orderid, "void", None)
+        return _charge(booked) if booked["status"] == "paid" else None
+
+    def refund(self, orderid: str, ref: str, key: str, total: Money) -> str:
+        return self._ledger.book_refund(orderid, key, total)["ref"]
+
+    def event(self, headers: dict[str, str], body: bytes) -> PaymentEvent | None:
+        signatures.check(self._secret, headers.get(signatures.HEADER), body, self._tolerance)
+        try:
+            event = orjson.loads(body)
+            return PaymentEvent(str(event["orderid"]), str(event["type"]))
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            raise BadRequest("A sandbox event is {type, orderid}.") from None
+
+
+def _charge(booked: dict[str, Any]) -> Charge:
+    return Charge(booked["ref"], booked["total"], booked["date"])

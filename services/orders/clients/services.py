@@ -1,0 +1,67 @@
+"""The other two services, as far as an order needs them."""
+
+from typing import Any
+from urllib.parse import quote
+
+from shared.errors import Conflict
+from shared.web.client import ServiceClient
+
+Doc = dict[str, Any]
+
+
+class OutOfStock(Conflict):
+    code, title = "out_of_stock", "There is not enough in stock"
+
+
+class Users:
+    """Who buys, and their basket."""
+
+    def __init__(self, client: ServiceClient) -> None:
+        self._client = client
+
+    def checkout(self, userid: str) -> Doc:
+        """{userid, name, email, addresses, basket} in one call."""
+        return self._client.get(f"/v1/internal/users/{quote(userid, safe='')}/checkout")
+
+    def clear_basket(self, userid: str, productids: list[str]) -> None:
+        path = f"/v1/internal/users/{quote(userid, safe='')}/basket/clear"
+        self._client.post(path, {"productids": productids}, idempotent=True)
+
+
+class Products:
+    """What is sold, and the stock that is kept for an order."""
+
+    def __init__(self, client: ServiceClient) -> None:
+        self._client = client
+
+    def lookup(self, productids: list[str]) -> dict[str, Doc]:
+        """The products that exist, by id; all of them in one call."""
+        answer = self._client.post("/v1/products/lookup", {"productids": productids}, idempotent=True)
+        return {product["productid"]: product for product in answer["found"]}
+
+    def reserve(self, orderid: str, basket: list[Doc], expires: str) -> None:
+        """Keeps the goods for this order; a second time changes nothing. Raises OutOfStock."""
+        body = {"orderid": orderid, "items": _stock_lines(basket), "expires": expires}
+        try:
+            self._client.post("/v1/internal/reservations", body, idempotent=True)
+        except Conflict as refusal:
+            if refusal.code != OutOfStock.code:
+                raise
+            raise OutOfStock(refusal.detail, **refusal.extra) from None
+
+    def confirm(self, orderid: str, basket: list[Doc]) -> None:
+        """The reserved goods are sold."""
+        self._end(orderid, "confirmation", basket)
+
+    def release(self, orderid: str, basket: list[Doc]) -> None:
+        """The goods are given back."""
+        self._end(orderid, "release", basket)
+
+    def _end(self, orderid: str, how: str, basket: list[Doc]) -> None:
+        path = f"/v1/internal/reservations/{quote(orderid, safe='')}/{how}"
+        self._client.post(path, {"items": _stock_lines(basket)}, idempotent=True)
+
+
+def _stock_lines(basket: list[Doc]) -> list[Doc]:
+    names = ("productid", "taxonomy", "quantity")
+    return [{name: line[name] for name in names} for line in basket]

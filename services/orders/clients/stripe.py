@@ -1,0 +1,134 @@
+"""Stripe's public API as a provider: a payment intent per order, created, then confirmed; webhooks with their signature.
+
+Creating and confirming are two calls, so that closing an order can meet the same intent (same idempotency key,
+same parameters) and cancel it: Stripe itself decides whether the charge or the cancellation was first.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import orjson
+import urllib3
+from urllib3.exceptions import HTTPError
+
+from services.orders.clients import signatures
+from services.orders.clients.payments import (
+    Charge,
+    PaymentClosed,
+    PaymentDeclined,
+    PaymentEvent,
+    ProviderUnavailable,
+)
+from shared.clock import iso
+from shared.errors import AisleError, BadRequest
+from shared.money import Money, money
+
+_VERSION = "2024-06-20"
+_TIMEOUT = urllib3.Timeout(connect=1.0, read=2.5)
+
+
+class StripeRefused(AisleError):
+    """Stripe says that our request is wrong: settings or code, not the customer."""
+
+    code, title = "payment_provider_refused", "The payment provider refused our request"
+
+
+class StripeProvider:
+    """The provider `stripe`. `token` is a payment method's id (`pm_...`), made by Stripe's own page in the browser."""
+
+    name = "stripe"
+
+    def __init__(self, url: str, api_key: str, webhook_secret: str, tolerance: int) -> None:
+        self._url, self._api_key = url.rstrip("/"), api_key
+        self._secret, self._tolerance = webhook_secret, tolerance
+        self._pool = urllib3.PoolManager(maxsize=8, retries=False, timeout=_TIMEOUT)
+
+    def charge(self, orderid: str, total: Money, token: str) -> Charge:
+        intent = self._intent(orderid, total)
+        if intent["status"] == "succeeded":
+            return _charge(intent)
+        if intent["status"] == "canceled":
+            raise PaymentClosed("This order was closed before it was paid; place it again.")
+        path = f"/v1/payment_intents/{quote(intent['id'], safe='')}/confirm"
+        confirmed = self._post(path, {"payment_method": token, "off_session": "true"}, f"{orderid}-confirm-{token}")
+        if confirmed["status"] != "succeeded":
+            raise PaymentDeclined(f"The payment needs more from the customer ({confirmed['status']}).")
+        return _charge(confirmed)
+
+    def find(self, orderid: str, total: Money) -> Charge | None:
+        intent = self._fresh(self._intent(orderid, total))
+        return _charge(intent) if intent["status"] == "succeeded" else None
+
+    def close(self, orderid: str, total: Money) -> Charge | None:
+        intent = self._intent(orderid, total)
+        path = f"/v1/payment_intents/{quote(intent['id'], safe='')}/cancel"
+        try:
+            self._post(path, {}, f"{orderid}-cancel")
+        except StripeRefused:
+            intent = self._fresh(intent)
+            if intent["status"] == "succeeded":
+                return _charge(intent)
+            if intent["status"] != "canceled":
+                raise
+        return None
+
+    def refund(self, orderid: str, ref: str, key: str, total: Money) -> str:
+        body = {"payment_intent": ref, "amount": str(total["amount"]), "metadata[orderid]": orderid}
+        return self._post("/v1/refunds", body, f"{orderid}-{key}")["id"]
+
+    def event(self, headers: dict[str, str], body: bytes) -> PaymentEvent | None:
+        signatures.check(self._secret, headers.get("Stripe-Signature"), body, self._tolerance)
+        try:
+            event = orjson.loads(body)
+            orderid = event["data"]["object"].get("metadata", {}).get("orderid")
+            return PaymentEvent(str(orderid), str(event["type"])) if orderid else None
+        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+            raise BadRequest("This is not a Stripe event.") from None
+
+    def _intent(self, orderid: str, total: Money) -> dict[str, Any]:
+        """The order's one payment intent: made the first time, met again by its idempotency key ever after."""
+        body = {
+            "amount": str(total["amount"]),
+            "currency": total["currency"].lower(),
+            "metadata[orderid]": orderid,
+            "payment_method_types[]": "card",
+        }
+        made = self._post("/v1/payment_intents", body, orderid)
+        return self._fresh(made) if made.get("_replayed") else made
+
+    def _fresh(self, intent: dict[str, Any]) -> dict[str, Any]:
+        return self._call("GET", f"/v1/payment_intents/{quote(intent['id'], safe='')}")
+
+    def _post(self, path: str, body: dict[str, str], key: str) -> dict[str, Any]:
+        return self._call("POST", path, urlencode(body).encode(), {"Idempotency-Key": key})
+
+    def _call(self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> dict[str, Any]:
+        sent = {
+            "Authorization": f"Bearer {self._api_key}",
+            "Stripe-Version": _VERSION,
+            "Content-Type": "application/x-www-form-urlencoded",
+            **(headers or {}),
+        }
+        try:
+            answer = self._pool.request(method, self._url + path, body=body, headers=sent)
+            said = orjson.loads(answer.data)
+        except (HTTPError, orjson.JSONDecodeError) as error:
+            raise ProviderUnavailable("Stripe gave no answer; the payment is looked up before anything else.") from error
+        if answer.status >= 400:
+            raise _error(answer.status, said.get("error", {}))
+        return said | ({"_replayed": True} if answer.headers.get("Idempotent-Replayed") == "true" else {})
+
+
+def _error(status: int, said: dict[str, Any]) -> AisleError:
+    detail = str(said.get("message") or f"Stripe answered {status}.")
+    if status == 402 or said.get("type") == "card_error":
+        return PaymentDeclined(detail, decline_code=said.get("decline_code") or said.get("code"))
+    if status in (409, 429) or status >= 500:
+        return ProviderUnavailable(detail)
+    return StripeRefused(detail)
+
+
+def _charge(intent: dict[str, Any]) -> Charge:
+    taken = datetime.fromtimestamp(intent["created"], UTC)
+    return Charge(intent["id"], money(intent["amount"], intent["currency"].upper()), iso(taken))

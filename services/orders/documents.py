@@ -1,0 +1,132 @@
+"""An order is a partition of immutable documents; its access patterns O1 to O8 stand beside them.
+
+    order{orderid}:order  :customer  :item1 ...  :payment  :decision  :dispatch  :delivery  :cancellation
+                  :refund1  :refund1settled  :return1  :notice-payment ...
+    report{id}:request  :part001 ...  :result       a report computed by the worker
+    report{kind}-{period}:closing1 ...              the books of a closed period
+    deadletters:{job}.{subject}.{n}                 a job that was given up, `...retried` when an admin sent it again
+
+Ids are fixed, so a step done twice writes once. Nothing is updated but `:customer`, which erasing a person overwrites.
+"""
+
+from shared.couch import DatabaseDesign, DocumentType, FindIndex, View, document_id, view_source
+
+EVENT = ("orderid", "userid", "placed", "currency", "date")
+"""What every later document repeats of its order, so that one view row knows whose it is and when it was placed."""
+
+ORDER = DocumentType(
+    "order",
+    fields=("orderid", "userid", "basket", "goods", "delivery", "tax", "total", "date", "provider", "fingerprint"),
+    optional=("imported",),
+)
+CUSTOMER = DocumentType(
+    "customer", fields=("orderid", "userid", "name", "email", "deliveryAddress"), optional=("erased", "_rev")
+)
+ITEM = DocumentType(
+    "item",
+    fields=("orderid", "userid", "line", "productid", "taxonomy", "name", "quantity", "unitPrice", "delivery", "total", "date"),
+    optional=("imported",),
+)
+PAYMENT = DocumentType(
+    "payment", fields=(*EVENT, "paid", "provider", "provider_ref", "total", "units", "lines"), optional=("imported",)
+)
+DECISION = DocumentType("decision", fields=(*EVENT, "decision", "reason", "by"))
+DISPATCH = DocumentType(
+    "dispatch", fields=(*EVENT, "dispatched", "courier", "courierid", "payment_date"), optional=("imported",)
+)
+DELIVERY = DocumentType(
+    "delivery", fields=(*EVENT, "delivered", "courier", "courierid", "dispatch_date"), optional=("imported",)
+)
+CANCELLATION = DocumentType("cancellation", fields=(*EVENT, "reason", "detail", "by", "was_paid"))
+REFUND = DocumentType("refund", fields=(*EVENT, "number", "total", "reason", "cause", "request"))
+SETTLEMENT = DocumentType("settlement", fields=(*EVENT, "number", "total", "provider", "provider_ref"))
+RETURN = DocumentType("return", fields=(*EVENT, "number", "lines", "reason", "request"))
+NOTICE = DocumentType("notice", fields=(*EVENT, "kind", "message_id"))
+
+REPORT_REQUEST = DocumentType("reportrequest", fields=("reportid", "kind", "by", "start", "end", "currency", "date"))
+REPORT_PART = DocumentType("reportpart", fields=("reportid", "number", "parts", "rows", "date"))
+REPORT_RESULT = DocumentType("reportresult", fields=("reportid", "status", "result", "date"))
+CLOSING = DocumentType("closing", fields=("reportid", "kind", "period", "number", "start", "end", "groups", "date"))
+DEADLETTER = DocumentType("deadletter", fields=("job", "subject", "number", "error", "detail", "passing", "date"))
+DEADLETTER_RETRIED = DocumentType("deadletterretried", fields=("job", "subject", "number", "by", "date"))
+
+CHARGE = DocumentType("charge", fields=("orderid", "status", "total", "ref", "date"))
+LEDGER_REFUND = DocumentType("ledgerrefund", fields=("orderid", "key", "total", "ref", "date"))
+FAULT = DocumentType("fault", fields=("orderid", "kind", "date"))
+
+DEADLETTERS = "deadletters"
+
+
+def order_partition(orderid: str) -> str:
+    return f"order{orderid}"
+
+
+def report_partition(reportid: str) -> str:
+    return f"report{reportid}"
+
+
+def order_key(orderid: str, key: str) -> str:
+    """The id of one document of an order: `order42:payment`."""
+    return document_id(order_partition(orderid), key)
+
+
+def report_key(reportid: str, key: str) -> str:
+    return document_id(report_partition(reportid), key)
+
+
+def _progress(key: str) -> str:
+    return view_source(__file__, "progress").replace("KEY", key)
+
+
+LINES_OF_AN_ORDER = FindIndex(
+    "lines_of_an_order", "O1: the lines of an order, in their order", fields=("type", "line"), partitioned=True
+)
+ORDERS_OF_A_CUSTOMER = View(
+    "orders_of_a_customer", "O3: a customer's paid orders, newest first, with what became of each",
+    map=_progress("doc.userid && doc.type !== 'order' && doc.was_paid !== false ? [doc.userid, placed, doc.orderid, currency] : null"),
+    reduce="_sum",
+)  # fmt: skip
+ORDERS_BETWEEN = View(
+    "orders_between", "O4, O7: orders placed between two times, with what became of each",
+    map=_progress("[placed, doc.orderid, doc.userid, currency]"), reduce="_sum",
+)  # fmt: skip
+SALES = View(
+    "sales", "O5: orders, units, gross and refunds per currency and period; payments plus, refunds minus",
+    map=view_source(__file__, "sales"), reduce="_sum",
+)  # fmt: skip
+BEST_SELLERS = View(
+    "best_sellers", "O6: units and amount sold per product, by all time, year, month and day",
+    map=view_source(__file__, "best_sellers"), reduce="_sum",
+)  # fmt: skip
+PERSONAL = View(
+    "personal", "the documents that still name a person, by user id: what erasing looks for",
+    map="function (doc) { if (doc.type === 'customer' && doc.userid && !doc.erased) emit(doc.userid, null); }",
+)  # fmt: skip
+BOUGHT = View(
+    "bought", "how many of a product a customer has paid for and kept", map=view_source(__file__, "bought"), reduce="_sum"
+)
+FULFILMENT = View(
+    "fulfilment", "seconds from payment to dispatch and from dispatch to delivery, by day",
+    map=view_source(__file__, "fulfilment"), reduce="_stats",
+)  # fmt: skip
+REPORTS = View(
+    "reports", "O8: reports asked for and closings made, newest first",
+    map=view_source(__file__, "reports"),
+)  # fmt: skip
+
+DESIGN = DatabaseDesign(
+    "orders",
+    (
+        LINES_OF_AN_ORDER,
+        ORDERS_OF_A_CUSTOMER,
+        ORDERS_BETWEEN,
+        SALES,
+        BEST_SELLERS,
+        BOUGHT,
+        PERSONAL,
+        FULFILMENT,
+        REPORTS,
+    ),
+)
+SANDBOX_LEDGER = DatabaseDesign("sandboxledger", ())
+"""The sandbox provider's own books: another database, so that reconciling compares two witnesses."""

@@ -1,0 +1,158 @@
+"""Staff: lists, dispatch and delivery by hand, refunds, open attempts, dead letters, order history import."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from flask import Response, request
+from werkzeug.exceptions import UnsupportedMediaType
+
+from services.orders.actions import deadletters, fulfilment, imports, reading, refunds
+from services.orders.actions.shop import Shop
+from services.orders.actions.sweeping import attempts_span
+from services.orders.resources.asking import OPTIONAL_KEY, by_whom, keyed_request
+from services.orders.rules.periods import span
+from services.orders.schemas import answers, requests
+from shared.money import Money, money
+from shared.web import Blueprint, PageArgs, json_answer, list_answer, provided, require_role, unsign
+
+admin = Blueprint("admin", __name__, url_prefix="/v1/admin", description="For staff and admins")
+
+LONGEST_LINE = 1_000_000
+NDJSON = "application/x-ndjson"
+
+
+@admin.get("/orders")
+@require_role("admin", "staff")
+@admin.arguments(requests.OrdersArgs, location="query")
+@admin.response(200, answers.OrderPage)
+@admin.alt_response(400, "BAD_REQUEST")
+def list_orders(args: dict[str, Any]) -> Response:
+    """Orders placed in [from, to), newest first: one global query"""
+    within, bound = span(args["start"], args["end"]), ["orders", args["start"], args["end"], args["status"]]
+    after = unsign(args["cursor"], bound)
+    page = reading.orders_between(provided(), within, args["status"], args["limit"], after)
+    return json_answer(list_answer(page.items, page.next, bound))
+
+
+@admin.get("/attempts")
+@require_role("admin", "staff")
+@admin.arguments(PageArgs, location="query")
+@admin.response(200, answers.OrderPage)
+@admin.alt_response(400, "BAD_REQUEST")
+def open_attempts(args: dict[str, Any]) -> Response:
+    """Checkout attempts without an outcome yet; reconciliation ends each of them"""
+    return _open(args, unpaid=True)
+
+
+@admin.get("/unfinished")
+@require_role("admin", "staff")
+@admin.arguments(PageArgs, location="query")
+@admin.response(200, answers.OrderPage)
+@admin.alt_response(400, "BAD_REQUEST")
+def unfinished(args: dict[str, Any]) -> Response:
+    """Orders on which the worker, a courier or a provider still has something to do"""
+    return _open(args, unpaid=False)
+
+
+@admin.post("/orders/<string:orderid>/dispatch")
+@require_role("admin", "staff")
+@admin.doc(parameters=[OPTIONAL_KEY])
+@admin.arguments(requests.Dispatching)
+@admin.response(201, answers.Order)
+@admin.alt_response(404, "NOT_FOUND")
+@admin.alt_response(409, "CONFLICT")
+def dispatch(body: dict[str, str], orderid: str) -> Response:
+    """Hand an order to a courier; the same parcel twice is one"""
+    shop: Shop = provided()
+    found = reading.any_order(shop, orderid)
+    found = fulfilment.dispatch_order(shop, found, body["courier"], body["courierid"], by_whom())
+    return json_answer(reading.order_answer(shop, found), 201)
+
+
+@admin.post("/orders/<string:orderid>/delivery")
+@require_role("admin", "staff")
+@admin.doc(parameters=[OPTIONAL_KEY])
+@admin.response(201, answers.Order)
+@admin.alt_response(404, "NOT_FOUND")
+@admin.alt_response(409, "CONFLICT")
+def deliver(orderid: str) -> Response:
+    """The parcel arrived"""
+    shop: Shop = provided()
+    found = fulfilment.deliver_order(shop, reading.any_order(shop, orderid))
+    return json_answer(reading.order_answer(shop, found), 201)
+
+
+@admin.post("/orders/<string:orderid>/refunds")
+@require_role("admin", "staff")
+@admin.doc(parameters=[OPTIONAL_KEY])
+@admin.arguments(requests.Refunding)
+@admin.response(201, answers.Order)
+@admin.alt_response(404, "NOT_FOUND")
+@admin.alt_response(409, "CONFLICT")
+def refund(body: dict[str, Any], orderid: str) -> Response:
+    """Pay back a part or all of what was paid"""
+    shop: Shop = provided()
+    found = reading.any_order(shop, orderid)
+    total = _money(body["amount"], found.order["total"]["currency"])
+    found = refunds.refund_order(shop, found, total, body["reason"], keyed_request([orderid, body]))
+    return json_answer(reading.order_answer(shop, found), 201)
+
+
+@admin.get("/dead-letters")
+@require_role("admin", "staff")
+@admin.response(200, answers.DeadLetters)
+def dead_letters() -> Response:
+    """Jobs that were given up, oldest first"""
+    return json_answer({"items": deadletters.list_letters(provided()), "next": None})
+
+
+@admin.post("/dead-letters/<string:letterid>/retry")
+@require_role("admin", "staff")
+@admin.doc(parameters=[OPTIONAL_KEY])
+@admin.response(202, answers.DeadLetter)
+@admin.alt_response(404, "NOT_FOUND")
+def retry_dead_letter(letterid: str) -> Response:
+    """Send a job again"""
+    return json_answer(deadletters.retry(provided(), letterid, by_whom()), 202)
+
+
+@admin.post("/orders/import")
+@require_role("admin")
+@admin.arguments(requests.ImportArgs, location="query")
+@admin.doc(
+    parameters=[OPTIONAL_KEY],
+    requestBody={"required": True, "content": {NDJSON: {"schema": {"type": "string"}}}},
+)
+@admin.response(200, answers.Imported)
+@admin.alt_response(415, "UNSUPPORTED_MEDIA_TYPE")
+def import_history(args: dict[str, Any]) -> Response:
+    """Order history, a JSON order per line, of any length; with `Accept: application/x-ndjson` progress is streamed"""
+    if request.mimetype != NDJSON:
+        raise UnsupportedMediaType(f"Send the lines as {NDJSON}.")
+    request.max_content_length = None
+    stream = request.stream
+    lines = iter(lambda: stream.readline(LONGEST_LINE), b"")
+    tallies = imports.import_orders(provided(), lines, args["from_line"])
+    if request.accept_mimetypes.best_match(["application/json", NDJSON]) == NDJSON:
+        return Response(_progress(tallies), mimetype=NDJSON)
+    return json_answer(list(tallies)[-1].answer())
+
+
+def _progress(tallies: Iterator[imports.Tally]) -> Iterator[bytes]:
+    """A line after each bulk without the failures, and the whole tally as the last line."""
+    for tally in tallies:
+        last = tally
+        yield orjson.dumps({**tally.answer(), "failed": None, "done": False}) + b"\n"
+    yield orjson.dumps({**last.answer(), "done": True}) + b"\n"
+
+
+def _open(args: dict[str, Any], *, unpaid: bool) -> Response:
+    bound = ["open", unpaid]
+    after = unsign(args["cursor"], bound)
+    page = reading.open_orders(provided(), attempts_span(), args["limit"], after, unpaid=unpaid)
+    return json_answer(list_answer(page.items, page.next, bound))
+
+
+def _money(amount: Any, currency: str) -> Money:
+    return money(amount["amount"], amount["currency"]) if isinstance(amount, dict) else money(amount, currency)

@@ -1,0 +1,36 @@
+"""For our other services only."""
+
+from typing import Any
+
+from flask import Response
+
+from services.orders.actions import privacy
+from services.orders.schemas import answers, requests
+from shared.web import Blueprint, json_answer, provided, require_service
+
+internal = Blueprint("internal", __name__, url_prefix="/v1/internal", description="For the other services")
+
+
+@internal.get("/orders/bought")
+@require_service
+@internal.arguments(requests.BoughtArgs, location="query")
+@internal.response(200, answers.Bought)
+def bought(args: dict[str, Any]) -> Response:
+    """Whether a person has paid for a product"""
+    return json_answer({"bought": privacy.has_bought(provided(), args["userid"], args["productid"])})
+
+
+@internal.get("/users/<string:userid>/orders")
+@require_service
+@internal.response(200, answers.Orders)
+def export(userid: str) -> Response:
+    """Every order of a person, for the export of their data"""
+    return json_answer({"items": privacy.export_orders(provided(), userid)})
+
+
+@internal.post("/users/<string:userid>/anonymise")
+@require_service
+@internal.response(200, answers.Anonymised)
+def anonymise(userid: str) -> Response:
+    """Take a person out of their orders; may be repeated"""
+    return json_answer({"orders": privacy.anonymise(provided(), userid)})

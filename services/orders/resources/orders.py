@@ -1,0 +1,123 @@
+"""Customers and guests: order, look at orders, cancel, send back."""
+
+from typing import Any
+
+from flask import Response
+
+from services.orders.actions import cancellation, reading, returns
+from services.orders.actions.checkout import Buyer, place_order
+from services.orders.actions.shop import Shop
+from services.orders.resources.asking import OPTIONAL_KEY, REQUIRED_KEY, keyed_request, reader, required_key
+from services.orders.schemas import answers, requests
+from shared.errors import Invalid, Unauthorized
+from shared.web import (
+    Blueprint,
+    PageArgs,
+    current_user,
+    json_answer,
+    list_answer,
+    optional_user,
+    provided,
+    require_user,
+    unsign,
+)
+
+orders = Blueprint("orders", __name__, url_prefix="/v1/orders", description="Orders of customers and guests")
+
+
+@orders.post("")
+@orders.doc(parameters=[REQUIRED_KEY], security=[{"user": []}, {}])
+@orders.arguments(requests.OrderWanted)
+@orders.response(201, answers.Order)
+@orders.alt_response(400, "BAD_REQUEST")
+@orders.alt_response(401, "UNAUTHORIZED")
+@orders.alt_response(402, "PAYMENT_REQUIRED")
+@orders.alt_response(409, "CONFLICT")
+def place(body: dict[str, Any]) -> Response:
+    """Order: reserved, charged and written in one call; the same key again answers the same order"""
+    shop: Shop = provided()
+    key = required_key()
+    placed = place_order(shop, _buyer(body), key, body)
+    answer = reading.order_answer(shop, placed.found)
+    headers = {"Location": f"/v1/orders/{answer['orderid']}"}
+    return json_answer(answer, 201, headers=headers | ({"Idempotency-Replayed": "true"} if placed.replayed else {}))
+
+
+@orders.get("")
+@require_user
+@orders.arguments(PageArgs, location="query")
+@orders.response(200, answers.OrderPage)
+@orders.alt_response(400, "BAD_REQUEST")
+def history(args: dict[str, Any]) -> Response:
+    """One's own orders, newest first: one global query"""
+    userid = current_user().userid
+    bound = ["history", userid]
+    page = reading.history(provided(), userid, args["limit"], unsign(args["cursor"], bound))
+    return json_answer(list_answer(page.items, page.next, bound))
+
+
+@orders.get("/<string:orderid>")
+@orders.doc(security=[{"user": []}, {}])
+@orders.arguments(requests.TokenHeader, location="headers")
+@orders.response(200, answers.Order)
+@orders.alt_response(401, "UNAUTHORIZED")
+@orders.alt_response(404, "NOT_FOUND")
+def get_order(headers: dict[str, str], orderid: str) -> Response:
+    """One order with all that happened to it: one partition query"""
+    shop: Shop = provided()
+    return json_answer(reading.order_answer(shop, reading.read_order(shop, orderid, reader(headers["token"]))))
+
+
+@orders.get("/<string:orderid>/items")
+@orders.doc(security=[{"user": []}, {}])
+@orders.arguments(requests.TokenHeader, location="headers")
+@orders.response(200, answers.Lines)
+@orders.alt_response(401, "UNAUTHORIZED")
+@orders.alt_response(404, "NOT_FOUND")
+def get_lines(headers: dict[str, str], orderid: str) -> Response:
+    """Only an order's lines: one partition query"""
+    return json_answer({"items": reading.read_lines(provided(), orderid, reader(headers["token"])), "next": None})
+
+
+@orders.post("/<string:orderid>/cancellation")
+@orders.doc(parameters=[OPTIONAL_KEY], security=[{"user": []}, {}])
+@orders.arguments(requests.TokenHeader, location="headers")
+@orders.arguments(requests.Cancellation)
+@orders.response(201, answers.Order)
+@orders.alt_response(401, "UNAUTHORIZED")
+@orders.alt_response(404, "NOT_FOUND")
+@orders.alt_response(409, "CONFLICT")
+def cancel(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
+    """Cancel before dispatch: everything that was paid is paid back; done twice it is done once"""
+    shop: Shop = provided()
+    asking = reader(headers["token"])
+    found = reading.read_order(shop, orderid, asking)
+    by = f"user {asking.userid}" if asking.userid else "guest"
+    return json_answer(reading.order_answer(shop, cancellation.cancel_order(shop, found, by, body["reason"])), 201)
+
+
+@orders.post("/<string:orderid>/returns")
+@orders.doc(parameters=[OPTIONAL_KEY], security=[{"user": []}, {}])
+@orders.arguments(requests.TokenHeader, location="headers")
+@orders.arguments(requests.Returning)
+@orders.response(201, answers.Order)
+@orders.alt_response(401, "UNAUTHORIZED")
+@orders.alt_response(404, "NOT_FOUND")
+@orders.alt_response(409, "CONFLICT")
+def send_back(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
+    """Return goods after delivery; their price is refunded"""
+    shop: Shop = provided()
+    found = reading.read_order(shop, orderid, reader(headers["token"]))
+    found = returns.return_items(shop, found, body["items"], body["reason"], keyed_request([orderid, body]))
+    return json_answer(reading.order_answer(shop, found), 201)
+
+
+def _buyer(body: dict[str, Any]) -> Buyer:
+    user = optional_user()
+    if user is not None:
+        return Buyer(user.userid)
+    if "email" not in body:
+        raise Unauthorized("Log in, or give an email to order as a guest.")
+    if "address" not in body:
+        raise Invalid("A guest gives an address.", errors={"address": ["Needed for guests."]})
+    return Buyer(None, body["email"], body.get("name", ""))

@@ -1,0 +1,115 @@
+"""What was sold: live reports as JSON, CSV and charts; computed reports and closings as documents."""
+
+from typing import Any
+
+from flask import Response, request
+
+from services.orders.actions import reports as act
+from services.orders.actions.shop import Shop
+from services.orders.resources.asking import OPTIONAL_KEY, whose_key
+from services.orders.rules.charts import Bar, bar_chart
+from services.orders.rules.periods import span
+from services.orders.rules.reports import as_csv, major
+from services.orders.schemas import answers, requests
+from shared.web import Blueprint, PageArgs, json_answer, list_answer, provided, require_role, unsign
+
+reports = Blueprint("reports", __name__, url_prefix="/v1/admin/reports", description="What was sold")
+
+JSON, CSV, SVG = "application/json", "text/csv", "image/svg+xml"
+OTHER_FORMS = {
+    200: {"content": {CSV: {"schema": {"type": "string"}}, SVG: {"schema": {"type": "string"}}}},
+}
+
+
+@reports.get("/sales")
+@require_role("admin", "staff")
+@reports.arguments(requests.SalesArgs, location="query")
+@reports.response(200, answers.SalesReport)
+@reports.doc(responses=OTHER_FORMS)
+def sales(args: dict[str, Any]) -> Response:
+    """Orders, units, gross, refunds and net by period and currency: one global query"""
+    report = act.sales(provided(), args["by"], span(args["start"], args["end"]), args["currency"])
+    bars = [
+        Bar(row["period"], float(major(row["net"])), f"{row['period']}: {major(row['net'])} {row['net']['currency']}")
+        for row in report["rows"]
+    ]
+    return _answered(report, report["rows"], f"Net sales by {args['by']}", bars)
+
+
+@reports.get("/best-sellers")
+@require_role("admin", "staff")
+@reports.arguments(requests.BestSellersArgs, location="query")
+@reports.response(200, answers.BestSellers)
+@reports.doc(responses=OTHER_FORMS)
+def best_sellers(args: dict[str, Any]) -> Response:
+    """Products by units sold less returned: one global query"""
+    rows = act.best_sellers(provided(), span(args["start"], args["end"]), args["limit"])
+    bars = [Bar(row["name"], row["units"], f"{row['name']}: {row['units']}") for row in rows]
+    return _answered({"rows": rows}, rows, "Best sellers by units", bars)
+
+
+@reports.get("/fulfilment")
+@require_role("admin", "staff")
+@reports.arguments(requests.SpanArgs, location="query")
+@reports.response(200, answers.Fulfilment)
+@reports.doc(responses=OTHER_FORMS)
+def fulfilment(args: dict[str, Any]) -> Response:
+    """Average times from payment to dispatch to delivery, by days: one global query"""
+    rows = act.fulfilment(provided(), span(args["start"], args["end"]))
+    bars = [
+        Bar(row["stage"], row["average_seconds"] or 0, f"{row['stage']}: {row['average_seconds']} seconds") for row in rows
+    ]
+    return _answered({"rows": rows}, rows, "Average seconds", bars)
+
+
+@reports.get("")
+@require_role("admin", "staff")
+@reports.arguments(PageArgs, location="query")
+@reports.response(200, answers.ReportPage)
+@reports.alt_response(400, "BAD_REQUEST")
+def list_reports(args: dict[str, Any]) -> Response:
+    """Reports asked for and periods closed, newest first"""
+    page = act.list_reports(provided(), args["limit"], unsign(args["cursor"], ["reports"]))
+    return json_answer(list_answer(page.items, page.next, ["reports"]))
+
+
+@reports.post("")
+@require_role("admin", "staff")
+@reports.doc(parameters=[OPTIONAL_KEY])
+@reports.arguments(requests.ReportWanted)
+@reports.response(202, answers.ReportMade)
+def request_report(body: dict[str, Any]) -> Response:
+    """Have a report computed by the worker and kept"""
+    reportid = act.request_report(provided(), body, whose_key())
+    return json_answer({"id": reportid}, 202, headers={"Location": f"/v1/admin/reports/{reportid}"})
+
+
+@reports.post("/closings")
+@require_role("admin")
+@reports.doc(parameters=[OPTIONAL_KEY])
+@reports.arguments(requests.ClosingWanted)
+@reports.response(201, answers.Report)
+def close(body: dict[str, str]) -> Response:
+    """Close the books of a day or month now; the worker does it every night by itself"""
+    shop: Shop = provided()
+    closing = act.close_period(shop, body["kind"], body["period"])
+    return json_answer(act.read_report(shop, closing["reportid"]), 201)
+
+
+@reports.get("/<string:reportid>")
+@require_role("admin", "staff")
+@reports.response(200, answers.Report)
+@reports.alt_response(404, "NOT_FOUND")
+def get_report(reportid: str) -> Response:
+    """A computed report with its progress, or a closing (`month-2026-11`) with how it compares to today's books"""
+    return json_answer(act.read_report(provided(), reportid))
+
+
+def _answered(body: dict[str, Any], rows: list[dict[str, Any]], title: str, bars: list[Bar]) -> Response:
+    """JSON, CSV or a chart, whichever `Accept` likes best."""
+    form = request.accept_mimetypes.best_match([JSON, CSV, SVG], JSON)
+    if form == CSV:
+        return Response(as_csv(rows), mimetype=CSV, headers={"Content-Disposition": "attachment; filename=report.csv"})
+    if form == SVG:
+        return Response(bar_chart(title, bars), mimetype=SVG)
+    return json_answer(body)

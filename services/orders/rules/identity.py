@@ -1,0 +1,50 @@
+"""Order ids and fingerprints: an order's id follows from whose key it was placed with, so the order is its own claim.
+
+A request repeated with the same Idempotency-Key computes the same id and meets the order already there. After a
+day the key is free again: the next generation of the same key makes another id.
+"""
+
+import hashlib
+import hmac
+from datetime import datetime, timedelta
+from typing import Any
+
+import orjson
+
+from shared.clock import parse
+from shared.errors import Invalid
+
+KEY_KEPT = timedelta(hours=24)
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+class KeyReused(Invalid):
+    code, title = "idempotency_key_reused", "This Idempotency-Key was used for another request"
+
+
+def orderid_for(whose: str, key: str, generation: int = 1) -> str:
+    """26 characters fixed by the customer (user id or guest's e-mail), the key and its generation."""
+    digest = hashlib.sha256(f"{whose}\n{key}\n{generation}".encode()).digest()
+    number = int.from_bytes(digest[:17], "big")
+    return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+
+
+def fingerprint_of(body: Any) -> str:
+    """The same for the same content, whatever the order of its fields."""
+    return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+
+
+def key_is_free_again(placed: str, moment: datetime) -> bool:
+    """Whether a key used at `placed` may stand for another order by now."""
+    return parse(placed) + KEY_KEPT < moment
+
+
+def check_same(stored: str, fingerprint: str) -> None:
+    """Raises KeyReused when the key came with another body before."""
+    if stored != fingerprint:
+        raise KeyReused("Send the same body with the same key, or a new Idempotency-Key.")
+
+
+def guest_token(secret: str, orderid: str) -> str:
+    """What lets somebody without an account read this one order."""
+    return hmac.digest(secret.encode(), f"guest order {orderid}".encode(), "sha256").hex()[:40]

@@ -1,0 +1,131 @@
+"""One line of an order history to the documents of that order; nothing in it is guessed or rounded."""
+
+import re
+from typing import Any
+
+from services.orders.documents import CUSTOMER, ORDER, order_key
+from services.orders.rules.identity import fingerprint_of
+from services.orders.rules.writing import delivery_of, dispatch_of, items_of, payment_of
+from shared.clock import iso, parse
+from shared.couch import Doc
+from shared.errors import Invalid
+from shared.money import CURRENCIES, Money, money
+
+MOST_LINES = 200
+MOST_AMOUNT = 10**13
+_ORDERID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_KNOWN = {"orderid", "userid", "date", "currency", "items", "payment", "dispatch", "delivery", "name", "email", "deliveryAddress"}
+
+
+def documents_of(line: Any) -> list[Doc]:
+    """The order first, then its lines and what happened to it. Raises Invalid naming the field that is wrong."""
+    if not isinstance(line, dict):
+        raise Invalid("A line is one JSON object.")
+    if unknown := line.keys() - _KNOWN:
+        raise Invalid(f"Unknown fields: {', '.join(sorted(unknown))}.")
+    order = _order(line)
+    docs = [order, *items_of(order)]
+    if any(name in line for name in ("name", "email", "deliveryAddress")):
+        docs.append(_customer(order, line))
+    return docs + _events(order, line)
+
+
+def _order(line: dict[str, Any]) -> Doc:
+    orderid, currency, date = line.get("orderid"), line.get("currency"), _date(line, "date")
+    if not isinstance(orderid, str) or not _ORDERID.fullmatch(orderid):
+        raise Invalid("orderid: 1 to 64 letters, digits, dots, dashes or underscores.")
+    if currency not in CURRENCIES:
+        raise Invalid(f"currency: {currency!r} is not a currency the shop takes.")
+    items = line.get("items")
+    if not isinstance(items, list) or not 1 <= len(items) <= MOST_LINES:
+        raise Invalid(f"items: a list of 1 to {MOST_LINES}.")
+    basket = [_item(number, item, currency) for number, item in enumerate(items, 1)]
+    total = money(sum(item["total"]["amount"] for item in basket), currency)
+    none = money(0, currency)
+    return ORDER.new(
+        order_key(orderid, "order"), orderid=orderid, userid=_text(line, "userid", optional=True), basket=basket,
+        goods=total, delivery=none, tax={"name": "", "basisPoints": 0, "included": True, "total": none}, total=total,
+        date=date, provider=_text(_part(line, "payment"), "provider"), fingerprint=fingerprint_of(line), imported=True,
+    )  # fmt: skip
+
+
+def _item(number: int, item: Any, currency: str) -> Doc:
+    if not isinstance(item, dict):
+        raise Invalid(f"items.{number - 1}: an object.")
+    quantity, price = item.get("quantity"), _amount(item.get("unitPrice"), currency, f"items.{number - 1}.unitPrice")
+    if type(quantity) is not int or not 1 <= quantity <= 1_000_000:
+        raise Invalid(f"items.{number - 1}.quantity: a whole number of at least 1.")
+    total = money(price["amount"] * quantity, currency)
+    if "total" in item:
+        total = _amount(item["total"], currency, f"items.{number - 1}.total")
+    return {
+        "line": number,
+        "productid": _text(item, "productid"),
+        "taxonomy": [],
+        "name": _text(item, "name"),
+        "quantity": quantity,
+        "unitPrice": price,
+        "delivery": money(0, currency),
+        "total": total,
+    }
+
+
+def _customer(order: Doc, line: dict[str, Any]) -> Doc:
+    return CUSTOMER.new(
+        order_key(order["orderid"], "customer"), orderid=order["orderid"], userid=order["userid"],
+        name=line.get("name", ""), email=line.get("email", ""), deliveryAddress=line.get("deliveryAddress"),
+    )  # fmt: skip
+
+
+def _events(order: Doc, line: dict[str, Any]) -> list[Doc]:
+    paid = _part(line, "payment")
+    payment = payment_of(
+        order, order["provider"], _text(paid, "provider_ref"), order["total"], _date(paid, "date", "payment.")
+    )
+    docs = [payment]
+    if "delivery" in line and "dispatch" not in line:
+        raise Invalid("delivery: an order cannot arrive before it was dispatched.")
+    if "dispatch" in line:
+        sent = _part(line, "dispatch")
+        courier, parcel = _text(sent, "courier", optional=True), _text(sent, "courierid", optional=True)
+        docs.append(dispatch_of(order, payment, courier or "", parcel or "", _date(sent, "date", "dispatch.")))
+    if "delivery" in line:
+        docs.append(delivery_of(order, docs[-1], _date(_part(line, "delivery"), "date", "delivery.")))
+    return docs
+
+
+def _part(line: dict[str, Any], name: str) -> dict[str, Any]:
+    part = line.get(name)
+    if not isinstance(part, dict):
+        raise Invalid(f"{name}: an object with a date.")
+    return part
+
+
+def _text(part: dict[str, Any], name: str, *, optional: bool = False) -> str | None:
+    value = part.get(name)
+    if value is None and optional:
+        return None
+    if not isinstance(value, str) or not 1 <= len(value) <= 1000:
+        raise Invalid(f"{name}: a text of 1 to 1000 characters.")
+    return value
+
+
+def _date(part: dict[str, Any], name: str, where: str = "") -> str:
+    value = part.get(name)
+    if not isinstance(value, str):
+        raise Invalid(f"{where}{name}: a date such as 2019-01-31 or 2019-01-31T13:00:00Z.")
+    return value if _is_ours(value) else iso(parse(value))
+
+
+def _is_ours(value: str) -> bool:
+    """Dates that are written as ours already are still read, for 2019-02-30 is not one."""
+    return len(value) == 24 and value.endswith("Z") and iso(parse(value)) == value
+
+
+def _amount(value: Any, currency: str, where: str) -> Money:
+    amount = value.get("amount") if isinstance(value, dict) else value
+    if isinstance(value, dict) and value.get("currency", currency) != currency:
+        raise Invalid(f"{where}: one order holds one currency.")
+    if type(amount) is not int or not 0 <= amount <= MOST_AMOUNT:
+        raise Invalid(f"{where}: minor units, a whole number of at least 0.")
+    return money(amount, currency)

@@ -1,0 +1,123 @@
+"""What an order costs: lines at the looked-up prices, delivery charges, a tax line."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from shared.errors import Conflict, Invalid
+from shared.money import Money, money, text
+
+Doc = dict[str, Any]
+
+
+class PriceChanged(Conflict):
+    code, title = "price_changed", "The total is not the expected one any more"
+
+
+class NoSuchProduct(Invalid):
+    code, title = "unknown_product", "A product is not for sale"
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The shop's settings that decide a total."""
+
+    delivery_per: str = "line"
+    free_delivery_from: int = 0
+    tax_name: str = "VAT"
+    tax_basis_points: int = 2000
+    tax_included: bool = True
+
+
+@dataclass(frozen=True)
+class Quote:
+    """Priced lines and their sums, all of one currency."""
+
+    lines: list[Doc]
+    goods: Money
+    delivery: Money
+    tax: Doc
+    total: Money
+
+    @property
+    def units(self) -> int:
+        return sum(line["quantity"] for line in self.lines)
+
+
+def quote(wanted: list[Doc], products: dict[str, Doc], terms: Terms) -> Quote:
+    """Prices `wanted` [{productid, quantity}]. Raises NoSuchProduct naming each line that cannot be sold."""
+    wanted = merged(wanted)
+    unknown = {
+        f"items.{index}.productid": [f"There is no product {item['productid']}."]
+        for index, item in enumerate(wanted)
+        if item["productid"] not in products
+    }
+    if unknown:
+        raise NoSuchProduct("Leave out the products that are not for sale.", errors=unknown)
+    lines = [
+        _line(number, products[item["productid"]], item["quantity"]) for number, item in enumerate(wanted, 1)
+    ]
+    currencies = {line["unitPrice"]["currency"] for line in lines}
+    if len(currencies) > 1:
+        raise Invalid(f"One order holds one currency, this one {', '.join(sorted(currencies))}.")
+    return _summed(lines, currencies.pop(), terms)
+
+
+def merged(wanted: list[Doc]) -> list[Doc]:
+    """The same product named twice is one line."""
+    quantities: dict[str, int] = {}
+    for item in wanted:
+        quantities[item["productid"]] = quantities.get(item["productid"], 0) + item["quantity"]
+    return [{"productid": productid, "quantity": quantity} for productid, quantity in quantities.items()]
+
+
+def check_expected(found: Quote, expected: Money | None) -> None:
+    """Raises PriceChanged unless the customer saw this total."""
+    if expected is not None and expected != found.total:
+        raise PriceChanged(
+            f"The total is {text(found.total)} now, not {text(expected)}; show it and order again.",
+            total=found.total, expected_total=expected,
+        )  # fmt: skip
+
+
+def _line(number: int, product: Doc, quantity: int) -> Doc:
+    price, currency = product["price"], product["price"]["currency"]
+    charge = product.get("delivery") or money(0, currency)
+    if charge["currency"] != currency:
+        raise Invalid(f"{product['productid']} is priced in {currency} and delivered in {charge['currency']}.")
+    return {
+        "line": number,
+        "productid": product["productid"],
+        "taxonomy": product["taxonomy"],
+        "name": product["name"],
+        "quantity": quantity,
+        "unitPrice": price,
+        "delivery": charge,
+        "total": money(price["amount"] * quantity, currency),
+    }
+
+
+def _summed(lines: list[Doc], currency: str, terms: Terms) -> Quote:
+    goods = sum(line["total"]["amount"] for line in lines)
+    delivery = _delivery(lines, goods, terms)
+    before_tax = goods + delivery
+    rate = terms.tax_basis_points
+    divisor = 10_000 + rate if terms.tax_included else 10_000
+    tax = (before_tax * rate + divisor // 2) // divisor
+    total = before_tax if terms.tax_included else before_tax + tax
+    line = {
+        "name": terms.tax_name,
+        "basisPoints": rate,
+        "included": terms.tax_included,
+        "total": money(tax, currency),
+    }
+    return Quote(lines, money(goods, currency), money(delivery, currency), line, money(total, currency))
+
+
+def _delivery(lines: list[Doc], goods: int, terms: Terms) -> int:
+    if terms.free_delivery_from and goods >= terms.free_delivery_from:
+        return 0
+    if terms.delivery_per == "highest":
+        return max(line["delivery"]["amount"] for line in lines)
+    if terms.delivery_per == "unit":
+        return sum(line["delivery"]["amount"] * line["quantity"] for line in lines)
+    return sum(line["delivery"]["amount"] for line in lines)

@@ -1,0 +1,128 @@
+"""How far an order is: counts of its documents, the status they mean, and the table of what may happen next.
+
+The counts are the very numbers that the `progress` view sums, so a list and a single order can never disagree.
+"""
+
+from typing import Any, Final, NamedTuple
+
+from shared.errors import Conflict
+
+Doc = dict[str, Any]
+
+
+class Progress(NamedTuple):
+    """One number per kind of document, in the order of views/progress.js."""
+
+    orders: int = 0
+    ordered: int = 0
+    paid: int = 0
+    units: int = 0
+    payments: int = 0
+    dispatches: int = 0
+    deliveries: int = 0
+    cancellations: int = 0
+    decisions: int = 0
+    refunds: int = 0
+    refunded: int = 0
+    settlements: int = 0
+    returns: int = 0
+    notices: int = 0
+    imported: int = 0
+
+
+_COUNTED: Final = {
+    "order": "orders",
+    "payment": "payments",
+    "dispatch": "dispatches",
+    "delivery": "deliveries",
+    "cancellation": "cancellations",
+    "decision": "decisions",
+    "refund": "refunds",
+    "settlement": "settlements",
+    "return": "returns",
+    "notice": "notices",
+}
+
+PLACED, PAID, DISPATCHED, DELIVERED = "placed", "paid", "dispatched", "delivered"
+CANCELLED, RETURNED = "cancelled", "returned"
+STATUSES: Final = (PLACED, PAID, DISPATCHED, DELIVERED, CANCELLED, RETURNED)
+
+TRANSITIONS: Final = {
+    (PLACED, "pay"): PAID,
+    (PLACED, "abandon"): CANCELLED,
+    (PAID, "dispatch"): DISPATCHED,
+    (PAID, "cancel"): CANCELLED,
+    (PAID, "refund"): PAID,
+    (DISPATCHED, "deliver"): DELIVERED,
+    (DISPATCHED, "refund"): DISPATCHED,
+    (DELIVERED, "return"): RETURNED,
+    (DELIVERED, "refund"): DELIVERED,
+    (RETURNED, "return"): RETURNED,
+    (RETURNED, "refund"): RETURNED,
+}
+
+
+class NotPossible(Conflict):
+    """The transition table has no such step from here."""
+
+    code, title = "transition_not_allowed", "The order is not in a state that allows this"
+
+
+def progress_of(documents: list[Doc]) -> Progress:
+    """The counts of one order's documents."""
+    counts = dict.fromkeys(Progress._fields, 0)
+    for doc in documents:
+        if name := _COUNTED.get(doc["type"]):
+            counts[name] += 1
+        if doc["type"] == "order":
+            counts["ordered"] = doc["total"]["amount"]
+        elif doc["type"] == "payment":
+            counts["paid"], counts["units"] = doc["total"]["amount"], doc["units"]
+            counts["imported"] = int(bool(doc.get("imported")))
+        elif doc["type"] == "refund":
+            counts["refunded"] += doc["total"]["amount"]
+    return Progress(**counts)
+
+
+def status_of(progress: Progress) -> str:
+    """The one status its documents mean; never stored."""
+    if progress.cancellations:
+        return CANCELLED
+    if progress.returns:
+        return RETURNED
+    if progress.deliveries:
+        return DELIVERED
+    if progress.dispatches:
+        return DISPATCHED
+    return PAID if progress.payments else PLACED
+
+
+def refunded_of(progress: Progress) -> str:
+    """`none`, `part` or `whole`: refunds stand beside the status, for a delivered order can be refunded too."""
+    if not progress.refunds:
+        return "none"
+    return "whole" if progress.refunded >= progress.paid else "part"
+
+
+def require(progress: Progress, verb: str) -> str:
+    """The status that `verb` leads to. Raises NotPossible when the table has no such step."""
+    status = status_of(progress)
+    following = TRANSITIONS.get((status, verb))
+    if following is None:
+        allowed = sorted(action for state, action in TRANSITIONS if state == status)
+        possible = f"possible: {', '.join(allowed)}" if allowed else "nothing more can be done with it"
+        raise NotPossible(f"An order that is {status} cannot {verb}; {possible}.", order_status=status, allowed=allowed)
+    return following
+
+
+def is_finished(progress: Progress) -> bool:
+    """Nothing is left for the worker to do: the sweep may pass over it."""
+    if progress.refunds != progress.settlements:
+        return False
+    if progress.returns > progress.refunds and progress.refunded < progress.paid:
+        return False
+    if progress.imported:
+        return True
+    if progress.cancellations:
+        return progress.payments == 0 or progress.notices >= 2
+    return bool(progress.deliveries) and progress.notices >= 3

@@ -1,0 +1,43 @@
+"""How much of an order can still come back, and what it is worth."""
+
+from typing import Any
+
+from services.orders.rules.pricing import merged
+from shared.errors import Invalid
+
+Doc = dict[str, Any]
+
+
+def returned_lines(basket: list[Doc], returns: list[Doc], wanted: list[Doc]) -> list[Doc]:
+    """The lines of a new return. Raises Invalid when more would come back than was bought."""
+    bought = {line["productid"]: line for line in basket}
+    back: dict[str, int] = {}
+    for line in (line for earlier in returns for line in earlier["lines"]):
+        back[line["productid"]] = back.get(line["productid"], 0) + line["quantity"]
+    lines, errors = [], {}
+    for index, item in enumerate(merged(wanted)):
+        line = bought.get(item["productid"])
+        left = line["quantity"] - back.get(item["productid"], 0) if line else 0
+        if item["quantity"] > left:
+            errors[f"items.{index}.quantity"] = [f"{left} of {item['productid']} can still be returned."]
+        else:
+            lines.append(_line(line, item["quantity"]))
+    if errors:
+        raise Invalid("More cannot come back than was bought.", errors=errors)
+    return lines
+
+
+def goods_value(order: Doc, lines: list[Doc]) -> int:
+    """What the returned goods cost, with their share of a tax that was added on top; delivery is not paid back."""
+    amount = sum(line["amount"] for line in lines)
+    tax = order["tax"]
+    return amount if tax["included"] else amount + (amount * tax["basisPoints"] + 5_000) // 10_000
+
+
+def _line(line: Doc, quantity: int) -> Doc:
+    return {
+        "productid": line["productid"],
+        "name": line["name"],
+        "quantity": quantity,
+        "amount": line["total"]["amount"] * quantity // line["quantity"],
+    }

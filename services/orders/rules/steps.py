@@ -1,0 +1,109 @@
+"""What an order's documents still call for: the worker does these steps, in any order, as often as it likes."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.progress import Progress, is_finished
+from shared.clock import parse
+
+RECONCILE = "reconcile"
+CONFIRM = "confirm"
+SETTLE_REFUNDS = "settle_refunds"
+FINISH_CANCELLATION = "finish_cancellation"
+NOTIFY_CANCELLATION = "notify_cancellation"
+DISPATCH = "dispatch"
+NOTIFY_DISPATCH = "notify_dispatch"
+DELIVER = "deliver"
+NOTIFY_DELIVERY = "notify_delivery"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How long things take; `automatic` is a courier that ships by itself."""
+
+    attempt_seconds: float = 30.0
+    automatic: bool = True
+    dispatch_seconds: float = 5.0
+    delivery_seconds: float = 10.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps to do now, and the seconds until another falls due (None: nothing is waited for)."""
+
+    due: tuple[str, ...] = ()
+    wait: float | None = None
+
+
+def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
+    """What to do for this order at `moment`."""
+    if not found.exists:
+        return Plan()
+    if found.payment is None:
+        return _attempt(found, moment, policy)
+    due = [SETTLE_REFUNDS] if _owes_refunds(found) else []
+    if found.payment.get("imported"):
+        return Plan(tuple(due))
+    if not found.noticed("payment"):
+        due.append(CONFIRM)
+    if found.cancellation is not None:
+        return Plan((*due, *([] if found.noticed("cancellation") else [NOTIFY_CANCELLATION])))
+    if found.decision is not None and found.decision["decision"] == "cancel":
+        return Plan((*due, FINISH_CANCELLATION))
+    return _parcel(found, due, moment, policy)
+
+
+def _owes_refunds(found: OrderDocuments) -> bool:
+    if any(not found.settled(refund["number"]) for refund in found.refunds if refund["total"]["amount"]):
+        return True
+    left = found.payment["total"]["amount"] - sum(refund["total"]["amount"] for refund in found.refunds)
+    causes = {refund["cause"] for refund in found.refunds}
+    return left > 0 and any(f"return{back['number']}" not in causes for back in found.returns)
+
+
+def _attempt(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
+    if found.cancellation is not None:
+        return Plan()
+    return _when_due(found.order["date"], policy.attempt_seconds, moment, [], RECONCILE)
+
+
+def _parcel(found: OrderDocuments, due: list[str], moment: datetime, policy: Policy) -> Plan:
+    dispatch, delivery = found.dispatch, found.delivery
+    if dispatch is None:
+        if not policy.automatic:
+            return Plan(tuple(due))
+        return _when_due(found.payment["date"], policy.dispatch_seconds, moment, due, DISPATCH)
+    if not found.noticed("dispatch"):
+        due.append(NOTIFY_DISPATCH)
+    if delivery is not None:
+        return Plan((*due, *([] if found.noticed("delivery") else [NOTIFY_DELIVERY])))
+    if not policy.automatic or dispatch["courier"] != "sandbox":
+        return Plan(tuple(due))
+    return _when_due(dispatch["date"], policy.delivery_seconds, moment, due, DELIVER)
+
+
+def _when_due(since: str, seconds: float, moment: datetime, due: list[str], step: str) -> Plan:
+    left = (parse(since) + timedelta(seconds=seconds) - moment).total_seconds()
+    return Plan((*due, step)) if left <= 0 else Plan(tuple(due), left)
+
+
+def may_be_due(progress: Progress, placed: str, moment: datetime, policy: Policy) -> bool | None:
+    """From the sums of a list row alone: None for a finished order, else whether something may be due by now."""
+    if is_finished(progress):
+        return None
+    if not progress.payments:
+        return _passed(placed, policy.attempt_seconds, moment)
+    waits_for_parcel = progress.notices == 1 and not progress.dispatches
+    waits_for_arrival = progress.notices == 2 and progress.dispatches == 1 and not progress.deliveries
+    owes = progress.refunds != progress.settlements or progress.returns > 0
+    if owes or progress.cancellations or not (waits_for_parcel or waits_for_arrival):
+        return _passed(placed, 0, moment)
+    if not policy.automatic:
+        return bool(progress.decisions) and waits_for_parcel
+    seconds = policy.dispatch_seconds + (policy.delivery_seconds if waits_for_arrival else 0)
+    return _passed(placed, seconds, moment)
+
+
+def _passed(since: str, seconds: float, moment: datetime) -> bool:
+    return parse(since) + timedelta(seconds=seconds) <= moment

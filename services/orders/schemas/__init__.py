@@ -1,0 +1,1 @@
+"""Every field the orders service accepts and answers."""

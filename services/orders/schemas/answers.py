@@ -1,0 +1,251 @@
+"""What is answered."""
+
+import marshmallow as ma
+
+from services.orders.rules.progress import STATUSES
+from shared.web import Shape
+from shared.web.fields import Text, Time, Whole
+
+
+class AnyMoney(Shape):
+    """Money of an answer; a net may be below zero."""
+
+    amount = Whole(required=True)
+    currency = ma.fields.String(required=True)
+
+
+class Line(Shape):
+    line = Whole(1)
+    productid = ma.fields.String()
+    taxonomy = ma.fields.List(ma.fields.String())
+    name = ma.fields.String()
+    quantity = Whole(1)
+    unitPrice = ma.fields.Nested(AnyMoney)
+    delivery = ma.fields.Nested(AnyMoney)
+    total = ma.fields.Nested(AnyMoney)
+
+
+class Lines(Shape):
+    items = ma.fields.List(ma.fields.Nested(Line))
+    next = ma.fields.String(allow_none=True)
+
+
+class Tax(Shape):
+    name = ma.fields.String()
+    basisPoints = Whole(0)
+    included = ma.fields.Boolean()
+    total = ma.fields.Nested(AnyMoney)
+
+
+class Payment(Shape):
+    date = Time()
+    provider = ma.fields.String()
+    provider_ref = ma.fields.String()
+    total = ma.fields.Nested(AnyMoney)
+
+
+class Parcel(Shape):
+    date = Time()
+    courier = ma.fields.String()
+    courierid = ma.fields.String()
+
+
+class Cancelled(Shape):
+    date = Time()
+    reason = ma.fields.String()
+    detail = ma.fields.String()
+    by = ma.fields.String()
+
+
+class Refund(Shape):
+    number = Whole(1)
+    date = Time()
+    total = ma.fields.Nested(AnyMoney)
+    reason = ma.fields.String()
+    settled = ma.fields.Boolean(metadata={"description": "the provider paid it back"})
+
+
+class ReturnedLine(Shape):
+    productid = ma.fields.String()
+    name = ma.fields.String()
+    quantity = Whole(1)
+    amount = Whole(0)
+
+
+class Return(Shape):
+    number = Whole(1)
+    date = Time()
+    reason = ma.fields.String()
+    lines = ma.fields.List(ma.fields.Nested(ReturnedLine))
+
+
+class Step(Shape):
+    status = ma.fields.String()
+    date = Time()
+
+
+class Order(Shape):
+    """An order: what was bought never changes, what happened next is added."""
+
+    orderid = ma.fields.String()
+    userid = ma.fields.String(allow_none=True)
+    date = Time()
+    status = ma.fields.String(validate=ma.validate.OneOf(STATUSES))
+    refunded = ma.fields.String(validate=ma.validate.OneOf(["none", "part", "whole"]))
+    items = ma.fields.List(ma.fields.Nested(Line))
+    goods = ma.fields.Nested(AnyMoney)
+    deliveryCharge = ma.fields.Nested(AnyMoney)
+    tax = ma.fields.Nested(Tax)
+    total = ma.fields.Nested(AnyMoney)
+    name = ma.fields.String(allow_none=True)
+    email = ma.fields.String(allow_none=True)
+    deliveryAddress = ma.fields.Raw(allow_none=True)
+    payment = ma.fields.Nested(Payment, allow_none=True)
+    dispatch = ma.fields.Nested(Parcel, allow_none=True)
+    delivery = ma.fields.Nested(Parcel, allow_none=True)
+    cancellation = ma.fields.Nested(Cancelled, allow_none=True)
+    refunds = ma.fields.List(ma.fields.Nested(Refund))
+    returns = ma.fields.List(ma.fields.Nested(Return))
+    timeline = ma.fields.List(ma.fields.Nested(Step))
+    guest_token = ma.fields.String(metadata={"description": "guests only: send it as X-Order-Token"})
+
+
+class OrderSummary(Shape):
+    orderid = ma.fields.String()
+    userid = ma.fields.String(allow_none=True)
+    date = Time()
+    status = ma.fields.String(validate=ma.validate.OneOf(STATUSES))
+    refunded = ma.fields.String()
+    total = ma.fields.Nested(AnyMoney)
+    units = Whole(0)
+
+
+class OrderPage(Shape):
+    items = ma.fields.List(ma.fields.Nested(OrderSummary))
+    next = ma.fields.String(allow_none=True)
+
+
+class Orders(Shape):
+    items = ma.fields.List(ma.fields.Nested(Order))
+
+
+class SalesSums(Shape):
+    orders = Whole()
+    units = Whole()
+    gross = ma.fields.Nested(AnyMoney)
+    refunds = ma.fields.Nested(AnyMoney)
+    net = ma.fields.Nested(AnyMoney)
+
+
+class SalesRow(SalesSums):
+    period = ma.fields.String()
+
+
+class SalesGroup(Shape):
+    currency = ma.fields.String()
+    rows = ma.fields.List(ma.fields.Nested(SalesRow))
+    total = ma.fields.Nested(SalesSums)
+
+
+class SalesReport(Shape):
+    """`total` is null when several currencies were sold in and none was named: see `groups`."""
+
+    rows = ma.fields.List(ma.fields.Nested(SalesRow))
+    total = ma.fields.Nested(SalesSums, allow_none=True)
+    groups = ma.fields.List(ma.fields.Nested(SalesGroup))
+
+
+class BestSeller(Shape):
+    productid = ma.fields.String()
+    name = ma.fields.String()
+    units = Whole(1)
+    revenue = ma.fields.Nested(AnyMoney)
+
+
+class BestSellers(Shape):
+    rows = ma.fields.List(ma.fields.Nested(BestSeller))
+
+
+class Stage(Shape):
+    stage = ma.fields.String()
+    count = Whole(0)
+    average_seconds = ma.fields.Float(allow_none=True)
+    least_seconds = ma.fields.Float(allow_none=True)
+    most_seconds = ma.fields.Float(allow_none=True)
+
+
+class Fulfilment(Shape):
+    rows = ma.fields.List(ma.fields.Nested(Stage))
+
+
+class ReportMade(Shape):
+    id = ma.fields.String()
+
+
+class Report(Shape):
+    id = ma.fields.String()
+    kind = ma.fields.String()
+    by = ma.fields.String()
+    start = Time(data_key="from")
+    end = Time(data_key="to")
+    status = ma.fields.String(validate=ma.validate.OneOf(["queued", "running", "done"]))
+    progress = ma.fields.Float(metadata={"description": "0 to 1"})
+    date = Time()
+    result = ma.fields.Raw(allow_none=True)
+
+
+class ReportLine(Shape):
+    id = ma.fields.String()
+    kind = ma.fields.String()
+    type = ma.fields.String()
+    start = Time(data_key="from")
+    end = Time(data_key="to")
+    date = Time()
+
+
+class ReportPage(Shape):
+    items = ma.fields.List(ma.fields.Nested(ReportLine))
+    next = ma.fields.String(allow_none=True)
+
+
+class FailedLine(Shape):
+    line = Whole(1)
+    code = ma.fields.String()
+    detail = ma.fields.String()
+
+
+class Imported(Shape):
+    lines = Whole(0)
+    created = Whole(0)
+    updated = Whole(0)
+    unchanged = Whole(0)
+    documents = Whole(0, metadata={"description": "documents written"})
+    failures = Whole(0)
+    failed = ma.fields.List(ma.fields.Nested(FailedLine), metadata={"description": "the first 1000"})
+
+
+class DeadLetter(Shape):
+    id = ma.fields.String()
+    job = ma.fields.String()
+    orderid = ma.fields.String()
+    attempts = Whole(1)
+    error = ma.fields.String()
+    detail = ma.fields.String()
+    date = Time()
+
+
+class DeadLetters(Shape):
+    items = ma.fields.List(ma.fields.Nested(DeadLetter))
+    next = ma.fields.String(allow_none=True)
+
+
+class Bought(Shape):
+    bought = ma.fields.Boolean()
+
+
+class Anonymised(Shape):
+    orders = Whole(0)
+
+
+class Accepted(Shape):
+    status = Text()

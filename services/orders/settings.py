@@ -1,0 +1,58 @@
+"""Settings of the orders service, one line per environment variable; the worker reads the same ones."""
+
+from dataclasses import dataclass
+
+from shared.settings import DatabaseSettings, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(DatabaseSettings):
+    """What the orders service and its jobs read."""
+
+    products_url: str = setting(
+        "PRODUCTS_URL", help="the products service", local_default="http://127.0.0.1:8002"
+    )
+    storefront_url: str = setting(
+        "STOREFRONT_URL", help="where links in mails lead", local_default="http://127.0.0.1:8000"
+    )
+    smtp_url: str = setting(
+        "SMTP_URL", "", "`smtp://user:password@host:587` or `smtps://...`; wins over MAIL_DIR", secret=True
+    )
+    mail_dir: str = setting("MAIL_DIR", "", "Maildir that mail is written to instead of being sent")
+    payment_providers: str = setting("PAYMENT_PROVIDERS", "sandbox", "comma-separated: `sandbox`, `stripe`")
+    sandbox_webhook_secret: str = setting(
+        "SANDBOX_WEBHOOK_SECRET", "", "signs the sandbox provider's webhooks; empty refuses them",
+        secret=True, local_default="local-sandbox-webhook-secret",
+    )  # fmt: skip
+    stripe_url: str = setting("STRIPE_URL", "https://api.stripe.com", "the Stripe API")
+    stripe_api_key: str = setting("STRIPE_API_KEY", "", "needed with the provider `stripe`", secret=True)
+    stripe_webhook_secret: str = setting(
+        "STRIPE_WEBHOOK_SECRET", "", "checks Stripe's webhook signatures", secret=True
+    )
+    courier: str = setting("COURIER", "sandbox", "`sandbox` ships by itself; `manual` waits for people or webhooks")
+    courier_dispatch_seconds: float = setting(
+        "COURIER_DISPATCH_SECONDS", 5.0, "the sandbox courier fetches a paid parcel after so many seconds"
+    )
+    courier_delivery_seconds: float = setting(
+        "COURIER_DELIVERY_SECONDS", 10.0, "and delivers it so many seconds later"
+    )
+    courier_webhook_secret: str = setting(
+        "COURIER_WEBHOOK_SECRET", "", "signs couriers' webhooks; empty refuses them",
+        secret=True, local_default="local-courier-webhook-secret",
+    )  # fmt: skip
+    delivery_per: str = setting(
+        "DELIVERY_PER", "line", "a product's delivery charge counts per `line`, per `unit`, or only the `highest` of an order"
+    )
+    free_delivery_from: int = setting(
+        "FREE_DELIVERY_FROM", 0, "goods worth so many minor units are delivered free; 0: never"
+    )
+    tax_name: str = setting("TAX_NAME", "VAT", "the name on the tax line")
+    tax_basis_points: int = setting("TAX_BASIS_POINTS", 2000, "tax rate in hundredths of a percent")
+    tax_included: bool = setting("TAX_INCLUDED", True, "prices hold the tax already; otherwise it is added")
+    reservation_seconds: int = setting("RESERVATION_SECONDS", 3600, "how long unpaid goods stay reserved")
+    attempt_seconds: float = setting(
+        "ATTEMPT_SECONDS", 30.0, "a checkout without an outcome is reconciled after so many seconds"
+    )
+    webhook_tolerance_seconds: int = setting(
+        "WEBHOOK_TOLERANCE_SECONDS", 300, "a webhook's timestamp may be so far from now"
+    )

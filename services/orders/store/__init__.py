@@ -1,0 +1,9 @@
+"""The only room that queries: one method per access pattern of documents.py."""
+
+from services.orders.store.deadletters import DeadLetterStore
+from services.orders.store.ledger import Ledger
+from services.orders.store.opening import Stores, open_stores
+from services.orders.store.orders import OrderStore
+from services.orders.store.reports import ReportStore
+
+__all__ = ["DeadLetterStore", "Ledger", "OrderStore", "ReportStore", "Stores", "open_stores"]

@@ -1,0 +1,49 @@
+"""The sandbox provider's books, in a database of their own: one charge per order at most, because its id is fixed."""
+
+from services.orders.documents import CHARGE, FAULT, LEDGER_REFUND, order_key
+from shared.clock import timestamp
+from shared.couch import Database, Doc, NoSuchDocument, UpdateConflict
+from shared.money import Money
+
+
+class Ledger:
+    """Charges, voids and refunds that the sandbox provider remembers."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def charge(self, orderid: str) -> Doc | None:
+        try:
+            return self._database.get(order_key(orderid, "charge"))
+        except NoSuchDocument:
+            return None
+
+    def book(self, orderid: str, status: str, total: Money | None) -> Doc:
+        """Books `paid` or `void` for an order, or returns what was booked first."""
+        docid = order_key(orderid, "charge")
+        doc = CHARGE.new(docid, orderid=orderid, status=status, total=total, ref=f"sandbox-{orderid}", date=timestamp())
+        return self._once(doc)
+
+    def book_refund(self, orderid: str, key: str, total: Money) -> Doc:
+        """Books a refund under the caller's key, once."""
+        doc = LEDGER_REFUND.new(
+            order_key(orderid, f"refund-{key}"), orderid=orderid, key=key, total=total,
+            ref=f"sandbox-{orderid}-{key}", date=timestamp(),
+        )  # fmt: skip
+        return self._once(doc)
+
+    def first_fault(self, orderid: str, kind: str) -> bool:
+        """True the first time only: `tok_error` fails once and then pays."""
+        doc = FAULT.new(order_key(orderid, kind), orderid=orderid, kind=kind, date=timestamp())
+        try:
+            self._database.put(doc)
+        except UpdateConflict:
+            return False
+        return True
+
+    def _once(self, doc: Doc) -> Doc:
+        try:
+            self._database.put(doc)
+        except UpdateConflict:
+            return self._database.get(doc["_id"])
+        return doc

@@ -1,0 +1,140 @@
+"""Reads and writes of orders: O1 to O4, and documents that are added once."""
+
+from collections.abc import Sequence
+
+from services.orders.documents import (
+    BOUGHT,
+    LINES_OF_AN_ORDER,
+    ORDERS_BETWEEN,
+    ORDERS_OF_A_CUSTOMER,
+    PERSONAL,
+    order_key,
+    order_partition,
+)
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.progress import Progress
+from shared.couch import AFTER_EVERYTHING, Database, Doc, Page, UpdateConflict, Written
+from shared.errors import Unavailable
+
+Row = tuple[str, str, str | None, str, Progress]
+"""orderid, placed, userid, currency, progress: all that a list of orders shows."""
+
+MOST_LINES = 200
+SWEEP_MARK = "orders-sweep"
+
+
+class OrderStore:
+    """The orders database as orders."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def place(self, docs: Sequence[Doc]) -> bool:
+        """Writes an order's first documents in one bulk; False when the order is there already."""
+        written = self._database.put_many(docs)
+        _refuse_failures(written)
+        return written[0].error is None
+
+    def add(self, doc: Doc) -> tuple[Doc, bool]:
+        """Writes an immutable document once: (what is stored, whether it was ours)."""
+        try:
+            self._database.put(doc)
+        except UpdateConflict:
+            return self._database.get(doc["_id"]), False
+        return doc, True
+
+    def add_all(self, docs: Sequence[Doc]) -> list[Written]:
+        """Many at once, each on its own; a conflict means that it is there already."""
+        written = self._database.put_many(docs)
+        _refuse_failures(written)
+        return written
+
+    def order(self, orderid: str) -> OrderDocuments:
+        """O1: a whole order. 1 partition query."""
+        return OrderDocuments(self._database.partition(order_partition(orderid)).all())
+
+    def lines(self, orderid: str) -> list[Doc]:
+        """O1: only its lines. 1 partition query."""
+        place = self._database.partition(order_partition(orderid))
+        return place.find(LINES_OF_AN_ORDER, {"type": "item", "line": {"$gt": 0}}, limit=MOST_LINES).items
+
+    def header(self, orderid: str) -> Doc:
+        """O2: an order's header. 1 read. Raises NoSuchDocument."""
+        return self._database.get(order_key(orderid, "order"))
+
+    def headers(self, orderids: Sequence[str]) -> dict[str, Doc]:
+        """O2 for many, by order id. 1 read."""
+        found = self._database.get_many([order_key(orderid, "order") for orderid in orderids])
+        return {doc["orderid"]: doc for doc in found.values()}
+
+    def personal_documents(self, userid: str, *, limit: int) -> list[Doc]:
+        """Documents that still name this person. 1 global query."""
+        rows = self._database.across_partitions.view(PERSONAL, key=userid, include_docs=True, limit=limit)
+        return [row["doc"] for row in rows if row["doc"]]
+
+    def overwrite_customers(self, docs: Sequence[Doc]) -> None:
+        """Replaces personal data (each with its `_rev`): what erasing a person does. Raises Unavailable when one is left."""
+        written = self._database.put_many(docs)
+        if any(row.error for row in written):
+            raise Unavailable("Some orders changed while they were erased; try again.")
+
+    def orders_of_a_customer(self, userid: str, *, limit: int, after: list | None = None) -> Page:
+        """O3: newest first; `after` is the key of the last row seen. 1 global query."""
+        return self._newest_first(ORDERS_OF_A_CUSTOMER, [userid], [userid, AFTER_EVERYTHING], limit, after)
+
+    def orders_between(self, start: str, end: str, *, limit: int, after: list | None = None) -> Page:
+        """O4: placed in [start, end), newest first. 1 global query."""
+        return self._newest_first(ORDERS_BETWEEN, [start], [end], limit, after)
+
+    def orders_placed_since(self, start: str, *, limit: int, after: list | None = None) -> Page:
+        """O7: oldest first, for the sweep. 1 global query."""
+        first = [*after, AFTER_EVERYTHING] if after else [start]
+        rows = self._database.across_partitions.view(
+            ORDERS_BETWEEN, start=first, end=[AFTER_EVERYTHING], group=True, limit=limit + 1
+        )
+        return _page(rows, limit)
+
+    def bought(self, userid: str, productid: str) -> bool:
+        """Whether a customer's payments less returns hold this product. 1 global query."""
+        rows = self._database.across_partitions.view(BOUGHT, key=[userid, productid], group=True)
+        return bool(rows) and rows[0]["value"] > 0
+
+    def sweep_mark(self) -> str | None:
+        """When the oldest order that may be unfinished was placed. 1 read."""
+        mark = self._database.get_local(SWEEP_MARK)
+        return mark["placed"] if mark else None
+
+    def set_sweep_mark(self, placed: str) -> None:
+        mark = self._database.get_local(SWEEP_MARK) or {}
+        self._database.put_local(SWEEP_MARK, {**mark, "placed": placed})
+
+    def _newest_first(self, view, lowest: list, highest: list, limit: int, after: list | None) -> Page:
+        start, inclusive = (after, False) if after else (highest, True)
+        rows = self._database.across_partitions.view(
+            view, start=start, end=lowest, descending=True, group=True, limit=limit + 2
+        )
+        if not inclusive and rows and rows[0]["key"] == after:
+            rows = rows[1:]
+        return _page(rows, limit)
+
+
+def row_of(item: Doc) -> Row:
+    """A grouped row of ORDERS_BETWEEN: key [placed, orderid, userid, currency]."""
+    placed, orderid, userid, currency = item["key"]
+    return orderid, placed, userid, currency, Progress(*item["value"])
+
+
+def customer_row_of(item: Doc) -> Row:
+    """A grouped row of ORDERS_OF_A_CUSTOMER: key [userid, placed, orderid, currency]."""
+    userid, placed, orderid, currency = item["key"]
+    return orderid, placed, userid, currency, Progress(*item["value"])
+
+
+def _page(rows: list[Doc], limit: int) -> Page:
+    return Page(rows[:limit], rows[limit - 1]["key"] if len(rows) > limit else None)
+
+
+def _refuse_failures(written: Sequence[Written]) -> None:
+    failed = [row for row in written if row.error and row.error != "conflict"]
+    if failed:
+        raise Unavailable(f"The database did not take {failed[0].id}: {failed[0].error}.")

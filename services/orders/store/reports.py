@@ -1,0 +1,51 @@
+"""Reads of what was sold (O5, O6, O8) and the report documents. Each report is one global query, however many orders there are."""
+
+from typing import Any
+
+from services.orders.documents import BEST_SELLERS, FULFILMENT, REPORTS, SALES, report_key, report_partition
+from services.orders.rules.periods import LEVELS, Span
+from shared.couch import AFTER_EVERYTHING, Database, Doc, Page, UpdateConflict
+
+Rows = list[dict[str, Any]]
+
+
+class ReportStore:
+    """The orders database as books."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def sales(self, by: str, span: Span) -> Rows:
+        """O5: key [y, m, d, h] cut to `by`, value {currency: [orders, units, gross, refunds]}. 1 global query."""
+        return self._database.across_partitions.view(
+            SALES, start=span.first_key(), end=span.last_key(), group_level=LEVELS[by]
+        )
+
+    def best_sellers(self, level: str, span: Span) -> Rows:
+        """O6: key [level, ...period, currency, productid, name], value [units, amount]. 1 global query."""
+        depth = {"all": 0, "year": 1, "month": 2, "day": 3}[level]
+        first = [level, *span.first_key()[:depth]]
+        last = [level, *span.last_key()[:depth], AFTER_EVERYTHING]
+        return self._database.across_partitions.view(BEST_SELLERS, start=first, end=last, group=True)
+
+    def fulfilment(self, span: Span) -> Rows:
+        """Key [y, m, d, stage], value {sum, count, min, max}. 1 global query."""
+        first, last = span.first_key()[:3], [*span.last_key()[:3], AFTER_EVERYTHING]
+        return self._database.across_partitions.view(FULFILMENT, start=first, end=last, group=True)
+
+    def reports(self, *, limit: int, cursor: str | None = None) -> Page:
+        """O8: reports asked for and closings made, newest first. 1 global query."""
+        return self._database.across_partitions.view_page(REPORTS, limit=limit, cursor=cursor, descending=True)
+
+    def report(self, reportid: str) -> dict[str, Doc]:
+        """O8: a report's documents by their key in the partition. 1 partition query."""
+        docs = self._database.partition(report_partition(reportid)).all()
+        return {doc["_id"].partition(":")[2]: doc for doc in docs}
+
+    def add(self, reportid: str, key: str, doc: Doc) -> Doc:
+        """Writes a report document once; what is stored."""
+        try:
+            self._database.put({**doc, "_id": report_key(reportid, key)})
+        except UpdateConflict:
+            return self._database.get(report_key(reportid, key))
+        return doc

@@ -1,0 +1,26 @@
+"""The Celery application: `celery -A services.worker.app worker`. It knows the services only by their tasks."""
+
+import os
+
+from celery import Celery
+from celery.signals import setup_logging
+
+from services.orders import tasks as orders
+from services.worker.schedule import keep_time
+from services.worker.settings import Settings
+from shared.jobs import open_queue
+from shared.settings import load
+from shared.web import log_as_json
+
+
+def create_worker(settings: Settings | None = None) -> Celery:
+    """The queue with every service's jobs and the timetable."""
+    settings = settings or load(Settings, os.environ)
+    queue = open_queue(settings.redis_url)
+    setup_logging.connect(lambda **_: log_as_json("worker", settings.log_level), weak=False)
+    orders.register(queue)
+    keep_time(queue)
+    return queue
+
+
+app = create_worker()

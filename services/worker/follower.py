@@ -1,0 +1,116 @@
+"""`python -m services.worker.follower`: the changes feed is the queue of record, this turns changes into jobs.
+
+The place reached is kept in the database, so neither a killed follower nor an emptied Redis loses anything.
+Followers share the changes by shards of the subject's hash; each shard has its own place and one follower at a time.
+"""
+
+import logging
+import os
+import signal
+import sys
+import time
+import zlib
+from threading import Event, Thread
+
+from celery import Celery
+from kombu.exceptions import OperationalError
+from redis import Redis
+from redis.exceptions import RedisError
+
+from services.orders import tasks as orders
+from services.worker.leases import Leases
+from services.worker.settings import Settings
+from shared.couch import Change, Database, DatabaseDesign, Server
+from shared.errors import AisleError
+from shared.jobs import Feed, enqueue, open_queue
+from shared.settings import load
+from shared.web import log_as_json
+
+log = logging.getLogger(__name__)
+
+WAIT_SECONDS = 4
+BATCH = 500
+IDLE_PAUSE, AWAY_PAUSE = 2.0, 1.0
+
+
+class ShardFollower:
+    """Follows one shard of one feed."""
+
+    def __init__(self, database: Database, feed: Feed, queue: Celery, leases: Leases, shard: int, shards: int) -> None:
+        self._database, self._feed, self._queue = database, feed, queue
+        self._leases, self._shard, self._shards = leases, shard, shards
+        self._checkpoint = f"follower-{shard}-of-{shards}"
+        self._selector = {**feed.selector, "type": {"$in": sorted(feed.routes)}}
+
+    def follow(self, stop: Event) -> None:
+        """Until `stop`: takes the shard when it may, and works through its changes."""
+        while not stop.is_set():
+            try:
+                if self._leases.hold(self._shard):
+                    self._work(stop)
+                else:
+                    stop.wait(IDLE_PAUSE)
+            except (AisleError, RedisError, OperationalError) as error:
+                log.warning("shard %s waits: %s", self._shard, type(error).__name__)
+                stop.wait(AWAY_PAUSE)
+
+    def _work(self, stop: Event) -> None:
+        place = self._database.get_local(self._checkpoint) or {"since": "0"}
+        while not stop.is_set() and self._leases.hold(self._shard):
+            found = self._database.changes(
+                place["since"], limit=BATCH, wait=WAIT_SECONDS, include_docs=True, selector=self._selector
+            )
+            for change in found.rows:
+                self._hand_on(change)
+            if found.last_seq != place["since"]:
+                place = {"since": found.last_seq, "date": time.time()}
+                self._keep(place)
+
+    def _hand_on(self, change: Change) -> None:
+        route = self._feed.routes.get(change.doc["type"]) if change.doc and not change.deleted else None
+        if route is None:
+            return
+        job, field = route
+        subject = change.doc[field]
+        if zlib.crc32(subject.encode()) % self._shards == self._shard:
+            enqueue(self._queue, job or change.doc["job"], subject)
+
+    def _keep(self, place: dict) -> None:
+        stored = self._database.get_local(self._checkpoint) or {}
+        self._database.put_local(self._checkpoint, {**stored, **place})
+
+
+def main() -> int:
+    settings = load(Settings, os.environ)
+    log_as_json("follower", settings.log_level)
+    server = Server(
+        settings.couch_url, username=settings.couch_username, password=settings.couch_password,
+        apikey=settings.couch_apikey, prefix=settings.database_prefix,
+    )  # fmt: skip
+    stop = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    leases = Leases(Redis.from_url(settings.redis_url), settings.follower_shards)
+    threads = [
+        Thread(target=follower.follow, args=(stop,), daemon=True)
+        for follower in _followers(settings, server, open_queue(settings.redis_url), leases)
+    ]
+    for thread in threads:
+        thread.start()
+    log.info("following the changes of %s", orders.FEED.database)
+    while not stop.wait(1.0):
+        if not all(thread.is_alive() for thread in threads):
+            log.error("a follower ended; so do we, to be started again")
+            return 1
+    leases.leave()
+    return 0
+
+
+def _followers(settings: Settings, server: Server, queue: Celery, leases: Leases) -> list[ShardFollower]:
+    database = server.open(DatabaseDesign(orders.FEED.database, ()))
+    shards = settings.follower_shards
+    return [ShardFollower(database, orders.FEED, queue, leases, shard, shards) for shard in range(shards)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+"""What the worker does by the clock: the whole timetable in one table (UTC)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from celery import Celery
+from celery.schedules import crontab
+
+from shared.jobs import CLOSE_BOOKS, DEEP_SWEEP_ORDERS, SWEEP_ORDERS
+
+
+@dataclass(frozen=True)
+class Row:
+    """A job and when it is due: every so many seconds, or at a time of day."""
+
+    name: str
+    job: str
+    due: float | crontab
+
+
+TIMETABLE: Final = (
+    Row("unfinished orders", SWEEP_ORDERS, 10.0),
+    Row("unfinished orders of the last hundred days", DEEP_SWEEP_ORDERS, crontab(minute="17")),
+    Row("close the books of yesterday and last month", CLOSE_BOOKS, crontab(hour="0", minute="10")),
+)
+
+
+def keep_time(queue: Celery) -> None:
+    """Gives the timetable to Celery's beat. A job that nobody fetched in time is dropped: the next one is as good."""
+    queue.conf.beat_schedule = {
+        row.name: {
+            "task": row.job,
+            "schedule": row.due,
+            "kwargs": {"subject": ""},
+            "options": {"expires": row.due if isinstance(row.due, float) else 3600},
+        }
+        for row in TIMETABLE
+    }

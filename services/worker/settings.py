@@ -1,0 +1,14 @@
+"""Settings of the worker's own two processes; the jobs read those of their services."""
+
+from dataclasses import dataclass
+
+from shared.settings import DatabaseSettings, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(DatabaseSettings):
+    """What the Celery worker and the follower read."""
+
+    follower_shards: int = setting(
+        "FOLLOWER_SHARDS", 2, "into how many parts the changes are dealt among followers; the same for all of them"
+    )

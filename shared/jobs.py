@@ -1,0 +1,61 @@
+"""Background jobs: their names, the one thing each is about, and how to ask for one. The worker does them.
+
+The queue only carries work: whatever is lost with it is found again from the database. So every job takes a
+single `subject` (an order's or a report's id) and may be done twice.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from celery import Celery
+
+ADVANCE_ORDER: Final = "orders.advance"
+COMPUTE_REPORT: Final = "orders.report"
+SWEEP_ORDERS: Final = "orders.sweep"
+DEEP_SWEEP_ORDERS: Final = "orders.deep_sweep"
+CLOSE_BOOKS: Final = "orders.close_books"
+
+QUEUE: Final = "aisle"
+LONGEST_COUNTDOWN: Final = 60
+"""Seconds a job may wait in the queue; what is due later is found by the sweep."""
+
+_REDELIVERED_AFTER = 2 * LONGEST_COUNTDOWN
+
+
+@dataclass(frozen=True)
+class Feed:
+    """Which changes of a database are work: `routes` maps a document's type to (job, the field that holds its subject).
+
+    A job of None means that the document itself names the job in `job`.
+    """
+
+    database: str
+    routes: dict[str, tuple[str | None, str]]
+    selector: dict
+
+
+def open_queue(redis_url: str) -> Celery:
+    """The queue, for those who ask for jobs and for the worker. No connection is made."""
+    queue = Celery("aisle", broker=redis_url)
+    queue.conf.update(
+        task_default_queue=QUEUE,
+        task_acks_late=True,
+        task_ignore_result=True,
+        task_serializer="json",
+        accept_content=["json"],
+        worker_prefetch_multiplier=1,
+        worker_hijack_root_logger=False,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        broker_transport_options={"visibility_timeout": _REDELIVERED_AFTER, "socket_timeout": 10},
+        beat_scheduler="celery.beat:Scheduler",
+        enable_utc=True,
+        timezone="UTC",
+    )
+    return queue
+
+
+def enqueue(queue: Celery, job: str, subject: str = "", *, countdown: float = 0) -> None:
+    """Asks for a job, `countdown` seconds from now (at most LONGEST_COUNTDOWN). Raises kombu's OperationalError while Redis is away."""
+    queue.send_task(job, kwargs={"subject": subject}, countdown=min(countdown, LONGEST_COUNTDOWN) or None)

@@ -9,7 +9,7 @@ UV_COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 
 	--no-emit-index-url --no-annotate --no-header --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run seed test lint check lock format clean
+.PHONY: help setup run seed test lint check check-deploy env backup restore lock format clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,19 @@ lint: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/lint-imports
+
+check-deploy: setup ## image, compose, Kubernetes, gateway, alerts: validated with their own tools and schemas
+	@$(BIN)/python -m deploy.checks
+
+env: setup ## write .env for docker compose, with fresh secrets
+	@$(BIN)/python -m deploy.env compose
+
+backup: setup ## copy all databases into backups/ (of COUCH_URL, else of the shop that runs here)
+	@COUCH_URL=$${COUCH_URL:-$$($(BIN)/python -m deploy.local couch-url)} $(BIN)/python -m deploy.backup save backups
+
+restore: setup ## put a copy back onto an empty server: make restore FROM=backups/MOMENT
+	@test -n "$(FROM)" || { echo "Which backup? make restore FROM=backups/MOMENT"; exit 1; }
+	@COUCH_URL=$${COUCH_URL:-$$($(BIN)/python -m deploy.local couch-url)} $(BIN)/python -m deploy.backup restore "$(FROM)"
 
 lock: setup ## write both lock files again from pyproject.toml
 	@$(UV_COMPILE) --extra local --extra dev -o requirements.lock

@@ -1,4 +1,5 @@
-"""`python -m deploy.local up` runs the shop on this machine; `seed` loads the sample shop into it."""
+"""`python -m deploy.local up` runs the shop on this machine; `seed` loads the sample shop into it; `couch-url` prints
+the address of its database, password included, for tools."""
 
 import argparse
 import asyncio
@@ -21,11 +22,11 @@ class Refused(Exception):
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m deploy.local", description=__doc__)
-    parser.add_argument("verb", choices=["up", "seed"])
+    parser.add_argument("verb", choices=["up", "seed", "couch-url"])
     verb = parser.parse_args().verb
     try:
         place = Place(Settings.read())
-        return _up(place) if verb == "up" else _seed(place)
+        return {"up": _up, "seed": _seed, "couch-url": _couch_url}[verb](place)
     except (BadSettings, Missing, NotLoaded, Refused) as error:
         print(error, file=sys.stderr)
         return 1
@@ -52,6 +53,11 @@ async def _run(place: Place, rows: list, environment: dict[str, str], new: bool)
 
 def _seed(place: Place) -> int:
     load(place.environment(), lambda line: print(line, flush=True))
+    return 0
+
+
+def _couch_url(place: Place) -> int:
+    print(place.couch_url)
     return 0
 
 

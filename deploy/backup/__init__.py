@@ -1,0 +1,1 @@
+"""Copies of all databases in files, and back: every leaf revision under its own number, attachments within."""

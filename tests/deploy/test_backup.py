@@ -1,0 +1,134 @@
+"""Backup and restore through the command line: what was on one server is on an empty other one, revision for revision."""
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+from deploy.checks.locks import ROOT
+from tests.processes import start_minicouch
+
+VIEW = {"views": {"sum": {"map": "function (doc) { emit(doc.kind, doc.number); }", "reduce": "_sum"}}}
+
+
+def backup(couch_url: str, *arguments: str, **env: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "deploy.backup", *arguments],
+        env={**os.environ, "COUCH_URL": couch_url, **env}, cwd=ROOT, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def source(couch_url: str) -> Iterator[tuple[str, str]]:
+    """A server's URL and the prefix of two databases on it."""
+    prefix = f"b{secrets.token_hex(4)}-"
+    goods, plain = f"{couch_url}/{prefix}goods", f"{couch_url}/{prefix}plain"
+    requests.put(goods, params={"partitioned": "true"}).raise_for_status()
+    requests.put(plain).raise_for_status()
+    documents = [
+        {"_id": f"Home#Pots & Pans:p{n}", "kind": "pan", "number": n, "name": f"Käse's {n} 🧀"}
+        for n in range(1200)
+    ]
+    requests.post(f"{goods}/_bulk_docs", json={"docs": documents}).raise_for_status()
+    requests.put(f"{goods}/_design/sum", json={**VIEW, "options": {"partitioned": False}}).raise_for_status()
+    conflict = [{"_id": "c:1", "_rev": f"1-{letter * 32}", "number": 1} for letter in "ab"]
+    requests.post(f"{goods}/_bulk_docs", json={"docs": conflict, "new_edits": False}).raise_for_status()
+    changed = requests.get(f"{goods}/Home%23Pots%20%26%20Pans%3Ap7").json()
+    requests.put(f"{goods}/Home%23Pots%20%26%20Pans%3Ap7", json={**changed, "number": -7}).raise_for_status()
+    gone = requests.get(f"{goods}/Home%23Pots%20%26%20Pans%3Ap8").json()
+    requests.delete(f"{goods}/Home%23Pots%20%26%20Pans%3Ap8", params={"rev": gone["_rev"]}).raise_for_status()
+    letter = {"content_type": "text/plain", "data": "aGVsbG8="}
+    requests.put(f"{plain}/letter", json={"_attachments": {"a.txt": letter}}).raise_for_status()
+    yield couch_url, prefix
+    requests.delete(goods)
+    requests.delete(plain)
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[str]:
+    process, url = start_minicouch(tmp_path / "empty")
+    yield url
+    process.stop()
+
+
+def seen(url: str, prefix: str) -> dict:
+    """All that a server tells about the two databases, but for what is its own (sequences)."""
+    goods, plain = f"{url}/{prefix}goods", f"{url}/{prefix}plain"
+    leaves = requests.get(f"{goods}/_changes", params={"style": "all_docs"}).json()["results"]
+    return {
+        "partitioned": requests.get(goods).json()["props"],
+        "documents": requests.get(
+            f"{goods}/_all_docs", params={"include_docs": "true", "conflicts": "true"}
+        ).json()["rows"],
+        "leaves": sorted(
+            (row["id"], sorted(leaf["rev"] for leaf in row["changes"]), row.get("deleted")) for row in leaves
+        ),
+        "ancestry": requests.get(f"{goods}/Home%23Pots%20%26%20Pans%3Ap7", params={"revs": "true"}).json(),
+        "report": requests.get(f"{goods}/_design/sum/_view/sum", params={"group": "true"}).json()["rows"],
+        "attachment": requests.get(f"{plain}/letter/a.txt").content,
+    }
+
+
+def test_what_is_saved_comes_back_on_an_empty_server(
+    source: tuple[str, str], empty: str, tmp_path: Path
+) -> None:
+    url, prefix = source
+    saved = backup(url, "save", str(tmp_path / "backups"), DATABASE_PREFIX=prefix)
+    assert saved.returncode == 0, saved.stderr
+    (folder,) = (tmp_path / "backups").iterdir()
+    restored = backup(empty, "restore", str(folder))
+    assert restored.returncode == 0, restored.stderr
+    before, after = seen(url, prefix), seen(empty, prefix)
+    assert len(before["documents"]) == 1201
+    for part, value in before.items():
+        assert after[part] == value, part
+
+
+def test_a_restore_never_writes_into_a_database_that_is_there(
+    source: tuple[str, str], tmp_path: Path
+) -> None:
+    url, prefix = source
+    backup(url, "save", str(tmp_path), DATABASE_PREFIX=prefix)
+    (folder,) = tmp_path.iterdir()
+    refused = backup(url, "restore", str(folder))
+    assert refused.returncode == 1
+    assert f"{prefix}goods, {prefix}plain is on the server already" in refused.stderr
+
+
+def test_a_damaged_file_is_noticed_before_anything_is_written(
+    source: tuple[str, str], empty: str, tmp_path: Path
+) -> None:
+    url, prefix = source
+    backup(url, "save", str(tmp_path), DATABASE_PREFIX=prefix)
+    (folder,) = [path for path in tmp_path.iterdir() if (path / "manifest.json").exists()]
+    damaged = (
+        folder / json.loads((folder / "manifest.json").read_text())["databases"][f"{prefix}plain"]["file"]
+    )
+    damaged.write_bytes(damaged.read_bytes()[:-9])
+    refused = backup(empty, "restore", str(folder))
+    assert refused.returncode == 1
+    assert damaged.name in refused.stderr
+    assert [name for name in requests.get(f"{empty}/_all_dbs").json() if not name.startswith("_")] == []
+
+
+def test_old_backups_are_removed_and_unfinished_ones_are_none(
+    source: tuple[str, str], tmp_path: Path
+) -> None:
+    url, prefix = source
+    (tmp_path / ".2026-01-01").mkdir()
+    for _ in range(3):
+        assert backup(url, "save", "--keep", "2", str(tmp_path), DATABASE_PREFIX=prefix).returncode == 0
+    assert len([path for path in tmp_path.iterdir() if not path.name.startswith(".")]) == 2
+    assert backup(url, "restore", str(tmp_path / ".2026-01-01")).returncode == 1
+
+
+def test_a_server_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    answer = backup("http://127.0.0.1:9", "save", str(tmp_path))
+    assert answer.returncode == 1
+    assert "does not answer" in answer.stderr

@@ -1,0 +1,183 @@
+"""Index files against a plain sorted list: rows, offsets, reductions and groups after any history of changes."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from deploy.local.minicouch.collation import sort_key
+from deploy.local.minicouch.reducers import built_in
+from deploy.local.minicouch.store import summaries
+from deploy.local.minicouch.store.indexes import EMPTY, END_DOCID, Index, Range, ViewSpec, shape_of
+
+REDUCER = built_in("_sum", sort_key)
+LEVELS = (0, 1, 2, 3, 4, 7)
+ODD_KEYS: list[Any] = [None, 5, "x", [], {"a": 1}, True]
+
+
+class Model:
+    """The same rows kept in a dictionary, and every answer computed the slow way."""
+
+    def __init__(self, path: Path, seed: int) -> None:
+        self.index = Index(path, [ViewSpec(REDUCER)])
+        self.chance = random.Random(seed)
+        self.docs: dict[str, list[tuple[Any, int]]] = {}
+        self.seq = 0
+
+    def emitted(self) -> list[tuple[Any, int]]:
+        return [(self.key(), self.chance.randrange(100)) for _ in range(self.chance.choice([0, 1, 1, 1, 2]))]
+
+    def key(self) -> Any:
+        if self.chance.random() < 0.1:
+            return self.chance.choice(ODD_KEYS)
+        whole = ["GBP", self.chance.randrange(3), self.chance.randrange(12), self.chance.randrange(28)]
+        return whole[: self.chance.choice([1, 2, 3, 4, 4, 4])]
+
+    def change(self, numbers: list[int], empty: bool = False, **how: bool) -> None:
+        changes = []
+        for number in numbers:
+            docid = f"d{number}"
+            self.docs[docid] = [] if empty else self.emitted()
+            rows = [(sort_key(k), orjson.dumps(k), orjson.dumps(v)) for k, v in self.docs[docid]]
+            changes.append((docid, [rows]))
+        self.seq += len(numbers)
+        self.index.apply(changes, self.seq, **how)
+
+    def rows(self) -> list[tuple[bytes, str, int, Any, int]]:
+        return sorted(
+            (sort_key(k), docid, n, k, v)
+            for docid, rows in self.docs.items()
+            for n, (k, v) in enumerate(rows)
+        )
+
+    def some_range(self) -> Range:
+        rows = self.rows()
+        if not rows or self.chance.random() < 0.1:
+            return Range(None, None, self.chance.random() < 0.5)
+        lo, hi = sorted(self.chance.choice(rows)[:2] for _ in range(2))
+        if self.chance.random() < 0.4:
+            lo, hi = (lo[0], ""), (hi[0], END_DOCID)
+        return Range(lo, hi, self.chance.random() < 0.5)
+
+    def check(self, ranges: int = 15) -> None:
+        rows = self.rows()
+        assert self.index.count(0) == len(rows)
+        assert [row[:2] for row in self.index.rows(0, Range())] == [row[:2] for row in rows]
+        with self.index.reading() as db:
+            for _ in range(ranges):
+                self.check_range(db, self.some_range())
+
+    def check_range(self, db: Any, rng: Range) -> None:
+        rows = self.rows()
+        lo, hi = rng.bounds
+        chosen = [row for row in rows if lo <= row[:2] < hi]
+        (total,) = self.index.reduce(db, 0, [rng])
+        assert total == (sum(row[4] for row in chosen) if chosen else EMPTY)
+        before = [row for row in rows if (row[:2] >= hi if rng.descending else row[:2] < lo)]
+        assert self.index.offset(db, 0, rng) == len(before)
+        for level in LEVELS:
+            wanted: dict[bytes, int] = {}
+            for row in reversed(chosen) if rng.descending else chosen:
+                key = row[3][:level] if level and isinstance(row[3], list) else row[3]
+                wanted[orjson.dumps(key)] = wanted.get(orjson.dumps(key), 0) + row[4]
+            assert list(self.index.groups(db, 0, rng, level)) == list(wanted.items())
+
+
+@pytest.fixture(params=[(20, 1), (300, 2), (1500, 3), (5000, 4)], ids=lambda p: f"{p[0]} documents")
+def model(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Model, int]]:
+    count, seed = request.param
+    model = Model(tmp_path / "index.sqlite", seed)
+    yield model, count
+    model.index.close()
+
+
+def test_any_history_answers_like_a_sorted_list(model: tuple[Model, int]) -> None:
+    under_test, count = model
+    under_test.change(list(range(count)), bulk=True, fresh=True)
+    under_test.index.summarise()
+    under_test.check()
+    for _ in range(4):
+        under_test.change(
+            under_test.chance.sample(range(count + 50), under_test.chance.choice([1, 3, min(count, 20)]))
+        )
+        under_test.check(5)
+    under_test.change(list(range(count, count + count // 2)))
+    under_test.check(5)
+    doomed = [n for n in range(count) if under_test.chance.random() < 0.9]
+    for start in range(0, len(doomed), 50):
+        under_test.change(doomed[start : start + 50], empty=True)
+    under_test.check(5)
+
+
+def test_an_unfinished_bulk_build_answers_from_the_rows(tmp_path: Path) -> None:
+    model = Model(tmp_path / "index.sqlite", 7)
+    model.change(list(range(600)), bulk=True, fresh=True)
+    model.check()
+    model.index.close()
+    model.index = Index(tmp_path / "index.sqlite", [ViewSpec(REDUCER)])
+    assert model.index.bulk
+    assert model.index.seq == 600
+    model.index.summarise()
+    model.check()
+    model.index.close()
+
+
+def test_a_report_reads_its_groups_and_not_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cost is counted: what a grouped and a ranged reduction read does not grow with the rows."""
+    read = {}
+    for count in (2_000, 40_000):
+        index = Index(tmp_path / f"{count}.sqlite", [ViewSpec(REDUCER)])
+        keys = [["GBP", 2019 + n % 5, n % 12 + 1, n % 28 + 1, n] for n in range(count)]
+        changes = [(f"d{n}", [[(sort_key(k), orjson.dumps(k), b"1")]]) for n, k in enumerate(keys)]
+        index.apply(changes, count, bulk=True, fresh=True)
+        index.summarise()
+        with index.reading() as db:
+            steps = 0
+
+            def step() -> int:
+                nonlocal steps
+                steps += 1
+                return 0
+
+            db.set_progress_handler(step, 100)
+            assert sum(state for _, state in index.groups(db, 0, Range(), 3)) == count
+            (part,) = index.reduce(db, 0, [Range((sort_key(["GBP", 2020, 6]), ""), None)])
+            assert 0 < part < count
+            db.set_progress_handler(None, 0)
+            read[count] = steps
+            assert 2 in shape_of(db, 0).levels
+        index.close()
+    assert read[40_000] < 6 * read[2_000]
+
+
+def test_what_did_not_change_is_not_written(tmp_path: Path) -> None:
+    index = Index(tmp_path / "index.sqlite", [ViewSpec(REDUCER)])
+    row = (sort_key("a"), b'"a"', b"1")
+    index.apply([("d", [[row]])], 1)
+    with index.reading() as db:
+        version = db.execute("PRAGMA data_version").fetchone()
+    index.apply([("d", [[row]])], 2)
+    assert index.rows(0, Range()) == [(sort_key("a"), "d", b'"a"', b"1")]
+    assert index.seq == 2
+    assert version
+    index.close()
+
+
+def test_rows_of_one_document_and_key_stay_in_one_block(tmp_path: Path) -> None:
+    index = Index(tmp_path / "index.sqlite", [ViewSpec(REDUCER)])
+    many = [(sort_key("a"), b'"a"', b"%d" % n) for n in range(1000)]
+    index.apply([("d", [many]), ("e", [many])], 2, bulk=True, fresh=True)
+    index.summarise()
+    with index.reading() as db:
+        assert index.reduce(db, 0, [Range(None, (sort_key("a"), "e"))]) == [sum(range(1000))]
+        assert index.offset(db, 0, Range((sort_key("a"), "e"))) == 1000
+    index.close()
+
+
+def test_prefixes_of_keys_agree() -> None:
+    for value in (["a", 1, None], [[1, 2], {"x": 1}], [], "abc", 5, [2**70, "ä"]):
+        key = b"part:" + sort_key(value)
+        assert summaries.prefixes_of(key, value, 3) == [summaries.prefix_of(key, value, n) for n in range(4)]

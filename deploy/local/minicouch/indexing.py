@@ -142,10 +142,8 @@ def _row(prefix: bytes, key: Any, value: Any) -> tuple[bytes, bytes, bytes]:
 
 
 def ordered(rows: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """Rows of one document: of equal keys CouchDB gives the larger value first, by Erlang's order of terms."""
-    if len(rows) < 2:
-        return rows
-    return sorted(rows, key=lambda row: erlang_order(row[1]), reverse=True)
+    """Rows of one document: those with equal keys go by value, in Erlang's order of terms."""
+    return rows if len(rows) < 2 else sorted(rows, key=lambda row: erlang_order(row[1]))
 
 
 def erlang_order(value: Any) -> tuple[Any, ...]:

@@ -86,7 +86,7 @@
   }
 
   function requireFrom(name, parent) {
-    const mod = resolve(name.split("/"), parent || {}, parent && /^\.\.?(\/|$)/.test(name) ? undefined : ddoc);
+    const mod = resolve(name.split("/"), (parent && parent.parent) || {}, ddoc);
     if (!modules.has(mod.id)) {
       modules.set(mod.id, mod.exports);
       try {
@@ -229,7 +229,7 @@
     require: (name) => requireFrom(name, null),
     provides: () => {}, registerType: () => {}, start: () => {}, send: () => {}, getRow: () => null,
   });
-  for (const name of ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "SharedArrayBuffer", "Atomics", "WebAssembly"]) {
+  for (const name of ["eval", "setTimeout", "clearTimeout", "setInterval", "clearInterval", "SharedArrayBuffer", "Atomics", "WebAssembly"]) {
     delete global[name];
   }
   // The dispatcher below keeps its own copies; a function that swaps these reaches nobody else.

@@ -322,6 +322,6 @@ def rows_in(
             conditions.append(f"(key, docid) {operator} (?, ?)")
             values += bound
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-    order = "key DESC, docid DESC, n DESC" if rng.descending else "key, docid, n"
+    order = "key DESC, docid DESC, n" if rng.descending else "key, docid, n"
     sql = f"SELECT key, docid, k, v FROM rows_{view} {where} ORDER BY {order} LIMIT ? OFFSET ?"
     return db.execute(sql, (*values, -1 if limit is None else limit, skip)).fetchall()

@@ -78,7 +78,7 @@ def parse(ddoc: dict[str, Any], db_partitioned: bool, db: Database | None = None
     language = ddoc.get("language", "javascript")
     partitioned = options.get("partitioned", db_partitioned)
     flags = [name for name in ("include_design", "local_seq") if options.get(name) is True]
-    found = sources(ddoc) if language == "javascript" else {}
+    found = sources(ddoc) if language != "query" else {}
     views: dict[str, View] = {}
     for number, (name, view) in enumerate(found.items()):
         reduce = view.get("reduce")
@@ -116,7 +116,7 @@ def _spec(
     return IndexSpec(
         SIGNATURE + hashlib.md5(text, usedforsecurity=False).hexdigest(),
         tuple(ViewSpec(view.reducer) for view in views.values()),
-        Mapper(db, lib, [view["map"] for view in found.values()], "local_seq" in flags),
+        Mapper(db, ddoc.get("language", "javascript"), lib, [view["map"] for view in found.values()], "local_seq" in flags),
         partitioned,
         "include_design" in flags,
     )
@@ -127,11 +127,14 @@ class Mapper:
     """Runs all map functions of a design document over a batch of documents."""
 
     db: Database
+    language: str
     lib: Any
     maps: Sequence[str]
     local_seq: bool
 
     def __call__(self, docs: list[StoredDoc]) -> list[list[list[tuple[Any, Any]]]]:
+        if self.language != "javascript":
+            raise CouchError(500, "unknown_query_language", self.language)
         return javascript.map_docs(self.lib, self.maps, [self._json(doc) for doc in docs])
 
     def _json(self, doc: StoredDoc) -> bytes:
@@ -156,17 +159,17 @@ Path = Sequence[tuple[str | None, tuple[str, ...]]]
 
 def rules(map_kind: str) -> list[Path]:
     return [
-        [("filters", (OBJECT,)), (ANY, (OBJECT, STRING))],
+        [("filters", (OBJECT,)), (ANY, (STRING, OBJECT))],
         [("language", (STRING,))],
-        [("lists", (OBJECT,)), (ANY, (OBJECT, STRING))],
+        [("lists", (OBJECT,)), (ANY, (STRING, OBJECT))],
         [("options", (OBJECT,))],
         [("options", (OBJECT,)), ("include_design", (BOOLEAN,))],
         [("options", (OBJECT,)), ("local_seq", (BOOLEAN,))],
         [("options", (OBJECT,)), ("partitioned", (BOOLEAN,))],
-        [("rewrites", (STRING, ARRAY))],
-        [("shows", (OBJECT,)), (ANY, (OBJECT, STRING))],
-        [("updates", (OBJECT,)), (ANY, (OBJECT, STRING))],
-        [("validate_doc_update", (STRING, OBJECT))],
+        [("rewrites", (ARRAY, STRING))],
+        [("shows", (OBJECT,)), (ANY, (STRING, OBJECT))],
+        [("updates", (OBJECT,)), (ANY, (STRING, OBJECT))],
+        [("validate_doc_update", (STRING,))],
         [("views", (OBJECT,)), ("lib", (OBJECT,))],
         [("views", (OBJECT,)), (ANY, (OBJECT,)), ("map", (map_kind,))],
         [("views", (OBJECT,)), (ANY, (OBJECT,)), ("reduce", (STRING,))],
@@ -206,6 +209,8 @@ def _check(value: Any, path: Path, walked: list[str]) -> None:
 def _compile(ddoc: dict[str, Any]) -> None:
     lib = (ddoc.get("views") or {}).get("lib")
     for name, view in sources(ddoc).items():
+        if not view["map"] or view.get("reduce") == "":
+            raise not_found("missing function")
         javascript.check("map", name, view["map"], lib)
         reduce = view.get("reduce")
         if isinstance(reduce, str) and reduce.startswith(BUILT_IN):

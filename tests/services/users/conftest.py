@@ -12,9 +12,13 @@ from typing import Any
 import pytest
 import requests
 
+from services.users.actions.tools import Tools
+from services.users.app import make_tools, open_server
 from services.users.documents import DESIGN
+from services.users.settings import Settings
 from shared.couch import Database, Server
-from shared.mail import read_mail
+from shared.mail import Received, read_mail
+from shared.settings import load
 
 PASSWORD = "correct horse battery"
 _numbers = itertools.count()
@@ -91,7 +95,7 @@ def mail(environment: dict[str, str]) -> Callable[[str], str]:
 
     def newest_token(email: str, after: int = 0) -> str:
         for _ in range(100):
-            letters = [letter for letter in read_mail(folder, email) if "token=" in letter.text]
+            letters = letters_with_token(folder, email)
             if len(letters) > after:
                 found = re.search(r"token=([\w.%-]+)", letters[0].text)
                 assert found
@@ -101,6 +105,10 @@ def mail(environment: dict[str, str]) -> Callable[[str], str]:
         raise AssertionError(f"no letter with a token reached {email}")
 
     return newest_token
+
+
+def letters_with_token(folder: Path, email: str) -> list[Received]:
+    return [letter for letter in read_mail(folder, email) if "token=" in letter.text]
 
 
 def new_email() -> str:
@@ -114,15 +122,16 @@ def email() -> str:
 
 
 @pytest.fixture
-def person(users_url: str, mail: Callable[[str], str]) -> Callable[..., Person]:
+def person(users_url: str, mail: Callable[..., str], environment: dict[str, str]) -> Callable[..., Person]:
     """person() registers, verifies and logs somebody in."""
 
     def make(email: str | None = None, name: str = "Ann") -> Person:
         email = email or new_email()
+        before = len(letters_with_token(Path(environment["MAIL_DIR"]), email))
         api = Api(users_url)
         registered = api.post("/v1/users", {"name": name, "email": email, "password": PASSWORD})
         assert registered.status_code == 201, registered.text
-        assert api.post("/v1/users/verify", {"token": mail(email)}).status_code == 200
+        assert api.post("/v1/users/verify", {"token": mail(email, after=before)}).status_code == 200
         return log_in(api, email)
 
     return make
@@ -139,3 +148,10 @@ def calls(answer: requests.Response) -> dict[str, int]:
     """The database calls of a request, as its Server-Timing says."""
     parts = re.findall(r'(\w+);dur=[^;]+;desc="(\d+)"', answer.headers["Server-Timing"])
     return {kind: int(number) for kind, number in parts}
+
+
+@pytest.fixture(scope="module")
+def tools(environment: dict[str, str], users_url: str) -> Tools:
+    """What actions and jobs work with, as the worker has it."""
+    settings = load(Settings, environment)
+    return make_tools(settings, open_server(settings))

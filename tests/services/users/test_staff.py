@@ -1,0 +1,120 @@
+"""Roles, staff management and the audit trail."""
+
+import subprocess
+import sys
+
+import pytest
+
+from services.users.documents import auth_id
+from tests.processes import ROOT
+from tests.services.users.conftest import PASSWORD, Api, log_in
+
+ADMIN = ("admin@example.com", "a password of the admin")
+
+
+@pytest.fixture(scope="module")
+def create_admin(environment, users_url, tmp_path_factory):
+    """create_admin() runs the command and returns what it printed."""
+    file = tmp_path_factory.mktemp("admin") / "password"
+    file.write_text(ADMIN[1] + "\n")
+    env = {**environment, "ADMIN_EMAIL": ADMIN[0], "ADMIN_PASSWORD_FILE": str(file), "PATH": "/usr/bin:/bin"}
+
+    def run() -> subprocess.CompletedProcess:
+        command = [sys.executable, "-m", "services.users", "create-admin"]
+        return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def admin(create_admin, users_url):
+    done = create_admin()
+    assert done.returncode == 0, done.stderr
+    return log_in(Api(users_url), *ADMIN)
+
+
+def test_the_command_may_be_repeated(admin, create_admin):
+    again = create_admin()
+    assert (again.returncode, "is admin already" in again.stdout) == (0, True)
+    assert ADMIN[1] not in again.stdout
+
+
+def test_a_customer_and_nobody_see_no_admin_endpoint(nobody, person, admin):
+    ann = person()
+    paths = [rule for rule in nobody.get("/openapi.json").json()["paths"].items() if rule[0].startswith("/v1/admin")]
+    assert len(paths) >= 6
+    for path, methods in paths:
+        for method in methods.keys() & {"get", "post", "put", "delete"}:
+            place = path.replace("{userid}", ann.userid)
+            assert nobody.call(method.upper(), place, json={}).status_code == 401
+            assert ann.call(method.upper(), place, json={}).status_code == 403
+
+
+def test_staff_comes_and_goes_and_the_trail_shows_it(admin, person, nobody):
+    bob = person(name="Bob")
+    made = admin.post("/v1/admin/staff", {"email": bob.email, "roles": ["staff"]})
+    assert (made.status_code, made.json()["roles"]) == (200, ["customer", "staff"])
+    staff = log_in(nobody, bob.email)
+    assert staff.get(f"/v1/admin/users/{bob.userid}").status_code == 200
+    assert staff.put(f"/v1/admin/staff/{bob.userid}", {"roles": ["admin"]}).status_code == 403, "staff is not admin"
+    assert [each["email"] for each in admin.get("/v1/admin/staff").json()["items"]] == [ADMIN[0], bob.email]
+    assert admin.put(f"/v1/admin/staff/{bob.userid}", {"roles": []}).json()["roles"] == ["customer"]
+    assert log_in(nobody, bob.email).get("/v1/admin/users?email=x@example.com").status_code == 403
+    trail = admin.get("/v1/admin/audit?limit=2").json()
+    assert [entry["details"]["after"] for entry in trail["items"]] == [["customer"], ["customer", "staff"]]
+    assert {(entry["actor"], entry["subject"], entry["action"]) for entry in trail["items"]} == {(admin.userid, bob.userid, "set roles")}
+    assert bob.email not in str(trail), "the trail names people by id, so that erasing one leaves nothing there"
+
+
+def test_the_trail_pages_without_gaps(admin, person):
+    ann = person()
+    for number in range(5):
+        admin.put(f"/v1/admin/users/{ann.userid}/closure", {"reason": f"number {number}"})
+    seen, cursor = [], ""
+    while cursor is not None:
+        page = admin.get(f"/v1/admin/audit?limit=2{cursor and '&cursor=' + cursor}").json()
+        seen += [entry["details"].get("reason") for entry in page["items"]]
+        cursor = page["next"]
+    assert seen[:5] == [f"number {number}" for number in reversed(range(5))]
+    assert admin.get("/v1/admin/audit?month=2020-01").json()["items"] == []
+    foreign = admin.get("/v1/admin/audit?limit=2").json()["next"]
+    other = admin.get(f"/v1/admin/audit?month=2020-01&cursor={foreign}")
+    assert (other.status_code, other.json()["code"]) == (400, "bad_cursor")
+
+
+def test_the_shop_keeps_an_admin(admin):
+    for answer in (
+        admin.put(f"/v1/admin/staff/{admin.userid}", {"roles": ["customer"]}),
+        admin.put(f"/v1/admin/users/{admin.userid}/closure", {"reason": "no"}),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (409, "last_admin")
+
+
+def test_a_closed_account_cannot_log_in_or_refresh(admin, person, nobody):
+    ann = person()
+    assert admin.put(f"/v1/admin/users/{ann.userid}/closure", {"reason": "asked for it"}).json()["active"] is False
+    assert nobody.post("/v1/sessions", {"email": ann.email, "password": PASSWORD}).status_code == 401
+    assert nobody.post("/v1/sessions/refresh", {"refresh_token": ann.refresh_token}).status_code == 401
+    assert ann.get("/v1/users/me").status_code == 401
+    assert admin.delete(f"/v1/admin/users/{ann.userid}/closure").json()["active"] is True
+    assert log_in(nobody, ann.email).userid == ann.userid
+
+
+def test_a_failed_action_is_written_down_too(admin, person, database):
+    ann = person()
+    doc = database.get(auth_id(ann.userid))
+    database.put({**doc, "active": False})
+    assert admin.put(f"/v1/admin/staff/{ann.userid}", {"roles": ["staff"]}).status_code == 404
+    newest = admin.get("/v1/admin/audit?limit=1").json()["items"][0]
+    assert (newest["action"], newest["details"]) == ("set roles: failed", {"code": "no_such_user"})
+
+
+def test_service_endpoints_want_the_service_secret(nobody, person, environment):
+    ann = person()
+    path = f"/v1/internal/users/{ann.userid}/checkout"
+    for headers in ({}, {"Authorization": "Service wrong"}, {"Authorization": f"Bearer {ann.token}"}, {"Authorization": "Service "}):
+        assert nobody.get(path, headers=headers).status_code == 401
+    headers = {"Authorization": f"Service {environment['SERVICE_SECRET']}"}
+    answer = nobody.get(path, headers=headers)
+    assert (answer.status_code, answer.json()["email"], answer.json()["addresses"]) == (200, ann.email, [])
+    assert nobody.get("/v1/internal/users/nobody/checkout", headers=headers).status_code == 404

@@ -8,10 +8,12 @@ from typing import Any, Literal
 from shared.couch.indexes import Declared, View
 from shared.couch.search import words
 
-Kind = Literal["text", "keyword", "number", "path"]
+Kind = Literal["text", "keyword", "number", "path", "place"]
 
 _EACH = "  function each(v, f) { (Array.isArray(v) ? v : [v]).forEach(f); }"
 _PATHS = '  function paths(v, f) { if (Array.isArray(v)) v.forEach(function (_, n) { f(v.slice(0, n + 1).join("#")); }); }'
+
+_PLACES = '  function places(v, f) { if (Array.isArray(v)) f(v.join("#")); }'
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class SearchField:
     """One indexed field. `path` may be dotted; `each` marks an array; `weight` multiplies its hits; `facet` makes it countable.
 
     A `text` is found by its words, a `keyword` as a whole, a `number` in ranges; a `path` is an array of levels, found by
-    itself and by everything above it, joined by `#`. `called` names it in queries when one path is indexed twice.
+    itself and by everything above it, joined by `#`, a `place` only by itself. `called` names it in queries when one path is indexed twice.
     """
 
     path: str
@@ -41,8 +43,8 @@ class SearchField:
 
     def visit(self, act: str) -> str:
         """JavaScript running `act` for every value `x` of the right type."""
-        if self.kind == "path":
-            return f"  paths({self.value()}, function (x) {{ {act} }});"
+        if self.kind in ("path", "place"):
+            return f"  {self.kind}s({self.value()}, function (x) {{ {act} }});"
         test = {"number": "typeof x === 'number'", "text": "typeof x === 'string'"}.get(self.kind, "typeof x === 'string' && x")
         return f"  each({self.value()}, function (x) {{ if ({test}) {{ {act} }} }});"
 
@@ -73,11 +75,11 @@ class SearchIndex(Declared):
 
     def function(self, lines: list[str]) -> str:
         guard = " || ".join(f"doc[{json.dumps(name)}] !== {json.dumps(value)}" for name, value in self.only) or "false"
-        head = ["function (doc) {", f"  if ({guard}) return;", words.JAVASCRIPT, _EACH, _PATHS]
+        head = ["function (doc) {", f"  if ({guard}) return;", words.JAVASCRIPT, _EACH, _PATHS, _PLACES]
         return "\n".join([*head, *lines, "}"])
 
     def design_document(self) -> dict[str, Any]:
-        keywords = {each.name: "keyword" for each in self.fields if each.kind in ("keyword", "path")}
+        keywords = {each.name: "keyword" for each in self.fields if each.kind in ("keyword", "path", "place")}
         analyzer = {"name": "perfield", "default": {"name": "standard", "stopwords": []}, "fields": keywords}
         index = {"index": self.index_function(), "analyzer": analyzer}
         return {"options": {"partitioned": self.partitioned}, "indexes": {self.name: index}}
@@ -114,7 +116,7 @@ class NouveauIndex(Declared):
         return self.of.partitioned
 
     def design_document(self) -> dict[str, Any]:
-        keywords = {each.name: "keyword" for each in self.of.fields if each.kind in ("keyword", "path")}
+        keywords = {each.name: "keyword" for each in self.of.fields if each.kind in ("keyword", "path", "place")}
         function = self.of.function([each.visit(_nouveau(each)) for each in self.of.fields])
         index = {"index": function, "default_analyzer": "standard", "field_analyzers": keywords}
         return {"options": {"partitioned": self.partitioned}, "nouveau": {self.name: index}}

@@ -1,0 +1,1 @@
+"""One plain function per verb; HTTP and jobs call the same ones."""

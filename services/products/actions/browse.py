@@ -1,0 +1,176 @@
+"""Reading the catalogue: menu, lists, search, suggestions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from services.products.documents import category_path
+from services.products.rules import categories
+from services.products.rules.product import one_each, public
+from services.products.rules.searching import (
+    FACET_FIELDS,
+    SORTS,
+    did_you_mean,
+    facets,
+    price_bands,
+    suggestions,
+)
+from services.products.store import Store
+from shared.couch import Doc, Page, SearchPage, SearchQuery, search_for
+from shared.errors import NotFound
+
+
+class NoSuchCategory(NotFound):
+    code, title = "no_such_category", "No such category"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a list of products is asked for. `cursor` is the database's."""
+
+    category: tuple[str, ...] | None = None
+    subcategories: bool = False
+    q: str = ""
+    brands: tuple[str, ...] = ()
+    colours: tuple[str, ...] = ()
+    min_price: int | None = None
+    max_price: int | None = None
+    sort: str | None = None
+    facets: tuple[str, ...] = ()
+    limit: int = 20
+    cursor: Any = None
+
+    @property
+    def one_category(self) -> bool:
+        return self.category is not None and not self.subcategories
+
+    @property
+    def filtered(self) -> bool:
+        return bool(self.brands or self.colours or self.min_price is not None or self.max_price is not None)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A list of products: documents, where the next page begins, and what goes along with them."""
+
+    docs: Sequence[Doc]
+    next: Any
+    more: dict[str, Any]
+
+
+def menu(store: Store, under: Sequence[str], depth: int | None) -> tuple[bytes, str]:
+    """The category tree as JSON bytes and its ETag; no database call while the catalogue's version stays. Raises NoSuchCategory."""
+    question = f"{depth}:{category_path(under)}"
+    version = store.menu.version()
+    kept = store.menu.get(version, question) if version else None
+    if kept:
+        return kept
+    tree = categories.tree(store.catalogue.categories(under, depth), under)
+    if under and not tree["count"]:
+        raise NoSuchCategory(f"There is no category {category_path(under)!r}; GET /v1/categories lists them.")
+    return store.menu.put(version, question, orjson.dumps(tree))
+
+
+def products(store: Store, asked: Question) -> Listed:
+    """The cheapest way to answer: a partition's index, the tree of categories, or a search index."""
+    if asked.one_category and not asked.q and not asked.facets:
+        return _category(store, asked)
+    if not asked.q and not asked.facets and not asked.filtered and asked.sort in (None, "relevance"):
+        page = store.catalogue.subtree(asked.category or (), asked.limit, asked.cursor)
+        return Listed(one_each(page.items), page.next, _crumbs(asked))
+    return _search(store, asked)
+
+
+def suggest(store: Store, text: str, limit: int) -> list[dict[str, Any]]:
+    """Brands, categories and products for an unfinished query, in one call to the database."""
+    query = search_for(text.rstrip(), counts=("brand_is", "category"))
+    if not query.all_words:
+        return []
+    page = store.catalogue.search(query, limit, None)
+    return suggestions(text, one_each(page.items), page.counts, limit)
+
+
+def best_rated(store: Store, limit: int, cursor: Any) -> Page:
+    """The leaderboard: by the average that is very likely exceeded, not the plain one."""
+    return store.catalogue.best_rated(limit, cursor)
+
+
+def lookup(store: Store, productids: Sequence[str]) -> dict[str, Any]:
+    """{found: products, missing: ids}, in the order asked."""
+    docs = store.catalogue.all_by_productid(productids)
+    return {
+        "found": [public(docs[each]) for each in dict.fromkeys(productids) if each in docs],
+        "missing": [each for each in dict.fromkeys(productids) if each not in docs],
+    }
+
+
+def _category(store: Store, asked: Question) -> Listed:
+    sort = asked.sort if asked.sort and asked.sort != "relevance" else "name"
+    page = store.catalogue.category_by(sort, asked.category or (), _selector(asked), asked.limit, asked.cursor)
+    return Listed(page.items, page.next, _crumbs(asked))
+
+
+def _selector(asked: Question) -> Doc:
+    selector: Doc = {}
+    if asked.brands:
+        selector["brand"] = {"$in": list(asked.brands)}
+    if asked.colours:
+        selector["colours"] = {"$elemMatch": {"$in": list(asked.colours)}}
+    bounds = {"$gte": asked.min_price, "$lte": asked.max_price}
+    if price := {operator: value for operator, value in bounds.items() if value is not None}:
+        selector["price.amount"] = price
+    return selector
+
+
+def _search(store: Store, asked: Question) -> Listed:
+    query = _query(asked)
+    page, forgiven = _found(store, asked, query), False
+    if not page.total and query.all_words and asked.cursor is None:
+        page, forgiven = _found(store, asked, query.forgiven()), True
+    docs = one_each(page.items)
+    more: dict[str, Any] = {"total": page.total, **_crumbs(asked)}
+    if asked.facets:
+        more["facets"] = facets(asked.facets, page.counts, page.ranges)
+    if forgiven:
+        more["did_you_mean"] = did_you_mean(query, docs)
+    if page.cannot:
+        more["cannot"] = list(page.cannot)
+    following = None if page.next is None else [page.next, forgiven]
+    return Listed(docs, following, more)
+
+
+def _found(store: Store, asked: Question, query: SearchQuery) -> SearchPage:
+    cursor, forgiving = asked.cursor or (None, query.forgiving)
+    if forgiving and not query.forgiving:
+        query = query.forgiven()
+    if asked.one_category and not asked.facets:
+        return store.catalogue.search_in_category(asked.category or (), query, asked.limit, cursor)
+    return store.catalogue.search(query, asked.limit, cursor)
+
+
+def _query(asked: Question) -> SearchQuery:
+    filters = {"brand_is": asked.brands, "colour": asked.colours}
+    if asked.category and not (asked.one_category and not asked.facets):
+        filters["category_is" if asked.one_category else "category"] = (category_path(asked.category),)
+    ranges = {} if asked.min_price is None and asked.max_price is None else {"price": (asked.min_price, asked.max_price)}
+    return search_for(
+        asked.q,
+        filters={name: values for name, values in filters.items() if values},
+        ranges=ranges,
+        sort=_sort(asked),
+        counts=tuple(FACET_FIELDS[name] for name in asked.facets if name != "price"),
+        bands={"price": price_bands()} if "price" in asked.facets else {},
+    )
+
+
+def _sort(asked: Question) -> str | None:
+    """By relevance when there are words, else by name."""
+    if asked.q:
+        return SORTS[asked.sort or "relevance"]
+    return SORTS[asked.sort if asked.sort and asked.sort != "relevance" else "name"]
+
+
+def _crumbs(asked: Question) -> dict[str, Any]:
+    return {"breadcrumbs": categories.breadcrumbs(asked.category)} if asked.category else {}

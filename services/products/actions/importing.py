@@ -1,0 +1,191 @@
+"""Bulk import and export: streamed, a batch in memory at a time, idempotent, so that a broken import is simply sent again."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from services.products.actions.catalogue import open_stock, price_change, replace
+from services.products.documents import product_id
+from services.products.rules import ledger
+from services.products.rules.ledger import Head
+from services.products.rules.product import (
+    BadProduct,
+    checked,
+    content_of,
+    document,
+    replaced,
+    same_content,
+)
+from services.products.store import Store
+from shared.couch import Doc, Written
+from shared.errors import AisleError
+
+BATCH = 500
+MOST_FAILURES = 10_000
+EXPORT_PAGE = 200
+
+
+@dataclass(frozen=True)
+class Line:
+    """One product of the file: `data` as parsed, or what made it unreadable."""
+
+    number: int
+    data: Any = None
+    problem: AisleError | None = None
+
+
+@dataclass
+class Outcome:
+    """What became of the lines; `lines` is the last line dealt with."""
+
+    lines: int = 0
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    failed: list[Doc] = field(default_factory=list)
+    failures: int = 0
+
+    def fail(self, line: int, error: AisleError) -> None:
+        self.failures += 1
+        if len(self.failed) < MOST_FAILURES:
+            self.failed.append({"line": line, "code": error.code, "detail": error.detail})
+
+    def answer(self) -> Doc:
+        self.failed.sort(key=lambda each: each["line"])
+        return {"created": self.created, "updated": self.updated, "unchanged": self.unchanged, "failed": self.failed}
+
+    def summary(self) -> Doc:
+        return {"lines": self.lines, "created": self.created, "updated": self.updated, "unchanged": self.unchanged, "failed": self.failures}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A valid line: the product's content and the stock it starts with."""
+
+    number: int
+    content: Doc
+    stock: int | None
+
+
+def run(store: Store, lines: Iterable[Line], date: str, tell: Callable[[Doc], None]) -> Outcome:
+    """Imports every line. An error of the database ends it: the answer says the first line that was not dealt with."""
+    outcome = Outcome()
+    try:
+        for batch in _batches(lines, outcome):
+            _write(store, batch, date, outcome)
+            outcome.lines = max(outcome.lines, batch[-1].number)
+            tell(outcome.summary())
+    except AisleError as error:
+        error.extra |= {"resume_from_line": outcome.lines + 1, **outcome.summary()}
+        raise
+    tell(outcome.summary() | {"done": True})
+    return outcome
+
+
+def export(store: Store) -> Iterator[Doc]:
+    """Every product as an import line takes it, category by category."""
+    cursor = None
+    while True:
+        page = store.catalogue.everything(EXPORT_PAGE, cursor)
+        for doc in page.items:
+            yield content_of(doc) | {"stock": doc["stock"]}
+        if page.next is None:
+            return
+        cursor = page.next
+
+
+def _batches(lines: Iterable[Line], outcome: Outcome) -> Iterator[list[Wanted]]:
+    """Valid lines, at most BATCH at a time, no product twice in one batch."""
+    batch: dict[str, Wanted] = {}
+    for line in lines:
+        try:
+            if line.problem:
+                raise line.problem
+            content, stock = checked(line.data)
+        except (BadProduct, AisleError) as error:
+            outcome.fail(line.number, error)
+            continue
+        if len(batch) == BATCH or content["productid"] in batch:
+            yield list(batch.values())
+            batch = {}
+        batch[content["productid"]] = Wanted(line.number, content, stock)
+    if batch:
+        yield list(batch.values())
+
+
+def _write(store: Store, batch: list[Wanted], date: str, outcome: Outcome) -> None:
+    ids = {wanted.content["productid"]: product_id(wanted.content["taxonomy"], wanted.content["productid"]) for wanted in batch}
+    there = store.catalogue.get_many(list(ids.values()))
+    absent = [wanted for wanted in batch if ids[wanted.content["productid"]] not in there]
+    elsewhere = store.catalogue.places_of([wanted.content["productid"] for wanted in absent]) if absent else {}
+    moving = [wanted for wanted in absent if wanted.content["productid"] in elsewhere]
+    fresh = [wanted for wanted in absent if wanted.content["productid"] not in elsewhere]
+    present = [(wanted, there[ids[wanted.content["productid"]]]) for wanted in batch if ids[wanted.content["productid"]] in there]
+    changed = [(wanted, doc) for wanted, doc in present if not same_content(doc, wanted.content)]
+    outcome.unchanged += len(present) - len(changed)
+    _create(store, fresh, date, outcome)
+    _update(store, changed, date, outcome)
+    for wanted in moving:
+        _one_by_one(store, wanted, date, outcome)
+    if fresh or moving:
+        store.menu.changed()
+
+
+def _create(store: Store, fresh: list[Wanted], date: str, outcome: Outcome) -> None:
+    """The first movement of each before the product itself: a crash in between leaves nothing that a second import cannot finish."""
+    _open_stocks(store, [wanted for wanted in fresh if wanted.stock], date)
+    docs = [document(wanted.content, date, stock=wanted.stock or 0) for wanted in fresh]
+    for wanted, row in zip(fresh, store.catalogue.put_many(docs) if docs else [], strict=True):
+        if not row.error:
+            outcome.created += 1
+        elif row.error == "conflict":
+            _one_by_one(store, wanted, date, outcome)
+        else:
+            outcome.fail(wanted.number, _refused(row))
+
+
+def _open_stocks(store: Store, stocked: list[Wanted], date: str) -> None:
+    slots = [
+        ledger.movement(
+            Head(), wanted.content["productid"], wanted.content["taxonomy"], wanted.stock or 0, ledger.CREATED,
+            f"created {wanted.content['productid']}", date,
+        )
+        for wanted in stocked
+    ]  # fmt: skip
+    for wanted, row in zip(stocked, store.ledger.write(slots) if slots else [], strict=True):
+        if row.error or row.accepted:
+            open_stock(store, wanted.content, wanted.stock or 0, date)
+
+
+def _update(store: Store, changed: list[tuple[Wanted, Doc]], date: str, outcome: Outcome) -> None:
+    docs = [replaced(doc, wanted.content, date) for wanted, doc in changed]
+    prices = [change for wanted, doc in changed if (change := price_change(doc, wanted.content, date))]
+    written = store.catalogue.put_many([*docs, *prices]) if docs else []
+    for (wanted, _), row in zip(changed, written, strict=False):
+        if not row.error:
+            outcome.updated += 1
+        elif row.error == "conflict":
+            _one_by_one(store, wanted, date, outcome)
+        else:
+            outcome.fail(wanted.number, _refused(row))
+
+
+def _one_by_one(store: Store, wanted: Wanted, date: str, outcome: Outcome) -> None:
+    """A product that somebody else changes too, or that moves to another category."""
+    try:
+        before = store.catalogue.by_productid(wanted.content["productid"])
+        if same_content(before, wanted.content):
+            outcome.unchanged += 1
+            return
+        replace(store, wanted.content["productid"], wanted.content, None, date)
+        outcome.updated += 1
+    except AisleError as error:
+        if error.status >= 500:
+            raise
+        outcome.fail(wanted.number, error)
+
+
+def _refused(row: Written) -> AisleError:
+    error = BadProduct(f"The database refused it: {row.error} ({row.reason}).")
+    error.extra["database"] = row.error
+    return error

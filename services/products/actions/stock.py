@@ -1,0 +1,186 @@
+"""Stock for checkout and for admins; how it is kept from being oversold is told in `rules.ledger`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from services.products.documents import (
+    RESERVATION,
+    SETTLEMENT,
+    reservation_id,
+    settlement_id,
+)
+from services.products.rules import ledger as rules
+from services.products.rules.ledger import Head, Line, OutOfStock
+from services.products.store import Store
+from shared.couch import Doc, UpdateConflict, Written, time_ordered_id
+from shared.errors import Conflict
+
+_RECENT = 100
+
+
+class ReservationClosed(Conflict):
+    code, title = "reservation_closed", "This order's reservation has ended"
+
+
+class ReservationDiffers(Conflict):
+    code, title = "reservation_differs", "This order has reserved something else"
+
+
+def reserve(store: Store, orderid: str, lines: Sequence[Line], expires: str, date: str) -> None:
+    """Takes every line out of stock for this order, or nothing. Usually one write; a repeated request takes nothing twice.
+
+    Raises OutOfStock (`items`: [{productid, available}]), ReservationClosed, ReservationDiffers.
+    """
+    with store.ledger.turn(line.productid for line in lines):
+        ends = _ends(store, lines)
+        _refuse_what_is_short(lines, ends)
+        slots = [_slot(*ends[line], orderid, date) for line in lines]
+        claims = [_claim(line, orderid, expires, date) for line in lines]
+        written = store.ledger.write([*claims, *slots])
+        claimed, taken = written[: len(lines)], written[len(lines) :]
+        try:
+            _take_the_rest(store, lines, slots, claimed, taken, orderid, date)
+        except OutOfStock:
+            _end(store, orderid, lines, rules.RELEASED, date)
+            raise
+
+
+def confirm(store: Store, orderid: str, lines: Sequence[Line], date: str) -> None:
+    """The reserved goods are sold. Raises ReservationClosed when they were given back and cannot be had again."""
+    for line, settled in _settle(store, orderid, lines, rules.SOLD, date).items():
+        if settled is not None and settled["outcome"] != rules.SOLD:
+            _take_again(store, orderid, line, settled, date)
+
+
+def release(store: Store, orderid: str, lines: Sequence[Line], reference: str, date: str) -> None:
+    """The goods go back: once when they were only reserved, once for each `reference` after they were sold."""
+    _end(store, orderid, lines, rules.RELEASED, date, reference)
+
+
+def adjust(store: Store, product: Doc, delta: int, note: str, mark: str, date: str) -> Doc:
+    """Goods come in or are written off by an admin; the same `mark` does it once. Raises OutOfStock below zero."""
+    line = Line(product["productid"], tuple(product["taxonomy"]), abs(delta))
+    recent = store.ledger.movements(line.taxonomy, line.productid, _RECENT)
+    done = next((each for each in recent if each["mark"] == mark), None)
+    return done or store.ledger.append(line, delta, rules.ADJUSTED, mark, date, note=note)
+
+
+def _ends(store: Store, lines: Sequence[Line]) -> dict[Line, tuple[Line, Head]]:
+    """Where each chain ends; read from the database where nobody remembers it or too few seem to be left."""
+    heads = store.ledger.remembered(lines)
+    known = {line: (line, heads[line]) for line in lines if line in heads and heads[line].level >= line.quantity}
+    return {line: known.get(line) or store.ledger.end(line) for line in lines}
+
+
+def _refuse_what_is_short(lines: Sequence[Line], ends: Mapping[Line, tuple[Line, Head]]) -> None:
+    short = [line for line in lines if ends[line][1].level < line.quantity]
+    if short:
+        names = ", ".join(line.productid for line in short)
+        available = [{"productid": line.productid, "available": ends[line][1].level} for line in short]
+        raise OutOfStock(f"Not enough in stock of {names}.", items=available)
+
+
+def _slot(line: Line, head: Head, orderid: str, date: str) -> Doc:
+    return rules.movement(
+        head, line.productid, line.taxonomy, -line.quantity, rules.RESERVED, time_ordered_id(), date, orderid=orderid
+    )
+
+
+def _claim(line: Line, orderid: str, expires: str, date: str) -> Doc:
+    return RESERVATION.new(
+        reservation_id(line.taxonomy, line.productid, orderid), productid=line.productid, taxonomy=list(line.taxonomy),
+        orderid=orderid, quantity=line.quantity, date=date, expires=expires,
+    )  # fmt: skip
+
+
+def _take_the_rest(
+    store: Store, lines: Sequence[Line], slots: Sequence[Doc], claimed: Sequence[Written], taken: Sequence[Written], orderid: str, date: str,
+) -> None:  # fmt: skip
+    repeated = []
+    for line, slot, claim, written in zip(lines, slots, claimed, taken, strict=True):
+        ours = store.ledger.is_ours(slot, written)
+        if claim.error:
+            repeated.append(line)
+        elif not ours:
+            store.ledger.append(line, -line.quantity, rules.RESERVED, slot["mark"], date, orderid=orderid)
+    if repeated:
+        _repeat(store, orderid, repeated, date)
+
+
+def _repeat(store: Store, orderid: str, lines: Sequence[Line], date: str) -> None:
+    """This order was here before: take what is missing, give back what was taken twice."""
+    claims = store.ledger.get_many([reservation_id(line.taxonomy, line.productid, orderid) for line in lines])
+    outcomes = _outcomes(store, orderid, lines)
+    held = store.ledger.held([(orderid, line.productid) for line in lines])
+    for line in lines:
+        claim = claims[reservation_id(line.taxonomy, line.productid, orderid)]
+        outcome = outcomes.get(line)
+        due = 0 if outcome in (rules.RELEASED, rules.EXPIRED) else claim["quantity"]
+        _bring_to(store, orderid, line, held.get((orderid, line.productid), 0), due, date)
+        if outcome in (rules.RELEASED, rules.EXPIRED):
+            raise ReservationClosed(f"The goods of order {orderid} were given back ({outcome}); place a new order.")
+        if claim["quantity"] != line.quantity:
+            raise ReservationDiffers(f"Order {orderid} has reserved {claim['quantity']} of {line.productid}.")
+
+
+def _bring_to(store: Store, orderid: str, line: Line, held: int, due: int, date: str) -> None:
+    if held != due:
+        reason = rules.RELEASED if held > due else rules.RESERVED
+        store.ledger.append(line, held - due, reason, time_ordered_id(), date, orderid=orderid)
+
+
+def _settle(store: Store, orderid: str, lines: Sequence[Line], outcome: str, date: str) -> dict[Line, Doc | None]:
+    """Writes how each reservation ended; for one that had ended already, how (None: this write decided). 1 write."""
+    docs = [_settlement(line, orderid, outcome, date) for line in lines]
+    written = store.ledger.write(docs)
+    late = [doc["_id"] for doc, row in zip(docs, written, strict=True) if row.error]
+    stored = store.ledger.get_many(late)
+    return {line: stored.get(doc["_id"]) for line, doc in zip(lines, docs, strict=True)}
+
+
+def _settlement(line: Line, orderid: str, outcome: str, date: str, reference: str = "") -> Doc:
+    more: dict[str, Any] = {"reference": reference} if reference else {}
+    return SETTLEMENT.new(
+        settlement_id(line.taxonomy, line.productid, orderid, reference), productid=line.productid, taxonomy=list(line.taxonomy),
+        orderid=orderid, outcome=outcome, quantity=line.quantity, date=date, **more,
+    )  # fmt: skip
+
+
+def _outcomes(store: Store, orderid: str, lines: Sequence[Line]) -> dict[Line, str]:
+    ids = {line: settlement_id(line.taxonomy, line.productid, orderid) for line in lines}
+    stored = store.ledger.get_many(list(ids.values()))
+    return {line: stored[docid]["outcome"] for line, docid in ids.items() if docid in stored}
+
+
+def _end(store: Store, orderid: str, lines: Sequence[Line], outcome: str, date: str, reference: str = "release") -> None:
+    settled = _settle(store, orderid, lines, outcome, date)
+    decided = [line for line, before in settled.items() if before is None]
+    held = store.ledger.held([(orderid, line.productid) for line in decided]) if decided else {}
+    for line, before in settled.items():
+        if before is None:
+            _bring_to(store, orderid, line, held.get((orderid, line.productid), 0), 0, date)
+        elif before["outcome"] == rules.SOLD:
+            _bring_back(store, orderid, line, reference, date)
+
+
+def _bring_back(store: Store, orderid: str, line: Line, reference: str, date: str) -> None:
+    """Goods that were sold come back; the settlement's id makes it once for each reference."""
+    written = store.ledger.write([_settlement(line, orderid, rules.RELEASED, date, reference)])[0]
+    if not written.error:
+        mark = time_ordered_id()
+        store.ledger.append(line, line.quantity, rules.RELEASED, mark, date, orderid=orderid, note=reference)
+
+
+def _take_again(store: Store, orderid: str, line: Line, settled: Doc, date: str) -> None:
+    """A payment came after the goods were given back: they are taken again if they are there."""
+    try:
+        settled = store.ledger.put({**settled, "outcome": rules.SOLD, "date": date})
+    except UpdateConflict:
+        return confirm(store, orderid, [line], date)
+    held = store.ledger.held([(orderid, line.productid)]).get((orderid, line.productid), 0)
+    try:
+        _bring_to(store, orderid, line, held, line.quantity, date)
+    except OutOfStock as short:
+        store.ledger.put({**settled, "outcome": rules.EXPIRED})
+        raise ReservationClosed(f"The goods of order {orderid} went to somebody else.", **short.extra) from None
+    return None

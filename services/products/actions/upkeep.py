@@ -1,0 +1,148 @@
+"""What the worker does behind the shop's back: fresh summaries, reservations whose time is up, diverged replicas."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from services.products.documents import SETTLEMENT, product_id, settlement_id
+from services.products.rules import ledger, ratings
+from services.products.rules.ledger import Line
+from services.products.store import Store
+from shared.clock import iso, timestamp
+from shared.couch import Doc, NoSuchDocument, UpdateConflict, time_ordered_id
+
+CHECKPOINT = "reservations-swept"
+PAGE = 200
+LOOK_BACK = timedelta(hours=1)
+SETTLE_AFTER = timedelta(seconds=30)
+_TRIES = 3
+
+
+def refresh(store: Store, products: Iterable[tuple[Sequence[str], str]]) -> int:
+    """Brings `stock` and `rating` on product documents up to their movements and reviews; returns how many had changed."""
+    by_category: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for taxonomy, productid in products:
+        by_category[tuple(taxonomy)].add(productid)
+    return sum(_refresh_category(store, taxonomy, sorted(productids)) for taxonomy, productids in by_category.items())
+
+
+def _refresh_category(store: Store, taxonomy: tuple[str, ...], productids: list[str]) -> int:
+    changed = 0
+    for _ in range(_TRIES):
+        levels = store.ledger.level(taxonomy, productids)
+        stars = store.reviews.stars(taxonomy, productids)
+        docs = store.catalogue.get_many([product_id(taxonomy, each) for each in productids]).values()
+        fresh = [(doc, _summed_up(doc, levels.get(doc["productid"], 0), stars.get(doc["productid"]))) for doc in docs]
+        stale = [new for doc, new in fresh if new != doc]
+        written = store.catalogue.put_many(stale) if stale else []
+        changed += sum(not row.error for row in written)
+        productids = [doc["productid"] for doc, row in zip(stale, written, strict=True) if row.error == "conflict"]
+        if not productids:
+            break
+    return changed
+
+
+def _summed_up(doc: Doc, level: int, stars: dict[str, Any] | None) -> Doc:
+    return {**doc, "stock": max(level, 0), "rating": ratings.rating(stars), "rank": ratings.rank(stars)}
+
+
+def sweep(store: Store, now: datetime) -> dict[str, int]:
+    """Ends reservations whose time is up and gives back what is out of stock without a reason.
+
+    A reservation is ended in one sweep and its goods go back in a later one, SETTLE_AFTER the end was written: a sale
+    that was written at the same moment elsewhere in the cluster is seen by then, and wins.
+    """
+    start = store.ledger.checkpoint(CHECKPOINT).get("until", "")
+    cursor, ended, given_back = None, 0, 0
+    while True:
+        page = store.ledger.reservations(start, iso(now), PAGE, cursor)
+        ended_here, back_here = _sweep_page(store, page.items, now)
+        ended, given_back = ended + ended_here, given_back + back_here
+        if page.next is None:
+            break
+        cursor = page.next
+    kept = store.ledger.checkpoint(CHECKPOINT)
+    store.ledger.keep_checkpoint(CHECKPOINT, {**kept, "until": iso(now - LOOK_BACK)})
+    return {"ended": ended, "given_back": given_back}
+
+
+def _sweep_page(store: Store, reservations: list[Doc], now: datetime) -> tuple[int, int]:
+    ids = {each["_id"]: settlement_id(each["taxonomy"], each["productid"], each["orderid"]) for each in reservations}
+    settled = store.ledger.get_many(list(ids.values()))
+    open_ones = [each for each in reservations if ids[each["_id"]] not in settled]
+    written = store.ledger.write([_expired(each, iso(now)) for each in open_ones]) if open_ones else []
+    held = store.ledger.held([(each["orderid"], each["productid"]) for each in reservations]) if settled else {}
+    given_back = 0
+    for each in reservations:
+        settlement = settled.get(ids[each["_id"]])
+        if settlement and settlement["date"] <= iso(now - SETTLE_AFTER):
+            given_back += _give_back(store, each, settlement, held.get((each["orderid"], each["productid"]), 0), iso(now))
+    return sum(not row.error for row in written), given_back
+
+
+def _expired(reservation: Doc, date: str) -> Doc:
+    taxonomy, productid, orderid = reservation["taxonomy"], reservation["productid"], reservation["orderid"]
+    return SETTLEMENT.new(
+        settlement_id(taxonomy, productid, orderid), productid=productid, taxonomy=taxonomy, orderid=orderid,
+        outcome=ledger.EXPIRED, quantity=reservation["quantity"], date=date,
+    )  # fmt: skip
+
+
+def _give_back(store: Store, reservation: Doc, settlement: Doc, held: int, date: str) -> int:
+    surplus = ledger.surplus(reservation, _outcome(store, settlement), held)
+    if not surplus:
+        return 0
+    line = Line(reservation["productid"], tuple(reservation["taxonomy"]), surplus)
+    store.ledger.append(line, surplus, ledger.RELEASED, time_ordered_id(), date, orderid=reservation["orderid"])
+    return surplus
+
+
+def _outcome(store: Store, settlement: Doc) -> str:
+    """The strongest of all revisions, should replicas have diverged."""
+    return ledger.strongest([leaf["outcome"] for leaf in store.ledger.leaves(settlement["_id"])])
+
+
+def settle_conflicts(store: Store) -> int:
+    """Applies the written rules to documents that replicas wrote differently; returns how many revisions went."""
+    return sum(_settle(store, row["id"], row["key"]) for row in store.catalogue.conflicts(PAGE))
+
+
+def _settle(store: Store, docid: str, kind: str) -> int:
+    try:
+        leaves = store.ledger.leaves(docid)
+        gone = {"product": _older_products, "settlement": _weaker_settlements}.get(kind, _lost_slots)(store, leaves)
+        store.ledger.remove(gone)
+        if gone and kind == "movement":
+            _correct(store, leaves[0])
+    except (NoSuchDocument, UpdateConflict):
+        return 0
+    return len(gone)
+
+
+def _older_products(store: Store, leaves: list[Doc]) -> list[Doc]:
+    """The edit made last stays; stock and rating are summed up again."""
+    return sorted(leaves, key=lambda leaf: (leaf["edited"], leaf["_rev"]))[:-1]
+
+
+def _weaker_settlements(store: Store, leaves: list[Doc]) -> list[Doc]:
+    strongest = ledger.strongest([leaf["outcome"] for leaf in leaves])
+    stays = next(leaf for leaf in leaves if leaf["outcome"] == strongest)
+    return [leaf for leaf in leaves if leaf is not stays]
+
+
+def _lost_slots(store: Store, leaves: list[Doc]) -> list[Doc]:
+    first = leaves[0]
+    chain = store.ledger.chain(first["taxonomy"], first["productid"])
+    later = {each["mark"] for each in chain if each["slot"] > first["slot"]}
+    orders = [leaf["orderid"] for leaf in leaves if "orderid" in leaf]
+    ids = {settlement_id(first["taxonomy"], first["productid"], orderid): orderid for orderid in orders}
+    outcomes = {ids[docid]: doc["outcome"] for docid, doc in store.ledger.get_many(list(ids)).items()}
+    return ledger.losers(leaves, outcomes, later)
+
+
+def _correct(store: Store, movement: Doc) -> None:
+    """While a slot was in doubt its lowest level counted; now the sum of the movements does."""
+    line = Line(movement["productid"], tuple(movement["taxonomy"]), 0)
+    store.ledger.correct(line, time_ordered_id(), timestamp())
+

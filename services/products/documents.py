@@ -1,0 +1,217 @@
+"""The products database: its documents, their ids, and every question asked of it, each with its cost.
+
+One partition is one category: its key is the taxonomy joined by `#`. Beside a product lie, under the same prefix,
+its stock movements (a chain of numbered slots), reservations and their settlements, reviews and old prices; all of
+these are written once. Only the product itself is ever updated.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from shared.couch import (
+    DatabaseDesign,
+    DocumentType,
+    FindIndex,
+    SearchField,
+    SearchIndex,
+    View,
+    document_id,
+    view_source,
+)
+
+SEPARATOR: Final = "#"
+
+PRODUCT = DocumentType(
+    "product",
+    fields=("taxonomy", "keywords", "productid", "brand", "name", "description", "colours", "price", "delivery", "image", "stock", "rating", "rank", "edited"),
+    optional=("moved_from",),
+)  # fmt: skip
+MOVEMENT = DocumentType(
+    "movement",
+    fields=("productid", "taxonomy", "slot", "delta", "level", "reason", "mark", "date"),
+    optional=("orderid", "note", "moved_to"),
+)
+RESERVATION = DocumentType("reservation", fields=("productid", "taxonomy", "orderid", "quantity", "date", "expires"))
+SETTLEMENT = DocumentType(
+    "settlement", fields=("productid", "taxonomy", "orderid", "outcome", "quantity", "date"), optional=("reference",)
+)
+REVIEW = DocumentType(
+    "review", fields=("productid", "taxonomy", "userid", "stars", "title", "text", "date")
+)
+PRICE_CHANGE = DocumentType("pricechange", fields=("productid", "taxonomy", "before", "after", "date"))
+PICTURE = DocumentType("picture", fields=("digest", "content_type", "size", "date"))
+
+_AMBIGUOUS = re.compile("%(?=3A|5F|25)")
+
+
+def category_path(taxonomy: Sequence[str]) -> str:
+    """["Home", "Kitchen"] -> "Home#Kitchen", as the API names a category."""
+    return SEPARATOR.join(taxonomy)
+
+
+def taxonomy_of(path: str) -> list[str]:
+    return path.split(SEPARATOR)
+
+
+def partition_of(taxonomy: Sequence[str]) -> str:
+    """The partition key: the path, with what CouchDB forbids in one (a colon, an underscore in front) percent-encoded."""
+    key = _AMBIGUOUS.sub("%25", category_path(taxonomy)).replace(":", "%3A")
+    return "%5F" + key[1:] if key.startswith("_") else key
+
+
+def product_id(taxonomy: Sequence[str], productid: str) -> str:
+    return document_id(partition_of(taxonomy), productid)
+
+
+def slot_prefix(productid: str) -> str:
+    return f"{productid}:stock:"
+
+
+def slot_id(taxonomy: Sequence[str], productid: str, slot: int) -> str:
+    """Nine digits, so that text order is the order of the movements."""
+    return document_id(partition_of(taxonomy), f"{slot_prefix(productid)}{slot:09d}")
+
+
+def reservation_id(taxonomy: Sequence[str], productid: str, orderid: str) -> str:
+    return document_id(partition_of(taxonomy), f"{productid}:order:{orderid}")
+
+
+def settlement_id(taxonomy: Sequence[str], productid: str, orderid: str, reference: str = "") -> str:
+    """How a reservation ended; with a `reference`, goods that came back after the sale."""
+    tail = f"back:{reference}" if reference else "settled"
+    return document_id(partition_of(taxonomy), f"{productid}:order:{orderid}:{tail}")
+
+
+def review_prefix(productid: str) -> str:
+    return f"{productid}:review:"
+
+
+def review_id(taxonomy: Sequence[str], productid: str, userid: str) -> str:
+    """The id is the claim: one review of a product by one person."""
+    return document_id(partition_of(taxonomy), f"{review_prefix(productid)}{userid}")
+
+
+def price_prefix(productid: str) -> str:
+    return f"{productid}:price:"
+
+
+def price_change_id(taxonomy: Sequence[str], productid: str, moment: str) -> str:
+    return document_id(partition_of(taxonomy), f"{price_prefix(productid)}{moment}")
+
+
+def picture_id(digest: str) -> str:
+    """Pictures are named by their content, each in a partition of its own, so that one read finds it."""
+    return document_id(f"picture{digest}", "file")
+
+
+BY_NAME = FindIndex(
+    "category_by_name",
+    "Products of a category, sorted by name (P1)",
+    fields=("name",),
+    partial={"type": "product"},
+)
+BY_PRICE = FindIndex(
+    "category_by_price",
+    "Products of a category, sorted by price (P1)",
+    fields=("price.amount",),
+    partial={"type": "product"},
+)
+BY_RANK = FindIndex(
+    "category_by_rank",
+    "Products of a category, best rated first (P1)",
+    fields=("rank",),
+    partial={"type": "product"},
+)
+REVIEWS_BY_DATE = FindIndex(
+    "reviews_by_date",
+    "Reviews of a product, newest first",
+    fields=("productid", "date"),
+    partial={"type": "review"},
+)
+CATEGORIES = View(
+    "categories",
+    "How many products are in each category, at any depth (P2); which are in one and all below it (P3)",
+    map='function (doc) { if (doc.type === "product") emit(doc.taxonomy, null); }',
+    reduce="_count",
+)
+BY_PRODUCTID = View(
+    "by_productid",
+    "A product by its productid alone; many by theirs (P4)",
+    map='function (doc) { if (doc.type === "product") emit(doc.productid, null); }',
+)
+LEVELS = View(
+    "levels",
+    "How many of a product are in stock (P7): the sum of its movements",
+    map='function (doc) { if (doc.type === "movement") emit(doc.productid, doc.delta); }',
+    reduce="_sum",
+    partitioned=True,
+)
+RATINGS = View(
+    "ratings",
+    "How a product was rated (P7): sum, count, least and most of its stars",
+    map='function (doc) { if (doc.type === "review") emit(doc.productid, doc.stars); }',
+    reduce="_stats",
+    partitioned=True,
+)
+BEST_RATED = View(
+    "best_rated",
+    "The best rated products, by a cautious average (P8)",
+    map='function (doc) { if (doc.type === "product" && doc.rating.count > 0) emit(doc.rank, null); }',
+)
+LOW_STOCK = View(
+    "low_stock",
+    "Products of which few are left, the fewest first",
+    map='function (doc) { if (doc.type === "product") emit(doc.stock, null); }',
+)
+HELD = View(
+    "held",
+    "How many of a product an order takes out of the stock",
+    map='function (doc) { if (doc.type === "movement" && doc.orderid) emit([doc.orderid, doc.productid], -doc.delta); }',
+    reduce="_sum",
+)
+RESERVATIONS_BY_EXPIRY = View(
+    "reservations_by_expiry",
+    "Which reservations end in a stretch of time",
+    map='function (doc) { if (doc.type === "reservation") emit(doc.expires, null); }',
+)
+CONFLICTS = View(
+    "conflicts",
+    "Documents that diverged replicas wrote differently, for the rules to settle",
+    map=view_source(__file__, "conflicts"),
+)
+
+_FIELDS = (
+    SearchField("name", weight=8),
+    SearchField("brand", weight=4),
+    SearchField("keywords", weight=3, each=True),
+    SearchField("description", weight=1),
+    SearchField("brand", kind="keyword", called="brand_is", facet=True),
+    SearchField("colours", kind="keyword", called="colour", facet=True, each=True),
+    SearchField("taxonomy", kind="path", called="category", facet=True),
+    SearchField("taxonomy", kind="place", called="category_is", facet=True),
+    SearchField("name", kind="keyword", called="name_order"),
+    SearchField("price.amount", kind="number", called="price", facet=True),
+    SearchField("rank", kind="number", called="rank"),
+)
+SEARCH = SearchIndex(
+    "search",
+    "Products everywhere by words, weighted, with facets and filters (P6)",
+    fields=_FIELDS,
+    only=(("type", "product"),),
+)
+SEARCH_IN_CATEGORY = SearchIndex(
+    "search_in_category",
+    "Products of one category by words (P5)",
+    fields=tuple(each for each in _FIELDS if each.kind not in ("path", "place")),
+    only=(("type", "product"),),
+    partitioned=True,
+)
+
+DESIGN = DatabaseDesign(
+    "products",
+    (
+        BY_NAME, BY_PRICE, BY_RANK, REVIEWS_BY_DATE, CATEGORIES, BY_PRODUCTID, LEVELS, RATINGS, BEST_RATED, LOW_STOCK, HELD,
+        RESERVATIONS_BY_EXPIRY, CONFLICTS, SEARCH, SEARCH_IN_CATEGORY,
+    ),
+)  # fmt: skip

@@ -1,0 +1,124 @@
+"""What admins do to products, prices and stock."""
+
+from typing import Any
+
+from flask import Response, request
+
+from services.products import schemas
+from services.products.actions import catalogue, upkeep
+from services.products.actions import stock as stock_acts
+from services.products.resources.tools import store, tools
+from services.products.rules.product import checked, etag, public
+from shared.clock import timestamp
+from shared.couch import time_ordered_id
+from shared.web import (
+    Blueprint,
+    idempotent,
+    idempotent_id,
+    json_answer,
+    list_answer,
+    nothing,
+    require_role,
+    unsign,
+)
+
+admin = Blueprint("admin", __name__, description="For admins and staff")
+
+_IF_MATCH = {"in": "header", "name": "If-Match", "schema": {"type": "string"}, "description": "the ETag that was read; stock and rating do not count"}
+
+
+@admin.post("/v1/products")
+@require_role("admin")
+@idempotent
+@admin.arguments(schemas.ProductContent)
+@admin.response(201, schemas.Product)
+@admin.alt_response(409, "CONFLICT")
+def create(body: dict[str, Any]) -> Response:
+    """A new product"""
+    content, stock = checked(body)
+    doc = catalogue.create(store(), content, stock, timestamp())
+    return json_answer(public(doc), 201, etag=etag(doc), headers={"Location": f"/v1/products/{doc['productid']}"})
+
+
+@admin.put("/v1/products/<productid>")
+@require_role("admin")
+@admin.arguments(schemas.ProductContent)
+@admin.response(200, schemas.Product)
+@admin.alt_response(404, "NOT_FOUND")
+@admin.alt_response(409, "CONFLICT")
+@admin.alt_response(412, "PRECONDITION_FAILED")
+@admin.doc(parameters=[_IF_MATCH])
+def replace(body: dict[str, Any], productid: str) -> Response:
+    """New content; another taxonomy moves the product"""
+    content, _ = checked(body)
+    doc = catalogue.replace(store(), productid, content, request.headers.get("If-Match"), timestamp())
+    return json_answer(public(doc), etag=etag(doc))
+
+
+@admin.delete("/v1/products/<productid>")
+@require_role("admin")
+@admin.response(204)
+@admin.alt_response(404, "NOT_FOUND")
+@admin.alt_response(412, "PRECONDITION_FAILED")
+@admin.doc(parameters=[_IF_MATCH])
+def delete(productid: str) -> Response:
+    """Delete a product"""
+    catalogue.remove(store(), productid, request.headers.get("If-Match"))
+    return nothing()
+
+
+@admin.post("/v1/products/<productid>/stock")
+@require_role("admin", "staff")
+@idempotent
+@admin.arguments(schemas.StockChange)
+@admin.response(201, schemas.Stock)
+@admin.alt_response(404, "NOT_FOUND")
+@admin.alt_response(409, "CONFLICT")
+def change_stock(change: dict[str, Any], productid: str) -> Response:
+    """Goods come in or are written off"""
+    product = catalogue.finish_moves(store(), productid)
+    mark = idempotent_id() or time_ordered_id()
+    movement = stock_acts.adjust(store(), product, change["delta"], change["reason"], mark, timestamp())
+    upkeep.refresh(store(), [(movement["taxonomy"], productid)])
+    return json_answer({"productid": productid, "stock": movement["level"], "movements": [_shown(movement)]}, 201)
+
+
+@admin.get("/v1/products/<productid>/stock")
+@require_role("admin", "staff")
+@admin.response(200, schemas.Stock)
+@admin.alt_response(404, "NOT_FOUND")
+def stock(productid: str) -> Response:
+    """The exact level and the last hundred movements"""
+    product = catalogue.finish_moves(store(), productid)
+    movements = store().ledger.movements(product["taxonomy"], productid, 100)
+    level = store().ledger.level(product["taxonomy"], [productid]).get(productid, 0)
+    return json_answer({"productid": productid, "stock": max(level, 0), "movements": [_shown(each) for each in movements]})
+
+
+@admin.get("/v1/products/<productid>/prices")
+@require_role("admin", "staff")
+@admin.response(200, schemas.PriceHistory)
+@admin.alt_response(404, "NOT_FOUND")
+def prices(productid: str) -> Response:
+    """The price changes of a product, the newest first"""
+    product = catalogue.finish_moves(store(), productid)
+    changes = store().catalogue.price_history(product["taxonomy"], productid)
+    return json_answer({"items": [{name: each[name] for name in ("date", "before", "after")} for each in changes], "next": None})
+
+
+@admin.get("/v1/products/low-stock")
+@require_role("admin", "staff")
+@admin.arguments(schemas.LowStockArgs, location="query")
+@admin.response(200, schemas.ProductList)
+@admin.alt_response(400, "BAD_REQUEST")
+def low_stock(args: dict[str, Any]) -> Response:
+    """Products of which few are left, the fewest first"""
+    most = tools().settings.low_stock if args["most"] is None else args["most"]
+    bound = ["low-stock", most]
+    page = store().catalogue.low_stock(most, args["limit"], unsign(args["cursor"], bound))
+    return json_answer(list_answer([public(doc) for doc in page.items], page.next, bound))
+
+
+def _shown(movement: dict[str, Any]) -> dict[str, Any]:
+    names = ("slot", "delta", "level", "reason", "note", "orderid", "date")
+    return {name: movement[name] for name in names if name in movement}

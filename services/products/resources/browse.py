@@ -1,0 +1,102 @@
+"""What every visitor reads: menu, lists, search, suggestions, a product, a lookup."""
+
+from typing import Any
+
+from flask import Response, request
+
+from services.products import schemas
+from services.products.actions import browse as act
+from services.products.actions import reviews as review_acts
+from services.products.actions.catalogue import NoSuchProduct
+from services.products.documents import taxonomy_of
+from services.products.resources.questions import LONGEST_QUERY, question_from
+from services.products.resources.tools import store
+from services.products.rules.product import etag, public
+from shared.couch import NoSuchDocument
+from shared.errors import Invalid
+from shared.web import Blueprint, PageArgs, json_answer, json_bytes, list_answer, not_modified, unsign
+
+browse = Blueprint("browse", __name__, description="The catalogue as visitors see it")
+
+_DEPTH = {"in": "query", "name": "depth", "schema": {"type": "integer", "minimum": 1, "maximum": 12}, "description": "levels shown; all when left out"}
+_UNDER = {"in": "query", "name": "under", "schema": {"type": "string"}, "description": "the path of a category to begin at"}
+_PREFIX = {"in": "query", "name": "q", "required": True, "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_QUERY}, "description": ""}
+_FEW = {"in": "query", "name": "limit", "schema": {"type": "integer", "minimum": 1, "maximum": 20, "default": 8}, "description": ""}
+_REVIEWS = {"in": "query", "name": "reviews", "schema": {"type": "integer", "minimum": 1, "maximum": 100}, "description": "and so many of its newest reviews"}
+
+
+@browse.get("/v1/categories")
+@browse.response(200, schemas.Category)
+@browse.alt_response(404, "NOT_FOUND")
+@browse.doc(parameters=[_DEPTH, _UNDER])
+def categories() -> Response:
+    """The category menu with counts"""
+    path = request.args.get("under") or ""
+    body, tag = act.menu(store(), taxonomy_of(path) if path else [], _number("depth", 12))
+    return not_modified(tag) or json_bytes(body, etag=tag)
+
+
+@browse.get("/v1/products")
+@browse.response(200, schemas.ProductList)
+@browse.alt_response(400, "BAD_REQUEST")
+@browse.doc(parameters=schemas.LIST_PARAMETERS)
+def products() -> Response:
+    """Products of a category, or found by words, filtered, sorted, counted"""
+    asked, bound = question_from(request.args)
+    listed = act.products(store(), asked)
+    return json_answer(list_answer([public(doc) for doc in listed.docs], listed.next, bound) | listed.more)
+
+
+@browse.get("/v1/products/suggest")
+@browse.response(200, schemas.Suggestions)
+@browse.doc(parameters=[_PREFIX, _FEW])
+def suggest() -> Response:
+    """Brands, categories and products for an unfinished query"""
+    text = request.args.get("q", "")
+    if not 1 <= len(text) <= LONGEST_QUERY:
+        raise Invalid("Say what to look for.", errors={"q": [f"1 to {LONGEST_QUERY} characters."]})
+    return json_answer({"items": act.suggest(store(), text, _number("limit", 20) or 8)})
+
+
+@browse.get("/v1/products/best-rated")
+@browse.arguments(PageArgs, location="query")
+@browse.response(200, schemas.ProductList)
+@browse.alt_response(400, "BAD_REQUEST")
+def best_rated(page: dict[str, Any]) -> Response:
+    """The best rated products, by a cautious average"""
+    found = act.best_rated(store(), page["limit"], unsign(page["cursor"], "best-rated"))
+    return json_answer(list_answer([public(doc) for doc in found.items], found.next, "best-rated"))
+
+
+@browse.post("/v1/products/lookup")
+@browse.arguments(schemas.Lookup)
+@browse.response(200, schemas.LookedUp)
+def lookup(asked: dict[str, Any]) -> Response:
+    """Many products by id in one call"""
+    return json_answer(act.lookup(store(), asked["productids"]))
+
+
+@browse.get("/v1/products/<productid>")
+@browse.response(200, schemas.ProductWithReviews)
+@browse.alt_response(404, "NOT_FOUND")
+@browse.doc(parameters=[_REVIEWS])
+def product(productid: str) -> Response:
+    """A product"""
+    try:
+        doc = store().catalogue.by_productid(productid)
+    except NoSuchDocument:
+        raise NoSuchProduct(f"There is no product {productid}.") from None
+    tag = etag(doc)
+    if (most := _number("reviews", 100)) is not None:
+        newest = review_acts.of(store(), doc, most, None)
+        return json_answer(public(doc) | {"reviews": list_answer(newest.items, newest.next, ["reviews", productid])}, headers={"Cache-Control": "no-cache"})
+    return not_modified(tag) or json_answer(public(doc), etag=tag, headers={"Cache-Control": "no-cache"})
+
+
+def _number(name: str, most: int) -> int | None:
+    text = request.args.get(name)
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) < 6 and 1 <= int(text) <= most):
+        raise Invalid(f"{name} is not right.", errors={name: [f"A whole number, 1 to {most}."]})
+    return int(text)

@@ -1,0 +1,149 @@
+"""Bulk import and export, streamed."""
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from flask import Response, request, stream_with_context
+
+from services.products import schemas
+from services.products.actions import importing
+from services.products.actions.importing import Line
+from services.products.resources.tools import store
+from services.products.rules.tables import COLUMNS, from_row, to_row
+from shared.clock import timestamp
+from shared.errors import BadRequest, Invalid, NotFound
+from shared.web import Blueprint, json_answer, require_role
+
+files = Blueprint("files", __name__, description="Import and export")
+
+NDJSON, CSV = "application/x-ndjson", "text/csv"
+LONGEST_LINE = 512 * 1024
+_CHUNK = 64 * 1024
+
+_BODY = {"required": True, "content": {kind: {"schema": {"type": "string"}} for kind in (NDJSON, CSV)}}
+
+
+class BrokenLine(Invalid):
+    code, title = "malformed_json", "The line is not JSON"
+
+
+class LongLine(Invalid):
+    code, title = "line_too_long", "The line is too long"
+
+
+class WrongMedium(BadRequest):
+    status, code, title = 415, "unsupported_media_type", "This is not an import file"
+
+
+class NoSuchImport(NotFound):
+    code, title = "no_such_import", "No such import"
+
+
+@files.post("/v1/products/import")
+@require_role("admin")
+@files.arguments(schemas.ImportArgs, location="query")
+@files.response(200, schemas.Imported)
+@files.alt_response(415, "UNSUPPORTED_MEDIA_TYPE")
+@files.doc(requestBody=_BODY)
+def import_products(args: dict[str, Any]) -> Response:
+    """Products as NDJSON or CSV; send it again to go on after a break"""
+    request.max_content_length = None
+    readers = {NDJSON: _json_lines, CSV: _csv_lines}
+    if request.mimetype not in readers:
+        raise WrongMedium(f"Send {NDJSON} or {CSV}.")
+    lines = (line for line in readers[request.mimetype](_lines()) if line.number >= args["from_line"])
+    outcome = importing.run(store(), lines, timestamp(), lambda state: _tell(args["id"], state))
+    return json_answer(outcome.answer())
+
+
+@files.get("/v1/products/imports/<importid>")
+@require_role("admin")
+@files.response(200, schemas.ImportProgress)
+@files.alt_response(404, "NOT_FOUND")
+def import_progress(importid: str) -> Response:
+    """How far a running import (`?id=`) is"""
+    state = store().progress.of(importid)
+    if state is None:
+        raise NoSuchImport(f"No import {importid} in the last hour.")
+    return json_answer(state)
+
+
+@files.get("/v1/products/export")
+@require_role("admin", "staff")
+@files.response(200, {"type": "string"}, content_type=NDJSON)
+@files.doc(parameters=[{"in": "header", "name": "Accept", "schema": {"type": "string", "enum": [NDJSON, CSV]}, "description": ""}])
+def export_products() -> Response:
+    """Every product, as the import takes it"""
+    products = importing.export(store())
+    if request.accept_mimetypes.best_match([NDJSON, CSV], NDJSON) == CSV:
+        return Response(stream_with_context(_csv_rows(products)), mimetype=CSV)
+    return Response(stream_with_context(orjson.dumps(each) + b"\n" for each in products), mimetype=NDJSON)
+
+
+def _tell(importid: str | None, state: dict[str, Any]) -> None:
+    if importid:
+        store().progress.tell(importid, state)
+
+
+def _lines() -> Iterator[tuple[int, bytes | None]]:
+    """(number, text) of every line of the body, None for one that is too long; never more than a chunk and a line in memory."""
+    number, rest, skipping = 1, b"", False
+    while chunk := request.stream.read(_CHUNK):
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            yield number, None if skipping else line
+            number, skipping = number + 1, False
+        if len(rest) > LONGEST_LINE:
+            rest, skipping = b"", True
+    if rest or skipping:
+        yield number, None if skipping else rest
+
+
+def _json_lines(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[Line]:
+    for number, text in lines:
+        if text is None:
+            yield Line(number, problem=LongLine(f"A line may have {LONGEST_LINE} bytes."))
+        elif text.strip():
+            try:
+                yield Line(number, orjson.loads(text))
+            except orjson.JSONDecodeError as error:
+                yield Line(number, problem=BrokenLine(f"Not JSON: {error.msg} at column {error.colno}."))
+
+
+def _csv_lines(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[Line]:
+    """Rows by the number of their last line; the first one names the columns."""
+    reader = csv.reader(_decoded(lines), strict=True)
+    try:
+        columns = next(reader, [])
+        if missing := [name for name in COLUMNS if name not in columns and name not in ("stock", "delivery_amount", "delivery_currency")]:
+            raise BadRequest(f"The first row must name the columns; {', '.join(missing)} is missing.")
+        for row in reader:
+            if row:
+                yield Line(reader.line_num, from_row(dict(zip(columns, row, strict=False))))
+    except csv.Error as error:
+        raise BadRequest(f"Line {reader.line_num} is not CSV: {error}.") from None
+
+
+def _decoded(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[str]:
+    for number, text in lines:
+        if text is None:
+            raise BadRequest(f"Line {number} is longer than {LONGEST_LINE} bytes.")
+        try:
+            yield text.decode() + "\n"
+        except UnicodeDecodeError:
+            raise BadRequest(f"Line {number} is not UTF-8.") from None
+
+
+def _csv_rows(products: Iterator[dict[str, Any]]) -> Iterator[str]:
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, COLUMNS)
+    writer.writeheader()
+    for product in products:
+        writer.writerow(to_row(product))
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+    yield buffer.getvalue()

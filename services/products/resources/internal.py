@@ -1,0 +1,57 @@
+"""For our other services: stock that is kept for an order."""
+
+from typing import Any
+
+from flask import Response
+
+from services.products import schemas
+from services.products.actions import stock as act
+from services.products.resources.tools import store
+from services.products.rules.ledger import Line
+from shared.clock import timestamp
+from shared.web import Blueprint, json_answer, require_service
+
+internal = Blueprint("internal", __name__, description="Between services")
+
+
+@internal.post("/v1/internal/reservations")
+@require_service
+@internal.arguments(schemas.Reservation)
+@internal.response(201, schemas.Reserved)
+@internal.alt_response(409, "CONFLICT")
+def reserve(body: dict[str, Any]) -> Response:
+    """Keep goods for an order, all or none; a second time changes nothing"""
+    lines = _lines(body["items"])
+    act.reserve(store(), body["orderid"], lines, body["expires"], timestamp())
+    shown = [{"productid": line.productid, "taxonomy": line.taxonomy, "quantity": line.quantity} for line in lines]
+    return json_answer({"reserved": shown}, 201)
+
+
+@internal.post("/v1/internal/reservations/<orderid>/confirmation")
+@require_service
+@internal.arguments(schemas.ReservationEnd)
+@internal.response(200, schemas.Ended)
+@internal.alt_response(409, "CONFLICT")
+def confirm(body: dict[str, Any], orderid: str) -> Response:
+    """The goods are sold"""
+    act.confirm(store(), orderid, _lines(body["items"]), timestamp())
+    return json_answer({"orderid": orderid, "outcome": "sold"})
+
+
+@internal.post("/v1/internal/reservations/<orderid>/release")
+@require_service
+@internal.arguments(schemas.ReservationEnd)
+@internal.response(200, schemas.Ended)
+def release(body: dict[str, Any], orderid: str) -> Response:
+    """The goods are given back"""
+    act.release(store(), orderid, _lines(body["items"]), body["reference"], timestamp())
+    return json_answer({"orderid": orderid, "outcome": "released"})
+
+
+def _lines(items: list[dict[str, Any]]) -> list[Line]:
+    """One line for each product, so many as were asked in all."""
+    wanted: dict[tuple[str, tuple[str, ...]], int] = {}
+    for item in items:
+        key = (item["productid"], tuple(item["taxonomy"]))
+        wanted[key] = wanted.get(key, 0) + item["quantity"]
+    return [Line(productid, taxonomy, quantity) for (productid, taxonomy), quantity in wanted.items()]

@@ -1,0 +1,45 @@
+"""Pictures of products."""
+
+from flask import Response, request
+
+from services.products import schemas
+from services.products.actions import pictures as act
+from services.products.resources.tools import store, tools
+from services.products.rules.product import etag, public
+from shared.clock import timestamp
+from shared.errors import TooLarge
+from shared.web import Blueprint, json_answer, not_modified, require_role
+
+pictures = Blueprint("pictures", __name__, description="Pictures, named by their content")
+
+_BODY = {"required": True, "content": {"image/*": {"schema": {"type": "string", "format": "binary"}}}}
+
+
+@pictures.put("/v1/products/<productid>/picture")
+@require_role("admin")
+@pictures.response(200, schemas.Product)
+@pictures.alt_response(404, "NOT_FOUND")
+@pictures.alt_response(413, "CONTENT_TOO_LARGE")
+@pictures.doc(requestBody=_BODY)
+def attach(productid: str) -> Response:
+    """Give a product its picture (JPEG, PNG, GIF, WebP, AVIF)"""
+    most = tools().settings.picture_bytes
+    request.max_content_length = most + 1
+    if (request.content_length or 0) > most:
+        raise TooLarge(f"A picture may have {most} bytes.")
+    doc = act.attach(store(), productid, request.get_data(cache=False), most, timestamp())
+    return json_answer(public(doc), etag=etag(doc))
+
+
+@pictures.get("/v1/pictures/<digest>")
+@pictures.response(200, {"type": "string", "format": "binary"}, content_type="image/*")
+@pictures.alt_response(404, "NOT_FOUND")
+def picture(digest: str) -> Response:
+    """A picture; it never changes under its name"""
+    tag = f'"{digest}"'
+    content, kind = act.picture(store(), digest)
+    response = not_modified(tag) or Response(content, content_type=kind)
+    response.headers["ETag"] = tag
+    response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return response

@@ -1,0 +1,90 @@
+"""Reads the query string of the product list by hand: it is the shop's hottest path, and a schema costs more than the query."""
+
+from typing import Any
+
+from werkzeug.datastructures import MultiDict
+
+from services.products.actions.browse import Question
+from services.products.documents import taxonomy_of
+from services.products.rules.product import MOST_PRICE
+from services.products.rules.searching import FACET_FIELDS, SORTS
+from shared.errors import Invalid
+from shared.web import unsign
+
+LONGEST_QUERY, MOST_CHOICES, MOST_LIMIT = 200, 20, 100
+_FLAGS = {"true": True, "1": True, "false": False, "0": False, "": False}
+
+
+def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
+    """What is asked, and what a cursor of it is bound to. Raises Invalid naming every wrong parameter, BadCursor."""
+    errors: dict[str, list[str]] = {}
+    category = args.get("category") or None
+    taxonomy = _taxonomy(category, errors)
+    bound = {
+        "category": category,
+        "subcategories": _choice(args, "subcategories", _FLAGS, False, errors),
+        "q": args.get("q", ""),
+        "brand": args.getlist("brand"),
+        "colour": args.getlist("colour"),
+        "min_price": _whole(args, "min_price", 0, MOST_PRICE, None, errors),
+        "max_price": _whole(args, "max_price", 0, MOST_PRICE, None, errors),
+        "sort": args.get("sort") or None,
+        "facets": [name for name in args.get("facets", "").split(",") if name],
+    }
+    limit = _whole(args, "limit", 1, MOST_LIMIT, 20, errors)
+    _check(bound, errors)
+    if errors:
+        raise Invalid("See `errors` for each parameter.", errors=errors)
+    return Question(
+        category=taxonomy,
+        subcategories=bound["subcategories"],
+        q=bound["q"],
+        brands=tuple(bound["brand"]),
+        colours=tuple(bound["colour"]),
+        min_price=bound["min_price"],
+        max_price=bound["max_price"],
+        sort=bound["sort"],
+        facets=tuple(dict.fromkeys(bound["facets"])),
+        limit=limit or 20,
+        cursor=unsign(args.get("cursor") or None, bound),
+    ), bound
+
+
+def _check(bound: dict[str, Any], errors: dict[str, list[str]]) -> None:
+    if len(bound["q"]) > LONGEST_QUERY:
+        errors["q"] = [f"At most {LONGEST_QUERY} characters."]
+    if bound["sort"] is not None and bound["sort"] not in SORTS:
+        errors["sort"] = [f"One of {', '.join(SORTS)}."]
+    if unknown := [name for name in bound["facets"] if name not in FACET_FIELDS]:
+        errors["facets"] = [f"{unknown[0]!r} is not a facet: choose from {', '.join(FACET_FIELDS)}."]
+    for name in ("brand", "colour"):
+        if len(bound[name]) > MOST_CHOICES:
+            errors[name] = [f"At most {MOST_CHOICES}."]
+
+
+def _taxonomy(path: str | None, errors: dict[str, list[str]]) -> tuple[str, ...] | None:
+    if path is None:
+        return None
+    levels = taxonomy_of(path)
+    if len(path) > 2500 or not all(levels):
+        errors["category"] = ["The levels of a category joined by `#`, none of them empty."]
+    return tuple(levels)
+
+
+def _whole(args: MultiDict[str, str], name: str, least: int, most: int, default: int | None, errors: dict[str, list[str]]) -> int | None:
+    text = args.get(name)
+    if text is None or text == "":
+        return default
+    if len(text) < 16 and text.isascii() and text.isdecimal() and least <= int(text) <= most:
+        return int(text)
+    errors[name] = [f"A whole number, {least} to {most}."]
+    return default
+
+
+def _choice(args: MultiDict[str, str], name: str, choices: dict[str, Any], default: Any, errors: dict[str, list[str]]) -> Any:
+    text = args.get(name)
+    if text is None:
+        return default
+    if text.lower() not in choices:
+        errors[name] = ["true or false."]
+    return choices.get(text.lower(), default)

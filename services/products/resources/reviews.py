@@ -1,0 +1,48 @@
+"""Reviews of a product."""
+
+from typing import Any
+
+from flask import Response
+
+from services.products import schemas
+from services.products.actions import reviews as act
+from services.products.resources.tools import store, tools
+from shared.clock import timestamp
+from shared.web import (
+    Blueprint,
+    PageArgs,
+    current_user,
+    idempotent,
+    json_answer,
+    list_answer,
+    require_user,
+    unsign,
+)
+
+reviews = Blueprint("reviews", __name__, description="What buyers say")
+
+
+@reviews.get("/v1/products/<productid>/reviews")
+@reviews.arguments(PageArgs, location="query")
+@reviews.response(200, schemas.ReviewList)
+@reviews.alt_response(400, "BAD_REQUEST")
+@reviews.alt_response(404, "NOT_FOUND")
+def newest(page: dict[str, Any], productid: str) -> Response:
+    """Reviews, the newest first"""
+    bound = ["reviews", productid]
+    found = act.newest(store(), productid, page["limit"], unsign(page["cursor"], bound))
+    return json_answer(list_answer(found.items, found.next, bound))
+
+
+@reviews.post("/v1/products/<productid>/reviews")
+@require_user
+@idempotent
+@reviews.arguments(schemas.ReviewContent)
+@reviews.response(201, schemas.Review)
+@reviews.alt_response(403, "FORBIDDEN")
+@reviews.alt_response(404, "NOT_FOUND")
+@reviews.alt_response(409, "CONFLICT")
+def add(review: dict[str, Any], productid: str) -> Response:
+    """Review a product you bought, once"""
+    userid = current_user().userid
+    return json_answer(act.add(store(), tools().orders, productid, userid, review, timestamp()), 201)

@@ -1,0 +1,26 @@
+"""What the handlers of this service act with."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from services.products.clients import Orders
+from services.products.settings import Settings
+from services.products.store import Store
+from shared.web import provided
+
+
+@dataclass(frozen=True)
+class Tools:
+    settings: Settings
+    store: Store
+    orders: Orders
+
+
+def tools() -> Tools:
+    """The tools of the running service."""
+    given: Any = provided()
+    return given
+
+
+def store() -> Store:
+    return tools().store

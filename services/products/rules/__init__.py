@@ -1,0 +1,1 @@
+"""The products service's domain rules: pure functions, no I/O."""

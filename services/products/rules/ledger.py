@@ -1,0 +1,111 @@
+"""Stock as a chain of immutable movements that cannot be oversold, also on a cluster where a 409 is not a lock.
+
+The chain. The movements of a product are documents with sequential ids, slot 1, 2, 3 ... Each holds its `delta` and the
+`level` after it. Who wants to move stock must have read the last slot n (its level is then exact: nothing is behind it),
+may only go where `level + delta >= 0`, and writes slot n + 1. Slots are never written again, so whoever remembers one
+(a cache) can at worst be late; then the next slot is taken, the write is refused and he reads again.
+
+One owner per slot. A copy of a document on a cluster accepts only the first writer of an id, and a write is answered 201
+when a majority of the copies accepted it: two writers cannot both have a majority. So a slot belongs to who was told 201,
+and to nobody else: `accepted` (202, no majority) is not ownership. What a cluster can do is keep a refused writer's
+revision as a conflict, even show it as the winning one. Hence:
+- a refused writer whose own revision is stored removes it (unless a quorum read shows it alone: then it was ours all along,
+  an answer was lost on the way);
+- while a slot shows more than one revision, its level is the lowest of them: at worst too little is sold;
+- a revision that a crashed writer left behind is settled by `losers`, the written rule, run by the sweep.
+
+Reservations. Reserving writes, in one bulk, a reservation with a fixed id (order, product) and the slot. A repeated
+request meets the reservation and takes nothing twice. A settlement with a fixed id, sold or released or expired, ends it;
+who writes it first decides, and the goods of one not sold go back as a further slot. The sweep ends reservations whose
+time is up, gives back what a crash left out, and takes back what a crash took twice: the view `held` tells how many an
+order keeps out of stock, and `surplus` how many it should.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from services.products.documents import MOVEMENT, slot_id
+from shared.couch import Doc
+from shared.errors import Conflict
+
+CREATED, ADJUSTED, RESERVED, RELEASED = "created", "adjusted", "reserved", "released"
+MOVED_AWAY, MOVED_HERE, CORRECTED = "moved_away", "moved_here", "corrected"
+SOLD, EXPIRED = "sold", "expired"
+OUTCOMES: Final = (SOLD, RELEASED, EXPIRED)
+
+
+class OutOfStock(Conflict):
+    code, title = "out_of_stock", "There is not enough in stock"
+
+
+@dataclass(frozen=True)
+class Head:
+    """The last slot of a chain. `moved_to` is the taxonomy in which the chain goes on, when the product was moved."""
+
+    slot: int = 0
+    level: int = 0
+    moved_to: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """So many of one product, in the category it was sold from."""
+
+    productid: str
+    taxonomy: tuple[str, ...]
+    quantity: int
+
+
+def head_of(leaves: Sequence[Doc]) -> Head:
+    """The head from all revisions of the last slot, usually one: the lowest level counts."""
+    if not leaves:
+        return Head()
+    moved = next((leaf["moved_to"] for leaf in leaves if "moved_to" in leaf), None)
+    return Head(leaves[0]["slot"], min(leaf["level"] for leaf in leaves), tuple(moved) if moved else None)
+
+
+def movement(head: Head, productid: str, taxonomy: Sequence[str], delta: int, reason: str, mark: str, date: str, **more: Any) -> Doc:
+    """The document of the slot after `head`. Raises OutOfStock when fewer are left than it takes."""
+    level = head.level + delta
+    if level < 0:
+        raise OutOfStock(
+            f"Only {head.level} of {productid} are left.", items=[{"productid": productid, "available": head.level}]
+        )
+    slot = head.slot + 1
+    return MOVEMENT.new(
+        slot_id(taxonomy, productid, slot), productid=productid, taxonomy=list(taxonomy), slot=slot, delta=delta, level=level,
+        reason=reason, mark=mark, date=date, **more,
+    )  # fmt: skip
+
+
+def after(doc: Doc) -> Head:
+    """The head once this movement is written."""
+    return head_of([doc])
+
+
+def losers(leaves: Sequence[Doc], outcomes: Mapping[str, str], later_marks: Collection[str]) -> list[Doc]:
+    """Which revisions of one slot must go; empty while it cannot be told.
+
+    A writer whose mark stands in a later slot went on because it had lost this one. An order that was sold was told that it
+    has its slot. An order released or expired keeps none. When only one is left that none of this speaks against, it stays.
+    """
+    gone = [leaf for leaf in leaves if leaf["mark"] in later_marks or outcomes.get(leaf.get("orderid", "")) in (RELEASED, EXPIRED)]
+    left = [leaf for leaf in leaves if leaf not in gone]
+    sold = [leaf for leaf in left if outcomes.get(leaf.get("orderid", "")) == SOLD]
+    if len(sold) == 1:
+        return [leaf for leaf in leaves if leaf is not sold[0]]
+    if not left:
+        return sorted(leaves, key=lambda leaf: leaf["mark"])[1:]
+    return gone if len(left) == 1 else []
+
+
+def strongest(outcomes: Collection[str]) -> str:
+    """Of outcomes that diverged replicas wrote: a customer who was told `sold` has it."""
+    return min(outcomes, key=OUTCOMES.index)
+
+
+def surplus(reservation: Doc, outcome: str, held: int) -> int:
+    """How many an order keeps out of stock beyond what it should: to be given back."""
+    due = reservation["quantity"] if outcome == SOLD else 0
+    return max(held - due, 0)

@@ -1,0 +1,236 @@
+"""Request and response shapes: the whitelist of what is accepted and the OpenAPI page."""
+
+import marshmallow as ma
+
+from services.products.rules import product as rules
+from services.products.rules.searching import FACET_FIELDS, SORTS
+from shared.web import PageArgs, Shape
+from shared.web.fields import MoneyShape, Text, Time, Whole
+
+
+class Rating(Shape):
+    average = ma.fields.Float(required=True, allow_none=True, metadata={"description": "null without a review"})
+    count = Whole(0, required=True)
+
+
+class ProductContent(Shape):
+    """What an admin writes. `stock` counts when the product is made; later it and `rating` are left aside."""
+
+    productid = Text(1, 64, required=True, pattern=f"^{rules.PRODUCTID}$")
+    taxonomy = ma.fields.List(
+        Text(1, 200), required=True, validate=ma.validate.Length(1, rules.MOST_LEVELS),
+        metadata={"description": "the category's levels from the top; a level holds no `#`"},
+    )  # fmt: skip
+    name = Text(1, 500, required=True)
+    brand = Text(0, 120, load_default="")
+    description = Text(0, 20_000, load_default="")
+    keywords = ma.fields.List(Text(1, 100), load_default=list, validate=ma.validate.Length(0, 50))
+    colours = ma.fields.List(Text(1, 60), load_default=list, validate=ma.validate.Length(0, 50))
+    price = ma.fields.Nested(MoneyShape, required=True)
+    delivery = ma.fields.Nested(MoneyShape, metadata={"description": "free when left out"})
+    image = Text(0, 2000, load_default="")
+    stock = Whole(0, rules.MOST_STOCK)
+    rating = ma.fields.Nested(Rating)
+
+
+class Product(Shape):
+    productid = ma.fields.String(required=True)
+    taxonomy = ma.fields.List(ma.fields.String(), required=True)
+    name = ma.fields.String(required=True)
+    brand = ma.fields.String(required=True)
+    description = ma.fields.String(required=True)
+    keywords = ma.fields.List(ma.fields.String(), required=True)
+    colours = ma.fields.List(ma.fields.String(), required=True)
+    price = ma.fields.Nested(MoneyShape, required=True)
+    delivery = ma.fields.Nested(MoneyShape, required=True)
+    image = ma.fields.String(required=True)
+    stock = Whole(0, required=True, metadata={"description": "a few seconds old at most; checkout counts exactly"})
+    rating = ma.fields.Nested(Rating, required=True)
+
+
+class Category(Shape):
+    """A node of the menu; the root has no name."""
+
+    name = ma.fields.String(required=True)
+    path = ma.fields.String(required=True, metadata={"description": "the levels joined by `#`"})
+    count = Whole(0, required=True, metadata={"description": "products here and below"})
+    children = ma.fields.List(ma.fields.Nested(lambda: Category()), required=True)
+
+
+class Crumb(Shape):
+    name = ma.fields.String(required=True)
+    path = ma.fields.String(required=True)
+
+
+class FacetValue(Shape):
+    value = ma.fields.String(required=True)
+    count = Whole(0, required=True)
+    from_ = Whole(0, data_key="from", metadata={"description": "price bands: minor units, from here"})
+    to = Whole(0, allow_none=True, metadata={"description": "price bands: to here; null without an upper end"})
+
+
+class ProductList(Shape):
+    items = ma.fields.List(ma.fields.Nested(Product), required=True)
+    next = ma.fields.String(required=True, allow_none=True)
+    total = Whole(0, metadata={"description": "where it is cheap to know"})
+    facets = ma.fields.Dict(keys=ma.fields.String(), values=ma.fields.List(ma.fields.Nested(FacetValue)))
+    breadcrumbs = ma.fields.List(ma.fields.Nested(Crumb))
+    did_you_mean = ma.fields.String(allow_none=True, metadata={"description": "nothing matched; these are hits one typo away"})
+    cannot = ma.fields.List(ma.fields.String(), metadata={"description": "what this server's search cannot do"})
+
+
+class Suggestion(Shape):
+    kind = ma.fields.String(required=True, validate=ma.validate.OneOf(["brand", "category", "product"]))
+    text = ma.fields.String(required=True)
+    productid = ma.fields.String()
+    path = ma.fields.String()
+    count = Whole(0)
+
+
+class Suggestions(Shape):
+    items = ma.fields.List(ma.fields.Nested(Suggestion), required=True)
+
+
+class Lookup(Shape):
+    productids = ma.fields.List(Text(1, 100), required=True, validate=ma.validate.Length(1, 100))
+
+
+class LookedUp(Shape):
+    found = ma.fields.List(ma.fields.Nested(Product), required=True)
+    missing = ma.fields.List(ma.fields.String(), required=True)
+
+
+class ReviewContent(Shape):
+    stars = Whole(1, 5, required=True)
+    title = Text(0, 200, load_default="")
+    text = Text(0, 5000, load_default="")
+
+
+class Review(Shape):
+    productid = ma.fields.String(required=True)
+    stars = Whole(1, 5, required=True)
+    title = ma.fields.String(required=True)
+    text = ma.fields.String(required=True)
+    date = Time(required=True)
+
+
+class ReviewList(Shape):
+    items = ma.fields.List(ma.fields.Nested(Review), required=True)
+    next = ma.fields.String(required=True, allow_none=True)
+
+
+class ProductWithReviews(Product):
+    reviews = ma.fields.Nested(ReviewList, metadata={"description": "with `reviews=N`"})
+
+
+class StockChange(Shape):
+    delta = Whole(-rules.MOST_STOCK, rules.MOST_STOCK, required=True)
+    reason = Text(1, 200, required=True)
+
+
+class Movement(Shape):
+    slot = Whole(1, required=True)
+    delta = Whole(required=True)
+    level = Whole(0, required=True)
+    reason = ma.fields.String(required=True)
+    note = ma.fields.String()
+    orderid = ma.fields.String()
+    date = Time(required=True)
+
+
+class Stock(Shape):
+    productid = ma.fields.String(required=True)
+    stock = Whole(0, required=True, metadata={"description": "the exact level"})
+    movements = ma.fields.List(ma.fields.Nested(Movement), required=True)
+
+
+class PriceChange(Shape):
+    date = Time(required=True)
+    before = ma.fields.Nested(MoneyShape, required=True)
+    after = ma.fields.Nested(MoneyShape, required=True)
+
+
+class PriceHistory(Shape):
+    items = ma.fields.List(ma.fields.Nested(PriceChange), required=True)
+    next = ma.fields.String(required=True, allow_none=True)
+
+
+class FailedLine(Shape):
+    line = Whole(1, required=True)
+    code = ma.fields.String(required=True)
+    detail = ma.fields.String(required=True)
+
+
+class Imported(Shape):
+    created = Whole(0, required=True)
+    updated = Whole(0, required=True)
+    unchanged = Whole(0, required=True)
+    failed = ma.fields.List(ma.fields.Nested(FailedLine), required=True)
+
+
+class ImportProgress(Shape):
+    lines = Whole(0, required=True)
+    created = Whole(0, required=True)
+    updated = Whole(0, required=True)
+    unchanged = Whole(0, required=True)
+    failed = Whole(0, required=True)
+    done = ma.fields.Boolean()
+
+
+class ReservationLine(Shape):
+    productid = Text(1, 64, required=True)
+    taxonomy = ma.fields.List(Text(1, 200), required=True, validate=ma.validate.Length(1, rules.MOST_LEVELS))
+    quantity = Whole(1, 1_000_000, required=True)
+
+
+class Reservation(Shape):
+    orderid = Text(1, 100, required=True, pattern="^[A-Za-z0-9_.-]+$")
+    items = ma.fields.List(ma.fields.Nested(ReservationLine), required=True, validate=ma.validate.Length(1, 100))
+    expires = Time(required=True)
+
+
+class ReservationEnd(Shape):
+    items = ma.fields.List(ma.fields.Nested(ReservationLine), required=True, validate=ma.validate.Length(1, 100))
+    reference = Text(1, 60, load_default="release", pattern="^[A-Za-z0-9_.-]+$")
+
+
+class Reserved(Shape):
+    reserved = ma.fields.List(ma.fields.Nested(ReservationLine), required=True)
+
+
+class Ended(Shape):
+    orderid = ma.fields.String(required=True)
+    outcome = ma.fields.String(required=True)
+
+
+class ImportArgs(Shape):
+    class Meta:
+        unknown = ma.EXCLUDE
+
+    id = Text(1, 60, load_default=None, pattern="^[A-Za-z0-9_.-]+$", metadata={"description": "progress is told under this name"})
+    from_line = ma.fields.Integer(load_default=1, validate=ma.validate.Range(1), metadata={"description": "skip the lines before"})
+
+
+class LowStockArgs(PageArgs):
+    most = ma.fields.Integer(load_default=None, validate=ma.validate.Range(0, rules.MOST_STOCK))
+
+
+_TEXT = {"type": "string"}
+_WHOLE = {"type": "integer", "minimum": 0, "maximum": rules.MOST_PRICE}
+
+LIST_PARAMETERS = [
+    {"in": "query", "name": name, "schema": schema, "description": description}
+    for name, schema, description in (
+        ("category", _TEXT, "a category's path: its levels joined by `#`"),
+        ("subcategories", {"type": "boolean"}, "and everything below it"),
+        ("q", {"type": "string", "maxLength": 200}, 'every word must match, "these words" in a row; the last may be unfinished'),
+        ("brand", {"type": "array", "items": _TEXT, "maxItems": 20}, "one of these"),
+        ("colour", {"type": "array", "items": _TEXT, "maxItems": 20}, "one of these"),
+        ("min_price", _WHOLE, "in minor units"),
+        ("max_price", _WHOLE, "in minor units"),
+        ("sort", {"type": "string", "enum": list(SORTS)}, "by relevance when there are words, else by name"),
+        ("facets", _TEXT, f"to count, with commas: {', '.join(FACET_FIELDS)}"),
+        ("limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}, ""),
+        ("cursor", _TEXT, "`next` of the page before"),
+    )
+]

@@ -1,0 +1,17 @@
+"""Settings of the products service, one line per environment variable; its jobs read the same ones."""
+
+from dataclasses import dataclass
+
+from shared.settings import DatabaseSettings, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(DatabaseSettings):
+    """What the products service and its jobs read."""
+
+    orders_url: str = setting(
+        "ORDERS_URL", help="the orders service (who bought what)", local_default="http://127.0.0.1:8003"
+    )
+    low_stock: int = setting("LOW_STOCK", 5, "a product with at most so many left is on the low-stock list")
+    menu_seconds: int = setting("MENU_SECONDS", 300, "the category menu is counted anew after so many seconds at the latest")
+    picture_bytes: int = setting("PICTURE_BYTES", 2_000_000, "the largest picture taken")

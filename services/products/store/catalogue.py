@@ -1,0 +1,145 @@
+"""Reads and writes of products and their price history."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from services.products.documents import (
+    BEST_RATED,
+    BY_NAME,
+    BY_PRICE,
+    BY_PRODUCTID,
+    BY_RANK,
+    CATEGORIES,
+    CONFLICTS,
+    LOW_STOCK,
+    SEARCH,
+    SEARCH_IN_CATEGORY,
+    partition_of,
+    price_prefix,
+)
+from services.products.rules.categories import below
+from services.products.rules.product import one_each, supersedes
+from shared.couch import Database, Doc, FindIndex, NoSuchDocument, Page, SearchPage, SearchQuery, Written
+
+_ORDERS: Final[dict[str, tuple[FindIndex, str]]] = {
+    "name": (BY_NAME, "asc"),
+    "-name": (BY_NAME, "desc"),
+    "price": (BY_PRICE, "asc"),
+    "-price": (BY_PRICE, "desc"),
+    "rating": (BY_RANK, "desc"),
+}
+
+
+class Catalogue:
+    """Errors are those of `shared.couch`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def category_by(self, sort: str, taxonomy: Sequence[str], more: Doc, limit: int, cursor: str | None) -> Page:
+        """P1: a page of one category; `more` narrows it. 1 partition query."""
+        index, direction = _ORDERS[sort]
+        field = index.fields[0]
+        selector = {field: {"$gt": None}, **more}
+        return self._database.partition(partition_of(taxonomy)).find(
+            index, selector, sort=[{field: direction}], limit=limit, bookmark=cursor
+        )
+
+    def categories(self, under: Sequence[str], depth: int | None) -> list[dict[str, Any]]:
+        """P2: rows {key: taxonomy down to `depth` levels below `under`, value: products}. 1 global query."""
+        grouping: dict[str, Any] = {"group": True} if depth is None else {"group_level": len(under) + depth}
+        return self._database.across_partitions.view(CATEGORIES, **below(under), **grouping)
+
+    def subtree(self, taxonomy: Sequence[str], limit: int, cursor: str | None) -> Page:
+        """P3: products of a category and all below it, category by category. 1 global query."""
+        page = self._database.across_partitions.view_page(
+            CATEGORIES, **below(taxonomy), include_docs=True, limit=limit, cursor=cursor
+        )
+        return _docs(page)
+
+    def by_productid(self, productid: str) -> Doc:
+        """P4: a product by its id alone. 1 global query. Raises NoSuchDocument."""
+        found = self.all_by_productid([productid])
+        if productid not in found:
+            raise NoSuchDocument(f"There is no product {productid}.")
+        return found[productid]
+
+    def all_by_productid(self, productids: Sequence[str]) -> dict[str, Doc]:
+        """P4: those that exist, by productid. 1 global query."""
+        if not productids:
+            return {}
+        return {doc["productid"]: doc for doc in one_each(self._places(productids))}
+
+    def places(self, productid: str) -> list[Doc]:
+        """The documents of one product: two while it is being moved, the newer place first. 1 global query."""
+        docs = self._places([productid])
+        return docs[::-1] if len(docs) == 2 and supersedes(docs[1], docs[0]) else docs
+
+    def places_of(self, productids: Sequence[str]) -> dict[str, str]:
+        """{productid: document id} of those that exist. 1 global query."""
+        rows = self._database.across_partitions.view(BY_PRODUCTID, keys=list(productids))
+        return {row["key"]: row["id"] for row in rows}
+
+    def search(self, query: SearchQuery, limit: int, cursor: str | None) -> SearchPage:
+        """P6: products everywhere by words, filters and facets. 1 global query."""
+        return self._database.across_partitions.search(SEARCH, query, limit=limit, bookmark=cursor)
+
+    def search_in_category(self, taxonomy: Sequence[str], query: SearchQuery, limit: int, cursor: str | None) -> SearchPage:
+        """P5: products of one category by words; no facets. 1 partition query."""
+        partition = self._database.partition(partition_of(taxonomy))
+        return partition.search(SEARCH_IN_CATEGORY, query, limit=limit, bookmark=cursor)
+
+    def best_rated(self, limit: int, cursor: str | None) -> Page:
+        """P8: the leaderboard. 1 global query."""
+        across = self._database.across_partitions
+        return _docs(across.view_page(BEST_RATED, include_docs=True, descending=True, limit=limit, cursor=cursor))
+
+    def low_stock(self, most: int, limit: int, cursor: str | None) -> Page:
+        """Products with at most so many left, the fewest first. 1 global query."""
+        across = self._database.across_partitions
+        return _docs(across.view_page(LOW_STOCK, end=most, include_docs=True, limit=limit, cursor=cursor))
+
+    def price_history(self, taxonomy: Sequence[str], productid: str) -> list[Doc]:
+        """The price changes of a product, newest first. 1 partition query."""
+        return self._database.partition(partition_of(taxonomy)).all(price_prefix(productid), descending=True)
+
+    def beside(self, taxonomy: Sequence[str], productid: str) -> list[Doc]:
+        """Everything that lies under a product in its partition. 1 partition query."""
+        return self._database.partition(partition_of(taxonomy)).all(f"{productid}:")
+
+    def everything(self, limit: int, cursor: str | None) -> Page:
+        """All products, category by category. 1 global query a page."""
+        return self.subtree((), limit, cursor)
+
+    def conflicts(self, limit: int) -> list[dict[str, Any]]:
+        """Documents with conflicting revisions, {id, key: type, value: revisions}. 1 global query, for the worker."""
+        return self._database.across_partitions.view(CONFLICTS, limit=limit)
+
+    def get(self, docid: str, rev: str | None = None) -> Doc:
+        return self._database.get(docid, rev=rev)
+
+    def get_many(self, docids: Sequence[str]) -> dict[str, Doc]:
+        """Those that exist, by document id. 1 read."""
+        return self._database.get_many(docids)
+
+    def put(self, doc: Doc) -> Doc:
+        """Writes and returns the document with its new revision. Raises UpdateConflict."""
+        return {**doc, "_rev": self._database.put(doc)}
+
+    def put_many(self, docs: Iterable[Doc]) -> list[Written]:
+        """1 write; every document on its own."""
+        return self._database.put_many(docs)
+
+    def delete(self, docid: str, rev: str) -> None:
+        self._database.delete(docid, rev)
+
+    def changes(self, since: str, limit: int, wait: float = 0) -> Any:
+        return self._database.changes(since, limit=limit, wait=wait)
+
+    def _places(self, productids: Sequence[str]) -> list[Doc]:
+        rows = self._database.across_partitions.view(BY_PRODUCTID, keys=list(productids), include_docs=True)
+        return [row["doc"] for row in rows if row.get("doc")]
+
+
+def _docs(page: Page) -> Page:
+    return Page([row["doc"] for row in page.items if row.get("doc")], page.next)

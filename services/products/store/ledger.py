@@ -1,0 +1,216 @@
+"""The stock ledger: reads the end of a chain, writes the next slot, and knows whose a slot is. See `rules.ledger`."""
+
+import random
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from threading import Lock
+from typing import Any
+
+from redis import Redis
+
+from services.products.documents import (
+    HELD,
+    LEVELS,
+    RESERVATIONS_BY_EXPIRY,
+    partition_of,
+    slot_prefix,
+)
+from services.products.rules.ledger import (
+    CORRECTED,
+    MOVED_AWAY,
+    MOVED_HERE,
+    Head,
+    Line,
+    after,
+    head_of,
+    movement,
+)
+from services.products.store.hints import Hints
+from shared.couch import Database, Doc, NoSuchDocument, Page, UpdateConflict, Written
+from shared.errors import Unavailable
+
+_STRIPES = 64
+_TAIL = 8
+_PATIENCE_SECONDS = 2.0
+
+
+class Contended(Unavailable):
+    code, title = "stock_contended", "Too many buyers at once"
+
+
+class Ledger:
+    """Movements, reservations and settlements of all products."""
+
+    def __init__(self, database: Database, redis: Redis) -> None:
+        self._database = database
+        self._hints = Hints(redis, database.name)
+        self._locks = [Lock() for _ in range(_STRIPES)]
+
+    @contextmanager
+    def turn(self, productids: Iterable[str]) -> Iterator[None]:
+        """One thread of this process at a time moves a product's stock: not needed to be right, but it saves refused writes."""
+        with ExitStack() as held:
+            for stripe in sorted({hash(productid) % _STRIPES for productid in productids}):
+                held.enter_context(self._locks[stripe])
+            yield
+
+    def remembered(self, lines: Sequence[Line]) -> dict[Line, Head]:
+        """The heads as last seen by any process; may be late, never wrong. No database call."""
+        return self._hints.get(lines)
+
+    def end(self, line: Line) -> tuple[Line, Head]:
+        """Where the chain of a product ends now, also when it was moved to another category. 1 partition query."""
+        while True:
+            head, tail = self._tail(line)
+            if head.moved_to is None:
+                return line, head
+            line = Line(line.productid, head.moved_to, line.quantity)
+            self.arrive(next(each for each in tail if "moved_to" in each), line)
+
+    def arrive(self, closing: Doc, line: Line) -> None:
+        """Opens the chain that `closing` leads to with what it took along, once, whoever comes first."""
+        ends = time.monotonic() + _PATIENCE_SECONDS
+        while time.monotonic() < ends:
+            chain = self.chain(line.taxonomy, line.productid)
+            if closing["delta"] == 0 or any(each["mark"] == closing["_id"] for each in chain):
+                return
+            head = head_of(self._leaves_of(chain[-1])) if chain else Head()
+            doc = movement(head, line.productid, line.taxonomy, -closing["delta"], MOVED_HERE, closing["_id"], closing["date"])
+            if self.is_ours(doc, self.write([doc])[0]):
+                return
+        raise Contended(f"The stock of {line.productid} is being moved; try again.", retry_after=1)
+
+    def level(self, taxonomy: Sequence[str], productids: Sequence[str]) -> dict[str, int]:
+        """P7: the sums of the movements of some products of a category. 1 partition query."""
+        rows = self._database.partition(partition_of(taxonomy)).view(LEVELS, keys=list(productids), group=True)
+        return {row["key"]: row["value"] for row in rows}
+
+    def movements(self, taxonomy: Sequence[str], productid: str, limit: int) -> list[Doc]:
+        """The last movements, newest first. 1 partition query."""
+        return self._database.partition(partition_of(taxonomy)).all(slot_prefix(productid), limit=limit, descending=True)
+
+    def chain(self, taxonomy: Sequence[str], productid: str) -> list[Doc]:
+        """Every movement, oldest first, conflicts listed. 1 partition query."""
+        return self._database.partition(partition_of(taxonomy)).all(slot_prefix(productid), conflicts=True)
+
+    def append(self, line: Line, delta: int, reason: str, mark: str, date: str, **more: Any) -> Doc:
+        """Writes the next movement, whoever else is at it. Raises OutOfStock, or Contended when it never gets its turn.
+
+        Follows a product that was moved: the movement is written where the chain goes on.
+        """
+        ends = time.monotonic() + _PATIENCE_SECONDS
+        while time.monotonic() < ends:
+            line, head = self.end(line)
+            doc = movement(head, line.productid, line.taxonomy, delta, reason, mark, date, **more)
+            if self.is_ours(doc, self.write([doc])[0]):
+                return doc
+            time.sleep(random.uniform(0, 0.02))
+        raise Contended(f"The stock of {line.productid} is changing too fast just now; try again.", retry_after=1)
+
+    def close(self, line: Line, moved_to: Sequence[str], mark: str, date: str) -> None:
+        """Ends the chain here and sends its readers to where it goes on, with all that is in stock."""
+        ends = time.monotonic() + _PATIENCE_SECONDS
+        while time.monotonic() < ends:
+            head, _ = self._tail(line)
+            if head.moved_to == tuple(moved_to):
+                return
+            more = {"moved_to": list(moved_to)}
+            doc = movement(head, line.productid, line.taxonomy, -head.level, MOVED_AWAY, mark, date, **more)
+            if self.is_ours(doc, self.write([doc])[0]):
+                return
+        raise Contended(f"The stock of {line.productid} is changing too fast just now; try again.", retry_after=1)
+
+    def correct(self, line: Line, mark: str, date: str) -> None:
+        """Makes the level at the end of the chain the sum of its movements."""
+        line, head = self.end(line)
+        total = self.level(line.taxonomy, [line.productid]).get(line.productid, 0)
+        if head.level != total:
+            doc = movement(Head(head.slot, total), line.productid, line.taxonomy, 0, CORRECTED, mark, date)
+            self.is_ours(doc, self.write([doc])[0])
+
+    def write(self, docs: Sequence[Doc]) -> list[Written]:
+        """1 write; every document on its own."""
+        return self._database.put_many(docs)
+
+    def is_ours(self, doc: Doc, written: Written) -> bool:
+        """Whether the slot belongs to this movement; if it does not, our revision is not left behind."""
+        line = Line(doc["productid"], tuple(doc["taxonomy"]), 0)
+        if written.rev and not written.accepted:
+            self._hints.put({line: after(doc)})
+            return True
+        self._hints.drop([line])
+        if written.accepted:
+            self._withdraw(doc)
+            raise Contended("Too few database nodes answer to reserve stock safely; try again.", retry_after=2)
+        _, tail = self._tail(line)
+        stored = next((each for each in tail if each["slot"] == doc["slot"]), None)
+        if stored and stored["mark"] != doc["mark"] and "_conflicts" not in stored:
+            return False
+        return self._alone_or_withdrawn(doc)
+
+    def leaves(self, docid: str) -> list[Doc]:
+        """All revisions that a document has at once, usually one. Raises NoSuchDocument."""
+        return self._leaves_of(self._database.get(docid, conflicts=True))
+
+    def remove(self, leaves: Iterable[Doc]) -> None:
+        """Takes revisions of a slot away."""
+        for leaf in leaves:
+            self._database.delete(leaf["_id"], leaf["_rev"])
+            self._hints.drop([Line(leaf["productid"], tuple(leaf["taxonomy"]), 0)])
+
+    def held(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """How many each (orderid, productid) keeps out of stock. 1 global query."""
+        rows = self._database.across_partitions.view(HELD, keys=[list(key) for key in keys], group=True)
+        return {(row["key"][0], row["key"][1]): row["value"] for row in rows}
+
+    def reservations(self, start: str, end: str, limit: int, cursor: str | None) -> Page:
+        """Reservations that end within a stretch of time. 1 global query."""
+        page = self._database.across_partitions.view_page(
+            RESERVATIONS_BY_EXPIRY, start=start, end=end, include_docs=True, limit=limit, cursor=cursor
+        )
+        return Page([row["doc"] for row in page.items if row.get("doc")], page.next)
+
+    def get_many(self, docids: Sequence[str]) -> dict[str, Doc]:
+        """Those that exist, by document id. 1 read."""
+        return self._database.get_many(docids)
+
+    def put(self, doc: Doc) -> Doc:
+        """Raises UpdateConflict."""
+        return {**doc, "_rev": self._database.put(doc)}
+
+    def checkpoint(self, name: str) -> Doc:
+        return self._database.get_local(name) or {}
+
+    def keep_checkpoint(self, name: str, doc: Doc) -> None:
+        self._database.put_local(name, doc)
+
+    def remember(self, heads: Mapping[Line, Head]) -> None:
+        self._hints.put(heads)
+
+    def _tail(self, line: Line) -> tuple[Head, list[Doc]]:
+        partition = self._database.partition(partition_of(line.taxonomy))
+        tail = partition.all(slot_prefix(line.productid), limit=_TAIL, descending=True, conflicts=True)
+        head = head_of(self._leaves_of(tail[0])) if tail else Head()
+        return head, tail
+
+    def _leaves_of(self, doc: Doc) -> list[Doc]:
+        others = [self._database.get(doc["_id"], rev=rev) for rev in doc.get("_conflicts", ())]
+        return [doc, *others]
+
+    def _alone_or_withdrawn(self, doc: Doc) -> bool:
+        try:
+            leaves = self.leaves(doc["_id"])
+        except NoSuchDocument:
+            return False
+        ours = [leaf for leaf in leaves if leaf["mark"] == doc["mark"]]
+        if ours and len(leaves) == 1:
+            return True
+        self.remove(ours)
+        return False
+
+    def _withdraw(self, doc: Doc) -> None:
+        try:
+            self.remove(leaf for leaf in self.leaves(doc["_id"]) if leaf["mark"] == doc["mark"])
+        except (NoSuchDocument, UpdateConflict):
+            return

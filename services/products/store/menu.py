@@ -1,0 +1,77 @@
+"""The category menu, kept ready in Redis under the catalogue's version, so that every replica serves the same one.
+
+Whoever changes which products are where gives it a new version after writing; a menu is counted for the version read before
+counting, so that an older count can never stand under a newer version. Without Redis it is counted each time.
+"""
+
+import hashlib
+import logging
+
+from redis import Redis
+from redis.exceptions import RedisError
+
+from shared.couch import time_ordered_id
+
+log = logging.getLogger(__name__)
+
+
+class MenuCache:
+    """`seconds` bounds how long a change made past the API (replication, other tools) can stay unseen."""
+
+    def __init__(self, redis: Redis, database: str, seconds: int) -> None:
+        self._redis, self._seconds = redis, seconds
+        self._version_key, self._menu_key = f"menu:{database}:version", f"menu:{database}:"
+        self._near: dict[str, tuple[bytes, str]] = {}
+
+    def version(self) -> str | None:
+        """The catalogue's version, None when Redis cannot tell."""
+        try:
+            version = self._redis.get(self._version_key)
+            if version is None:
+                self._redis.set(self._version_key, time_ordered_id(), nx=True, ex=self._seconds)
+                version = self._redis.get(self._version_key)
+        except RedisError as error:
+            log.warning("the menu's version is not readable: %s", error)
+            return None
+        return version.decode() if version else None
+
+    def get(self, version: str, question: str) -> tuple[bytes, str] | None:
+        """The menu and its ETag."""
+        key = f"{version}:{question}"
+        if key not in self._near:
+            try:
+                body = self._redis.get(self._menu_key + key)
+            except RedisError as error:
+                log.warning("the menu is not readable: %s", error)
+                return None
+            if body is None:
+                return None
+            self._keep_near(key, body)
+        return self._near[key]
+
+    def put(self, version: str | None, question: str, body: bytes) -> tuple[bytes, str]:
+        """Keeps a menu that was counted after `version` was read."""
+        if version is not None:
+            key = f"{version}:{question}"
+            try:
+                self._redis.set(self._menu_key + key, body, ex=self._seconds)
+            except RedisError as error:
+                log.warning("the menu is not writable: %s", error)
+            self._keep_near(key, body)
+        return body, tag_of(body)
+
+    def changed(self) -> None:
+        """Products came, went or moved: call it after writing."""
+        try:
+            self._redis.set(self._version_key, time_ordered_id(), ex=self._seconds)
+        except RedisError as error:
+            log.warning("the menu is not writable: %s", error)
+
+    def _keep_near(self, key: str, body: bytes) -> None:
+        if len(self._near) > 50:
+            self._near.clear()
+        self._near[key] = (body, tag_of(body))
+
+
+def tag_of(body: bytes) -> str:
+    return f'"{hashlib.sha1(body, usedforsecurity=False).hexdigest()}"'

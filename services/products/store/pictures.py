@@ -1,0 +1,29 @@
+"""Pictures as attachments, each named by its content."""
+
+from services.products.documents import picture_id
+from shared.couch import Database, Doc, UpdateConflict
+
+_FILE = "picture"
+
+
+class Pictures:
+    """A picture never changes: other content is another picture."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, digest: str) -> tuple[bytes, str]:
+        """The bytes and the media type. 1 read. Raises NoSuchDocument."""
+        return self._database.attachment(picture_id(digest), _FILE)
+
+    def add(self, doc: Doc, content: bytes) -> bool:
+        """Whether it is new."""
+        try:
+            rev = self._database.put(doc)
+        except UpdateConflict:
+            stored = self._database.get(doc["_id"])
+            if "_attachments" in stored:
+                return False
+            rev = stored["_rev"]
+        self._database.put_attachment(doc["_id"], rev, _FILE, content, doc["content_type"])
+        return True

@@ -1,0 +1,31 @@
+"""How far a running import is, for whoever watches it."""
+
+import logging
+
+import orjson
+from redis import Redis
+from redis.exceptions import RedisError
+
+from shared.couch import Doc
+
+_KEPT_SECONDS = 3600
+
+log = logging.getLogger(__name__)
+
+
+class Progress:
+    """Kept in Redis for an hour; an import does not depend on it."""
+
+    def __init__(self, redis: Redis, database: str) -> None:
+        self._redis, self._prefix = redis, f"import:{database}:"
+
+    def tell(self, importid: str, state: Doc) -> None:
+        try:
+            self._redis.set(self._prefix + importid, orjson.dumps(state), ex=_KEPT_SECONDS)
+        except RedisError as error:
+            log.warning("import progress is not writable: %s", error)
+
+    def of(self, importid: str) -> Doc | None:
+        """Raises RedisError."""
+        state = self._redis.get(self._prefix + importid)
+        return orjson.loads(state) if state else None

@@ -1,0 +1,34 @@
+"""Reviews, kept beside their product."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from services.products.documents import RATINGS, REVIEWS_BY_DATE, partition_of
+from shared.couch import Database, Doc, Page, UpdateConflict
+
+
+class Reviews:
+    """Errors are those of `shared.couch`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def newest_of(self, taxonomy: Sequence[str], productid: str, limit: int, cursor: str | None) -> Page:
+        """Reviews of a product, newest first. 1 partition query."""
+        selector = {"productid": productid, "date": {"$gt": ""}}
+        sort = [{"productid": "desc"}, {"date": "desc"}]
+        partition = self._database.partition(partition_of(taxonomy))
+        return partition.find(REVIEWS_BY_DATE, selector, sort=sort, limit=limit, bookmark=cursor)
+
+    def stars(self, taxonomy: Sequence[str], productids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """P7: the `_stats` of the stars of some products of a category. 1 partition query."""
+        rows = self._database.partition(partition_of(taxonomy)).view(RATINGS, keys=list(productids), group=True)
+        return {row["key"]: row["value"] for row in rows}
+
+    def add(self, doc: Doc) -> bool:
+        """Whether it was the first by this person: its id is the claim."""
+        try:
+            self._database.put(doc)
+        except UpdateConflict:
+            return False
+        return True

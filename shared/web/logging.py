@@ -11,10 +11,10 @@ from shared.clock import timestamp
 from shared.web.context import request_id
 
 _PERSONAL = re.compile(
-    r"(?P<email>[^\s@\"'<>,;=]+@[^\s@\"'<>,;]+\.[^\s@\"'<>,;]+)"
+    r"(?P<userinfo>://[^\s/@]*@)"
+    r"|(?P<email>[^\s@\"'<>,;=:/]+@[^\s@\"'<>,;]+\.[^\s@\"'<>,;]+)"
     r"|(?P<jwt>eyJ[\w-]{8,}\.[\w-]+\.[\w-]*)"
     r"|(?P<auth>(?:Bearer|Basic|Service)\s+\S+)"
-    r"|(?P<userinfo>://[^\s/@:]*:[^\s/@]+@)"
     r"|(?P<card>\b(?:\d[ -]?){13,19}\b)"
 )
 

@@ -1,0 +1,86 @@
+"""Who is let in."""
+
+import time
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from services.users.keys import SigningKeys
+from shared.errors import Unauthorized, Unavailable
+from shared.web import JwksKeys, Tokens
+
+
+def test_a_valid_token_names_its_user(client, bearer):
+    assert client.get("/v1/things/mine", headers=bearer()).json == {"userid": "u1"}
+
+
+def test_personal_answers_are_not_cached(client, bearer):
+    assert client.get("/v1/things/mine", headers=bearer()).headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(("roles", "status"), [((), 403), (("customer",), 403), (("staff",), 200), (("customer", "admin"), 200)])
+def test_roles(client, bearer, roles, status):
+    assert client.get("/v1/things/staff", headers=bearer(*roles)).status_code == status
+
+
+@pytest.mark.parametrize("value", ["", "Bearer", "Bearer ", "Bearer x", "Basic dTpw", "Service a service secret", "Bearer a.b.c", "Bearer é"])
+def test_anything_else_is_401(client, value):
+    answer = client.get("/v1/things/mine", headers={"Authorization": value.encode().decode("latin-1")})
+    assert answer.status_code == 401
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("value", ["", "Service", "Service wrong", "Bearer a service secret", "service a service secret", "Service ü"])
+def test_services_show_the_secret(client, value):
+    headers = {"Authorization": value.encode().decode("latin-1"), "X-Acting-User": "u2"}
+    assert client.get("/v1/things/internal", headers=headers).status_code == 401
+
+
+def test_a_service_acts_for_a_user(client):
+    headers = {"Authorization": "Service a service secret", "X-Acting-User": "u2"}
+    assert client.get("/v1/things/internal", headers=headers).json == {"userid": "u2"}
+
+
+def test_a_client_address_is_believed_only_of_our_services(client):
+    def seen(**headers):
+        return client.get("/v1/things/address", headers={k.replace("_", "-"): v for k, v in headers.items()}).json["address"]
+
+    assert seen() == "127.0.0.1"
+    assert seen(X_Forwarded_For="9.9.9.9") == "127.0.0.1"
+    assert seen(X_Client_Address="9.9.9.9", X_Service_Secret="wrong") == "127.0.0.1"
+    assert seen(X_Client_Address="9.9.9.9", X_Service_Secret="a service secret") == "9.9.9.9"
+
+
+def signed(private, **changes):
+    now = int(time.time())
+    claims = {"iss": "aisle", "sub": "u1", "use": "access", "iat": now, "exp": now + 60, "roles": []} | changes
+    return jwt.encode({k: v for k, v in claims.items() if v is not None}, private, "EdDSA", headers={"kid": "k"})
+
+
+@pytest.mark.parametrize("changes", [{"exp": 1}, {"exp": None}, {"iss": "other"}, {"sub": None}, {"use": "refresh"}, {"use": None}, {"iat": None}])
+def test_claims_that_are_missing_or_wrong_are_refused(changes):
+    private = Ed25519PrivateKey.generate()
+    tokens = Tokens({"k": private.public_key()}.get)
+    assert tokens.verify(signed(private)).userid == "u1"
+    with pytest.raises(Unauthorized):
+        tokens.verify(signed(private, **changes))
+
+
+def test_a_remembered_token_still_expires():
+    private = Ed25519PrivateKey.generate()
+    tokens = Tokens({"k": private.public_key()}.get)
+    token = signed(private, exp=int(time.time()) + 1)
+    tokens.verify(token)
+    time.sleep(1.1)
+    with pytest.raises(Unauthorized):
+        tokens.verify(token)
+
+
+def test_an_unknown_key_without_the_users_service_is_503_not_401():
+    keys = SigningKeys(Ed25519PrivateKey.generate(), [], seconds=60)
+    tokens = Tokens(JwksKeys("http://127.0.0.1:9", "secret"))
+    began = time.monotonic()
+    with pytest.raises(Unavailable):
+        tokens.verify(keys.access_token("u", "s", []))
+    assert time.monotonic() - began < 3

@@ -1,0 +1,133 @@
+"""What every service answers alike: problems, ids, timing, health, metrics, pages about itself."""
+
+import re
+
+import pytest
+
+PROBLEM = {"type", "title", "status", "detail", "instance", "code"}
+
+
+def is_problem(answer, status, code):
+    assert answer.status_code == status, answer.text
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    body = answer.get_json(force=True)
+    assert body.keys() >= PROBLEM
+    assert (body["status"], body["code"]) == (status, code)
+    return body
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "options", "status", "code"),
+    [
+        ("GET", "/nope", {}, 404, "not_found"),
+        ("GET", "//v1/things", {}, 404, "not_found"),
+        ("PATCH", "/v1/things", {}, 405, "method_not_allowed"),
+        ("POST", "/v1/things", {"data": b"{", "content_type": "application/json"}, 400, "malformed_json"),
+        ("POST", "/v1/things", {"data": b'{"size": NaN}', "content_type": "application/json"}, 400, "malformed_json"),
+        ("POST", "/v1/things", {"data": b'{"size": Infinity}', "content_type": "application/json"}, 400, "malformed_json"),
+        ("POST", "/v1/things", {"data": b'"\xff"', "content_type": "application/json"}, 400, "malformed_json"),
+        ("POST", "/v1/things", {"data": b'{"name": "\\ud800"}', "content_type": "application/json"}, 400, "malformed_json"),
+        ("POST", "/v1/things", {"data": b"[" * 5000, "content_type": "application/json"}, 400, "malformed_json"),
+        ("POST", "/v1/things", {"data": b"name=x", "content_type": "text/plain"}, 415, "unsupported_media_type"),
+        ("POST", "/v1/things", {"data": b"x" * (1024 * 1024 + 1), "content_type": "application/json"}, 413, "too_large"),
+        ("POST", "/v1/things", {"json": []}, 422, "invalid"),
+        ("POST", "/v1/things", {"json": None}, 422, "invalid"),
+        ("POST", "/v1/things", {}, 422, "invalid"),
+        ("GET", "/v1/things?limit=0", {}, 422, "invalid"),
+        ("GET", "/v1/things?limit=101", {}, 422, "invalid"),
+        ("GET", "/v1/things?limit=x", {}, 422, "invalid"),
+        ("GET", "/v1/things?cursor=x", {}, 400, "bad_cursor"),
+        ("GET", "/v1/things/mine", {}, 401, "unauthorized"),
+    ],
+)  # fmt: skip
+def test_bad_requests_are_problems(client, method, path, options, status, code):
+    is_problem(client.open(path, method=method, **options), status, code)
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"name": ""}, "name"), ({"name": "x" * 21}, "name"), ({"name": 5}, "name"), ({"name": None}, "name"),
+        ({"name": "a\x00b"}, "name"), ({"name": "x", "size": 1.5}, "size"), ({"name": "x", "size": "1"}, "size"),
+        ({"name": "x", "size": True}, "size"), ({"name": "x", "size": 10**18}, "size"), ({"name": "x", "new": 1}, "new"),
+        ({"name": "x", "new": "true"}, "new"), ({"name": "x", "other": 1}, "other"),
+        ({"name": "x", "price": {"amount": 1, "currency": "XXX"}}, "price.currency"),
+        ({"name": "x", "price": {"amount": -1, "currency": "GBP"}}, "price.amount"),
+        ({"name": "x", "price": 5}, "price"),
+    ],
+)  # fmt: skip
+def test_wrong_fields_are_named(client, body, field):
+    found = is_problem(client.post("/v1/things", json=body), 422, "invalid")
+    assert list(found["errors"]) == [field]
+    assert all(isinstance(message, str) for message in found["errors"][field])
+
+
+def test_our_errors_keep_code_and_members(client):
+    body = is_problem(client.post("/v1/things", json={"name": "sold out"}), 409, "sold_out")
+    assert (body["title"], body["detail"], body["productid"]) == ("Sold out", "Come back later.", "p1")
+
+
+def test_an_unexpected_error_tells_nothing_but_its_request_id(client):
+    answer = client.post("/v1/things", json={"name": "broken"}, headers={"X-Request-ID": "abc-1"})
+    body = is_problem(answer, 500, "internal_error")
+    assert "ann@example.com" not in answer.text
+    assert body["instance"] == "urn:aisle:request:abc-1"
+
+
+def test_405_says_what_is_allowed(client):
+    assert {"GET", "POST"} <= set(re.split(r",\s*", client.patch("/v1/things").headers["Allow"]))
+
+
+@pytest.mark.parametrize(("sent", "taken"), [("abc-1", True), ("a" * 64, True), ("a" * 65, False), ("ann@example.com", False), ("a b", False), ("", False)])
+def test_a_request_id_is_taken_over_when_it_is_one(client, sent, taken):
+    answered = client.get("/v1/things", headers={"X-Request-ID": sent}).headers["X-Request-ID"]
+    assert (answered == sent) is taken
+    assert answered
+
+
+def test_every_answer_counts_its_database_calls(client):
+    for path in ("/v1/things", "/nope", "/health/live"):
+        timing = client.get(path).headers["Server-Timing"]
+        assert re.fullmatch(r'partition;dur=0;desc="0", global;dur=0;desc="0", read;dur=0;desc="0", write;dur=0;desc="0"', timing)
+
+
+def test_pages_go_through_everything_once(client):
+    seen, cursor = [], ""
+    while cursor is not None:
+        page = client.get(f"/v1/things?limit=20{cursor and '&cursor=' + cursor}").json
+        seen += page["items"]
+        cursor = page["next"]
+    assert seen == list(range(45))
+
+
+def test_if_match(client):
+    assert client.put("/v1/things/one").status_code == 204
+    assert client.put("/v1/things/one", headers={"If-Match": '"3-abc"'}).status_code == 204
+    assert client.put("/v1/things/one", headers={"If-Match": '"2-x", "3-abc"'}).status_code == 204
+    is_problem(client.put("/v1/things/one", headers={"If-Match": '"2-x"'}), 412, "precondition_failed")
+
+
+def test_ready_while_redis_is_there(client):
+    assert client.get("/health/live").json == {"status": "ok"}
+    assert client.get("/health/ready").json["checks"] == {"redis": "ok"}
+
+
+def test_metrics_count_by_route_never_by_path(client):
+    client.get("/nope/ann@example.com")
+    text = client.get("/metrics").text
+    assert 'aisle_request_seconds_count{method="GET",route="(none)",service="demo",status="404"}' in text
+    assert "ann@example.com" not in text
+
+
+def test_the_openapi_page_is_served_with_its_own_assets(client):
+    spec = client.get("/openapi.json")
+    assert spec.json["openapi"].startswith("3.1")
+    assert client.get("/openapi.json", headers={"If-None-Match": spec.headers["ETag"]}).status_code == 304
+    page = client.get("/docs")
+    assert "/v1/things/mine" in page.text
+    assert not re.search(r'(src|href)="(https?:)?//', page.text)
+    assert "<script" not in page.text
+    assert "unsafe" not in page.headers["Content-Security-Policy"]
+    default = spec.json["paths"]["/v1/things"]["get"]["responses"]["default"]["$ref"]
+    assert default == "#/components/responses/DEFAULT_ERROR"
+    assert list(spec.json["components"]["responses"]["DEFAULT_ERROR"]["content"]) == ["application/problem+json"]

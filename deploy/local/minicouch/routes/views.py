@@ -162,6 +162,7 @@ ROUTES = [
     ("POST", "/{db}/_view_cleanup", post_cleanup, "view clean-up"),
     ("POST", "/{db}/_temp_view", temporary_view, "temporary views"),
     ("GET", "/{db}/_design/{ddoc}/_info", get_info, "index information"),
+    ("GET", "/{db}/_partition/{partition}/_design/{ddoc}/_info", get_info, "index information"),
     ("POST", "/{db}/_compact/{ddoc}", post_compact, "index compaction"),
 ]
 for _root, _what in (("/{db}", "view"), ("/{db}/_partition/{partition}", "view of a partition")):

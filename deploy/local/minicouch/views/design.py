@@ -116,7 +116,13 @@ def _spec(
     return IndexSpec(
         SIGNATURE + hashlib.md5(text, usedforsecurity=False).hexdigest(),
         tuple(ViewSpec(view.reducer) for view in views.values()),
-        Mapper(db, ddoc.get("language", "javascript"), lib, [view["map"] for view in found.values()], "local_seq" in flags),
+        Mapper(
+            db,
+            ddoc.get("language", "javascript"),
+            lib,
+            [view["map"] for view in found.values()],
+            "local_seq" in flags,
+        ),
         partitioned,
         "include_design" in flags,
     )

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -99,12 +100,7 @@ def answer(db: Database, index: Index, view: View, query: ViewQuery, cap: int | 
         found = _rows(index, connection, view, query, ranges, cap)
         if cap is not None and len(found) > cap:
             return None
-        meta = []
-        if query.sorted:
-            meta = [
-                b'"total_rows":%d' % index.count_of(connection, view.number),
-                _offset(index, connection, view, query, ranges),
-            ]
+        meta = _totals(index, connection, view, query, ranges) if query.sorted else []
     return head(meta, seq) + SEPARATOR.join(_shown(db, query, found)) + END
 
 
@@ -118,14 +114,19 @@ def _stop(query: ViewQuery) -> int | None:
     return None if query.limit is None else query.skip + query.limit
 
 
-def _offset(
+def _totals(
     index: Index, connection: sqlite3.Connection, view: View, query: ViewQuery, ranges: list[Range]
-) -> bytes:
-    if not ranges:
-        return b'"offset":0'
-    total = index.count_of(connection, view.number)
-    offset = index.offset(connection, view.number, ranges[0]) + query.skip
-    return b'"offset":%d' % min(total, offset)
+) -> list[bytes]:
+    """How many rows the view (or its partition) has, and how many of them come before the first one shown."""
+    total, before = index.count_of(connection, view.number), 0
+    if query.partition is not None:
+        prefix = partition_prefix(query.partition)
+        whole = Range((prefix, ""), (prefix + HIGHEST, ""), query.descending)
+        before = index.offset(connection, view.number, whole)
+        behind = index.offset(connection, view.number, replace(whole, descending=not query.descending))
+        total -= before + behind
+    offset = index.offset(connection, view.number, ranges[0]) - before + query.skip if ranges else 0
+    return [b'"total_rows":%d' % total, b'"offset":%d' % min(total, offset)]
 
 
 def _rows(

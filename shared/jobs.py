@@ -14,6 +14,9 @@ COMPUTE_REPORT: Final = "orders.report"
 SWEEP_ORDERS: Final = "orders.sweep"
 DEEP_SWEEP_ORDERS: Final = "orders.deep_sweep"
 CLOSE_BOOKS: Final = "orders.close_books"
+SETTLE_USER_CONFLICTS: Final = "users.settle_conflicts"
+FINISH_ERASURES: Final = "users.finish_erasures"
+REMOVE_EXPIRED: Final = "users.remove_expired"
 
 QUEUE: Final = "aisle"
 LONGEST_COUNTDOWN: Final = 60

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from services.users.actions.staff import make_admin
-from services.users.app import make_tools, open_server
+from services.users.actions.tools import open_tools
 from services.users.settings import Settings
 from shared.errors import AisleError
 from shared.settings import BadSettings, load
@@ -19,7 +19,7 @@ def main() -> int:
     try:
         settings = load(Settings, os.environ)
         email, file = os.environ["ADMIN_EMAIL"], Path(os.environ["ADMIN_PASSWORD_FILE"])
-        done = make_admin(make_tools(settings, open_server(settings)), email, file.read_text().strip())
+        done = make_admin(open_tools(settings), email, file.read_text().strip())
     except KeyError as missing:
         return _fail(f"{missing.args[0]} is not set.")
     except (BadSettings, AisleError, OSError, ValueError) as error:

@@ -7,13 +7,19 @@ from shared.settings import DatabaseSettings, setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(DatabaseSettings):
-    """What the users service, its jobs and its command line read."""
+class JobSettings(DatabaseSettings):
+    """What the jobs read: no key and no password parameter."""
 
     products_url: str = setting(
         "PRODUCTS_URL", help="the products service", local_default="http://127.0.0.1:8002"
     )
     orders_url: str = setting("ORDERS_URL", help="the orders service", local_default="http://127.0.0.1:8003")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(JobSettings):
+    """What the users service and its command line read."""
+
     storefront_url: str = setting(
         "STOREFRONT_URL", help="where links in mails lead", local_default="http://127.0.0.1:8000"
     )

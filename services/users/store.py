@@ -7,6 +7,7 @@ from typing import Any
 from services.users.documents import (
     ACCOUNT_BY_EMAIL,
     DEFAULT_ADDRESS,
+    DESIGN,
     ERASURES,
     EXPIRING,
     STAFF,
@@ -16,16 +17,25 @@ from services.users.documents import (
     user_partition,
 )
 from shared.clock import iso
-from shared.couch import Database, Doc, NoSuchDocument, Page, UpdateConflict, Written
+from shared.couch import Doc, NoSuchDocument, Page, Server, UpdateConflict, Written
+from shared.settings import DatabaseSettings
 
 _SWEEP = 200
+
+
+def open_server(settings: DatabaseSettings) -> Server:
+    """The database server of the settings; no connection is made."""
+    return Server(
+        settings.couch_url, username=settings.couch_username, password=settings.couch_password,
+        apikey=settings.couch_apikey, prefix=settings.database_prefix,
+    )  # fmt: skip
 
 
 class Store:
     """Reads and writes of the users database; errors are those of `shared.couch`."""
 
-    def __init__(self, database: Database) -> None:
-        self.database = database
+    def __init__(self, server: Server) -> None:
+        self.server, self.database = server, server.open(DESIGN)
 
     def everything_of(self, userid: str) -> list[Doc]:
         """U1: all documents of a person. 1 partition query."""

@@ -6,6 +6,7 @@ from celery import Celery
 from celery.signals import setup_logging
 
 from services.orders import tasks as orders
+from services.users import tasks as users
 from services.worker.schedule import keep_time
 from services.worker.settings import Settings
 from shared.jobs import open_queue
@@ -19,6 +20,7 @@ def create_worker(settings: Settings | None = None) -> Celery:
     queue = open_queue(settings.redis_url)
     setup_logging.connect(lambda **_: log_as_json("worker", settings.log_level), weak=False)
     orders.register(queue)
+    users.register(queue)
     keep_time(queue)
     return queue
 

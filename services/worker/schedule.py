@@ -6,7 +6,14 @@ from typing import Final
 from celery import Celery
 from celery.schedules import crontab
 
-from shared.jobs import CLOSE_BOOKS, DEEP_SWEEP_ORDERS, SWEEP_ORDERS
+from shared.jobs import (
+    CLOSE_BOOKS,
+    DEEP_SWEEP_ORDERS,
+    FINISH_ERASURES,
+    REMOVE_EXPIRED,
+    SETTLE_USER_CONFLICTS,
+    SWEEP_ORDERS,
+)
 
 
 @dataclass(frozen=True)
@@ -22,6 +29,9 @@ TIMETABLE: Final = (
     Row("unfinished orders", SWEEP_ORDERS, 10.0),
     Row("unfinished orders of the last hundred days", DEEP_SWEEP_ORDERS, crontab(minute="17")),
     Row("close the books of yesterday and last month", CLOSE_BOOKS, crontab(hour="0", minute="10")),
+    Row("accounts that replicas changed apart", SETTLE_USER_CONFLICTS, 30.0),
+    Row("unfinished erasures", FINISH_ERASURES, 60.0),
+    Row("expired sessions and one-time tokens", REMOVE_EXPIRED, crontab(minute="37")),
 )
 
 

@@ -18,7 +18,7 @@ from services.users.actions.letters import (
     send_reset,
     send_verification,
 )
-from services.users.actions.tools import Tools
+from services.users.actions.tools import JobTools, Tools
 from services.users.documents import CLAIM, CUSTOMER_ROLE, USER, auth_id, claim_id, token_id
 from services.users.limits import Limit
 from services.users.rules import EmailTaken, WrongPassword, check_password, is_live, normalised_email
@@ -186,7 +186,7 @@ def login_limits(tools: Tools, email: str, address: str) -> tuple[Limit, Limit]:
     return account, Limit("address", address, tools.settings.login_tries_per_address, seconds)
 
 
-def update_user(tools: Tools, userid: str, change: Any) -> Doc:
+def update_user(tools: JobTools, userid: str, change: Any) -> Doc:
     """Reads, changes, writes; again when somebody else was first. `change(user) -> user`. Raises Unauthorized for a closed account."""
     for attempt in range(5):
         user = tools.store.user(userid)

@@ -4,7 +4,7 @@ import logging
 
 from services.users.actions.accounts import update_user
 from services.users.actions.privacy import finish_erasure
-from services.users.actions.tools import Tools
+from services.users.actions.tools import JobTools
 from services.users.documents import auth_id
 from services.users.merging import displaced, merged
 from shared.clock import timestamp
@@ -17,7 +17,7 @@ _CHECKPOINT = "users-conflicts"
 _BATCH = 200
 
 
-def settle_conflicts(tools: Tools, most: int = 10_000) -> int:
+def settle_conflicts(tools: JobTools, most: int = 10_000) -> int:
     """Follows the changes feed from its checkpoint and settles what it finds; how many documents it settled."""
     settled, seen = 0, 0
     kept = tools.store.database.get_local(_CHECKPOINT) or {"since": "0"}
@@ -36,7 +36,7 @@ def settle_conflicts(tools: Tools, most: int = 10_000) -> int:
     return settled
 
 
-def settle(tools: Tools, winner: Doc) -> bool:
+def settle(tools: JobTools, winner: Doc) -> bool:
     """Writes the merged document over the winning revision and removes the others. Whether it was settled now."""
     docid = winner["_id"]
     losers = [tools.store.database.get(docid, rev=rev) for rev in winner["_conflicts"]]
@@ -53,7 +53,7 @@ def settle(tools: Tools, winner: Doc) -> bool:
     return True
 
 
-def _displace(tools: Tools, userid: str) -> None:
+def _displace(tools: JobTools, userid: str) -> None:
     """The account that lost its e-mail to an earlier claim: closed for login till staff gives it another address."""
     try:
         update_user(
@@ -63,7 +63,7 @@ def _displace(tools: Tools, userid: str) -> None:
         log.info("the account that lost its claim is closed already")
 
 
-def _erase_what_came_back(tools: Tools, rows: list[Change]) -> None:
+def _erase_what_came_back(tools: JobTools, rows: list[Change]) -> None:
     """A replica that had not heard of an erasure brings documents back; they go again."""
     partitions = {split_id(row.id)[0] for row in rows if not row.deleted and not row.id.endswith(":auth")}
     userids = [name.removeprefix("user") for name in partitions if name.startswith("user")]

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from services.users.actions.profile import payment_method
-from services.users.actions.tools import Tools
+from services.users.actions.tools import JobTools, Tools
 from services.users.documents import PAYMENT_METHOD, PREFERENCES, user_document
 from services.users.rules import MAX_PAYMENT_METHODS, NoSuchPaymentMethod, refuse_cards
 from services.users.rules import PREFERENCES as DEFAULTS
@@ -80,7 +80,7 @@ def viewed(tools: Tools, userid: str) -> list[dict[str, str]]:
     ]
 
 
-def forget_viewed(tools: Tools, userid: str) -> None:
+def forget_viewed(tools: JobTools, userid: str) -> None:
     tools.redis.delete(_viewed_key(userid))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from services.users.actions.accounts import update_user
 from services.users.actions.extras import forget_viewed, viewed
 from services.users.actions.profile import live_user, profile_of
-from services.users.actions.tools import Tools
+from services.users.actions.tools import JobTools, Tools
 from services.users.documents import claim_id
 from shared.clock import timestamp
 from shared.couch import Doc
@@ -45,7 +45,7 @@ def erase(tools: Tools, userid: str) -> None:
         log.warning("an erasure is to be finished by the worker: %s", error)
 
 
-def finish_erasure(tools: Tools, userid: str) -> None:
+def finish_erasure(tools: JobTools, userid: str) -> None:
     """The steps after the mark, in any state they were left. Raises Unavailable when orders is away."""
     _remove_documents(tools, userid)
     forget_viewed(tools, userid)
@@ -57,7 +57,7 @@ def finish_erasure(tools: Tools, userid: str) -> None:
         tools.store.put({**user, "erasure": "done", "erasure_claims": [], "updated": timestamp()})
 
 
-def finish_erasures(tools: Tools) -> int:
+def finish_erasures(tools: JobTools) -> int:
     """For the worker: how many erasures were finished."""
     finished = 0
     for user in tools.store.unfinished_erasures():
@@ -82,7 +82,7 @@ def _marked(user: Doc) -> Doc:
     }
 
 
-def _remove_documents(tools: Tools, userid: str) -> None:
+def _remove_documents(tools: JobTools, userid: str) -> None:
     for _ in range(_ROUNDS):
         docs = [doc for doc in tools.store.everything_of(userid) if doc["type"] != "user"]
         if not docs:
@@ -96,7 +96,7 @@ def _remove_documents(tools: Tools, userid: str) -> None:
     raise Conflict("The account's documents keep changing; its erasure is tried again later.")
 
 
-def _release(tools: Tools, claim: str, userid: str) -> None:
+def _release(tools: JobTools, claim: str, userid: str) -> None:
     doc = tools.store.get(claim)
     if doc is not None and doc["userid"] == userid:
         tools.store.delete(doc)

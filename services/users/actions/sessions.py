@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from services.users.actions.accounts import login_limits, update_user
-from services.users.actions.tools import Tools
+from services.users.actions.tools import JobTools, Tools
 from services.users.documents import SESSION, auth_id, user_document
 from services.users.rules import BadLogin, BadRefreshToken, is_live, normalised_email
 from shared.clock import iso, now, parse, timestamp
@@ -72,7 +72,7 @@ def end_all_sessions(tools: Tools, userid: str) -> None:
     update_user(tools, userid, lambda user: {**user, "sessions_from": iso(now() + timedelta(milliseconds=1))})
 
 
-def remove_expired(tools: Tools) -> int:
+def remove_expired(tools: JobTools) -> int:
     """For the worker: deletes one-time tokens and sessions past their time; how many."""
     removed = 0
     while docs := tools.store.expired(now()):

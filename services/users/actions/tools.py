@@ -1,29 +1,73 @@
-"""What the actions work with, made once in `app.py` (or by the command line and the worker)."""
+"""What the actions work with: made once by `app.py`, the command line or the worker."""
 
 from dataclasses import dataclass
 
 from redis import Redis
 
 from services.users.clients import Orders, Products
-from services.users.keys import RefreshTokens, SigningKeys
+from services.users.keys import RefreshTokens, SigningKeys, load_keys
 from services.users.limits import Limits
 from services.users.passwords import Passwords
-from services.users.settings import Settings
-from services.users.store import Store
-from shared.mail import Mailer
+from services.users.settings import JobSettings, Settings
+from services.users.store import Store, open_server
+from shared.mail import BackgroundMailer, Mailer, open_mailer
+from shared.web import ServiceClient, open_redis
 
 
 @dataclass(frozen=True)
-class Tools:
-    """The store, the secrets' keepers, and the ways out of this service."""
+class JobTools:
+    """What jobs need: the data, and the services that hold more of it."""
+
+    store: Store
+    redis: Redis
+    products: Products
+    orders: Orders
+
+
+@dataclass(frozen=True)
+class Tools(JobTools):
+    """What requests need besides: keys, passwords, limits, mail."""
 
     settings: Settings
-    store: Store
     passwords: Passwords
     keys: SigningKeys
     refresh_tokens: RefreshTokens
     limits: Limits
-    redis: Redis
     mailer: Mailer
-    products: Products
-    orders: Orders
+
+
+def open_job_tools(settings: JobSettings) -> JobTools:
+    """Nothing is connected to yet."""
+    return JobTools(**_reach(settings))
+
+
+def open_tools(settings: Settings) -> Tools:
+    """Nothing is connected to yet; the key files are read. Raises ValueError or OSError for a bad one."""
+    reach = _reach(settings)
+    memory, passes, at_once = settings.argon2_memory_kib, settings.argon2_passes, settings.argon2_at_once
+    return Tools(
+        **reach,
+        settings=settings,
+        passwords=Passwords(memory_kib=memory, passes=passes, at_once=at_once),
+        keys=load_keys(
+            settings.jwt_private_key_file, settings.jwt_other_key_files, seconds=settings.access_token_seconds
+        ),
+        refresh_tokens=RefreshTokens(settings.secret_key),
+        limits=Limits(reach["redis"]),
+        mailer=_mailer(settings),
+    )
+
+
+def _reach(settings: JobSettings) -> dict:
+    return {
+        "store": Store(open_server(settings)),
+        "redis": open_redis(settings.redis_url),
+        "products": Products(ServiceClient(settings.products_url, settings.service_secret)),
+        "orders": Orders(ServiceClient(settings.orders_url, settings.service_secret)),
+    }
+
+
+def _mailer(settings: Settings) -> Mailer:
+    """A Maildir is written to at once, so that a letter is there before the answer; a mail server is not waited for."""
+    mailer = open_mailer(settings.mail_dir, settings.smtp_url, settings.mail_sender)
+    return BackgroundMailer(mailer) if settings.smtp_url else mailer

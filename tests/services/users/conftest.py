@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 import requests
 
-from services.users.actions.tools import Tools
-from services.users.app import make_tools, open_server
+from services.users.actions.tools import JobTools, open_job_tools
 from services.users.documents import DESIGN
-from services.users.settings import Settings
+from services.users.settings import JobSettings
 from shared.couch import Database, Server
 from shared.mail import Received, read_mail
 from shared.settings import load
@@ -151,7 +150,6 @@ def calls(answer: requests.Response) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def tools(environment: dict[str, str], users_url: str) -> Tools:
-    """What actions and jobs work with, as the worker has it."""
-    settings = load(Settings, environment)
-    return make_tools(settings, open_server(settings))
+def tools(environment: dict[str, str], users_url: str) -> JobTools:
+    """What jobs work with, as the worker has it."""
+    return open_job_tools(load(JobSettings, environment))

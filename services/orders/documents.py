@@ -16,7 +16,18 @@ EVENT = ("orderid", "userid", "placed", "currency", "date")
 
 ORDER = DocumentType(
     "order",
-    fields=("orderid", "userid", "basket", "goods", "delivery", "tax", "total", "date", "provider", "fingerprint"),
+    fields=(
+        "orderid",
+        "userid",
+        "basket",
+        "goods",
+        "delivery",
+        "tax",
+        "total",
+        "date",
+        "provider",
+        "fingerprint",
+    ),
     optional=("imported",),
 )
 CUSTOMER = DocumentType(
@@ -24,11 +35,25 @@ CUSTOMER = DocumentType(
 )
 ITEM = DocumentType(
     "item",
-    fields=("orderid", "userid", "line", "productid", "taxonomy", "name", "quantity", "unitPrice", "delivery", "total", "date"),
+    fields=(
+        "orderid",
+        "userid",
+        "line",
+        "productid",
+        "taxonomy",
+        "name",
+        "quantity",
+        "unitPrice",
+        "delivery",
+        "total",
+        "date",
+    ),
     optional=("imported",),
 )
 PAYMENT = DocumentType(
-    "payment", fields=(*EVENT, "paid", "provider", "provider_ref", "total", "units", "lines"), optional=("imported",)
+    "payment",
+    fields=(*EVENT, "paid", "provider", "provider_ref", "total", "units", "lines"),
+    optional=("imported",),
 )
 DECISION = DocumentType("decision", fields=(*EVENT, "decision", "reason", "by"))
 DISPATCH = DocumentType(
@@ -43,11 +68,17 @@ SETTLEMENT = DocumentType("settlement", fields=(*EVENT, "number", "total", "prov
 RETURN = DocumentType("return", fields=(*EVENT, "number", "lines", "reason", "request"))
 NOTICE = DocumentType("notice", fields=(*EVENT, "kind", "message_id"))
 
-REPORT_REQUEST = DocumentType("reportrequest", fields=("reportid", "kind", "by", "start", "end", "currency", "date"))
+REPORT_REQUEST = DocumentType(
+    "reportrequest", fields=("reportid", "kind", "by", "start", "end", "currency", "date")
+)
 REPORT_PART = DocumentType("reportpart", fields=("reportid", "number", "parts", "rows", "date"))
 REPORT_RESULT = DocumentType("reportresult", fields=("reportid", "status", "result", "date"))
-CLOSING = DocumentType("closing", fields=("reportid", "kind", "period", "number", "start", "end", "groups", "date"))
-DEADLETTER = DocumentType("deadletter", fields=("job", "subject", "number", "error", "detail", "passing", "date"))
+CLOSING = DocumentType(
+    "closing", fields=("reportid", "kind", "period", "number", "start", "end", "groups", "date")
+)
+DEADLETTER = DocumentType(
+    "deadletter", fields=("job", "subject", "number", "error", "detail", "passing", "date")
+)
 DEADLETTER_RETRIED = DocumentType("deadletterretried", fields=("job", "subject", "number", "by", "date"))
 
 CHARGE = DocumentType("charge", fields=("orderid", "status", "total", "ref", "date"))
@@ -79,7 +110,10 @@ def _progress(key: str) -> str:
 
 
 LINES_OF_AN_ORDER = FindIndex(
-    "lines_of_an_order", "O1: the lines of an order, in their order", fields=("type", "line"), partitioned=True
+    "lines_of_an_order",
+    "O1: the lines of an order, in their order",
+    fields=("type", "line"),
+    partitioned=True,
 )
 ORDERS_OF_A_CUSTOMER = View(
     "orders_of_a_customer", "O3: a customer's paid orders, newest first, with what became of each",
@@ -103,7 +137,10 @@ PERSONAL = View(
     map="function (doc) { if (doc.type === 'customer' && doc.userid && !doc.erased) emit(doc.userid, null); }",
 )  # fmt: skip
 BOUGHT = View(
-    "bought", "how many of a product a customer has paid for and kept", map=view_source(__file__, "bought"), reduce="_sum"
+    "bought",
+    "how many of a product a customer has paid for and kept",
+    map=view_source(__file__, "bought"),
+    reduce="_sum",
 )
 FULFILMENT = View(
     "fulfilment", "seconds from payment to dispatch and from dispatch to delivery, by day",

@@ -29,7 +29,9 @@ class Settings(DatabaseSettings):
     stripe_webhook_secret: str = setting(
         "STRIPE_WEBHOOK_SECRET", "", "checks Stripe's webhook signatures", secret=True
     )
-    courier: str = setting("COURIER", "sandbox", "`sandbox` ships by itself; `manual` waits for people or webhooks")
+    courier: str = setting(
+        "COURIER", "sandbox", "`sandbox` ships by itself; `manual` waits for people or webhooks"
+    )
     courier_dispatch_seconds: float = setting(
         "COURIER_DISPATCH_SECONDS", 5.0, "the sandbox courier fetches a paid parcel after so many seconds"
     )
@@ -41,7 +43,9 @@ class Settings(DatabaseSettings):
         secret=True, local_default="local-courier-webhook-secret",
     )  # fmt: skip
     delivery_per: str = setting(
-        "DELIVERY_PER", "line", "a product's delivery charge counts per `line`, per `unit`, or only the `highest` of an order"
+        "DELIVERY_PER",
+        "line",
+        "a product's delivery charge counts per `line`, per `unit`, or only the `highest` of an order",
     )
     free_delivery_from: int = setting(
         "FREE_DELIVERY_FROM", 0, "goods worth so many minor units are delivered free; 0: never"

@@ -69,7 +69,12 @@ class Job(Task):
                 passing=isinstance(exc, Unavailable),
             )  # fmt: skip
         except Unavailable:
-            log.error("%s %s failed (%s) and could not be kept; the sweep finds it", self.name, kwargs["subject"], error)
+            log.error(
+                "%s %s failed (%s) and could not be kept; the sweep finds it",
+                self.name,
+                kwargs["subject"],
+                error,
+            )
 
 
 def register(queue: Celery) -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from services.orders.actions.cancellation import cancel_unfulfillable
 from services.orders.actions.shop import Shop
 from services.orders.clients.payments import Charge, PaymentDeclined
-from services.orders.clients.services import OutOfStock
+from services.orders.clients.services import GoodsGone, OutOfStock
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.writing import cancellation_of, items_of, payment_of
 from shared.clock import iso, now
@@ -38,14 +38,17 @@ def reserve(shop: Shop, order: Doc) -> None:
 
 
 def record_payment(shop: Shop, found: OrderDocuments, charge: Charge) -> OrderDocuments:
-    """Writes the payment document and marks the stock as sold; the worker repeats the latter if it fails here."""
+    """Writes the payment document and marks the stock as sold; paid back if the goods are gone by now."""
     order = found.order
-    payment, _ = shop.orders.add(_payment(order, charge))
+    payment, _ = shop.orders.add(payment_of(order, order["provider"], charge.ref, charge.total, charge.date))
+    found = found.with_document(payment)
     try:
         shop.products.confirm(order["orderid"], order["basket"])
+    except GoodsGone:
+        return cancel_unfulfillable(shop, found)
     except Unavailable:
         log.warning("order %s: the worker will mark the stock as sold", order["orderid"])
-    return found.with_document(payment)
+    return found
 
 
 def abandon(shop: Shop, found: OrderDocuments, reason: str, detail: str) -> OrderDocuments:
@@ -67,17 +70,8 @@ def reconcile(shop: Shop, found: OrderDocuments) -> OrderDocuments:
 
 
 def _finish(shop: Shop, found: OrderDocuments, charge: Charge) -> OrderDocuments:
-    """A charge without a payment document: kept if the goods are there, paid back if they are not any more."""
+    """A charge without a payment document, left by a crash or a lost answer."""
     order = found.order
     if len(found.items) < len(order["basket"]):
         shop.orders.add_all(items_of(order))
-    try:
-        reserve(shop, order)
-    except OutOfStock:
-        payment, _ = shop.orders.add(_payment(order, charge))
-        return cancel_unfulfillable(shop, found.with_document(payment))
     return record_payment(shop, found, charge)
-
-
-def _payment(order: Doc, charge: Charge) -> Doc:
-    return payment_of(order, order["provider"], charge.ref, charge.total, charge.date)

@@ -15,7 +15,9 @@ def cancel_order(shop: Shop, found: OrderDocuments, by: str, reason: str) -> Ord
     require(found.progress, "cancel")
     decision, _ = shop.orders.add(decision_of(found.order, "cancel", reason, by))
     if decision["decision"] != "cancel":
-        raise NotPossible("The order is being handed to the courier; return it when it arrives.", order_status="paid")
+        raise NotPossible(
+            "The order is being handed to the courier; return it when it arrives.", order_status="paid"
+        )
     return finish_cancellation(shop, found.with_document(decision))
 
 

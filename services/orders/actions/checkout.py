@@ -15,7 +15,7 @@ from typing import Any
 from services.orders.actions.attempts import AttemptClosed, abandon, record_payment, refusal_of, reserve
 from services.orders.actions.shop import Shop
 from services.orders.clients.payments import Charge, PaymentClosed, PaymentDeclined, ProviderUnavailable
-from services.orders.clients.services import OutOfStock
+from services.orders.clients.services import GoodsGone, OutOfStock
 from services.orders.documents import CUSTOMER, ORDER, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.identity import check_same, fingerprint_of, key_is_free_again, orderid_for
@@ -150,14 +150,15 @@ def _completed(shop: Shop, found: OrderDocuments, docs: list[Doc]) -> OrderDocum
     return found
 
 
-def _again(shop: Shop, found: OrderDocuments, fingerprint: str, token: str, refusal: AisleError | None) -> Placed:
+def _again(
+    shop: Shop, found: OrderDocuments, fingerprint: str, token: str, refusal: AisleError | None
+) -> Placed:
     """A repeated request: the same answer; if the first one got stuck, this one carries on."""
     check_same(found.order["fingerprint"], fingerprint)
     found = _wait_for_the_first(shop, found)
+    _refuse_if_shop_cancelled(found)
     if found.payment is not None:
         return Placed(found, replayed=True)
-    if found.cancellation is not None:
-        raise refusal_of(found.cancellation)
     if found.customer is None and refusal is not None:
         raise refusal
     return Placed(_carry_through(shop, found, token), replayed=True)
@@ -181,9 +182,17 @@ def _carry_through(shop: Shop, found: OrderDocuments, token: str) -> OrderDocume
         charge = _charge(shop, order, token)
     except (OutOfStock, PaymentDeclined) as refusal:
         return _refused(shop, found, refusal)
-    except PaymentClosed:
+    except (PaymentClosed, GoodsGone):
         raise AttemptClosed from None
-    return record_payment(shop, found, charge)
+    ended = record_payment(shop, found, charge)
+    _refuse_if_shop_cancelled(ended)
+    return ended
+
+
+def _refuse_if_shop_cancelled(found: OrderDocuments) -> None:
+    """Raises what the attempt was refused with: declined, out of stock (and paid back if it was paid), or closed."""
+    if found.cancellation is not None and found.cancellation["by"] == "shop":
+        raise refusal_of(found.cancellation)
 
 
 def _charge(shop: Shop, order: Doc, token: str) -> Charge:

@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 from services.orders.actions import letters
 from services.orders.actions.attempts import reconcile
-from services.orders.actions.cancellation import finish_cancellation
+from services.orders.actions.cancellation import cancel_unfulfillable, finish_cancellation
 from services.orders.actions.returns import refund_returns
 from services.orders.actions.shop import Shop
+from services.orders.clients.services import GoodsGone
 from services.orders.rules import steps
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.progress import NotPossible, require
@@ -37,9 +38,14 @@ def advance_order(shop: Shop, orderid: str) -> float | None:
     return plan.wait
 
 
-def dispatch_order(shop: Shop, found: OrderDocuments, courier: str, courierid: str, by: str, date: str = "") -> OrderDocuments:
+def dispatch_order(
+    shop: Shop, found: OrderDocuments, courier: str, courierid: str, by: str, date: str = ""
+) -> OrderDocuments:
     """Hands the order over. Raises NotPossible when it is cancelled, not paid, or with another parcel already."""
-    if found.dispatch is not None and (found.dispatch["courier"], found.dispatch["courierid"]) == (courier, courierid):
+    if found.dispatch is not None and (found.dispatch["courier"], found.dispatch["courierid"]) == (
+        courier,
+        courierid,
+    ):
         return found
     require(found.progress, "dispatch")
     decision, _ = shop.orders.add(decision_of(found.order, "dispatch", f"{courier} {courierid}", by))
@@ -47,7 +53,9 @@ def dispatch_order(shop: Shop, found: OrderDocuments, courier: str, courierid: s
         raise NotPossible("The order is being cancelled.", order_status="paid")
     dispatch, ours = shop.orders.add(dispatch_of(found.order, found.payment, courier, courierid, date))
     if not ours and (dispatch["courier"], dispatch["courierid"]) != (courier, courierid):
-        raise NotPossible(f"The order went out with {dispatch['courier']} already.", order_status="dispatched")
+        raise NotPossible(
+            f"The order went out with {dispatch['courier']} already.", order_status="dispatched"
+        )
     return found.with_document(dispatch)
 
 
@@ -62,7 +70,11 @@ def deliver_order(shop: Shop, found: OrderDocuments, date: str = "") -> OrderDoc
 
 def _confirm(shop: Shop, found: OrderDocuments) -> None:
     order = found.order
-    shop.products.confirm(order["orderid"], order["basket"])
+    if found.cancellation is None and not found.is_being_cancelled:
+        try:
+            shop.products.confirm(order["orderid"], order["basket"])
+        except GoodsGone:
+            cancel_unfulfillable(shop, found)
     if order["userid"] is not None:
         shop.users.clear_basket(order["userid"], [line["productid"] for line in order["basket"]])
     _notify(shop, found, "payment")

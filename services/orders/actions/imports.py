@@ -87,4 +87,8 @@ def _compare(shop: Shop, met: list[tuple[int, list[Doc]]], tally: Tally) -> None
         if there is not None and there["fingerprint"] == docs[0]["fingerprint"]:
             tally.unchanged += 1
         else:
-            tally.fail(number, "order_exists", f"Order {docs[0]['orderid']} is there with other content; orders never change.")
+            tally.fail(
+                number,
+                "order_exists",
+                f"Order {docs[0]['orderid']} is there with other content; orders never change.",
+            )

@@ -64,7 +64,13 @@ def history(shop: Shop, userid: str, limit: int, after: list | None) -> Page:
     """O3: a customer's orders, newest first. 1 global query."""
     page = shop.orders.orders_of_a_customer(userid, limit=limit, after=after)
     rows = [customer_row_of(item) for item in page.items]
-    return Page([summary_of(orderid, whose, placed, currency, sums) for orderid, placed, whose, currency, sums in rows], page.next)
+    return Page(
+        [
+            summary_of(orderid, whose, placed, currency, sums)
+            for orderid, placed, whose, currency, sums in rows
+        ],
+        page.next,
+    )
 
 
 def orders_between(shop: Shop, span: Span, status: str | None, limit: int, after: list | None) -> Page:

@@ -28,7 +28,9 @@ def refund_order(
     require(found.progress, "refund")
     shop.provider(found.payment["provider"])
     if total["currency"] != found.payment["total"]["currency"]:
-        raise Invalid("Refund in the currency that was paid.", errors={"amount": ["Not the order's currency."]})
+        raise Invalid(
+            "Refund in the currency that was paid.", errors={"amount": ["Not the order's currency."]}
+        )
     return settle_refunds(shop, add_refund(shop, found, total, reason, "admin", request))
 
 
@@ -77,7 +79,9 @@ def settle_refunds(shop: Shop, found: OrderDocuments) -> OrderDocuments:
 
 def left_to_refund(found: OrderDocuments) -> Money:
     paid = found.payment["total"]
-    return money(paid["amount"] - sum(refund["total"]["amount"] for refund in found.refunds), paid["currency"])
+    return money(
+        paid["amount"] - sum(refund["total"]["amount"] for refund in found.refunds), paid["currency"]
+    )
 
 
 def _refunded_before(found: OrderDocuments, cause: str, request: tuple[str, str] | None) -> bool:

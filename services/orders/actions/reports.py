@@ -62,7 +62,9 @@ def compute_report(shop: Shop, reportid: str) -> None:
         return
     within = Span(parse(request["start"]), parse(request["end"]))
     rows = _computed_parts(shop, request, within, docs)
-    result = shape.sales_from_rows(shape.add_reports(rows)) if request["kind"] == "sales" else {"rows": rows[0]}
+    result = (
+        shape.sales_from_rows(shape.add_reports(rows)) if request["kind"] == "sales" else {"rows": rows[0]}
+    )
     doc = REPORT_RESULT.new(
         report_key(reportid, "result"), reportid=reportid, status="done", result=result, date=timestamp()
     )
@@ -74,7 +76,9 @@ def read_report(shop: Shop, reportid: str) -> dict[str, Any]:
     docs = shop.reports.report(reportid)
     if "request" in docs:
         return _requested(reportid, docs)
-    closings = sorted((doc for key, doc in docs.items() if key.startswith("closing")), key=lambda doc: doc["number"])
+    closings = sorted(
+        (doc for key, doc in docs.items() if key.startswith("closing")), key=lambda doc: doc["number"]
+    )
     if not closings:
         raise NoSuchReport("No report has this id.")
     return _closed(shop, reportid, closings)
@@ -118,8 +122,14 @@ def _closed_span(wanted: dict[str, Any]) -> Span:
     return within
 
 
-def _computed_parts(shop: Shop, request: Doc, within: Span, docs: dict[str, Doc]) -> list[list[dict[str, Any]]]:
-    spans = months_between(within) if request["kind"] == "sales" and request["by"] not in ("total", "year") else [within]
+def _computed_parts(
+    shop: Shop, request: Doc, within: Span, docs: dict[str, Doc]
+) -> list[list[dict[str, Any]]]:
+    spans = (
+        months_between(within)
+        if request["kind"] == "sales" and request["by"] not in ("total", "year")
+        else [within]
+    )
     rows = []
     for number, part in enumerate(spans, 1):
         key = f"part{number:04d}"

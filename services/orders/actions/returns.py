@@ -20,7 +20,11 @@ from shared.couch import Doc
 
 
 def return_items(
-    shop: Shop, found: OrderDocuments, wanted: list[dict[str, Any]], reason: str, request: tuple[str, str] | None
+    shop: Shop,
+    found: OrderDocuments,
+    wanted: list[dict[str, Any]],
+    reason: str,
+    request: tuple[str, str] | None,
 ) -> OrderDocuments:
     """Takes back `wanted` [{productid, quantity}] and refunds their price. Raises NotPossible before delivery, Invalid for too many."""
     for _ in range(TRIES):

@@ -87,5 +87,7 @@ def _providers(settings: Settings, stores: Stores) -> dict[str, Provider]:
                 settings.stripe_url, settings.stripe_api_key, settings.stripe_webhook_secret, tolerance
             )
         else:
-            raise BadSettings(f"PAYMENT_PROVIDERS names {name!r}: use `sandbox`, or `stripe` with STRIPE_API_KEY.")
+            raise BadSettings(
+                f"PAYMENT_PROVIDERS names {name!r}: use `sandbox`, or `stripe` with STRIPE_API_KEY."
+            )
     return found

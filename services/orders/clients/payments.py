@@ -1,8 +1,8 @@
 """What the shop asks of a payment provider; the order id is every provider's idempotency key.
 
-    charge  pays once per order, however often it is asked
-    close   makes sure that nothing will be charged any more, and tells what was charged before
-    refund  pays back once per refund key
+charge  pays once per order, however often it is asked
+close   makes sure that nothing will be charged any more, and tells what was charged before
+refund  pays back once per refund key
 """
 
 from dataclasses import dataclass

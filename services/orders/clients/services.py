@@ -13,6 +13,12 @@ class OutOfStock(Conflict):
     code, title = "out_of_stock", "There is not enough in stock"
 
 
+class GoodsGone(Conflict):
+    """The reservation ended before the order was paid, and others have the goods."""
+
+    code, title = "reservation_closed", "The goods are not reserved for this order any more"
+
+
 class Users:
     """Who buys, and their basket."""
 
@@ -40,26 +46,30 @@ class Products:
         return {product["productid"]: product for product in answer["found"]}
 
     def reserve(self, orderid: str, basket: list[Doc], expires: str) -> None:
-        """Keeps the goods for this order; a second time changes nothing. Raises OutOfStock."""
+        """Keeps the goods for this order; a second time changes nothing. Raises OutOfStock, or GoodsGone after a release."""
         body = {"orderid": orderid, "items": _stock_lines(basket), "expires": expires}
-        try:
-            self._client.post("/v1/internal/reservations", body, idempotent=True)
-        except Conflict as refusal:
-            if refusal.code != OutOfStock.code:
-                raise
-            raise OutOfStock(refusal.detail, **refusal.extra) from None
+        self._post("/v1/internal/reservations", body)
 
     def confirm(self, orderid: str, basket: list[Doc]) -> None:
-        """The reserved goods are sold."""
+        """The reserved goods are sold; were they given back, they are taken again. Raises GoodsGone when they cannot."""
         self._end(orderid, "confirmation", basket)
 
     def release(self, orderid: str, basket: list[Doc]) -> None:
-        """The goods are given back."""
+        """The goods are given back, once, whether they were reserved or sold."""
         self._end(orderid, "release", basket)
 
     def _end(self, orderid: str, how: str, basket: list[Doc]) -> None:
         path = f"/v1/internal/reservations/{quote(orderid, safe='')}/{how}"
-        self._client.post(path, {"items": _stock_lines(basket)}, idempotent=True)
+        self._post(path, {"items": _stock_lines(basket)})
+
+    def _post(self, path: str, body: Doc) -> None:
+        try:
+            self._client.post(path, body, idempotent=True)
+        except Conflict as refusal:
+            known = {error.code: error for error in (OutOfStock, GoodsGone)}
+            if refusal.code not in known:
+                raise
+            raise known[refusal.code](refusal.detail, **refusal.extra) from None
 
 
 def _stock_lines(basket: list[Doc]) -> list[Doc]:

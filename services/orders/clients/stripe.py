@@ -51,7 +51,9 @@ class StripeProvider:
         if intent["status"] == "canceled":
             raise PaymentClosed("This order was closed before it was paid; place it again.")
         path = f"/v1/payment_intents/{quote(intent['id'], safe='')}/confirm"
-        confirmed = self._post(path, {"payment_method": token, "off_session": "true"}, f"{orderid}-confirm-{token}")
+        confirmed = self._post(
+            path, {"payment_method": token, "off_session": "true"}, f"{orderid}-confirm-{token}"
+        )
         if confirmed["status"] != "succeeded":
             raise PaymentDeclined(f"The payment needs more from the customer ({confirmed['status']}).")
         return _charge(confirmed)
@@ -103,7 +105,9 @@ class StripeProvider:
     def _post(self, path: str, body: dict[str, str], key: str) -> dict[str, Any]:
         return self._call("POST", path, urlencode(body).encode(), {"Idempotency-Key": key})
 
-    def _call(self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> dict[str, Any]:
+    def _call(
+        self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
+    ) -> dict[str, Any]:
         sent = {
             "Authorization": f"Bearer {self._api_key}",
             "Stripe-Version": _VERSION,
@@ -114,7 +118,9 @@ class StripeProvider:
             answer = self._pool.request(method, self._url + path, body=body, headers=sent)
             said = orjson.loads(answer.data)
         except (HTTPError, orjson.JSONDecodeError) as error:
-            raise ProviderUnavailable("Stripe gave no answer; the payment is looked up before anything else.") from error
+            raise ProviderUnavailable(
+                "Stripe gave no answer; the payment is looked up before anything else."
+            ) from error
         if answer.status >= 400:
             raise _error(answer.status, said.get("error", {}))
         return said | ({"_replayed": True} if answer.headers.get("Idempotent-Replayed") == "true" else {})

@@ -155,4 +155,6 @@ def _open(args: dict[str, Any], *, unpaid: bool) -> Response:
 
 
 def _money(amount: Any, currency: str) -> Money:
-    return money(amount["amount"], amount["currency"]) if isinstance(amount, dict) else money(amount, currency)
+    return (
+        money(amount["amount"], amount["currency"]) if isinstance(amount, dict) else money(amount, currency)
+    )

@@ -40,7 +40,9 @@ def place(body: dict[str, Any]) -> Response:
     placed = place_order(shop, _buyer(body), key, body)
     answer = reading.order_answer(shop, placed.found)
     headers = {"Location": f"/v1/orders/{answer['orderid']}"}
-    return json_answer(answer, 201, headers=headers | ({"Idempotency-Replayed": "true"} if placed.replayed else {}))
+    return json_answer(
+        answer, 201, headers=headers | ({"Idempotency-Replayed": "true"} if placed.replayed else {})
+    )
 
 
 @orders.get("")
@@ -65,7 +67,9 @@ def history(args: dict[str, Any]) -> Response:
 def get_order(headers: dict[str, str], orderid: str) -> Response:
     """One order with all that happened to it: one partition query"""
     shop: Shop = provided()
-    return json_answer(reading.order_answer(shop, reading.read_order(shop, orderid, reader(headers["token"]))))
+    return json_answer(
+        reading.order_answer(shop, reading.read_order(shop, orderid, reader(headers["token"])))
+    )
 
 
 @orders.get("/<string:orderid>/items")
@@ -76,7 +80,9 @@ def get_order(headers: dict[str, str], orderid: str) -> Response:
 @orders.alt_response(404, "NOT_FOUND")
 def get_lines(headers: dict[str, str], orderid: str) -> Response:
     """Only an order's lines: one partition query"""
-    return json_answer({"items": reading.read_lines(provided(), orderid, reader(headers["token"])), "next": None})
+    return json_answer(
+        {"items": reading.read_lines(provided(), orderid, reader(headers["token"])), "next": None}
+    )
 
 
 @orders.post("/<string:orderid>/cancellation")
@@ -93,7 +99,9 @@ def cancel(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Respo
     asking = reader(headers["token"])
     found = reading.read_order(shop, orderid, asking)
     by = f"user {asking.userid}" if asking.userid else "guest"
-    return json_answer(reading.order_answer(shop, cancellation.cancel_order(shop, found, by, body["reason"])), 201)
+    return json_answer(
+        reading.order_answer(shop, cancellation.cancel_order(shop, found, by, body["reason"])), 201
+    )
 
 
 @orders.post("/<string:orderid>/returns")

@@ -30,7 +30,11 @@ def sales(args: dict[str, Any]) -> Response:
     """Orders, units, gross, refunds and net by period and currency: one global query"""
     report = act.sales(provided(), args["by"], span(args["start"], args["end"]), args["currency"])
     bars = [
-        Bar(row["period"], float(major(row["net"])), f"{row['period']}: {major(row['net'])} {row['net']['currency']}")
+        Bar(
+            row["period"],
+            float(major(row["net"])),
+            f"{row['period']}: {major(row['net'])} {row['net']['currency']}",
+        )
         for row in report["rows"]
     ]
     return _answered(report, report["rows"], f"Net sales by {args['by']}", bars)
@@ -57,7 +61,8 @@ def fulfilment(args: dict[str, Any]) -> Response:
     """Average times from payment to dispatch to delivery, by days: one global query"""
     rows = act.fulfilment(provided(), span(args["start"], args["end"]))
     bars = [
-        Bar(row["stage"], row["average_seconds"] or 0, f"{row['stage']}: {row['average_seconds']} seconds") for row in rows
+        Bar(row["stage"], row["average_seconds"] or 0, f"{row['stage']}: {row['average_seconds']} seconds")
+        for row in rows
     ]
     return _answered({"rows": rows}, rows, "Average seconds", bars)
 
@@ -109,7 +114,9 @@ def _answered(body: dict[str, Any], rows: list[dict[str, Any]], title: str, bars
     """JSON, CSV or a chart, whichever `Accept` likes best."""
     form = request.accept_mimetypes.best_match([JSON, CSV, SVG], JSON)
     if form == CSV:
-        return Response(as_csv(rows), mimetype=CSV, headers={"Content-Disposition": "attachment; filename=report.csv"})
+        return Response(
+            as_csv(rows), mimetype=CSV, headers={"Content-Disposition": "attachment; filename=report.csv"}
+        )
     if form == SVG:
         return Response(bar_chart(title, bars), mimetype=SVG)
     return json_answer(body)

@@ -9,7 +9,9 @@ from services.orders.schemas import answers
 from shared.errors import NotFound
 from shared.web import Blueprint, json_answer, provided
 
-webhooks = Blueprint("webhooks", __name__, url_prefix="/v1/webhooks", description="Signed events from outside")
+webhooks = Blueprint(
+    "webhooks", __name__, url_prefix="/v1/webhooks", description="Signed events from outside"
+)
 
 EVENT = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
 RECEIVED = {"status": "received"}
@@ -45,7 +47,10 @@ def couriers(courier: str) -> Response:
     shop: Shop = provided()
     settings = shop.settings
     event = read_event(
-        settings.courier_webhook_secret, settings.webhook_tolerance_seconds, request.headers, request.get_data()
+        settings.courier_webhook_secret,
+        settings.webhook_tolerance_seconds,
+        request.headers,
+        request.get_data(),
     )
     act.courier_event(shop, courier, event)
     return json_answer(RECEIVED)

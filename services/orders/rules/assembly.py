@@ -54,6 +54,10 @@ class OrderDocuments:
         return self._by_key.get("cancellation")
 
     @property
+    def is_being_cancelled(self) -> bool:
+        return self.decision is not None and self.decision["decision"] == "cancel"
+
+    @property
     def exists(self) -> bool:
         return "order" in self._by_key
 
@@ -126,13 +130,17 @@ def line_of(item: Doc) -> dict[str, Any]:
 def timeline(found: OrderDocuments) -> list[dict[str, str]]:
     """What happened when, oldest first."""
     steps = [
-        {"status": _TIMELINE[doc["type"]], "date": doc["date"]} for doc in found.documents if doc["type"] in _TIMELINE
+        {"status": _TIMELINE[doc["type"]], "date": doc["date"]}
+        for doc in found.documents
+        if doc["type"] in _TIMELINE
     ]
     rank = list(_TIMELINE.values())
     return sorted(steps, key=lambda step: (step["date"], rank.index(step["status"])))
 
 
-def summary_of(orderid: str, userid: str | None, placed: str, currency: str, progress: Progress) -> dict[str, Any]:
+def summary_of(
+    orderid: str, userid: str | None, placed: str, currency: str, progress: Progress
+) -> dict[str, Any]:
     """One line of a list of orders, from the sums of a view row alone."""
     return {
         "orderid": orderid,

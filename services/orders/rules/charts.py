@@ -31,7 +31,9 @@ def bar_chart(title: str, bars: list[Bar]) -> str:
         *_scale(highest, plot_height),
     ]
     for index, bar in enumerate(bars):
-        parts += _bar(bar, _LEFT + index * step, step, plot_height * max(bar.value, 0) / highest, index % every == 0)
+        parts += _bar(
+            bar, _LEFT + index * step, step, plot_height * max(bar.value, 0) / highest, index % every == 0
+        )
     if not bars:
         parts.append(f'<text x="{_LEFT + 12}" y="{_TOP + 24}" fill="#595959">Nothing in this span.</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
@@ -41,7 +43,9 @@ def _scale(highest: float, plot_height: int) -> list[str]:
     lines = []
     for quarter in range(5):
         y = _TOP + plot_height * (4 - quarter) / 4
-        lines.append(f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#d9d9d9"/>')
+        lines.append(
+            f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#d9d9d9"/>'
+        )
         lines.append(
             f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end" fill="#595959">{highest * quarter / 4:,.0f}</text>'
         )

@@ -14,7 +14,19 @@ from shared.money import CURRENCIES, Money, money
 MOST_LINES = 200
 MOST_AMOUNT = 10**13
 _ORDERID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_KNOWN = {"orderid", "userid", "date", "currency", "items", "payment", "dispatch", "delivery", "name", "email", "deliveryAddress"}
+_KNOWN = {
+    "orderid",
+    "userid",
+    "date",
+    "currency",
+    "items",
+    "payment",
+    "dispatch",
+    "delivery",
+    "name",
+    "email",
+    "deliveryAddress",
+}
 
 
 def documents_of(line: Any) -> list[Doc]:
@@ -52,7 +64,10 @@ def _order(line: dict[str, Any]) -> Doc:
 def _item(number: int, item: Any, currency: str) -> Doc:
     if not isinstance(item, dict):
         raise Invalid(f"items.{number - 1}: an object.")
-    quantity, price = item.get("quantity"), _amount(item.get("unitPrice"), currency, f"items.{number - 1}.unitPrice")
+    quantity, price = (
+        item.get("quantity"),
+        _amount(item.get("unitPrice"), currency, f"items.{number - 1}.unitPrice"),
+    )
     if type(quantity) is not int or not 1 <= quantity <= 1_000_000:
         raise Invalid(f"items.{number - 1}.quantity: a whole number of at least 1.")
     total = money(price["amount"] * quantity, currency)
@@ -88,7 +103,9 @@ def _events(order: Doc, line: dict[str, Any]) -> list[Doc]:
     if "dispatch" in line:
         sent = _part(line, "dispatch")
         courier, parcel = _text(sent, "courier", optional=True), _text(sent, "courierid", optional=True)
-        docs.append(dispatch_of(order, payment, courier or "", parcel or "", _date(sent, "date", "dispatch.")))
+        docs.append(
+            dispatch_of(order, payment, courier or "", parcel or "", _date(sent, "date", "dispatch."))
+        )
     if "delivery" in line:
         docs.append(delivery_of(order, docs[-1], _date(_part(line, "delivery"), "date", "delivery.")))
     return docs

@@ -47,7 +47,9 @@ def span(start: str | None, end: str | None) -> Span:
     """Reads `from` and `to`: years, months, days or times. Raises Invalid for anything else or an empty span."""
     found = Span(_edge(start, "from"), _edge(end, "to"))
     if found.start and found.end and found.start >= found.end:
-        raise Invalid("`from` must be before `to` (which is not included).", errors={"from": ["Must be before to."]})
+        raise Invalid(
+            "`from` must be before `to` (which is not included).", errors={"from": ["Must be before to."]}
+        )
     return found
 
 

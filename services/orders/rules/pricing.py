@@ -83,7 +83,9 @@ def _line(number: int, product: Doc, quantity: int) -> Doc:
     price, currency = product["price"], product["price"]["currency"]
     charge = product.get("delivery") or money(0, currency)
     if charge["currency"] != currency:
-        raise Invalid(f"{product['productid']} is priced in {currency} and delivered in {charge['currency']}.")
+        raise Invalid(
+            f"{product['productid']} is priced in {currency} and delivered in {charge['currency']}."
+        )
     return {
         "line": number,
         "productid": product["productid"],

@@ -111,7 +111,9 @@ def require(progress: Progress, verb: str) -> str:
     if following is None:
         allowed = sorted(action for state, action in TRANSITIONS if state == status)
         possible = f"possible: {', '.join(allowed)}" if allowed else "nothing more can be done with it"
-        raise NotPossible(f"An order that is {status} cannot {verb}; {possible}.", order_status=status, allowed=allowed)
+        raise NotPossible(
+            f"An order that is {status} cannot {verb}; {possible}.", order_status=status, allowed=allowed
+        )
     return following
 
 

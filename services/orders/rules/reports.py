@@ -29,10 +29,22 @@ def best_sellers(rows: list[Row], limit: int) -> list[Row]:
         currency, productid, name = row["key"][-3:]
         units, amount = row["value"]
         seller = found.setdefault((currency, productid), {"productid": productid, "units": 0, "amount": 0})
-        seller |= {"name": name, "units": seller["units"] + units, "amount": seller["amount"] + amount, "currency": currency}
-    ranked = sorted(found.values(), key=lambda seller: (-seller["units"], -seller["amount"], seller["productid"]))
+        seller |= {
+            "name": name,
+            "units": seller["units"] + units,
+            "amount": seller["amount"] + amount,
+            "currency": currency,
+        }
+    ranked = sorted(
+        found.values(), key=lambda seller: (-seller["units"], -seller["amount"], seller["productid"])
+    )
     return [
-        {"productid": each["productid"], "name": each["name"], "units": each["units"], "revenue": money(each["amount"], each["currency"])}
+        {
+            "productid": each["productid"],
+            "name": each["name"],
+            "units": each["units"],
+            "revenue": money(each["amount"], each["currency"]),
+        }
         for each in ranked[:limit]
         if each["units"] > 0
     ]
@@ -41,13 +53,22 @@ def best_sellers(rows: list[Row], limit: int) -> list[Row]:
 def fulfilment_report(rows: list[Row]) -> list[Row]:
     """`fulfilment` rows (key [y, m, d, stage], value _stats) to average, least and most seconds of both stages."""
     stages = {"dispatch": "payment to dispatch", "delivery": "dispatch to delivery"}
-    return [_stage(name, [row["value"] for row in rows if row["key"][-1] == kind]) for kind, name in stages.items()]
+    return [
+        _stage(name, [row["value"] for row in rows if row["key"][-1] == kind])
+        for kind, name in stages.items()
+    ]
 
 
 def _stage(name: str, stats: list[dict[str, float]]) -> Row:
     count = sum(each["count"] for each in stats)
     if not count:
-        return {"stage": name, "count": 0, "average_seconds": None, "least_seconds": None, "most_seconds": None}
+        return {
+            "stage": name,
+            "count": 0,
+            "average_seconds": None,
+            "least_seconds": None,
+            "most_seconds": None,
+        }
     return {
         "stage": name,
         "count": count,
@@ -71,7 +92,10 @@ def sales_from_rows(rows: list[Row]) -> dict[str, Any]:
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(row["gross"]["currency"], []).append(row)
-    listed = [{"currency": name, "rows": groups[name], "total": _total(groups[name], name)} for name in sorted(groups)]
+    listed = [
+        {"currency": name, "rows": groups[name], "total": _total(groups[name], name)}
+        for name in sorted(groups)
+    ]
     return {
         "rows": [row for group in listed for row in group["rows"]],
         "total": listed[0]["total"] if len(listed) == 1 else None,
@@ -88,7 +112,9 @@ def difference(closed: list[Row], live: list[Row]) -> list[Row]:
         nothing = _sums([0, 0, 0, 0], currency)
         old, new = before.get(currency, nothing), after.get(currency, nothing)
         if old != new:
-            found.append(_sums([_of(new, n) - _of(old, n) for n in ("orders", "units", "gross", "refunds")], currency))
+            found.append(
+                _sums([_of(new, n) - _of(old, n) for n in ("orders", "units", "gross", "refunds")], currency)
+            )
     return found
 
 

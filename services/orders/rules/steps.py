@@ -49,7 +49,7 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
         due.append(CONFIRM)
     if found.cancellation is not None:
         return Plan((*due, *([] if found.noticed("cancellation") else [NOTIFY_CANCELLATION])))
-    if found.decision is not None and found.decision["decision"] == "cancel":
+    if found.is_being_cancelled:
         return Plan((*due, FINISH_CANCELLATION))
     return _parcel(found, due, moment, policy)
 

@@ -80,7 +80,11 @@ def delivery_of(order: Doc, dispatch: Doc, date: str = "") -> Doc:
 def decision_of(order: Doc, decision: str, reason: str, by: str) -> Doc:
     """`dispatch` or `cancel`: one id for both, so that only one of them can ever be taken."""
     return DECISION.new(
-        order_key(order["orderid"], "decision"), **event_fields(order), decision=decision, reason=reason, by=by
+        order_key(order["orderid"], "decision"),
+        **event_fields(order),
+        decision=decision,
+        reason=reason,
+        by=by,
     )
 
 

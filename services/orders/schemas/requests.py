@@ -20,25 +20,40 @@ class WantedItem(Shape):
 
 
 class PaymentWanted(Shape):
-    provider = Text(1, 40, required=True, metadata={"description": "`sandbox` or `stripe`, as the shop has it"})
-    token = Text(1, 200, required=True, metadata={"description": "sandbox: tok_ok, tok_declined, tok_timeout, tok_error"})
+    provider = Text(
+        1, 40, required=True, metadata={"description": "`sandbox` or `stripe`, as the shop has it"}
+    )
+    token = Text(
+        1,
+        200,
+        required=True,
+        metadata={"description": "sandbox: tok_ok, tok_declined, tok_timeout, tok_error"},
+    )
 
 
 class OrderWanted(Shape):
     """A checkout. A customer names an address by id or gives one; a guest gives e-mail and address."""
 
-    items = ma.fields.List(ma.fields.Nested(WantedItem), required=True, validate=ma.validate.Length(1, MOST_LINES))
+    items = ma.fields.List(
+        ma.fields.Nested(WantedItem), required=True, validate=ma.validate.Length(1, MOST_LINES)
+    )
     address_id = Text(1, 100)
     address = ma.fields.Raw(metadata={"description": "a text of 1 to 1000 characters, or an object of texts"})
     payment = ma.fields.Nested(PaymentWanted, required=True)
-    expected_total = ma.fields.Nested(MoneyShape, metadata={"description": "409 when the total is another by now"})
+    expected_total = ma.fields.Nested(
+        MoneyShape, metadata={"description": "409 when the total is another by now"}
+    )
     email = ma.fields.Email(validate=ma.validate.Length(3, 254), metadata={"description": "guests only"})
     name = Text(1, 200, metadata={"description": "guests only"})
 
     @ma.validates("address")
     def check_address(self, value: Any, **_: Any) -> None:
         parts = list(value.values()) if isinstance(value, dict) and len(value) <= 20 else [value]
-        if not parts or not all(isinstance(part, str) and len(part) <= 1000 for part in parts) or not any(parts):
+        if (
+            not parts
+            or not all(isinstance(part, str) and len(part) <= 1000 for part in parts)
+            or not any(parts)
+        ):
             raise ma.ValidationError("A text, or an object of texts, of at most 1000 characters each.")
 
     @ma.validates_schema
@@ -52,7 +67,9 @@ class Cancellation(Shape):
 
 
 class Returning(Shape):
-    items = ma.fields.List(ma.fields.Nested(WantedItem), required=True, validate=ma.validate.Length(1, MOST_LINES))
+    items = ma.fields.List(
+        ma.fields.Nested(WantedItem), required=True, validate=ma.validate.Length(1, MOST_LINES)
+    )
     reason = Text(0, 500, load_default="")
 
 
@@ -64,7 +81,9 @@ class Dispatching(Shape):
 class Refunding(Shape):
     """`amount` is money, or minor units of the order's currency."""
 
-    amount = ma.fields.Raw(required=True, metadata={"description": "money {amount, currency}, or minor units"})
+    amount = ma.fields.Raw(
+        required=True, metadata={"description": "money {amount, currency}, or minor units"}
+    )
     reason = Text(0, 500, load_default="")
 
     @ma.validates("amount")
@@ -88,7 +107,9 @@ class SpanArgs(Shape):
 
 
 class SalesArgs(SpanArgs):
-    by = ma.fields.String(load_default="total", validate=ma.validate.OneOf(["total", "year", "month", "day", "hour"]))
+    by = ma.fields.String(
+        load_default="total", validate=ma.validate.OneOf(["total", "year", "month", "day", "hour"])
+    )
     currency = ma.fields.String(load_default=None, validate=ma.validate.Regexp(r"^[A-Z]{3}$"))
 
 
@@ -103,11 +124,17 @@ class OrdersArgs(PageArgs):
 
 
 class ReportWanted(Shape):
-    kind = ma.fields.String(required=True, validate=ma.validate.OneOf(["sales", "best-sellers", "fulfilment"]))
+    kind = ma.fields.String(
+        required=True, validate=ma.validate.OneOf(["sales", "best-sellers", "fulfilment"])
+    )
     start = ma.fields.String(data_key="from", required=True, validate=ma.validate.Regexp(DATE))
     end = ma.fields.String(data_key="to", required=True, validate=ma.validate.Regexp(DATE))
-    by = ma.fields.String(load_default="month", validate=ma.validate.OneOf(["total", "year", "month", "day", "hour"]))
-    currency = ma.fields.String(load_default=None, allow_none=True, validate=ma.validate.Regexp(r"^[A-Z]{3}$"))
+    by = ma.fields.String(
+        load_default="month", validate=ma.validate.OneOf(["total", "year", "month", "day", "hour"])
+    )
+    currency = ma.fields.String(
+        load_default=None, allow_none=True, validate=ma.validate.Regexp(r"^[A-Z]{3}$")
+    )
 
 
 class ClosingWanted(Shape):

@@ -21,7 +21,9 @@ class Ledger:
     def book(self, orderid: str, status: str, total: Money | None) -> Doc:
         """Books `paid` or `void` for an order, or returns what was booked first."""
         docid = order_key(orderid, "charge")
-        doc = CHARGE.new(docid, orderid=orderid, status=status, total=total, ref=f"sandbox-{orderid}", date=timestamp())
+        doc = CHARGE.new(
+            docid, orderid=orderid, status=status, total=total, ref=f"sandbox-{orderid}", date=timestamp()
+        )
         return self._once(doc)
 
     def book_refund(self, orderid: str, key: str, total: Money) -> Doc:

@@ -35,7 +35,9 @@ class ReportStore:
 
     def reports(self, *, limit: int, cursor: str | None = None) -> Page:
         """O8: reports asked for and closings made, newest first. 1 global query."""
-        return self._database.across_partitions.view_page(REPORTS, limit=limit, cursor=cursor, descending=True)
+        return self._database.across_partitions.view_page(
+            REPORTS, limit=limit, cursor=cursor, descending=True
+        )
 
     def report(self, reportid: str) -> dict[str, Doc]:
         """O8: a report's documents by their key in the partition. 1 partition query."""

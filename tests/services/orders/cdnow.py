@@ -32,7 +32,11 @@ def purchases(path: Path, every: int = 1) -> Iterator[Purchase]:
             if number % every == 0:
                 whole, _, cents = dollars.partition(".")
                 yield Purchase(
-                    number, customer, f"{day[:4]}-{day[4:6]}-{day[6:]}", int(discs), int(whole) * 100 + int(f"{cents:0<2}")
+                    number,
+                    customer,
+                    f"{day[:4]}-{day[4:6]}-{day[6:]}",
+                    int(discs),
+                    int(whole) * 100 + int(f"{cents:0<2}"),
                 )
 
 

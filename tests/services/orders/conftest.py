@@ -1,0 +1,134 @@
+"""The shop around an order: users, products and orders under gunicorn, an admin, customers, goods."""
+
+import os
+import re
+import secrets
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from services.orders.documents import DESIGN, SANDBOX_LEDGER
+from services.products.documents import DESIGN as PRODUCTS
+from services.users.documents import DESIGN as USERS
+from shared.couch import Database, Server
+from tests.people import ADDRESS, PASSWORD, Person, register
+from tests.processes import ROOT
+
+ADMIN = "admin@example.com"
+SETTINGS = {
+    "ARGON2_MEMORY_KIB": "64", "ARGON2_PASSES": "1", "MAILS_PER_HOUR": "1000", "ACCESS_LOG": "0",
+    "COURIER_DISPATCH_SECONDS": "0.2", "COURIER_DELIVERY_SECONDS": "0.2", "ATTEMPT_SECONDS": "3",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Shop:
+    """Where everything is, and how to be somebody."""
+
+    users: str
+    products: str
+    orders: str
+    mail: Path
+    admin: Person
+
+    def customer(self) -> Person:
+        return register(self.users, self.mail)
+
+    def product(self, price: int = 1250, stock: int = 100, delivery: int = 250, currency: str = "GBP") -> str:
+        """A new product's id."""
+        productid = f"p{secrets.token_hex(5)}"
+        body = {
+            "productid": productid, "taxonomy": ["Home", "Kitchen", "Kettles"], "keywords": ["kettle"], "brand": "Acme",
+            "name": f"Kettle {productid}", "description": "Boils water.", "colours": ["red"], "image": "",
+            "price": {"amount": price, "currency": currency}, "delivery": {"amount": delivery, "currency": currency},
+            "stock": stock,
+        }  # fmt: skip
+        answer = self.admin.post(f"{self.products}/v1/products", json=body, timeout=30)
+        assert answer.status_code == 201, answer.text
+        return productid
+
+    def stock(self, productid: str) -> int:
+        """The exact level, out of the stock's ledger."""
+        return self.admin.get(f"{self.products}/v1/products/{productid}/stock", timeout=30).json()["stock"]
+
+    def order(
+        self, person: requests.Session, items: dict[str, int], key: str = "", **more: Any
+    ) -> requests.Response:
+        """POST /v1/orders for these products; `more` replaces or adds fields of the body."""
+        return person.post(
+            f"{self.orders}/v1/orders", json=checkout(items, **more), timeout=60,
+            headers={"Idempotency-Key": key or secrets.token_hex(8)},
+        )  # fmt: skip
+
+    def placed(self, person: requests.Session, items: dict[str, int], **more: Any) -> dict[str, Any]:
+        answer = self.order(person, items, **more)
+        assert answer.status_code == 201, answer.text
+        return answer.json()
+
+    def get(self, person: requests.Session, path: str, **options: Any) -> requests.Response:
+        return person.get(f"{self.orders}{path}", timeout=60, **options)
+
+    def post(
+        self, person: requests.Session, path: str, body: Any = None, **options: Any
+    ) -> requests.Response:
+        return person.post(f"{self.orders}{path}", json=body, timeout=60, **options)
+
+
+def checkout(items: dict[str, int], token: str = "tok_ok", **more: Any) -> dict[str, Any]:
+    body = {
+        "items": [{"productid": productid, "quantity": quantity} for productid, quantity in items.items()],
+        "address": {"name": "Ada Lovelace", "address": ADDRESS},
+        "payment": {"provider": "sandbox", "token": token},
+    }
+    return {name: value for name, value in {**body, **more}.items() if value is not None}
+
+
+@pytest.fixture(scope="module")
+def orders_settings() -> dict[str, str]:
+    """Settings that a module's services differ in; override it in a module."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def shop(
+    prepared: Callable, service: Callable, environment: dict[str, str], orders_settings: dict[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Shop:  # fmt: skip
+    prepared(USERS, PRODUCTS, DESIGN, SANDBOX_LEDGER)
+    environment.update({**SETTINGS, **orders_settings})
+    password = tmp_path_factory.mktemp("admin") / "password"
+    password.write_text(PASSWORD)
+    environment.update({"ADMIN_EMAIL": ADMIN, "ADMIN_PASSWORD_FILE": str(password)})
+    users, products, orders = service("users"), service("products"), service("orders")
+    command = [sys.executable, "-m", "services.users", "create-admin"]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=True, capture_output=True)
+    return Shop(users, products, orders, Path(environment["MAIL_DIR"]), Person(users, ADMIN))
+
+
+@pytest.fixture(scope="module")
+def customer(shop: Shop) -> Person:
+    return shop.customer()
+
+
+@pytest.fixture(scope="module")
+def database(server: Server, shop: Shop) -> Database:
+    """The orders database itself, to see which documents were written."""
+    return server.open(DESIGN)
+
+
+@pytest.fixture(scope="module")
+def ledger(server: Server, shop: Shop) -> Database:
+    """The sandbox provider's books."""
+    return server.open(SANDBOX_LEDGER)
+
+
+def calls(answer: requests.Response) -> dict[str, int]:
+    """The database calls of a request, as its Server-Timing says."""
+    parts = re.findall(r'(\w+);dur=[^;]+;desc="(\d+)"', answer.headers["Server-Timing"])
+    return {kind: int(number) for kind, number in parts}

@@ -5,7 +5,8 @@ import re
 import secrets
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from services.products.documents import DESIGN as PRODUCTS
 from services.users.documents import DESIGN as USERS
 from shared.couch import Database, Server
 from tests.people import ADDRESS, PASSWORD, Person, register
+from tests.services.worker.processes import Worker
 from tests.processes import ROOT
 
 ADMIN = "admin@example.com"
@@ -132,3 +134,21 @@ def calls(answer: requests.Response) -> dict[str, int]:
     """The database calls of a request, as its Server-Timing says."""
     parts = re.findall(r'(\w+);dur=[^;]+;desc="(\d+)"', answer.headers["Server-Timing"])
     return {kind: int(number) for kind, number in parts}
+
+
+@pytest.fixture(scope="module")
+def worker(shop: Shop, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+    """The Celery worker with its timetable and one follower, as they are deployed."""
+    running = Worker(environment, tmp_path_factory.mktemp("worker"))
+    yield running
+    running.stop()
+
+
+def until(met: Callable[[], Any], seconds: float = 30) -> Any:
+    """What `met` gives as soon as it is something; fails after a generous while."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := met():
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"not within {seconds} s")

@@ -166,8 +166,8 @@ LOW_STOCK = View(
 )
 HELD = View(
     "held",
-    "How many of a product an order takes out of the stock",
-    map='function (doc) { if (doc.type === "movement" && doc.orderid) emit([doc.orderid, doc.productid], -doc.delta); }',
+    "How many of a product an order takes out of the stock; a slot that is in doubt counts for nobody",
+    map=view_source(__file__, "held"),
     reduce="_sum",
 )
 RESERVATIONS_BY_EXPIRY = View(

@@ -67,23 +67,33 @@ def _nouveau(client: Caller, at: dict[str, str], index: NouveauIndex, query: Sea
 def _by_keyword(
     client: Caller, at: dict[str, str], index: SearchIndex, view: View, query: SearchQuery, limit: int, bookmark: str | None,
 ) -> SearchPage:  # fmt: skip
-    """One query for the rows of a word and one read for the documents of the page."""
+    """One query for the rows of the words and one read of documents."""
     operation = "post_partition_view" if "partition_key" in at else "post_view"
     bounds = keywords.key_range(query, index)
-    renamed = {{"start": "start_key", "end": "end_key"}.get(name, name): value for name, value in bounds.items()}
-    rows = client.call(operation, **at, ddoc=view.design_id, view=view.name, limit=keywords.MOST_ROWS, **renamed)["rows"]
-    found = keywords.evaluate(query, rows)
-    begin = keywords.begins_at(found.rows, list(decode_place(bookmark))) if bookmark else 0
-    ids = [row["id"] for row in found.rows[begin : begin + limit]]
-    docs = {row["id"]: row["doc"] for row in _documents(client, at["db"], ids) if row.get("doc")}
-    more = len(found.rows) > begin + limit
-    following = encode_place({"key": begin + limit, "id": ids[-1]}) if more else None
-    cannot = keywords.CANNOT + ((keywords.TOO_MANY,) if len(rows) == keywords.MOST_ROWS else ())
-    return SearchPage([docs[each] for each in ids if each in docs], following, len(found.rows), found.counts, found.ranges, cannot)
+    rows = client.call(operation, **at, ddoc=view.design_id, view=view.name, limit=keywords.MOST_ROWS, **bounds)["rows"]
+    ids = keywords.candidates(query, rows)
+    cut = len(rows) == keywords.MOST_ROWS
+    if keywords.needs_documents(query):
+        cut = cut or len(ids) > keywords.MOST_DOCUMENTS
+        found = keywords.evaluate(query, index, _documents(client, at["db"], ids[: keywords.MOST_DOCUMENTS]))
+        ids = [doc["_id"] for doc in found.docs]
+        begin, end = _stretch(ids, limit, bookmark)
+        docs, counts, ranges = found.docs[begin:end], found.counts, found.ranges
+    else:
+        begin, end = _stretch(ids, limit, bookmark)
+        docs, counts, ranges = _documents(client, at["db"], ids[begin:end]), {}, {}
+    following = encode_place({"key": end, "id": ids[end - 1]}) if len(ids) > end else None
+    return SearchPage(docs, following, len(ids), counts, ranges, keywords.CANNOT + ((keywords.TOO_MANY,) if cut else ()))
+
+
+def _stretch(ids: list[str], limit: int, bookmark: str | None) -> tuple[int, int]:
+    begin = keywords.begins_at(ids, decode_place(bookmark)) if bookmark else 0
+    return begin, begin + limit
 
 
 def _documents(client: Caller, db: str, ids: list[str]) -> list[dict[str, Any]]:
-    return client.call("post_all_docs", db=db, keys=ids, include_docs=True)["rows"] if ids else []
+    rows = client.call("post_all_docs", db=db, keys=ids, include_docs=True)["rows"] if ids else []
+    return [row["doc"] for row in rows if row.get("doc")]
 
 
 def _type(index: SearchIndex, sort: str) -> str:

@@ -85,15 +85,10 @@ class SearchIndex(Declared):
         return {"options": {"partitioned": self.partitioned}, "indexes": {self.name: index}}
 
     def keyword_view(self) -> View:
-        """A view in which every word of a document leads to all that filters, facets and sorting need of it."""
-        lines = ["  var words = Object.create(null), marks = {}, order = {}, paths_of = [];"]
-        lines += [each.visit(_keyword(each)) for each in self.fields]
-        lines += [
-            "  var row = [words, marks, order];",
-            '  emit(["all"], row);',
-            '  Object.keys(words).forEach(function (w) { emit(["word", w], row); });',
-            '  paths_of.forEach(function (p) { emit(["path", p], row); });',
-        ]
+        """A view from every word, weighted, and every category to its documents."""
+        lines = ["  var words = Object.create(null);"]
+        lines += [each.visit(_keyword(each)) for each in self.fields if each.kind in ("text", "path")]
+        lines += ['  emit(["all"], null);', '  Object.keys(words).forEach(function (w) { emit(["word", w], words[w]); });']
         return View(f"{self.name}_by_keyword", self.question, self.function(lines), partitioned=self.partitioned)
 
 
@@ -135,10 +130,7 @@ def _nouveau(field: SearchField) -> str:
 
 
 def _keyword(field: SearchField) -> str:
-    name, weight = json.dumps(field.name), field.weight
-    if field.kind == "text":
-        return f'fold(x).split(" ").forEach(function (w) {{ if (w && !(words[w] >= {weight})) words[w] = {weight}; }});'
-    if field.kind == "number":
-        return f"order[{name}] = x;"
-    mark = f"(marks[{name}] = marks[{name}] || []).push(x);" if field.facet else f"order[{name}] = x;"
-    return mark + (" paths_of.push(x);" if field.kind == "path" else "")
+    if field.kind == "path":
+        return 'emit(["path", x], null);'
+    weight = field.weight
+    return f'fold(x).split(" ").forEach(function (w) {{ if (w && !(words[w] >= {weight})) words[w] = {weight}; }});'

@@ -1,35 +1,36 @@
-"""Search where the server has none: rows of the keyword view, filtered, counted and sorted here. No I/O."""
+"""Search where the server has none: rows of the keyword view narrow it down, the documents decide. No I/O."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shared.couch.search.fields import SearchIndex
+from shared.couch.documents import Doc
+from shared.couch.search.fields import SearchField, SearchIndex
 from shared.couch.search.query import SearchQuery
+from shared.couch.search.words import fold
 
-MOST_ROWS = 2000
-CANNOT = ("forgive typos", "match phrases word by word")
-TOO_MANY = f"look beyond the first {MOST_ROWS} matches"
+MOST_ROWS, MOST_DOCUMENTS = 20_000, 1000
+CANNOT = ("forgive typos",)
+TOO_MANY = f"filter, count or sort more than {MOST_DOCUMENTS} matches"
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Found:
-    """The matching rows in order, each {"id", "value"}, and what was counted among them."""
+    """The matching documents in order, and what was counted among them."""
 
-    rows: list[Row]
+    docs: list[Doc]
     counts: dict[str, dict[str, int]]
     ranges: dict[str, dict[str, int]]
 
 
 def key_range(query: SearchQuery, index: SearchIndex) -> dict[str, Any]:
-    """The part of the keyword view to read: the longest whole word, else the beginning of the last, else a category, else all."""
-    whole = (*query.words, *(word for phrase in query.phrases for word in phrase))
-    if whole:
-        return {"key": ["word", max(whole, key=len)]}
+    """The part of the keyword view to read: the whole words, else the beginning of the last one, else a category, else all."""
+    if whole := _whole(query):
+        return {"keys": [["word", word] for word in sorted(whole, key=len, reverse=True)]}
     if query.prefix:
-        return {"start": ["word", query.prefix], "end": ["word", query.prefix + "\ufff0"]}
+        return {"start_key": ["word", query.prefix], "end_key": ["word", query.prefix + "\ufff0"]}
     for each in index.fields:
         paths = query.filters.get(each.name, ()) if each.kind == "path" else ()
         if len(paths) == 1:
@@ -37,61 +38,88 @@ def key_range(query: SearchQuery, index: SearchIndex) -> dict[str, Any]:
     return {"key": ["all"]}
 
 
-def begins_at(rows: list[Row], place: list[Any]) -> int:
-    """Where a page begins: behind the row that ended the one before, or at its old position when that row is gone."""
-    position, last = place
-    return next((n + 1 for n, row in enumerate(rows) if row["id"] == last), position)
+def candidates(query: SearchQuery, rows: Iterable[Row]) -> list[str]:
+    """Ids of documents that have all whole words, the weightiest first."""
+    words: dict[str, set[str]] = {}
+    scores: dict[str, int] = {}
+    for row in rows:
+        words.setdefault(row["id"], set()).add(row["key"][-1])
+        scores[row["id"]] = scores.get(row["id"], 0) + (row["value"] or 0)
+    wanted = len(_whole(query)) or 1
+    return sorted((docid for docid, found in words.items() if len(found) >= wanted), key=lambda docid: (-scores[docid], docid))
 
 
-def evaluate(query: SearchQuery, rows: Iterable[Row]) -> Found:
-    """What of the rows answers the query."""
-    matching = [row for row in {row["id"]: row for row in rows}.values() if _matches(query, row["value"])]
-    matching.sort(key=lambda row: row["id"])
+def needs_documents(query: SearchQuery) -> bool:
+    """Whether the documents of all candidates must be looked at, not only those of the page."""
+    narrowed = bool(query.filters or query.ranges or query.sort or query.counts or query.bands or query.phrases)
+    return narrowed or bool(query.prefix and _whole(query))
+
+
+def evaluate(query: SearchQuery, index: SearchIndex, docs: Sequence[Doc]) -> Found:
+    """What of the candidates, given in order of their weight, answers the query."""
+    fields = {each.name: each for each in index.fields}
+    texts = [each for each in index.fields if each.kind == "text"]
+    matching = [doc for doc in docs if _matches(query, fields, texts, doc)]
     if query.sort:
-        name = query.sort.lstrip("-")
-        matching.sort(key=lambda row: _order(row["value"][2].get(name)), reverse=query.sort.startswith("-"))
-    else:
-        matching.sort(key=lambda row: -_score(query, row["value"][0]))
-    return Found(matching, _counts(query, matching), _ranges(query, matching))
+        field = fields[query.sort.lstrip("-")]
+        matching.sort(key=lambda doc: _order(_values(field, doc)), reverse=query.sort.startswith("-"))
+    return Found(matching, _counts(query, fields, matching), _ranges(query, fields, matching))
 
 
-def _matches(query: SearchQuery, value: list[Any]) -> bool:
-    words, marks, order = value
-    whole = (*query.words, *(word for phrase in query.phrases for word in phrase))
+def begins_at(ids: Sequence[str], place: tuple[Any, str]) -> int:
+    """Where a page begins: behind the document that ended the one before, or at its old position when that one is gone."""
+    position, last = place
+    return ids.index(last) + 1 if last in ids else position
+
+
+def _whole(query: SearchQuery) -> set[str]:
+    return {*query.words, *(word for phrase in query.phrases for word in phrase)}
+
+
+def _matches(query: SearchQuery, fields: Mapping[str, SearchField], texts: Sequence[SearchField], doc: Doc) -> bool:
     return (
-        all(word in words for word in whole)
-        and (not query.prefix or any(word.startswith(query.prefix) for word in words))
-        and all(set(values) & set(marks.get(name, ())) for name, values in query.filters.items())
-        and all(_within(order.get(name), *bounds) for name, bounds in query.ranges.items())
+        (not query.prefix or any(f" {query.prefix}" in text for text in _texts(texts, doc)))
+        and all(any(f" {' '.join(phrase)} " in text for text in _texts(texts, doc)) for phrase in query.phrases)
+        and all(set(values) & set(_values(fields[name], doc)) for name, values in query.filters.items())
+        and all(_within(_values(fields[name], doc), *bounds) for name, bounds in query.ranges.items())
     )
 
 
-def _within(value: Any, low: int | None, high: int | None) -> bool:
-    return value is not None and (low is None or value >= low) and (high is None or value <= high)
+def _texts(fields: Sequence[SearchField], doc: Doc) -> list[str]:
+    return [f" {fold(value)} " for field in fields for value in _values(field, doc)]
 
 
-def _score(query: SearchQuery, words: dict[str, int]) -> float:
-    score: float = sum(2 * words.get(word, 0) for word in query.all_words)
-    if query.prefix:
-        score += max((weight for word, weight in words.items() if word.startswith(query.prefix)), default=0)
-    return score
+def _values(field: SearchField, doc: Doc) -> list[Any]:
+    value: Any = doc
+    for part in field.path.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    if field.kind == "path":
+        return ["#".join(value[: n + 1]) for n in range(len(value or ()))]
+    if field.kind == "place":
+        return ["#".join(value)] if value else []
+    values = value if isinstance(value, list) else [value]
+    return [each for each in values if each is not None and each != ""]
 
 
-def _order(value: Any) -> tuple[bool, Any]:
-    return (value is not None, value.lower() if isinstance(value, str) else value)
+def _within(values: list[Any], low: int | None, high: int | None) -> bool:
+    return any((low is None or value >= low) and (high is None or value <= high) for value in values)
 
 
-def _counts(query: SearchQuery, rows: list[Row]) -> dict[str, dict[str, int]]:
+def _order(values: list[Any]) -> tuple[bool, Any]:
+    return (bool(values), values[0] if values else None)
+
+
+def _counts(query: SearchQuery, fields: Mapping[str, SearchField], docs: Sequence[Doc]) -> dict[str, dict[str, int]]:
     counts: dict[str, dict[str, int]] = {name: {} for name in query.counts}
-    for row in rows:
+    for doc in docs:
         for name, found in counts.items():
-            for mark in set(row["value"][1].get(name, ())):
-                found[mark] = found.get(mark, 0) + 1
+            for value in set(_values(fields[name], doc)):
+                found[value] = found.get(value, 0) + 1
     return counts
 
 
-def _ranges(query: SearchQuery, rows: list[Row]) -> dict[str, dict[str, int]]:
+def _ranges(query: SearchQuery, fields: Mapping[str, SearchField], docs: Sequence[Doc]) -> dict[str, dict[str, int]]:
     return {
-        name: {band.label: sum(_within(row["value"][2].get(name), band.least, band.most) for row in rows) for band in bands}
+        name: {band.label: sum(_within(_values(fields[name], doc), band.least, band.most) for doc in docs) for band in bands}
         for name, bands in query.bands.items()
     }

@@ -1,0 +1,158 @@
+"""A products service of its own for each test module, with what surrounds it: keys to sign tokens, and who bought what."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import jwt
+import orjson
+import pytest
+import urllib3
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from services.products.documents import DESIGN
+
+KEY = Ed25519PrivateKey.generate()
+SERVICE = {"Authorization": "Service a service secret of this test run"}
+
+
+def token(userid: str = "u1", *roles: str) -> dict[str, str]:
+    """The header of somebody who is logged in."""
+    now = int(time.time())
+    claims = {"iss": "aisle", "sub": userid, "iat": now, "exp": now + 600, "use": "access", "roles": roles, "email_verified": True}
+    return {"Authorization": "Bearer " + jwt.encode(claims, KEY, "EdDSA", {"kid": "test"})}
+
+
+ADMIN = ("admin", "admin")
+
+
+@dataclass
+class Neighbours:
+    """The users service's public keys and the orders service's `bought`, over real HTTP."""
+
+    url: str = ""
+    purchases: set[tuple[str, str]] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Any
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return orjson.loads(self.body)
+
+    @property
+    def calls(self) -> dict[str, int]:
+        """The database calls of the request, by class, without the zeros."""
+        parts = (part.split(";") for part in self.headers["Server-Timing"].split(", "))
+        counted = {part[0]: int(part[2].removeprefix('desc="').rstrip('"')) for part in parts}
+        return {kind: number for kind, number in counted.items() if number}
+
+
+class Shop:
+    """The products service as its callers see it."""
+
+    def __init__(self, url: str, neighbours: Neighbours) -> None:
+        self.url, self.neighbours = url, neighbours
+        self._pool = urllib3.PoolManager(maxsize=32, retries=False, timeout=60)
+
+    def request(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None, **query: Any) -> Answer:
+        headers = dict(headers or {})
+        if body is not None and not isinstance(body, bytes):
+            body, headers["Content-Type"] = orjson.dumps(body), "application/json"
+        fields = [(name, value) for name, values in query.items() for value in (values if isinstance(values, list) else [values])]
+        url = self.url + path
+        if fields:
+            url += "?" + urlencode(fields)
+        answer = self._pool.request(method, url, body=body, headers=headers)
+        return Answer(answer.status, answer.headers, answer.data)
+
+    def get(self, path: str, headers: dict[str, str] | None = None, **query: Any) -> Answer:
+        return self.request("GET", path, headers=headers, **query)
+
+    def ok(self, path: str, headers: dict[str, str] | None = None, **query: Any) -> Any:
+        answer = self.get(path, headers, **query)
+        assert answer.status == 200, answer.body
+        return answer.json
+
+    def admin(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.request(method, path, body, token(*ADMIN) | named)
+
+    def service(self, path: str, body: Any) -> Answer:
+        return self.request("POST", path, body, SERVICE)
+
+    def load(self, lines: list[Any]) -> Any:
+        """Imports products and returns the answer's body."""
+        text = b"\n".join(line if isinstance(line, bytes) else orjson.dumps(line) for line in lines)
+        answer = self.request("POST", "/v1/products/import", text, token(*ADMIN) | {"Content-Type": "application/x-ndjson"})
+        assert answer.status == 200, answer.body
+        return answer.json
+
+    def walk(self, **query: Any) -> list[Any]:
+        """Every item of a list, page by page."""
+        items, cursor = [], None
+        while True:
+            page = self.ok("/v1/products", **query, **({"cursor": cursor} if cursor else {}))
+            items += page["items"]
+            cursor = page["next"]
+            if cursor is None:
+                return items
+
+
+@pytest.fixture(scope="module")
+def neighbours() -> Iterator[Neighbours]:
+    found = Neighbours()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            address = urlsplit(self.path)
+            if address.path == "/.well-known/jwks.json":
+                key = json.loads(jwt.algorithms.OKPAlgorithm.to_jwk(KEY.public_key()))
+                self._answer({"keys": [{**key, "kid": "test", "use": "sig", "alg": "EdDSA"}]})
+            else:
+                asked = parse_qs(address.query)
+                self._answer({"bought": (asked["userid"][0], asked["productid"][0]) in found.purchases})
+
+        def _answer(self, body: Any) -> None:
+            content = orjson.dumps(body)
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: Any) -> None:
+            """Quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    found.url = f"http://127.0.0.1:{server.server_port}"
+    yield found
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def shop(prepared: Callable, service: Callable, neighbours: Neighbours) -> Shop:
+    """An empty shop."""
+    prepared(DESIGN)
+    url = service("products", USERS_URL=neighbours.url, ORDERS_URL=neighbours.url, ACCESS_LOG="false")
+    return Shop(url, neighbours)
+
+
+def product(productid: str, **fields: Any) -> dict[str, Any]:
+    """An import line; say what matters."""
+    return {
+        "productid": productid, "taxonomy": ["Home", "Kitchen"], "name": f"Product {productid}", "brand": "Acme", "description": "",
+        "keywords": [], "colours": [], "price": {"amount": 1000, "currency": "GBP"}, "delivery": {"amount": 0, "currency": "GBP"},
+        "image": "", **fields,
+    }  # fmt: skip

@@ -1,0 +1,193 @@
+"""Stock is never oversold and never stuck, whoever comes at once and whatever is repeated or breaks."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from redis import Redis
+
+from services.products.actions import upkeep
+from services.products.documents import DESIGN, slot_id
+from services.products.rules.ledger import Line
+from services.products.store import Store, open_store
+from shared.clock import iso, now
+from shared.couch import Server
+from tests.services.products.conftest import Shop, product
+
+KITCHEN = ["Home", "Kitchen"]
+
+
+@pytest.fixture(scope="module")
+def store(server: Server, redis_url: str, shop: Shop) -> Store:
+    """The same database and Redis that the service uses, as the worker has them."""
+    return open_store(server.open(DESIGN), Redis.from_url(redis_url))
+
+
+def reservation(orderid: str, *items: tuple[str, int], minutes: float = 15, taxonomy: list[str] = KITCHEN) -> dict:
+    lines = [{"productid": productid, "taxonomy": taxonomy, "quantity": quantity} for productid, quantity in items]
+    return {"orderid": orderid, "items": lines, "expires": iso(now() + timedelta(minutes=minutes))}
+
+
+def level(shop: Shop, productid: str) -> int:
+    return shop.admin("GET", f"/v1/products/{productid}/stock").json["stock"]
+
+
+def reserve(shop: Shop, *args, **more) -> int:
+    return shop.service("/v1/internal/reservations", reservation(*args, **more)).status
+
+
+def end(shop: Shop, orderid: str, how: str, *items: tuple[str, int], taxonomy: list[str] = KITCHEN, **more) -> int:
+    body = {"items": reservation(orderid, *items, taxonomy=taxonomy)["items"], **more}
+    return shop.service(f"/v1/internal/reservations/{orderid}/{how}", body).status
+
+
+def test_two_hundred_buyers_and_ten_units(shop: Shop):
+    shop.load([product("scarce", stock=10), product("plenty", stock=1000)])
+    with ThreadPoolExecutor(32) as buyers:
+        statuses = list(buyers.map(lambda n: reserve(shop, f"race{n}", ("scarce", 1), ("plenty", 2)), range(200)))
+    assert statuses.count(201) == 10
+    assert set(statuses) == {201, 409}
+    assert level(shop, "scarce") == 0
+    assert level(shop, "plenty") == 1000 - 2 * 10
+
+
+def test_odd_quantities_sell_as_far_as_they_go(shop: Shop):
+    shop.load([product("odd", stock=50)])
+    with ThreadPoolExecutor(16) as buyers:
+        quantities = [n % 4 + 1 for n in range(60)]
+        statuses = list(buyers.map(lambda pair: reserve(shop, f"odd{pair[0]}", ("odd", pair[1])), enumerate(quantities)))
+    sold = sum(quantity for quantity, status in zip(quantities, statuses, strict=True) if status == 201)
+    assert sold <= 50
+    assert level(shop, "odd") == 50 - sold
+
+
+def test_out_of_stock_says_how_many_are_left_and_takes_nothing(shop: Shop):
+    shop.load([product("few", stock=2), product("many", stock=20)])
+    answer = shop.service("/v1/internal/reservations", reservation("greedy", ("many", 5), ("few", 3)))
+    assert (answer.status, answer.json["code"]) == (409, "out_of_stock")
+    assert answer.json["items"] == [{"productid": "few", "available": 2}]
+    assert (level(shop, "few"), level(shop, "many")) == (2, 20)
+
+
+def test_a_repeated_reservation_takes_nothing_twice(shop: Shop):
+    shop.load([product("again", stock=9)])
+    assert [reserve(shop, "rep", ("again", 4)) for _ in range(3)] == [201, 201, 201]
+    assert level(shop, "again") == 5
+    with ThreadPoolExecutor(8) as callers:
+        assert set(callers.map(lambda _: reserve(shop, "rep", ("again", 4)), range(8))) == {201}
+    assert level(shop, "again") == 5
+
+
+def test_released_once_however_often_it_is_asked(shop: Shop):
+    shop.load([product("back", stock=5)])
+    assert reserve(shop, "rel", ("back", 5)) == 201
+    with ThreadPoolExecutor(8) as callers:
+        assert set(callers.map(lambda _: end(shop, "rel", "release", ("back", 5)), range(8))) == {200}
+    assert level(shop, "back") == 5
+    assert reserve(shop, "rel", ("back", 5)) == 409
+
+
+def test_released_without_a_reservation_makes_no_stock(shop: Shop):
+    shop.load([product("never", stock=3)])
+    assert end(shop, "unknown", "release", ("never", 2)) == 200
+    assert level(shop, "never") == 3
+
+
+def test_sold_goods_come_back_once_for_each_reference(shop: Shop):
+    shop.load([product("sent", stock=8)])
+    assert reserve(shop, "sale", ("sent", 3)) == 201
+    assert [end(shop, "sale", "confirmation", ("sent", 3)) for _ in range(2)] == [200, 200]
+    assert level(shop, "sent") == 5
+    for reference in ("return1", "return1", "return2"):
+        assert end(shop, "sale", "release", ("sent", 1), reference=reference) == 200
+    assert level(shop, "sent") == 7
+
+
+def test_time_up_gives_back_in_two_sweeps_and_a_late_payment_takes_again(shop: Shop, store: Store):
+    shop.load([product("slow", stock=4)])
+    assert reserve(shop, "late", ("slow", 3), minutes=-1) == 201
+    assert reserve(shop, "paid", ("slow", 1), minutes=-1) == 201
+    assert end(shop, "paid", "confirmation", ("slow", 1)) == 200
+    upkeep.sweep(store, now())
+    assert level(shop, "slow") == 0
+    upkeep.sweep(store, now() + timedelta(minutes=2))
+    assert level(shop, "slow") == 3
+    upkeep.sweep(store, now() + timedelta(minutes=4))
+    assert level(shop, "slow") == 3
+    assert end(shop, "late", "confirmation", ("slow", 3)) == 200
+    assert level(shop, "slow") == 0
+    upkeep.sweep(store, now() + timedelta(minutes=6))
+    assert level(shop, "slow") == 0
+
+
+def test_a_late_payment_for_goods_that_are_gone_is_refused(shop: Shop, store: Store):
+    shop.load([product("gone", stock=1)])
+    assert reserve(shop, "first", ("gone", 1), minutes=-1) == 201
+    upkeep.sweep(store, now())
+    upkeep.sweep(store, now() + timedelta(minutes=2))
+    assert reserve(shop, "second", ("gone", 1)) == 201
+    answer = shop.service("/v1/internal/reservations/first/confirmation", {"items": reservation("first", ("gone", 1))["items"]})
+    assert (answer.status, answer.json["code"]) == (409, "reservation_closed")
+    assert level(shop, "gone") == 0
+
+
+def test_the_usual_reservation_is_one_write(shop: Shop):
+    shop.load([product("hot", stock=100), product("hot2", stock=100)])
+    shop.service("/v1/internal/reservations", reservation("warm", ("hot", 1), ("hot2", 1)))
+    answer = shop.service("/v1/internal/reservations", reservation("cost", ("hot", 1), ("hot2", 1)))
+    assert (answer.status, answer.calls) == (201, {"write": 1})
+    body = {"items": reservation("cost", ("hot", 1), ("hot2", 1))["items"]}
+    assert shop.service("/v1/internal/reservations/cost/confirmation", body).calls == {"write": 1}
+
+
+def test_hints_may_be_lost_or_late(shop: Shop, store: Store, redis_url: str):
+    shop.load([product("hint", stock=6)])
+    redis = Redis.from_url(redis_url)
+    assert reserve(shop, "h1", ("hint", 2)) == 201
+    redis.flushdb()
+    assert reserve(shop, "h2", ("hint", 2)) == 201
+    for key in redis.keys("stock:*hint"):
+        redis.set(key, "1 6")
+    assert reserve(shop, "h3", ("hint", 3)) == 409
+    assert reserve(shop, "h4", ("hint", 2)) == 201
+    assert level(shop, "hint") == 0
+
+
+def test_admins_move_stock_but_not_below_zero(shop: Shop):
+    shop.load([product("admin-stock", stock=2)])
+    answer = shop.admin("POST", "/v1/products/admin-stock/stock", {"delta": 5, "reason": "delivery"}, Idempotency_Key="d1")
+    assert (answer.status, answer.json["stock"]) == (201, 7)
+    assert shop.admin("POST", "/v1/products/admin-stock/stock", {"delta": 5, "reason": "delivery"}, Idempotency_Key="d1").json == answer.json
+    assert shop.ok("/v1/products/admin-stock")["stock"] == 7
+    assert shop.admin("POST", "/v1/products/admin-stock/stock", {"delta": -8, "reason": "broken"}).status == 409
+    low = shop.admin("GET", "/v1/products/low-stock?most=7&limit=100").json["items"]
+    assert "admin-stock" in {each["productid"] for each in low}
+    movements = shop.admin("GET", "/v1/products/admin-stock/stock").json["movements"]
+    assert [(each["delta"], each["level"]) for each in movements] == [(5, 7), (2, 2)]
+
+
+def test_summaries_follow_the_movements(shop: Shop, store: Store):
+    shop.load([product("shown", stock=5)])
+    assert reserve(shop, "shown1", ("shown", 2)) == 201
+    assert upkeep.refresh(store, [(KITCHEN, "shown")]) == 1
+    assert shop.ok("/v1/products/shown")["stock"] == 3
+    assert upkeep.refresh(store, [(KITCHEN, "shown")]) == 0
+
+
+def test_a_slot_that_replicas_wrote_differently_is_settled_by_the_rule(shop: Shop, store: Store, server: Server, redis_url: str):
+    """Two writers had slot 2 at once, as on a cluster: the refused one went on to slot 3, its revision stayed behind."""
+    shop.load([product("split", stock=10)])
+    assert reserve(shop, "winner", ("split", 1)) == 201
+    slot = store.catalogue.get(slot_id(KITCHEN, "split", 2))
+    ghost = {**slot, "_rev": "1-ffffffffffffffffffffffffffffffff", "delta": -4, "level": 6, "mark": "ghost", "orderid": "loser"}
+    database = server.name_of(DESIGN)
+    server.client.call("post_bulk_docs", db=database, bulk_docs={"docs": [ghost], "new_edits": False})
+    assert end(shop, "loser", "release", ("split", 4)) == 200
+    Redis.from_url(redis_url).flushdb()
+    assert reserve(shop, "next", ("split", 7)) == 409
+    assert reserve(shop, "next2", ("split", 6)) == 201
+    assert upkeep.settle_conflicts(store) == 1
+    chain = store.ledger.chain(KITCHEN, "split")
+    assert all("_conflicts" not in each for each in chain)
+    assert [each["mark"] for each in chain if each["slot"] == 2] == [slot["mark"]]
+    assert level(shop, "split") == store.ledger.end(Line("split", tuple(KITCHEN), 0))[1].level == 10 - 1 - 6

@@ -68,5 +68,5 @@ def parse_edit(value: Any, docid: str | None = None, max_size: int = 8_000_000) 
             raise CouchError(400, "doc_validation", f"Bad special document member: {key}")
     edit = Edit(docid if docid is not None else found_id, body, path, deleted, attachments)
     if len(edit.encoded) > max_size:
-        raise CouchError(413, "document_too_large", edit.id or found_id)
+        raise CouchError(413, "document_too_large", found_id)
     return edit

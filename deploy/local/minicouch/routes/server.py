@@ -94,7 +94,7 @@ def dbs_info(request: Request) -> Response:
         keys = _slice_names(request.server.store.databases(), request.query)
     rows: list[dict[str, Any]] = []
     for name in keys:
-        if name in request.server.store:
+        if isinstance(name, str) and name in request.server.store:
             rows.append({"key": name, "info": info(request.server.database(name))})
         else:
             rows.append({"key": name, "error": "not_found"})

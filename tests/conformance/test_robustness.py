@@ -1,0 +1,125 @@
+"""Hostile input at every endpoint: an answer that names the client's mistake, never a 5xx, never a hang."""
+
+import json
+import os
+
+import pytest
+
+from .conftest import Couch
+
+pytestmark = pytest.mark.conformance
+
+JSON = {"Content-Type": "application/json"}
+POSTS = [
+    "", "/_bulk_docs", "/_bulk_get", "/_all_docs", "/_all_docs/queries", "/_design_docs", "/_local_docs", "/_changes",
+    "/_changes?filter=_doc_ids", "/_changes?filter=_selector", "/_revs_diff", "/_missing_revs", "/_purge", "/_find",
+    "/_index", "/_explain", "/_design/d/_view/v", "/_design/d/_view/v/queries", "/_ensure_full_commit",
+]  # fmt: skip
+PUTS = ["/doc", "/_design/x", "/_local/x", "/_security", "/_revs_limit", "/_purged_infos_limit"]
+DEEP = "[" * 200_000
+BODIES = {
+    "random": os.urandom(100_000),
+    "broken": b'{"docs": [{"_id": "a"',
+    "nan": b'{"docs": [{"_id": "a", "v": NaN}], "selector": {"a": NaN}, "keys": NaN}',
+    "infinity": b'{"docs": [{"v": 1e999}], "selector": {"v": 1e999}}',
+    "surrogate": b'{"docs": [{"_id": "\\ud800", "v": "\\udfff"}], "selector": {"a": "\\ud800"}}',
+    "not utf-8": b'{"docs": [{"_id": "\xff\xfe"}]}',
+    "deep": DEEP.encode(),
+    "deep object": b'{"a":' * 5000 + b"1" + b"}" * 5000,
+    "deep value": b'{"docs":[{"_id":"deep","v":' + b"[" * 600 + b"]" * 600 + b'}],"selector":' + b'{"$not":' * 600 + b"1" + b"}" * 601,
+    "nul": b"\x00" * 1000,
+    "empty": b"",
+    "null": b"null",
+    "number": b"12345678901234567890123456789012345678901234567890",
+    "string": b'"x"',
+    "array": b'[1, {"_id": 3}, null]',
+    "wrong types": b'{"docs": {"a": 1}, "keys": 3, "selector": [], "queries": 7, "doc_ids": "x", "index": 3, "limit": "x"}',
+    "nulls": b'{"docs": [null], "keys": [null, {}], "selector": null, "queries": [null], "doc_ids": [null], "index": null}',
+    "long key": json.dumps({"k" * 1_000_000: 1}).encode(),
+}
+
+
+@pytest.fixture(scope="module")
+def place(couch: Couch):
+    path = couch.make("hostile")
+    couch.put(f"{path}/_design/d", {"views": {"v": {"map": "function (doc) { emit(doc._id) }"}}})
+    yield path
+    couch.delete(path)
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_hostile_bodies(couch: Couch, place: str, name: str):
+    if not couch.is_minicouch:
+        pytest.skip("CouchDB itself answers 500 to some of these")
+    for method, paths in (("POST", POSTS), ("PUT", PUTS)):
+        for path in paths:
+            answer = couch.request(method, place + path, data=BODIES[name], headers=JSON, timeout=20)
+            assert answer.status_code < 500, (method, path, answer.status_code, answer.text[:300])
+    for path in ("/_session", "/_dbs_info", "/_replicate"):
+        answer = couch.post(path, data=BODIES[name], headers=JSON, timeout=20)
+        assert answer.status_code < 500, (path, answer.text[:300])
+    assert couch.get(place).status_code == 200
+
+
+def test_ten_megabytes_of_noise(couch: Couch, place: str):
+    noise = os.urandom(10_000_000)
+    for path in ("/_bulk_docs", "/_find", "/_all_docs"):
+        answer = couch.post(place + path, data=noise, headers=JSON, timeout=30)
+        assert answer.status_code == 400, answer.text[:300]
+    assert couch.put(f"{place}/noise", data=noise, timeout=30).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/%ff", "/%zz", "/%", "/%00", "/_all_docs?startkey=%ff", "/_all_docs?startkey=%zz", "/_all_docs?keys=%5B",
+        "/_all_docs?limit=99999999999999999999999", "/_all_docs?skip=-99999999999999999999",
+        "/_all_docs?limit=1e3", "/_all_docs?limit=", "/_all_docs?key=", "/_all_docs?startkey=%22%5Cud800%22",
+        "/_changes?since=-1", "/_changes?since=x", "/_changes?since=1-%ff", "/_changes?limit=-1",
+        "/_changes?limit=99999999999999999999999", "/_changes?heartbeat=0", "/_changes?timeout=x",
+        "/_changes?feed=longpoll&timeout=-1", "/_changes?filter=a/b/c", "/_changes?filter=_view&view=%ff",
+        "/doc?rev=%ff", "/doc?rev=99999999999999999999-a", "/doc?open_revs=%5B1%5D", "/doc?open_revs=%7B%7D",
+        "/doc?atts_since=3", "/doc/%ff", "/_design/%ff", "/_local/%ff", "/_partition/%ff/_all_docs", "/" + "x" * 7000,
+        "/_design/d/_view/v?startkey=%ff", "/_design/d/_view/v?keys=1", "/_design/d/_view/v?limit=x",
+        "/_design/d/_view/v?group_level=-1", "//////", "/..%2f..%2fetc", "/?q=%ff",
+    ],
+)  # fmt: skip
+def test_hostile_paths(couch: Couch, place: str, path: str):
+    if not couch.is_minicouch:
+        pytest.skip("CouchDB itself answers 500 to some of these")
+    for method in ("GET", "PUT", "DELETE"):
+        if method == "DELETE" and path in ("//////", "/?q=%ff"):
+            continue
+        answer = couch.request(method, place + path, data=b"{}" if method == "PUT" else None, timeout=20)
+        assert answer.status_code < 500, (method, answer.text[:300])
+    assert couch.get(place).status_code == 200
+
+
+def test_hostile_headers(couch: Couch, place: str):
+    for headers in (
+        {"Authorization": "Basic !!!"},
+        {"Authorization": "Basic " + "QQ=="},
+        {"Cookie": "AuthSession=%ff"},
+        {"Cookie": "AuthSession=YTpiOmM"},
+        {"If-Match": '"x"'},
+        {"If-None-Match": ",,,"},
+        {"Range": "bytes=a-b"},
+        {"Accept": "\xff"},
+        {"X-Couch-Request-ID": "a b"},
+    ):
+        auth = None if "Authorization" in headers or "Cookie" in headers else couch.auth
+        answer = couch.put(f"{place}/h", {}, headers=headers, auth=auth)
+        assert answer.status_code < 500, (headers, answer.text[:300])
+
+
+def test_too_long_a_url(couch: Couch, place: str):
+    assert couch.get(f"{place}/{'x' * 9000}").status_code in (404, 414)
+
+
+def test_hostile_multipart(couch: Couch, place: str):
+    if not couch.is_minicouch:
+        pytest.skip("CouchDB itself answers 500 to some of these")
+    for kind in ("multipart/related", "multipart/related;boundary=", 'multipart/related;boundary="a"'):
+        for body in (b"", b"--a", b"--a\r\n\r\n{}\r\n--a--", b'--a\r\n\r\n{"_attachments":{"x":{"follows":true,"length":5}}}\r\n--a--'):
+            answer = couch.put(f"{place}/m", data=body, headers={"Content-Type": kind})
+            assert answer.status_code < 500, (kind, body, answer.text[:300])

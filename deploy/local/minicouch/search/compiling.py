@@ -1,0 +1,149 @@
+"""Query trees to tantivy queries, with the rules of Cloudant's parser: bare numbers are numbers, words are analysed."""
+
+import re
+from typing import Any
+
+import tantivy
+
+from deploy.local.minicouch.errors import CouchError
+
+from .engine import SearchIndex
+from .syntax import Clauses, Everything, Node, Phrase, RangeOf, Regexp, Term, Wildcard
+
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?|[+-]?(?:Infinity|NaN)", re.ASCII)
+_OCCUR = {"must": tantivy.Occur.Must, "should": tantivy.Occur.Should, "not": tantivy.Occur.MustNot}
+_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$#&\-~]")
+DEFAULT_FIELD = "default"
+
+
+def is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None
+
+
+class Compiler:
+    """Compiles for one index as it is now."""
+
+    def __init__(self, index: SearchIndex) -> None:
+        self._index = index
+        self._schema = index.schema
+
+    def query(self, node: Node) -> tantivy.Query:
+        made = self._bare(node)
+        return made if node.boost == 1.0 else tantivy.Query.boost_query(made, node.boost)
+
+    def _bare(self, node: Node) -> tantivy.Query:
+        if isinstance(node, Everything):
+            return tantivy.Query.all_query()
+        if isinstance(node, Clauses):
+            return self.joined([(occur, self.query(part)) for occur, part in node.parts])
+        name = node.field or DEFAULT_FIELD
+        if isinstance(node, RangeOf):
+            return self._range(name, node)
+        if isinstance(node, Term) and node.edits is None and is_number(node.text):
+            return self.numbers(
+                name, float(node.text.rstrip("fFdD")), float(node.text.rstrip("fFdD")), True, True
+            )
+        field = self._index.field("text", name)
+        if field is None:
+            return tantivy.Query.empty_query()
+        if isinstance(node, Term):
+            return (
+                self._fuzzy(name, field, node)
+                if node.edits is not None
+                else self._words(name, field, node.text)
+            )
+        if isinstance(node, Phrase):
+            return self._phrase(name, field, node)
+        pattern = node.pattern if isinstance(node, Regexp) else self._wildcard(name, node)
+        return self.matching(field, pattern)
+
+    def joined(self, parts: list[tuple[str, tantivy.Query]]) -> tantivy.Query:
+        if all(occur == "not" for occur, _ in parts):
+            return tantivy.Query.empty_query()
+        return tantivy.Query.boolean_query([(_OCCUR[occur], query) for occur, query in parts])
+
+    def term(self, field: str, term: str) -> tantivy.Query:
+        return tantivy.Query.term_query(self._schema, field, term)
+
+    def numbers(
+        self, name: str, low: float | None, high: float | None, with_low: bool, with_high: bool
+    ) -> tantivy.Query:
+        field = self._index.field("number", name)
+        if field is None:
+            return tantivy.Query.empty_query()
+        if low is None and high is None:
+            return tantivy.Query.exists_query(field)
+        with_low, with_high = with_low or low is None, with_high or high is None
+        return tantivy.Query.range_query(
+            self._schema, field, tantivy.FieldType.Float, low, high, with_low, with_high
+        )
+
+    def matching(self, field: str, pattern: str) -> tantivy.Query:
+        try:
+            return tantivy.Query.regex_query(self._schema, field, pattern)
+        except ValueError as error:
+            raise CouchError(400, "bad_request", f"Cannot parse the pattern /{pattern}/: {error}") from None
+
+    def _words(self, name: str, field: str, text: str) -> tantivy.Query:
+        """A word may become several terms, of which any will do, or none."""
+        terms = self._index.analyzers.of(name).terms(text)
+        if len(terms) == 1:
+            return self.term(field, terms[0])
+        return self.joined([("should", self.term(field, term)) for term in terms])
+
+    def _phrase(self, name: str, field: str, node: Phrase) -> tantivy.Query:
+        tokens = self._index.analyzers.of(name).tokens(node.text)
+        if len(tokens) < 2:
+            return self.term(field, tokens[0].term) if tokens else tantivy.Query.empty_query()
+        first = tokens[0].position
+        words = [(token.position - first, token.term) for token in tokens]
+        return tantivy.Query.phrase_query(self._schema, field, words, node.slop)
+
+    def _fuzzy(self, name: str, field: str, node: Term) -> tantivy.Query:
+        text = node.text.lower() if self._index.analyzers.of(name).folds else node.text
+        edits = int(node.edits) if node.edits >= 1 else int((1 - node.edits) * len(text))
+        edits = min(edits, 2)
+        if not edits:
+            return self.term(field, text)
+        return tantivy.Query.fuzzy_term_query(self._schema, field, text, edits, True)
+
+    def _wildcard(self, name: str, node: Wildcard) -> str:
+        folds = self._index.analyzers.of(name).folds
+        signs = {"*": ".*", "?": "."}
+        return "".join(
+            signs[text] if wild else _SPECIAL.sub(r"\\\g<0>", text.lower() if folds else text)
+            for text, wild in node.parts
+        )
+
+    def _range(self, name: str, node: RangeOf) -> tantivy.Query:
+        low = "-Infinity" if node.low is None else node.low
+        high = "Infinity" if node.high is None else node.high
+        if is_number(low) and is_number(high):
+            return self.numbers(name, _limit(low), _limit(high), node.with_low, node.with_high)
+        field = self._index.field("text", name)
+        if field is None:
+            return tantivy.Query.empty_query()
+        folds = self._index.analyzers.of(name).folds
+        bounds = [None if text is None else text.lower() if folds else text for text in (node.low, node.high)]
+        terms = self._terms_between(field, bounds[0], bounds[1], node)
+        return (
+            tantivy.Query.term_set_query(self._schema, field, terms) if terms else tantivy.Query.empty_query()
+        )
+
+    def _terms_between(self, field: str, low: str | None, high: str | None, node: RangeOf) -> list[Any]:
+        shared = 0
+        if low is not None and high is not None:
+            while shared < min(len(low), len(high)) and low[shared] == high[shared]:
+                shared += 1
+        prefix = (low or "")[:shared]
+        return [
+            term
+            for term, _ in self._index.searcher.terms_with_prefix(field, prefix)
+            if (low is None or term > low or (node.with_low and term == low))
+            and (high is None or term < high or (node.with_high and term == high))
+        ]
+
+
+def _limit(text: str) -> float | None:
+    number = float(text.rstrip("dD") if text[-1] in "dD" else text.rstrip("fF") if text[-1] in "fF" else text)
+    return None if number in (float("inf"), float("-inf")) else number

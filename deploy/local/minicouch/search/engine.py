@@ -1,0 +1,220 @@
+"""One search index on disk: a tantivy directory, and a state file that names its fields and its sequence.
+
+Tantivy fixes a schema for good, an index function makes up fields as it goes. So the schema has numbered slots for
+texts, numbers and facets, a field takes the next free one when it is first met, and when they are used up the index
+is built again with twice as many.
+"""
+
+import shutil
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+import tantivy
+
+from .analysis import Analyzers
+
+HEAP = 15_000_000
+FORMAT = 1
+SEPARATOR, GAP = "\x1f", "\x1e"
+MAX_SORT_TEXT = 200
+FIRST_SLOTS = 32
+KINDS = ("text", "number", "facet")
+
+Emitted = Sequence[Any]  # [name, value, options] as the index function gave them
+
+
+class SlotsFull(Exception):
+    """More fields than the schema has room for: build again with more slots."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """A document as it goes into the index."""
+
+    docid: str
+    seq: int
+    partition: str | None
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    numbers: dict[str, list[float]] = field(default_factory=dict)
+    facets: dict[str, list[str]] = field(default_factory=dict)
+    stored: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def filled(self) -> bool:
+        """Has it anything but its id? Documents that emit nothing are not in the index."""
+        return len(self.texts) > 1 or bool(self.numbers or self.stored)
+
+
+def entry(docid: str, seq: int, partition: str | None, emitted: Iterable[Emitted]) -> Entry:
+    """Sort out what an index function emitted for a document; values that cannot be indexed are left out."""
+    made = Entry(docid, seq, partition, {"_id": [docid]})
+    for name, value, options in emitted:
+        options = options if isinstance(options, dict) else {}
+        if isinstance(value, bool):
+            value = "true" if value else "false"
+        if not isinstance(value, str | int | float):
+            continue
+        if options.get("store") in (True, "yes"):
+            _keep(made.stored, name, value)
+        if options.get("index") in (False, "no"):
+            continue
+        if isinstance(value, str):
+            made.texts.setdefault(name, []).append(value)
+            if options.get("facet") is True:
+                made.facets.setdefault(name, []).append(value)
+        else:
+            made.numbers.setdefault(name, []).append(float(value))
+    return made
+
+
+def _keep(stored: dict[str, Any], name: str, value: Any) -> None:
+    if name not in stored:
+        stored[name] = value
+    elif isinstance(stored[name], list):
+        stored[name].append(value)
+    else:
+        stored[name] = [stored[name], value]
+
+
+class SearchIndex:
+    """Reading is safe from any thread; one thread writes at a time (`building`)."""
+
+    def __init__(self, directory: Path, analyzers: Analyzers) -> None:
+        self.directory = directory
+        self.analyzers = analyzers
+        self.building = threading.Lock()
+        self.closed = False
+        self._path = directory / "tantivy"
+        self._state_path = directory / "state.json"
+        state = self._read_state()
+        if state is None:
+            self._start(FIRST_SLOTS)
+        else:
+            self.seq, self.size, self.slots = state["seq"], state["size"], state["slots"]
+            self._open()
+
+    def _read_state(self) -> dict[str, Any] | None:
+        """None when there is no index, or none that this version can read."""
+        try:
+            state = orjson.loads(self._state_path.read_bytes())
+        except (FileNotFoundError, orjson.JSONDecodeError):
+            return None
+        return state if state.get("format") == FORMAT and tantivy.Index.exists(str(self._path)) else None
+
+    def _start(self, size: int) -> None:
+        """Begin again with an empty index of that many slots a kind."""
+        shutil.rmtree(self._path, ignore_errors=True)
+        self._state_path.unlink(missing_ok=True)
+        self._path.mkdir(parents=True)
+        self.seq, self.size = 0, size
+        self.slots: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
+        self._open()
+
+    def grow(self) -> None:
+        self._start(self.size * 2)
+
+    def _open(self) -> None:
+        self.schema = _schema(self.size)
+        self._index = tantivy.Index(self.schema, path=str(self._path))
+        tokens = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(f"[^{SEPARATOR}]+")).build()
+        self._index.register_tokenizer("terms", tokens)
+        self._index.config_reader("manual")
+        self._index.reload()
+        self.searcher = self._index.searcher()
+
+    def field(self, kind: str, name: str) -> str | None:
+        """The schema's name of a field, None when no document has it."""
+        slot = self.slots[kind].get(name)
+        return None if slot is None else f"{kind}{slot}"
+
+    def apply(self, entries: Iterable[Entry], gone: Iterable[str], seq: int) -> None:
+        """Replace documents, remove others, and be at `seq`. Errors: SlotsFull, with nothing changed."""
+        with self._index.writer(HEAP, 1) as writer:
+            for docid in gone:
+                writer.delete_documents_by_term("docid", docid)
+            for made in entries:
+                if self.seq:
+                    writer.delete_documents_by_term("docid", made.docid)
+                writer.add_document(self._document(made))
+        self._index.reload()
+        self.searcher = self._index.searcher()
+        self.seq = seq
+        self._write_state()
+
+    def _write_state(self) -> None:
+        state = {"format": FORMAT, "seq": self.seq, "size": self.size, "slots": self.slots}
+        fresh = self._state_path.with_suffix(".new")
+        fresh.write_bytes(orjson.dumps(state))
+        fresh.replace(self._state_path)
+
+    def _slot(self, kind: str, name: str) -> int:
+        taken = self.slots[kind]
+        if name not in taken:
+            if len(taken) >= self.size:
+                raise SlotsFull
+            taken[name] = len(taken)
+        return taken[name]
+
+    def _document(self, made: Entry) -> tantivy.Document:
+        document = tantivy.Document()
+        document.add_text("docid", made.docid)
+        document.add_unsigned("seq", made.seq)
+        if made.partition is not None:
+            document.add_text("partition", made.partition)
+        sortable: dict[str, str] = {}
+        for name, values in made.texts.items():
+            slot = self._slot("text", name)
+            document.add_text(f"text{slot}", self._terms(name, values))
+            if len(values[0]) <= MAX_SORT_TEXT and name != "_id":
+                sortable[name] = values[0]
+                document.add_unsigned(f"order{slot}", order_prefix(values[0]))
+        for name, numbers in made.numbers.items():
+            slot = self._slot("number", name)
+            for number in numbers:
+                document.add_float(f"number{slot}", number)
+        for name, values in made.facets.items():
+            slot = self._slot("facet", name)
+            for value in values:
+                document.add_text(f"facet{slot}", value)
+        document.add_bytes("record", orjson.dumps([made.docid, made.seq, made.stored, sortable]))
+        return document
+
+    def _terms(self, name: str, values: list[str]) -> str:
+        """The terms joined for the tokenizer, with a filler where positions have gaps, as behind a stop word."""
+        analyzer = self.analyzers.of(name)
+        joined: list[str] = []
+        for value in values:
+            start = len(joined)
+            for token in analyzer.tokens(value):
+                joined += [GAP] * (start + token.position - len(joined))
+                joined.append(token.term.replace(SEPARATOR, " ").replace(GAP, " "))
+        return SEPARATOR.join(joined)
+
+    def size_on_disk(self) -> int:
+        return sum(path.stat().st_size for path in self._path.iterdir() if path.is_file())
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def order_prefix(text: str) -> int:
+    """The first eight bytes of a text as a number: what texts are sorted by before they are read."""
+    return int.from_bytes(text.encode()[:8].ljust(8, b"\0"), "big")
+
+
+def _schema(size: int) -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("docid", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("partition", tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field("seq", fast=True)
+    builder.add_bytes_field("record", stored=True)
+    for slot in range(size):
+        builder.add_text_field(f"text{slot}", tokenizer_name="terms", index_option="position")
+        builder.add_unsigned_field(f"order{slot}", fast=True)
+        builder.add_float_field(f"number{slot}", indexed=True, fast=True)
+        builder.add_text_field(f"facet{slot}", fast=True, tokenizer_name="raw", index_option="basic")
+    return builder.build()

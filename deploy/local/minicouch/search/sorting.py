@@ -1,0 +1,212 @@
+"""Orders of hits: by relevance, or by fields; numbers come from columns, texts are read only where they decide."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import tantivy
+
+from deploy.local.minicouch.errors import CouchError
+
+from .engine import SearchIndex, order_prefix
+
+_SORT = re.compile(r"([-+])?([.\w]+)(?:<(\w+)>)?")
+SLACK = 100
+Address = tantivy.DocAddress
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One sort criterion: a field of `kind` number or text, or `score` or `doc`."""
+
+    name: str
+    kind: str
+    descending: bool
+
+
+@dataclass(slots=True)
+class Hit:
+    """A found document; `order` is what it was sorted by, the rest is read by `load`."""
+
+    order: list[Any]
+    address: Address
+    docid: str = ""
+    seq: int = 0
+    stored: dict[str, Any] | None = None
+    texts: dict[str, str] | None = None
+
+
+def parse_sort(value: Any) -> list[Key]:
+    """The criteria of `sort`; [] is relevance. Errors: 400."""
+    if value in (None, "relevance", []):
+        return []
+    items = value if isinstance(value, list) else [value]
+    return [_parse_key(item) for item in items]
+
+
+def _parse_key(item: Any) -> Key:
+    if item in ("<score>", "-<score>", "<doc>", "-<doc>"):
+        # Scores are best first unless a minus turns them round, as in Lucene.
+        name = item.strip("-<>")
+        return Key(name, name, (name == "score") != item.startswith("-"))
+    found = _SORT.fullmatch(item) if isinstance(item, str) else None
+    if found is None:
+        raise CouchError(400, "bad_request", f"Unrecognized sort parameter: {item}")
+    kind = {"number": "number", None: "number", "string": "text"}.get(found[3])
+    if kind is None:
+        raise CouchError(400, "bad_request", f"Unrecognized type: {found[3]}")
+    return Key(found[2], kind, found[1] == "-")
+
+
+def load(index: SearchIndex, searcher: tantivy.Searcher, hit: Hit) -> Hit:
+    """Read what the index keeps of the document."""
+    if hit.stored is None:
+        record = orjson.loads(searcher.doc(hit.address)["record"][0])
+        hit.docid, hit.seq, hit.stored, hit.texts = record
+    return hit
+
+
+@dataclass(slots=True)
+class Page:
+    hits: list[Hit]
+    total: int
+    bookmark: list[Any] | None
+
+
+def by_relevance(
+    index: SearchIndex, searcher: tantivy.Searcher, query: tantivy.Query, limit: int, after: list[Any] | None
+) -> Page:
+    """`after` is (position, document id) of the last hit shown: the position leads there, the id says whether it moved."""
+    start = after[0] if after else 0
+    found = searcher.search(query, limit=max(1, start + limit + (SLACK if after else 0)))
+    hits = [Hit([score, address.doc], address) for score, address in found.hits]
+    if after:
+        nearby = range(max(0, start - SLACK), len(hits))
+        here = (n + 1 for n in nearby if load(index, searcher, hits[n]).docid == after[1])
+        start = next(here, min(start, len(hits)))
+    page = [load(index, searcher, hit) for hit in hits[start : start + limit]]
+    bookmark = [start + len(page), page[-1].docid] if page else after
+    return Page(page, found.count, bookmark)
+
+
+def by_fields(
+    index: SearchIndex,
+    searcher: tantivy.Searcher,
+    query: tantivy.Query,
+    keys: list[Key],
+    limit: int,
+    after: list[Any] | None,
+) -> Page:
+    """`after` is (values, document id) of the last hit shown."""
+    found = searcher.search(query, limit=max(1, searcher.num_docs))
+    scored = [(score, address) for score, address in found.hits]
+    coarse = _coarse(index, searcher, scored, keys[0])
+    candidates = _candidates(coarse, keys[0], limit, after)
+    hits = _exact(index, searcher, [scored[n] for n in candidates], keys)
+    if after:
+        place = _ranks(keys, after[0]), after[1]
+        hits = [hit for hit in hits if (_ranks(keys, hit.order), hit.docid) > place]
+    page = hits[:limit]
+    bookmark = [page[-1].order[: len(keys)], page[-1].docid] if page else after
+    return Page(page, found.count, bookmark)
+
+
+def _coarse(
+    index: SearchIndex, searcher: tantivy.Searcher, scored: list[tuple[float, Address]], key: Key
+) -> list[float]:
+    """What the first criterion roughly says of each hit: a number, or the beginning of a text as one."""
+    if key.kind == "score":
+        return [score for score, _ in scored]
+    if key.kind == "doc":
+        return [address.doc for _, address in scored]
+    values = _column(index, searcher, [address for _, address in scored], key)
+    return [-1 if value is None and key.kind == "text" else value or 0 for value in values]
+
+
+def _column(index: SearchIndex, searcher: tantivy.Searcher, addresses: list[Address], key: Key) -> list[Any]:
+    slot = index.field(key.kind, key.name)
+    if slot is None or not addresses:
+        return [None] * len(addresses)
+    name = slot if key.kind == "number" else slot.replace("text", "order")
+    return searcher.fast_field_values(name, addresses)
+
+
+def _candidates(coarse: list[float], key: Key, limit: int, after: list[Any] | None) -> list[int]:
+    """The hits that may be on the page: the next ones in rough order, and all that tie with the last of them."""
+    sign = -1 if key.descending else 1
+    order = sorted(range(len(coarse)), key=lambda n: sign * coarse[n])
+    begin = 0
+    if after:
+        least = sign * _rough(key, after[0][0])
+        begin = next((n for n, hit in enumerate(order) if sign * coarse[hit] >= least), len(order))
+        tied = sum(sign * coarse[hit] == least for hit in order[begin:])
+        limit += tied
+    end = begin + limit
+    while 0 < end < len(order) and coarse[order[end]] == coarse[order[end - 1]]:
+        end += 1
+    return order[begin:end]
+
+
+def _rough(key: Key, value: Any) -> float:
+    if key.kind != "text":
+        return value or 0
+    return -1 if value is None else order_prefix(value)
+
+
+def _exact(
+    index: SearchIndex, searcher: tantivy.Searcher, scored: list[tuple[float, Address]], keys: list[Key]
+) -> list[Hit]:
+    hits = [load(index, searcher, Hit([], address)) for _, address in scored]
+    columns = [_values(index, searcher, scored, hits, key) for key in keys]
+    for n, hit in enumerate(hits):
+        hit.order = [*(column[n] for column in columns), hit.address.doc]
+    return sorted(hits, key=lambda hit: (_ranks(keys, hit.order), hit.docid))
+
+
+def _values(
+    index: SearchIndex,
+    searcher: tantivy.Searcher,
+    scored: list[tuple[float, Address]],
+    hits: list[Hit],
+    key: Key,
+) -> list[Any]:
+    if key.kind == "score":
+        return [score for score, _ in scored]
+    if key.kind == "doc":
+        return [address.doc for _, address in scored]
+    if key.kind == "text":
+        return [(hit.texts or {}).get(key.name) for hit in hits]
+    # Lucene sorts documents without the number as if it were zero.
+    return [
+        0.0 if value is None else value for value in _column(index, searcher, [a for _, a in scored], key)
+    ]
+
+
+def _ranks(keys: list[Key], values: list[Any]) -> list[Any]:
+    return [_rank(value, key) for key, value in zip(keys, values, strict=False)]
+
+
+def _rank(value: Any, key: Key) -> Any:
+    if key.kind != "text":
+        return -value if key.descending else value
+    rank = (value is not None, value or "")
+    return _Reversed(rank) if key.descending else rank
+
+
+class _Reversed:
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __lt__(self, other: "_Reversed") -> bool:
+        return other.value < self.value
+
+    def __gt__(self, other: "_Reversed") -> bool:
+        return other.value > self.value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Reversed) and other.value == self.value
+
+    __hash__ = None  # type: ignore[assignment]

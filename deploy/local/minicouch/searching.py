@@ -1,0 +1,164 @@
+"""Search indexes of a database: built from its changes through their index functions, and asked."""
+
+import hashlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import tantivy
+
+from . import javascript, search
+from .database import Database
+from .errors import CouchError, not_found
+from .search import Hit, SearchIndex
+from .store import StoredDoc
+
+BATCH = 500
+Emit = Callable[[list[StoredDoc]], list[list[Any]]]
+_opening = threading.Lock()
+
+
+@dataclass(frozen=True)
+class SearchSpec:
+    """An index as its design document declares it; `emit` gives [name, value, options] triples a document."""
+
+    signature: str
+    analyzer: Any
+    emit: Emit
+    partitioned: bool
+
+
+@dataclass(slots=True)
+class Question:
+    """A checked request. `after` is what a bookmark held."""
+
+    query: str
+    limit: int
+    partition: str | None = None
+    sort: Any = None
+    after: list[Any] | None = None
+    stale: bool = False
+    counts: Any = None
+    ranges: Any = None
+    drilldown: Any = None
+    include_fields: list[str] | None = None
+    highlighting: search.Highlighting | None = None
+
+
+@dataclass(slots=True)
+class Found:
+    page: search.Page
+    counts: dict[str, Any] | None
+    ranges: dict[str, Any] | None
+    highlights: list[dict[str, list[str]]] | None
+
+
+def spec_of(db: Database, ddoc: dict[str, Any], name: str) -> SearchSpec:
+    """Errors: 404 when the design document has no such index, 400 for an analyzer that is none."""
+    indexes = ddoc.get("indexes")
+    definition = indexes.get(name) if isinstance(indexes, dict) else None
+    if not isinstance(definition, dict) or not isinstance(definition.get("index"), str):
+        raise not_found(f"{name} not found.")
+    lib = ddoc.get("views", {}).get("lib") if isinstance(ddoc.get("views"), dict) else None
+    source, analyzer = definition["index"], definition.get("analyzer", "standard")
+
+    def emit(docs: list[StoredDoc]) -> list[list[Any]]:
+        return javascript.run_index(source, [doc.json() for doc in docs], lib)
+
+    return SearchSpec(_signature(source, analyzer, lib), analyzer, emit, is_partitioned(db, ddoc))
+
+
+def _signature(*shape: Any) -> str:
+    return "search-" + hashlib.sha256(orjson.dumps(shape)).hexdigest()[:32]
+
+
+def is_partitioned(db: Database, ddoc: dict[str, Any]) -> bool:
+    options = ddoc.get("options")
+    chosen = options.get("partitioned") if isinstance(options, dict) else None
+    return chosen if isinstance(chosen, bool) else db.partitioned
+
+
+def signatures(db: Database) -> set[str]:
+    """The index folders that are in use, for `_view_cleanup` and `_search_cleanup`."""
+    used = set()
+    for doc in db.design_docs():
+        ddoc = doc.dict()
+        for name in ddoc.get("indexes") if isinstance(ddoc.get("indexes"), dict) else ():
+            try:
+                used.add(spec_of(db, ddoc, name).signature)
+            except CouchError:
+                continue
+    return used
+
+
+def get_index(db: Database, spec: SearchSpec) -> SearchIndex:
+    """The index, made when it is not there; not brought up to date."""
+    index = db.handles.get(spec.signature)
+    if index is None or index.closed:
+        with _opening:
+            index = db.handles.get(spec.signature)
+            if index is None or index.closed:
+                if db.deleted:
+                    raise not_found("Database does not exist.")
+                index = SearchIndex(db.index_dir(spec.signature), search.Analyzers(spec.analyzer))
+                db.handles[spec.signature] = index
+    return index
+
+
+def catch_up(db: Database, spec: SearchSpec) -> SearchIndex:
+    """The index, complete up to the sequence the database has now. Blocks."""
+    index = get_index(db, spec)
+    target = db.update_seq
+    if index.seq < target:
+        with index.building:
+            while index.seq < target:
+                try:
+                    _next_batch(db, spec, index, target)
+                except search.SlotsFull:
+                    index.grow()
+    return index
+
+
+def _next_batch(db: Database, spec: SearchSpec, index: SearchIndex, target: int) -> None:
+    docs = db.changes_since(index.seq, BATCH)
+    live = [doc for doc in docs if not doc.deleted and not doc.id.startswith("_design/")]
+    emitted = spec.emit(live) if live else []
+    entries = [
+        search.entry(doc.id, doc.seq, db.partition_of(doc.id), made)
+        for doc, made in zip(live, emitted, strict=True)
+    ]
+    filled = [made for made in entries if made.filled]
+    kept = {made.docid for made in filled}
+    gone = [doc.id for doc in docs if doc.id not in kept] if index.seq else []
+    index.apply(filled, gone, docs[-1].seq if docs else target)
+
+
+def ask(db: Database, spec: SearchSpec, question: Question) -> Found:
+    """Search. Blocks. Errors: 400 for a query or option that cannot be understood."""
+    index = get_index(db, spec) if question.stale else catch_up(db, spec)
+    tree = search.parse(question.query)
+    searcher, compiler = index.searcher, search.Compiler(index)
+    query = search.drilled(index, compiler, compiler.query(tree), question.drilldown)
+    if question.partition is not None:
+        inside = tantivy.Query.const_score_query(compiler.term("partition", question.partition), 0.0)
+        query = compiler.joined([("must", query), ("must", inside)])
+    keys = search.parse_sort(question.sort)
+    if keys:
+        page = search.by_fields(index, searcher, query, keys, question.limit, question.after)
+    else:
+        page = search.by_relevance(index, searcher, query, question.limit, question.after)
+    return Found(
+        page,
+        None if question.counts is None else search.counts(index, searcher, query, question.counts),
+        None if question.ranges is None else search.ranges(searcher, compiler, query, question.ranges),
+        None if question.highlighting is None else _highlights(index, tree, page.hits, question.highlighting),
+    )
+
+
+def _highlights(
+    index: SearchIndex, tree: Any, hits: list[Hit], asked: search.Highlighting
+) -> list[dict[str, list[str]]]:
+    tests = search.matchers(tree, index.analyzers)
+    return [search.of_document(hit.stored or {}, index.analyzers, tests, asked) for hit in hits]

@@ -115,7 +115,7 @@ def _refusal(answer: Any) -> CouchError:
     if isinstance(answer, dict):
         for name, status in (("forbidden", 403), ("unauthorized", 401)):
             if len(answer) == 1 and name in answer:
-                return CouchError(status, name, _text(answer[name]))
+                return CouchError(status, name, answer[name])
         if len(answer) == 1:
             return CouchError(500, "unknown_error", _text(next(iter(answer.values()))))
     return CouchError(500, "unknown_error", _text(answer))

@@ -5,8 +5,9 @@ import hashlib
 import logging
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import jwt
 import orjson
@@ -21,6 +22,8 @@ from shared.money import Money, add, times
 log = logging.getLogger(__name__)
 
 MENU_DEPTH = 3
+WINDOW = {"sort": "rating", "limit": 100}
+IN_WINDOW = 10
 LEEWAY = 30
 MOST_OF_ONE = 99
 GUEST_LINES = 40
@@ -112,39 +115,60 @@ class Refresher:
         return session.renewed(tokens)
 
 
-class Departments:
-    """The category menu, asked for again every `seconds`, by one request while the others are shown the last one.
+class Kept:
+    """An answer that many pages show: asked for again every `seconds`, by one request while the others get the last one.
 
-    While products is away the last menu is shown (an empty one if there was none), and asked for again 5 s later.
+    While its service is away the last answer stays, and is asked for again 5 s later. Raises only when there never was one.
     """
 
-    def __init__(self, products: Products, seconds: float) -> None:
-        self._products, self._seconds = products, seconds
-        self._menu, self._until, self._asking = taxonomy.Menu(), 0.0, threading.Lock()
+    def __init__(self, ask: Callable[[], Any], seconds: float) -> None:
+        self._ask, self._seconds = ask, seconds
+        self._answer, self._until, self._asking = None, 0.0, threading.Lock()
 
-    def menu(self) -> taxonomy.Menu:
-        first = self._until == 0.0
-        if time.monotonic() >= self._until and self._asking.acquire(blocking=first):
+    def get(self) -> Any:
+        if time.monotonic() >= self._until and self._asking.acquire(blocking=self._answer is None):
             try:
                 if time.monotonic() >= self._until:
-                    self._ask()
+                    self._renew()
             finally:
                 self._asking.release()
-        return self._menu
+        return self._answer
 
     def forget(self) -> None:
-        """The desk changed products: ask again at the next page."""
-        self._until = min(self._until, 0.1)
+        """Ask again at the next page."""
+        self._until = 0.0
 
-    def _ask(self) -> None:
+    def _renew(self) -> None:
         try:
-            answer = self._products.categories(MENU_DEPTH)
+            self._answer, self._until = self._ask(), time.monotonic() + self._seconds
         except AisleError as error:
-            log.warning("showing the last menu known: %s", error)
+            if self._answer is None:
+                raise
+            log.warning("showing the last answer known: %s", error)
             self._until = time.monotonic() + 5
-            return
-        self._menu = taxonomy.menu(answer["children"])
-        self._until = time.monotonic() + self._seconds
+
+
+class Shelves:
+    """What every visitor sees alike: the category menu, and the goods in the window."""
+
+    def __init__(self, products: Products, seconds: float) -> None:
+        self._menu = Kept(lambda: taxonomy.menu(products.categories(MENU_DEPTH)["children"]), seconds)
+        self._window = Kept(lambda: taxonomy.one_of_each(products.search(WINDOW)["items"], IN_WINDOW), seconds)
+
+    def menu(self) -> taxonomy.Menu:
+        """The departments; none while products has never answered, since every page shows them."""
+        try:
+            return self._menu.get()
+        except AisleError:
+            return taxonomy.Menu()
+
+    def window(self) -> list[dict]:
+        """The best of each department. Raises Unavailable."""
+        return self._window.get()
+
+    def forget(self) -> None:
+        self._menu.forget()
+        self._window.forget()
 
 
 @dataclass(frozen=True)

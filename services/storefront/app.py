@@ -3,11 +3,12 @@
 import os
 from contextlib import nullcontext
 from datetime import timedelta
+from pathlib import Path
 
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from services.storefront.actions import Departments, Refresher
+from services.storefront.actions import Refresher, Shelves
 from services.storefront.clients import Orders, Products, Services, Users
 from services.storefront.pages import BLUEPRINTS
 from services.storefront.pages.context import Context
@@ -37,9 +38,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.extensions["aisle.provided"] = Context(
         settings=settings,
         services=services,
-        departments=Departments(services.products, settings.menu_seconds),
+        shelves=Shelves(services.products, settings.menu_seconds),
         refresher=Refresher(services.users, redis),
-        letters=Letters(settings.mail_dir) if settings.local and settings.mail_dir else None,
+        letters=Letters(Path(settings.mail_dir)) if settings.local and settings.mail_dir else None,
     )
     app.before_request(allow_large_files)
     register_visitor(app)

@@ -1,7 +1,6 @@
 """What the storefront reads from its environment."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from shared.settings import WebSettings, setting
 
@@ -14,7 +13,7 @@ class Settings(WebSettings):
     session_days: int = setting("SESSION_DAYS", 30, "how long a browser stays logged in")
     proxy_hops: int = setting("PROXY_HOPS", 0, "reverse proxies in front whose X-Forwarded headers are believed")
     image_origins: str = setting("IMAGE_ORIGINS", "", "other origins pictures may come from, separated by spaces")
-    media_dir: Path | None = setting("MEDIA_DIR", None, "folder behind `/media`, the sample shop's pictures")
-    mail_dir: Path | None = setting("MAIL_DIR", None, "Maildir shown at `/mailbox` (local mode only)")
+    media_dir: str = setting("MEDIA_DIR", "", "folder behind `/media`, the sample shop's pictures")
+    mail_dir: str = setting("MAIL_DIR", "", "Maildir shown at `/mailbox` (local mode only)")
     menu_seconds: float = setting("MENU_SECONDS", 30.0, "how long the category menu is shown before it is asked for again")
     payment_provider: str = setting("PAYMENT_PROVIDER", "sandbox", "provider that checkout pays with")

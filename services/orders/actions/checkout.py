@@ -83,6 +83,19 @@ def place_order(shop: Shop, buyer: Buyer, key: str, body: dict[str, Any]) -> Pla
     return _again(shop, _completed(shop, found, docs), fingerprint, token, None)
 
 
+def quote_items(shop: Shop, wanted: list[Doc]) -> Doc:
+    """What `wanted` [{productid, quantity}] costs now, in the order's own words. Raises NoSuchProduct, Invalid, Unavailable."""
+    products = shop.products.lookup([item["productid"] for item in merged(wanted)])
+    priced = quote(wanted, products, shop.terms)
+    return {
+        "items": priced.lines,
+        "goods": priced.goods,
+        "deliveryCharge": priced.delivery,
+        "tax": priced.tax,
+        "total": priced.total,
+    }
+
+
 @dataclass(frozen=True)
 class _Intent:
     """A priced request, before it has an id."""

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Response
 
 from services.orders.actions import cancellation, reading, returns
-from services.orders.actions.checkout import Buyer, place_order
+from services.orders.actions.checkout import Buyer, place_order, quote_items
 from services.orders.actions.shop import Shop
 from services.orders.resources.asking import OPTIONAL_KEY, REQUIRED_KEY, keyed_request, reader, required_key
 from services.orders.schemas import answers, requests
@@ -43,6 +43,16 @@ def place(body: dict[str, Any]) -> Response:
     return json_answer(
         answer, 201, headers=headers | ({"Idempotency-Replayed": "true"} if placed.replayed else {})
     )
+
+
+@orders.post("/quote")
+@orders.doc(security=[{"user": []}, {}])
+@orders.arguments(requests.QuoteWanted)
+@orders.response(200, answers.Quote)
+def price(body: dict[str, Any]) -> Response:
+    """What these would cost, with delivery and tax: one look-up, nothing is written"""
+    optional_user()
+    return json_answer(quote_items(provided(), body["items"]))
 
 
 @orders.get("")

@@ -37,6 +37,16 @@ class Tax(Shape):
     total = ma.fields.Nested(AnyMoney)
 
 
+class Quote(Shape):
+    """What an order would cost now; its `total` is a checkout's `expected_total`."""
+
+    items = ma.fields.List(ma.fields.Nested(Line))
+    goods = ma.fields.Nested(AnyMoney)
+    deliveryCharge = ma.fields.Nested(AnyMoney)
+    tax = ma.fields.Nested(Tax)
+    total = ma.fields.Nested(AnyMoney)
+
+
 class Payment(Shape):
     date = Time()
     provider = ma.fields.String()

@@ -62,6 +62,12 @@ class OrderWanted(Shape):
             raise ma.ValidationError("Give either address or address_id.", "address")
 
 
+class QuoteWanted(Shape):
+    items = ma.fields.List(
+        ma.fields.Nested(WantedItem), required=True, validate=ma.validate.Length(1, MOST_LINES)
+    )
+
+
 class Cancellation(Shape):
     reason = Text(0, 500, load_default="")
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from flask import request
 
-from services.storefront.actions import Departments, Refresher
+from services.storefront.actions import Refresher, Shelves
 from services.storefront.clients import Services
 from services.storefront.settings import Settings
 from services.storefront.store import Letters
@@ -15,7 +15,7 @@ from shared.web import provided
 class Context:
     settings: Settings
     services: Services
-    departments: Departments
+    shelves: Shelves
     refresher: Refresher
     letters: Letters | None
 

@@ -83,7 +83,7 @@ def page_context() -> dict[str, Any]:
     return {
         "visitor": logged_in(),
         "basket_count": basket_count(),
-        "menu": context().departments.menu(),
+        "menu": context().shelves.menu(),
         "flashes": lambda: get_flashed_messages(with_categories=True),
         "mailbox": context().letters is not None,
     }

@@ -1,5 +1,7 @@
 """Product pictures: the sample shop's drawings, and those that the products service keeps."""
 
+from pathlib import Path
+
 from flask import Blueprint, Response, request, send_from_directory
 
 from services.storefront.pages.context import context, services
@@ -14,9 +16,9 @@ ALONE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 @pictures.get("/media/<path:name>")
 def media(name: str) -> Response:
     folder = context().settings.media_dir
-    if folder is None:
+    if not folder:
         raise NotFound("This shop keeps its pictures elsewhere.")
-    response = send_from_directory(folder.resolve(), name, max_age=86400)
+    response = send_from_directory(Path(folder).resolve(), name, max_age=86400)
     response.headers["Content-Security-Policy"] = ALONE
     return response
 

@@ -13,8 +13,7 @@ shop = Blueprint("shop", __name__)
 
 @shop.get("/")
 def home() -> str:
-    best = services().products.search({"sort": "rating", "limit": 8})
-    return render_template("home.html", products=best["items"])
+    return render_template("home.html", products=context().shelves.window())
 
 
 @shop.get("/departments")
@@ -25,7 +24,7 @@ def departments() -> str:
 @shop.get("/category/<path:names>")
 def category(names: str) -> str:
     path = taxonomy.from_url(names)
-    place = context().departments.menu().find(path)
+    place = context().shelves.menu().find(path)
     return _listing(listing.read(request.args, path), place)
 
 

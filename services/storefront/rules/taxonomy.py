@@ -56,6 +56,17 @@ def _category(node: dict) -> Category:
     return Category(node["name"], node["path"], node.get("count", 0), children)
 
 
+def one_of_each(products: list[dict], most: int) -> list[dict]:
+    """At most `most` products, the departments taking turns, each giving its first ones first."""
+    turns: dict[str, int] = {}
+    rounds = []
+    for place, product in enumerate(products):
+        department = path_of(product).split(SEPARATOR)[0]
+        turns[department] = turns.get(department, 0) + 1
+        rounds.append((turns[department], place, product))
+    return [product for _, _, product in sorted(rounds, key=lambda each: each[:2])[:most]]
+
+
 def path_of(product: dict) -> str:
     """A product's category as a path; older documents hold it as a list."""
     taxonomy = product.get("taxonomy") or ""

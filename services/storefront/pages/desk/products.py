@@ -84,7 +84,7 @@ def stock(productid: str) -> str | Response:
 @desk.post("/products/<productid>/delete")
 def delete_product(productid: str) -> Response:
     services().products.delete(token(), productid)
-    context().departments.forget()
+    context().shelves.forget()
     flash(f"{productid} is gone from the shop.", "good")
     return redirect(url_for("desk.products"))
 
@@ -101,7 +101,7 @@ def import_file() -> str:
     if sent is None or not sent.filename:
         return render_template("desk/import.html", result=None, problem="Choose a file first.")
     result = actions.import_products(services().products, token(), lines_of(sent.stream))
-    context().departments.forget()
+    context().shelves.forget()
     return render_template("desk/import.html", result=result, shown=SHOWN_FAILURES)
 
 
@@ -112,7 +112,7 @@ def import_piece() -> dict:
     if not first.isdigit():
         raise BadRequest("X-First-Line is a line number.")
     result = actions.import_products(services().products, token(), request.get_data().splitlines(keepends=True), int(first))
-    context().departments.forget()
+    context().shelves.forget()
     return result
 
 
@@ -154,7 +154,7 @@ def product_body(values: dict[str, str]) -> dict:
 
 
 def _saved(productid: str, message: str) -> Response:
-    context().departments.forget()
+    context().shelves.forget()
     flash(message, "good")
     return redirect(url_for("desk.product", productid=productid))
 

@@ -1,0 +1,103 @@
+"""The whole shop as `make run` starts it, with a few goods, and two people who walk through it without JavaScript."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import orjson
+import pytest
+import requests
+
+from tests.bench.running import ADMIN_EMAIL, Shop, running_shop
+from tests.people import PASSWORD
+from tests.services.storefront.visitor import Visitor
+
+PICTURE = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 10 10'><rect width='10' height='10' fill='#ffd84d'/></svg>"
+
+
+def product(productid: str, name: str, taxonomy: list[str], amount: int, **more: object) -> dict:
+    return {
+        "productid": productid, "name": name, "taxonomy": taxonomy, "keywords": [], "brand": "Oak & Co", "colours": ["red"],
+        "description": f"{name}, described.", "price": {"amount": amount, "currency": "GBP"},
+        "delivery": {"amount": 300, "currency": "GBP"}, "image": f"/media/{productid}.svg", "stock": 20, **more,
+    }  # fmt: skip
+
+
+GOODS = [
+    product("mug-red", "Red Mug", ["Home", "Kitchen", "Mugs & Cups"], 950),
+    product("mug-blue", "Blue Mug", ["Home", "Kitchen", "Mugs & Cups"], 1050, colours=["blue"], brand="Pine's"),
+    product("mug-last", "Last Mug", ["Home", "Kitchen", "Mugs & Cups"], 1250, stock=1),
+    product("mug-gone", "Sold Mug", ["Home", "Kitchen", "Mugs & Cups"], 1150, stock=0),
+    product("lamp-1", "Desk <b>Lamp</b>", ["Home", "Lights/Lamps, indoor"], 4900, image=""),
+    *(product(f"cup-{number:02d}", f"Cup number {number:02d}", ["Home", "Kitchen", "Cups"], 500 + number) for number in range(40)),
+    product("spade", "Garden Spade", ["Garden"], 2500),
+]
+
+
+@pytest.fixture(scope="package")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """Couriers wait for an hour, so that orders go by hand."""
+    state = tmp_path_factory.mktemp("storefront")
+    (state / "media").mkdir()
+    (state / "media" / "mug-red.svg").write_text(PICTURE)
+    with running_shop(state, COURIER_DISPATCH_SECONDS="3600", WEB_WORKERS="1", MENU_SECONDS="0.5", ACCESS_TOKEN_SECONDS="600") as running:
+        _load(running)
+        yield running
+
+
+def _load(shop: Shop) -> None:
+    lines = b"".join(orjson.dumps(each) + b"\n" for each in GOODS)
+    login = requests.post(
+        f"{shop.urls['users']}/v1/sessions", json={"email": ADMIN_EMAIL, "password": shop.admin_password}, timeout=30
+    )
+    headers = {"Authorization": f"Bearer {login.json()['access_token']}", "Content-Type": "application/x-ndjson"}
+    answer = requests.post(f"{shop.urls['products']}/v1/products/import", lines, headers=headers, timeout=60)
+    assert answer.json()["created"] == len(GOODS), answer.text
+
+
+@pytest.fixture
+def visitor(shop: Shop) -> Visitor:
+    return Visitor(shop.urls["storefront"])
+
+
+@pytest.fixture(scope="package")
+def join(shop: Shop) -> Callable[..., Visitor]:
+    """Registers, reads the letter in the mailbox page, verifies and logs in; the visitor, at the page after the log-in."""
+
+    def joined(name: str, *, email: str = "", visitor: Visitor | None = None) -> Visitor:
+        visitor = visitor or Visitor(shop.urls["storefront"])
+        email = email or f"{name.lower().replace(' ', '.')}@example.com"
+        visitor.get("/register")
+        page = visitor.submit("/register", name=name, email=email, password=PASSWORD)
+        assert page.path == "/registered", page.text
+        letter = letter_to(visitor, email)
+        visitor.get(letter)
+        page = visitor.submit("/verify")
+        assert page.path == "/login", page.text
+        log_in(visitor, email, PASSWORD)
+        return visitor
+
+    return joined
+
+
+def letter_to(visitor: Visitor, email: str) -> str:
+    """The path of the link in the newest letter (letters leave on a thread of their own)."""
+    for _ in range(100):
+        page = visitor.get(f"/mailbox?to={email}")
+        links = [href for href, text in page.links if "token=" in href]
+        if links:
+            return re.sub(r"^https?://[^/]+", "", links[0])
+    raise AssertionError(f"no letter for {email}")
+
+
+def log_in(visitor: Visitor, email: str, password: str) -> None:
+    visitor.get("/login")
+    page = visitor.submit("/login", email=email, password=password)
+    assert page.path != "/login", page.text
+
+
+@pytest.fixture(scope="package")
+def keeper(shop: Shop) -> Visitor:
+    """The shopkeeper, logged in."""
+    visitor = Visitor(shop.urls["storefront"])
+    log_in(visitor, ADMIN_EMAIL, shop.admin_password)
+    return visitor

@@ -1,0 +1,246 @@
+"""A customer's way: account, checkout, orders, data; all without JavaScript."""
+
+import json
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.bench.running import Shop
+from tests.people import ADDRESS, PASSWORD
+from tests.services.storefront.conftest import letter_to, log_in
+from tests.services.storefront.visitor import Page, Visitor
+
+Join = Callable[..., Visitor]
+
+
+@pytest.fixture(scope="module")
+def ann(join: Join) -> Visitor:
+    visitor = join("Ann Buyer")
+    visitor.get("/account")
+    visitor.submit("/account/addresses", name="Home", address=ADDRESS)
+    return visitor
+
+
+def put_in_basket(visitor: Visitor, productid: str, quantity: str = "1") -> Page:
+    visitor.get(f"/product/{productid}")
+    return visitor.submit("/basket", quantity=quantity)
+
+
+def buy(visitor: Visitor, productid: str, **values: str) -> Page:
+    put_in_basket(visitor, productid)
+    visitor.get("/checkout")
+    return visitor.submit("/checkout", **values)
+
+
+def test_a_guests_basket_comes_along_to_the_account(join: Join, visitor: Visitor) -> None:
+    put_in_basket(visitor, "cup-01", "3")
+    join("Carry Along", visitor=visitor)
+    page = visitor.get("/basket")
+    assert page.form("/basket/cup-01").values["quantity"] == "3"
+
+
+def test_registering_twice_and_badly_is_answered_at_the_fields(join: Join, ann: Visitor, visitor: Visitor) -> None:
+    visitor.get("/register")
+    page = visitor.submit("/register", name="Ann Again", email="ann.buyer@example.com", password=PASSWORD)
+    assert page.path == "/register"
+    assert page.form("/register").values["name"] == "Ann Again"
+    page = visitor.submit("/register", name="", email="nonsense", password="short")
+    assert "Your name is missing." in page.text
+    assert "looks like name@example.com" in page.text
+    assert "At least 8 characters" in page.text
+    assert page.form("/register").values["password"] == ""
+
+
+def test_a_wrong_password_is_refused_and_says_no_more(ann: Visitor, visitor: Visitor) -> None:
+    texts = []
+    for email in ("ann.buyer@example.com", "nobody@example.com"):
+        visitor.get("/login")
+        page = visitor.submit("/login", email=email, password="wrong wrong")
+        assert page.path == "/login"
+        texts.append(page.text)
+    assert texts[0] == texts[1]
+
+
+def test_a_verification_link_works_once(shop: Shop, visitor: Visitor) -> None:
+    visitor.get("/register")
+    visitor.submit("/register", name="Once Only", email="once@example.com", password=PASSWORD)
+    link = letter_to(visitor, "once@example.com")
+    visitor.get(link)
+    assert visitor.submit("/verify").path == "/login"
+    visitor.get(link)
+    assert "good once" in visitor.submit("/verify").text
+
+
+def test_a_forgotten_password_is_set_anew(join: Join) -> None:
+    visitor = join("Forgetful Fred")
+    visitor.get("/account")
+    visitor.submit("/logout")
+    visitor.get("/reset")
+    assert "a letter with a link" in visitor.submit("/reset", email="forgetful.fred@example.com").text
+    deadline = time.monotonic() + 10
+    while "/reset" not in (link := letter_to(visitor, "forgetful.fred@example.com")):
+        assert time.monotonic() < deadline, link
+    visitor.get(link)
+    assert visitor.submit("/reset/confirm", password="a brand new password").path == "/login"
+    log_in(visitor, "forgetful.fred@example.com", "a brand new password")
+
+
+def test_an_order_is_bought_and_followed(ann: Visitor) -> None:
+    page = put_in_basket(ann, "cup-02", "2")
+    page = ann.get("/checkout")
+    assert "£5.02" in page.text or "£10.04" in page.text
+    page = ann.submit("/checkout", card="tok_ok")
+    assert page.path.startswith("/orders/"), page.text
+    assert "Your order is placed" in page.text
+    assert "Cup number 02" in page.text
+    assert "Paid" in page.text
+    history = ann.get("/orders")
+    assert page.path in [href for href, _ in history.links]
+    assert ann.get("/basket").text.count("Cup number 02") == 0
+
+
+def test_sending_the_checkout_twice_buys_once(ann: Visitor) -> None:
+    put_in_basket(ann, "cup-03")
+    form = ann.get("/checkout").form("/checkout")
+    first = ann.send_form(form, {**form.values, "card": "tok_ok"})
+    second = ann.send_form(form, {**form.values, "card": "tok_ok"})
+    assert first.path == second.path
+    assert first.path.startswith("/orders/")
+
+
+@pytest.mark.parametrize(("card", "ends"), [("tok_timeout", "/orders/"), ("tok_error", "/orders/"), ("tok_declined", "/checkout")])
+def test_cards_end_as_the_bank_says(ann: Visitor, card: str, ends: str) -> None:
+    page = buy(ann, "cup-04", card=card)
+    assert page.path.startswith(ends), page.text
+    if card == "tok_declined":
+        assert "declined" in page.text
+        page = ann.submit("/checkout", card="tok_ok")
+        assert page.path.startswith("/orders/"), page.text
+
+
+def test_a_new_address_can_be_given_at_checkout(join: Join) -> None:
+    visitor = join("New Place")
+    put_in_basket(visitor, "cup-05")
+    visitor.get("/checkout")
+    page = visitor.submit("/checkout", address_id="new", card="tok_ok")
+    assert page.path == "/checkout"
+    assert "is missing" in page.text
+    page = visitor.submit("/checkout", address_id="new", name="Cabin", address="2 Lake Road\nKeswick", card="tok_ok")
+    assert page.path.startswith("/orders/"), page.text
+    assert "2 Lake Road" in page.text
+    assert "Cabin" in visitor.get("/account").text
+
+
+def test_an_order_can_be_cancelled_before_it_leaves(ann: Visitor) -> None:
+    page = buy(ann, "cup-06", card="tok_ok")
+    page = ann.submit(f"{page.path}/cancellation")
+    assert "Cancelled" in page.text
+    assert not [form for form in page.forms if "cancellation" in form.action]
+
+
+def test_somebody_elses_order_is_not_found(ann: Visitor, join: Join) -> None:
+    path = buy(ann, "cup-07", card="tok_ok").path
+    assert join("Nosy Ned").get(path).status == 404
+
+
+def test_pages_of_a_person_are_not_kept(ann: Visitor) -> None:
+    for path in ("/account", "/orders", "/login"):
+        assert ann.get(path).headers["Cache-Control"] == "no-store"
+
+
+def test_addresses_can_be_added_made_default_and_removed(join: Join) -> None:
+    visitor = join("Two Homes")
+    for name in ("Town", "Country"):
+        visitor.get("/account")
+        visitor.submit("/account/addresses", name=name, address=f"1 {name} Street")
+    page = visitor.get("/account")
+    assert page.text.count("default") >= 1
+    form = next(form for form in page.forms if "default" in form.names and form.action.startswith("/account/addresses/"))
+    page = visitor.send_form(form, {"_csrf": form.values["_csrf"], "default": "1"})
+    assert "Saved." in page.text
+    assert page.text.index("Country") < page.text.index("default", page.text.index("Country"))
+    removals = [form for form in page.forms if "remove" in form.names]
+    page = visitor.send_form(removals[0], {"_csrf": removals[0].values["_csrf"], "remove": "1"})
+    assert "1 Town Street" not in page.text
+
+
+def test_everything_held_can_be_downloaded(ann: Visitor) -> None:
+    page = ann.get("/account/export")
+    assert "attachment" in page.headers["Content-Disposition"]
+    assert "ann.buyer@example.com" in json.dumps(json.loads(page.body))
+
+
+def test_an_account_is_erased_only_with_its_password(join: Join) -> None:
+    visitor = join("Going Away")
+    visitor.get("/account")
+    page = visitor.submit("/account/erase", password="not the password")
+    assert "not your password" in page.text
+    page = visitor.submit("/account/erase", password=PASSWORD)
+    assert "erased" in page.text
+    assert visitor.get("/account").path.startswith("/login")
+    visitor.get("/login")
+    assert visitor.submit("/login", email="going.away@example.com", password=PASSWORD).path == "/login"
+
+
+def test_only_a_buyer_reviews_and_only_once(ann: Visitor, join: Join) -> None:
+    stranger = join("Never Bought")
+    stranger.get("/product/cup-08")
+    assert stranger.submit("/product/cup-08/reviews", stars="5", text="Lovely").status in (200, 403)
+    assert "Lovely" not in Visitor(ann.base).get("/product/cup-08").text
+    buy(ann, "cup-08", card="tok_ok")
+    ann.get("/product/cup-08")
+    page = ann.submit("/product/cup-08/reviews", stars="4", title="Good cup", text="Holds tea.")
+    assert "Holds tea." in page.text, page.text
+    page = ann.submit("/product/cup-08/reviews", stars="1", text="Again.")
+    assert "Again." not in Visitor(ann.base).get("/product/cup-08").text
+
+
+def test_logging_out_ends_the_session_here(join: Join) -> None:
+    visitor = join("Short Visit")
+    old = visitor.cookie("aisle_session").value
+    visitor.get("/account")
+    assert visitor.submit("/logout").path == "/"
+    assert visitor.cookie("aisle_session") is None
+    assert visitor.get("/account").path.startswith("/login")
+    assert old
+
+
+def test_the_session_cookie_is_signed_and_closed_to_scripts(ann: Visitor) -> None:
+    cookie = ann.cookie("aisle_session")
+    assert cookie.has_nonstandard_attr("HttpOnly")
+    assert cookie.get_nonstandard_attr("SameSite") == "Lax"
+    head, _, tail = cookie.value.partition(".")
+    forged = f"{head[:-1]}{'A' if head[-1] != 'A' else 'B'}.{tail}"
+    assert Visitor(ann.base).get("/account", Cookie=f"aisle_session={forged}").path.startswith("/login")
+
+
+def test_many_requests_at_once_with_an_old_token_renew_it_once(shop: Shop, join: Join) -> None:
+    """Access tokens are renewed 30 s before they end; here the cookie says that it ended long ago."""
+    from itsdangerous import URLSafeTimedSerializer
+
+    visitor = join("Parallel Pat")
+    signer = URLSafeTimedSerializer(_secret(shop), salt="storefront.session")
+    kept = signer.loads(visitor.cookie("aisle_session").value)
+    stale = signer.dumps({**kept, "expires": 0})
+    answers: list[Page] = []
+
+    def ask() -> None:
+        answers.append(Visitor(shop.urls["storefront"]).get("/account", Cookie=f"aisle_session={stale}"))
+
+    threads = [threading.Thread(target=ask) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [page.path for page in answers] == ["/account"] * 12
+    renewed = {page.headers["Set-Cookie"].split(";")[0] for page in answers if "aisle_session" in page.headers.get("Set-Cookie", "")}
+    access = {signer.loads(cookie.partition("=")[2])["access"] for cookie in renewed}
+    assert len(access) == 1
+    assert access != {kept["access"]}
+
+
+def _secret(shop: Shop) -> str:
+    found = next((shop.state / name for name in ("secret-key", "secret_key") if (shop.state / name).exists()), None)
+    return found.read_text().strip() if found else "local-secret-key"

@@ -1,0 +1,157 @@
+"""The shop floor through HTTP, without JavaScript, against the real services."""
+
+import pytest
+
+from tests.services.storefront.visitor import Visitor
+
+
+def test_the_home_page_shows_departments_and_goods(visitor: Visitor) -> None:
+    page = visitor.get("/")
+    assert page.status == 200
+    assert {"Home", "Garden"} <= {text.lstrip("0123456789 ") for _, text in page.links}
+    assert any(form.action == "/basket" for form in page.forms)
+
+
+def test_a_department_leads_down_to_its_products(visitor: Visitor) -> None:
+    visitor.get("/category/Home")
+    visitor.get(visitor.page.link("Kitchen"))
+    page = visitor.get(visitor.page.link("Mugs & Cups"))
+    assert page.path == "/category/Home/Kitchen/Mugs%20%26%20Cups"
+    assert [text for href, text in page.links if href.startswith("/product/")] == ["Blue Mug", "Last Mug", "Red Mug", "Sold Mug"]
+    assert [text for href, text in page.links if href.startswith("/category/Home") and text in ("Home", "Kitchen")]
+
+
+def test_a_category_with_a_slash_and_a_comma_has_a_page(visitor: Visitor) -> None:
+    visitor.get("/category/Home")
+    page = visitor.get(visitor.page.link("Lights/Lamps, indoor"))
+    assert page.status == 200
+    assert "Desk <b>Lamp</b>" in page.text
+
+
+@pytest.mark.parametrize("path", ["/category/Nowhere", "/category/Home/Nowhere", "/product/nothing", "/orders/nothing/else", "/category/"])
+def test_what_is_not_there_is_not_found(visitor: Visitor, path: str) -> None:
+    page = visitor.get(path)
+    assert page.status == 404
+    assert "Not on our shelves" in page.text
+
+
+def test_pages_of_a_long_shelf_follow_each_other_without_a_gap(visitor: Visitor) -> None:
+    seen: list[str] = []
+    page = visitor.get("/category/Home/Kitchen/Cups?sort=name")
+    while True:
+        seen += [href for href, _ in page.links if href.startswith("/product/")]
+        following = [href for href, text in page.links if text == "Next page"]
+        if not following:
+            break
+        page = visitor.get(following[0])
+    assert seen == [f"/product/cup-{number:02d}" for number in range(40)]
+
+
+def test_sorting_and_filters_work_by_form(visitor: Visitor) -> None:
+    visitor.get("/category/Home/Kitchen/Mugs%20%26%20Cups")
+    form = next(form for form in visitor.page.forms if "sort" in form.names and "brand" not in form.names)
+    page = visitor.send_form(form, {**form.values, "sort": "-price"})
+    assert [text for href, text in page.links if href.startswith("/product/")] == ["Last Mug", "Sold Mug", "Blue Mug", "Red Mug"]
+    form = next(form for form in page.forms if "brand" in form.names and "min_price" in form.names)
+    page = visitor.send_form(form, {**form.values, "brand": "Pine's"})
+    assert [text for href, text in page.links if href.startswith("/product/")] == ["Blue Mug"]
+    page = visitor.get("/category/Home/Kitchen/Mugs%20%26%20Cups?min_price=10&max_price=11.99")
+    assert {text for href, text in page.links if href.startswith("/product/")} == {"Blue Mug", "Sold Mug"}
+
+
+def test_a_price_that_is_no_number_is_said_on_the_page(visitor: Visitor) -> None:
+    page = visitor.get("/category/Home?min_price=cheap")
+    assert page.status == 200
+    assert "Write a number" in page.text
+
+
+def test_search_finds_and_says_when_it_does_not(visitor: Visitor) -> None:
+    visitor.get("/")
+    page = visitor.submit("/search", q="blue mug")
+    assert "Blue Mug" in [text for href, text in page.links if href.startswith("/product/")]
+    page = visitor.get("/search?q=xylophone")
+    assert page.status == 200
+    assert "found nothing" in page.text
+
+
+@pytest.mark.parametrize("words", ["<script>alert(1)</script>", '" onload="x', "name:* OR *", "%27%22%3E", "#", "  ", "ü" * 100])
+def test_no_search_words_break_the_page(visitor: Visitor, words: str) -> None:
+    visitor.get("/")
+    page = visitor.submit("/search", q=words)
+    assert page.status == 200
+    assert page.inline == []
+
+
+def test_suggestions_are_links(visitor: Visitor) -> None:
+    page = visitor.get("/suggest?q=red%20mu")
+    assert "/product/mug-red" in [href for href, _ in page.links]
+
+
+def test_a_product_page_holds_what_a_buyer_asks(visitor: Visitor) -> None:
+    page = visitor.get("/product/mug-red")
+    for words in ("Red Mug", "Oak & Co", "£9.50", "In stock", "Delivery £3.00", "Red Mug, described.", "Nobody has written one yet"):
+        assert words in page.text
+    assert "/media/mug-red.svg" in page.sources
+    assert "Only 1 left" in visitor.get("/product/mug-last").text
+    gone = visitor.get("/product/mug-gone")
+    assert "Sold out" in gone.text
+    assert not [form for form in gone.forms if form.action == "/basket"]
+
+
+def test_names_are_text_never_markup(visitor: Visitor) -> None:
+    assert b"<b>Lamp" not in visitor.get("/product/lamp-1").body
+
+
+def test_a_picture_is_kept_by_browsers_and_can_do_nothing_alone(visitor: Visitor) -> None:
+    page = visitor.get("/media/mug-red.svg")
+    assert page.headers["Content-Type"].startswith("image/svg+xml")
+    assert "max-age" in page.headers["Cache-Control"]
+    assert "sandbox" in page.headers["Content-Security-Policy"]
+    assert visitor.get("/media/../admin-password").status == 404
+
+
+def test_shop_pages_are_checked_and_not_sent_again(visitor: Visitor) -> None:
+    visitor.get("/product/mug-red")
+    page = visitor.get("/product/mug-red")
+    assert page.headers["Cache-Control"] == "private, no-cache"
+    again = visitor.get("/product/mug-red", **{"If-None-Match": page.headers["ETag"]})
+    assert (again.status, again.body) == (304, b"")
+
+
+@pytest.mark.parametrize("path", ["/", "/departments", "/category/Home", "/category/Home/Kitchen/Cups", "/search?q=cup", "/product/mug-red", "/basket", "/login"])
+def test_pages_are_small(visitor: Visitor, path: str) -> None:
+    page = visitor.get(path)
+    assert page.status == 200
+    assert len(page.body) < 50_000
+    assert page.inline == []
+
+
+def test_a_guest_fills_a_basket_and_empties_it(visitor: Visitor) -> None:
+    visitor.get("/product/mug-red")
+    page = visitor.submit("/basket", quantity="2")
+    assert page.path == "/basket"
+    assert "£19.00" in page.text
+    visitor.get("/product/mug-blue")
+    page = visitor.submit("/basket")
+    assert "£29.50" in page.text
+    page = visitor.submit("/basket/mug-red", quantity="1")
+    assert "£20.00" in page.text
+    form = page.form("/basket/mug-blue")
+    page = visitor.send_form(form, {**form.values, "remove": "1"})
+    assert "Blue Mug" not in page.text
+    assert page.form("/basket/mug-red").values["quantity"] == "1"
+
+
+def test_more_than_there_is_cannot_be_checked_out(visitor: Visitor) -> None:
+    visitor.get("/product/mug-last")
+    visitor.submit("/basket", quantity="1")
+    page = visitor.submit("/basket/mug-last", quantity="5")
+    assert "Only 1 left" in page.text
+    assert "Go to checkout" not in [text for _, text in page.links]
+
+
+def test_a_card_adds_one_and_comes_back(visitor: Visitor) -> None:
+    visitor.get("/category/Garden")
+    page = visitor.submit("/basket")
+    assert page.path == "/category/Garden"
+    assert "Added to your basket" in page.text

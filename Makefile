@@ -39,7 +39,7 @@ test: setup ## every quick suite, against real processes
 check: setup lint ## lint, formatting, import rules, lock files
 	@$(BIN)/python -m deploy.checks.locks
 
-lint: setup
+lint: setup ## lint, formatting and import rules alone
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/lint-imports

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from string import Template
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from deploy.signing_key import signing_key
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -35,7 +34,7 @@ def write(root: Path, deployment: str) -> list[Path]:
     return [
         _kept(overlay / "secrets.env", lambda: filled((kubernetes / "secrets.example.env").read_text())),
         _kept(overlay / "database.env", lambda: filled((overlay / "database.example.env").read_text())),
-        _kept(overlay / "jwt.pem", _signing_key),
+        _kept(overlay / "jwt.pem", signing_key),
     ]
 
 
@@ -57,11 +56,6 @@ def _kept(path: Path, make: Callable[[], str]) -> Path:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(make())
     return path
-
-
-def _signing_key() -> str:
-    key = Ed25519PrivateKey.generate()
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 
 
 if __name__ == "__main__":

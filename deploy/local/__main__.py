@@ -48,7 +48,9 @@ def _up(place: Place) -> int:
 
 
 async def _run(place: Place, rows: list, environment: dict[str, str], new: bool) -> int:
-    return await Launcher(rows, environment, place.stamp, lambda: _banner(place, new), SERVICES).run()
+    return await Launcher(
+        rows, environment, place.stamp, lambda: _banner(place, new), ("prepare", *SERVICES)
+    ).run()
 
 
 def _seed(place: Place) -> int:

@@ -5,9 +5,6 @@ import secrets
 from collections.abc import Callable
 from pathlib import Path
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-
 
 def kept(path: Path, make: Callable[[], str]) -> str:
     """The text in `path`; at first use what `make` gives, written with mode 600."""
@@ -30,9 +27,3 @@ def password() -> str:
     """Short enough to type: four groups of five letters and digits, 100 bits."""
     letters = "abcdefghijkmnpqrstuvwxyz23456789"
     return "-".join("".join(secrets.choice(letters) for _ in range(5)) for _ in range(4))
-
-
-def signing_key() -> str:
-    """A new Ed25519 private key as PEM, for the access tokens of the users service."""
-    key = Ed25519PrivateKey.generate()
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()

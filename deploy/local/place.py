@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from deploy.local import keys
 from deploy.local.settings import Settings
+from deploy.signing_key import signing_key
 
 SERVICES = ("storefront", "users", "products", "orders")
 SECRETS = ("secret-key", "service-secret", "sandbox-webhook-secret", "courier-webhook-secret")
@@ -54,16 +55,17 @@ class Place:
         return self.state / "admin-password"
 
     def stamp(self, name: str) -> Path:
-        """The file that says `name` was done against this very database server."""
+        """The file that says `name` was done against these very databases."""
         server = urlsplit(self.couch_url)
         where = "own" if self.own_couch else f"{server.hostname}:{server.port}"
+        where += os.environ.get("DATABASE_PREFIX", "")
         return self.state / "done" / f"{name}-{hashlib.sha256(where.encode()).hexdigest()[:12]}"
 
     def environment(self) -> dict[str, str]:
         """What every process gets. A variable that is already set outside stays as it is."""
         urls = {f"{name.upper()}_URL": self.url(name) for name in SERVICES}
         secret = {name.upper().replace("-", "_"): self._secret(name) for name in SECRETS}
-        keys.kept(self.state / "secrets" / "jwt.pem", keys.signing_key)
+        keys.kept(self.state / "secrets" / "jwt.pem", signing_key)
         keys.kept(self.admin_password_file, keys.password)
         ours = {
             "AISLE_ENV": "local",

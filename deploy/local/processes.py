@@ -28,7 +28,7 @@ class Process:
 
 def table(place: Place) -> list[Process]:
     """All rows for this place, without those that somebody else runs (COUCH_URL, REDIS_URL)."""
-    rows = [*_stores(place), *_services(place), *_workers(), *_first_start(place)]
+    rows = [*_stores(place), *_services(place), *_workers(place), *_first_start(place)]
     names = {row.name for row in rows}
     return [
         Process(**{**row.__dict__, "needs": tuple(name for name in row.needs if name in names)})
@@ -62,10 +62,13 @@ def _services(place: Place) -> list[Process]:
     return rows
 
 
-def _workers() -> list[Process]:
-    celery = _python("celery", "-A", "services.worker.app", "worker", "--beat", "--pool", "threads")
+def _workers(place: Place) -> list[Process]:
+    celery = _python(
+        "celery", "-A", "services.worker.app", "worker", "--pool", "threads", "--concurrency", "4"
+    )
+    schedule = ("--beat", "--schedule", str(place.state / "schedule"), "--without-gossip", "--without-mingle")
     return [
-        Process("worker", (*celery, "--concurrency", "4"), needs=("redis", "prepare", "orders")),
+        Process("worker", (*celery, *schedule), needs=("redis", "prepare", "orders")),
         Process("follower", _python("services.worker.follower"), needs=("redis", "prepare", "orders")),
     ]
 

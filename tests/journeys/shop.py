@@ -1,0 +1,69 @@
+"""The whole shop as `make run` starts it, on ports and in a folder of its own."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from deploy.local.ready import busy
+from tests.processes import ROOT, answers, free_port
+
+STARTING_SECONDS = 90
+
+
+class Shop:
+    """`python -m deploy.local up` in the background; `stop` is Ctrl-C."""
+
+    def __init__(self, state: Path, **env: str) -> None:
+        self.state, self.port = state, _four_free_ports()
+        self.log = state.parent / "shop.log"
+        own = {"AISLE_STATE": str(state), "PORT": str(self.port), "COUCH_PORT": str(free_port())}
+        self._env = {**os.environ, **own, **env}
+
+    def start(self) -> "Shop":
+        with self.log.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "deploy.local", "up"],
+                cwd=ROOT, env=self._env, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+        self.wait_for("Aisle is ready")
+        return self
+
+    def wait_for(self, words: str) -> None:
+        """Until the launcher's output holds `words`. Raises RuntimeError with its end otherwise."""
+        end = time.monotonic() + STARTING_SECONDS
+        while words not in self.log.read_text(errors="replace"):
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"no {words!r} in:\n{self.log.read_text(errors='replace')[-6000:]}")
+            time.sleep(0.05)
+
+    def stop(self) -> tuple[int, float]:
+        """Its exit code, and how long it took to leave."""
+        begun = time.monotonic()
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(30), time.monotonic() - begun
+
+    def url(self, service: str) -> str:
+        return f"http://127.0.0.1:{self.port + ('storefront', 'users', 'products', 'orders').index(service)}"
+
+    def here(self, text: str) -> str:
+        """A text of the README with this shop's ports and folder."""
+        for place in range(4):
+            text = text.replace(f"127.0.0.1:{8000 + place}", f"127.0.0.1:{self.port + place}")
+        return text.replace(".local/", f"{self.state}/")
+
+    def listens(self) -> bool:
+        return any(
+            answers(f"{self.url(name)}/health/live")()
+            for name in ("storefront", "users", "products", "orders")
+        )
+
+
+def _four_free_ports() -> int:
+    """The first of four, below the range that outgoing connections take theirs from."""
+    while busy(range(first := random.randrange(12000, 30000), first + 4)):
+        continue
+    return first

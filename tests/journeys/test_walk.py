@@ -1,0 +1,94 @@
+"""The README's first walk, as it stands there, over the shop as `make run` starts it."""
+
+import json
+import os
+import re
+import secrets
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+import requests
+
+from tests.journeys.shop import Shop
+from tests.readme import README
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    prefix = f"w{secrets.token_hex(4)}-" if "COUCH_URL" in os.environ else ""
+    shop = Shop(tmp_path_factory.mktemp("walk") / "state", DATABASE_PREFIX=prefix).start()
+    yield shop
+    if shop.process.poll() is None:
+        shop.stop()
+    if prefix:
+        for name in requests.get(f"{os.environ['COUCH_URL']}/_all_dbs").json():
+            if name.startswith(prefix):
+                requests.delete(f"{os.environ['COUCH_URL']}/{name}")
+
+
+@pytest.fixture(scope="module")
+def walked(shop: Shop) -> subprocess.CompletedProcess:
+    shop.wait_for("past orders: 300 created")
+    (walk,) = re.findall(r"## A first walk.*?```bash\n(.*?)```", README.read_text(), re.DOTALL)
+    return subprocess.run(
+        ["bash", "-c", f"set -euo pipefail\n{shop.here(walk)}"], capture_output=True, text=True, timeout=90
+    )
+
+
+def token(shop: Shop, email: str, password: str) -> dict[str, str]:
+    answer = requests.post(f"{shop.url('users')}/v1/sessions", json={"email": email, "password": password})
+    return {"Authorization": f"Bearer {answer.json()['access_token']}"}
+
+
+def test_the_walk_ends_delivered_and_in_todays_sales(walked: subprocess.CompletedProcess) -> None:
+    assert walked.returncode == 0, walked.stdout + walked.stderr
+    assert '"status":"delivered"' in walked.stdout
+    report = json.loads(
+        walked.stdout.splitlines()[-1][walked.stdout.splitlines()[-1].rindex('{"rows":[{"period"') :]
+    )
+    (today,) = report["rows"]
+    assert today["period"] == datetime.now(UTC).strftime("%Y-%m-%d")
+    assert today["orders"] == 1
+    assert today["units"] == 2
+    assert today["net"] == today["gross"]
+
+
+def test_the_category_page_of_the_walk_costs_one_partition_query(walked: subprocess.CompletedProcess) -> None:
+    (timing,) = re.findall(r"(?i)^server-timing: (.*)\r?$", walked.stdout, re.MULTILINE)
+    counts = dict(re.findall(r'(\w+);[^,]*desc="(\d+)"', timing))
+    assert counts == {"partition": "1", "global": "0", "read": "0", "write": "0"}
+
+
+def test_the_sample_shop_is_whole(shop: Shop, walked: subprocess.CompletedProcess) -> None:
+    menu = requests.get(f"{shop.url('products')}/v1/categories", params={"depth": 3}).json()
+    assert menu["count"] == 200
+    admin = token(shop, "admin@example.com", (shop.state / "admin-password").read_text().strip())
+    report = requests.get(
+        f"{shop.url('orders')}/v1/admin/reports/sales", params={"by": "total"}, headers=admin
+    ).json()
+    assert report["rows"][0]["orders"] == 301
+    page = requests.get(f"{shop.url('storefront')}/")
+    assert page.status_code == 200
+    picture = requests.get(f"{shop.url('storefront')}/media/p0018.svg")
+    assert picture.headers["Content-Type"].startswith("image/svg+xml")
+    assert picture.text.startswith("<svg")
+
+
+def test_a_second_start_finds_its_data_and_seeds_nothing(
+    shop: Shop, walked: subprocess.CompletedProcess
+) -> None:
+    code, seconds = shop.stop()
+    assert code == 0
+    assert seconds < 10
+    assert not shop.listens()
+    shop.start()
+    ada = token(shop, "ada@example.com", "a long quiet evening")
+    (order,) = requests.get(f"{shop.url('orders')}/v1/orders", headers=ada).json()["items"]
+    assert order["status"] == "delivered"
+    shop.wait_for("following the changes")
+    code, seconds = shop.stop()
+    assert (code, seconds < 10) == (0, True)
+    assert "products: 200" not in shop.log.read_text()
+    assert "shown once" not in shop.log.read_text()

@@ -1,0 +1,46 @@
+"""`python -m tests.readme` writes the README's settings tables again from the settings classes."""
+
+import importlib
+import re
+from collections.abc import Iterator
+from dataclasses import MISSING, fields
+from pathlib import Path
+
+from deploy.local.settings import Settings as LauncherSettings
+from shared.settings import DatabaseSettings, WebSettings, rows
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+TABLE = re.compile(r"(<!-- settings: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def with_tables(text: str) -> str:
+    """The README's text with every table as the classes have it."""
+    return TABLE.sub(lambda found: f"{found[1]}{_table(found[2])}{found[3]}", text)
+
+
+def _table(name: str) -> str:
+    module, _, cls = name.rpartition(".")
+    lines = [
+        f"| `{env}` | {default} | {help} |"
+        for env, default, help in _rows(getattr(importlib.import_module(module), cls))
+    ]
+    return "\n".join(["| variable | default | meaning |", "|---|---|---|", *lines, ""])
+
+
+def _rows(cls: type) -> Iterator[tuple[str, str, str]]:
+    """A service's own rows: what every service reads stands in one table of its own."""
+    if cls is LauncherSettings:
+        for item in fields(cls):
+            default = item.default if item.default is not MISSING else ""
+            yield item.metadata["env"], f"`{default}`" if default != "" else "", item.metadata["help"]
+        return
+    common = (
+        set()
+        if cls is DatabaseSettings
+        else {row[0] for base in (WebSettings, DatabaseSettings) for row in rows(base)}
+    )
+    yield from (row for row in rows(cls) if row[0] not in common)
+
+
+if __name__ == "__main__":
+    README.write_text(with_tables(README.read_text()))

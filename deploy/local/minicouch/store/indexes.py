@@ -17,8 +17,9 @@ from ..reducers import Reducer, State
 from . import summaries
 from .summaries import BEGIN, EMPTY, END, END_DOCID, Group, Position, Shape
 
-__all__ = ["EMPTY", "END_DOCID", "Change", "Index", "Range", "Row", "ViewSpec"]
+__all__ = ["EMPTY", "END_DOCID", "Change", "Connection", "Index", "Range", "Row", "ViewSpec"]
 
+Connection = sqlite3.Connection
 Row = tuple[bytes, str, bytes, bytes]  # key, document id, key JSON, value JSON
 Emitted = tuple[bytes, bytes, bytes]  # key, key JSON, value JSON
 Change = tuple[str, Sequence[Sequence[Emitted]]]  # document id, rows per view

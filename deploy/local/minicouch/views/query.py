@@ -1,6 +1,5 @@
 """Answers a view query from an index that is up to date: ranges, rows, linked documents, reductions, as JSON text."""
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -15,7 +14,7 @@ from ..errors import query_parse_error
 from ..indexing import partition_prefix
 from ..revisions import normal_rev
 from ..store import StoredDoc
-from ..store.indexes import EMPTY, END_DOCID, Index, Range, Row
+from ..store.indexes import EMPTY, END_DOCID, Connection, Index, Range, Row
 from .custom import OVERFLOWED
 from .design import View
 from .parameters import ABSENT, ViewQuery
@@ -115,7 +114,7 @@ def _stop(query: ViewQuery) -> int | None:
 
 
 def _totals(
-    index: Index, connection: sqlite3.Connection, view: View, query: ViewQuery, ranges: list[Range]
+    index: Index, connection: Connection, view: View, query: ViewQuery, ranges: list[Range]
 ) -> list[bytes]:
     """How many rows the view (or its partition) has, and how many of them come before the first one shown."""
     total, before = index.count_of(connection, view.number), 0
@@ -131,7 +130,7 @@ def _totals(
 
 def _rows(
     index: Index,
-    connection: sqlite3.Connection,
+    connection: Connection,
     view: View,
     query: ViewQuery,
     ranges: list[Range],
@@ -186,7 +185,7 @@ def _link(docid: str, v: bytes) -> tuple[str | None, str | None]:
 
 
 def _reduced(
-    index: Index, connection: sqlite3.Connection, view: View, query: ViewQuery, ranges: list[Range]
+    index: Index, connection: Connection, view: View, query: ViewQuery, ranges: list[Range]
 ) -> Iterator[bytes]:
     assert view.reducer is not None
     found = _groups(index, connection, view, query, ranges)
@@ -202,7 +201,7 @@ def _reduced_row(k: bytes, value: Any) -> bytes:
 
 
 def _groups(
-    index: Index, connection: sqlite3.Connection, view: View, query: ViewQuery, ranges: list[Range]
+    index: Index, connection: Connection, view: View, query: ViewQuery, ranges: list[Range]
 ) -> Iterator[tuple[bytes, Any]]:
     """(key JSON, state) of the rows to answer, before skip and limit."""
     if query.grouping is not None and query.keys is None:

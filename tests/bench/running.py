@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.processes import ROOT, Process, answers, free_port
+from tests.processes import ROOT, Process, answers, free_port, free_ports
 
 ADMIN_EMAIL = "admin@example.com"
 
@@ -39,7 +39,7 @@ class Shop:
 @contextmanager
 def running_shop(state: Path, **settings: str) -> Iterator[Shop]:
     """Starts everything and waits until the last part is ready; stops it at the end."""
-    base = free_port()
+    base = free_ports(5)
     urls = {
         name: f"http://127.0.0.1:{base + n}"
         for n, name in enumerate(("storefront", "users", "products", "orders"))
@@ -48,7 +48,7 @@ def running_shop(state: Path, **settings: str) -> Iterator[Shop]:
         "PORT": str(base),
         "AISLE_STATE": str(state),
         "SAMPLE_SHOP": "false",
-        "COUCH_PORT": str(free_port()),
+        "COUCH_PORT": str(base + 4),
         "ACCESS_LOG": "false",
         **settings,
     }
@@ -60,7 +60,7 @@ def running_shop(state: Path, **settings: str) -> Iterator[Shop]:
         first = time.monotonic() - began
         for url in urls.values():
             launcher.wait_until(answers(f"{url}/health/ready"))
-        launcher.wait_until(lambda: "ready" in (state / "log").read_text(errors="replace").lower())
+        launcher.wait_until(lambda: any((state / "done").glob("admin-*")))
         yield Shop(urls, state, launcher, first)
     finally:
         launcher.stop(30)

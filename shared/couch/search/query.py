@@ -62,7 +62,8 @@ class SearchQuery:
         return " AND ".join(clauses) or "*:*"
 
     def _word(self, texts: list[SearchField], word: str, last: bool) -> str:
-        terms = [f"{each.name}:{word}^{each.weight * 2}" for each in texts]
+        # In quotes, because `_search` takes a bare 028 or 1e5 for a number, which no text field holds.
+        terms = [f'{each.name}:"{word}"^{each.weight * 2}' for each in texts]
         if last and len(word) >= SHORTEST_PREFIX:
             terms += [f"{each.name}:{word}*^{each.weight}" for each in texts]
         if self.forgiving and len(word) >= SHORTEST_FORGIVEN:

@@ -4,6 +4,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -103,12 +104,16 @@ def environment(
 def service(
     environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., str]]:
-    """service("products", PRODUCTS_SETTING="1") starts it under gunicorn, puts PRODUCTS_URL into `environment` and returns its URL."""
+    """service("products", PRODUCTS_SETTING="1") starts it under gunicorn, puts PRODUCTS_URL into `environment` and returns its URL.
+
+    When PRODUCTS_URL is in `environment` before, it listens there: so services that need each other can start.
+    """
     running: list[Process] = []
     logs = tmp_path_factory.mktemp("services")
 
     def start(name: str, **settings: str) -> str:
-        process, url = start_service(name, logs / f"{name}.log", {**environment, **settings})
+        known = urlsplit(environment.get(f"{name.upper()}_URL", "")).port
+        process, url = start_service(name, logs / f"{name}.log", {**environment, **settings}, port=known)
         running.append(process)
         environment[f"{name.upper()}_URL"] = url
         return url

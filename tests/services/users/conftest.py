@@ -3,6 +3,8 @@
 import itertools
 import re
 import secrets
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,8 +20,10 @@ from services.users.settings import JobSettings
 from shared.couch import Database, Server
 from shared.mail import Received, read_mail
 from shared.settings import load
+from tests.processes import ROOT
 
 PASSWORD = "correct horse battery"
+ADMIN = ("admin@example.com", "a password of the admin")
 _numbers = itertools.count()
 
 
@@ -153,3 +157,24 @@ def calls(answer: requests.Response) -> dict[str, int]:
 def tools(environment: dict[str, str], users_url: str) -> JobTools:
     """What jobs work with, as the worker has it."""
     return open_job_tools(load(JobSettings, environment))
+
+
+@pytest.fixture(scope="module")
+def create_admin(environment, users_url, tmp_path_factory):
+    """create_admin() runs the command and returns what it printed."""
+    file = tmp_path_factory.mktemp("admin") / "password"
+    file.write_text(ADMIN[1] + "\n")
+    env = {**environment, "ADMIN_EMAIL": ADMIN[0], "ADMIN_PASSWORD_FILE": str(file), "PATH": "/usr/bin:/bin"}
+
+    def run() -> subprocess.CompletedProcess:
+        command = [sys.executable, "-m", "services.users", "create-admin"]
+        return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def admin(create_admin, users_url):
+    done = create_admin()
+    assert done.returncode == 0, done.stderr
+    return log_in(Api(users_url), *ADMIN)

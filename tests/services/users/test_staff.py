@@ -1,36 +1,7 @@
 """Roles, staff management and the audit trail."""
 
-import subprocess
-import sys
-
-import pytest
-
 from services.users.documents import auth_id
-from tests.processes import ROOT
-from tests.services.users.conftest import PASSWORD, Api, log_in
-
-ADMIN = ("admin@example.com", "a password of the admin")
-
-
-@pytest.fixture(scope="module")
-def create_admin(environment, users_url, tmp_path_factory):
-    """create_admin() runs the command and returns what it printed."""
-    file = tmp_path_factory.mktemp("admin") / "password"
-    file.write_text(ADMIN[1] + "\n")
-    env = {**environment, "ADMIN_EMAIL": ADMIN[0], "ADMIN_PASSWORD_FILE": str(file), "PATH": "/usr/bin:/bin"}
-
-    def run() -> subprocess.CompletedProcess:
-        command = [sys.executable, "-m", "services.users", "create-admin"]
-        return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def admin(create_admin, users_url):
-    done = create_admin()
-    assert done.returncode == 0, done.stderr
-    return log_in(Api(users_url), *ADMIN)
+from tests.services.users.conftest import ADMIN, PASSWORD, log_in
 
 
 def test_the_command_may_be_repeated(admin, create_admin):

@@ -1,0 +1,119 @@
+"""The basket on the real products service: one document a line, priced when it is shown."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from services.products.documents import DESIGN as PRODUCTS
+from services.users.documents import DESIGN
+from tests.processes import free_port
+from tests.services.users.conftest import Api, calls, log_in
+
+PATH = "/v1/users/me/basket"
+
+
+@pytest.fixture(scope="module")
+def users_url(prepared, service, environment):
+    environment["USERS_URL"] = f"http://127.0.0.1:{free_port()}"
+    prepared(DESIGN, PRODUCTS)
+    service("products")
+    return service("users", ARGON2_MEMORY_KIB="64", ARGON2_PASSES="1", MAILS_PER_HOUR="100")
+
+
+@pytest.fixture(scope="module")
+def products(users_url, admin, environment):
+    return Api(environment["PRODUCTS_URL"], admin.token)
+
+
+def sell(products, productid, amount=1000, stock=10):
+    product = {
+        "productid": productid, "taxonomy": ["Home", "Kitchen"], "keywords": [], "brand": "Aisle", "name": f"The {productid}",
+        "description": "", "colours": [], "price": {"amount": amount, "currency": "GBP"},
+        "delivery": {"amount": 0, "currency": "GBP"}, "image": "", "stock": stock,
+    }  # fmt: skip
+    answer = products.post("/v1/products", product)
+    assert answer.status_code == 201, answer.text
+
+
+def test_a_line_has_todays_price_and_stock(products, person):
+    sell(products, "kettle", amount=1250, stock=3)
+    ann = person()
+    put = ann.put(f"{PATH}/kettle", {"quantity": 2})
+    assert (put.status_code, put.json()["total"]) == (200, {"amount": 2500, "currency": "GBP"})
+    basket = ann.get(PATH)
+    line = basket.json()["items"][0]
+    assert (line["name"], line["quantity"], line["stock"], line["available"]) == ("The kettle", 2, 3, True)
+    assert basket.json()["totals"] == [{"amount": 2500, "currency": "GBP"}]
+    assert ann.get("/v1/users/me").json()["basket"] == [{"productid": "kettle", "quantity": 2}]
+    assert calls(basket) == {"partition": 1, "global": 0, "read": 0, "write": 0}, "the rest is asked of products"
+    products.post("/v1/products/kettle/stock", {"delta": -2, "reason": "broken"})
+    assert ann.get(PATH).json()["items"][0]["available"] is False
+
+
+def test_a_product_that_is_gone_stays_visible_and_costs_nothing(products, person):
+    sell(products, "toaster")
+    ann = person()
+    ann.put(f"{PATH}/toaster", {"quantity": 1})
+    assert products.delete("/v1/products/toaster").status_code == 204
+    basket = ann.get(PATH).json()
+    assert (basket["items"][0]["available"], basket["items"][0]["price"], basket["totals"]) == (False, None, [])
+    assert ann.delete(f"{PATH}/toaster").status_code == 204
+    assert ann.get(PATH).json()["items"] == []
+
+
+@pytest.mark.parametrize("productid", ["no-such-thing", "a%20b", "a:b", "%C3%BC", "x" * 90])
+def test_an_unknown_product_is_404(person, productid):
+    assert person().put(f"{PATH}/{productid}", {"quantity": 1}).status_code == 404
+
+
+@pytest.mark.parametrize("quantity", [0, -1, 1000, 1.5, "2", None])
+def test_a_wrong_quantity_is_422(products, person, quantity):
+    assert person().put(f"{PATH}/kettle", {"quantity": quantity}).status_code == 422
+
+
+def test_all_devices_share_it_and_racing_writers_leave_one_line(products, person, nobody):
+    sell(products, "pan")
+    phone = person()
+    laptop = log_in(nobody, phone.email)
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda number: (phone, laptop)[number % 2].put(f"{PATH}/pan", {"quantity": number + 1}), range(4)))
+    assert {answer.status_code for answer in answers} <= {200, 409}
+    lines = laptop.get(PATH).json()["items"]
+    assert len(lines) == 1
+    assert lines[0]["quantity"] in {number + 1 for number, answer in enumerate(answers) if answer.status_code == 200}
+
+
+def test_merging_a_guests_basket_twice_is_merging_it_once(products, person):
+    for name in ("cup", "plate"):
+        sell(products, name)
+    ann = person()
+    ann.put(f"{PATH}/cup", {"quantity": 3})
+    guest = {"items": [{"productid": "cup", "quantity": 1}, {"productid": "plate", "quantity": 2}, {"productid": "gone", "quantity": 1}]}
+    for _ in range(2):
+        merged = ann.post(PATH, guest)
+        assert merged.status_code == 200, merged.text
+        assert {line["productid"]: line["quantity"] for line in merged.json()["items"]} == {"cup": 3, "plate": 2}
+
+
+def test_bought_products_leave_and_others_stay(products, person, nobody, environment):
+    for name in ("fork", "knife"):
+        sell(products, name)
+    ann = person()
+    for name in ("fork", "knife"):
+        ann.put(f"{PATH}/{name}", {"quantity": 1})
+    headers = {"Authorization": f"Service {environment['SERVICE_SECRET']}"}
+    for _ in range(2):
+        cleared = nobody.post(f"/v1/internal/users/{ann.userid}/basket/clear", {"productids": ["fork"]}, headers=headers)
+        assert cleared.status_code == 204
+    assert [line["productid"] for line in ann.get(PATH).json()["items"]] == ["knife"]
+    assert ann.delete(PATH).status_code == 204
+    assert ann.get(PATH).json()["items"] == []
+
+
+def test_somebody_elses_basket_is_out_of_reach(products, person):
+    sell(products, "spoon")
+    ann, bob = person(), person()
+    ann.put(f"{PATH}/spoon", {"quantity": 1})
+    assert bob.get(PATH).json()["items"] == []
+    assert bob.delete(f"{PATH}/spoon").status_code == 204
+    assert len(ann.get(PATH).json()["items"]) == 1

@@ -1,0 +1,130 @@
+"""The database or Redis away, a stop in the middle, and logs that tell nothing about people."""
+
+import json
+import signal
+import time
+from pathlib import Path
+
+import pytest
+import urllib3
+
+from services.users.documents import DESIGN
+from shared.couch import Server
+from tests.processes import free_port, start_minicouch, start_redis, start_service
+from tests.services.users.conftest import PASSWORD, Api, letters_with_token, log_in
+
+ARGON2 = {"ARGON2_MEMORY_KIB": "64", "ARGON2_PASSES": "1"}
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory, environment):
+    """A users service with a database and a Redis of its own, to take away."""
+    folder = tmp_path_factory.mktemp("own")
+    ports = {"couch": free_port(), "redis": free_port()}
+    couch, couch_url = start_minicouch(folder / "data", port=ports["couch"])
+    redis, redis_url = start_redis(folder, port=ports["redis"])
+    Server(couch_url, prefix="own-", patience=60).prepare([DESIGN], progress=lambda line: None)
+    env = {**environment, **ARGON2, "COUCH_URL": couch_url, "DATABASE_PREFIX": "own-", "REDIS_URL": redis_url}
+    log = folder / "users.log"
+    service, url = start_service("users", log, env)
+    parts = {"couch": couch, "redis": redis, "service": service}
+    yield {"api": Api(url), "log": log, "parts": parts, "ports": ports, "folder": folder, "mail": Path(environment["MAIL_DIR"])}
+    for part in parts.values():
+        part.kill()
+
+
+def someone(own, email):
+    api = own["api"]
+    assert api.post("/v1/users", {"name": "Zoe Quill", "email": email, "password": PASSWORD}).status_code == 201
+    token = letters_with_token(own["mail"], email)[0].text.split("token=")[1].split()[0]
+    assert api.post("/v1/users/verify", {"token": token}).status_code == 200
+    return log_in(api, email)
+
+
+def is_away(answer, began):
+    assert time.monotonic() - began < 3.3
+    assert (answer.status_code, answer.headers["Content-Type"]) == (503, "application/problem+json")
+    assert int(answer.headers["Retry-After"]) >= 1
+
+
+def until_ready(api):
+    for _ in range(100):
+        if api.get("/health/ready").status_code == 200:
+            return
+        time.sleep(0.1)
+    raise AssertionError(api.get("/health/ready").text)
+
+
+def asked(api, method, path, **options):
+    began = time.monotonic()
+    answer = api.call(method, path, **options)
+    return answer, began
+
+
+def test_the_database_away_is_503_and_comes_back(own):
+    ann = someone(own, "away@example.com")
+    own["parts"]["couch"].kill()
+    requests = [
+        ("GET", "/v1/users/me", {}),
+        ("POST", "/v1/users/me/addresses", {"json": {"name": "n", "address": "a"}}),
+        ("POST", "/v1/sessions", {"json": {"email": ann.email, "password": PASSWORD}}),
+        ("POST", "/v1/users", {"json": {"name": "n", "email": "later@example.com", "password": PASSWORD}}),
+    ]
+    for method, path, options in requests:
+        is_away(*asked(ann, method, path, **options))
+    ready = own["api"].get("/health/ready")
+    assert (ready.status_code, ready.json()["checks"]["redis"]) == (503, "ok")
+    assert ready.json()["checks"]["database"] != "ok"
+    assert own["api"].get("/health/live").status_code == 200
+    own["parts"]["couch"], _ = start_minicouch(own["folder"] / "data", port=own["ports"]["couch"])
+    until_ready(own["api"])
+    assert ann.get("/v1/users/me").status_code == 200
+
+
+def test_redis_away_is_503_where_it_is_needed_and_comes_back(own):
+    ann = someone(own, "redis@example.com")
+    own["parts"]["redis"].kill()
+    is_away(*asked(ann, "POST", "/v1/sessions", json={"email": ann.email, "password": PASSWORD}))
+    is_away(*asked(ann, "POST", "/v1/users/me/addresses", json={"name": "n", "address": "a"}, headers={"Idempotency-Key": "k"}))
+    assert ann.get("/v1/users/me").status_code == 200, "what needs no Redis goes on"
+    own["parts"]["redis"], _ = start_redis(own["folder"], port=own["ports"]["redis"])
+    until_ready(own["api"])
+    assert log_in(own["api"], ann.email).userid == ann.userid
+
+
+def test_the_log_tells_nothing_about_people(own):
+    api, email = own["api"], "secret.person@example.com"
+    ann = someone(own, email)
+    ann.post("/v1/users/me/addresses", {"name": "Home", "address": "12 Hidden Road"})
+    ann.post("/v1/users/me/payment-methods", {"provider": "stripe", "reference": "4242424242424242"})
+    api.post("/v1/sessions", {"email": email, "password": "wrong password"})
+    api.get(f"/v1/users/{email}/4242424242424242?email={email}&token={ann.token}")
+    api.get("/v1/users/me", headers={"X-Request-ID": email, "Authorization": f"Bearer {ann.token[:-8]}AAAAAAAA"})
+    ann.get(f"/v1/users/me/addresses/{email}")
+    time.sleep(0.2)
+    log = own["log"].read_text()
+    for secret in (email, "Zoe Quill", "12 Hidden Road", PASSWORD, "4242424242424242", ann.token, ann.token[:40], ann.refresh_token):
+        assert secret not in log
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    assert any(line.get("route") == "/v1/users/me/addresses" and line["status"] == 201 for line in lines)
+    assert len(lines) == len(log.splitlines()), "nothing but JSON lines"
+
+
+def test_a_stop_finishes_what_is_in_flight(own):
+    """SIGTERM while a request waits for the database: it is answered, then the process goes, within ten seconds."""
+    service, api = own["parts"]["service"], own["api"]
+    pool = urllib3.PoolManager(retries=False)
+    body = json.dumps({"name": "n", "email": "stop@example.com", "password": PASSWORD}).encode()
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), "Connection": "close"}
+    began = time.monotonic()
+
+    def slowly():
+        yield body[:20]
+        service.popen.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        yield body[20:]
+
+    answer = pool.request("POST", f"{api.base}/v1/users", body=slowly(), headers=headers, chunked=False)
+    assert answer.status == 201, answer.data
+    assert service.popen.wait(10) == 0
+    assert time.monotonic() - began < 10

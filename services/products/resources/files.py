@@ -20,7 +20,7 @@ from shared.web import Blueprint, json_answer, require_role
 files = Blueprint("files", __name__, description="Import and export")
 
 NDJSON, CSV = "application/x-ndjson", "text/csv"
-LONGEST_LINE = 512 * 1024
+LONGEST_FILE, LONGEST_LINE = 100 * 1024**3, 512 * 1024
 _CHUNK = 64 * 1024
 
 _BODY = {"required": True, "content": {kind: {"schema": {"type": "string"}} for kind in (NDJSON, CSV)}}
@@ -50,7 +50,7 @@ class NoSuchImport(NotFound):
 @files.doc(requestBody=_BODY)
 def import_products(args: dict[str, Any]) -> Response:
     """Products as NDJSON or CSV; send it again to go on after a break"""
-    request.max_content_length = None
+    request.max_content_length = LONGEST_FILE
     readers = {NDJSON: _json_lines, CSV: _csv_lines}
     if request.mimetype not in readers:
         raise WrongMedium(f"Send {NDJSON} or {CSV}.")

@@ -33,12 +33,13 @@ class Stats:
     returned: int = 0
     started: float = 0.0
     seq: int = 0
+    quorum: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return {
             "total_keys_examined": self.keys,
-            "total_docs_examined": self.docs,
-            "total_quorum_docs_examined": 0,
+            "total_docs_examined": 0 if self.quorum else self.docs,
+            "total_quorum_docs_examined": self.docs if self.quorum else 0,
             "results_returned": self.returned,
             "execution_time_ms": round((time.perf_counter() - self.started) * 1000, 3),
         }
@@ -79,21 +80,31 @@ def indexes(db: Database) -> list[Index]:
     return kept[1]
 
 
-def index_spec(index: Index) -> IndexSpec:
+def index_spec(db: Database, index: Index) -> IndexSpec:
     """The index file of a JSON index; its name on disk follows from all that shapes its rows."""
     shape = orjson.dumps([index.columns, index.definition.get("partial_filter_selector"), index.partitioned])
     signature = "mango-" + hashlib.sha256(shape).hexdigest()[:32]
     make = mango.row_maker(index)
 
     def mapper(docs: list[StoredDoc]) -> list[list[list[tuple[Any, Any]]]]:
-        return [[[(key, None) for key in make(doc.dict())]] for doc in docs]
+        return [[[(key, None) for key in make(_as_indexed(db, doc))]] for doc in docs]
 
     return IndexSpec(signature, (ViewSpec(summaries=False),), mapper, index.partitioned)
 
 
+def _as_indexed(db: Database, doc: StoredDoc) -> Document:
+    """Indexes see the conflicts of a document."""
+    document = doc.dict()
+    if doc.has_tree:
+        for member, revs in zip(("_conflicts", "_deleted_conflicts"), db.conflicts(doc.id), strict=True):
+            if revs:
+                document[member] = revs
+    return document
+
+
 def signatures(db: Database) -> set[str]:
     """The index files that are in use, for `_view_cleanup`."""
-    return {index_spec(index).signature for index in indexes(db) if index.kind == "json"}
+    return {index_spec(db, index).signature for index in indexes(db) if index.kind == "json"}
 
 
 def prepare(db: Database, options: dict[str, Any]) -> Scan:
@@ -105,7 +116,7 @@ def prepare(db: Database, options: dict[str, Any]) -> Scan:
     if plan.index is None or plan.index.kind != "json" or plan.empty:
         return Scan(plan, None, _id_bounds(plan), wanted, project, not plan.selector)
     exact = _answered_by_keys(plan) and not options["execution_stats"] and not _stale(options)
-    return Scan(plan, index_spec(plan.index), _key_bounds(plan, exact), wanted, project, exact)
+    return Scan(plan, index_spec(db, plan.index), _key_bounds(plan, exact), wanted, project, exact)
 
 
 def _stale(options: dict[str, Any]) -> bool:
@@ -254,7 +265,7 @@ class Answer:
 def run(db: Database, scan: Scan) -> Answer:
     """The documents of a scan as JSON, and where it ended. Blocks; may come from any thread."""
     options = scan.plan.options
-    stats = Stats(started=time.perf_counter())
+    stats = Stats(started=time.perf_counter(), quorum=options["r"] > 1)
     limit, skip = options["limit"], options["skip"]
     docs: list[bytes] = []
     last: Hit | None = None
@@ -263,12 +274,14 @@ def run(db: Database, scan: Scan) -> Answer:
             encoded = _chosen(db, scan, hit, stats.seq)
             if encoded is None:
                 continue
+            if len(docs) >= limit:
+                break
             last = hit
             if skip:
                 skip -= 1
                 continue
             docs.append(encoded)
-            if len(docs) >= limit:
+            if len(docs) >= limit and not options["execution_stats"]:
                 break
     stats.returned = len(docs)
     warnings = scan.plan.index_warnings() + mango.scan_warning(stats.docs, len(docs))

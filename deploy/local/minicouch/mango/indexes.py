@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from deploy.local.minicouch.errors import CouchError
+
 from .errors import refusal
 from .fields import BAD_PATH, NOT_FOUND, get_field, parse_field
 from .matching import compile_node
@@ -56,10 +58,21 @@ def _of_design_doc(doc: Document, default: bool) -> Iterable[Index]:
     for section, make in (("indexes", _text_index), ("views", _json_index)):
         members = doc.get(section)
         for name, definition in members.items() if isinstance(members, dict) else ():
-            if isinstance(definition, dict):
-                index = make(doc["_id"], name, definition, partitioned)
-                if index is not None:
-                    yield index
+            index = _made(make, doc["_id"], name, definition, partitioned)
+            if index is not None:
+                yield index
+
+
+def _made(
+    make: Callable[..., Index | None], ddoc: str, name: str, definition: Any, partitioned: bool
+) -> Index | None:
+    """None for what is no index: a hand-made design document must not stop the queries of its database."""
+    if not isinstance(definition, dict):
+        return None
+    try:
+        return make(ddoc, name, definition, partitioned)
+    except CouchError:
+        return None
 
 
 def _json_index(ddoc: str, name: str, view: dict[str, Any], partitioned: bool) -> Index | None:

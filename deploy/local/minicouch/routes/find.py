@@ -63,7 +63,7 @@ def list_indexes(request: Request) -> Response:
 
 def _list_number(request: Request, name: str, default: int) -> int:
     try:
-        return int(request.query.get(name, default))
+        return int(str(request.query.get(name, default)).rstrip(";"))
     except ValueError:
         raise _bad_list() from None
 
@@ -190,7 +190,13 @@ async def bulk_delete(request: Request) -> Response:
     return json_response({"success": success, "fail": fail})
 
 
+def nothing_here(request: Request) -> Response:
+    raise not_found("missing")
+
+
+_EVERY_METHOD = ("GET", "PUT", "POST", "PATCH", "DELETE", "COPY", "OPTIONS", "TRACE", "CONNECT")
 ROUTES: list[Route] = [
+    *((method, "/{db}/_index/{rest*}", nothing_here, "no_index") for method in _EVERY_METHOD),
     ("POST", "/{db}/_find", find, "find"),
     ("POST", "/{db}/_partition/{partition}/_find", find, "partition_find"),
     ("POST", "/{db}/_explain", explain, "explain"),

@@ -65,7 +65,8 @@ def server(options: argparse.Namespace) -> Server:
     if config.get("couchdb", "uuid") is None:
         config.set("couchdb", "uuid", uuid.uuid4().hex)
     name, _, password = (options.admin or "").partition(":")
-    return Server(store, config, {name: password} if name else None)
+    host = options.bind if options.bind not in ("0.0.0.0", "::") else "127.0.0.1"
+    return Server(store, config, {name: password} if name else None, f"http://{host}:{options.port}")
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from .database import Database
 from .errors import CouchError
 from .http import Request, Response, dumps, json_response
 from .ids import Uuids
+from .replication import Scheduler
 from .routes import ALLOW, ROUTES, WITHOUT_DATABASE
 from .routing import Router
 from .sessions import Sessions
@@ -31,11 +32,14 @@ REQUEST_ID_CHARS = set("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST
 class Server:
     """What handlers reach through `request.server`: the store, the settings, sessions, fresh ids."""
 
-    def __init__(self, store: Store, config: Config, admins: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, store: Store, config: Config, admins: dict[str, str] | None = None, url: str = "http://127.0.0.1:5984"
+    ) -> None:
         self.store = store
         self.config = config
         self.sessions = Sessions(self, admins or {})
         self.uuids = Uuids()
+        self.scheduler = Scheduler(url, config.get("couchdb", "uuid") or "")
         self.router = Router(ROUTES, ALLOW)
 
     @property
@@ -112,8 +116,10 @@ class Server:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
+                self.scheduler.follow(self.database("_replicator"))
                 await send({"type": "lifespan.startup.complete"})
             else:
+                self.scheduler.close()
                 self.store.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return

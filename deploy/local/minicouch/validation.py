@@ -6,7 +6,7 @@ import orjson
 
 from . import auth, users
 from .errors import CouchError, conflict, forbidden, unauthorized
-from .http import Request, run_in_thread
+from .http import Request, dumps, run_in_thread
 from .plugins import load
 from .store.rows import stub
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 Functions = list[tuple[str, str, dict[str, Any]]]
 
 
+SYSTEM = ("_users", "_replicator")
+
+
 class Validator:
     """Checks the edits of one request on behalf of its user."""
 
@@ -29,7 +32,7 @@ class Validator:
     async def check(self, database: "Database", edits: "list[Edit]", replicated: bool) -> "list[Result]":
         """For each edit None, or the CouchError that refuses it."""
         functions = validation_functions(database)
-        if not functions and database.name != "_users" and not any(e.id.startswith("_design/") for e in edits):
+        if not functions and database.name not in SYSTEM and not any(e.id.startswith("_design/") for e in edits):
             return [None] * len(edits)
         return [await self._refusal(database, edit, functions, replicated) for edit in edits]
 
@@ -46,6 +49,8 @@ class Validator:
             if database.name == "_users":
                 await users.prepare(edit, self._user, database, self._config)
                 users.check(edit, old.dict() if old is not None else None, self._user, database.security)
+            if database.name == "_replicator":
+                check_replication(edit, self._user)
             if functions:
                 await run_in_thread(self._validate, database, edit, old, functions)
         except CouchError as error:
@@ -118,6 +123,20 @@ def _old_json(database: "Database", old: "StoredDoc") -> bytes:
 def _revisions(path: list[str]) -> dict[str, Any]:
     start, _, _ = path[0].partition("-")
     return {"start": int(start), "ids": [rev.partition("-")[2] for rev in path]}
+
+
+def check_replication(edit: "Edit", user: auth.UserCtx) -> None:
+    """A document of `_replicator` names whole URLs and its owner. Errors: 403."""
+    if edit.deleted:
+        return
+    for end in ("source", "target"):
+        given = edit.body.get(end)
+        url = given.get("url") if isinstance(given, dict) else given
+        if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+            raise forbidden("local_endpoints_not_supported")
+    if "owner" not in edit.body:
+        edit.body["owner"] = user.name
+        edit.encoded = dumps(edit.body)
 
 
 def validation_functions(database: "Database") -> Functions:

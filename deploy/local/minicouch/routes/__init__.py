@@ -1,9 +1,24 @@
 """All routes, one table: (method, path pattern, handler, name). Every module here exports its ROUTES."""
 
 from ..routing import Route
-from . import all_docs, attachments, bulk, changes, databases, documents, find, search, server, session, views
+from . import (
+    all_docs,
+    attachments,
+    bulk,
+    changes,
+    databases,
+    documents,
+    find,
+    replication,
+    search,
+    server,
+    session,
+    views,
+)
 
-MODULES = [server, session, databases, documents, attachments, all_docs, bulk, changes, views, find, search]
+MODULES = [
+    server, session, databases, documents, attachments, all_docs, bulk, changes, replication, views, find, search,
+]  # fmt: skip
 ROUTES: list[Route] = [route for module in MODULES for route in module.ROUTES]
 ALLOW: dict[str, str] = {
     **databases.ALLOW,

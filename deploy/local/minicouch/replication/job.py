@@ -1,0 +1,222 @@
+"""One replication: read changes, ask what is missing, carry it over, remember how far it came."""
+
+import hashlib
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from typing import Any
+
+import orjson
+
+from .peer import Peer, PeerError
+
+BATCH = 500
+FETCH = 100
+HISTORY = 50
+IDLE_MS = 20_000
+LONGEST_PAUSE = 60.0
+COUNTS = (
+    "missing_checked", "missing_found", "docs_read", "docs_written", "doc_write_failures", "bulk_get_docs",
+    "bulk_get_attempts",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Request:
+    """What is asked: the two ends as given, and which changes to carry."""
+
+    source: Any
+    target: Any
+    continuous: bool = False
+    create_target: bool = False
+    create_target_params: dict[str, Any] = field(default_factory=dict)
+    doc_ids: list[str] | None = None
+    filter: str | None = None
+    query_params: dict[str, Any] = field(default_factory=dict)
+    selector: dict[str, Any] | None = None
+    since_seq: Any = None
+    use_checkpoints: bool = True
+    winning_revs_only: bool = False
+
+    @classmethod
+    def parse(cls, body: dict[str, Any]) -> "Request":
+        """Errors: PeerError 400 for parameters that exclude each other or have a wrong shape."""
+        chosen = [name for name in ("doc_ids", "filter", "selector") if body.get(name) is not None]
+        if len(chosen) > 1:
+            raise PeerError(400, "bad_request", "`doc_ids`,`filter`,`selector` are mutually exclusive")
+        for name, kind, words in (
+            ("doc_ids", list, "an array"),
+            ("selector", dict, "a JSON object"),
+            ("query_params", dict, "a JSON object"),
+            ("filter", str, "a string"),
+        ):
+            if body.get(name) is not None and not isinstance(body[name], kind):
+                raise PeerError(400, "bad_request", f"parameter `{name}` must be {words}")
+        return cls(
+            body.get("source"),
+            body.get("target"),
+            body.get("continuous") is True,
+            body.get("create_target") is True,
+            body.get("create_target_params") or {},
+            body.get("doc_ids"),
+            body.get("filter"),
+            body.get("query_params") or {},
+            body.get("selector"),
+            body.get("since_seq"),
+            body.get("use_checkpoints") is not False,
+            body.get("winning_revs_only") is True,
+        )
+
+
+def replication_id(request: Request, source: Peer, target: Peer, server: str) -> str:
+    """The same for the same work, so that it goes on where it stopped."""
+    which = [request.doc_ids, request.filter, request.query_params, request.selector, request.winning_revs_only]
+    named = orjson.dumps([server, source.url, target.url, *which], option=orjson.OPT_SORT_KEYS)
+    return hashlib.md5(named, usedforsecurity=False).hexdigest()
+
+
+class Job(threading.Thread):
+    """Runs in its own thread; `finished` is called there, with the result or a PeerError."""
+
+    def __init__(
+        self,
+        request: Request,
+        source: Peer,
+        target: Peer,
+        identity: str,
+        finished: Callable[["Job", dict[str, Any] | PeerError], None],
+    ) -> None:
+        super().__init__(daemon=True, name=f"replication-{identity[:8]}")
+        self.request = request
+        self.source = source
+        self.target = target
+        self.identity = identity
+        self.counts = dict.fromkeys(COUNTS, 0)
+        self.started = time.time()
+        self.pending: int | None = None
+        self.last_seq: Any = 0
+        self._finished = finished
+        self._stop = threading.Event()
+
+    @property
+    def name_shown(self) -> str:
+        request = self.request
+        return self.identity + ("+continuous" if request.continuous else "") + ("+create_target" if request.create_target else "")
+
+    def cancel(self) -> None:
+        self._stop.set()
+
+    def run(self) -> None:
+        pause = 0.25
+        while True:
+            try:
+                result: dict[str, Any] | PeerError = self._replicate()
+            except PeerError as error:
+                temporary = error.status == 0 or error.status >= 500 or error.status == 429
+                if temporary and pause < (LONGEST_PAUSE if self.request.continuous else 4) and not self._stop.wait(pause):
+                    pause *= 2
+                    continue
+                result = error
+            break
+        self._finished(self, result)
+
+    def _replicate(self) -> dict[str, Any]:
+        self.source.open()
+        self.target.open(self.request.create_target_params if self.request.create_target else None)
+        log, other = (self._checkpoint(peer) for peer in (self.source, self.target))
+        since = self.request.since_seq if self.request.since_seq is not None else common_sequence(log, other)
+        start = self.last_seq = since
+        entry = {"session_id": uuid.uuid4().hex, "start_time": formatdate(usegmt=True), "start_last_seq": since}
+        waited = False
+        while not self._stop.is_set():
+            body = self._changes(self.last_seq, waited)
+            rows = body["results"]
+            if rows:
+                self._carry(rows)
+            self.pending = body.get("pending")
+            moved, self.last_seq = body["last_seq"] != self.last_seq, body["last_seq"]
+            if moved and rows and self.request.use_checkpoints:
+                self._remember(entry, log)
+            if not rows and not self.pending:
+                if not self.request.continuous:
+                    break
+                waited = True
+        if log.get("history") and not self.counts["missing_checked"] and start not in (0, "0"):
+            return {"ok": True, "no_changes": True} | _shown(log)
+        return {"ok": True} | _shown(self._remember(entry, log))
+
+    def _checkpoint(self, peer: Peer) -> dict[str, Any]:
+        return peer.local(self.identity) if self.request.use_checkpoints else {}
+
+    def _changes(self, since: Any, wait: bool) -> dict[str, Any]:
+        request = self.request
+        query: dict[str, Any] = {"since": since if isinstance(since, str | int) else orjson.dumps(since).decode(), "limit": BATCH}
+        if not request.winning_revs_only:
+            query["style"] = "all_docs"
+        if wait:
+            query |= {"feed": "longpoll", "timeout": IDLE_MS}
+        if request.doc_ids is not None:
+            return self.source.call("POST", "_changes", {"doc_ids": request.doc_ids}, query | {"filter": "_doc_ids"})
+        if request.selector is not None:
+            return self.source.call("POST", "_changes", {"selector": request.selector}, query | {"filter": "_selector"})
+        if request.filter is not None:
+            query |= {"filter": request.filter} | request.query_params
+        return self.source.call("GET", "_changes", query=query)
+
+    def _carry(self, rows: list[dict[str, Any]]) -> None:
+        known = {row["id"]: [change["rev"] for change in row["changes"]] for row in rows}
+        self.counts["missing_checked"] += sum(len(revs) for revs in known.values())
+        missing = self.target.call("POST", "_revs_diff", known)
+        wanted = [{"id": docid, "rev": rev} for docid, found in missing.items() for rev in found["missing"]]
+        self.counts["missing_found"] += len(wanted)
+        for first in range(0, len(wanted), FETCH):
+            if self._stop.is_set():
+                return
+            self._copy(wanted[first : first + FETCH])
+
+    def _copy(self, wanted: list[dict[str, str]]) -> None:
+        query = {"revs": "true", "latest": "true", "attachments": "true"}
+        answer = self.source.call("POST", "_bulk_get", {"docs": wanted}, query)
+        docs = [entry["ok"] for result in answer["results"] for entry in result["docs"] if "ok" in entry]
+        unique = list({(doc["_id"], doc["_rev"]): doc for doc in docs}.values())
+        self.counts["bulk_get_attempts"] += len(wanted)
+        self.counts["bulk_get_docs"] += len(docs)
+        self.counts["docs_read"] += len(unique)
+        refused = self.target.call("POST", "_bulk_docs", {"docs": unique, "new_edits": False})
+        failures = sum(1 for row in refused if "error" in row)
+        self.counts["docs_written"] += len(unique) - failures
+        self.counts["doc_write_failures"] += failures
+
+    def _remember(self, entry: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
+        """Write how far it came on both sides; a later run starts where both agree."""
+        ended = {"end_time": formatdate(usegmt=True), "end_last_seq": self.last_seq, "recorded_seq": self.last_seq}
+        history = [entry | ended | self.counts, *log.get("history", [])][:HISTORY]
+        doc = {
+            "session_id": entry["session_id"],
+            "source_last_seq": self.last_seq,
+            "replication_id_version": 4,
+            "history": history,
+        }
+        if self.request.use_checkpoints:
+            self.target.call("POST", "_ensure_full_commit", {})
+            self.source.put_local(self.identity, doc)
+            self.target.put_local(self.identity, doc)
+        return doc
+
+
+def common_sequence(log: dict[str, Any], other: dict[str, Any]) -> Any:
+    """Where two checkpoints agree; 0 when they never did."""
+    if log.get("session_id") and log.get("session_id") == other.get("session_id"):
+        return log["source_last_seq"]
+    known = {entry["session_id"] for entry in other.get("history", [])}
+    for entry in log.get("history", []):
+        if entry["session_id"] in known:
+            return entry["recorded_seq"]
+    return 0
+
+
+def _shown(log: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in log.items() if not key.startswith("_")}

@@ -15,5 +15,5 @@ class Settings(WebSettings):
     image_origins: str = setting("IMAGE_ORIGINS", "", "other origins pictures may come from, separated by spaces")
     media_dir: str = setting("MEDIA_DIR", "", "folder behind `/media`, the sample shop's pictures")
     mail_dir: str = setting("MAIL_DIR", "", "Maildir shown at `/mailbox` (local mode only)")
-    menu_seconds: float = setting("MENU_SECONDS", 30.0, "how long the category menu is shown before it is asked for again")
+    menu_seconds: float = setting("STOREFRONT_MENU_SECONDS", 30.0, "how long the category menu is shown before it is asked for again")
     payment_provider: str = setting("PAYMENT_PROVIDER", "sandbox", "provider that checkout pays with")

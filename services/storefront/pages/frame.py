@@ -22,7 +22,7 @@ from redis.exceptions import RedisError
 from werkzeug.exceptions import HTTPException
 
 from services.storefront.pages.context import context, enhanced
-from services.storefront.pages.visitor import basket_count, csrf_token, leave, logged_in, login_url
+from services.storefront.pages.visitor import basket_count, csrf_token, here, leave, logged_in, login_url
 from services.storefront.rules import prices, progress, taxonomy
 from shared.errors import AisleError, Unauthorized, Unavailable
 from shared.web import request_id
@@ -71,7 +71,7 @@ def register_frame(app: Flask) -> None:
     app.register_error_handler(Exception, unexpected_page)
     app.jinja_env.filters |= {"price": prices.shown, "plain": prices.plain, "day": day, "moment": moment, "category_href": taxonomy.href, "path": taxonomy.path_of}
     app.jinja_env.globals |= {
-        "asset": asset, "crumbs": taxonomy.crumbs, "csrf_token": csrf_token, "image_src": image_src,
+        "asset": asset, "crumbs": taxonomy.crumbs, "csrf_token": csrf_token, "here": here, "image_src": image_src,
         "status_mood": progress.mood, "status_word": progress.word, "with_query": with_query,
     }  # fmt: skip
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True

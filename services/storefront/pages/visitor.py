@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from functools import wraps
 from typing import Any
+from urllib.parse import quote
 
 from flask import Flask, Response, g, redirect, request, session, url_for
 from itsdangerous import BadSignature, URLSafeTimedSerializer
@@ -125,8 +126,13 @@ def needs_staff() -> None:
 
 
 def login_url() -> str:
-    here = request.full_path.rstrip("?") if request.method == "GET" else ""
-    return url_for("door.login", next=here) if here else url_for("door.login")
+    return url_for("door.login", next=here()) if request.method == "GET" else url_for("door.login")
+
+
+def here() -> str:
+    """This page's address as a browser would send it again."""
+    query = request.query_string.decode("latin-1")
+    return quote(request.path, safe="/") + (f"?{query}" if query else "")
 
 
 def own_path(target: str, otherwise: str) -> str:

@@ -1,12 +1,15 @@
 """The whole shop as `make run` starts it, with a few goods, and two people who walk through it without JavaScript."""
 
+import os
 import re
+import secrets
 from collections.abc import Callable, Iterator
 
 import orjson
 import pytest
 import requests
 
+from shared.couch import Server
 from tests.bench.running import ADMIN_EMAIL, Shop, running_shop
 from tests.people import PASSWORD
 from tests.services.storefront.visitor import Visitor
@@ -39,9 +42,19 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     state = tmp_path_factory.mktemp("storefront")
     (state / "media").mkdir()
     (state / "media" / "mug-red.svg").write_text(PICTURE)
-    with running_shop(state, COURIER_DISPATCH_SECONDS="3600", WEB_WORKERS="1", MENU_SECONDS="0.5", ACCESS_TOKEN_SECONDS="600") as running:
+    prefix = f"t{secrets.token_hex(4)}-"
+    settings = {"COURIER_DISPATCH_SECONDS": "3600", "WEB_WORKERS": "1", "STOREFRONT_MENU_SECONDS": "0.5", "DATABASE_PREFIX": prefix}
+    with running_shop(state, **settings) as running:
         _load(running)
         yield running
+    if url := os.environ.get("COUCH_URL"):
+        _drop(Server(url, prefix=prefix))
+
+
+def _drop(server: Server) -> None:
+    for name in server.client.call("get_all_dbs"):
+        if name.startswith(server.prefix):
+            server.client.call("delete_database", db=name)
 
 
 def _load(shop: Shop) -> None:

@@ -74,7 +74,7 @@ def test_search_finds_and_says_when_it_does_not(visitor: Visitor) -> None:
     assert "found nothing" in page.text
 
 
-@pytest.mark.parametrize("words", ["<script>alert(1)</script>", '" onload="x', "name:* OR *", "%27%22%3E", "#", "  ", "ü" * 100])
+@pytest.mark.parametrize("words", ["<script>alert(1)</script>", '" onload="x', "name:* OR *", "%27%22%3E", "#", "  ", "ü" * 100], ids=range(7))
 def test_no_search_words_break_the_page(visitor: Visitor, words: str) -> None:
     visitor.get("/")
     page = visitor.submit("/search", q=words)
@@ -155,3 +155,12 @@ def test_a_card_adds_one_and_comes_back(visitor: Visitor) -> None:
     page = visitor.submit("/basket")
     assert page.path == "/category/Garden"
     assert "Added to your basket" in page.text
+
+
+def test_filters_and_baskets_work_in_a_category_with_a_slash(visitor: Visitor) -> None:
+    address = "/category/Home/Lights%252FLamps%2C%20indoor"
+    page = visitor.get(address)
+    form = next(form for form in page.forms if "min_price" in form.names and "brand" in form.names)
+    page = visitor.send_form(form, {**form.values, "max_price": "60"})
+    assert (page.status, page.path.split("?")[0]) == (200, address)
+    assert visitor.submit("/basket").path.split("?")[0] == address

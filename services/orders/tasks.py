@@ -16,6 +16,7 @@ from services.orders.settings import Settings
 from shared.errors import AisleError, Unavailable
 from shared.jobs import (
     ADVANCE_ORDER,
+    CATCH_UP,
     CLOSE_BOOKS,
     COMPUTE_REPORT,
     DEEP_SWEEP_ORDERS,
@@ -46,6 +47,7 @@ FEED = Feed(
 
 MOST_RETRIES = 7
 LONGEST_PAUSE = 30
+PATIENCE = 10.0
 LOCK_MILLISECONDS = 30_000
 BUSY_PAUSE = 1.0
 
@@ -80,7 +82,7 @@ class Job(Task):
 def register(queue: Celery) -> None:
     """Adds this service's jobs to the worker's queue."""
     settings = load(Settings, os.environ)
-    shop, redis = open_shop(settings), Redis.from_url(settings.redis_url)
+    shop, redis = open_shop(settings, PATIENCE), Redis.from_url(settings.redis_url)
     base = type("OrdersJob", (Job,), {"abstract": True, "shop": shop})
 
     @queue.task(name=ADVANCE_ORDER, base=base)
@@ -106,6 +108,10 @@ def register(queue: Celery) -> None:
     @queue.task(name=COMPUTE_REPORT, base=base)
     def report(subject: str) -> None:
         reports.compute_report(shop, subject)
+
+    @queue.task(name=CATCH_UP, base=base)
+    def catch_up(subject: str = "") -> None:
+        shop.stores.bulk_reports.catch_up()
 
     @queue.task(name=CLOSE_BOOKS, base=base)
     def close_books(subject: str = "") -> None:

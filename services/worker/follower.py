@@ -36,7 +36,9 @@ IDLE_PAUSE, AWAY_PAUSE = 2.0, 1.0
 class ShardFollower:
     """Follows one shard of one feed."""
 
-    def __init__(self, database: Database, feed: Feed, queue: Celery, leases: Leases, shard: int, shards: int) -> None:
+    def __init__(
+        self, database: Database, feed: Feed, queue: Celery, leases: Leases, shard: int, shards: int
+    ) -> None:
         self._database, self._feed, self._queue = database, feed, queue
         self._leases, self._shard, self._shards = leases, shard, shards
         self._checkpoint = f"follower-{shard}-of-{shards}"

@@ -7,6 +7,7 @@ from celery import Celery
 from celery.schedules import crontab
 
 from shared.jobs import (
+    CATCH_UP,
     CLOSE_BOOKS,
     DEEP_SWEEP_ORDERS,
     FINISH_ERASURES,
@@ -28,6 +29,7 @@ class Row:
 TIMETABLE: Final = (
     Row("unfinished orders", SWEEP_ORDERS, 10.0),
     Row("unfinished orders of the last hundred days", DEEP_SWEEP_ORDERS, crontab(minute="17")),
+    Row("indexes of orders up to date", CATCH_UP, 60.0),
     Row("close the books of yesterday and last month", CLOSE_BOOKS, crontab(hour="0", minute="10")),
     Row("accounts that replicas changed apart", SETTLE_USER_CONFLICTS, 30.0),
     Row("unfinished erasures", FINISH_ERASURES, 60.0),

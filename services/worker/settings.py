@@ -10,5 +10,7 @@ class Settings(DatabaseSettings):
     """What the Celery worker and the follower read."""
 
     follower_shards: int = setting(
-        "FOLLOWER_SHARDS", 2, "into how many parts the changes are dealt among followers; the same for all of them"
+        "FOLLOWER_SHARDS",
+        2,
+        "into how many parts the changes are dealt among followers; the same for all of them",
     )

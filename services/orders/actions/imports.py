@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from services.orders.actions.shop import Shop
+from services.orders.documents import SALES
 from services.orders.rules.importing import documents_of
 from shared.couch import Doc
 from shared.errors import Invalid
@@ -15,6 +16,7 @@ from shared.errors import Invalid
 log = logging.getLogger(__name__)
 
 BULK = 2000
+CATCH_UP_EVERY = 20
 MOST_FAILURES = 1000
 
 
@@ -28,6 +30,7 @@ class Tally:
     documents: int = 0
     failed: list[dict[str, Any]] = field(default_factory=list)
     failures: int = 0
+    bulks: int = 0
 
     def fail(self, line: int, code: str, detail: str) -> None:
         self.failures += 1
@@ -64,24 +67,29 @@ def import_orders(shop: Shop, lines: Iterable[bytes], from_line: int = 1) -> Ite
         if sum(len(docs) for _, docs in batch) >= BULK:
             yield _written(shop, batch, tally)
             batch, seen = [], set()
-    yield _written(shop, batch, tally)
+    _written(shop, batch, tally)
+    shop.stores.bulk_reports.catch_up(SALES)
+    yield tally
 
 
 def _written(shop: Shop, batch: list[tuple[int, list[Doc]]], tally: Tally) -> Tally:
     if batch:
-        written = shop.orders.add_all([doc for _, docs in batch for doc in docs])
+        tally.bulks += 1
+        written = shop.stores.bulk_orders.add_all([doc for _, docs in batch for doc in docs])
         conflicts = {row.id for row in written if row.error}
         tally.documents += len(written) - len(conflicts)
         met = [(number, docs) for number, docs in batch if docs[0]["_id"] in conflicts]
         tally.created += len(batch) - len(met)
         _compare(shop, met, tally)
+        if tally.bulks % CATCH_UP_EVERY == 0:
+            shop.stores.bulk_reports.catch_up(SALES)
         log.info("import: line %s, %s documents written", batch[-1][0], tally.documents)
     return tally
 
 
 def _compare(shop: Shop, met: list[tuple[int, list[Doc]]], tally: Tally) -> None:
     """Orders that were there already: the same content is unchanged, another is refused, for an order never changes."""
-    stored = shop.orders.headers([docs[0]["orderid"] for _, docs in met]) if met else {}
+    stored = shop.stores.bulk_orders.headers([docs[0]["orderid"] for _, docs in met]) if met else {}
     for number, docs in met:
         there = stored.get(docs[0]["orderid"])
         if there is not None and there["fingerprint"] == docs[0]["fingerprint"]:

@@ -10,7 +10,7 @@ from services.orders.clients.stripe import StripeProvider
 from services.orders.rules.pricing import Terms
 from services.orders.rules.steps import Policy
 from services.orders.settings import Settings
-from services.orders.store import DeadLetterStore, OrderStore, ReportStore, Stores, open_stores
+from services.orders.store import PATIENCE, DeadLetterStore, OrderStore, ReportStore, Stores, open_stores
 from shared.errors import Conflict
 from shared.mail import Mailer, open_mailer
 from shared.settings import BadSettings
@@ -54,9 +54,9 @@ class Shop:
         return self.providers[name]
 
 
-def open_shop(settings: Settings) -> Shop:
-    """Builds everything from the settings; nothing is connected to."""
-    stores = open_stores(settings)
+def open_shop(settings: Settings, patience: float = PATIENCE) -> Shop:
+    """Builds everything from the settings; nothing is connected to. `patience`: seconds that a database call may take."""
+    stores = open_stores(settings, patience)
     return Shop(
         settings=settings,
         stores=stores,

@@ -10,31 +10,38 @@ from services.orders.store.orders import OrderStore
 from services.orders.store.reports import ReportStore
 from shared.couch import Server
 
+PATIENCE, LONG_PATIENCE = 2.5, 60.0
+
 
 @dataclass(frozen=True)
 class Stores:
-    """Every store of the service on one server."""
+    """Every store of the service on one server; `bulk_*` wait longer, for imports and jobs that nobody looks at."""
 
     server: Server
     orders: OrderStore
     reports: ReportStore
     deadletters: DeadLetterStore
     ledger: Ledger
+    bulk_orders: OrderStore
+    bulk_reports: ReportStore
 
 
-def open_stores(settings: Settings) -> Stores:
-    server = Server(
-        settings.couch_url,
-        username=settings.couch_username,
-        password=settings.couch_password,
-        apikey=settings.couch_apikey,
-        prefix=settings.database_prefix,
-    )
-    database = server.open(documents.DESIGN)
+def open_stores(settings: Settings, patience: float = PATIENCE) -> Stores:
+    server, patient = _server(settings, patience), _server(settings, LONG_PATIENCE)
+    database, bulk = server.open(documents.DESIGN), patient.open(documents.DESIGN)
     return Stores(
         server,
         OrderStore(database),
         ReportStore(database),
         DeadLetterStore(database),
         Ledger(server.open(documents.SANDBOX_LEDGER)),
+        OrderStore(bulk),
+        ReportStore(bulk),
     )
+
+
+def _server(settings: Settings, patience: float) -> Server:
+    return Server(
+        settings.couch_url, username=settings.couch_username, password=settings.couch_password,
+        apikey=settings.couch_apikey, prefix=settings.database_prefix, patience=patience,
+    )  # fmt: skip

@@ -2,9 +2,17 @@
 
 from typing import Any
 
-from services.orders.documents import BEST_SELLERS, FULFILMENT, REPORTS, SALES, report_key, report_partition
+from services.orders.documents import (
+    BEST_SELLERS,
+    DESIGN,
+    FULFILMENT,
+    REPORTS,
+    SALES,
+    report_key,
+    report_partition,
+)
 from services.orders.rules.periods import LEVELS, Span
-from shared.couch import AFTER_EVERYTHING, Database, Doc, Page, UpdateConflict
+from shared.couch import AFTER_EVERYTHING, Database, Doc, Page, UpdateConflict, View
 
 Rows = list[dict[str, Any]]
 
@@ -20,6 +28,11 @@ class ReportStore:
         return self._database.across_partitions.view(
             SALES, start=span.first_key(), end=span.last_key(), group_level=LEVELS[by]
         )
+
+    def catch_up(self, *views: View) -> None:
+        """Has the server bring these views (all of them, unless named) up to date, so that no reader waits for it."""
+        for view in views or tuple(pattern for pattern in DESIGN.patterns if isinstance(pattern, View)):
+            self._database.across_partitions.view(view, limit=1, reduce=False if view.reduce else None)
 
     def best_sellers(self, level: str, span: Span) -> Rows:
         """O6: key [level, ...period, currency, productid, name], value [units, amount]. 1 global query."""

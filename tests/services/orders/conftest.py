@@ -137,7 +137,9 @@ def calls(answer: requests.Response) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def worker(shop: Shop, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+def worker(
+    shop: Shop, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Worker]:
     """The Celery worker with its timetable and one follower, as they are deployed."""
     running = Worker(environment, tmp_path_factory.mktemp("worker"))
     yield running

@@ -1,0 +1,163 @@
+"""Order history from elsewhere through POST /v1/admin/orders/import, and the CDNOW purchases to the cent."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import requests
+
+from tests.people import Person
+from tests.processes import ROOT
+from tests.services.orders import cdnow
+from tests.services.orders.conftest import Shop, calls
+
+NDJSON = {"Content-Type": "application/x-ndjson"}
+DATA = Path(os.environ.get("AISLE_DATA", ROOT.parent / "shared" / "data")) / "cdnow_master.txt"
+SLICE = 10
+README_TOTALS = {
+    "1997-01": 29906017, "1997-02": 37959003, "1997-03": 39315527, "1997-04": 14282449, "1997-12": 9557735,
+    "1998-06": 7610930, "1997": 202416126, "1998": 47615437,
+}  # fmt: skip
+
+needs_cdnow = pytest.mark.skipif(
+    not DATA.exists(), reason=f"{DATA} is not there; AISLE_DATA names its folder"
+)
+
+
+def send(shop: Shop, lines: list[dict[str, Any]] | Iterator[bytes], **options: Any) -> requests.Response:
+    body = lines if not isinstance(lines, list) else b"\n".join(orjson.dumps(line) for line in lines)
+    headers = NDJSON | options.pop("headers", {})
+    path = f"{shop.orders}/v1/admin/orders/import"
+    answer = shop.admin.post(path, data=body, headers=headers, timeout=600, **options)
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+def history_line(orderid: str, **more: Any) -> dict[str, Any]:
+    line = {
+        "orderid": orderid, "userid": f"old-{orderid}", "date": "2019-03-04T10:00:00Z", "currency": "JPY",
+        "items": [{"productid": "tea", "name": "Tea", "quantity": 3, "unitPrice": {"amount": 500, "currency": "JPY"}}],
+        "payment": {"provider": "till", "provider_ref": "t1", "date": "2019-03-04T11:00:00Z"},
+    }  # fmt: skip
+    return {name: value for name, value in {**line, **more}.items() if value is not None}
+
+
+def test_historical_dates_are_kept_and_the_same_file_again_changes_nothing(shop: Shop) -> None:
+    one, two = (f"h{secrets.token_hex(4)}" for _ in range(2))
+    parcel = {"date": "2019-03-05", "courier": "post", "courierid": "p1"}
+    lines = [
+        history_line(one),
+        history_line(two, dispatch=parcel, delivery={"date": "2019-03-06T08:00:00+01:00"}),
+    ]
+    first, again = send(shop, lines).json(), send(shop, lines).json()
+    assert (first["created"], first["unchanged"], first["documents"], first["failed"]) == (2, 0, 8, [])
+    assert (again["created"], again["unchanged"], again["documents"], again["failed"]) == (0, 2, 0, [])
+    order = shop.get(shop.admin, f"/v1/orders/{two}").json()
+    assert order["status"] == "delivered"
+    assert order["date"] == "2019-03-04T10:00:00.000Z"
+    assert order["delivery"]["date"] == "2019-03-06T07:00:00.000Z"
+    assert order["total"] == {"amount": 1500, "currency": "JPY"}
+    assert shop.get(shop.admin, f"/v1/orders/{one}").json()["status"] == "paid"
+
+
+def test_bad_lines_are_named_and_the_others_go_in(shop: Shop) -> None:
+    good, taken = (f"h{secrets.token_hex(4)}" for _ in range(2))
+    send(shop, [history_line(taken)])
+    broken = [
+        {"quantity": 0}, {"quantity": "2"}, {"unitPrice": {"amount": 1.5, "currency": "JPY"}},
+        {"unitPrice": {"amount": 1, "currency": "USD"}},
+    ]  # fmt: skip
+    item = history_line("x")["items"][0]
+    lines = [
+        history_line(good), history_line("bad1", items=[]), history_line("bad2", currency="XXX"),
+        history_line("bad3", date="2019-02-30"), history_line("bad4", payment=None), history_line("bad 5"),
+        history_line("bad6", delivery={"date": "2019-03-05"}), history_line("bad7", colour="red"),
+        *(history_line(f"worse{number}", items=[{**item, **wrong}]) for number, wrong in enumerate(broken)),
+        history_line(taken, userid="somebody else"),
+    ]  # fmt: skip
+    body = b"\n".join(orjson.dumps(line) for line in lines) + b"\n{\n\n[1]\n"
+    answer = shop.admin.post(
+        f"{shop.orders}/v1/admin/orders/import", data=body, headers=NDJSON, timeout=60
+    ).json()
+    assert answer["created"] == 1
+    assert [failed["line"] for failed in answer["failed"]] == [*range(2, 13), 14, 16, 13]
+    assert answer["failed"][-1]["code"] == "order_exists"
+    assert shop.get(shop.admin, f"/v1/orders/{good}").status_code == 200
+
+
+def test_a_stream_that_broke_off_is_resumed(shop: Shop) -> None:
+    name = secrets.token_hex(3)
+    lines = [history_line(f"r{name}-{number}") for number in range(20)]
+    assert send(shop, lines[:7]).json()["created"] == 7
+    resumed = send(shop, lines, params={"from_line": 6}).json()
+    assert (resumed["lines"], resumed["created"], resumed["unchanged"]) == (15, 13, 2)
+
+
+def test_progress_is_streamed_to_those_who_ask(shop: Shop) -> None:
+    name = secrets.token_hex(3)
+    lines = (orjson.dumps(history_line(f"s{name}-{number}")) + b"\n" for number in range(1500))
+    answer = send(shop, lines, headers={"Accept": "application/x-ndjson"})
+    told = [orjson.loads(line) for line in answer.content.splitlines()]
+    assert len(told) >= 3
+    assert [line["lines"] for line in told] == sorted(line["lines"] for line in told)
+    assert [line["done"] for line in told] == [False] * (len(told) - 1) + [True]
+    assert told[-1]["created"] == 1500
+
+
+def test_only_admins_import(shop: Shop, customer: Person) -> None:
+    answer = customer.post(f"{shop.orders}/v1/admin/orders/import", data=b"", headers=NDJSON, timeout=30)
+    assert answer.status_code == 403
+    assert shop.post(shop.admin, "/v1/admin/orders/import", {}).status_code == 415
+
+
+@needs_cdnow
+def test_a_tenth_of_cdnow_is_reported_to_the_cent(shop: Shop) -> None:
+    rows = list(cdnow.purchases(DATA, SLICE))
+    answer = send(shop, (cdnow.line(row) for row in rows)).json()
+    assert (answer["created"], answer["failed"]) == (len(rows), [])
+    check_reports(shop, rows)
+
+
+@needs_cdnow
+@pytest.mark.load
+def test_all_of_cdnow_is_reported_to_the_cent(shop: Shop) -> None:
+    rows = list(cdnow.purchases(DATA))
+    answer = send(shop, (cdnow.line(row) for row in rows)).json()
+    assert (answer["created"] + answer["unchanged"], answer["failed"]) == (69_659, [])
+    check_reports(shop, rows)
+    by_month, by_year = (sales(shop, by)["rows"] for by in ("month", "year"))
+    gross = {row["period"]: row["gross"]["amount"] for row in by_month + by_year}
+    assert {period: gross[period] for period in README_TOTALS} == README_TOTALS
+    total = sales(shop, "total")["total"]
+    assert (total["orders"], total["units"], total["gross"]["amount"]) == (69_659, 167_881, 250_031_563)
+
+
+def check_reports(shop: Shop, rows: list[cdnow.Purchase]) -> None:
+    """Every report against sums that no database was asked for."""
+    for by, length in (("year", 4), ("month", 7), ("day", 10)):
+        found = {
+            row["period"]: [row["orders"], row["units"], row["gross"]["amount"]]
+            for row in sales(shop, by)["rows"]
+        }
+        assert found == cdnow.sums(iter(rows), length), by
+    spring = [row for row in rows if "1997-02-10" <= row.day < "1997-05-01"]
+    within = sales(shop, "total", **{"from": "1997-02-10", "to": "1997-05-01"})
+    assert within["total"]["gross"]["amount"] == sum(row.cents for row in spring)
+    assert within["total"]["orders"] == len(spring)
+    best = shop.get(
+        shop.admin, "/v1/admin/reports/best-sellers", params={"from": "1997-02-10", "to": "1997-05-01"}
+    ).json()
+    assert [row["units"] for row in best["rows"] if row["productid"] == "cd"] == [
+        sum(row.discs for row in spring)
+    ]
+
+
+def sales(shop: Shop, by: str, **more: str) -> dict[str, Any]:
+    answer = shop.get(shop.admin, "/v1/admin/reports/sales", params={"by": by, "currency": "USD", **more})
+    assert answer.status_code == 200, answer.text
+    assert calls(answer) == {"partition": 0, "global": 1, "read": 0, "write": 0}
+    return answer.json()

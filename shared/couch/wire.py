@@ -57,7 +57,9 @@ class Reader:
         self.chunks.append(chunk)
 
     def on_message_complete(self) -> None:
+        """Asked here, because behind the message the parser has forgotten that it was chunked."""
         self.done = True
+        self.reply.reusable = not self.head and self.parser.should_keep_alive()
 
     def ends_with_connection(self) -> bool:
         """Whether an answer without a length is whole once the server hangs up."""
@@ -65,7 +67,6 @@ class Reader:
 
     def finish(self) -> Reply:
         self.reply.body = b"".join(self.chunks)
-        self.reply.reusable = not self.head and self.parser.should_keep_alive()
         return self.reply
 
 

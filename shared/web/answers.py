@@ -21,7 +21,7 @@ class OrjsonProvider(JSONProvider):
     def response(self, *args: Any, **kwargs: Any) -> Response:
         return Response(
             orjson.dumps(self._prepare_response_obj(args, kwargs), option=_OPTIONS),
-            mimetype="application/json",
+            content_type="application/json",
         )
 
 
@@ -29,7 +29,7 @@ def json_answer(
     body: Any, status: int = 200, *, etag: str | None = None, headers: dict[str, str] | None = None
 ) -> Response:
     """A ready answer for hot endpoints: no schema is run over `body`, which must be plain data of the declared shape."""
-    response = Response(orjson.dumps(body, option=_OPTIONS), status, mimetype="application/json")
+    response = Response(orjson.dumps(body, option=_OPTIONS), status, content_type="application/json")
     if etag is not None:
         response.headers["ETag"] = etag
     if headers:
@@ -39,7 +39,7 @@ def json_answer(
 
 def json_bytes(body: bytes, status: int = 200, *, etag: str | None = None) -> Response:
     """Like `json_answer` for a body that is JSON already (out of a cache)."""
-    response = Response(body, status, mimetype="application/json")
+    response = Response(body, status, content_type="application/json")
     if etag is not None:
         response.headers["ETag"] = etag
     return response

@@ -1,6 +1,6 @@
 """Builds a service: JSON, OpenAPI and its page, problems, request ids, Server-Timing, health, metrics, logs.
 
-What every request pays for sits in `Service.wsgi_app` and `Service.process_response`, and is kept lean.
+What every request pays for sits in `Service`, and is kept lean: headers are added to the finished WSGI answer.
 """
 
 import time
@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from flask import Flask, Response, request
+from flask import Flask, Request, Response
+from flask.sessions import NullSession, SessionInterface, SessionMixin
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from shared.clock import timestamp
@@ -24,59 +25,70 @@ from shared.web.metrics import RequestMetrics, metrics_answer
 from shared.web.problems import register_problems
 from shared.web.redis import open_redis
 
+Environ = dict[str, Any]
 MAX_BODY = 1024 * 1024
 _QUIET = frozenset({"health.live", "health.ready", "metrics"})
+
+
+class NoSession(SessionInterface):
+    """An API keeps no cookie session, so none is opened for each request."""
+
+    _nothing = NullSession()
+
+    def open_session(self, app: Flask, request: Request) -> NullSession:
+        return self._nothing
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        """Nothing to save."""
 
 
 class Service(Flask):
     """A Flask application that counts, names and logs each request."""
 
     json_provider_class = OrjsonProvider
+    session_interface = NoSession()
 
-    def __init__(
-        self, name: str, settings: WebSettings, counting: Callable[[], AbstractContextManager]
-    ) -> None:
+    def __init__(self, name: str, settings: WebSettings, counting: Callable[[], AbstractContextManager]) -> None:
         super().__init__(name, static_folder=None)
-        self.config.update(
-            SECRET_KEY=settings.secret_key, MAX_CONTENT_LENGTH=MAX_BODY, MAX_FORM_MEMORY_SIZE=MAX_BODY
-        )
+        self.config.update(SECRET_KEY=settings.secret_key, MAX_CONTENT_LENGTH=MAX_BODY, MAX_FORM_MEMORY_SIZE=MAX_BODY)
         self.url_map.merge_slashes = False
         self.counting = counting
         self.numbers = RequestMetrics(name)
         self.access_log = settings.access_log
 
-    def wsgi_app(self, environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
-        environ["aisle.began"] = time.perf_counter()
+    def wsgi_app(self, environ: Environ, start_response: Callable) -> Iterable[bytes]:
+        began = time.perf_counter()
         request_id_var.set(new_request_id(environ.get("HTTP_X_REQUEST_ID")))
         with self.counting() as tally:
-            environ["aisle.tally"] = tally
-            return super().wsgi_app(environ, start_response)
 
-    def process_response(self, response: Response) -> Response:
-        response = super().process_response(response)
-        environ, headers = request.environ, response.headers
-        rule = request.url_rule
-        route = rule.rule if rule is not None else "(none)"
-        headers["X-Request-ID"] = request_id()
-        headers["X-Content-Type-Options"] = "nosniff"
-        if "Cache-Control" not in headers and "HTTP_AUTHORIZATION" in environ:
-            headers["Cache-Control"] = "no-store"
-        tally = environ["aisle.tally"]
+            def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Callable:
+                self._finish(environ, int(status[:3]), headers, tally, began)
+                return start_response(status, headers, exc_info)
+
+            return super().wsgi_app(environ, start)
+
+    def _finish(self, environ: Environ, status: int, headers: list[tuple[str, str]], tally: Any, began: float) -> None:
+        """Adds the headers that every answer has, counts it and logs it."""
+        request = environ["werkzeug.request"]
+        route = request.url_rule.rule if request.url_rule is not None else "(none)"
+        headers.append(("X-Request-ID", request_id()))
+        headers.append(("X-Content-Type-Options", "nosniff"))
+        if "HTTP_AUTHORIZATION" in environ and not any(name == "Cache-Control" for name, _ in headers):
+            headers.append(("Cache-Control", "no-store"))
         if tally is not None:
-            headers["Server-Timing"] = tally.as_server_timing()
+            headers.append(("Server-Timing", tally.as_server_timing()))
             self.numbers.count_calls(route, tally.calls)
-        seconds = time.perf_counter() - environ["aisle.began"]
-        self.numbers.observe(request.method, route, response.status_code, seconds)
+        seconds = time.perf_counter() - began
+        self.numbers.observe(environ["REQUEST_METHOD"], route, status, seconds)
         if self.access_log and request.endpoint not in _QUIET:
-            self._log(route, response.status_code, seconds, tally)
-        return response
+            self._log(environ["REQUEST_METHOD"], route, status, seconds, tally)
 
-    def _log(self, route: str, status: int, seconds: float, tally: Any) -> None:
+    def _log(self, method: str, route: str, status: int, seconds: float, tally: Any) -> None:
         line = {
             "time": timestamp(),
             "service": self.name,
             "request_id": request_id(),
-            "method": request.method,
+            "method": method,
             "route": route,
             "status": status,
             "ms": round(seconds * 1000, 2),

@@ -12,6 +12,7 @@ import uvicorn
 from .app import Server
 from .config import Config
 from .database import Database
+from .faults import Faults
 from .store import Store
 
 DESCRIPTION = """\
@@ -47,6 +48,11 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
         metavar="NAME:PASSWORD",
         help="the server admin; then requests need Basic credentials or a cookie from POST /_session",
     )
+    parser.add_argument(
+        "--faults",
+        action="store_true",
+        help="serve /_faults, which lets tests ask for latency, 429, 500, dropped connections and a full disk",
+    )
     options = parser.parse_args(argv)
     if options.admin is not None and not all(options.admin.partition(":")):
         parser.error("--admin wants NAME:PASSWORD, neither part empty")
@@ -66,7 +72,9 @@ def server(options: argparse.Namespace) -> Server:
         config.set("couchdb", "uuid", uuid.uuid4().hex)
     name, _, password = (options.admin or "").partition(":")
     host = options.bind if options.bind not in ("0.0.0.0", "::") else "127.0.0.1"
-    return Server(store, config, {name: password} if name else None, f"http://{host}:{options.port}")
+    made = Server(store, config, {name: password} if name else None, f"http://{host}:{options.port}")
+    made.faults = Faults() if options.faults else None
+    return made
 
 
 def main() -> None:

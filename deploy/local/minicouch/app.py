@@ -5,6 +5,7 @@ import inspect
 import logging
 import os
 import zlib
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
@@ -12,10 +13,12 @@ from . import access
 from .config import Config
 from .database import Database
 from .errors import CouchError
+from .faults import Dropped, Faults
 from .http import Request, Response, dumps, json_response
 from .ids import Uuids
 from .replication import Scheduler
 from .routes import ALLOW, ROUTES, WITHOUT_DATABASE
+from .routes.operations import Updates
 from .routing import Router
 from .sessions import Sessions
 from .store import Store
@@ -40,6 +43,9 @@ class Server:
         self.sessions = Sessions(self, admins or {})
         self.uuids = Uuids()
         self.scheduler = Scheduler(url, config.get("couchdb", "uuid") or "")
+        self.updates = Updates()
+        self.answered: Counter[int] = Counter()
+        self.faults: Faults | None = None
         self.router = Router(ROUTES, ALLOW)
 
     @property
@@ -63,9 +69,13 @@ class Server:
                 response = error_response(error)
         except asyncio.CancelledError:
             raise
+        except Dropped:
+            await _drop(receive)
+            return
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
             response = json_response({"error": "unknown_error", "reason": "internal error, see the log"}, 500)
+        self.answered[response.status] += 1
         await self._send(request, response, receive, send)
 
     async def _answer(self, request: Request, scope: Scope, receive: Receive) -> Response:
@@ -73,6 +83,8 @@ class Server:
         request.receive = receive
         if request.method not in ("GET", "HEAD"):
             request.body = await read_body(request, receive)
+        if self.faults is not None:
+            await self.faults.strike(request.method, request.path)
         if len(request.path) > 8000:
             raise CouchError(414, "too_long", "the request uri is too long")
         request.user = await self.sessions.authenticate(request)
@@ -82,6 +94,7 @@ class Server:
         name = request.params.get("db")
         if name is not None and handler not in WITHOUT_DATABASE:
             request.db = self.database(name)
+            request.db.on_change = self.updates.note
             access.check_database(request, request.db, parts[1] if len(parts) > 1 else None)
         result = handler(request)
         if inspect.isawaitable(result):
@@ -148,6 +161,12 @@ async def _write(body: AsyncIterator[bytes], send: Send) -> None:
 async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+async def _drop(receive: Receive) -> None:
+    """Close the connection unanswered. ASGI has no word for it, so this takes uvicorn's own transport."""
+    receive.__self__.transport.abort()  # type: ignore[attr-defined]
+    await _gone(receive)
 
 
 def _request(scope: Scope) -> Request:

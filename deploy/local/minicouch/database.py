@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import binascii
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ class Database(Documents):
     def __init__(self, name: str, directory: Path) -> None:
         super().__init__(name, directory)
         self.design_generation = 0
+        self.on_change: Callable[[str, str], None] | None = None
         self.listeners: list[asyncio.Future[None]] = []
 
     # reading
@@ -130,6 +132,8 @@ class Database(Documents):
         """Wake whoever waits for changes."""
         if design:
             self.design_generation += 1
+        if self.on_change is not None:
+            self.on_change(self.name, "deleted" if self.deleted else "updated")
         waiting, self.listeners = self.listeners, []
         for waiter in waiting:
             if not waiter.done():

@@ -8,7 +8,9 @@ from . import (
     changes,
     databases,
     documents,
+    faults,
     find,
+    operations,
     replication,
     search,
     server,
@@ -18,6 +20,7 @@ from . import (
 
 MODULES = [
     server, session, databases, documents, attachments, all_docs, bulk, changes, replication, views, find, search,
+    operations, faults,
 ]  # fmt: skip
 ROUTES: list[Route] = [route for module in MODULES for route in module.ROUTES]
 ALLOW: dict[str, str] = {

@@ -39,6 +39,7 @@ def create(request: Request) -> Response:
     if partitioned and name in SYSTEM_NAMES:
         raise bad_request("Cannot partition a system database")
     request.server.store.create(name, partitioned, q, n)
+    request.server.updates.note(name, "created")
     return json_response({"ok": True}, 201, [("Location", request.absolute(request.path))])
 
 

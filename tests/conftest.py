@@ -119,5 +119,7 @@ def service(
         return url
 
     yield start
+    for process in running:
+        process.ask_to_stop()
     for process in reversed(running):
         process.stop()

@@ -62,8 +62,12 @@ class Process:
         self.kill()
         raise RuntimeError(f"{self.name} did not start:\n{self.log.read_text(errors='replace')[-4000:]}")
 
-    def stop(self, seconds: float = 15) -> int:
+    def ask_to_stop(self) -> None:
+        """SIGTERM, without waiting: several processes can end at the same time."""
         self._signal(signal.SIGTERM)
+
+    def stop(self, seconds: float = 15) -> int:
+        self.ask_to_stop()
         try:
             return self.popen.wait(seconds)
         except subprocess.TimeoutExpired:

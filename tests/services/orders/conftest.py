@@ -19,8 +19,8 @@ from services.products.documents import DESIGN as PRODUCTS
 from services.users.documents import DESIGN as USERS
 from shared.couch import Database, Server
 from tests.people import ADDRESS, PASSWORD, Person, register
-from tests.services.worker.processes import Worker
 from tests.processes import ROOT
+from tests.services.worker.processes import Worker
 
 ADMIN = "admin@example.com"
 SETTINGS = {

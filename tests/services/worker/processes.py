@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.processes import Process
 
-WORKER = ["-m", "celery", "-A", "services.worker.app", "worker", "--beat", "--pool", "threads", "--concurrency", "4"]
+WORKER = ["-m", "celery", "-A", "services.worker.app", "worker", "--beat", "--pool", "threads", "--concurrency", "4", "--without-mingle", "--without-gossip"]
 FOLLOWER = ["-m", "services.worker.follower"]
 
 
@@ -32,5 +32,7 @@ class Worker:
         self.running[name] = self.start(name)
 
     def stop(self) -> None:
+        for process in self.running.values():
+            process.ask_to_stop()
         for process in self.running.values():
             process.stop()

@@ -127,9 +127,8 @@ def _answered_by_keys(plan: Plan) -> bool:
     """Does every row of the key range match? True for values in the leading columns and one range behind them."""
     selector, columns = plan.selector, plan.index.columns
     answered = columns[: len(plan.ranges)]
-    for name, condition in (
-        selector[1] if selector and selector[0] == "$and" else [selector] if selector else []
-    ):
+    promised = _conjuncts(plan.index.partial)
+    for name, condition in (part for part in _conjuncts(selector) if part not in promised):
         field = "".join(name) if isinstance(name, tuple) else None
         # Tests on `_id` compare code points, its rows in an index collate.
         exists = condition == ("$exists", True) and field in columns
@@ -137,6 +136,12 @@ def _answered_by_keys(plan: Plan) -> bool:
             return False
     first_open = next((n for n, found in enumerate(plan.ranges) if not found.is_value), len(plan.ranges))
     return all(found.low.open_ended and found.high.open_ended for found in plan.ranges[first_open + 1 :])
+
+
+def _conjuncts(selector: mango.Node | None) -> list[mango.Node]:
+    if not selector:
+        return []
+    return selector[1] if selector[0] == "$and" else [selector]
 
 
 def _key_bounds(plan: Plan, exact: bool) -> tuple[tuple[bytes, str], tuple[bytes, str]]:

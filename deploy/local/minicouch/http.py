@@ -98,7 +98,7 @@ class Request:
 def parse_query(query_string: str) -> dict[str, str]:
     query: dict[str, str] = {}
     if query_string:
-        for part in query_string.split("&"):
+        for part in query_string.replace(";", "&").split("&"):
             if part:
                 key, _, value = part.partition("=")
                 query[unquote_text(key)] = unquote_text(value)

@@ -1,0 +1,286 @@
+"""The pure rules of orders: the transition table, prices, periods, plans, returns, signatures."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from services.orders.clients import signatures
+from services.orders.rules import steps
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.charts import Bar, bar_chart
+from services.orders.rules.identity import orderid_for
+from services.orders.rules.periods import (
+    Span,
+    closed_period,
+    coarsest,
+    just_ended,
+    label,
+    months_between,
+    span,
+)
+from services.orders.rules.pricing import NoSuchProduct, PriceChanged, Terms, check_expected, quote
+from services.orders.rules.progress import (
+    STATUSES,
+    TRANSITIONS,
+    NotPossible,
+    Progress,
+    is_finished,
+    progress_of,
+    require,
+    status_of,
+)
+from services.orders.rules.reports import as_csv, best_sellers, difference, sales_report
+from services.orders.rules.returns import returned_lines
+from services.orders.rules.writing import cancellation_of, delivery_of, dispatch_of, items_of, payment_of
+from shared.couch import Doc
+from shared.errors import Invalid
+from shared.money import money
+
+VERBS = ("pay", "abandon", "dispatch", "cancel", "refund", "deliver", "return")
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def product(productid: str, price: int, delivery: int = 0, currency: str = "GBP") -> Doc:
+    return {
+        "productid": productid, "taxonomy": ["Home"], "name": productid.title(), "price": money(price, currency),
+        "delivery": money(delivery, currency),
+    }  # fmt: skip
+
+
+GOODS = {each["productid"]: each for each in (product("tea", 500, 100), product("pot", 1999, 300))}
+
+
+def order_document(**more: Any) -> Doc:
+    priced = quote([{"productid": "tea", "quantity": 2}, {"productid": "pot", "quantity": 1}], GOODS, Terms())
+    return {
+        "_id": "order1:order", "type": "order", "schema": 1, "orderid": "1", "userid": "u", "basket": priced.lines,
+        "goods": priced.goods, "delivery": priced.delivery, "tax": priced.tax, "total": priced.total,
+        "date": "2026-03-01T12:00:00.000Z", "provider": "sandbox", "fingerprint": "f", **more,
+    }  # fmt: skip
+
+
+def paid_order() -> tuple[Doc, Doc]:
+    order = order_document()
+    return order, payment_of(order, "sandbox", "ref", order["total"], "2026-03-01T12:00:01.000Z")
+
+
+def test_the_table_alone_decides_what_may_happen() -> None:
+    examples = {
+        "placed": Progress(orders=1), "paid": Progress(orders=1, payments=1),
+        "dispatched": Progress(orders=1, payments=1, dispatches=1),
+        "delivered": Progress(orders=1, payments=1, dispatches=1, deliveries=1),
+        "cancelled": Progress(orders=1, payments=1, cancellations=1),
+        "returned": Progress(orders=1, payments=1, dispatches=1, deliveries=1, returns=1),
+    }  # fmt: skip
+    assert set(examples) == set(STATUSES)
+    for status, progress in examples.items():
+        assert status_of(progress) == status
+        for verb in VERBS:
+            if (status, verb) in TRANSITIONS:
+                assert require(progress, verb) in STATUSES
+            else:
+                with pytest.raises(NotPossible) as refused:
+                    require(progress, verb)
+                assert refused.value.extra["order_status"] == status
+
+
+def test_a_list_row_and_an_order_read_whole_have_the_same_progress() -> None:
+    order, payment = paid_order()
+    dispatch = dispatch_of(order, payment, "post", "p1", "2026-03-02T00:00:00.000Z")
+    docs = [order, *items_of(order), payment, dispatch, delivery_of(order, dispatch)]
+    progress = progress_of(docs)
+    assert progress == Progress(
+        orders=1, ordered=3399, paid=3399, units=3, payments=1, dispatches=1, deliveries=1
+    )
+
+
+@pytest.mark.parametrize(
+    ("terms", "delivery", "tax", "total"),
+    [
+        (Terms(), 400, 567, 3399),
+        (Terms(delivery_per="unit"), 500, 583, 3499),
+        (Terms(delivery_per="highest"), 300, 550, 3299),
+        (Terms(free_delivery_from=2999), 0, 500, 2999),
+        (Terms(tax_included=False), 400, 680, 4079),
+        (Terms(tax_basis_points=0), 400, 0, 3399),
+    ],
+)
+def test_totals_follow_the_terms(terms: Terms, delivery: int, tax: int, total: int) -> None:
+    wanted = [
+        {"productid": "tea", "quantity": 1},
+        {"productid": "pot", "quantity": 1},
+        {"productid": "tea", "quantity": 1},
+    ]
+    found = quote(wanted, GOODS, terms)
+    assert [line["quantity"] for line in found.lines] == [2, 1]
+    assert (found.delivery["amount"], found.tax["total"]["amount"], found.total["amount"]) == (
+        delivery,
+        tax,
+        total,
+    )
+
+
+def test_what_cannot_be_priced_is_refused() -> None:
+    with pytest.raises(NoSuchProduct) as unknown:
+        quote([{"productid": "tea", "quantity": 1}, {"productid": "gone", "quantity": 1}], GOODS, Terms())
+    assert list(unknown.value.errors) == ["items.1.productid"]
+    mixed = GOODS | {"sushi": product("sushi", 900, currency="JPY")}
+    with pytest.raises(Invalid):
+        quote([{"productid": "tea", "quantity": 1}, {"productid": "sushi", "quantity": 1}], mixed, Terms())
+    priced = quote([{"productid": "tea", "quantity": 1}], GOODS, Terms())
+    check_expected(priced, money(600, "GBP"))
+    for other in (money(599, "GBP"), money(600, "EUR")):
+        with pytest.raises(PriceChanged):
+            check_expected(priced, other)
+
+
+def test_order_ids_follow_from_whose_key_it_is() -> None:
+    ids = {
+        orderid_for(*whose)
+        for whose in (("a", "k"), ("b", "k"), ("a", "l"), ("a", "k", 2), ("a\nk", ""), ("a", "k\n1"))
+    }
+    assert len(ids) == 6
+    assert orderid_for("a", "k") == orderid_for("a", "k", 1)
+    assert all(len(orderid) == 26 and orderid.isalnum() for orderid in ids)
+
+
+def test_what_an_order_still_calls_for() -> None:
+    order, payment = paid_order()
+    policy, placed = steps.Policy(30, True, 5, 10), [order]
+    assert steps.plan(OrderDocuments(placed), NOON + timedelta(seconds=10), policy) == steps.Plan((), 20.0)
+    assert steps.plan(OrderDocuments(placed), NOON + timedelta(seconds=30), policy).due == (steps.RECONCILE,)
+    paid = [*placed, payment]
+    assert steps.plan(OrderDocuments(paid), NOON + timedelta(seconds=1), policy) == steps.Plan(
+        (steps.CONFIRM,), 5.0
+    )
+    assert steps.plan(OrderDocuments(paid), NOON + timedelta(seconds=6), policy).due == (
+        steps.CONFIRM,
+        steps.DISPATCH,
+    )
+    by_hand = steps.Policy(30, False, 5, 10)
+    assert steps.plan(OrderDocuments(paid), NOON + timedelta(hours=1), by_hand) == steps.Plan(
+        (steps.CONFIRM,)
+    )
+    imported = [order, {**payment, "imported": True}]
+    assert steps.plan(OrderDocuments(imported), NOON + timedelta(hours=1), policy) == steps.Plan()
+    gone = [order, cancellation_of(order, "abandoned", "", "shop", was_paid=False)]
+    assert steps.plan(OrderDocuments(gone), NOON + timedelta(hours=1), policy) == steps.Plan()
+
+
+def test_the_sweep_passes_over_what_is_finished_or_waits() -> None:
+    policy, placed = steps.Policy(30, True, 5, 10), "2026-03-01T12:00:00.000Z"
+    waiting = Progress(orders=1, payments=1, notices=1)
+    assert steps.may_be_due(waiting, placed, NOON + timedelta(seconds=4), policy) is False
+    assert steps.may_be_due(waiting, placed, NOON + timedelta(seconds=6), policy) is True
+    unpaid = Progress(orders=1)
+    assert steps.may_be_due(unpaid, placed, NOON + timedelta(seconds=29), policy) is False
+    assert steps.may_be_due(unpaid, placed, NOON + timedelta(seconds=31), policy) is True
+    done = Progress(orders=1, payments=1, dispatches=1, deliveries=1, notices=3)
+    assert is_finished(done)
+    assert steps.may_be_due(done, placed, NOON, policy) is None
+    assert steps.may_be_due(done._replace(refunds=1, refunded=5), placed, NOON, policy) is True
+
+
+def test_periods() -> None:
+    assert [label(key) for key in ([], [2026], [2026, 1], [2026, 1, 31], [2026, 1, 31, 13])] == [
+        "total", "2026", "2026-01", "2026-01-31", "2026-01-31T13",
+    ]  # fmt: skip
+    found = span("2026-01", "2026-03-01")
+    assert found == Span(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC))
+    assert found.first_key() == [2026, 1, 1, 0, 0, 0]
+    assert found.last_key() == [2026, 2, 28, 23, 59, 59, {}]
+    assert [coarsest(span(*edges)) for edges in ((None, None), ("2025", "2026"), ("2025-01", "2026-02"), ("2026-01-02", None))] == [
+        "all", "year", "month", "day",
+    ]  # fmt: skip
+    assert [part.as_text()[0][:10] for part in months_between(span("2025-12-15", "2026-02-02"))] == [
+        "2025-12-15", "2026-01-01", "2026-02-01",
+    ]  # fmt: skip
+    assert closed_period("month", "2026-12").end == datetime(2027, 1, 1, tzinfo=UTC)
+    assert just_ended(datetime(2026, 3, 1, 0, 10, tzinfo=UTC)) == [
+        ("day", "2026-02-28"),
+        ("month", "2026-02"),
+    ]
+    for wrong in (("2026-02", "2026-01"), ("yesterday", None), ("2026-13", None), ("9999-12-31", None)):
+        with pytest.raises(Invalid):
+            span(*wrong)
+    with pytest.raises(Invalid):
+        coarsest(span("2026-01-01T10:00:00Z", None))
+
+
+def test_reports_keep_currencies_apart() -> None:
+    rows = [
+        {"key": [2026, 1], "value": {"GBP": [2, 5, 300, 100], "USD": [1, 1, 50, 0]}},
+        {"key": [2026, 2], "value": {"GBP": [1, 1, 10, 0]}},
+    ]
+    report = sales_report(rows)
+    assert report["total"] is None
+    assert [(group["currency"], group["total"]["net"]["amount"]) for group in report["groups"]] == [
+        ("GBP", 210),
+        ("USD", 50),
+    ]
+    pounds = sales_report(rows, "GBP")
+    assert [row["period"] for row in pounds["rows"]] == ["2026-01", "2026-02"]
+    assert pounds["total"]["orders"] == 3
+    assert sales_report([], "EUR")["total"]["gross"] == {"amount": 0, "currency": "EUR"}
+    assert difference(report["groups"], report["groups"]) == []
+    assert difference(pounds["groups"], report["groups"])[0]["gross"] == {"amount": 50, "currency": "USD"}
+
+
+def test_best_sellers_add_up_what_is_one_product() -> None:
+    rows = [
+        {"key": ["day", 2026, 1, 1, "GBP", "tea", "Tea"], "value": [3, 300]},
+        {"key": ["day", 2026, 1, 2, "GBP", "tea", "Green tea"], "value": [2, 250]},
+        {"key": ["day", 2026, 1, 2, "GBP", "pot", "Pot"], "value": [4, 900]},
+        {"key": ["day", 2026, 1, 2, "GBP", "back", "Sent back"], "value": [0, 0]},
+    ]
+    found = best_sellers(rows, 10)
+    assert [(row["productid"], row["name"], row["units"], row["revenue"]["amount"]) for row in found] == [
+        ("tea", "Green tea", 5, 550), ("pot", "Pot", 4, 900),
+    ]  # fmt: skip
+
+
+def test_csv_is_for_people_and_runs_no_formulas() -> None:
+    text = as_csv(
+        [
+            {"name": "=HYPERLINK()", "units": 2, "revenue": money(-105, "GBP")},
+            {"name": "a,b", "units": 1, "revenue": money(7, "JPY")},
+        ]
+    )
+    assert text == 'name,units,revenue,currency\r\n\'=HYPERLINK(),2,-1.05,GBP\r\n"a,b",1,7,JPY\r\n'
+
+
+def test_charts_are_wellformed_and_escaped() -> None:
+    picture = ElementTree.fromstring(bar_chart("Net <sales>", [Bar("a&b", 3.0, "<3>"), Bar("c", 0, "none")]))
+    assert picture.tag.endswith("svg")
+    assert len([part for part in picture if part.tag.endswith("rect")]) == 3
+    assert ElementTree.fromstring(bar_chart("Empty", [])) is not None
+
+
+def test_more_cannot_come_back_than_was_bought() -> None:
+    basket, wanted = order_document()["basket"], [{"productid": "tea", "quantity": 1}]
+    first = returned_lines(basket, [], wanted)
+    assert first == [{"productid": "tea", "name": "Tea", "quantity": 1, "amount": 500}]
+    returned_lines(basket, [{"lines": first}], wanted)
+    for earlier, more in (
+        ([{"lines": first}, {"lines": first}], wanted),
+        ([], [{"productid": "sofa", "quantity": 1}]),
+    ):
+        with pytest.raises(Invalid):
+            returned_lines(basket, earlier, more)
+
+
+def test_webhook_signatures() -> None:
+    body, now = b'{"event":1}', int(datetime.now(UTC).timestamp())
+    header = signatures.sign("secret", body)
+    signatures.check("secret", header, body, 300)
+    signatures.check("secret", f"{header},v1={'0' * 64}", body, 300)
+    bad = [
+        (header, b'{"event":2}', "secret"), (header, body, "other"), (signatures.sign("secret", body, now - 301), body, "secret"),
+        (signatures.sign("secret", body, now + 400), body, "secret"), ("", body, "secret"), (None, body, "secret"),
+        ("t=1,v1=zz", body, "secret"), (header.replace("t=", "t=1,t="), body, "secret"), (signatures.sign("", body), body, ""),
+    ]  # fmt: skip
+    for sent, content, secret in bad:
+        with pytest.raises(signatures.BadSignature):
+            signatures.check(secret, sent, content, 300)

@@ -9,7 +9,7 @@ UV_COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 
 	--no-emit-index-url --no-annotate --no-header --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run seed test lint check check-deploy env backup restore lock format clean
+.PHONY: help setup run seed test test-conformance test-faults test-load test-browser test-deployment bench lint check check-deploy env backup restore lock format clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,7 +34,28 @@ seed: setup ## load the sample shop into the shop that runs
 	@$(BIN)/python -m deploy.local seed
 
 test: setup ## every quick suite, against real processes
-	@$(PYTEST) -m "not faults and not load and not conformance and not browser and not bench"
+	@$(PYTEST)
+
+test-conformance: setup ## minicouch against the recorded behaviour of CouchDB (COUCH_URL: a real one instead)
+	@$(PYTEST) -m conformance
+
+test-faults: setup ## processes killed, databases away, Redis emptied
+	@$(PYTEST) -m faults
+
+test-load: setup ## large imports and long histories
+	@$(PYTEST) -m load
+
+test-browser: setup ## the pages in a real browser
+	@$(PYTEST) -m browser
+
+test-deployment: setup ## the commands and environment of compose and Kubernetes as plain processes
+	@$(PYTEST) -m deployment
+
+bench: setup ## the shop's requests beside a bare Flask, the peers' figures, memory and cold start
+	@$(BIN)/python -m tests.bench.shop
+
+bench-minicouch: setup ## minicouch beside the CouchDB that COUCH_URL names: requests a second and their ratio
+	@$(BIN)/python -m tests.bench.minicouch
 
 check: setup lint ## lint, formatting, import rules, lock files
 	@$(BIN)/python -m deploy.checks.locks
@@ -61,9 +82,10 @@ lock: setup ## write both lock files again from pyproject.toml
 	@$(UV_COMPILE) --extra local --extra dev -o requirements.lock
 	@$(UV_COMPILE) -c requirements.lock -o deploy/requirements.lock
 
-format: setup ## put the code into its format
+format: setup ## put the code into its format, and the settings tables into README.md
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix --quiet .
+	@$(BIN)/python -m tests.readme
 
 clean: ## forget everything a run left behind (.local), and caches
 	rm -rf .local .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -26,7 +26,7 @@ Part = tuple[bool, list[Any]]  # (True, rows) or (False, states)
 END_DOCID = "\U0010ffff\U0010ffff"
 BEGIN: Position = (b"", "")
 END: Position = (b"\xff", "")
-FAN = 64
+FAN = 32
 EXACT = 0
 EMPTY: Any = object()
 MAX_LEVELS = 8
@@ -112,7 +112,7 @@ def rank(db: sqlite3.Connection, view: int, depth: int, position: Position) -> i
     for level in range(depth, 0, -1):
         entries = _entries(db, view, level, start, position, "key, docid, count")
         if entries:
-            total += sum(entry[2] for entry in entries[:-1])
+            total += sum([entry[2] for entry in entries[:-1]])
             start = entries[-1][:2]
     sql = f"SELECT count(*) FROM rows_{view} WHERE (key, docid) >= (?, ?) AND (key, docid) < (?, ?)"
     return total + db.execute(sql, (*start, *position)).fetchone()[0]
@@ -155,9 +155,9 @@ def _cover(db: sqlite3.Connection, view: int, level: int, lo: Position, hi: Posi
         return
     yield from _cover(db, view, level - 1, lo, entries[0][:2])
     whole = entries if hi == END else entries[:-1]
-    states = [orjson.loads(state) for _, _, count, state in whole if count]
+    states = b",".join([state for _, _, count, state in whole if count])
     if states:
-        yield False, states
+        yield False, orjson.loads(b"[" + states + b"]")
     if hi != END:
         yield from _cover(db, view, level - 1, entries[-1][:2], hi)
 

@@ -84,7 +84,7 @@ def parse(ddoc: dict[str, Any], db_partitioned: bool, db: Database | None = None
         reduce = view.get("reduce")
         views[name] = View(
             number,
-            reducer_for(reduce, f"{db.name if db else ''}/{ddoc['_id']}/_view/{name}") if reduce else None,
+            reducer_for(reduce) if reduce else None,
         )
     design = Design(
         ddoc["_id"],
@@ -98,8 +98,8 @@ def parse(ddoc: dict[str, Any], db_partitioned: bool, db: Database | None = None
     return design
 
 
-def reducer_for(source: str, context: str) -> Reducer:
-    return built_in(source, sort_key, context) if source.startswith(BUILT_IN) else CustomReduce(source)
+def reducer_for(source: str) -> Reducer:
+    return built_in(source, sort_key) if source.startswith(BUILT_IN) else CustomReduce(source)
 
 
 def _spec(

@@ -118,11 +118,11 @@ def _converted(kind: Any, name: str, text: str) -> Any:
             return kind(text)
         except ValueError:
             raise ValueError(f"{name} is {text!r}: use a number.") from None
-    return Path(text) if kind is Path else text
+    return Path(text) if kind in (Path, Path | None) else text
 
 
 def _shown_default(item: Field) -> str:
     local = item.metadata["local_default"]
     if item.default is not MISSING:
-        return "" if item.default == "" else f"`{item.default}`"
+        return "" if item.default in ("", None) else f"`{item.default}`"
     return "required" if local is MISSING or item.metadata["secret"] else f"required (local: `{local}`)"

@@ -3,10 +3,12 @@
 import os
 
 from celery import Celery
-from celery.signals import setup_logging
+from celery.signals import heartbeat_sent, setup_logging
 
 from services.orders import tasks as orders
+from services.products import tasks as products
 from services.users import tasks as users
+from services.worker.heartbeat import Heartbeat
 from services.worker.schedule import keep_time
 from services.worker.settings import Settings
 from shared.jobs import open_queue
@@ -19,7 +21,10 @@ def create_worker(settings: Settings | None = None) -> Celery:
     settings = settings or load(Settings, os.environ)
     queue = open_queue(settings.redis_url)
     setup_logging.connect(lambda **_: log_as_json("worker", settings.log_level), weak=False)
+    heartbeat = Heartbeat(settings.heartbeat_file)
+    heartbeat_sent.connect(lambda **_: heartbeat.beat(), weak=False)
     orders.register(queue)
+    products.register(queue)
     users.register(queue)
     keep_time(queue)
     return queue

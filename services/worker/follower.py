@@ -18,6 +18,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from services.orders import tasks as orders
+from services.worker.heartbeat import Heartbeat
 from services.worker.leases import Leases
 from services.worker.settings import Settings
 from shared.couch import Change, Database, DatabaseDesign, Server
@@ -42,11 +43,13 @@ class ShardFollower:
         self._database, self._feed, self._queue = database, feed, queue
         self._leases, self._shard, self._shards = leases, shard, shards
         self._checkpoint = f"follower-{shard}-of-{shards}"
+        self.turned = time.monotonic()
         self._selector = {**feed.selector, "type": {"$in": sorted(feed.routes)}}
 
     def follow(self, stop: Event) -> None:
         """Until `stop`: takes the shard when it may, and works through its changes."""
         while not stop.is_set():
+            self.turned = time.monotonic()
             try:
                 if self._leases.hold(self._shard):
                     self._work(stop)
@@ -59,6 +62,7 @@ class ShardFollower:
     def _work(self, stop: Event) -> None:
         place = self._database.get_local(self._checkpoint) or {"since": "0"}
         while not stop.is_set() and self._leases.hold(self._shard):
+            self.turned = time.monotonic()
             found = self._database.changes(
                 place["since"], limit=BATCH, wait=WAIT_SECONDS, include_docs=True, selector=self._selector
             )
@@ -93,10 +97,9 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     leases = Leases(Redis.from_url(settings.redis_url), settings.follower_shards)
-    threads = [
-        Thread(target=follower.follow, args=(stop,), daemon=True)
-        for follower in _followers(settings, server, open_queue(settings.redis_url), leases)
-    ]
+    followers = _followers(settings, server, open_queue(settings.redis_url), leases)
+    threads = [Thread(target=follower.follow, args=(stop,), daemon=True) for follower in followers]
+    heartbeat = Heartbeat(settings.heartbeat_file, *(lambda one=one: one.turned for one in followers))
     for thread in threads:
         thread.start()
     log.info("following the changes of %s", orders.FEED.database)
@@ -104,6 +107,7 @@ def main() -> int:
         if not all(thread.is_alive() for thread in threads):
             log.error("a follower ended; so do we, to be started again")
             return 1
+        heartbeat.beat()
     leases.leave()
     return 0
 

@@ -1,6 +1,7 @@
 """Settings of the worker's own two processes; the jobs read those of their services."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from shared.settings import DatabaseSettings, setting
 
@@ -13,4 +14,7 @@ class Settings(DatabaseSettings):
         "FOLLOWER_SHARDS",
         2,
         "into how many parts the changes are dealt among followers; the same for all of them",
+    )
+    heartbeat_file: Path | None = setting(
+        "HEARTBEAT_FILE", None, "touched every few seconds while the process works, for a container's health check"
     )

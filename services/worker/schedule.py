@@ -12,8 +12,11 @@ from shared.jobs import (
     DEEP_SWEEP_ORDERS,
     FINISH_ERASURES,
     REMOVE_EXPIRED,
+    SETTLE_PRODUCT_CONFLICTS,
     SETTLE_USER_CONFLICTS,
+    SUM_UP_PRODUCTS,
     SWEEP_ORDERS,
+    SWEEP_RESERVATIONS,
 )
 
 
@@ -31,6 +34,9 @@ TIMETABLE: Final = (
     Row("unfinished orders of the last hundred days", DEEP_SWEEP_ORDERS, crontab(minute="17")),
     Row("indexes of orders up to date", CATCH_UP, 60.0),
     Row("close the books of yesterday and last month", CLOSE_BOOKS, crontab(hour="0", minute="10")),
+    Row("stock and ratings shown on products", SUM_UP_PRODUCTS, 2.0),
+    Row("reservations whose time is up", SWEEP_RESERVATIONS, 60.0),
+    Row("products and stock that replicas changed apart", SETTLE_PRODUCT_CONFLICTS, 30.0),
     Row("accounts that replicas changed apart", SETTLE_USER_CONFLICTS, 30.0),
     Row("unfinished erasures", FINISH_ERASURES, 60.0),
     Row("expired sessions and one-time tokens", REMOVE_EXPIRED, crontab(minute="37")),

@@ -12,11 +12,26 @@ from services.products.store import Store
 from shared.clock import iso, timestamp
 from shared.couch import Doc, NoSuchDocument, UpdateConflict, time_ordered_id
 
-CHECKPOINT = "reservations-swept"
+SWEPT, SUMMED_UP = "reservations-swept", "products-summed-up"
+FEED_PAGE = 500
 PAGE = 200
 LOOK_BACK = timedelta(hours=1)
 SETTLE_AFTER = timedelta(seconds=30)
 _TRIES = 3
+
+
+def sum_up(store: Store) -> int:
+    """Follows movements and reviews from where it stopped last, and refreshes their products; returns how many had changed."""
+    changed = 0
+    while True:
+        place = store.ledger.checkpoint(SUMMED_UP)
+        found = store.catalogue.movements_and_reviews(place.get("since", "0"), FEED_PAGE)
+        docs = [row.doc for row in found.rows if row.doc]
+        changed += refresh(store, {(tuple(doc["taxonomy"]), doc["productid"]) for doc in docs})
+        if found.last_seq != place.get("since"):
+            store.ledger.keep_checkpoint(SUMMED_UP, {**place, "since": found.last_seq})
+        if len(found.rows) < FEED_PAGE:
+            return changed
 
 
 def refresh(store: Store, products: Iterable[tuple[Sequence[str], str]]) -> int:
@@ -53,7 +68,7 @@ def sweep(store: Store, now: datetime) -> dict[str, int]:
     A reservation is ended in one sweep and its goods go back in a later one, SETTLE_AFTER the end was written: a sale
     that was written at the same moment elsewhere in the cluster is seen by then, and wins.
     """
-    start = store.ledger.checkpoint(CHECKPOINT).get("until", "")
+    start = store.ledger.checkpoint(SWEPT).get("until", "")
     cursor, ended, given_back = None, 0, 0
     while True:
         page = store.ledger.reservations(start, iso(now), PAGE, cursor)
@@ -62,8 +77,8 @@ def sweep(store: Store, now: datetime) -> dict[str, int]:
         if page.next is None:
             break
         cursor = page.next
-    kept = store.ledger.checkpoint(CHECKPOINT)
-    store.ledger.keep_checkpoint(CHECKPOINT, {**kept, "until": iso(now - LOOK_BACK)})
+    kept = store.ledger.checkpoint(SWEPT)
+    store.ledger.keep_checkpoint(SWEPT, {**kept, "until": iso(now - LOOK_BACK)})
     return {"ended": ended, "given_back": given_back}
 
 

@@ -2,17 +2,18 @@
 
 from dataclasses import dataclass
 
-from redis import Redis
-
+from services.products.documents import DESIGN
+from services.products.settings import Settings
 from services.products.store.catalogue import Catalogue
 from services.products.store.ledger import Ledger
 from services.products.store.menu import MenuCache
 from services.products.store.pictures import Pictures
 from services.products.store.progress import Progress
 from services.products.store.reviews import Reviews
-from shared.couch import Database
+from shared.couch import Server
+from shared.web.redis import open_redis
 
-__all__ = ["Catalogue", "Ledger", "MenuCache", "Pictures", "Progress", "Reviews", "Store", "open_store"]
+__all__ = ["Catalogue", "Ledger", "MenuCache", "Pictures", "Progress", "Reviews", "Store", "open_server", "open_store"]
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,21 @@ class Store:
     progress: Progress
 
 
-def open_store(database: Database, redis: Redis, menu_seconds: int = 300) -> Store:
+def open_server(settings: Settings, patience: float = 2.5) -> Server:
+    """`patience`: seconds a call may take, its retries included. No connection is made."""
+    return Server(
+        settings.couch_url, username=settings.couch_username, password=settings.couch_password,
+        apikey=settings.couch_apikey, prefix=settings.database_prefix, patience=patience,
+    )  # fmt: skip
+
+
+def open_store(settings: Settings, server: Server) -> Store:
+    database, redis = server.open(DESIGN), open_redis(settings.redis_url)
     return Store(
         catalogue=Catalogue(database),
         ledger=Ledger(database, redis),
         reviews=Reviews(database),
         pictures=Pictures(database),
-        menu=MenuCache(redis, database.name, menu_seconds),
+        menu=MenuCache(redis, database.name, settings.menu_seconds),
         progress=Progress(redis, database.name),
     )

@@ -18,8 +18,19 @@ from services.products.documents import (
     price_prefix,
 )
 from services.products.rules.categories import below
+from services.products.rules.ledger import CREATED
 from services.products.rules.product import one_each, supersedes
-from shared.couch import Database, Doc, FindIndex, NoSuchDocument, Page, SearchPage, SearchQuery, Written
+from shared.couch import (
+    Changes,
+    Database,
+    Doc,
+    FindIndex,
+    NoSuchDocument,
+    Page,
+    SearchPage,
+    SearchQuery,
+    Written,
+)
 
 _ORDERS: Final[dict[str, tuple[FindIndex, str]]] = {
     "name": (BY_NAME, "asc"),
@@ -133,8 +144,10 @@ class Catalogue:
     def delete(self, docid: str, rev: str) -> None:
         self._database.delete(docid, rev)
 
-    def changes(self, since: str, limit: int, wait: float = 0) -> Any:
-        return self._database.changes(since, limit=limit, wait=wait)
+    def movements_and_reviews(self, since: str, limit: int) -> Changes:
+        """What changed stock and ratings since a place in the changes feed, for the worker; not the first stock of new products."""
+        selector = {"type": {"$in": ["movement", "review"]}, "reason": {"$ne": CREATED}}
+        return self._database.changes(since, limit=limit, selector=selector)
 
     def _places(self, productids: Sequence[str]) -> list[Doc]:
         rows = self._database.across_partitions.view(BY_PRODUCTID, keys=list(productids), include_docs=True)

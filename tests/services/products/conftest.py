@@ -16,6 +16,9 @@ import urllib3
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from services.products.documents import DESIGN
+from services.products.settings import Settings
+from services.products.store import Store, open_server, open_store
+from shared.settings import load
 
 KEY = Ed25519PrivateKey.generate()
 SERVICE = {"Authorization": "Service a service secret of this test run"}
@@ -29,6 +32,12 @@ def token(userid: str = "u1", *roles: str) -> dict[str, str]:
 
 
 ADMIN = ("admin", "admin")
+
+
+def open_as_worker(environment: dict[str, str]) -> Store:
+    """The same database and Redis that the service uses, as the worker has them."""
+    settings = load(Settings, environment)
+    return open_store(settings, open_server(settings, 30))
 
 
 @dataclass

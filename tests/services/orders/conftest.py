@@ -154,3 +154,10 @@ def until(met: Callable[[], Any], seconds: float = 30) -> Any:
             return found
         time.sleep(0.1)
     raise AssertionError(f"not within {seconds} s")
+
+
+def clone(person: Person) -> requests.Session:
+    """The same person in a session of its own, for a thread."""
+    session = requests.Session()
+    session.headers["Authorization"] = person.headers["Authorization"]
+    return session

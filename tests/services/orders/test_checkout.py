@@ -7,7 +7,7 @@ import requests
 
 from shared.couch import Database
 from tests.people import Person, add_address
-from tests.services.orders.conftest import Shop, calls
+from tests.services.orders.conftest import Shop, calls, clone
 
 
 def kinds(database: Database, orderid: str) -> list[str]:
@@ -92,13 +92,6 @@ def test_fifty_requests_with_one_key_make_one_order_and_one_charge(
     assert kinds(database, orderid) == ["customer", "item1", "order", "payment"]
     assert [doc["status"] for doc in ledger.partition(f"order{orderid}").all()] == ["paid"]
     assert shop.stock(product) == 99
-
-
-def clone(person: Person) -> requests.Session:
-    """The same person in a session of its own, for a thread."""
-    session = requests.Session()
-    session.headers["Authorization"] = person.headers["Authorization"]
-    return session
 
 
 def test_the_last_ten_are_sold_ten_times(shop: Shop, customer: Person) -> None:

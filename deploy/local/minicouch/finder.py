@@ -20,7 +20,7 @@ FIRST_BATCH = 64
 BATCH = 1000
 QUICK_ROWS = 200
 PLANS_KEPT = 256
-NOTHING = b'{"docs":[\r\n]}\r\n'
+NOTHING = b'{"docs":[\r\n]}\r\n\n'
 _INDEXES, _PLANS = "mango indexes", "mango plans"
 _EXACT_OPERATORS = {"$eq", "$lt", "$lte", "$gt", "$gte"}
 Document = dict[str, Any]
@@ -363,5 +363,5 @@ def render(scan: Scan, answer: Answer) -> bytes:
         parts += [b',\r\n"execution_stats": ', orjson.dumps(answer.stats.to_json())]
     if answer.warnings:
         parts += [b',\r\n"warning": ', orjson.dumps("\n".join(answer.warnings))]
-    parts.append(b"}\r\n")
+    parts.append(b"}\r\n\n")
     return b"".join(parts)

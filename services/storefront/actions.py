@@ -56,7 +56,9 @@ def session_from(tokens: dict, name: str) -> Session:
     return Session(tokens["access_token"], tokens["refresh_token"], expires, name, str(claims["sub"]), roles)
 
 
-def log_in(services: Services, email: str, password: str, address: str, basket: Mapping[str, int]) -> tuple[Session, int]:
+def log_in(
+    services: Services, email: str, password: str, address: str, basket: Mapping[str, int]
+) -> tuple[Session, int]:
     """A session, and how many things its basket holds once the guest's basket is merged in. Raises Unauthorized."""
     users = services.users
     session = session_from(users.log_in(email, password, address), "")
@@ -85,7 +87,9 @@ class Refresher:
         if session.expires - LEEWAY > time.time():
             return session
         name = hashlib.sha256(session.refresh.encode()).hexdigest()
-        box = Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"storefront" + session.refresh.encode()).digest()))
+        box = Fernet(
+            base64.urlsafe_b64encode(hashlib.sha256(b"storefront" + session.refresh.encode()).digest())
+        )
         ends = time.monotonic() + self._patience
         while time.monotonic() < ends:
             if kept := self._redis.get(f"storefront:renewed:{name}"):
@@ -153,7 +157,9 @@ class Shelves:
 
     def __init__(self, products: Products, seconds: float) -> None:
         self._menu = Kept(lambda: taxonomy.menu(products.categories(MENU_DEPTH)["children"]), seconds)
-        self._window = Kept(lambda: taxonomy.one_of_each(products.search(WINDOW)["items"], IN_WINDOW), seconds)
+        self._window = Kept(
+            lambda: taxonomy.one_of_each(products.search(WINDOW)["items"], IN_WINDOW), seconds
+        )
 
     def menu(self) -> taxonomy.Menu:
         """The departments; none while products has never answered, since every page shows them."""
@@ -195,7 +201,11 @@ class Basket:
 
     @property
     def buyable(self) -> bool:
-        return bool(self.lines) and all(line.product and not line.short for line in self.lines) and len(self.currencies) == 1
+        return (
+            bool(self.lines)
+            and all(line.product and not line.short for line in self.lines)
+            and len(self.currencies) == 1
+        )
 
     @property
     def currencies(self) -> set[str]:

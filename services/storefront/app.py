@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from flask import Flask
+from flask.sessions import SecureCookieSessionInterface
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from services.storefront.actions import Refresher, Shelves
@@ -31,6 +32,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     services = open_services(settings)
     app = Service("storefront", settings, nullcontext)
     log_as_json("storefront", settings.log_level)
+    app.session_interface = SecureCookieSessionInterface()
     app.config.update(
         SESSION_COOKIE_NAME="aisle_visit", SESSION_COOKIE_SAMESITE="Lax", SESSION_COOKIE_SECURE=settings.secure_cookies,
         SESSION_REFRESH_EACH_REQUEST=False, PERMANENT_SESSION_LIFETIME=timedelta(days=settings.session_days),
@@ -47,7 +49,12 @@ def create_app(settings: Settings | None = None) -> Flask:
     register_frame(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
-    checks = {"users": services.users.ready, "products": services.products.ready, "orders": services.orders.ready, "redis": redis.ping}
+    checks = {
+        "users": services.users.ready,
+        "products": services.products.ready,
+        "orders": services.orders.ready,
+        "redis": redis.ping,
+    }
     app.register_blueprint(health_blueprint(checks))
     app.add_url_rule("/metrics", "metrics", metrics_answer)
     hops = settings.proxy_hops

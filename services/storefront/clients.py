@@ -56,16 +56,22 @@ class Products(Client):
         return json_of(answer), answer.headers.get("ETag", "")
 
     def reviews(self, productid: str, cursor: str = "") -> dict:
-        return self.http.get(f"/v1/products/{segment(productid)}/reviews", given(limit=10, cursor=cursor), token=NOBODY)
+        return self.http.get(
+            f"/v1/products/{segment(productid)}/reviews", given(limit=10, cursor=cursor), token=NOBODY
+        )
 
     def review(self, token: str, productid: str, body: dict) -> dict:
         return self.http.post(f"/v1/products/{segment(productid)}/reviews", body, token=token)
 
     def lookup(self, productids: list[str]) -> dict:
-        return self.http.post("/v1/products/lookup", {"productids": productids}, idempotent=True, token=NOBODY)
+        return self.http.post(
+            "/v1/products/lookup", {"productids": productids}, idempotent=True, token=NOBODY
+        )
 
     def picture(self, path: str, etag: str) -> Answer:
-        return self.http.fetch("GET", path, token=NOBODY, headers={"Accept": "image/*", **given(**{"If-None-Match": etag})})
+        return self.http.fetch(
+            "GET", path, token=NOBODY, headers={"Accept": "image/*", **given(**{"If-None-Match": etag})}
+        )
 
     def create(self, token: str, body: dict) -> dict:
         return self.http.post("/v1/products", body, token=token)
@@ -83,11 +89,15 @@ class Products(Client):
 
     def import_lines(self, token: str, lines: bytes) -> dict:
         headers = {"Content-Type": "application/x-ndjson"}
-        answer = self.http.fetch("POST", "/v1/products/import", lines, token=token, headers=headers, deadline=IMPORT_SECONDS)
+        answer = self.http.fetch(
+            "POST", "/v1/products/import", lines, token=token, headers=headers, deadline=IMPORT_SECONDS
+        )
         return json_of(answer)
 
     def export(self, token: str) -> Answer:
-        return self.http.fetch("GET", "/v1/products/export", token=token, headers={"Accept": "*/*"}, deadline=IMPORT_SECONDS)
+        return self.http.fetch(
+            "GET", "/v1/products/export", token=token, headers={"Accept": "*/*"}, deadline=IMPORT_SECONDS
+        )
 
 
 class Users(Client):
@@ -103,7 +113,9 @@ class Users(Client):
         self.http.post("/v1/users/verify/resend", {"email": email}, token=NOBODY, client_address=address)
 
     def log_in(self, email: str, password: str, address: str) -> dict:
-        return self.http.post("/v1/sessions", {"email": email, "password": password}, token=NOBODY, client_address=address)
+        return self.http.post(
+            "/v1/sessions", {"email": email, "password": password}, token=NOBODY, client_address=address
+        )
 
     def refresh(self, refresh_token: str) -> dict:
         return self.http.post("/v1/sessions/refresh", {"refresh_token": refresh_token}, token=NOBODY)
@@ -158,7 +170,11 @@ class Users(Client):
         return self.http.get("/v1/admin/staff", token=token)
 
     def set_role(self, token: str, email: str, role: str) -> dict:
-        return self.http.post("/v1/admin/staff", {"email": email, "roles": ["customer", role] if role != "customer" else ["customer"]}, token=token)
+        return self.http.post(
+            "/v1/admin/staff",
+            {"email": email, "roles": ["customer", role] if role != "customer" else ["customer"]},
+            token=token,
+        )
 
 
 class Orders(Client):
@@ -178,7 +194,9 @@ class Orders(Client):
         return self.http.post(f"/v1/orders/{segment(orderid)}/cancellation", {}, token=token, deadline=10)
 
     def give_back(self, token: str, orderid: str, items: list[dict]) -> dict:
-        return self.http.post(f"/v1/orders/{segment(orderid)}/returns", {"items": items}, token=token, deadline=10)
+        return self.http.post(
+            f"/v1/orders/{segment(orderid)}/returns", {"items": items}, token=token, deadline=10
+        )
 
     def all(self, token: str, **filters: Any) -> dict:
         return self.http.get("/v1/admin/orders", given(**filters), token=token)
@@ -228,7 +246,9 @@ class Services:
 
     def together(self, **calls: Callable[[], Any]) -> dict[str, Any]:
         """Runs independent calls side by side and answers under the same names. Raises the first error after all are done."""
-        running = {name: self.pool.submit(contextvars.copy_context().run, call) for name, call in calls.items()}
+        running = {
+            name: self.pool.submit(contextvars.copy_context().run, call) for name, call in calls.items()
+        }
         found = {name: (future.exception(), future) for name, future in running.items()}
         for error, _ in found.values():
             if error is not None:

@@ -73,7 +73,15 @@ def _wrong(item: Field, text: str) -> str:
 
 
 EMAIL = Field("email", "E-mail", "email", autocomplete="email", most=254)
-NEW_PASSWORD = Field("password", "Password", "password", autocomplete="new-password", least=8, most=128, help="8 characters or more.")
+NEW_PASSWORD = Field(
+    "password",
+    "Password",
+    "password",
+    autocomplete="new-password",
+    least=8,
+    most=128,
+    help="8 characters or more.",
+)
 
 REGISTER = (Field("name", "Your name", autocomplete="name", most=100), EMAIL, NEW_PASSWORD)
 LOGIN = (EMAIL, Field("password", "Password", "password", autocomplete="current-password", most=128))
@@ -84,12 +92,24 @@ ERASE = (Field("password", "Your password", "password", autocomplete="current-pa
 
 ADDRESS = (
     Field("name", "Name of this address", help="Such as Home or Work.", most=100),
-    Field("address", "Address", "textarea", autocomplete="street-address", help="As on an envelope, one line below the other.", most=500),
+    Field(
+        "address",
+        "Address",
+        "textarea",
+        autocomplete="street-address",
+        help="As on an envelope, one line below the other.",
+        most=500,
+    ),
     Field("default", "Deliver here unless I say otherwise", "check", required=False),
 )
 
 REVIEW = (
-    Field("stars", "Your rating", "select", options=tuple((str(number), f"{number} of 5") for number in (5, 4, 3, 2, 1))),
+    Field(
+        "stars",
+        "Your rating",
+        "select",
+        options=tuple((str(number), f"{number} of 5") for number in (5, 4, 3, 2, 1)),
+    ),
     Field("title", "In a few words", required=False, most=100),
     Field("text", "What should others know?", "textarea", required=False, most=2000),
 )
@@ -108,16 +128,26 @@ PRODUCT = (
     Field("image", "Picture", required=False, most=1000, help="An https address, or a path on this site."),
 )
 STOCK = (
-    Field("delta", "Add or take away", inputmode="numeric", most=9, help="12 adds twelve, -3 takes three away."),
+    Field(
+        "delta", "Add or take away", inputmode="numeric", most=9, help="12 adds twelve, -3 takes three away."
+    ),
     Field("reason", "Why", help="Such as: delivery from the supplier, broken."),
 )
 DISPATCH = (Field("courier", "Courier", most=60), Field("courierid", "Tracking number", most=100))
-STAFF = (EMAIL, Field("role", "Role", "select", options=(("staff", "Staff"), ("admin", "Admin"), ("customer", "Customer, no desk"))))
+STAFF = (
+    EMAIL,
+    Field(
+        "role",
+        "Role",
+        "select",
+        options=(("staff", "Staff"), ("admin", "Admin"), ("customer", "Customer, no desk")),
+    ),
+)
 REFUND = (Field("amount", "Amount", inputmode="decimal", most=20), Field("reason", "Why", most=300))
 
 
 def words(text: str) -> list[str]:
-    """"red, blue" -> ["red", "blue"]"""
+    """ "red, blue" -> ["red", "blue"]"""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 

@@ -7,13 +7,21 @@ from shared.settings import WebSettings, setting
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(WebSettings):
-    products_url: str = setting("PRODUCTS_URL", help="the products service", local_default="http://127.0.0.1:8002")
+    products_url: str = setting(
+        "PRODUCTS_URL", help="the products service", local_default="http://127.0.0.1:8002"
+    )
     orders_url: str = setting("ORDERS_URL", help="the orders service", local_default="http://127.0.0.1:8003")
     secure_cookies: bool = setting("SECURE_COOKIES", True, "cookies over HTTPS only", local_default=False)
     session_days: int = setting("SESSION_DAYS", 30, "how long a browser stays logged in")
-    proxy_hops: int = setting("PROXY_HOPS", 0, "reverse proxies in front whose X-Forwarded headers are believed")
-    image_origins: str = setting("IMAGE_ORIGINS", "", "other origins pictures may come from, separated by spaces")
+    proxy_hops: int = setting(
+        "PROXY_HOPS", 0, "reverse proxies in front whose X-Forwarded headers are believed"
+    )
+    image_origins: str = setting(
+        "IMAGE_ORIGINS", "", "other origins pictures may come from, separated by spaces"
+    )
     media_dir: str = setting("MEDIA_DIR", "", "folder behind `/media`, the sample shop's pictures")
     mail_dir: str = setting("MAIL_DIR", "", "Maildir shown at `/mailbox` (local mode only)")
-    menu_seconds: float = setting("STOREFRONT_MENU_SECONDS", 30.0, "how long the category menu is shown before it is asked for again")
+    menu_seconds: float = setting(
+        "STOREFRONT_MENU_SECONDS", 30.0, "how long the category menu is shown before it is asked for again"
+    )
     payment_provider: str = setting("PAYMENT_PROVIDER", "sandbox", "provider that checkout pays with")

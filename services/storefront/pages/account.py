@@ -35,7 +35,11 @@ def save() -> str | Response:
 def add_address() -> str | Response:
     form = forms.Form(forms.ADDRESS).read(request.form)
     if form.ok:
-        body = {"name": form.values["name"], "address": form.values["address"], "default": bool(form.values["default"])}
+        body = {
+            "name": form.values["name"],
+            "address": form.values["address"],
+            "default": bool(form.values["default"]),
+        }
         try:
             services().users.add_address(token(), body)
             flash("Address added.", "good")
@@ -55,7 +59,10 @@ def change_address(address_id: str) -> Response:
         elif "default" in request.form:
             services().users.change_address(token(), address_id, {"default": True})
         else:
-            body = {"name": request.form.get("name", "")[:100], "address": request.form.get("address", "")[:500]}
+            body = {
+                "name": request.form.get("name", "")[:100],
+                "address": request.form.get("address", "")[:500],
+            }
             services().users.change_address(token(), address_id, body)
         flash("Saved.", "good")
     except (Conflict, Invalid) as error:
@@ -88,7 +95,9 @@ def erase() -> str | Response:
     return _page(erase=form)
 
 
-def _page(profile: forms.Form | None = None, address: forms.Form | None = None, erase: forms.Form | None = None) -> str:
+def _page(
+    profile: forms.Form | None = None, address: forms.Form | None = None, erase: forms.Form | None = None
+) -> str:
     me = services().users.me(token())
     return render_template(
         "account.html", me=me, profile=profile or forms.Form(forms.PROFILE, {"name": me["name"]}),

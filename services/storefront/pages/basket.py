@@ -20,7 +20,10 @@ def show() -> str:
 @basket.post("/basket")
 def add() -> str | Response:
     """Puts something in, on top of what is in already."""
-    productid, quantity = request.form["productid"], forms.whole(request.form.get("quantity", "1"), "quantity")
+    productid, quantity = (
+        request.form["productid"],
+        forms.whole(request.form.get("quantity", "1"), "quantity"),
+    )
     now = _wanted().get(productid, 0)
     _set(productid, min(now + max(1, quantity), actions.MOST_OF_ONE))
     session["count"] = basket_count() + 1 if now >= actions.MOST_OF_ONE else basket_count() + max(1, quantity)

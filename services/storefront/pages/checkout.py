@@ -75,7 +75,10 @@ def _kept_address(form: forms.Form) -> str:
 
 def _page(form: forms.Form, problem: str) -> str | Response:
     me = services().users.me(token())
-    items = [{"productid": productid, "quantity": quantity} for productid, quantity in actions.wanted_of(me).items()]
+    items = [
+        {"productid": productid, "quantity": quantity}
+        for productid, quantity in actions.wanted_of(me).items()
+    ]
     if not items:
         flash("Your basket is empty.", "warn")
         return redirect(url_for("basket.show"))

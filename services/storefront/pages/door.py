@@ -79,7 +79,9 @@ def login_now() -> str | Response:
     target = own_path(request.form.get("next", ""), "")
     if form.ok:
         try:
-            found, count = actions.log_in(services(), form.values["email"], form.values["password"], address(), guest_basket())
+            found, count = actions.log_in(
+                services(), form.values["email"], form.values["password"], address(), guest_basket()
+            )
             enter(found, count)
             return redirect(target or url_for("desk.sales" if found.staff else "shop.home"))
         except (Unauthorized, TooManyRequests) as error:
@@ -100,9 +102,6 @@ def logout() -> Response:
 
 @door.get("/reset")
 def ask_reset() -> str:
-    """Asks for the letter, or, where the letter's link leads, for the new password."""
-    if text := request.args.get("token"):
-        return render_template("new_password.html", form=forms.Form(forms.RESET), token=text)
     return render_template("reset.html", form=forms.Form(forms.ASK_RESET), sent=False)
 
 
@@ -115,6 +114,14 @@ def ask_reset_now() -> str:
         except TooManyRequests as error:
             form.general = error.detail
     return render_template("reset.html", form=form, sent=form.ok)
+
+
+@door.get("/reset/confirm")
+def reset() -> str:
+    """Where the letter's link leads."""
+    return render_template(
+        "new_password.html", form=forms.Form(forms.RESET), token=request.args.get("token", "")
+    )
 
 
 @door.post("/reset/confirm")

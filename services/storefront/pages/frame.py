@@ -59,7 +59,10 @@ def static_file(version: str, name: str) -> Response:
 
 @files.get("/robots.txt")
 def robots() -> Response:
-    return Response("User-agent: *\nDisallow: /admin\nDisallow: /account\nDisallow: /basket\nDisallow: /checkout\n", mimetype="text/plain")
+    return Response(
+        "User-agent: *\nDisallow: /admin\nDisallow: /account\nDisallow: /basket\nDisallow: /checkout\n",
+        mimetype="text/plain",
+    )
 
 
 def register_frame(app: Flask) -> None:
@@ -69,7 +72,14 @@ def register_frame(app: Flask) -> None:
     app.register_error_handler(HTTPException, http_error_page)
     app.register_error_handler(RedisError, away_page)
     app.register_error_handler(Exception, unexpected_page)
-    app.jinja_env.filters |= {"price": prices.shown, "plain": prices.plain, "day": day, "moment": moment, "category_href": taxonomy.href, "path": taxonomy.path_of}
+    app.jinja_env.filters |= {
+        "price": prices.shown,
+        "plain": prices.plain,
+        "day": day,
+        "moment": moment,
+        "category_href": taxonomy.href,
+        "path": taxonomy.path_of,
+    }
     app.jinja_env.globals |= {
         "asset": asset, "crumbs": taxonomy.crumbs, "csrf_token": csrf_token, "here": here, "image_src": image_src,
         "status_mood": progress.mood, "status_word": progress.word, "with_query": with_query,
@@ -139,7 +149,9 @@ def add_headers(response: Response) -> Response:
 
 
 def _cache(response: Response) -> None:
-    readable = request.method in ("GET", "HEAD") and response.status_code == 200 and request.blueprint in PUBLIC
+    readable = (
+        request.method in ("GET", "HEAD") and response.status_code == 200 and request.blueprint in PUBLIC
+    )
     if not readable:
         response.headers["Cache-Control"] = "no-store"
         return
@@ -163,7 +175,11 @@ def error_page(error: AisleError) -> Response:
 def http_error_page(error: HTTPException) -> Response:
     if error.code is not None and error.code < 400 or error.response is not None:
         return error.get_response()
-    words = {404: "There is nothing at this address.", 405: "This address takes no such request.", 413: "That is more than we take at once."}
+    words = {
+        404: "There is nothing at this address.",
+        405: "This address takes no such request.",
+        413: "That is more than we take at once.",
+    }
     return _answer(error.code or 500, error.name, words.get(error.code or 500, error.description or ""))
 
 
@@ -179,7 +195,9 @@ def unexpected_page(error: Exception) -> Response:
 
 def _answer(status: int, title: str, detail: str, retry_after: int | None = None) -> Response:
     template = "parts/problem.html" if enhanced() else "error.html"
-    response = Response(render_template(template, status=status, title=title, detail=detail, reference=request_id()), status)
+    response = Response(
+        render_template(template, status=status, title=title, detail=detail, reference=request_id()), status
+    )
     if retry_after is not None:
         response.headers["Retry-After"] = str(max(1, int(retry_after)))
     return response

@@ -15,14 +15,18 @@ orders = Blueprint("orders", __name__, url_prefix="/orders")
 @needs_login
 def history() -> str:
     found = services().orders.mine(token(), request.args.get("cursor", ""))
-    return render_template("orders.html", orders=found["items"], next=found["next"], later=bool(request.args.get("cursor")))
+    return render_template(
+        "orders.html", orders=found["items"], next=found["next"], later=bool(request.args.get("cursor"))
+    )
 
 
 @orders.get("/<orderid>")
 @needs_login
 def show(orderid: str) -> str:
     order = services().orders.order(token(), orderid)
-    return render_template("order.html", order=order, steps=progress.steps(order), settled=progress.settled(order))
+    return render_template(
+        "order.html", order=order, steps=progress.steps(order), settled=progress.settled(order)
+    )
 
 
 @orders.get("/<orderid>/timeline")
@@ -30,7 +34,9 @@ def show(orderid: str) -> str:
 def timeline(orderid: str) -> str:
     """The part of the page that changes by itself."""
     order = services().orders.order(token(), orderid)
-    return render_template("parts/timeline.html", order=order, steps=progress.steps(order), settled=progress.settled(order))
+    return render_template(
+        "parts/timeline.html", order=order, steps=progress.steps(order), settled=progress.settled(order)
+    )
 
 
 @orders.post("/<orderid>/cancellation")
@@ -47,8 +53,16 @@ def cancel(orderid: str) -> Response:
 @orders.post("/<orderid>/returns")
 @needs_login
 def give_back(orderid: str) -> Response:
-    wanted = {name.removeprefix("back-"): forms.whole(value or "0", name) for name, value in request.form.items() if name.startswith("back-")}
-    items = [{"productid": productid, "quantity": quantity} for productid, quantity in wanted.items() if quantity > 0]
+    wanted = {
+        name.removeprefix("back-"): forms.whole(value or "0", name)
+        for name, value in request.form.items()
+        if name.startswith("back-")
+    }
+    items = [
+        {"productid": productid, "quantity": quantity}
+        for productid, quantity in wanted.items()
+        if quantity > 0
+    ]
     try:
         if not items:
             raise Invalid("Say how many of what you send back.")

@@ -11,6 +11,7 @@ from shared.errors import AisleError, Invalid, NotFound
 
 shop = Blueprint("shop", __name__)
 
+
 @shop.get("/")
 def home() -> str:
     return render_template("home.html", products=context().shelves.window())
@@ -39,12 +40,25 @@ def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> str:
     try:
         answer = services().products.search(filters.params(subtree=bool(filters.category) and subtree))
     except Invalid as error:
-        problem = " ".join(message for messages in error.errors.values() for message in messages) or error.detail
+        problem = (
+            " ".join(message for messages in error.errors.values() for message in messages) or error.detail
+        )
     if filters.category and place is None and not answer["items"] and not filters.chosen:
         raise NotFound("There is no such department.")
-    currency = answer["items"][0]["price"]["currency"] if answer["items"] else filters.currency or listing.USUAL_CURRENCY
+    currency = (
+        answer["items"][0]["price"]["currency"]
+        if answer["items"]
+        else filters.currency or listing.USUAL_CURRENCY
+    )
     return render_template(
-        "listing.html", filters=filters, place=place, answer=answer, problem=problem, currency=currency, sorts=listing.SORTS, facets=listing.FACETS
+        "listing.html",
+        filters=filters,
+        place=place,
+        answer=answer,
+        problem=problem,
+        currency=currency,
+        sorts=listing.SORTS,
+        facets=listing.FACETS,
     )
 
 
@@ -64,7 +78,11 @@ def product(productid: str) -> str:
 def review(productid: str) -> str | Response:
     form = forms.Form(forms.REVIEW).read(request.form)
     if form.ok:
-        body = {"stars": int(form.values["stars"]), "title": form.values["title"], "text": form.values["text"]}
+        body = {
+            "stars": int(form.values["stars"]),
+            "title": form.values["title"],
+            "text": form.values["text"],
+        }
         try:
             services().products.review(token(), productid, body)
             flash("Thank you: your review is on the page.", "good")
@@ -84,4 +102,10 @@ def _product_page(productid: str, form: forms.Form) -> str:
         product=lambda: products.product(productid),
         reviews=attempt(lambda: products.reviews(productid, request.args.get("reviews", "")), None),
     )
-    return render_template("product.html", product=found["product"], reviews=found["reviews"], form=form, may_review=logged_in() is not None)
+    return render_template(
+        "product.html",
+        product=found["product"],
+        reviews=found["reviews"],
+        form=form,
+        may_review=logged_in() is not None,
+    )

@@ -94,7 +94,11 @@ def check_form() -> None:
 def write_cookie(response: Response) -> Response:
     """Sets or deletes the session cookie when this request changed it."""
     if g.get("session_changed"):
-        options: dict[str, Any] = {"secure": context().settings.secure_cookies, "httponly": True, "samesite": "Lax"}
+        options: dict[str, Any] = {
+            "secure": context().settings.secure_cookies,
+            "httponly": True,
+            "samesite": "Lax",
+        }
         if g.session is None:
             response.delete_cookie(COOKIE, **options)
         else:
@@ -137,7 +141,12 @@ def here() -> str:
 
 def own_path(target: str, otherwise: str) -> str:
     """`target` when it is a path of this site, never another site's address."""
-    if target.startswith("/") and not target.startswith(("//", "/\\")) and "\n" not in target and "\r" not in target:
+    if (
+        target.startswith("/")
+        and not target.startswith(("//", "/\\"))
+        and "\n" not in target
+        and "\r" not in target
+    ):
         return target
     return otherwise
 

@@ -72,9 +72,15 @@ def sales_chart(rows: list[Row], currency: str) -> Chart:
         return round(BASE - max(0.0, amount) / ceiling * (BASE - TOP), 1)
 
     slot = 100 / max(1, len(rows))
-    bars = [_bar(index, slot, row, y_of(row.gross["amount"] / unit), y_of(row.net["amount"] / unit)) for index, row in enumerate(rows)]
+    bars = [
+        _bar(index, slot, row, y_of(row.gross["amount"] / unit), y_of(row.net["amount"] / unit))
+        for index, row in enumerate(rows)
+    ]
     count = round(ceiling / step)
-    values = [Tick(y_of(step * number), prices.compact(round(step * number, 6), currency)) for number in range(count + 1)]
+    values = [
+        Tick(y_of(step * number), prices.compact(round(step * number, 6), currency))
+        for number in range(count + 1)
+    ]
     return Chart(bars, values, _time_ticks(rows, slot))
 
 
@@ -85,7 +91,9 @@ def _bar(index: int, slot: float, row: Row, gross_y: float, net_y: float) -> Bar
     tip_x = {"start": 0.0, "end": 100.0}.get(anchor, middle)
     words = f"{periods.label(row.period)}: {prices.shown(row.net)} net, {row.orders} order{'' if row.orders == 1 else 's'}"
     numbers = [round(number, 3) for number in (middle - width / 2, width, middle)]
-    return Bar(*numbers, gross_y, net_y, words, anchor, round(tip_x, 3), round(slot * index, 3), round(slot, 3))
+    return Bar(
+        *numbers, gross_y, net_y, words, anchor, round(tip_x, 3), round(slot * index, 3), round(slot, 3)
+    )
 
 
 def _time_ticks(rows: list[Row], slot: float) -> list[Tick]:

@@ -11,7 +11,13 @@ from shared.money import CURRENCIES
 
 PER_PAGE = 24
 USUAL_CURRENCY = "GBP"
-SORTS = {"relevance": "Best match", "rating": "Best rated", "price": "Price, lowest first", "-price": "Price, highest first", "name": "Name"}
+SORTS = {
+    "relevance": "Best match",
+    "rating": "Best rated",
+    "price": "Price, lowest first",
+    "-price": "Price, highest first",
+    "name": "Name",
+}
 FACETS = {"brand": "Brand", "colour": "Colour"}
 
 
@@ -35,8 +41,15 @@ class Filters:
 
     def params(self, *, subtree: bool = False) -> dict[str, Any]:
         """The products API's query. Raises Invalid for a price that is no number."""
-        found: dict[str, Any] = {"limit": PER_PAGE, "facets": "brand,colour,price" if self.category else "brand,colour,category,price"}
-        found |= {name: value for name in ("q", "category", "brand", "colour", "sort", "cursor") if (value := getattr(self, name))}
+        found: dict[str, Any] = {
+            "limit": PER_PAGE,
+            "facets": "brand,colour,price" if self.category else "brand,colour,category,price",
+        }
+        found |= {
+            name: value
+            for name in ("q", "category", "brand", "colour", "sort", "cursor")
+            if (value := getattr(self, name))
+        }
         for name in ("min_price", "max_price"):
             if text := getattr(self, name):
                 found[name] = prices.read(text, self.currency or USUAL_CURRENCY, name)["amount"]
@@ -48,7 +61,11 @@ class Filters:
         """This page's query string with `changes` made; a changed filter begins at the first page again."""
         other = replace(self, **({"cursor": ""} | changes))
         priced = other.min_price or other.max_price
-        kept = {name: value for name in self._own() if (value := getattr(other, name)) and (priced or name != "currency")}
+        kept = {
+            name: value
+            for name in self._own()
+            if (value := getattr(other, name)) and (priced or name != "currency")
+        }
         return f"?{urlencode(kept)}" if kept else "?"
 
     @staticmethod

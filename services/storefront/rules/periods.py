@@ -6,8 +6,18 @@ from datetime import UTC, date, datetime, timedelta
 from shared.errors import Invalid
 
 BY = ("hour", "day", "month", "year")
-LONGEST = {"hour": timedelta(days=4), "day": timedelta(days=92), "month": timedelta(days=3660), "year": timedelta(days=36600)}
-USUAL = {"hour": timedelta(days=1), "day": timedelta(days=29), "month": timedelta(days=335), "year": timedelta(days=1500)}
+LONGEST = {
+    "hour": timedelta(days=4),
+    "day": timedelta(days=92),
+    "month": timedelta(days=3660),
+    "year": timedelta(days=36600),
+}
+USUAL = {
+    "hour": timedelta(days=1),
+    "day": timedelta(days=29),
+    "month": timedelta(days=335),
+    "year": timedelta(days=1500),
+}
 LENGTH = {"hour": 13, "day": 10, "month": 7, "year": 4}
 
 
@@ -51,7 +61,11 @@ def span(by: str | None, first: str | None, last: str | None, today: date) -> Sp
         raise Invalid(errors={"from": ["The first day comes after the last."]})
     if end - begin > LONGEST[by]:
         days = LONGEST[by].days
-        raise Invalid(errors={"from": [f"By {by}, a range is at most {days} days: choose a shorter one or a longer step."]})
+        raise Invalid(
+            errors={
+                "from": [f"By {by}, a range is at most {days} days: choose a shorter one or a longer step."]
+            }
+        )
     return Span(by, begin, end)
 
 

@@ -15,7 +15,15 @@ WORDS = {
     "partly_refunded": "Partly refunded",
     "failed": "Payment failed",
 }
-MOODS = {"delivered": "good", "paid": "warn", "placed": "warn", "cancelled": "bad", "failed": "bad", "returned": "bad", "refunded": "bad"}
+MOODS = {
+    "delivered": "good",
+    "paid": "warn",
+    "placed": "warn",
+    "cancelled": "bad",
+    "failed": "bad",
+    "returned": "bad",
+    "refunded": "bad",
+}
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,10 @@ def mood(status: str) -> str:
 
 def steps(order: dict) -> list[Step]:
     """What has happened, in its order, then what is still to come while the order is alive."""
-    happened = [Step(each["status"], word(each["status"]), each["date"], mood(each["status"]) == "bad") for each in order["timeline"]]
+    happened = [
+        Step(each["status"], word(each["status"]), each["date"], mood(each["status"]) == "bad")
+        for each in order["timeline"]
+    ]
     known = {step.status for step in happened}
     if known & (SETTLED - {"delivered"}) or "failed" in known:
         return happened

@@ -27,11 +27,16 @@ def product(productid: str, name: str, taxonomy: list[str], amount: int, **more:
 
 GOODS = [
     product("mug-red", "Red Mug", ["Home", "Kitchen", "Mugs & Cups"], 950),
-    product("mug-blue", "Blue Mug", ["Home", "Kitchen", "Mugs & Cups"], 1050, colours=["blue"], brand="Pine's"),
+    product(
+        "mug-blue", "Blue Mug", ["Home", "Kitchen", "Mugs & Cups"], 1050, colours=["blue"], brand="Pine's"
+    ),
     product("mug-last", "Last Mug", ["Home", "Kitchen", "Mugs & Cups"], 1250, stock=1),
     product("mug-gone", "Sold Mug", ["Home", "Kitchen", "Mugs & Cups"], 1150, stock=0),
     product("lamp-1", "Desk <b>Lamp</b>", ["Home", "Lights/Lamps, indoor"], 4900, image=""),
-    *(product(f"cup-{number:02d}", f"Cup number {number:02d}", ["Home", "Kitchen", "Cups"], 500 + number) for number in range(40)),
+    *(
+        product(f"cup-{number:02d}", f"Cup number {number:02d}", ["Home", "Kitchen", "Cups"], 500 + number)
+        for number in range(40)
+    ),
     product("spade", "Garden Spade", ["Garden"], 2500),
 ]
 
@@ -43,7 +48,12 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     (state / "media").mkdir()
     (state / "media" / "mug-red.svg").write_text(PICTURE)
     prefix = f"t{secrets.token_hex(4)}-"
-    settings = {"COURIER_DISPATCH_SECONDS": "3600", "WEB_WORKERS": "1", "STOREFRONT_MENU_SECONDS": "0.5", "DATABASE_PREFIX": prefix}
+    settings = {
+        "COURIER_DISPATCH_SECONDS": "3600",
+        "WEB_WORKERS": "1",
+        "STOREFRONT_MENU_SECONDS": "0.5",
+        "DATABASE_PREFIX": prefix,
+    }
     with running_shop(state, **settings) as running:
         _load(running)
         yield running
@@ -60,9 +70,14 @@ def _drop(server: Server) -> None:
 def _load(shop: Shop) -> None:
     lines = b"".join(orjson.dumps(each) + b"\n" for each in GOODS)
     login = requests.post(
-        f"{shop.urls['users']}/v1/sessions", json={"email": ADMIN_EMAIL, "password": shop.admin_password}, timeout=30
+        f"{shop.urls['users']}/v1/sessions",
+        json={"email": ADMIN_EMAIL, "password": shop.admin_password},
+        timeout=30,
     )
-    headers = {"Authorization": f"Bearer {login.json()['access_token']}", "Content-Type": "application/x-ndjson"}
+    headers = {
+        "Authorization": f"Bearer {login.json()['access_token']}",
+        "Content-Type": "application/x-ndjson",
+    }
     answer = requests.post(f"{shop.urls['products']}/v1/products/import", lines, headers=headers, timeout=60)
     assert answer.json()["created"] == len(GOODS), answer.text
 

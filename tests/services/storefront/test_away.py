@@ -31,7 +31,9 @@ def test_a_page_whose_service_is_away_says_so_within_three_seconds(alone: str, p
     assert time.monotonic() - began < 3
 
 
-@pytest.mark.parametrize("path", ["/login", "/register", "/reset", "/basket", "/departments", "/verify?token=x"])
+@pytest.mark.parametrize(
+    "path", ["/login", "/register", "/reset", "/basket", "/departments", "/verify?token=x"]
+)
 def test_pages_that_need_no_service_stay_up(alone: str, path: str) -> None:
     assert Visitor(alone).get(path).status == 200
 
@@ -53,7 +55,8 @@ def test_health_tells_who_is_away(alone: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/login", "/nothing", "/account", "/admin", "/assets/x/shop.css", "/mailbox", "/media/x.svg"]
+    "path",
+    ["/", "/login", "/nothing", "/account", "/admin", "/assets/x/shop.css", "/mailbox", "/media/x.svg"],
 )
 def test_every_answer_carries_the_security_headers(alone: str, path: str) -> None:
     page = Visitor(alone).get(path)
@@ -104,7 +107,7 @@ def test_a_form_sent_from_another_site_is_refused(alone: str) -> None:
 
 def test_every_form_that_changes_something_carries_a_token(alone: str) -> None:
     visitor = Visitor(alone)
-    for path in ("/login", "/register", "/registered", "/reset", "/reset?token=x", "/verify?token=x"):
+    for path in ("/login", "/register", "/registered", "/reset", "/reset/confirm?token=x", "/verify?token=x"):
         posts = [form for form in visitor.get(path).forms if form.method == "post"]
         assert posts
         assert all(form.values.get("_csrf") for form in posts), path
@@ -117,7 +120,9 @@ def test_a_damaged_session_cookie_is_a_visitor_who_is_not_logged_in(alone: str, 
     assert page.path == "/login?next=/account"
 
 
-@pytest.mark.parametrize("target", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"])
+@pytest.mark.parametrize(
+    "target", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"]
+)
 def test_login_never_leads_to_another_site(alone: str, target: str) -> None:
     page = Visitor(alone).get(f"/login?next={target}")
     assert page.form("/login").values["next"] == ""

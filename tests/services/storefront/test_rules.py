@@ -14,7 +14,14 @@ from shared.money import money
 
 @pytest.mark.parametrize(
     ("amount", "currency", "words"),
-    [(1499, "GBP", "£14.99"), (123456789, "USD", "$1,234,567.89"), (500, "JPY", "¥500"), (1234, "BHD", "BHD 1.234"), (-250, "EUR", "−€2.50"), (0, "GBP", "£0.00")],
+    [
+        (1499, "GBP", "£14.99"),
+        (123456789, "USD", "$1,234,567.89"),
+        (500, "JPY", "¥500"),
+        (1234, "BHD", "BHD 1.234"),
+        (-250, "EUR", "−€2.50"),
+        (0, "GBP", "£0.00"),
+    ],
 )
 def test_prices_are_written_as_a_shop_does(amount: int, currency: str, words: str) -> None:
     assert prices.shown(money(amount, currency)) == words
@@ -32,7 +39,13 @@ def test_what_is_no_price_is_refused_by_field(text: str) -> None:
     assert list(caught.value.errors) == ["min_price"]
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="#", exclude_categories=("Cs", "Cc")), min_size=1), min_size=1, max_size=4))
+@given(
+    st.lists(
+        st.text(st.characters(exclude_characters="#", exclude_categories=("Cs", "Cc")), min_size=1),
+        min_size=1,
+        max_size=4,
+    )
+)
 def test_every_category_has_an_address_that_leads_back_to_it(names: list[str]) -> None:
     path = taxonomy.SEPARATOR.join(names)
     decoded_once = unquote(urlsplit(f"http://shop{taxonomy.href(path)}").path)
@@ -46,7 +59,15 @@ def test_an_address_that_no_category_has_is_not_found(address: str) -> None:
 
 
 def test_departments_are_numbered_and_found_by_path() -> None:
-    tree = [{"name": "Food", "path": "Food", "count": 1, "children": []}, {"name": "Home", "path": "Home", "count": 3, "children": [{"name": "Mugs & Cups", "path": "Home#Mugs & Cups", "count": 3}]}]
+    tree = [
+        {"name": "Food", "path": "Food", "count": 1, "children": []},
+        {
+            "name": "Home",
+            "path": "Home",
+            "count": 3,
+            "children": [{"name": "Mugs & Cups", "path": "Home#Mugs & Cups", "count": 3}],
+        },
+    ]
     menu = taxonomy.menu(tree)
     assert [each.number for each in menu.departments] == [1, 2]
     assert menu.find("Home#Mugs & Cups").href == "/category/Home/Mugs%20%26%20Cups"
@@ -54,29 +75,57 @@ def test_departments_are_numbered_and_found_by_path() -> None:
 
 
 def test_a_living_order_shows_what_is_still_to_come() -> None:
-    order = {"status": "paid", "timeline": [{"status": "placed", "date": "d1"}, {"status": "paid", "date": "d2"}]}
-    assert [(step.status, step.date) for step in progress.steps(order)] == [("placed", "d1"), ("paid", "d2"), ("dispatched", None), ("delivered", None)]
+    order = {
+        "status": "paid",
+        "timeline": [{"status": "placed", "date": "d1"}, {"status": "paid", "date": "d2"}],
+    }
+    assert [(step.status, step.date) for step in progress.steps(order)] == [
+        ("placed", "d1"),
+        ("paid", "d2"),
+        ("dispatched", None),
+        ("delivered", None),
+    ]
     assert not progress.settled(order)
 
 
 def test_a_cancelled_order_promises_nothing_more() -> None:
-    order = {"status": "cancelled", "timeline": [{"status": "placed", "date": "d1"}, {"status": "cancelled", "date": "d2"}]}
+    order = {
+        "status": "cancelled",
+        "timeline": [{"status": "placed", "date": "d1"}, {"status": "cancelled", "date": "d2"}],
+    }
     assert [step.status for step in progress.steps(order)] == ["placed", "cancelled"]
     assert progress.settled(order)
 
 
 def test_a_report_covers_every_period_of_its_range() -> None:
-    assert periods.span("day", "2026-02-27", "2026-03-01", date(2026, 11, 20)).periods() == ["2026-02-27", "2026-02-28", "2026-03-01"]
-    assert periods.span("month", "2025-12-15", "2026-02-01", date(2026, 11, 20)).periods() == ["2025-12", "2026-01", "2026-02"]
+    assert periods.span("day", "2026-02-27", "2026-03-01", date(2026, 11, 20)).periods() == [
+        "2026-02-27",
+        "2026-02-28",
+        "2026-03-01",
+    ]
+    assert periods.span("month", "2025-12-15", "2026-02-01", date(2026, 11, 20)).periods() == [
+        "2025-12",
+        "2026-01",
+        "2026-02",
+    ]
     assert len(periods.span("hour", "2026-11-20", "2026-11-20", date(2026, 11, 20)).periods()) == 24
-    assert periods.span("day", "2026-11-20", "2026-11-20", date(2026, 11, 20)).end == "2026-11-21T00:00:00.000Z"
+    assert (
+        periods.span("day", "2026-11-20", "2026-11-20", date(2026, 11, 20)).end == "2026-11-21T00:00:00.000Z"
+    )
 
 
 @pytest.mark.parametrize(
     ("by", "first", "last", "field"),
-    [("week", None, None, "by"), ("day", "yesterday", None, "from"), ("day", "2026-02-02", "2026-02-01", "from"), ("hour", "2026-01-01", "2026-02-01", "from")],
+    [
+        ("week", None, None, "by"),
+        ("day", "yesterday", None, "from"),
+        ("day", "2026-02-02", "2026-02-01", "from"),
+        ("hour", "2026-01-01", "2026-02-01", "from"),
+    ],
 )
-def test_a_range_that_cannot_be_drawn_is_refused_by_field(by: str, first: str | None, last: str | None, field: str) -> None:
+def test_a_range_that_cannot_be_drawn_is_refused_by_field(
+    by: str, first: str | None, last: str | None, field: str
+) -> None:
     with pytest.raises(Invalid) as caught:
         periods.span(by, first, last, date(2026, 11, 20))
     assert list(caught.value.errors) == [field]
@@ -103,7 +152,9 @@ def test_a_chart_has_a_bar_for_each_period_and_few_labels() -> None:
 
 
 def test_filters_become_parameters_and_links() -> None:
-    filters = listing.read({"q": " red mug ", "brand": "Oak & Co", "min_price": "5", "sort": "price", "cursor": "c1"})
+    filters = listing.read(
+        {"q": " red mug ", "brand": "Oak & Co", "min_price": "5", "sort": "price", "cursor": "c1"}
+    )
     assert filters.params()["min_price"] == 500
     assert filters.params()["q"] == "red mug"
     assert filters.query(brand="") == "?q=red+mug&min_price=5&sort=price"

@@ -17,8 +17,15 @@ def test_a_department_leads_down_to_its_products(visitor: Visitor) -> None:
     visitor.get(visitor.page.link("Kitchen"))
     page = visitor.get(visitor.page.link("Mugs & Cups"))
     assert page.path == "/category/Home/Kitchen/Mugs%20%26%20Cups"
-    assert [text for href, text in page.links if href.startswith("/product/")] == ["Blue Mug", "Last Mug", "Red Mug", "Sold Mug"]
-    assert [text for href, text in page.links if href.startswith("/category/Home") and text in ("Home", "Kitchen")]
+    assert [text for href, text in page.links if href.startswith("/product/")] == [
+        "Blue Mug",
+        "Last Mug",
+        "Red Mug",
+        "Sold Mug",
+    ]
+    assert [
+        text for href, text in page.links if href.startswith("/category/Home") and text in ("Home", "Kitchen")
+    ]
 
 
 def test_a_category_with_a_slash_and_a_comma_has_a_page(visitor: Visitor) -> None:
@@ -28,7 +35,10 @@ def test_a_category_with_a_slash_and_a_comma_has_a_page(visitor: Visitor) -> Non
     assert "Desk <b>Lamp</b>" in page.text
 
 
-@pytest.mark.parametrize("path", ["/category/Nowhere", "/category/Home/Nowhere", "/product/nothing", "/orders/nothing/else", "/category/"])
+@pytest.mark.parametrize(
+    "path",
+    ["/category/Nowhere", "/category/Home/Nowhere", "/product/nothing", "/orders/nothing/else", "/category/"],
+)
 def test_what_is_not_there_is_not_found(visitor: Visitor, path: str) -> None:
     page = visitor.get(path)
     assert page.status == 404
@@ -51,7 +61,12 @@ def test_sorting_and_filters_work_by_form(visitor: Visitor) -> None:
     visitor.get("/category/Home/Kitchen/Mugs%20%26%20Cups")
     form = next(form for form in visitor.page.forms if "sort" in form.names and "brand" not in form.names)
     page = visitor.send_form(form, {**form.values, "sort": "-price"})
-    assert [text for href, text in page.links if href.startswith("/product/")] == ["Last Mug", "Sold Mug", "Blue Mug", "Red Mug"]
+    assert [text for href, text in page.links if href.startswith("/product/")] == [
+        "Last Mug",
+        "Sold Mug",
+        "Blue Mug",
+        "Red Mug",
+    ]
     form = next(form for form in page.forms if "brand" in form.names and "min_price" in form.names)
     page = visitor.send_form(form, {**form.values, "brand": "Pine's"})
     assert [text for href, text in page.links if href.startswith("/product/")] == ["Blue Mug"]
@@ -74,7 +89,11 @@ def test_search_finds_and_says_when_it_does_not(visitor: Visitor) -> None:
     assert "found nothing" in page.text
 
 
-@pytest.mark.parametrize("words", ["<script>alert(1)</script>", '" onload="x', "name:* OR *", "%27%22%3E", "#", "  ", "ü" * 100], ids=range(7))
+@pytest.mark.parametrize(
+    "words",
+    ["<script>alert(1)</script>", '" onload="x', "name:* OR *", "%27%22%3E", "#", "  ", "ü" * 100],
+    ids=range(7),
+)
 def test_no_search_words_break_the_page(visitor: Visitor, words: str) -> None:
     visitor.get("/")
     page = visitor.submit("/search", q=words)
@@ -89,7 +108,15 @@ def test_suggestions_are_links(visitor: Visitor) -> None:
 
 def test_a_product_page_holds_what_a_buyer_asks(visitor: Visitor) -> None:
     page = visitor.get("/product/mug-red")
-    for words in ("Red Mug", "Oak & Co", "£9.50", "In stock", "Delivery £3.00", "Red Mug, described.", "Nobody has written one yet"):
+    for words in (
+        "Red Mug",
+        "Oak & Co",
+        "£9.50",
+        "In stock",
+        "Delivery £3.00",
+        "Red Mug, described.",
+        "Nobody has written one yet",
+    ):
         assert words in page.text
     assert "/media/mug-red.svg" in page.sources
     assert "Only 1 left" in visitor.get("/product/mug-last").text
@@ -118,7 +145,19 @@ def test_shop_pages_are_checked_and_not_sent_again(visitor: Visitor) -> None:
     assert (again.status, again.body) == (304, b"")
 
 
-@pytest.mark.parametrize("path", ["/", "/departments", "/category/Home", "/category/Home/Kitchen/Cups", "/search?q=cup", "/product/mug-red", "/basket", "/login"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/departments",
+        "/category/Home",
+        "/category/Home/Kitchen/Cups",
+        "/search?q=cup",
+        "/product/mug-red",
+        "/basket",
+        "/login",
+    ],
+)
 def test_pages_are_small(visitor: Visitor, path: str) -> None:
     page = visitor.get(path)
     assert page.status == 200

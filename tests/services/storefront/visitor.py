@@ -43,7 +43,9 @@ class Page:
     def form(self, action: str) -> Form:
         """The first form that goes to an address beginning with `action`."""
         found = next((each for each in self.forms if each.action.startswith(action)), None)
-        assert found is not None, f"no form to {action} on {self.url}, only {[each.action for each in self.forms]}\n{self.text[:600]}"
+        assert found is not None, (
+            f"no form to {action} on {self.url}, only {[each.action for each in self.forms]}\n{self.text[:600]}"
+        )
         return found
 
     def link(self, words: str) -> str:
@@ -132,7 +134,11 @@ class Visitor:
         return self.send("GET", path, None, headers)
 
     def send(self, method: str, path: str, body: bytes | None, headers: dict[str, str] | None = None) -> Page:
-        url = urllib.parse.urljoin(self.page.url if self.page else self.base, path) if path.startswith("?") else urllib.parse.urljoin(self.base, path)
+        url = (
+            urllib.parse.urljoin(self.page.url if self.page else self.base, path)
+            if path.startswith("?")
+            else urllib.parse.urljoin(self.base, path)
+        )
         request = urllib.request.Request(url, body, headers or {}, method=method)
         try:
             with self._opener.open(request, timeout=20) as answer:
@@ -156,12 +162,20 @@ class Visitor:
     def send_form(self, form: Form, values: dict[str, str]) -> Page:
         if form.method == "get":
             return self.get(f"{form.action}?{urllib.parse.urlencode(values)}")
-        return self.send("POST", form.action, urllib.parse.urlencode(values).encode(), {"Content-Type": "application/x-www-form-urlencoded"})
+        return self.send(
+            "POST",
+            form.action,
+            urllib.parse.urlencode(values).encode(),
+            {"Content-Type": "application/x-www-form-urlencoded"},
+        )
 
     def upload(self, action: str, name: str, data: bytes) -> Page:
         """Sends a form with one file."""
         form, edge = self.page.form(action), uuid.uuid4().hex
-        parts = [f'--{edge}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'.encode() for key, value in form.values.items()]
+        parts = [
+            f'--{edge}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'.encode()
+            for key, value in form.values.items()
+        ]
         head = f'--{edge}\r\nContent-Disposition: form-data; name="{name}"; filename="{name}"\r\nContent-Type: application/octet-stream\r\n\r\n'
         body = b"".join([*parts, head.encode(), data, f"\r\n--{edge}--\r\n".encode()])
         return self.send("POST", form.action, body, {"Content-Type": f"multipart/form-data; boundary={edge}"})

@@ -22,11 +22,18 @@ def orders() -> str | Response:
     args, problem, found = request.args, "", {"items": [], "next": None}
     try:
         found = services().orders.all(
-            token(), from_=args.get("from"), to=_after(args.get("to")), status=args.get("status"), cursor=args.get("cursor"), limit=25
+            token(),
+            from_=args.get("from"),
+            to=_after(args.get("to")),
+            status=args.get("status"),
+            cursor=args.get("cursor"),
+            limit=25,
         )
     except Invalid as error:
         problem = error.detail
-    return render_template("desk/orders.html", orders=found["items"], next=found["next"], statuses=STATUSES, problem=problem)
+    return render_template(
+        "desk/orders.html", orders=found["items"], next=found["next"], statuses=STATUSES, problem=problem
+    )
 
 
 def _after(day: str | None) -> str | None:
@@ -72,7 +79,13 @@ def refund(orderid: str) -> str | Response:
     if form.ok:
         try:
             amount = prices.read(form.values["amount"], request.form["currency"], "amount")
-            services().orders.act(token(), orderid, "refunds", {"amount": amount, "reason": form.values["reason"]}, request.form.get("key", "")[:64])
+            services().orders.act(
+                token(),
+                orderid,
+                "refunds",
+                {"amount": amount, "reason": form.values["reason"]},
+                request.form.get("key", "")[:64],
+            )
             return _done(orderid, "Refunded.")
         except (Conflict, Invalid) as error:
             _blame(form, error)

@@ -20,13 +20,22 @@ SHOWN_FAILURES = 200
 @desk.get("/products")
 def products() -> str:
     args = request.args
-    found = services().products.search(given(q=args.get("q", "").strip(), cursor=args.get("cursor"), limit=25))
-    return render_template("desk/products.html", products=found["items"], next=found["next"], q=args.get("q", ""))
+    found = services().products.search(
+        given(q=args.get("q", "").strip(), cursor=args.get("cursor"), limit=25)
+    )
+    return render_template(
+        "desk/products.html", products=found["items"], next=found["next"], q=args.get("q", "")
+    )
 
 
 @desk.get("/products/new")
 def new_product() -> str:
-    return render_template("desk/product.html", product=None, form=forms.Form(forms.PRODUCT, {"currency": "GBP", "delivery": "0.00"}), etag="")
+    return render_template(
+        "desk/product.html",
+        product=None,
+        form=forms.Form(forms.PRODUCT, {"currency": "GBP", "delivery": "0.00"}),
+        etag="",
+    )
 
 
 @desk.post("/products/new")
@@ -34,7 +43,9 @@ def create_product() -> str | Response:
     form = forms.Form(forms.PRODUCT).read(request.form)
     if form.ok:
         try:
-            body = product_body(form.values) | {"stock": forms.whole(request.form.get("stock") or "0", "stock")}
+            body = product_body(form.values) | {
+                "stock": forms.whole(request.form.get("stock") or "0", "stock")
+            }
             services().products.create(token(), body)
             return _saved(body["productid"], "Created.")
         except Invalid as error:
@@ -61,7 +72,9 @@ def replace_product(productid: str) -> str | Response:
         except Invalid as error:
             form.blame(error)
         except (Conflict, PreconditionFailed) as error:
-            form.general = f"{error.detail} What you typed is still here: open the product in another window to compare."
+            form.general = (
+                f"{error.detail} What you typed is still here: open the product in another window to compare."
+            )
     return _page(services().products.product(productid), form, etag)
 
 
@@ -111,7 +124,9 @@ def import_piece() -> dict:
     first = request.headers.get("X-First-Line", "1")
     if not first.isdigit():
         raise BadRequest("X-First-Line is a line number.")
-    result = actions.import_products(services().products, token(), request.get_data().splitlines(keepends=True), int(first))
+    result = actions.import_products(
+        services().products, token(), request.get_data().splitlines(keepends=True), int(first)
+    )
     context().shelves.forget()
     return result
 
@@ -136,7 +151,9 @@ def lines_of(stream: BinaryIO) -> Iterator[bytes]:
 
 def product_values(product: dict) -> dict[str, str]:
     """A product as the form shows it."""
-    plain = {name: str(product.get(name) or "") for name in ("productid", "name", "brand", "description", "image")} | {"taxonomy": taxonomy.path_of(product)}
+    plain = {
+        name: str(product.get(name) or "") for name in ("productid", "name", "brand", "description", "image")
+    } | {"taxonomy": taxonomy.path_of(product)}
     lists = {name: ", ".join(product.get(name) or ()) for name in ("keywords", "colours")}
     money = {"price": prices.plain(product["price"]), "currency": product["price"]["currency"]}
     charge = product.get("delivery")
@@ -160,4 +177,6 @@ def _saved(productid: str, message: str) -> Response:
 
 
 def _page(product: dict, form: forms.Form, etag: str, stock: forms.Form | None = None) -> str:
-    return render_template("desk/product.html", product=product, form=form, etag=etag, stock=stock or forms.Form(forms.STOCK))
+    return render_template(
+        "desk/product.html", product=product, form=form, etag=etag, stock=stock or forms.Form(forms.STOCK)
+    )

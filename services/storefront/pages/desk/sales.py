@@ -48,7 +48,9 @@ def best_sellers_csv() -> Response:
 
 
 def _csv(report: str, name: str, **more: str | int | None) -> Response:
-    span = periods.span(request.args.get("by"), request.args.get("from"), request.args.get("to"), datetime.now(UTC).date())
+    span = periods.span(
+        request.args.get("by"), request.args.get("from"), request.args.get("to"), datetime.now(UTC).date()
+    )
     answer = services().orders.csv(token(), report, from_=span.start, to=span.end, **more)
     headers = {"Content-Disposition": f'attachment; filename="{name}-{span.first}-{span.last}.csv"'}
     return Response(answer.body, mimetype="text/csv", headers=headers)
@@ -57,7 +59,9 @@ def _csv(report: str, name: str, **more: str | int | None) -> Response:
 def sales_groups(answer: dict) -> dict[str, tuple[list[charts.Row], dict]]:
     """A sales report of all currencies as {currency: (rows, total)}."""
     return {
-        group["currency"]: ([row_of(row) for row in group["rows"]], group["total"]) for group in answer["groups"] if group["rows"]
+        group["currency"]: ([row_of(row) for row in group["rows"]], group["total"])
+        for group in answer["groups"]
+        if group["rows"]
     }
 
 

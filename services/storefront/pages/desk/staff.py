@@ -32,4 +32,6 @@ def set_role() -> str | Response:
 def _page(form: forms.Form) -> str:
     people = services().users.staff(token())["items"]
     me = logged_in()
-    return render_template("desk/staff.html", people=people, form=form, may_change=me is not None and "admin" in me.roles)
+    return render_template(
+        "desk/staff.html", people=people, form=form, may_change=me is not None and "admin" in me.roles
+    )

@@ -1,0 +1,219 @@
+"""The shopkeeper's desk through HTTP, without JavaScript, against the real services."""
+
+from collections.abc import Callable
+
+import orjson
+import pytest
+
+from tests.people import ADDRESS
+from tests.services.storefront.conftest import product
+from tests.services.storefront.visitor import Page, Visitor
+
+PAGES = (
+    "/admin",
+    "/admin/orders",
+    "/admin/products",
+    "/admin/products/new",
+    "/admin/import",
+    "/admin/trouble",
+    "/admin/staff",
+)
+
+
+@pytest.fixture(scope="module")
+def customer(join: Callable[..., Visitor]) -> Visitor:
+    visitor = join("Desk Customer")
+    visitor.get("/account")
+    visitor.submit("/account/addresses", name="Home", address=ADDRESS)
+    return visitor
+
+
+def bought(customer: Visitor, productid: str) -> str:
+    """An order's id."""
+    customer.get(f"/product/{productid}")
+    customer.submit("/basket")
+    customer.get("/checkout")
+    page = customer.submit("/checkout", card="tok_ok")
+    assert page.path.startswith("/orders/"), page.text
+    return page.path.removeprefix("/orders/")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_only_the_shops_people_find_the_desk(
+    visitor: Visitor, customer: Visitor, keeper: Visitor, path: str
+) -> None:
+    assert visitor.get(path).path.startswith("/login?next=/admin")
+    assert customer.get(path).status == 404
+    page = keeper.get(path)
+    assert (page.status, page.inline) == (200, [])
+    assert page.headers["Cache-Control"] == "no-store"
+    assert len(page.body) < 50_000
+
+
+def test_an_order_is_dispatched_delivered_and_refunded_by_hand(customer: Visitor, keeper: Visitor) -> None:
+    orderid = bought(customer, "spade")
+    address = f"/admin/orders/{orderid}"
+    assert address in [href for href, _ in keeper.get("/admin/orders").links]
+    keeper.get(address)
+    page = keeper.submit(f"{address}/dispatch", courier="Bike", courierid="B-17")
+    assert "Dispatched." in page.text
+    assert "B-17" in page.text
+    page = keeper.submit(f"{address}/delivery")
+    assert "Delivered" in page.text
+    page = keeper.submit(f"{address}/refunds", amount="2.50", reason="Scratched")
+    assert "£2.50" in page.text
+    assert "Scratched" in page.text
+    page = keeper.submit(f"{address}/refunds", amount="2,5x", reason="Typo")
+    assert "Write a number" in page.text
+    page = keeper.submit(f"{address}/refunds", amount="99999", reason="Too much")
+    assert "Refunded." not in page.text
+    own = customer.get(f"/orders/{orderid}")
+    assert "Delivered" in own.text
+    assert "B-17" in own.text
+    returned = customer.submit(f"/orders/{orderid}/returns", **{"back-spade": "1"})
+    assert "Returned" in returned.text
+
+
+def test_orders_are_filtered_by_status_day_and_number(customer: Visitor, keeper: Visitor) -> None:
+    orderid = bought(customer, "cup-20")
+    address = f"/admin/orders/{orderid}"
+    assert address in [href for href, _ in keeper.get("/admin/orders?status=paid").links]
+    assert address not in [href for href, _ in keeper.get("/admin/orders?status=delivered").links]
+    assert address not in [href for href, _ in keeper.get("/admin/orders?to=2020-01-01").links]
+    assert "Write a day" in keeper.get("/admin/orders?to=soon").text
+    keeper.get("/admin/orders")
+    form = next(form for form in keeper.page.forms if "order" in form.names)
+    assert keeper.send_form(form, {"order": orderid}).path == address
+    assert keeper.get("/admin/orders/no-such-order").status == 404
+
+
+@pytest.mark.parametrize("by", ["hour", "day", "month", "year"])
+def test_sales_are_a_chart_a_table_and_a_csv(customer: Visitor, keeper: Visitor, by: str) -> None:
+    bought(customer, "cup-21")
+    page = keeper.get(f"/admin?by={by}")
+    assert "GBP" in page.text
+    assert b'<g class="point">' in page.body
+    assert "Together" in page.text
+    csv = keeper.get(page.link("CSV"))
+    assert csv.headers["Content-Type"].startswith("text/csv")
+    assert "attachment" in csv.headers["Content-Disposition"]
+    assert csv.body.startswith(b"period,orders")
+    assert csv.body.count(b"\n") >= 2
+
+
+def test_the_longest_charts_are_still_small_pages(keeper: Visitor) -> None:
+    for query in (
+        "by=day&from=2026-01-01&to=2026-04-01",
+        "by=hour&from=2026-11-18&to=2026-11-21",
+        "by=month&from=2018-01-01&to=2026-12-31",
+    ):
+        page = keeper.get(f"/admin?{query}")
+        assert page.status == 200
+        assert len(page.body) < 50_000
+
+
+@pytest.mark.parametrize(
+    "query", ["by=week", "from=yesterday", "by=hour&from=2020-01-01", "from=2026-02-02&to=2026-02-01"]
+)
+def test_a_range_that_cannot_be_drawn_is_said_on_the_page(keeper: Visitor, query: str) -> None:
+    page = keeper.get(f"/admin?{query}")
+    assert page.status == 200
+    assert b'role="alert"' in page.body
+
+
+def test_a_product_is_made_changed_stocked_and_removed(keeper: Visitor, visitor: Visitor) -> None:
+    keeper.get("/admin/products/new")
+    page = keeper.submit(
+        "/admin/products/new", productid="bell-1", name="Bike Bell", taxonomy="Garden#Bells", price="12.50", delivery="0",
+        currency="gbp", keywords="ring, ding", colours="silver", stock="7",
+    )  # fmt: skip
+    assert page.path == "/admin/products/bell-1", page.text
+    assert page.form("/admin/products/bell-1").values["keywords"] == "ring, ding"
+    assert "£12.50" in visitor.get("/product/bell-1").text
+    page = keeper.submit("/admin/products/bell-1", price="11.00", taxonomy="Garden#Bells & Horns")
+    assert "Saved." in page.text, page.text
+    shown = visitor.get("/product/bell-1")
+    assert "£11.00" in shown.text
+    assert "Bells & Horns" in shown.text
+    keeper.get("/admin/products/bell-1")
+    page = keeper.submit("/admin/products/bell-1/stock", delta="-3", reason="Given away")
+    assert "Stock: 4" in page.text
+    page = keeper.submit("/admin/products/bell-1/stock", delta="many", reason="x")
+    assert "Write a whole number" in page.text
+    page = keeper.submit("/admin/products/bell-1/delete")
+    assert "gone from the shop" in page.text
+    assert visitor.get("/product/bell-1").status == 404
+
+
+def test_an_edit_of_an_old_page_does_not_undo_a_newer_one(keeper: Visitor) -> None:
+    old = keeper.get("/admin/products/cup-30").form("/admin/products/cup-30")
+    keeper.submit("/admin/products/cup-30", name="Cup the newer")
+    page = keeper.send_form(old, {**old.values, "name": "Cup the older"})
+    assert "still here" in page.text
+    assert page.form("/admin/products/cup-30").values["name"] == "Cup the older"
+    assert (
+        keeper.get("/admin/products/cup-30").form("/admin/products/cup-30").values["name"] == "Cup the newer"
+    )
+
+
+def test_a_product_with_mistakes_is_said_at_its_fields(keeper: Visitor) -> None:
+    keeper.get("/admin/products/new")
+    page = keeper.submit(
+        "/admin/products/new", productid="no good!", name="", taxonomy="Garden", price="cheap", currency="GBP"
+    )
+    assert page.path == "/admin/products/new"
+    assert "Name is missing." in page.text
+    page = keeper.submit(
+        "/admin/products/new",
+        productid="no good!",
+        name="X",
+        taxonomy="Garden",
+        price="1",
+        delivery="0",
+        currency="GBP",
+    )
+    assert 'role="alert"' in page.body.decode()
+    assert page.path == "/admin/products/new"
+
+
+def test_a_file_is_imported_and_refused_lines_are_named(keeper: Visitor, visitor: Visitor) -> None:
+    lines = [
+        orjson.dumps(product(f"imp-{number}", f"Imported {number}", ["Imports"], 100)) for number in range(3)
+    ]
+    data = b"\n".join([*lines, b"not json", orjson.dumps({"productid": "imp-9"})]) + b"\n"
+    keeper.get("/admin/import")
+    page = keeper.upload("/admin/import", "file", data)
+    numbers = _tiles(page)
+    assert numbers == {"Created": "3", "Updated": "0", "Unchanged": "0", "Refused": "2"}
+    assert {"4", "5"} <= set(page.text.split("Why", 1)[1].split())
+    page = keeper.upload("/admin/import", "file", data)
+    assert _tiles(page)["Unchanged"] == "3"
+    assert visitor.get("/product/imp-1").status == 200
+
+
+def test_a_piece_of_a_file_keeps_its_line_numbers(keeper: Visitor) -> None:
+    token = keeper.get("/admin/import").form("/admin/import").values["_csrf"]
+    headers = {"X-CSRF-Token": token, "X-First-Line": "501", "Content-Type": "application/x-ndjson"}
+    answer = orjson.loads(keeper.send("POST", "/admin/import/piece", b"broken\n", headers).body)
+    assert [each["line"] for each in answer["failed"]] == [501]
+    assert keeper.send("POST", "/admin/import/piece", b"broken\n", {"X-First-Line": "1"}).status == 403
+
+
+def test_the_catalogue_can_be_downloaded(keeper: Visitor) -> None:
+    page = keeper.get("/admin/products.ndjson")
+    assert len([orjson.loads(line) for line in page.body.splitlines()]) > 40
+
+
+def test_roles_are_given_and_taken(keeper: Visitor, customer: Visitor) -> None:
+    keeper.get("/admin/staff")
+    page = keeper.submit("/admin/staff", email="desk.customer@example.com", role="staff")
+    assert "desk.customer@example.com" in page.text
+    page = keeper.submit("/admin/staff", email="nobody.at.all@example.com", role="staff")
+    assert b'role="alert"' in page.body
+    page = keeper.submit("/admin/staff", email="desk.customer@example.com", role="customer")
+    assert "Desk Customer" not in page.text
+
+
+def _tiles(page: Page) -> dict[str, str]:
+    words = page.text.split("Result", 1)[1].split()
+    return {words[place]: words[place + 1] for place in (0, 2, 4, 6)}

@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 MENU_DEPTH = 3
 WINDOW = {"sort": "rating", "limit": 100}
 IN_WINDOW = 10
+SOON = 3.0
 LEEWAY = 30
 MOST_OF_ONE = 99
 GUEST_LINES = 40
@@ -122,7 +123,8 @@ class Refresher:
 class Kept:
     """An answer that many pages show: asked for again every `seconds`, by one request while the others get the last one.
 
-    While its service is away the last answer stays, and is asked for again 5 s later. Raises only when there never was one.
+    While its service is away the last answer stays, and is asked for again soon, like an empty one (a shop that is just
+    being filled). Raises only when there never was an answer.
     """
 
     def __init__(self, ask: Callable[[], Any], seconds: float) -> None:
@@ -144,12 +146,13 @@ class Kept:
 
     def _renew(self) -> None:
         try:
-            self._answer, self._until = self._ask(), time.monotonic() + self._seconds
+            self._answer = self._ask()
+            self._until = time.monotonic() + (self._seconds if self._answer else SOON)
         except AisleError as error:
             if self._answer is None:
                 raise
             log.warning("showing the last answer known: %s", error)
-            self._until = time.monotonic() + 5
+            self._until = time.monotonic() + SOON
 
 
 class Shelves:

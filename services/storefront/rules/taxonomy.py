@@ -30,6 +30,9 @@ class Menu:
 
     departments: list[Category] = field(default_factory=list)
 
+    def __bool__(self) -> bool:
+        return bool(self.departments)
+
     def find(self, path: str) -> Category | None:
         level, found = self.departments, None
         for name in path.split(SEPARATOR):

@@ -1,0 +1,149 @@
+"""The sample shop as `make run` starts it, and Debian's Chromium driven by Playwright. Run with `make test-browser`."""
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.bench.running import ADMIN_EMAIL, Shop, running_shop
+from tests.people import PASSWORD
+
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+    " --disable-component-update --disable-sync"
+).split()
+PATIENCE = 20_000
+WIDTHS = {360: 740, 1440: 900}
+HERE = Path(__file__).parent
+
+expect.set_options(timeout=PATIENCE)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker("browser")
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """With couriers that take seconds."""
+    settings = {"SAMPLE_SHOP": "true", "COURIER_DISPATCH_SECONDS": "2", "COURIER_DELIVERY_SECONDS": "2"}
+    with running_shop(tmp_path_factory.mktemp("browser"), **settings) as running:
+        log = running.state / "log"
+        running.launcher.wait_until(lambda: re.search(r"past orders: \d+ created", log.read_text(errors="replace")) is not None)
+        yield running
+
+
+@pytest.fixture(scope="session")
+def base(shop: Shop) -> str:
+    return shop.urls["storefront"]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    program = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if program is None:
+        pytest.fail("Chromium is not installed: `apt-get install chromium`, or name one in CHROMIUM.")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
+    """visit(width=360, dark=True, javascript=False, state=...) opens a browser window of its own and watches its console."""
+    opened: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def open_window(*, width: int = 1440, dark: bool = False, javascript: bool = True, state: dict | None = None) -> Page:
+        context = browser.new_context(
+            base_url=base, viewport={"width": width, "height": WIDTHS[width]}, java_script_enabled=javascript,
+            color_scheme="dark" if dark else "light", storage_state=state, locale="en-GB",
+        )  # fmt: skip
+        context.set_default_timeout(PATIENCE)
+        opened.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        return page
+
+    yield open_window
+    for context in opened:
+        context.close()
+    expected = ("the server responded with a status of 404", "the server responded with a status of 422")
+    assert [text for text in complaints if not any(words in text for words in expected)] == []
+
+
+def register(page: Page, name: str = "Ada Lovelace") -> str:
+    """From the register page to the log-in, through the letter in the mailbox page; the e-mail address."""
+    email = f"{secrets.token_hex(6)}@example.com"
+    page.goto("/register")
+    page.get_by_label("Your name").fill(name)
+    page.get_by_label("E-mail").fill(email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Make my account").click()
+    page.get_by_role("link", name="mailbox page").click()
+    for _ in range(40):
+        if page.locator("article a").count():
+            break
+        page.reload()
+    page.locator("article a").first.click()
+    page.get_by_role("button", name="Yes, this is my address").click()
+    log_in(page, email, PASSWORD)
+    return email
+
+
+def log_in(page: Page, email: str, password: str) -> None:
+    page.goto("/login")
+    page.get_by_label("E-mail").fill(email)
+    page.get_by_label("Password").fill(password)
+    page.locator("main").get_by_role("button", name="Log in").click()
+    page.wait_for_url(lambda url: "/login" not in url)
+
+
+def fill_basket(page: Page) -> None:
+    """Puts something that is in stock into the basket, from its own page."""
+    page.goto("/departments")
+    page.locator(".sign h3 a").first.click()
+    page.locator(".card:has(button) h3 a").first.click()
+    page.get_by_role("button", name="Add to basket").click()
+    page.get_by_role("link", name="Go to the basket").wait_for()
+
+
+@pytest.fixture(scope="session")
+def keeper(browser: Browser, base: str, shop: Shop) -> dict:
+    """The shopkeeper's cookies."""
+    context = browser.new_context(base_url=base)
+    page = context.new_page()
+    log_in(page, ADMIN_EMAIL, shop.admin_password)
+    state = context.storage_state()
+    context.close()
+    return state
+
+
+@pytest.fixture(scope="session")
+def customer(browser: Browser, base: str) -> dict:
+    """`cookies` of a customer with an address, an `order` (its address) and something in the basket."""
+    context = browser.new_context(base_url=base)
+    page = context.new_page()
+    register(page, "Carla Customer")
+    page.goto("/account")
+    page.get_by_label("Name of this address").fill("Home")
+    page.get_by_label("Address", exact=True).fill("1 High Street\nLeeds")
+    page.get_by_role("button", name="Add it").click()
+    fill_basket(page)
+    page.goto("/checkout")
+    page.get_by_role("button", name="Order and pay").click()
+    page.wait_for_url("**/orders/*")
+    order = page.url
+    fill_basket(page)
+    state = context.storage_state()
+    context.close()
+    return {"cookies": state, "order": order}

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-from . import access
+from . import access, users
 from .config import Config
 from .database import Database
 from .errors import CouchError
@@ -22,6 +22,7 @@ from .routes.operations import Updates
 from .routing import Router
 from .sessions import Sessions
 from .store import Store
+from .warming import Warmer
 
 log = logging.getLogger("minicouch")
 MAX_BODY = 4 << 30
@@ -46,6 +47,7 @@ class Server:
         self.updates = Updates()
         self.answered: Counter[int] = Counter()
         self.faults: Faults | None = None
+        self.warmer = Warmer(store, config)
         self.router = Router(ROUTES, ALLOW)
 
     @property
@@ -82,7 +84,7 @@ class Server:
         request.server = self
         request.receive = receive
         if request.method not in ("GET", "HEAD"):
-            request.body = await read_body(request, receive)
+            request.body = await read_body(request, receive, self.config.max_request)
         if self.faults is not None:
             await self.faults.strike(request.method, request.path)
         if len(request.path) > 8000:
@@ -90,7 +92,7 @@ class Server:
         request.user = await self.sessions.authenticate(request)
         parts = [part for part in request.path.split("/", 3) if part]
         access.check_path(request, parts)
-        handler, request.params = self.router.find(request.method, request.path)
+        handler, request.params = self.router.find(request.method, request.path, self.config.plus_is_space)
         name = request.params.get("db")
         if name is not None and handler not in WITHOUT_DATABASE:
             request.db = self.database(name)
@@ -105,7 +107,11 @@ class Server:
         headers = [
             (name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in response.headers
         ]
-        headers += [(b"server", SERVER), (b"X-Couch-Request-ID", request.request_id.encode())]
+        headers += [
+            (b"Server", SERVER),
+            (b"X-Couch-Request-ID", request.request_id.encode()),
+            (b"X-CouchDB-Body-Time", b"0"),
+        ]
         if request.cookie is not None:
             headers.append((b"Set-Cookie", request.cookie.encode("latin-1")))
         body = response.body
@@ -130,9 +136,13 @@ class Server:
             message = await receive()
             if message["type"] == "lifespan.startup":
                 self.scheduler.follow(self.database("_replicator"))
+                if self.config.users_db in self.store:
+                    await users.ensure_design(self.database(self.config.users_db))
+                self.warmer.start()
                 await send({"type": "lifespan.startup.complete"})
             else:
                 self.scheduler.close()
+                self.warmer.close()
                 self.store.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
@@ -183,7 +193,7 @@ def _request(scope: Scope) -> Request:
     return request
 
 
-async def read_body(request: Request, receive: Receive) -> bytes:
+async def read_body(request: Request, receive: Receive, limit: int) -> bytes:
     """The whole body, gunzipped. Errors: 400 for damaged gzip, 413, 415 for other encodings."""
     parts = []
     size = 0
@@ -193,7 +203,7 @@ async def read_body(request: Request, receive: Receive) -> bytes:
             raise CouchError(400, "bad_request", "the request ended early")
         chunk = message.get("body", b"")
         size += len(chunk)
-        if size > MAX_BODY:
+        if size > limit:
             raise CouchError(413, "too_large", "the request entity is too large")
         parts.append(chunk)
         if not message.get("more_body"):

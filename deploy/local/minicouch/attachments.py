@@ -58,7 +58,10 @@ def inline_data(name: str, entry: dict[str, Any]) -> bytes:
     if isinstance(data, bytes):
         return data
     try:
-        return base64.b64decode("".join(data.split()), validate=True)
+        plain = "".join(data.split())
+        if len(plain) % 4:
+            raise ValueError("not whole quartets")
+        return base64.b64decode(plain, validate=True)
     except (binascii.Error, ValueError, AttributeError):
         raise bad_request(f"Invalid attachment data for {name}") from None
 

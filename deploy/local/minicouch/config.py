@@ -7,15 +7,14 @@ from pathlib import Path
 
 DEFAULTS: dict[str, dict[str, str]] = {
     "couchdb": {"max_document_size": "8000000", "max_attachment_size": "1073741824"},
-    "chttpd": {"require_valid_user": "false", "max_http_request_size": "4294967296"},
-    "chttpd_auth": {"timeout": "600", "allow_persistent_cookies": "true", "min_iterations": "1"},
-    "couch_httpd_auth": {"authentication_db": "_users"},
-    "httpd": {"max_uri_length": "8000"},
+    "chttpd": {"require_valid_user": "false", "max_http_request_size": "4294967296", "max_uri_length": "8000"},
+    "chttpd_auth": {"timeout": "600", "allow_persistent_cookies": "true", "iterations": "600000", "authentication_db": "_users"},
     "log": {"level": "info"},
     "query_server_config": {"reduce_limit": "true", "os_process_limit": "100"},
     "uuids": {"algorithm": "sequential", "max_count": "1000"},
     "vendor": {"name": "minicouch"},
 }
+RENAMED = {"couch_httpd_auth": "chttpd_auth", "httpd": "chttpd"}
 
 
 class Config:
@@ -29,6 +28,14 @@ class Config:
         if self.get("chttpd_auth", "secret") is None:
             self.set("chttpd_auth", "secret", secrets.token_hex(32))
 
+        self._read()
+
+    def _read(self) -> None:
+        """Settings that every request looks at."""
+        self.plus_is_space = self.get("chttpd", "decode_plus_to_space") != "false"
+        self.users_db = self.get("chttpd_auth", "authentication_db") or "_users"
+        self.max_request = int(self.get("chttpd", "max_http_request_size") or 4 << 30)
+
     def sections(self) -> dict[str, dict[str, str]]:
         names = sorted(DEFAULTS.keys() | self._changed.keys())
         return {name: self.section(name) for name in names}
@@ -37,22 +44,26 @@ class Config:
         return dict(sorted((DEFAULTS.get(name, {}) | self._changed.get(name, {})).items()))
 
     def get(self, section: str, key: str, default: str | None = None) -> str | None:
+        section = RENAMED.get(section, section)
         return self.section(section).get(key, default)
 
     def set(self, section: str, key: str, value: str) -> str:
         """Returns the old value, "" when there was none."""
+        section = RENAMED.get(section, section)
         old = self.get(section, key, "")
         self._changed.setdefault(section, {})[key] = value
         self._save()
         return old or ""
 
     def delete(self, section: str, key: str) -> str | None:
+        section = RENAMED.get(section, section)
         old = self._changed.get(section, {}).pop(key, None)
         if old is not None:
             self._save()
         return old
 
     def _save(self) -> None:
+        self._read()
         fresh = self._path.with_suffix(".new")
         with open(fresh, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
             json.dump(self._changed, file, indent=1)

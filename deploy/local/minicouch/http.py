@@ -90,6 +90,12 @@ class Request:
         if ctype.split(";", 1)[0].strip() != JSON:
             raise CouchError(415, "bad_content_type", "Content-Type must be application/json")
 
+    def accepts(self, content_type: str) -> bool:
+        """Whether the client takes a content type; without an Accept header it takes all."""
+        wanted = self.headers.get("accept", "*/*")
+        kinds = {part.partition(";")[0].strip() for part in wanted.split(",")}
+        return bool(kinds & {content_type, content_type.partition("/")[0] + "/*", "*/*"})
+
     def absolute(self, path: str) -> str:
         host = self.headers.get("x-forwarded-host") or self.headers.get("host", "localhost")
         return f"{self.scheme}://{host}{path}"
@@ -115,12 +121,12 @@ def unquote_text(value: str) -> str:
         raise bad_request("invalid UTF-8 in the URL") from None
 
 
-def unquote_path(value: str) -> str:
-    """A path part decoded; CouchDB reads `+` as a space there as well."""
+def unquote_path(value: str, plus_is_space: bool = True) -> str:
+    """A path part decoded; CouchDB reads `+` as a space there as well, unless set otherwise."""
     if "%" not in value and "+" not in value:
         return value
     try:
-        return unquote_to_bytes(value.replace("+", " ")).decode()
+        return unquote_to_bytes(value.replace("+", " ") if plus_is_space else value).decode()
     except UnicodeDecodeError:
         raise CouchError(400, "illegal_docid", "Document id must be valid UTF-8") from None
 

@@ -48,9 +48,11 @@ class Router:
                 node = node.fixed.setdefault(part, _Node())
         return node, tuple(names)
 
-    def find(self, method: str, path: str) -> tuple[Callable[..., Any], dict[str, str]]:
+    def find(
+        self, method: str, path: str, plus_is_space: bool = True
+    ) -> tuple[Callable[..., Any], dict[str, str]]:
         """Errors: 404 for an unknown path, 405 for a known one without this method."""
-        parts = [unquote_path(part) for part in path.split("/") if part]
+        parts = [unquote_path(part, plus_is_space) for part in path.split("/") if part]
         if len(parts) > 1 and parts[1].startswith(("_design/", "_local/")):
             parts[1:2] = parts[1].split("/", 1)
         found = self._walk(self._root, parts, 0, ())

@@ -4,6 +4,8 @@ import base64
 import binascii
 import hashlib
 import hmac
+import os
+import re
 import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from .http import Request
 
 PARTY = UserCtx(None, ("_admin",))
+HASHED = re.compile(r"-pbkdf2:(\w+)-([0-9a-f]+),([^,]+),(\d+)")
 MAX_KNOWN = 10_000
 WRONG = "Name or password is incorrect."
 
@@ -60,7 +63,12 @@ class Sessions:
         if name in self._admins:
             if not hmac.compare_digest(self._admins[name].encode(), password.encode()):
                 raise unauthorized(WRONG)
-            return UserCtx(name, ("_admin",), handler)
+            return UserCtx(name, self._admin_roles(name), handler)
+        hashed = self._hashed_admin(name)
+        if hashed is not None:
+            if not await self._matches(hashed, password):
+                raise unauthorized(WRONG)
+            return UserCtx(name, self._admin_roles(name), handler)
         doc = self._user_doc(name)
         if doc is None or not await self._matches(doc, password):
             raise unauthorized(WRONG)
@@ -78,10 +86,33 @@ class Sessions:
         self._known.add(key)
         return True
 
-    def _user_doc(self, name: str) -> dict[str, Any] | None:
-        if "_users" not in self._server.store:
+    def _hashed_admin(self, name: str) -> dict[str, Any] | None:
+        """An admin of the `admins` settings, as if it were a user document."""
+        value = self._server.config.get("admins", name)
+        found = HASHED.fullmatch(value or "")
+        if found is None:
             return None
-        doc = self._server.database("_users").get(f"org.couchdb.user:{name}")
+        prf, key, salt, iterations = found.groups()
+        return {
+            "_id": name,
+            "_rev": salt,
+            "password_scheme": "pbkdf2",
+            "pbkdf2_prf": prf,
+            "derived_key": key,
+            "salt": salt,
+            "iterations": int(iterations),
+        }
+
+    def _admin_roles(self, name: str) -> tuple[str, ...]:
+        """An admin may have a user document for further roles."""
+        doc = self._user_doc(name)
+        return ("_admin", *(doc.get("roles", ()) if doc is not None else ()))
+
+    def _user_doc(self, name: str) -> dict[str, Any] | None:
+        users = self._server.config.users_db
+        if users not in self._server.store:
+            return None
+        doc = self._server.database(users).get(f"org.couchdb.user:{name}")
         return doc.dict() if doc is not None and not doc.deleted else None
 
     def _secret(self) -> bytes:
@@ -90,7 +121,7 @@ class Sessions:
     def _salt(self, name: str) -> bytes | None:
         if name in self._admins:
             return hashlib.sha256(self._admins[name].encode()).hexdigest().encode()
-        doc = self._user_doc(name)
+        doc = self._hashed_admin(name) or self._user_doc(name)
         return str(doc.get("salt", "")).encode() if doc is not None else None
 
     @property
@@ -126,8 +157,8 @@ class Sessions:
             return None
         if age > self.timeout * 0.1:
             request.cookie = self.new_cookie(name)
-        if name in self._admins:
-            return UserCtx(name, ("_admin",), "cookie")
+        if name in self._admins or self._hashed_admin(name) is not None:
+            return UserCtx(name, self._admin_roles(name), "cookie")
         doc = self._user_doc(name) or {}
         return UserCtx(name, tuple(doc.get("roles", ())), "cookie")
 
@@ -153,6 +184,13 @@ def derive(password: str, salt: str, iterations: int, prf: str, length: int) -> 
     """PBKDF2 as CouchDB stores it, hexadecimal."""
     algorithm = {"sha": "sha1"}.get(prf, prf)
     return hashlib.pbkdf2_hmac(algorithm, password.encode(), salt.encode(), iterations, length).hex()
+
+
+def hash_admin(password: str, prf: str, iterations: int) -> str:
+    """An admin's password as the `admins` settings hold it."""
+    salt = os.urandom(16).hex()
+    length = hashlib.new({"sha": "sha1"}.get(prf, prf)).digest_size
+    return f"-pbkdf2:{prf}-{derive(password, salt, iterations, prf, length)},{salt},{iterations}"
 
 
 def _cookie(header: str, name: str) -> str | None:

@@ -20,6 +20,22 @@ HASHED = ("derived_key", "iterations", "password", "password_scheme", "password_
 PRF_BYTES = {"sha": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha512": 64}
 
 
+DESIGN = {
+    "language": "javascript",
+    "validate_doc_update": "function (newDoc, oldDoc, userCtx, secObj) { /* minicouch checks user documents itself */ }",
+}
+
+
+def is_users_database(name: str, config: "Config") -> bool:
+    return name in ("_users", config.users_db) or name.endswith("/_users")
+
+
+async def ensure_design(database: "Database") -> None:
+    """The design document that CouchDB puts into a users database; its rules are `check` here."""
+    if database.get("_design/_auth") is None:
+        await database.put_edit("_design/_auth", DESIGN, None)
+
+
 async def prepare(edit: "Edit", user: auth.UserCtx, database: "Database", config: "Config") -> None:
     """Replace a clear password by its hash. Errors: 403, 404 for somebody else's document."""
     admin = auth.is_database_admin(user, database.security)
@@ -30,8 +46,7 @@ async def prepare(edit: "Edit", user: auth.UserCtx, database: "Database", config
         return
     if not isinstance(password, str):
         raise forbidden(f"Password value of '{password}' is invalid.")
-    prf = config.get("chttpd_auth", "pbkdf2_prf") or "sha256"
-    iterations = int(config.get("chttpd_auth", "iterations") or 600_000)
+    prf, iterations = hashing(config)
     salt = os.urandom(16).hex()
     key = await run_in_thread(derive, password, salt, iterations, prf, PRF_BYTES[prf])
     kept = {name: value for name, value in edit.body.items() if name not in HASHED}
@@ -43,6 +58,11 @@ async def prepare(edit: "Edit", user: auth.UserCtx, database: "Database", config
         "derived_key": key,
     } | kept
     edit.encoded = dumps(edit.body)
+
+
+def hashing(config: "Config") -> tuple[str, int]:
+    """The hash function and iterations set for new passwords."""
+    return config.get("chttpd_auth", "pbkdf2_prf") or "sha256", int(config.get("chttpd_auth", "iterations") or 600_000)
 
 
 def check(edit: "Edit", old: dict[str, Any] | None, user: auth.UserCtx, security: Any) -> None:

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 Functions = list[tuple[str, str, dict[str, Any]]]
 
 
-SYSTEM = ("_users", "_replicator")
-
-
 class Validator:
     """Checks the edits of one request on behalf of its user."""
 
@@ -32,9 +29,12 @@ class Validator:
     async def check(self, database: "Database", edits: "list[Edit]", replicated: bool) -> "list[Result]":
         """For each edit None, or the CouchError that refuses it."""
         functions = validation_functions(database)
-        if not functions and database.name not in SYSTEM and not any(e.id.startswith("_design/") for e in edits):
+        if not functions and database.name != "_replicator" and not self._users(database) and not any(e.id.startswith("_design/") for e in edits):
             return [None] * len(edits)
         return [await self._refusal(database, edit, functions, replicated) for edit in edits]
+
+    def _users(self, database: "Database") -> bool:
+        return users.is_users_database(database.name, self._config)
 
     async def _refusal(
         self, database: "Database", edit: "Edit", functions: Functions, replicated: bool
@@ -46,7 +46,7 @@ class Validator:
             if not replicated and database.would_conflict(edit):
                 return conflict()
             old = previous(database, edit, replicated)
-            if database.name == "_users":
+            if self._users(database):
                 await users.prepare(edit, self._user, database, self._config)
                 users.check(edit, old.dict() if old is not None else None, self._user, database.security)
             if database.name == "_replicator":
@@ -149,7 +149,7 @@ def validation_functions(database: "Database") -> Functions:
         database.handles[key] = [
             (doc["_id"], doc["validate_doc_update"], doc)
             for doc in designs
-            if isinstance(doc.get("validate_doc_update"), str)
+            if isinstance(doc.get("validate_doc_update"), str) and doc["_id"] != "_design/_auth"
         ]
     return database.handles[key]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .. import auth
+from .. import auth, users
 from ..database import Database
 from ..errors import bad_request, method_not_allowed
 from ..http import Request, Response, json_response
@@ -31,14 +31,16 @@ def get_info(request: Request) -> Response:
     return json_response(info(request.db))
 
 
-def create(request: Request) -> Response:
+async def create(request: Request) -> Response:
     auth.check_server_admin(request.user)
     name = request.params["db"]
     q, n = _shards(request.query, "q", 2), _shards(request.query, "n", 1)
     partitioned = _partitioned(request.query)
     if partitioned and name in SYSTEM_NAMES:
         raise bad_request("Cannot partition a system database")
-    request.server.store.create(name, partitioned, q, n)
+    made = request.server.store.create(name, partitioned, q, n)
+    if isinstance(made, Database) and users.is_users_database(name, request.server.config):
+        await users.ensure_design(made)
     request.server.updates.note(name, "created")
     return json_response({"ok": True}, 201, [("Location", request.absolute(request.path))])
 

@@ -1,12 +1,12 @@
 """One document: read, write, delete, copy; design documents are documents with a longer path."""
 
 import re
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlsplit
 
 from .. import reading, users
 from ..edits import Edit, parse_edit
 from ..errors import CouchError, bad_request, not_found
-from ..http import Headers, Request, Response, json_response, raw_json
+from ..http import Headers, Request, Response, json_response, parse_json, raw_json
 from ..ids import check_docid, check_partitioned_docid
 from ..revisions import normal_rev
 from ..store.rows import StoredDoc
@@ -41,7 +41,7 @@ def get_document(request: Request) -> Response:
     if options.open_revs is not None:
         return _open_revs(request, docid, options)
     doc = reading.open_document(request.db, docid, options)
-    if request.db.name == "_users":
+    if users.is_users_database(request.db.name, request.server.config):
         users.check_readable(doc, request.user, request.db)
     if _has_meta(doc, options):
         return _send(request, doc, options, [])
@@ -57,8 +57,7 @@ def _has_meta(doc: StoredDoc, options: reading.ReadOptions) -> bool:
 
 
 def _send(request: Request, doc: StoredDoc, options: reading.ReadOptions, headers: Headers) -> Response:
-    accepts = request.headers.get("accept", "")
-    if doc.atts is not None and "attachments" in options.flags and "multipart/related" in accepts:
+    if doc.atts is not None and "attachments" in options.flags and request.accepts("multipart/related"):
         return multipart.related_response(request.db, doc, options, headers)
     return raw_json(reading.render(request.db, doc, options) + b"\n", headers=headers)
 
@@ -67,8 +66,7 @@ def _open_revs(request: Request, docid: str, options: reading.ReadOptions) -> Re
     found = reading.open_revisions(request.db, docid, options)
     if not found and options.open_revs == "all":
         raise not_found()
-    accepts = request.headers.get("accept", "")
-    if "multipart/mixed" in accepts:
+    if request.accepts("multipart/mixed"):
         return multipart.mixed_response(request.db, found, options)
     parts = [
         b'{"missing":"' + rev.encode() + b'"}' if doc is None else b'{"ok":' + reading.render(request.db, doc, options) + b"}"
@@ -90,16 +88,18 @@ async def put_document(request: Request) -> Response:
 async def save(request: Request, edit: Edit) -> Response:
     """Store one edit as the request's `rev`, `If-Match`, `new_edits` and `batch` say, and answer like CouchDB."""
     replicated = request.query.get("new_edits") == "false"
+    if replicated and not edit.path and (asked := asked_revision(request)):
+        edit.path = [asked]
     if replicated and not edit.path:
         raise bad_request("When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
     if not replicated:
         edit.path = _base_revision(request, edit)
     results = await request.db.update_docs([edit], replicated=replicated, validator=validator_for(request))
+    if request.query.get("batch") == "ok":
+        return json_response({"ok": True, "id": edit.id}, 202)
     result = results[0]
     if isinstance(result, CouchError):
         raise result
-    if request.query.get("batch") == "ok":
-        return json_response({"ok": True, "id": edit.id}, 202)
     location = request.absolute(f"/{quote(request.db.name, safe='')}/{quote(edit.id, safe=':')}")
     return json_response(
         {"ok": True, "id": edit.id, "rev": result},
@@ -128,12 +128,13 @@ def asked_revision(request: Request) -> str | None:
 
 
 def _base_revision(request: Request, edit: Edit) -> list[str]:
-    asked = asked_revision(request)
-    if asked is None:
-        return edit.path[:1]
-    if edit.path and edit.path[0] != asked:
+    body, query, header = edit.path[:1], request.query.get("rev"), request.headers.get("if-match")
+    if query is not None and body and body != [normal_rev(query)]:
         raise bad_request("Document rev from request body and query string have different values")
-    return [asked]
+    if header and body and body != [normal_rev(header.strip(' "'))]:
+        raise bad_request("Document rev and etag have different values")
+    asked = asked_revision(request)
+    return body if asked is None else [asked]
 
 
 async def delete_document(request: Request) -> Response:
@@ -151,6 +152,36 @@ async def post_document(request: Request) -> Response:
     if edit.id.startswith("_local/"):
         return await put_local_edit(request, edit)
     return await save(request, edit)
+
+
+async def post_form(request: Request) -> Response:
+    """A browser's form: files as attachments of the document whose revision it names, or of a new `_doc`."""
+    docid = docid_of(request)
+    referer = request.headers.get("referer")
+    if referer is None:
+        raise bad_request("Referer header required.")
+    if urlsplit(referer).netloc != request.headers.get("host"):
+        raise bad_request("Referer header must match host.")
+    check_for(request, docid)
+    kind = request.headers.get("content-type", "")
+    if not kind.startswith("multipart/form-data"):
+        raise CouchError(415, "bad_content_type", "Content-Type must be multipart/form-data")
+    fields, files = multipart.parse_form(kind, request.body)
+    if "_doc" in fields:
+        edit = parse_edit(parse_json(fields["_doc"]), docid, request.server.max_document_size)
+    else:
+        rev = normal_rev(fields.get("_rev", b"").decode("latin-1"))
+        stored = request.db.get_rev(docid, rev)
+        if stored is None or stored.rev != rev:
+            raise CouchError(409, "not_found", "missing_rev")
+        edit = parse_edit(_body(stored), docid)
+        edit.path = [rev]
+        edit.attachments = {record["name"]: {"record": record} for record in stored.attachments()}
+    edit.attachments = files | {name: kept for name, kept in edit.attachments.items() if name not in files}
+    result = (await request.db.update_docs([edit], validator=validator_for(request)))[0]
+    if isinstance(result, CouchError):
+        raise result
+    return json_response({"ok": True, "id": docid, "rev": result}, 201, [("ETag", f'"{result}"')])
 
 
 async def copy_document(request: Request) -> Response:
@@ -264,6 +295,7 @@ for _method, _handler in [
     ("GET", get_document),
     ("PUT", put_document),
     ("DELETE", delete_document),
+    ("POST", post_form),
     ("COPY", copy_document),
 ]:
     ROUTES += [

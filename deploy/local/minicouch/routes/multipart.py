@@ -120,6 +120,22 @@ def parse_related(content_type: str, body: bytes, docid: str) -> Edit:
     return edit
 
 
+def parse_form(content_type: str, body: bytes) -> tuple[dict[str, bytes], dict[str, dict[str, Any]]]:
+    """The plain fields of a form, and its `_attachments` files as attachment entries."""
+    found = re.search(r'boundary="?([^";]+)"?', content_type)
+    fields: dict[str, bytes] = {}
+    files: dict[str, dict[str, Any]] = {}
+    for headers, data in _split(body, found[1].encode()) if found else []:
+        disposition = headers.get("content-disposition", "")
+        name, file = re.search(r'\bname="([^"]*)"', disposition), re.search(r'filename="([^"]*)"', disposition)
+        if file:
+            kind = headers.get("content-type", "application/octet-stream")
+            files[attachments.check_name(file[1])] = {"content_type": kind, "data": data}
+        elif name:
+            fields[name[1]] = data
+    return fields, files
+
+
 def _split(body: bytes, boundary: bytes) -> list[tuple[dict[str, str], bytes]]:
     pieces = (b"\r\n" + body).split(b"\r\n--" + boundary)
     found = []

@@ -3,9 +3,10 @@
 import platform
 from typing import Any
 
-from .. import auth
+from .. import auth, users
 from ..errors import CouchError, bad_request, not_found
-from ..http import JSON, Request, Response, dumps, json_response
+from ..http import JSON, Request, Response, dumps, json_response, run_in_thread
+from ..sessions import hash_admin
 from .databases import info
 
 VERSION = "3.5.0"
@@ -151,12 +152,20 @@ def get_config(request: Request) -> Response:
     return json_response(config.sections())
 
 
-def put_config(request: Request) -> Response:
+async def put_config(request: Request) -> Response:
     _check_node(request)
     value = request.json()
     if not isinstance(value, str):
         raise bad_request("config values must be strings")
-    return json_response(request.server.config.set(request.params["section"], request.params["key"], value))
+    section, key = request.params["section"], request.params["key"]
+    config = request.server.config
+    if section == "admins" and not value.startswith("-pbkdf2:"):
+        prf, iterations = users.hashing(config)
+        value = await run_in_thread(hash_admin, value, prf, iterations)
+    old = config.set(section, key, value)
+    if key == "authentication_db" and value in request.server.store:
+        await users.ensure_design(request.server.database(value))
+    return json_response(old)
 
 
 def delete_config(request: Request) -> Response:

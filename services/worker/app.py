@@ -26,7 +26,7 @@ def create_worker(settings: Settings | None = None) -> Celery:
     orders.register(queue)
     products.register(queue)
     users.register(queue)
-    keep_time(queue)
+    keep_time(queue, settings.sweep_seconds)
     return queue
 
 

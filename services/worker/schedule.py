@@ -1,6 +1,6 @@
 """What the worker does by the clock: the whole timetable in one table (UTC)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from celery import Celery
@@ -29,8 +29,9 @@ class Row:
     due: float | crontab
 
 
+UNFINISHED_ORDERS: Final = Row("unfinished orders", SWEEP_ORDERS, 10.0)
 TIMETABLE: Final = (
-    Row("unfinished orders", SWEEP_ORDERS, 10.0),
+    UNFINISHED_ORDERS,
     Row("unfinished orders of the last hundred days", DEEP_SWEEP_ORDERS, crontab(minute="17")),
     Row("indexes of orders up to date", CATCH_UP, 60.0),
     Row("close the books of yesterday and last month", CLOSE_BOOKS, crontab(hour="0", minute="10")),
@@ -43,8 +44,9 @@ TIMETABLE: Final = (
 )
 
 
-def keep_time(queue: Celery) -> None:
+def keep_time(queue: Celery, sweep_seconds: float = UNFINISHED_ORDERS.due) -> None:
     """Gives the timetable to Celery's beat. A job that nobody fetched in time is dropped: the next one is as good."""
+    rows = [replace(row, due=sweep_seconds) if row is UNFINISHED_ORDERS else row for row in TIMETABLE]
     queue.conf.beat_schedule = {
         row.name: {
             "task": row.job,
@@ -52,5 +54,5 @@ def keep_time(queue: Celery) -> None:
             "kwargs": {"subject": ""},
             "options": {"expires": row.due if isinstance(row.due, float) else 3600},
         }
-        for row in TIMETABLE
+        for row in rows
     }

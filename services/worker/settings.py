@@ -16,5 +16,10 @@ class Settings(DatabaseSettings):
         "into how many parts the changes are dealt among followers; the same for all of them",
     )
     heartbeat_file: Path | None = setting(
-        "HEARTBEAT_FILE", None, "touched every few seconds while the process works, for a container's health check"
+        "HEARTBEAT_FILE",
+        None,
+        "touched every few seconds while the process works, for a container's health check",
+    )
+    sweep_seconds: float = setting(
+        "SWEEP_SECONDS", 10.0, "how often unfinished orders are looked for behind the changes feed"
     )

@@ -114,7 +114,7 @@ def _asked(request: Doc) -> Doc:
 
 
 def _closed_span(wanted: dict[str, Any]) -> Span:
-    within = span(wanted["from"], wanted["to"])
+    within = span(wanted["start"], wanted["end"])
     if within.start is None or within.end is None:
         raise Invalid("Say from when to when.", errors={"from": ["Needed."], "to": ["Needed."]})
     if wanted["kind"] == "best-sellers":

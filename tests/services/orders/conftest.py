@@ -19,13 +19,13 @@ from services.products.documents import DESIGN as PRODUCTS
 from services.users.documents import DESIGN as USERS
 from shared.couch import Database, Server
 from tests.people import ADDRESS, PASSWORD, Person, register
-from tests.processes import ROOT
+from tests.processes import ROOT, free_port
 from tests.services.worker.processes import Worker
 
 ADMIN = "admin@example.com"
 SETTINGS = {
     "ARGON2_MEMORY_KIB": "64", "ARGON2_PASSES": "1", "MAILS_PER_HOUR": "1000", "ACCESS_LOG": "0",
-    "COURIER_DISPATCH_SECONDS": "0.2", "COURIER_DELIVERY_SECONDS": "0.2", "ATTEMPT_SECONDS": "3",
+    "COURIER_DISPATCH_SECONDS": "0.2", "COURIER_DELIVERY_SECONDS": "0.2", "ATTEMPT_SECONDS": "3", "SWEEP_SECONDS": "2",
 }  # fmt: skip
 
 
@@ -107,7 +107,9 @@ def shop(
     password = tmp_path_factory.mktemp("admin") / "password"
     password.write_text(PASSWORD)
     environment.update({"ADMIN_EMAIL": ADMIN, "ADMIN_PASSWORD_FILE": str(password)})
-    users, products, orders = service("users"), service("products"), service("orders")
+    ports = {name: free_port() for name in ("users", "products", "orders")}
+    environment.update({f"{name.upper()}_URL": f"http://127.0.0.1:{port}" for name, port in ports.items()})
+    users, products, orders = (service(name) for name in ports)
     command = [sys.executable, "-m", "services.users", "create-admin"]
     subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=True, capture_output=True)
     return Shop(users, products, orders, Path(environment["MAIL_DIR"]), Person(users, ADMIN))

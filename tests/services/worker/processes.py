@@ -5,7 +5,20 @@ from pathlib import Path
 
 from tests.processes import Process
 
-WORKER = ["-m", "celery", "-A", "services.worker.app", "worker", "--beat", "--pool", "threads", "--concurrency", "4", "--without-mingle", "--without-gossip"]
+WORKER = [
+    "-m",
+    "celery",
+    "-A",
+    "services.worker.app",
+    "worker",
+    "--beat",
+    "--pool",
+    "threads",
+    "--concurrency",
+    "4",
+    "--without-mingle",
+    "--without-gossip",
+]
 FOLLOWER = ["-m", "services.worker.follower"]
 
 

@@ -1,11 +1,174 @@
-"""Paid orders are dispatched and delivered by the worker, each document once."""
+"""After the sale without people: confirmed, dispatched and delivered once; broken checkouts ended; nothing lost with Redis."""
 
+import secrets
+import time
+from typing import Any
+
+import pytest
+import requests
+from redis import Redis
+
+from shared.couch import Database
+from shared.mail import read_mail
 from tests.people import Person
-from tests.services.orders.conftest import Shop, Worker, until
+from tests.services.orders.conftest import Shop, Worker, checkout, until
+from tests.services.orders.crashes import STEPS, checkout_that_dies
+from tests.services.worker.processes import Worker as Processes
+
+WHOLE = {
+    "customer", "decision", "delivery", "dispatch", "item1", "notice-delivery", "notice-dispatch", "notice-payment", "order", "payment",
+}  # fmt: skip
 
 
-def test_a_paid_order_is_confirmed_dispatched_and_delivered(shop: Shop, worker: Worker, customer: Person) -> None:
-    order = shop.placed(customer, {shop.product(): 1})
-    path = f"/v1/orders/{order['orderid']}"
-    found = until(lambda: (answer := shop.get(customer, path).json())["status"] == "delivered" and answer)
+def keys(database: Database, orderid: str) -> set[str]:
+    return {doc["_id"].partition(":")[2] for doc in database.partition(f"order{orderid}").all()}
+
+
+def finished(
+    shop: Shop, person: requests.Session, orderid: str, status: str = "delivered", seconds: float = 60
+) -> dict[str, Any]:
+    def reached() -> dict[str, Any] | None:
+        found = shop.get(person, f"/v1/orders/{orderid}").json()
+        return found if found["status"] == status else None
+
+    return until(reached, seconds)
+
+
+def test_a_paid_order_is_confirmed_dispatched_and_delivered_with_a_mail_each(
+    shop: Shop, worker: Worker, customer: Person, database: Database
+) -> None:
+    product = shop.product()
+    customer.put(
+        f"{shop.users}/v1/users/me/basket/{product}", json={"quantity": 2}, timeout=30
+    ).raise_for_status()
+    order = shop.placed(customer, {product: 2})
+    found = finished(shop, customer, order["orderid"])
     assert [step["status"] for step in found["timeline"]] == ["placed", "paid", "dispatched", "delivered"]
+    assert found["dispatch"]["courier"] == "sandbox"
+    until(lambda: keys(database, order["orderid"]) == WHOLE)
+    letters = [
+        letter for letter in read_mail(shop.mail, customer.email) if order["orderid"] in letter.subject
+    ]
+    assert [letter.subject.split(order["orderid"])[1] for letter in letters[::-1]] == [
+        "",
+        " is on its way",
+        " has arrived",
+    ]
+    assert letters[-1].text.count("Kettle") == 1
+    basket = customer.get(f"{shop.users}/v1/users/me/basket", timeout=30).json()
+    assert product not in str(basket)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_checkout_that_died_is_ended_by_the_worker(
+    shop: Shop, worker: Worker, database: Database, ledger: Database, environment: dict[str, str], step: str
+) -> None:
+    person, product = shop.customer(), shop.product(stock=3)
+    orderid = checkout_that_dies(
+        environment, person.userid, secrets.token_hex(8), checkout({product: 1}), step
+    )
+    charges = [doc["status"] for doc in ledger.partition(f"order{orderid}").all()]
+    if step in ("charge", "payment"):
+        assert charges == ["paid"]
+        finished(shop, person, orderid)
+        until(lambda: keys(database, orderid) == WHOLE)
+        assert shop.stock(product) == 2
+    else:
+        assert charges == []
+        open_now = shop.get(shop.admin, "/v1/admin/attempts", params={"limit": 100}).json()["items"]
+        assert orderid in {attempt["orderid"] for attempt in open_now}
+        found = finished(shop, shop.admin, orderid, "cancelled")
+        assert found["cancellation"]["reason"] == "abandoned"
+        assert shop.stock(product) == 3
+        assert [doc["status"] for doc in ledger.partition(f"order{orderid}").all()] == ["void"]
+    still = shop.get(shop.admin, "/v1/admin/attempts", params={"limit": 100}).json()["items"]
+    assert orderid not in {attempt["orderid"] for attempt in still}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_whoever_repeats_a_checkout_that_died_gets_their_order(
+    shop: Shop, worker: Worker, ledger: Database, environment: dict[str, str], step: str
+) -> None:
+    person, product, key = shop.customer(), shop.product(stock=3), secrets.token_hex(8)
+    orderid = checkout_that_dies(environment, person.userid, key, checkout({product: 1}), step)
+    answer = shop.order(person, {product: 1}, key)
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["orderid"] == orderid
+    assert [doc["status"] for doc in ledger.partition(f"order{orderid}").all()] == ["paid"]
+    assert shop.stock(product) == 2
+
+
+def test_an_attempt_that_was_closed_cannot_be_paid_any_more(
+    shop: Shop, worker: Worker, environment: dict[str, str]
+) -> None:
+    person, product, key = shop.customer(), shop.product(stock=3), secrets.token_hex(8)
+    orderid = checkout_that_dies(environment, person.userid, key, checkout({product: 1}), "reservation")
+    finished(shop, person, orderid, "cancelled")
+    answer = shop.order(person, {product: 1}, key)
+    assert (answer.status_code, answer.json()["code"]) == (409, "attempt_closed")
+    assert shop.order(person, {product: 1}).status_code == 201
+
+
+def test_an_emptied_redis_loses_nothing(
+    shop: Shop, worker: Processes, customer: Person, database: Database, environment: dict[str, str]
+) -> None:
+    redis, product = Redis.from_url(environment["REDIS_URL"]), shop.product()
+    placed = []
+    for _ in range(12):
+        placed.append(shop.placed(customer, {product: 1})["orderid"])
+        redis.flushall()
+    for orderid in placed:
+        finished(shop, customer, orderid)
+        until(lambda orderid=orderid: keys(database, orderid) == WHOLE)
+
+
+def test_a_killed_worker_and_follower_go_on_where_they_were(
+    shop: Shop, worker: Processes, customer: Person, database: Database
+) -> None:
+    product = shop.product()
+    worker.kill("follower")
+    first = shop.placed(customer, {product: 1})["orderid"]
+    worker.kill("worker")
+    second = shop.placed(customer, {product: 1})["orderid"]
+    worker.restart("follower")
+    worker.restart("worker")
+    for orderid in (first, second):
+        finished(shop, customer, orderid)
+        until(lambda orderid=orderid: keys(database, orderid) == WHOLE)
+
+
+def test_a_report_is_computed_by_the_worker_and_kept(shop: Shop, worker: Worker, customer: Person) -> None:
+    shop.placed(customer, {shop.product(): 1})
+    year = time.gmtime().tm_year
+    wanted = {"kind": "sales", "from": f"{year}-01", "to": f"{year + 1}-01", "by": "day"}
+    key = {"Idempotency-Key": secrets.token_hex(8)}
+    made, again = (shop.post(shop.admin, "/v1/admin/reports", wanted, headers=key) for _ in range(2))
+    assert made.status_code == 202, made.text
+    assert again.json() == made.json()
+    path = f"/v1/admin/reports/{made.json()['id']}"
+    report = until(lambda: (found := shop.get(shop.admin, path).json())["status"] == "done" and found)
+    assert report["progress"] == 1.0
+    live = shop.get(
+        shop.admin,
+        "/v1/admin/reports/sales",
+        params={"by": "day", "from": wanted["from"], "to": wanted["to"]},
+    ).json()
+    assert report["result"] == live
+    assert live["rows"][-1]["orders"] >= 1
+    other = shop.post(shop.admin, "/v1/admin/reports", {**wanted, "by": "hour"}, headers=key)
+    assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
+    listed = shop.get(shop.admin, "/v1/admin/reports").json()["items"]
+    assert made.json()["id"] in {each["id"] for each in listed}
+
+
+def test_a_refund_on_an_imported_order_without_its_provider_is_refused(shop: Shop, worker: Worker) -> None:
+    line = (
+        b'{"orderid":"imported-1","userid":"u","date":"2019-01-01","currency":"GBP","items":[{"productid":"p","name":"P",'
+        b'"quantity":1,"unitPrice":{"amount":5,"currency":"GBP"}}],"payment":{"provider":"till","provider_ref":"1","date":"2019-01-01"}}'
+    )
+    headers = {"Content-Type": "application/x-ndjson"}
+    answer = shop.admin.post(f"{shop.orders}/v1/admin/orders/import", data=line, headers=headers, timeout=60)
+    assert answer.json()["created"] == 1
+    refused = shop.post(shop.admin, "/v1/admin/orders/imported-1/refunds", {"amount": 5})
+    assert (refused.status_code, refused.json()["code"]) == (409, "provider_not_connected")
+    assert shop.get(shop.admin, "/v1/orders/imported-1").json()["status"] == "paid"

@@ -4,7 +4,9 @@ The application is loaded before the workers are forked, so that they share its 
 start is seen at once. SIGTERM finishes what is in flight and leaves within ten seconds.
 """
 
+import gc
 import os
+import tempfile
 
 bind = os.environ.get("BIND", "0.0.0.0:8000")
 worker_class = "gthread"
@@ -19,3 +21,20 @@ forwarded_allow_ips = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None
 accesslog = None
 loglevel = "warning"
+
+if workers > 1:  # /metrics sums over the workers, through files that they share
+    os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", tempfile.mkdtemp(prefix="metrics-", dir=worker_tmp_dir))
+
+
+def pre_fork(server, worker) -> None:
+    """What is loaded by now is not garbage: left out of collections, its memory stays shared with the workers."""
+    gc.collect()
+    gc.freeze()
+
+
+def child_exit(server, worker) -> None:
+    """A worker that is gone no longer counts in gauges."""
+    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+        from prometheus_client.multiprocess import mark_process_dead  # not before the variable above is set
+
+        mark_process_dead(worker.pid)

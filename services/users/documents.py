@@ -29,6 +29,7 @@ USER = DocumentType(
         "pending_email",
         "erasure",
         "erasure_claims",
+        "request",
     ),
 )
 CLAIM = DocumentType("claim", fields=("userid", "claimed"))

@@ -3,7 +3,7 @@
 | type | rule |
 |---|---|
 | user | an erasure wins over everything; else name of the latest change, password, e-mail and roles each of its own latest change, on a tie the fewer rights; the later end of sessions |
-| claim | the earlier claim keeps the e-mail; the other account must choose a new one |
+| claim | of the accounts that have the e-mail (else of all) the earlier claim keeps it; another account must choose a new one |
 | userdelivery, preferences, paymentmethod | the latest change; an address keeps the later `default_since` |
 | basketline | the latest change, on a tie the larger quantity |
 | session | two versions mean that a refresh token was used twice: the session ends |
@@ -26,10 +26,10 @@ def merged(versions: Sequence[Doc]) -> Doc:
     return rule(ordered) if rule else ordered[-1]
 
 
-def displaced(versions: Sequence[Doc]) -> list[str]:
-    """The userids that lose their claim on an e-mail when these versions of a claim are merged."""
-    keeper = merged(versions)["userid"]
-    return sorted({doc["userid"] for doc in versions} - {keeper})
+def merged_claims(versions: Sequence[Doc], owners: set[str]) -> tuple[Doc, list[str]]:
+    """The claim that stays, and who of the `owners` (userids whose account has this e-mail) loses it."""
+    kept = merged([doc for doc in versions if doc["userid"] in owners] or versions)
+    return kept, sorted({doc["userid"] for doc in versions} & owners - {kept["userid"]})
 
 
 def _age(doc: Doc) -> tuple[str, str]:

@@ -31,7 +31,7 @@ class PageArgs(Shape):
     limit = ma.fields.Integer(load_default=DEFAULT_LIMIT, validate=ma.validate.Range(1, MAX_LIMIT))
     cursor = ma.fields.String(
         load_default=None,
-        validate=ma.validate.Length(1, 4096),
+        validate=ma.validate.Length(1, 2000),
         metadata={"description": "`next` of the page before"},
     )
 

@@ -1,13 +1,15 @@
-"""Registration, verification, passwords and the e-mail of an account.
+"""Registration, verification and passwords of an account."""
 
-An e-mail is unique because its claim's `_id` is. Whoever finds a claim without an account finishes that very account
-(its userid is in the claim), so a crash between the two heals with the next registration; exactly one writer can make
-`user{userid}:auth`. A claim whose account has left the e-mail is taken over once it is a minute old.
-"""
-
-from datetime import timedelta
 from typing import Any
 
+from services.users.actions.emails import (
+    account_of,
+    claim_for_account,
+    claim_for_new_account,
+    place_for_new_account,
+    refuse_taken,
+    release_email,
+)
 from services.users.actions.letters import (
     CHANGE_EMAIL,
     RESET,
@@ -19,27 +21,31 @@ from services.users.actions.letters import (
     send_verification,
 )
 from services.users.actions.tools import JobTools, Tools
-from services.users.documents import CLAIM, CUSTOMER_ROLE, USER, auth_id, claim_id, token_id
+from services.users.documents import CUSTOMER_ROLE, USER, auth_id, claim_id, token_id
 from services.users.limits import Limit
 from services.users.rules import EmailTaken, WrongPassword, check_password, is_live, normalised_email
 from shared.clock import now, parse, timestamp
-from shared.couch import Doc, QueryRefused, UpdateConflict, time_ordered_id
+from shared.couch import Doc, QueryRefused, UpdateConflict
 from shared.errors import BadRequest, NotFound, Unauthorized
-
-_TAKEOVER_AFTER = timedelta(seconds=60)
 
 
 class BadToken(BadRequest):
     code, title = "bad_token", "This link is wrong, used or expired"
 
 
-def register(tools: Tools, name: str, email: str, password: str, userid: str | None = None) -> Doc:
-    """A new, unverified account and its verification letter. Raises EmailTaken, Invalid."""
+def register(tools: Tools, name: str, email: str, password: str, request: str | None = None) -> Doc:
+    """A new, unverified account and its verification letter; `request` makes a retry find what it made. Raises EmailTaken, Invalid."""
     email = normalised_email(email)
     check_password(password, email)
     send_letter = may_get_mail(tools, email)
-    userid = claim_email(tools, email, userid or time_ordered_id())
-    user = new_user(userid, name, email, tools.passwords.hash(password))
+    userid, present = place_for_new_account(tools, email)
+    if present is not None:
+        if not request or present.get("request") != request:
+            raise EmailTaken("Log in, or ask for a new password.")
+        resend_verification(tools, email)
+        return present
+    claim_for_new_account(tools, email, userid)
+    user = new_user(userid, name, email, tools.passwords.hash(password), request=request)
     token, text = new_token(tools, userid, VERIFY, email)
     written, _ = tools.store.put_many([user, token])
     if written.error not in (None, "conflict"):
@@ -63,24 +69,6 @@ def new_user(userid: str, name: str, email: str, password_hash: str, **more: Any
         **more,
     }
     return USER.new(auth_id(userid), userid=userid, name=name, email=email, password=password_hash, **values)
-
-
-def claim_email(tools: Tools, email: str, userid: str) -> str:
-    """Makes the e-mail belong to an account that is to be made; returns that account's userid. Raises EmailTaken."""
-    claim = CLAIM.new(claim_id(email), userid=userid, claimed=timestamp())
-    if tools.store.put_if_first(claim):
-        return userid
-    found = tools.store.get(claim["_id"])
-    if found is None:
-        raise EmailTaken("This e-mail is just being released; try again.")
-    owner = tools.store.user(found["userid"])
-    if owner is None:
-        return found["userid"]
-    if _still_owns(owner, email) or parse(found["claimed"]) > now() - _TAKEOVER_AFTER:
-        raise EmailTaken("Log in, or ask for a new password.")
-    if not tools.store.put_if_first({**claim, "_rev": found["_rev"]}):
-        raise EmailTaken("Log in, or ask for a new password.")
-    return userid
 
 
 def verify(tools: Tools, text: str) -> Doc:
@@ -164,7 +152,7 @@ def change_account(tools: Tools, userid: str, changes: dict[str, Any], user: Doc
         }
     email = normalised_email(changes["email"]) if "email" in changes else user["email"]
     if email != user["email"]:
-        _refuse_taken(tools, email, userid)
+        refuse_taken(tools, email, userid)
         wanted["pending_email"] = email
     changed = update_user(tools, userid, lambda present: {**present, **wanted}) if wanted else user
     if email != user["email"]:
@@ -201,26 +189,14 @@ def update_user(tools: JobTools, userid: str, change: Any) -> Doc:
     raise AssertionError("unreachable")
 
 
-def account_of(tools: Tools, email: str) -> Doc | None:
-    """The live account behind an e-mail, verified or not, by its claim. 2 reads."""
-    email = normalised_email(email)
-    claim = tools.store.get(claim_id(email))
-    user = tools.store.user(claim["userid"]) if claim else None
-    return user if user is not None and is_live(user) and user["email"] == email else None
-
-
 def _is_ours(tools: Tools, user: Doc) -> bool:
-    """A cluster may accept two firsts, and a claim may be taken over: what a read finds is what counts."""
+    """A cluster may accept two firsts: what a read finds afterwards is what counts."""
     claim = claim_id(user["email"])
     found = tools.store.get_many([user["_id"], claim])
     if claim in found and found[claim]["userid"] != user["userid"]:
         tools.store.delete(found[user["_id"]])
         return False
     return user["_id"] in found and found[user["_id"]]["password"] == user["password"]
-
-
-def _still_owns(owner: Doc, email: str) -> bool:
-    return not owner.get("erasure") and email in (owner["email"], owner.get("pending_email"))
 
 
 def _token_and_user(tools: Tools, text: str, purposes: tuple[str, ...]) -> tuple[Doc, Doc]:
@@ -245,13 +221,6 @@ def _use(tools: Tools, token: Doc) -> None:
         raise BadToken("Ask for a new link.") from None
 
 
-def _refuse_taken(tools: Tools, email: str, userid: str) -> None:
-    claim = tools.store.get(claim_id(email))
-    owner = tools.store.user(claim["userid"]) if claim else None
-    if owner is not None and owner["userid"] != userid and _still_owns(owner, email):
-        raise EmailTaken("Another account uses this e-mail.")
-
-
 def _ask_to_verify(tools: Tools, user: Doc, email: str) -> None:
     token, text = new_token(tools, user["userid"], CHANGE_EMAIL, email)
     tools.store.put(token)
@@ -266,30 +235,10 @@ def _confirm_new_email(tools: Tools, token: Doc, user: Doc) -> Doc:
     new, old = token["email"], user["email"]
     if user.get("pending_email") != new:
         raise BadToken("The account has asked for another e-mail address since.")
-    if claim_email_for(tools, new, user["userid"]) != user["userid"]:
+    if not claim_for_account(tools, new, user["userid"]):
         raise EmailTaken("Another account uses this e-mail.")
     _use(tools, token)
     change = {"email": new, "email_verified": True, "pending_email": None, "email_changed": timestamp()}
     changed = update_user(tools, user["userid"], lambda present: {**present, **change})
     release_email(tools, old, user["userid"])
     return changed
-
-
-def claim_email_for(tools: Tools, email: str, userid: str) -> str:
-    """Claims an e-mail for an account that exists; who holds it afterwards."""
-    found = tools.store.get(claim_id(email))
-    if found is None:
-        return claim_email(tools, email, userid)
-    abandoned = (
-        tools.store.user(found["userid"]) is None and parse(found["claimed"]) < now() - _TAKEOVER_AFTER
-    )
-    if abandoned and tools.store.put_if_first({**found, "userid": userid, "claimed": timestamp()}):
-        return userid
-    return userid if found["userid"] == userid else claim_email(tools, email, userid)
-
-
-def release_email(tools: Tools, email: str, userid: str) -> None:
-    """Frees an e-mail that this account held; may be repeated."""
-    claim = tools.store.get(claim_id(email))
-    if claim is not None and claim["userid"] == userid:
-        tools.store.delete(claim)

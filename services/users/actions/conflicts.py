@@ -5,8 +5,8 @@ import logging
 from services.users.actions.accounts import update_user
 from services.users.actions.privacy import finish_erasure
 from services.users.actions.tools import JobTools
-from services.users.documents import auth_id
-from services.users.merging import displaced, merged
+from services.users.documents import auth_id, claim_id
+from services.users.merging import merged, merged_claims
 from shared.clock import timestamp
 from shared.couch import Change, Doc, split_id
 from shared.errors import Unauthorized
@@ -40,17 +40,29 @@ def settle(tools: JobTools, winner: Doc) -> bool:
     """Writes the merged document over the winning revision and removes the others. Whether it was settled now."""
     docid = winner["_id"]
     losers = [tools.store.database.get(docid, rev=rev) for rev in winner["_conflicts"]]
-    versions = [winner, *losers]
-    result = {**merged(versions), "_rev": winner["_rev"]}
+    versions, displaced = [winner, *losers], []
+    if winner["type"] == "claim":
+        result, displaced = merged_claims(versions, _owners(tools, versions))
+    else:
+        result = merged(versions)
+    result = {**result, "_rev": winner["_rev"]}
     gone = [{"_id": docid, "_rev": doc["_rev"], "_deleted": True} for doc in losers]
     written = tools.store.put_many([result, *gone])
     if any(row.error for row in written):
         log.info("a conflict changed while it was settled; the feed brings it again")
         return False
-    if result["type"] == "claim":
-        for userid in displaced(versions):
-            _displace(tools, userid)
+    for userid in displaced:
+        _displace(tools, userid)
     return True
+
+
+def _owners(tools: JobTools, claims: list[Doc]) -> set[str]:
+    """Who of those that claim an e-mail has an account with it."""
+    users = tools.store.get_many([auth_id(userid) for userid in {doc["userid"] for doc in claims}])
+    owning = [
+        user for user in users.values() if user["email"] and claim_id(user["email"]) == claims[0]["_id"]
+    ]
+    return {user["userid"] for user in owning}
 
 
 def _displace(tools: JobTools, userid: str) -> None:

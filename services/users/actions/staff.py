@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from services.users.actions.accounts import claim_email, new_user, update_user
+from services.users.actions.accounts import new_user, update_user
+from services.users.actions.emails import claim_for_new_account, place_for_new_account
 from services.users.actions.profile import account
 from services.users.actions.tools import Tools
 from services.users.documents import ADMIN_ROLE, AUDIT, CUSTOMER_ROLE, audit_partition
@@ -23,7 +24,8 @@ def make_admin(tools: Tools, email: str, password: str) -> str:
             return "is admin already"
         _set_roles(tools, found["userid"], [*found["roles"], ADMIN_ROLE])
         return "is admin now; its password stays as it was"
-    userid = claim_email(tools, email, time_ordered_id())
+    userid, _ = place_for_new_account(tools, email)
+    claim_for_new_account(tools, email, userid)
     user = new_user(
         userid, "Admin", email, tools.passwords.hash(password),
         email_verified=True, roles=[CUSTOMER_ROLE, ADMIN_ROLE], roles_changed=timestamp(),

@@ -34,7 +34,7 @@ accounts = Blueprint("accounts", __name__, description="Who somebody is")
 def register(registration: dict[str, str]) -> dict[str, Any]:
     """Register; a letter with a verification link goes out"""
     tools: Tools = provided()
-    return shown(act.register(tools, **registration, userid=idempotent_id(26)))
+    return shown(act.register(tools, **registration, request=idempotent_id()))
 
 
 @accounts.post("/v1/users/verify")

@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from redis import Redis
 
 from services.users.documents import claim_id, user_document
 from tests.services.users.conftest import PASSWORD, calls, log_in
@@ -43,11 +44,32 @@ def test_a_hundred_registrations_at_once_make_one_account(nobody, email, databas
 
 
 def test_a_crash_between_claim_and_account_heals(nobody, email, database, mail):
-    database.put({"_id": claim_id(email), "type": "claim", "schema": 1, "userid": "CRASHED", "claimed": "2026-01-01T00:00:00.000Z"})
-    assert register(nobody, email).json()["userid"] == "CRASHED"
-    assert nobody.post("/v1/users/verify", {"token": mail(email)}).status_code == 200
-    assert log_in(nobody, email).userid == "CRASHED"
+    userid = register(nobody, email).json()["userid"]
+    for doc in database.partition(f"user{userid}").all():
+        database.delete(doc["_id"], doc["_rev"])
+    assert database.get(claim_id(email))["userid"] == userid, "the claim alone is left"
+    assert register(nobody, email).json()["userid"] == userid
+    assert nobody.post("/v1/users/verify", {"token": mail(email, after=1)}).status_code == 200
+    assert log_in(nobody, email).userid == userid
     assert register(nobody, email).status_code == 409
+
+
+def test_a_claim_without_any_account_is_taken_over(nobody, email, database, mail):
+    database.put({"_id": claim_id(email), "type": "claim", "schema": 1, "userid": "CRASHED", "claimed": "2026-01-01T00:00:00.000Z"})
+    userid = register(nobody, email).json()["userid"]
+    assert database.get(claim_id(email))["userid"] == userid
+    assert nobody.post("/v1/users/verify", {"token": mail(email)}).status_code == 200
+    assert log_in(nobody, email).userid == userid
+
+
+def test_a_registration_whose_answer_was_lost_is_found_again(nobody, email, redis_url):
+    """Redis forgot the key (or the process died before it was kept): the account remembers the request that made it."""
+    headers = {"Idempotency-Key": f"lost {email}"}
+    first = register(nobody, email, headers=headers).json()
+    Redis.from_url(redis_url).flushdb()
+    again = register(nobody, email, headers=headers)
+    assert (again.status_code, again.json()) == (201, first)
+    assert register(nobody, email, headers={"Idempotency-Key": f"other {email}"}).status_code == 409
 
 
 def test_registering_twice_with_one_idempotency_key_is_one_account(nobody, email):

@@ -85,6 +85,7 @@ def test_a_basket_line_is_the_latest_change(person, database, tools):
 
 def test_an_email_claimed_on_both_sides_belongs_to_the_earlier(person, database, tools, nobody):
     ann, bob = person(), person()
+    database.put({**database.get(auth_id(bob.userid)), "email": ann.email})
     diverge(
         database, claim_id(ann.email),
         {"userid": bob.userid, "claimed": "2020-01-02T00:00:00.000Z"},
@@ -93,6 +94,16 @@ def test_an_email_claimed_on_both_sides_belongs_to_the_earlier(person, database,
     assert settled(database, tools, claim_id(ann.email))["userid"] == ann.userid
     assert database.get(auth_id(bob.userid))["email_verified"] is False
     assert log_in(nobody, ann.email).userid == ann.userid
+
+
+def test_a_claim_that_nobody_followed_up_gives_way(person, database, tools, nobody):
+    ann = person()
+    diverge(
+        database, claim_id(ann.email),
+        {"userid": "nobody", "claimed": "2020-01-01T00:00:00.000Z"},
+        {"userid": ann.userid, "claimed": "2020-01-02T00:00:00.000Z"},
+    )  # fmt: skip
+    assert settled(database, tools, claim_id(ann.email))["userid"] == ann.userid
 
 
 def test_settling_twice_changes_nothing(person, database, tools):

@@ -12,7 +12,6 @@ from shared.clock import iso, now, parse
 
 PAGE = 1000
 MOST_PAGES = 20
-SETTLING = timedelta(seconds=5)
 OVERLAP = timedelta(minutes=10)
 LONGEST_AGO = timedelta(days=7)
 DEEP_AGO = timedelta(days=100)
@@ -65,7 +64,7 @@ def _due_since(shop: Shop, start: str, skip: frozenset[str]) -> tuple[list[str],
 
 
 def _state(shop: Shop, sums: Progress, placed: str, moment: datetime) -> tuple[bool, bool]:
-    ripe = may_be_due(sums, placed, moment - SETTLING, shop.policy)
+    ripe = may_be_due(sums, placed, moment, shop.policy)
     return ripe is not None, bool(ripe)
 
 

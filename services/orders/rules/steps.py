@@ -18,6 +18,10 @@ DELIVER = "deliver"
 NOTIFY_DELIVERY = "notify_delivery"
 
 
+SETTLING = timedelta(seconds=5)
+"""The changes feed gets so long before the sweep looks after a paid order."""
+
+
 @dataclass(frozen=True)
 class Policy:
     """How long things take; `automatic` is a courier that ships by itself."""
@@ -94,6 +98,7 @@ def may_be_due(progress: Progress, placed: str, moment: datetime, policy: Policy
         return None
     if not progress.payments:
         return _passed(placed, policy.attempt_seconds, moment)
+    moment -= SETTLING
     waits_for_parcel = progress.notices == 1 and not progress.dispatches
     waits_for_arrival = progress.notices == 2 and progress.dispatches == 1 and not progress.deliveries
     owes = progress.refunds != progress.settlements or progress.returns > 0

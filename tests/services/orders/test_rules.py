@@ -172,15 +172,18 @@ def test_what_an_order_still_calls_for() -> None:
 def test_the_sweep_passes_over_what_is_finished_or_waits() -> None:
     policy, placed = steps.Policy(30, True, 5, 10), "2026-03-01T12:00:00.000Z"
     waiting = Progress(orders=1, payments=1, notices=1)
-    assert steps.may_be_due(waiting, placed, NOON + timedelta(seconds=4), policy) is False
-    assert steps.may_be_due(waiting, placed, NOON + timedelta(seconds=6), policy) is True
+    assert steps.may_be_due(waiting, placed, NOON + timedelta(seconds=9), policy) is False
+    assert steps.may_be_due(waiting, placed, NOON + timedelta(seconds=11), policy) is True
     unpaid = Progress(orders=1)
     assert steps.may_be_due(unpaid, placed, NOON + timedelta(seconds=29), policy) is False
     assert steps.may_be_due(unpaid, placed, NOON + timedelta(seconds=31), policy) is True
     done = Progress(orders=1, payments=1, dispatches=1, deliveries=1, notices=3)
     assert is_finished(done)
     assert steps.may_be_due(done, placed, NOON, policy) is None
-    assert steps.may_be_due(done._replace(refunds=1, refunded=5), placed, NOON, policy) is True
+    assert (
+        steps.may_be_due(done._replace(refunds=1, refunded=5), placed, NOON + timedelta(minutes=1), policy)
+        is True
+    )
 
 
 def test_periods() -> None:

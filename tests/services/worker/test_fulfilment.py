@@ -59,42 +59,49 @@ def test_a_paid_order_is_confirmed_dispatched_and_delivered_with_a_mail_each(
     assert product not in str(basket)
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_a_checkout_that_died_is_ended_by_the_worker(
-    shop: Shop, worker: Worker, database: Database, ledger: Database, environment: dict[str, str], step: str
+def test_checkouts_that_died_are_ended_by_the_worker(
+    shop: Shop, worker: Worker, database: Database, ledger: Database, environment: dict[str, str]
 ) -> None:
-    person, product = shop.customer(), shop.product(stock=3)
-    orderid = checkout_that_dies(
-        environment, person.userid, secrets.token_hex(8), checkout({product: 1}), step
-    )
-    charges = [doc["status"] for doc in ledger.partition(f"order{orderid}").all()]
-    if step in ("charge", "payment"):
-        assert charges == ["paid"]
-        finished(shop, person, orderid)
-        until(lambda: keys(database, orderid) == WHOLE)
-        assert shop.stock(product) == 2
-    else:
-        assert charges == []
-        open_now = shop.get(shop.admin, "/v1/admin/attempts", params={"limit": 100}).json()["items"]
-        assert orderid in {attempt["orderid"] for attempt in open_now}
-        found = finished(shop, shop.admin, orderid, "cancelled")
+    person, stock = shop.customer(), {step: shop.product(stock=3) for step in STEPS}
+    died = {
+        step: checkout_that_dies(
+            environment, person.userid, secrets.token_hex(8), checkout({stock[step]: 1}), step
+        )
+        for step in STEPS
+    }
+    assert {died["intent"], died["reservation"]} <= open_attempts(shop)
+    for step in ("charge", "payment"):
+        finished(shop, person, died[step])
+        until(lambda step=step: keys(database, died[step]) == WHOLE)
+        assert charges(ledger, died[step]) == ["paid"]
+        assert shop.stock(stock[step]) == 2
+    for step in ("intent", "reservation"):
+        found = finished(shop, shop.admin, died[step], "cancelled")
         assert found["cancellation"]["reason"] == "abandoned"
-        assert shop.stock(product) == 3
-        assert [doc["status"] for doc in ledger.partition(f"order{orderid}").all()] == ["void"]
-    still = shop.get(shop.admin, "/v1/admin/attempts", params={"limit": 100}).json()["items"]
-    assert orderid not in {attempt["orderid"] for attempt in still}
+        assert charges(ledger, died[step]) == ["void"]
+        assert shop.stock(stock[step]) == 3
+    assert not open_attempts(shop) & set(died.values())
+
+
+def open_attempts(shop: Shop) -> set[str]:
+    answer = shop.get(shop.admin, "/v1/admin/attempts", params={"limit": 100})
+    return {attempt["orderid"] for attempt in answer.json()["items"]}
+
+
+def charges(ledger: Database, orderid: str) -> list[str]:
+    return [doc["status"] for doc in ledger.partition(f"order{orderid}").all() if doc["type"] == "charge"]
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_whoever_repeats_a_checkout_that_died_gets_their_order(
-    shop: Shop, worker: Worker, ledger: Database, environment: dict[str, str], step: str
+    shop: Shop, worker: Worker, customer: Person, ledger: Database, environment: dict[str, str], step: str
 ) -> None:
-    person, product, key = shop.customer(), shop.product(stock=3), secrets.token_hex(8)
-    orderid = checkout_that_dies(environment, person.userid, key, checkout({product: 1}), step)
-    answer = shop.order(person, {product: 1}, key)
+    product, key = shop.product(stock=3), secrets.token_hex(8)
+    orderid = checkout_that_dies(environment, customer.userid, key, checkout({product: 1}), step)
+    answer = shop.order(customer, {product: 1}, key)
     assert answer.status_code == 201, answer.text
     assert answer.json()["orderid"] == orderid
-    assert [doc["status"] for doc in ledger.partition(f"order{orderid}").all()] == ["paid"]
+    assert charges(ledger, orderid) == ["paid"]
     assert shop.stock(product) == 2
 
 

@@ -1,0 +1,138 @@
+"""A local stand-in for Stripe's API as far as an order uses it: it checks keys, forms and idempotency as Stripe does.
+
+Payment methods say what happens: `pm_card_visa` pays, `pm_card_declined` declines, `pm_lost` pays and then breaks the connection.
+"""
+
+import json
+import secrets
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl
+
+API_KEY = "sk_test_standin"
+_CREATED = {"amount", "currency", "metadata[orderid]", "payment_method_types[]"}
+
+
+class StripeStandIn:
+    """The server and its books: `intents`, `refunds` and every `request` it got."""
+
+    def __init__(self) -> None:
+        self.intents: dict[str, dict[str, Any]] = {}
+        self.refunds: list[dict[str, Any]] = []
+        self.requests: list[tuple[str, str]] = []
+        self._answers: dict[str, tuple[str, int, dict[str, Any]]] = {}
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def answer(
+        self, method: str, path: str, key: str | None, form: dict[str, str]
+    ) -> tuple[int, dict[str, Any], bool]:
+        """(status, body, replayed). A key seen before gives the first answer, or 400 when the request is another."""
+        with self._lock:
+            self.requests.append((method, path))
+            asked = json.dumps([method, path, sorted(form.items())])
+            if key in self._answers:
+                first, status, body = self._answers[key]
+                return (status, body, True) if first == asked else (*_error(400, "idempotency_error"), False)
+            status, body = self._done(method, path, form)
+            if method == "POST":
+                self._answers[key or ""] = (asked, status, json.loads(json.dumps(body)))
+            return status, body, False
+
+    def _done(self, method: str, path: str, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        parts = path.strip("/").split("/")
+        if path == "/v1/payment_intents" and set(form) == _CREATED and form["currency"].islower():
+            return self._create(form)
+        if path == "/v1/refunds" and {"payment_intent", "amount"} <= set(form):
+            return self._refund(form)
+        intent = self.intents.get(parts[2]) if len(parts) > 2 else None
+        if intent is None:
+            return _error(404, "invalid_request_error")
+        if method == "GET":
+            return 200, intent
+        return self._confirm(intent, form) if parts[3] == "confirm" else self._cancel(intent)
+
+    def _create(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        intent = {
+            "id": f"pi_{secrets.token_hex(8)}", "object": "payment_intent", "amount": int(form["amount"]),
+            "currency": form["currency"], "status": "requires_payment_method", "created": int(time.time()),
+            "metadata": {"orderid": form["metadata[orderid]"]},
+        }  # fmt: skip
+        self.intents[intent["id"]] = intent
+        return 200, intent
+
+    def _confirm(self, intent: dict[str, Any], form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        if intent["status"] != "requires_payment_method":
+            return _error(400, "invalid_request_error", "payment_intent_unexpected_state")
+        if form["payment_method"] == "pm_card_declined":
+            return _error(402, "card_error", "card_declined", decline_code="insufficient_funds")
+        intent["status"] = "succeeded"
+        return 200, intent
+
+    def _cancel(self, intent: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        if intent["status"] == "succeeded":
+            return _error(400, "invalid_request_error", "payment_intent_unexpected_state")
+        intent["status"] = "canceled"
+        return 200, intent
+
+    def _refund(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        refund = {
+            "id": f"re_{secrets.token_hex(8)}",
+            "amount": int(form["amount"]),
+            "payment_intent": form["payment_intent"],
+        }
+        self.refunds.append(refund)
+        return 200, refund
+
+    def _handler(standin) -> type[BaseHTTPRequestHandler]:
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                self._serve()
+
+            def do_POST(self) -> None:
+                self._serve()
+
+            def _serve(self) -> None:
+                form = dict(parse_qsl(self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()))
+                key, allowed = (
+                    self.headers.get("Idempotency-Key"),
+                    self.headers["Authorization"] == f"Bearer {API_KEY}",
+                )
+                if not allowed:
+                    status, body, replayed = *_error(401, "invalid_request_error"), False
+                elif self.command == "POST" and not key:
+                    status, body, replayed = *_error(400, "idempotency_error"), False
+                else:
+                    status, body, replayed = standin.answer(self.command, self.path, key, form)
+                if form.get("payment_method") == "pm_lost" and not replayed:
+                    self.close_connection = True
+                    return
+                self._send(status, json.dumps(body).encode(), replayed)
+
+            def _send(self, status: int, body: bytes, replayed: bool) -> None:
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                if replayed:
+                    self.send_header("Idempotent-Replayed", "true")
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:
+                """Quiet."""
+
+        return Handler
+
+
+def _error(status: int, kind: str, code: str = "", **more: str) -> tuple[int, dict[str, Any]]:
+    return status, {"error": {"type": kind, "code": code, "message": f"stand-in: {code or kind}", **more}}

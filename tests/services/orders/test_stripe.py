@@ -1,0 +1,124 @@
+"""Stripe's adapter against a stand-in that checks what Stripe checks: keys, forms, idempotency, who was first, signatures."""
+
+import json
+import secrets
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from services.orders.clients.payments import (
+    Charge,
+    PaymentClosed,
+    PaymentDeclined,
+    PaymentEvent,
+    ProviderUnavailable,
+)
+from services.orders.clients.signatures import BadSignature, sign
+from services.orders.clients.stripe import StripeProvider, StripeRefused
+from shared.errors import BadRequest
+from shared.money import money
+from tests.services.orders.stripe_standin import API_KEY, StripeStandIn
+
+TOTAL = money(1999, "EUR")
+
+
+@pytest.fixture(scope="module")
+def stripe() -> Iterator[StripeStandIn]:
+    standin = StripeStandIn()
+    yield standin
+    standin.close()
+
+
+@pytest.fixture
+def provider(stripe: StripeStandIn) -> StripeProvider:
+    return StripeProvider(stripe.url, API_KEY, "whsec_test", 300)
+
+
+@pytest.fixture
+def orderid() -> str:
+    return secrets.token_hex(13)
+
+
+def intents_of(stripe: StripeStandIn, orderid: str) -> list[dict]:
+    return [intent for intent in stripe.intents.values() if intent["metadata"]["orderid"] == orderid]
+
+
+def test_an_order_is_charged_once_however_often_it_is_asked(
+    provider: StripeProvider, stripe: StripeStandIn, orderid: str
+) -> None:
+    charge = provider.charge(orderid, TOTAL, "pm_card_visa")
+    assert isinstance(charge, Charge)
+    assert charge.total == TOTAL
+    assert provider.charge(orderid, TOTAL, "pm_card_visa") == charge
+    assert provider.find(orderid, TOTAL) == charge
+    assert provider.close(orderid, TOTAL) == charge
+    assert [intent["status"] for intent in intents_of(stripe, orderid)] == ["succeeded"]
+
+
+def test_a_declined_card(provider: StripeProvider, orderid: str) -> None:
+    for _ in range(2):
+        with pytest.raises(PaymentDeclined) as declined:
+            provider.charge(orderid, TOTAL, "pm_card_declined")
+        assert declined.value.extra["decline_code"] == "insufficient_funds"
+    assert provider.find(orderid, TOTAL) is None
+
+
+def test_a_closed_order_is_never_charged(
+    provider: StripeProvider, stripe: StripeStandIn, orderid: str
+) -> None:
+    assert provider.close(orderid, TOTAL) is None
+    assert provider.close(orderid, TOTAL) is None
+    with pytest.raises(PaymentClosed):
+        provider.charge(orderid, TOTAL, "pm_card_visa")
+    assert [intent["status"] for intent in intents_of(stripe, orderid)] == ["canceled"]
+
+
+def test_a_lost_answer_is_found_again(provider: StripeProvider, stripe: StripeStandIn, orderid: str) -> None:
+    with pytest.raises(ProviderUnavailable):
+        provider.charge(orderid, TOTAL, "pm_lost")
+    charge = provider.charge(orderid, TOTAL, "pm_lost")
+    assert charge.total == TOTAL
+    assert len(intents_of(stripe, orderid)) == 1
+
+
+def test_a_refund_is_paid_once_for_each_key(
+    provider: StripeProvider, stripe: StripeStandIn, orderid: str
+) -> None:
+    charge = provider.charge(orderid, TOTAL, "pm_card_visa")
+    refs = [
+        provider.refund(orderid, charge.ref, key, money(500, "EUR"))
+        for key in ("refund1", "refund1", "refund2")
+    ]
+    assert refs[0] == refs[1] != refs[2]
+    assert [refund["amount"] for refund in stripe.refunds if refund["payment_intent"] == charge.ref] == [
+        500,
+        500,
+    ]
+
+
+def test_wrong_settings_are_our_fault_and_an_absent_stripe_is_nobodys(
+    stripe: StripeStandIn, orderid: str
+) -> None:
+    with pytest.raises(StripeRefused):
+        StripeProvider(stripe.url, "sk_wrong", "", 300).charge(orderid, TOTAL, "pm_card_visa")
+    with pytest.raises(ProviderUnavailable):
+        StripeProvider("http://127.0.0.1:9", API_KEY, "", 300).charge(orderid, TOTAL, "pm_card_visa")
+
+
+def test_events_are_read_only_with_stripes_signature(provider: StripeProvider) -> None:
+    event = {
+        "type": "payment_intent.succeeded",
+        "data": {"object": {"id": "pi_1", "metadata": {"orderid": "o1"}}},
+    }
+    body = json.dumps(event).encode()
+    assert provider.event({"Stripe-Signature": sign("whsec_test", body)}, body) == PaymentEvent(
+        "o1", "payment_intent.succeeded"
+    )
+    foreign = json.dumps({"type": "invoice.paid", "data": {"object": {"metadata": {}}}}).encode()
+    assert provider.event({"Stripe-Signature": sign("whsec_test", foreign)}, foreign) is None
+    for header in (sign("other", body), sign("whsec_test", body, int(time.time()) - 400), ""):
+        with pytest.raises(BadSignature):
+            provider.event({"Stripe-Signature": header}, body)
+    with pytest.raises(BadRequest):
+        provider.event({"Stripe-Signature": sign("whsec_test", b"[]")}, b"[]")

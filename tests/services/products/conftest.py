@@ -71,7 +71,7 @@ class Shop:
 
     def __init__(self, url: str, neighbours: Neighbours) -> None:
         self.url, self.neighbours = url, neighbours
-        self._pool = urllib3.PoolManager(maxsize=32, retries=False, timeout=60)
+        self._pool = urllib3.PoolManager(maxsize=32, retries=urllib3.Retry(connect=0, read=1, other=0), timeout=60)
 
     def request(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None, **query: Any) -> Answer:
         headers = dict(headers or {})

@@ -1,0 +1,230 @@
+"""Menu, category pages, and what admins do to products, seen by readers at the same time."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread
+
+import pytest
+
+from tests.services.products.conftest import ADMIN, Shop, product, token
+
+LAMPS = ["Home", "Lighting", "Lamps"]
+
+
+def path(*levels: str) -> str:
+    return "#".join(levels)
+
+
+def test_the_menu_has_any_depth_and_costs_nothing_while_unchanged(shop: Shop):
+    shop.load([product("m1", taxonomy=["Menu", "A"]), product("m2", taxonomy=["Menu", "A", "B"]), product("m3", taxonomy=["Menu"])])
+    tree = shop.ok("/v1/categories", under="Menu")
+    assert tree == {
+        "name": "Menu", "path": "Menu", "count": 3, "children": [
+            {"name": "A", "path": "Menu#A", "count": 2, "children": [{"name": "B", "path": "Menu#A#B", "count": 1, "children": []}]}
+        ],
+    }  # fmt: skip
+    shallow = shop.ok("/v1/categories", under="Menu", depth=1)
+    assert [(child["path"], child["count"], child["children"]) for child in shallow["children"]] == [("Menu#A", 2, [])]
+    first = shop.get("/v1/categories")
+    again = shop.get("/v1/categories", {"If-None-Match": first.headers["ETag"]})
+    assert (again.status, again.calls, again.body) == (304, {}, b"")
+    assert shop.get("/v1/categories").calls == {}
+    shop.admin("POST", "/v1/products", product("m4", taxonomy=["Menu", "C"]))
+    changed = shop.get("/v1/categories", {"If-None-Match": first.headers["ETag"]})
+    assert (changed.status, changed.calls) == (200, {"global": 1})
+    assert shop.get("/v1/categories", under="Nowhere").status == 404
+
+
+def test_a_category_page_is_sorted_both_ways_and_says_where_it_is(shop: Shop):
+    shop.load([product(f"lamp{n}", taxonomy=LAMPS, name=f"Lamp {chr(70 - n)}", price={"amount": 100 * n, "currency": "GBP"}) for n in range(5)])
+    listed = {sort: [each["productid"] for each in shop.walk(category=path(*LAMPS), sort=sort, limit=2)] for sort in ("name", "-name", "price", "-price")}
+    rising = [f"lamp{n}" for n in range(5)]
+    assert listed == {"name": rising[::-1], "-name": rising, "price": rising, "-price": rising[::-1]}
+    page = shop.get("/v1/products", category=path(*LAMPS))
+    assert page.json["breadcrumbs"][1] == {"name": "Lighting", "path": "Home#Lighting"}
+    assert page.calls == {"partition": 1}
+    assert shop.ok("/v1/products", category="No#Such")["items"] == []
+
+
+def test_everything_below_a_category_in_one_query(shop: Shop):
+    shop.load([product("t1", taxonomy=["Tree", "X"]), product("t2", taxonomy=["Tree", "X", "Y"]), product("t3", taxonomy=["Tree", "Xx"]), product("t4", taxonomy=["Treehouse"])])
+    found = shop.walk(category="Tree", subcategories="true", limit=1)
+    assert [each["productid"] for each in found] == ["t1", "t2", "t3"]
+    assert shop.get("/v1/products", category=path("Tree", "X"), subcategories="true").calls == {"global": 1}
+
+
+@pytest.mark.parametrize("sort", ["name", "-price"])
+def test_walking_pages_while_others_write_misses_and_repeats_nothing(shop: Shop, sort: str):
+    category = ["Walk", sort]
+    there = [product(f"w{sort}{n:03}".replace("-", ""), taxonomy=category, name=f"N {n:03}", price={"amount": n * 10, "currency": "GBP"}) for n in range(120)]
+    shop.load(there)
+    done = Event()
+
+    def write() -> None:
+        number = 0
+        while not done.is_set():
+            number += 1
+            shop.load([product(f"new{sort}{number}".replace("-", ""), taxonomy=category, name=f"N {number * 7 % 120:03}x", price={"amount": number * 70 % 1200 + 5, "currency": "GBP"})])
+            shop.load([product(f"other{number}", taxonomy=["Walk", "elsewhere"])])
+
+    writer = Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(3):
+            walked = [each["productid"] for each in shop.walk(category=path(*category), sort=sort, limit=7)]
+            assert len(walked) == len(set(walked))
+            assert {each["productid"] for each in there} <= set(walked)
+    finally:
+        done.set()
+        writer.join()
+
+
+def test_create_refuses_what_exists_anywhere(shop: Shop):
+    answer = shop.admin("POST", "/v1/products", product("c1", stock=4))
+    assert (answer.status, answer.json["stock"], answer.headers["Location"]) == (201, 4, "/v1/products/c1")
+    assert shop.admin("POST", "/v1/products", product("c1")).json["code"] == "product_exists"
+    assert shop.admin("POST", "/v1/products", product("c1", taxonomy=["Other"])).status == 409
+    with ThreadPoolExecutor(6) as admins:
+        statuses = list(admins.map(lambda n: shop.admin("POST", "/v1/products", product("c2", taxonomy=[f"Place {n}"])).status, range(6)))
+    assert sorted(statuses) == [201, 409, 409, 409, 409, 409]
+    assert shop.ok("/v1/products/c2")["taxonomy"][0].startswith("Place")
+
+
+def test_replace_keeps_stock_and_notes_old_prices(shop: Shop):
+    shop.load([product("r1", stock=7)])
+    read = shop.get("/v1/products/r1")
+    cheaper = read.json | {"price": {"amount": 800, "currency": "GBP"}, "stock": 99}
+    assert shop.admin("PUT", "/v1/products/r1", cheaper, If_Match='"stale.etag"').status == 412
+    answer = shop.admin("PUT", "/v1/products/r1", cheaper, If_Match=read.headers["ETag"])
+    assert (answer.status, answer.json["price"]["amount"], answer.json["stock"]) == (200, 800, 7)
+    assert shop.admin("PUT", "/v1/products/r1", cheaper, If_Match=read.headers["ETag"]).status == 412
+    assert shop.get("/v1/products/r1", {"If-None-Match": read.headers["ETag"]}).status == 200
+    assert shop.get("/v1/products/r1", {"If-None-Match": answer.headers["ETag"]}).status == 304
+    history = shop.admin("GET", "/v1/products/r1/prices").json["items"]
+    assert [(each["before"]["amount"], each["after"]["amount"]) for each in history] == [(1000, 800)]
+    assert shop.admin("PUT", "/v1/products/nobody", product("nobody")).status == 404
+    assert shop.admin("PUT", "/v1/products/r1", product("r2")).status == 422
+
+
+def test_a_stock_movement_does_not_spoil_an_edit(shop: Shop):
+    shop.load([product("e1", stock=1)])
+    read = shop.get("/v1/products/e1")
+    shop.admin("POST", "/v1/products/e1/stock", {"delta": 3, "reason": "found"})
+    assert shop.get("/v1/products/e1").headers["ETag"] != read.headers["ETag"]
+    assert shop.admin("PUT", "/v1/products/e1", read.json | {"name": "Renamed"}, If_Match=read.headers["ETag"]).status == 200
+    assert shop.ok("/v1/products/e1")["stock"] == 4
+
+
+def test_delete(shop: Shop):
+    shop.load([product("d1", taxonomy=["Del"], stock=5)])
+    assert shop.admin("DELETE", "/v1/products/d1", If_Match='"x.y"').status == 412
+    assert shop.admin("DELETE", "/v1/products/d1").status == 204
+    assert shop.get("/v1/products/d1").status == 404
+    assert shop.admin("DELETE", "/v1/products/d1").status == 404
+    assert shop.get("/v1/categories", under="Del").status == 404
+    assert shop.admin("POST", "/v1/products", product("d1", taxonomy=["Del"], stock=2)).status == 201
+    assert shop.admin("GET", "/v1/products/d1/stock").json["stock"] == 2
+
+
+def test_a_product_moves_without_a_moment_gone_or_doubled(shop: Shop):
+    """Readers look without pause while it goes to and fro twelve times with its stock."""
+    old, new = ["Move", "Old"], ["Move", "New: & 'quoted'"]
+    shop.load([product("mover", taxonomy=old, name="Wandering lamp", stock=6), product("fixed", taxonomy=old, name="Fixed lamp")])
+    done, wrong = Event(), []
+
+    def look(request, expected) -> None:
+        while not done.is_set():
+            answer = request()
+            if answer.status != 200 or not expected(answer.json):
+                wrong.append((answer.status, answer.body[:300]))
+
+    def once(found) -> bool:
+        return [each["productid"] for each in found["items"]].count("mover") == 1
+
+    readers = [
+        Thread(target=look, args=(lambda: shop.get("/v1/products/mover"), lambda found: found["stock"] == 6)),
+        Thread(target=look, args=(lambda: shop.get("/v1/products", category="Move", subcategories="true"), once)),
+        Thread(target=look, args=(lambda: shop.request("POST", "/v1/products/lookup", {"productids": ["mover"]}), lambda found: len(found["found"]) == 1)),
+    ]
+    for reader in readers:
+        reader.start()
+    for taxonomy in (new, old) * 6:
+        assert shop.admin("PUT", "/v1/products/mover", product("mover", taxonomy=taxonomy, name="Wandering lamp")).status == 200
+    assert shop.admin("PUT", "/v1/products/mover", product("mover", taxonomy=new, name="Wandering lamp")).status == 200
+    done.set()
+    for reader in readers:
+        reader.join()
+    assert wrong == []
+    assert [each["productid"] for each in shop.walk(category=path(*new))] == ["mover"]
+    assert [each["productid"] for each in shop.walk(category=path(*old))] == ["fixed"]
+    assert shop.ok("/v1/categories", under="Move")["count"] == 2
+    assert shop.admin("GET", "/v1/products/mover/stock").json["stock"] == 6
+
+
+def test_stock_can_be_reserved_while_the_product_moves(shop: Shop):
+    """Orders name the category they saw; the chain of movements leads on from there."""
+    old, new = ["Trek", "Old"], ["Trek", "New"]
+    shop.load([product("trek", taxonomy=old, stock=30)])
+
+    def reserve(number: int) -> int:
+        time.sleep(number % 5 * 0.01)
+        body = {"orderid": f"trek{number}", "items": [{"productid": "trek", "taxonomy": old, "quantity": 1}], "expires": "2099-01-01T00:00:00.000Z"}
+        return shop.service("/v1/internal/reservations", body).status
+
+    with ThreadPoolExecutor(8) as buyers:
+        pending = [buyers.submit(reserve, number) for number in range(40)]
+        for taxonomy in (new, old, new):
+            assert shop.admin("PUT", "/v1/products/trek", product("trek", taxonomy=taxonomy)).status == 200
+        statuses = [each.result() for each in pending]
+    late = [reserve(100 + n) for n in range(statuses.count(503))]
+    assert (statuses + late).count(201) == 30
+    assert shop.admin("GET", "/v1/products/trek/stock").json["stock"] == 0
+    line = {"productid": "trek", "taxonomy": old, "quantity": 1}
+    orderid = f"trek{statuses.index(201)}"
+    assert shop.service(f"/v1/internal/reservations/{orderid}/release", {"items": [line]}).status == 200
+    assert shop.admin("GET", "/v1/products/trek/stock").json["stock"] == 1
+
+
+def test_lookup_tells_found_from_missing(shop: Shop):
+    shop.load([product("l1"), product("l2")])
+    answer = shop.request("POST", "/v1/products/lookup", {"productids": ["l2", "nope", "l1", "l2"]})
+    assert [each["productid"] for each in answer.json["found"]] == ["l2", "l1"]
+    assert answer.json["missing"] == ["nope"]
+    assert answer.calls == {"global": 1}
+
+
+def test_only_admins_write(shop: Shop):
+    for method, where in (("POST", "/v1/products"), ("PUT", "/v1/products/x"), ("DELETE", "/v1/products/x"), ("POST", "/v1/products/import"), ("POST", "/v1/products/x/stock"), ("GET", "/v1/products/export"), ("GET", "/v1/products/low-stock"), ("PUT", "/v1/products/x/picture")):
+        assert shop.request(method, where, {}).status == 401, where
+        assert shop.request(method, where, {}, token("u1", "customer")).status == 403, where
+    assert shop.request("POST", "/v1/internal/reservations", {}, token(*ADMIN)).status == 401
+
+
+def test_a_create_repeated_with_its_key_is_one_product(shop: Shop):
+    first = shop.admin("POST", "/v1/products", product("i1"), Idempotency_Key="k1")
+    again = shop.admin("POST", "/v1/products", product("i1"), Idempotency_Key="k1")
+    assert (first.status, again.status, again.json) == (201, 201, first.json)
+    assert shop.admin("POST", "/v1/products", product("i2"), Idempotency_Key="k1").status == 422
+
+
+def test_the_documented_cost_of_each_read(shop: Shop):
+    shop.load([product("cost", taxonomy=["Cost"], name="Costly thing")])
+    costs = {
+        "/v1/products/cost": {"global": 1},
+        "/v1/products?category=Cost": {"partition": 1},
+        "/v1/products?category=Cost&sort=-price&brand=Acme": {"partition": 1},
+        "/v1/products?category=Cost&subcategories=true": {"global": 1},
+        "/v1/products": {"global": 1},
+        "/v1/products/best-rated": {"global": 1},
+        "/v1/products/cost/reviews": {"global": 1, "partition": 1},
+    }
+    for where, calls in costs.items():
+        assert shop.get(where).calls == calls, where
+
+
+def test_a_search_is_one_query(shop: Shop):
+    shop.load([product("cost2", taxonomy=["Cost"], name="Costly thing")])
+    plain = "cannot" in shop.ok("/v1/products", q="costly thing")
+    extra = {"read": 1} if plain else {}
+    assert shop.get("/v1/products", q="costly thing", facets="brand,price").calls == {"global": 1, **extra}
+    assert shop.get("/v1/products", q="costly", category="Cost").calls == {"partition": 1, **extra}

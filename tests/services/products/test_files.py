@@ -1,0 +1,71 @@
+"""CSV, export, progress, pictures."""
+
+import orjson
+
+from tests.services.products.conftest import ADMIN, Shop, product, token
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 100
+
+
+def send(shop: Shop, text: bytes, kind: str, query: str = ""):
+    return shop.request("POST", f"/v1/products/import{query}", text, token(*ADMIN) | {"Content-Type": kind})
+
+
+def test_what_is_exported_can_be_imported(shop: Shop):
+    shop.load([product("x1", stock=3, colours=["red", "sky blue"], keywords=["a b", "c"], description='Line\nbreak, "quotes"'), product("x2", taxonomy=["_Odd: one", "B"])])
+    for kind in ("application/x-ndjson", "text/csv"):
+        answer = shop.request("GET", "/v1/products/export", None, token(*ADMIN) | {"Accept": kind})
+        assert answer.headers["Content-Type"].startswith(kind)
+        again = send(shop, answer.body, kind).json
+        assert (again["created"], again["updated"], again["failed"]) == (0, 0, [])
+        assert again["unchanged"] >= 2
+        if kind == "application/x-ndjson":
+            line = next(line for line in map(orjson.loads, answer.body.splitlines()) if line["productid"] == "x1")
+            assert line["stock"] == 3
+    shop.admin("DELETE", "/v1/products/x2")
+    assert send(shop, answer.body, "text/csv").json["created"] == 1
+
+
+def test_wrong_rows_of_a_csv_file_are_named(shop: Shop):
+    head = b"productid,taxonomy,keywords,brand,name,description,colours,price_amount,price_currency,image\r\n"
+    rows = b"v1,A#B,,Acme,One,,,100,GBP,\r\nv2,A#B,,Acme,Two,,,,GBP,\r\nv3,A#B,,Acme,Three,,,x,GBP,\r\n"
+    answer = send(shop, head + rows, "text/csv").json
+    assert (answer["created"], [each["line"] for each in answer["failed"]]) == (1, [3, 4])
+    assert send(shop, b"productid,name\nv9,x\n", "text/csv").status == 400
+    assert send(shop, b"{}", "application/json").status == 415
+
+
+def test_an_import_tells_its_progress_and_goes_on_from_a_line(shop: Shop):
+    text = b"\n".join(orjson.dumps(product(f"pr{n}")) for n in range(10))
+    assert send(shop, text, "application/x-ndjson", "?id=mine&from_line=4").json["created"] == 7
+    state = shop.admin("GET", "/v1/products/imports/mine").json
+    assert state == {"lines": 10, "created": 7, "updated": 0, "unchanged": 0, "failed": 0, "done": True}
+    assert shop.admin("GET", "/v1/products/imports/other").status == 404
+    assert send(shop, text, "application/x-ndjson").json == {"created": 3, "updated": 0, "unchanged": 7, "failed": []}
+
+
+def test_an_import_moves_a_product_to_another_category(shop: Shop):
+    shop.load([product("mv", taxonomy=["From"], stock=4)])
+    assert shop.load([product("mv", taxonomy=["To"], stock=9)])["updated"] == 1
+    assert (shop.ok("/v1/products/mv")["taxonomy"], shop.ok("/v1/products/mv")["stock"]) == (["To"], 4)
+    assert shop.walk(category="From") == []
+
+
+def test_a_picture_is_served_for_ever_under_its_content(shop: Shop):
+    shop.load([product("pic")])
+    answer = shop.request("PUT", "/v1/products/pic/picture", PNG, token(*ADMIN) | {"Content-Type": "image/png"})
+    assert answer.status == 200, answer.body
+    picture = shop.get(answer.json["image"])
+    assert (picture.body, picture.headers["Content-Type"]) == (PNG, "image/png")
+    assert "immutable" in picture.headers["Cache-Control"]
+    assert picture.calls == {"read": 1}
+    assert shop.get(answer.json["image"], {"If-None-Match": picture.headers["ETag"]}).status == 304
+    assert shop.get("/v1/pictures/unknown").status == 404
+
+
+def test_what_is_no_picture_or_too_large_is_refused(shop: Shop):
+    shop.load([product("pic2")])
+    for body, status in ((b"<svg onload='x'/>", 422), (b"\xff\xd8\xff" + b"x" * 2_000_001, 413)):
+        answer = shop.request("PUT", "/v1/products/pic2/picture", body, token(*ADMIN) | {"Content-Type": "image/jpeg"})
+        assert answer.status == status
+    assert shop.ok("/v1/products/pic2")["image"] == ""

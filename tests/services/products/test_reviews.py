@@ -1,0 +1,72 @@
+"""Reviews: by buyers, once each; ratings and the leaderboard follow."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from services.products.rules.ratings import rank
+from tests.services.products.conftest import Shop, product, token
+
+
+def review(shop: Shop, productid: str, userid: str, stars: int, bought: bool = True, **fields):
+    if bought:
+        shop.neighbours.purchases.add((userid, productid))
+    return shop.request("POST", f"/v1/products/{productid}/reviews", {"stars": stars, **fields}, token(userid))
+
+
+def test_only_buyers_and_once_each(shop: Shop):
+    shop.load([product("book")])
+    assert review(shop, "book", "stranger", 5, bought=False).json["code"] == "not_a_buyer"
+    answer = review(shop, "book", "ann", 4, title="Good", text="Read it twice.")
+    assert answer.status == 201
+    assert answer.json.keys() == {"productid", "stars", "title", "text", "date"}
+    assert review(shop, "book", "ann", 1).json["code"] == "already_reviewed"
+    with ThreadPoolExecutor(6) as at_once:
+        assert sorted(at_once.map(lambda _: review(shop, "book", "bob", 5).status, range(6))) == [201] + [409] * 5
+    assert review(shop, "nobody", "ann", 3).status == 404
+    assert review(shop, "book", "cat", 6).status == 422
+    assert shop.request("POST", "/v1/products/book/reviews", {"stars": 3}).status == 401
+    assert shop.ok("/v1/products/book")["rating"] == {"average": 4.5, "count": 2}
+
+
+def test_reviews_are_listed_newest_first_by_pages(shop: Shop):
+    shop.load([product("film")])
+    for n in range(5):
+        assert review(shop, "film", f"u{n}", n % 5 + 1, title=f"No {n}").status == 201
+    first = shop.ok("/v1/products/film/reviews", limit=3)
+    second = shop.ok("/v1/products/film/reviews", limit=3, cursor=first["next"])
+    assert [each["title"] for each in first["items"] + second["items"]] == [f"No {n}" for n in (4, 3, 2, 1, 0)]
+    page = shop.get("/v1/products/film", reviews=2)
+    assert [each["title"] for each in page.json["reviews"]["items"]] == ["No 4", "No 3"]
+    assert page.calls == {"global": 1, "partition": 1}
+
+
+def test_the_leaderboard_asks_for_more_than_one_lucky_review(shop: Shop):
+    shop.load([product("lucky"), product("loved"), product("liked"), product("unrated")])
+    review(shop, "lucky", "v0", 5)
+    for n in range(6):
+        review(shop, "loved", f"v{n}", 5 if n else 4)
+        review(shop, "liked", f"v{n}", 4)
+    board = [each["productid"] for each in shop.ok("/v1/products/best-rated", limit=100)["items"]]
+    ours = [each for each in board if each in ("lucky", "loved", "liked", "unrated")]
+    assert ours == ["loved", "liked", "lucky"]
+    ranked = [each["productid"] for each in shop.walk(category="Home#Kitchen", sort="rating", limit=3)]
+    assert [each for each in ranked if each in ours] == ours
+
+
+def test_the_rank_is_a_bound_that_tightens():
+    def stats(average: float, count: int) -> dict:
+        return {"sum": average * count, "count": count}
+
+    assert rank(None) == 0
+    assert 1 <= rank(stats(5, 1)) < rank(stats(5, 10)) < rank(stats(5, 1000)) <= 5
+    assert rank(stats(4.5, 100)) > rank(stats(5, 1))
+    assert rank(stats(1, 50)) == 1
+
+
+def test_reviews_move_with_their_product(shop: Shop):
+    shop.load([product("moved")])
+    review(shop, "moved", "ann", 5, title="Mine")
+    assert shop.admin("PUT", "/v1/products/moved", product("moved", taxonomy=["Elsewhere"])).status == 200
+    assert shop.ok("/v1/products/moved/reviews")["items"][0]["title"] == "Mine"
+    assert review(shop, "moved", "ann", 1).status == 409
+    assert review(shop, "moved", "bob", 4).status == 201
+    assert shop.ok("/v1/products/moved")["rating"] == {"average": 4.5, "count": 2}

@@ -24,4 +24,3 @@ def create_app(settings: Settings | None = None) -> Flask:
         "products", settings, BLUEPRINTS, title="Aisle products", ready={"database": server.ready}, tally=counting,
         provides=tools,
     )  # fmt: skip
-

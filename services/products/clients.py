@@ -13,5 +13,7 @@ class Orders:
 
     def bought(self, userid: str, productid: str) -> bool:
         """Whether this person has bought this product."""
-        answer = self._client.get(f"/v1/internal/orders/bought?{urlencode({'userid': userid, 'productid': productid})}")
+        answer = self._client.get(
+            f"/v1/internal/orders/bought?{urlencode({'userid': userid, 'productid': productid})}"
+        )
         return bool(answer["bought"])

@@ -32,13 +32,15 @@ MOVEMENT = DocumentType(
     fields=("productid", "taxonomy", "slot", "delta", "level", "reason", "mark", "date"),
     optional=("orderid", "note", "moved_to"),
 )
-RESERVATION = DocumentType("reservation", fields=("productid", "taxonomy", "orderid", "quantity", "date", "expires"))
+RESERVATION = DocumentType(
+    "reservation", fields=("productid", "taxonomy", "orderid", "quantity", "date", "expires")
+)
 SETTLEMENT = DocumentType(
-    "settlement", fields=("productid", "taxonomy", "orderid", "outcome", "quantity", "date"), optional=("reference",)
+    "settlement",
+    fields=("productid", "taxonomy", "orderid", "outcome", "quantity", "date"),
+    optional=("reference",),
 )
-REVIEW = DocumentType(
-    "review", fields=("productid", "taxonomy", "userid", "stars", "title", "text", "date")
-)
+REVIEW = DocumentType("review", fields=("productid", "taxonomy", "userid", "stars", "title", "text", "date"))
 PRICE_CHANGE = DocumentType("pricechange", fields=("productid", "taxonomy", "before", "after", "date"))
 PICTURE = DocumentType("picture", fields=("digest", "content_type", "size", "date"))
 

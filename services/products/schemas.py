@@ -9,7 +9,9 @@ from shared.web.fields import MoneyShape, Text, Time, Whole
 
 
 class Rating(Shape):
-    average = ma.fields.Float(required=True, allow_none=True, metadata={"description": "null without a review"})
+    average = ma.fields.Float(
+        required=True, allow_none=True, metadata={"description": "null without a review"}
+    )
     count = Whole(0, required=True)
 
 
@@ -44,7 +46,9 @@ class Product(Shape):
     price = ma.fields.Nested(MoneyShape, required=True)
     delivery = ma.fields.Nested(MoneyShape, required=True)
     image = ma.fields.String(required=True)
-    stock = Whole(0, required=True, metadata={"description": "a few seconds old at most; checkout counts exactly"})
+    stock = Whole(
+        0, required=True, metadata={"description": "a few seconds old at most; checkout counts exactly"}
+    )
     rating = ma.fields.Nested(Rating, required=True)
 
 
@@ -66,7 +70,9 @@ class FacetValue(Shape):
     value = ma.fields.String(required=True)
     count = Whole(0, required=True)
     from_ = Whole(0, data_key="from", metadata={"description": "price bands: minor units, from here"})
-    to = Whole(0, allow_none=True, metadata={"description": "price bands: to here; null without an upper end"})
+    to = Whole(
+        0, allow_none=True, metadata={"description": "price bands: to here; null without an upper end"}
+    )
 
 
 class ProductList(Shape):
@@ -75,8 +81,12 @@ class ProductList(Shape):
     total = Whole(0, metadata={"description": "where it is cheap to know"})
     facets = ma.fields.Dict(keys=ma.fields.String(), values=ma.fields.List(ma.fields.Nested(FacetValue)))
     breadcrumbs = ma.fields.List(ma.fields.Nested(Crumb))
-    did_you_mean = ma.fields.String(allow_none=True, metadata={"description": "nothing matched; these are hits one typo away"})
-    cannot = ma.fields.List(ma.fields.String(), metadata={"description": "what this server's search cannot do"})
+    did_you_mean = ma.fields.String(
+        allow_none=True, metadata={"description": "nothing matched; these are hits one typo away"}
+    )
+    cannot = ma.fields.List(
+        ma.fields.String(), metadata={"description": "what this server's search cannot do"}
+    )
 
 
 class Suggestion(Shape):
@@ -185,12 +195,16 @@ class ReservationLine(Shape):
 
 class Reservation(Shape):
     orderid = Text(1, 100, required=True, pattern="^[A-Za-z0-9_.-]+$")
-    items = ma.fields.List(ma.fields.Nested(ReservationLine), required=True, validate=ma.validate.Length(1, 100))
+    items = ma.fields.List(
+        ma.fields.Nested(ReservationLine), required=True, validate=ma.validate.Length(1, 100)
+    )
     expires = Time(required=True)
 
 
 class ReservationEnd(Shape):
-    items = ma.fields.List(ma.fields.Nested(ReservationLine), required=True, validate=ma.validate.Length(1, 100))
+    items = ma.fields.List(
+        ma.fields.Nested(ReservationLine), required=True, validate=ma.validate.Length(1, 100)
+    )
     reference = Text(1, 60, load_default="release", pattern="^[A-Za-z0-9_.-]+$")
 
 
@@ -207,8 +221,16 @@ class ImportArgs(Shape):
     class Meta:
         unknown = ma.EXCLUDE
 
-    id = Text(1, 60, load_default=None, pattern="^[A-Za-z0-9_.-]+$", metadata={"description": "progress is told under this name"})
-    from_line = ma.fields.Integer(load_default=1, validate=ma.validate.Range(1), metadata={"description": "skip the lines before"})
+    id = Text(
+        1,
+        60,
+        load_default=None,
+        pattern="^[A-Za-z0-9_.-]+$",
+        metadata={"description": "progress is told under this name"},
+    )
+    from_line = ma.fields.Integer(
+        load_default=1, validate=ma.validate.Range(1), metadata={"description": "skip the lines before"}
+    )
 
 
 class LowStockArgs(PageArgs):
@@ -223,7 +245,11 @@ LIST_PARAMETERS = [
     for name, schema, description in (
         ("category", _TEXT, "a category's path: its levels joined by `#`"),
         ("subcategories", {"type": "boolean"}, "and everything below it"),
-        ("q", {"type": "string", "maxLength": 200}, 'every word must match, "these words" in a row; the last may be unfinished'),
+        (
+            "q",
+            {"type": "string", "maxLength": 200},
+            'every word must match, "these words" in a row; the last may be unfinished',
+        ),
         ("brand", {"type": "array", "items": _TEXT, "maxItems": 20}, "one of these"),
         ("colour", {"type": "array", "items": _TEXT, "maxItems": 20}, "one of these"),
         ("min_price", _WHOLE, "in minor units"),

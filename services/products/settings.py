@@ -13,5 +13,7 @@ class Settings(DatabaseSettings):
         "ORDERS_URL", help="the orders service (who bought what)", local_default="http://127.0.0.1:8003"
     )
     low_stock: int = setting("LOW_STOCK", 5, "a product with at most so many left is on the low-stock list")
-    menu_seconds: int = setting("MENU_SECONDS", 300, "the category menu is counted anew after so many seconds at the latest")
+    menu_seconds: int = setting(
+        "MENU_SECONDS", 300, "the category menu is counted anew after so many seconds at the latest"
+    )
     picture_bytes: int = setting("PICTURE_BYTES", 2_000_000, "the largest picture taken")

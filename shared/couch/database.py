@@ -117,7 +117,12 @@ class Database:
     def put_many(self, docs: Iterable[Doc]) -> list[Written]:
         """Writes many in one call, each on its own: a bulk is not a transaction, so look at every answer."""
         rows = self._client.call("post_bulk_docs", db=self.name, bulk_docs={"docs": list(docs)})
-        return [Written(row["id"], row.get("rev"), row.get("error"), row.get("reason"), row.get("accepted", False)) for row in rows]
+        return [
+            Written(
+                row["id"], row.get("rev"), row.get("error"), row.get("reason"), row.get("accepted", False)
+            )
+            for row in rows
+        ]
 
     def add_many(self, docs: Sequence[Doc]) -> dict[str, str]:
         """Adds immutable documents that may be there already; {id: revision} of those. Raises UpdateConflict when one is there with other content."""
@@ -207,7 +212,12 @@ class Partition:
             bounds["start_key"] = begin_at
         arguments = bounds if prefix or descending or begin_at else {}
         answer = self._client.call(
-            "post_partition_all_docs", **self._at, include_docs=True, limit=limit, conflicts=conflicts or None, **arguments
+            "post_partition_all_docs",
+            **self._at,
+            include_docs=True,
+            limit=limit,
+            conflicts=conflicts or None,
+            **arguments,
         )
         return [row["doc"] for row in answer["rows"]]
 

@@ -58,12 +58,16 @@ def refused_by_cloudant(design: DatabaseDesign) -> list[str]:
 
 def servable(design: DatabaseDesign, features: Iterable[str]) -> list[Pattern]:
     """The patterns in the form this server can serve: text search as `_search`, `_nouveau` or a keyword view."""
-    return [pattern.on(features) if isinstance(pattern, SearchIndex) else pattern for pattern in design.patterns]
+    return [
+        pattern.on(features) if isinstance(pattern, SearchIndex) else pattern for pattern in design.patterns
+    ]
 
 
 def design_ids(design: DatabaseDesign) -> set[str]:
     """Every design document this design may have made, whatever the server could do."""
-    forms = (pattern.forms() if isinstance(pattern, SearchIndex) else (pattern,) for pattern in design.patterns)
+    forms = (
+        pattern.forms() if isinstance(pattern, SearchIndex) else (pattern,) for pattern in design.patterns
+    )
     return {form.design_id for each in forms for form in each}
 
 
@@ -127,7 +131,12 @@ def _answers(client: Client, name: str, pattern: Pattern) -> bool:
         elif isinstance(pattern, SearchIndex):
             _ask_search(client, name, pattern)
         elif isinstance(pattern, NouveauIndex):
-            client.nouveau({"db": name, **_warm_partition(pattern)}, pattern.design_id, pattern.name, {"q": "*:*", "limit": 1})
+            client.nouveau(
+                {"db": name, **_warm_partition(pattern)},
+                pattern.design_id,
+                pattern.name,
+                {"q": "*:*", "limit": 1},
+            )
     except DatabaseAway:
         return False
     except NoSuchDocument:

@@ -17,7 +17,15 @@ class Caller(Protocol):
     def features(self) -> frozenset[str]: ...
 
 
-def search(client: Caller, at: dict[str, str], index: SearchIndex, query: SearchQuery, *, limit: int, bookmark: str | None) -> SearchPage:
+def search(
+    client: Caller,
+    at: dict[str, str],
+    index: SearchIndex,
+    query: SearchQuery,
+    *,
+    limit: int,
+    bookmark: str | None,
+) -> SearchPage:
     """A page of whole documents. `at` is {"db"} for a global query, with "partition_key" for a partition's."""
     form = index.on(client.features())
     if isinstance(form, View):
@@ -27,7 +35,14 @@ def search(client: Caller, at: dict[str, str], index: SearchIndex, query: Search
     return _search(client, at, form, query, limit, bookmark)
 
 
-def _search(client: Caller, at: dict[str, str], index: SearchIndex, query: SearchQuery, limit: int, bookmark: str | None) -> SearchPage:
+def _search(
+    client: Caller,
+    at: dict[str, str],
+    index: SearchIndex,
+    query: SearchQuery,
+    limit: int,
+    bookmark: str | None,
+) -> SearchPage:
     options: dict[str, Any] = {}
     if query.sort:
         options["sort"] = [f"{query.sort}<{_type(index, query.sort)}>"]
@@ -35,7 +50,8 @@ def _search(client: Caller, at: dict[str, str], index: SearchIndex, query: Searc
         options["counts"] = list(query.counts)
     if query.bands:
         options["ranges"] = {
-            name: {band.label: f"[{band.least} TO {band.most}]" for band in bands} for name, bands in query.bands.items()
+            name: {band.label: f"[{band.least} TO {band.most}]" for band in bands}
+            for name, bands in query.bands.items()
         }
     operation = "post_partition_search" if "partition_key" in at else "post_search"
     answer = client.call(
@@ -44,24 +60,40 @@ def _search(client: Caller, at: dict[str, str], index: SearchIndex, query: Searc
     )  # fmt: skip
     docs = [row["doc"] for row in answer["rows"] if row.get("doc")]
     following = answer["bookmark"] if len(answer["rows"]) == limit else None
-    ranges = {name: {label: int(n) for label, n in found.items()} for name, found in answer.get("ranges", {}).items()}
-    counts = {name: {label: int(n) for label, n in found.items()} for name, found in answer.get("counts", {}).items()}
+    ranges = {
+        name: {label: int(n) for label, n in found.items()}
+        for name, found in answer.get("ranges", {}).items()
+    }
+    counts = {
+        name: {label: int(n) for label, n in found.items()}
+        for name, found in answer.get("counts", {}).items()
+    }
     return SearchPage(docs, following, answer["total_rows"], counts, ranges)
 
 
-def _nouveau(client: Caller, at: dict[str, str], index: NouveauIndex, query: SearchQuery, limit: int, bookmark: str | None) -> SearchPage:
+def _nouveau(
+    client: Caller,
+    at: dict[str, str],
+    index: NouveauIndex,
+    query: SearchQuery,
+    limit: int,
+    bookmark: str | None,
+) -> SearchPage:
     body: dict[str, Any] = {"q": query.lucene(index.of), "limit": limit, "include_docs": True}
     body |= {"bookmark": bookmark} if bookmark else {}
     body |= {"sort": query.sort} if query.sort else {}
     body |= {"counts": list(query.counts), "top_n": 1000} if query.counts else {}
     if query.bands:
         body["ranges"] = {
-            name: [{"label": band.label, "min": band.least, "max": band.most} for band in bands] for name, bands in query.bands.items()
+            name: [{"label": band.label, "min": band.least, "max": band.most} for band in bands]
+            for name, bands in query.bands.items()
         }
     answer = client.nouveau(at, index.design_id, index.name, body)
     docs = [hit["doc"] for hit in answer["hits"] if hit.get("doc")]
     following = answer["bookmark"] if len(answer["hits"]) == limit else None
-    return SearchPage(docs, following, answer["total_hits"], answer.get("counts") or {}, answer.get("ranges") or {})
+    return SearchPage(
+        docs, following, answer["total_hits"], answer.get("counts") or {}, answer.get("ranges") or {}
+    )
 
 
 def _by_keyword(
@@ -70,7 +102,9 @@ def _by_keyword(
     """One query for the rows of the words and one read of documents."""
     operation = "post_partition_view" if "partition_key" in at else "post_view"
     bounds = keywords.key_range(query, index)
-    rows = client.call(operation, **at, ddoc=view.design_id, view=view.name, limit=keywords.MOST_ROWS, **bounds)["rows"]
+    rows = client.call(
+        operation, **at, ddoc=view.design_id, view=view.name, limit=keywords.MOST_ROWS, **bounds
+    )["rows"]
     ids = keywords.candidates(query, rows)
     cut = len(rows) == keywords.MOST_ROWS
     if keywords.needs_documents(query):
@@ -83,7 +117,9 @@ def _by_keyword(
         begin, end = _stretch(ids, limit, bookmark)
         docs, counts, ranges = _documents(client, at["db"], ids[begin:end]), {}, {}
     following = encode_place({"key": end, "id": ids[end - 1]}) if len(ids) > end else None
-    return SearchPage(docs, following, len(ids), counts, ranges, keywords.CANNOT + ((keywords.TOO_MANY,) if cut else ()))
+    return SearchPage(
+        docs, following, len(ids), counts, ranges, keywords.CANNOT + ((keywords.TOO_MANY,) if cut else ())
+    )
 
 
 def _stretch(ids: list[str], limit: int, bookmark: str | None) -> tuple[int, int]:

@@ -108,7 +108,9 @@ def lookup(store: Store, productids: Sequence[str]) -> dict[str, Any]:
 
 def _category(store: Store, asked: Question) -> Listed:
     sort = asked.sort if asked.sort and asked.sort != "relevance" else "name"
-    page = store.catalogue.category_by(sort, asked.category or (), _selector(asked), asked.limit, asked.cursor)
+    page = store.catalogue.category_by(
+        sort, asked.category or (), _selector(asked), asked.limit, asked.cursor
+    )
     return Listed(page.items, page.next, _crumbs(asked))
 
 
@@ -154,7 +156,11 @@ def _query(asked: Question) -> SearchQuery:
     filters = {"brand_is": asked.brands, "colour": asked.colours}
     if asked.category and not (asked.one_category and not asked.facets):
         filters["category_is" if asked.one_category else "category"] = (category_path(asked.category),)
-    ranges = {} if asked.min_price is None and asked.max_price is None else {"price": (asked.min_price, asked.max_price)}
+    ranges = (
+        {}
+        if asked.min_price is None and asked.max_price is None
+        else {"price": (asked.min_price, asked.max_price)}
+    )
     return search_for(
         asked.q,
         filters={name: values for name, values in filters.items() if values},

@@ -58,7 +58,9 @@ def open_stock(store: Store, content: Doc, stock: int, date: str) -> int:
 def replace(store: Store, productid: str, content: Doc, if_match: str | None, date: str) -> Doc:
     """New content for a product; another taxonomy moves it. Raises NoSuchProduct, PreconditionFailed when it changed since."""
     if content["productid"] != productid:
-        raise Invalid("The productid cannot change.", errors={"productid": [f"Must be {productid}, as in the path."]})
+        raise Invalid(
+            "The productid cannot change.", errors={"productid": [f"Must be {productid}, as in the path."]}
+        )
     for _ in range(_TRIES):
         doc = _only_place(store, productid)
         if not still_matches(if_match, doc):
@@ -152,7 +154,11 @@ def _copy_beside(store: Store, old: Sequence[str], new: Sequence[str], productid
 def _clear_beside(store: Store, old: Sequence[str], new: Sequence[str], productid: str) -> None:
     """What was copied goes; a review written in between is copied first."""
     _copy_beside(store, old, new, productid)
-    gone = [{"_id": doc["_id"], "_rev": doc["_rev"], "_deleted": True} for doc in store.catalogue.beside(old, productid) if _moves(doc)]
+    gone = [
+        {"_id": doc["_id"], "_rev": doc["_rev"], "_deleted": True}
+        for doc in store.catalogue.beside(old, productid)
+        if _moves(doc)
+    ]
     if gone:
         store.catalogue.put_many(gone)
 

@@ -52,10 +52,21 @@ class Outcome:
 
     def answer(self) -> Doc:
         self.failed.sort(key=lambda each: each["line"])
-        return {"created": self.created, "updated": self.updated, "unchanged": self.unchanged, "failed": self.failed}
+        return {
+            "created": self.created,
+            "updated": self.updated,
+            "unchanged": self.unchanged,
+            "failed": self.failed,
+        }
 
     def summary(self) -> Doc:
-        return {"lines": self.lines, "created": self.created, "updated": self.updated, "unchanged": self.unchanged, "failed": self.failures}
+        return {
+            "lines": self.lines,
+            "created": self.created,
+            "updated": self.updated,
+            "unchanged": self.unchanged,
+            "failed": self.failures,
+        }
 
 
 @dataclass(frozen=True)
@@ -114,13 +125,22 @@ def _batches(lines: Iterable[Line], outcome: Outcome) -> Iterator[list[Wanted]]:
 
 
 def _write(store: Store, batch: list[Wanted], date: str, outcome: Outcome) -> None:
-    ids = {wanted.content["productid"]: product_id(wanted.content["taxonomy"], wanted.content["productid"]) for wanted in batch}
+    ids = {
+        wanted.content["productid"]: product_id(wanted.content["taxonomy"], wanted.content["productid"])
+        for wanted in batch
+    }
     there = store.catalogue.get_many(list(ids.values()))
     absent = [wanted for wanted in batch if ids[wanted.content["productid"]] not in there]
-    elsewhere = store.catalogue.places_of([wanted.content["productid"] for wanted in absent]) if absent else {}
+    elsewhere = (
+        store.catalogue.places_of([wanted.content["productid"] for wanted in absent]) if absent else {}
+    )
     moving = [wanted for wanted in absent if wanted.content["productid"] in elsewhere]
     fresh = [wanted for wanted in absent if wanted.content["productid"] not in elsewhere]
-    present = [(wanted, there[ids[wanted.content["productid"]]]) for wanted in batch if ids[wanted.content["productid"]] in there]
+    present = [
+        (wanted, there[ids[wanted.content["productid"]]])
+        for wanted in batch
+        if ids[wanted.content["productid"]] in there
+    ]
     changed = [(wanted, doc) for wanted, doc in present if not same_content(doc, wanted.content)]
     outcome.unchanged += len(present) - len(changed)
     _create(store, fresh, date, outcome)

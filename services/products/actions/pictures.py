@@ -23,13 +23,19 @@ def attach(store: Store, productid: str, content: bytes, most: int, date: str) -
         raise TooLarge(f"A picture may have {most} bytes.")
     kind = media_type(content)
     if kind is None:
-        raise Invalid("The body is not a JPEG, PNG, GIF, WebP or AVIF picture.", errors={"_schema": ["Unknown picture format."]})
+        raise Invalid(
+            "The body is not a JPEG, PNG, GIF, WebP or AVIF picture.",
+            errors={"_schema": ["Unknown picture format."]},
+        )
     try:
         product = store.catalogue.by_productid(productid)
     except NoSuchDocument:
         raise NoSuchProduct(f"There is no product {productid}.") from None
     digest = hashlib.sha256(content).hexdigest()
-    store.pictures.add(PICTURE.new(picture_id(digest), digest=digest, content_type=kind, size=len(content), date=date), content)
+    store.pictures.add(
+        PICTURE.new(picture_id(digest), digest=digest, content_type=kind, size=len(content), date=date),
+        content,
+    )
     return replace(store, productid, content_of(product) | {"image": PATH + digest}, None, date)
 
 

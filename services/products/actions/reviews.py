@@ -32,7 +32,12 @@ def add(store: Store, buyers: Buyers, productid: str, userid: str, review: dict[
     taxonomy = product["taxonomy"]
     fields = {"stars": review["stars"], "title": review["title"], "text": review["text"]}
     doc = REVIEW.new(
-        review_id(taxonomy, productid, userid), productid=productid, taxonomy=taxonomy, userid=userid, date=date, **fields
+        review_id(taxonomy, productid, userid),
+        productid=productid,
+        taxonomy=taxonomy,
+        userid=userid,
+        date=date,
+        **fields,
     )
     if not store.reviews.add(doc):
         raise AlreadyReviewed("One review of a product by each buyer.")

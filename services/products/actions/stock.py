@@ -68,7 +68,9 @@ def adjust(store: Store, product: Doc, delta: int, note: str, mark: str, date: s
 def _ends(store: Store, lines: Sequence[Line]) -> dict[Line, tuple[Line, Head]]:
     """Where each chain ends; read from the database where nobody remembers it or too few seem to be left."""
     heads = store.ledger.remembered(lines)
-    known = {line: (line, heads[line]) for line in lines if line in heads and heads[line].level >= line.quantity}
+    known = {
+        line: (line, heads[line]) for line in lines if line in heads and heads[line].level >= line.quantity
+    }
     return {line: known.get(line) or store.ledger.end(line) for line in lines}
 
 
@@ -82,7 +84,14 @@ def _refuse_what_is_short(lines: Sequence[Line], ends: Mapping[Line, tuple[Line,
 
 def _slot(line: Line, head: Head, orderid: str, date: str) -> Doc:
     return rules.movement(
-        head, line.productid, line.taxonomy, -line.quantity, rules.RESERVED, time_ordered_id(), date, orderid=orderid
+        head,
+        line.productid,
+        line.taxonomy,
+        -line.quantity,
+        rules.RESERVED,
+        time_ordered_id(),
+        date,
+        orderid=orderid,
     )
 
 
@@ -118,7 +127,9 @@ def _repeat(store: Store, orderid: str, lines: Sequence[Line], date: str) -> Non
         due = 0 if outcome in (rules.RELEASED, rules.EXPIRED) else claim["quantity"]
         _bring_to(store, orderid, line, held.get((orderid, line.productid), 0), due, date)
         if outcome in (rules.RELEASED, rules.EXPIRED):
-            raise ReservationClosed(f"The goods of order {orderid} were given back ({outcome}); place a new order.")
+            raise ReservationClosed(
+                f"The goods of order {orderid} were given back ({outcome}); place a new order."
+            )
         if claim["quantity"] != line.quantity:
             raise ReservationDiffers(f"Order {orderid} has reserved {claim['quantity']} of {line.productid}.")
 
@@ -129,7 +140,9 @@ def _bring_to(store: Store, orderid: str, line: Line, held: int, due: int, date:
         store.ledger.append(line, held - due, reason, time_ordered_id(), date, orderid=orderid)
 
 
-def _settle(store: Store, orderid: str, lines: Sequence[Line], outcome: str, date: str) -> dict[Line, Doc | None]:
+def _settle(
+    store: Store, orderid: str, lines: Sequence[Line], outcome: str, date: str
+) -> dict[Line, Doc | None]:
     """Writes how each reservation ended; for one that had ended already, how (None: this write decided). 1 write."""
     docs = [_settlement(line, orderid, outcome, date) for line in lines]
     written = store.ledger.write(docs)
@@ -152,7 +165,9 @@ def _outcomes(store: Store, orderid: str, lines: Sequence[Line]) -> dict[Line, s
     return {line: stored[docid]["outcome"] for line, docid in ids.items() if docid in stored}
 
 
-def _end(store: Store, orderid: str, lines: Sequence[Line], outcome: str, date: str, reference: str = "release") -> None:
+def _end(
+    store: Store, orderid: str, lines: Sequence[Line], outcome: str, date: str, reference: str = "release"
+) -> None:
     settled = _settle(store, orderid, lines, outcome, date)
     decided = [line for line, before in settled.items() if before is None]
     held = store.ledger.held([(orderid, line.productid) for line in decided]) if decided else {}
@@ -182,5 +197,7 @@ def _take_again(store: Store, orderid: str, line: Line, settled: Doc, date: str)
         _bring_to(store, orderid, line, held, line.quantity, date)
     except OutOfStock as short:
         store.ledger.put({**settled, "outcome": rules.EXPIRED})
-        raise ReservationClosed(f"The goods of order {orderid} went to somebody else.", **short.extra) from None
+        raise ReservationClosed(
+            f"The goods of order {orderid} went to somebody else.", **short.extra
+        ) from None
     return None

@@ -39,7 +39,9 @@ def refresh(store: Store, products: Iterable[tuple[Sequence[str], str]]) -> int:
     by_category: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for taxonomy, productid in products:
         by_category[tuple(taxonomy)].add(productid)
-    return sum(_refresh_category(store, taxonomy, sorted(productids)) for taxonomy, productids in by_category.items())
+    return sum(
+        _refresh_category(store, taxonomy, sorted(productids)) for taxonomy, productids in by_category.items()
+    )
 
 
 def _refresh_category(store: Store, taxonomy: tuple[str, ...], productids: list[str]) -> int:
@@ -48,11 +50,16 @@ def _refresh_category(store: Store, taxonomy: tuple[str, ...], productids: list[
         levels = store.ledger.level(taxonomy, productids)
         stars = store.reviews.stars(taxonomy, productids)
         docs = store.catalogue.get_many([product_id(taxonomy, each) for each in productids]).values()
-        fresh = [(doc, _summed_up(doc, levels.get(doc["productid"], 0), stars.get(doc["productid"]))) for doc in docs]
+        fresh = [
+            (doc, _summed_up(doc, levels.get(doc["productid"], 0), stars.get(doc["productid"])))
+            for doc in docs
+        ]
         stale = [new for doc, new in fresh if new != doc]
         written = store.catalogue.put_many(stale) if stale else []
         changed += sum(not row.error for row in written)
-        productids = [doc["productid"] for doc, row in zip(stale, written, strict=True) if row.error == "conflict"]
+        productids = [
+            doc["productid"] for doc, row in zip(stale, written, strict=True) if row.error == "conflict"
+        ]
         if not productids:
             break
     return changed
@@ -83,16 +90,23 @@ def sweep(store: Store, now: datetime) -> dict[str, int]:
 
 
 def _sweep_page(store: Store, reservations: list[Doc], now: datetime) -> tuple[int, int]:
-    ids = {each["_id"]: settlement_id(each["taxonomy"], each["productid"], each["orderid"]) for each in reservations}
+    ids = {
+        each["_id"]: settlement_id(each["taxonomy"], each["productid"], each["orderid"])
+        for each in reservations
+    }
     settled = store.ledger.get_many(list(ids.values()))
     open_ones = [each for each in reservations if ids[each["_id"]] not in settled]
     written = store.ledger.write([_expired(each, iso(now)) for each in open_ones]) if open_ones else []
-    held = store.ledger.held([(each["orderid"], each["productid"]) for each in reservations]) if settled else {}
+    held = (
+        store.ledger.held([(each["orderid"], each["productid"]) for each in reservations]) if settled else {}
+    )
     given_back = 0
     for each in reservations:
         settlement = settled.get(ids[each["_id"]])
         if settlement and settlement["date"] <= iso(now - SETTLE_AFTER):
-            given_back += _give_back(store, each, settlement, held.get((each["orderid"], each["productid"]), 0), iso(now))
+            given_back += _give_back(
+                store, each, settlement, held.get((each["orderid"], each["productid"]), 0), iso(now)
+            )
     return sum(not row.error for row in written), given_back
 
 
@@ -109,7 +123,9 @@ def _give_back(store: Store, reservation: Doc, settlement: Doc, held: int, date:
     if not surplus:
         return 0
     line = Line(reservation["productid"], tuple(reservation["taxonomy"]), surplus)
-    store.ledger.append(line, surplus, ledger.RELEASED, time_ordered_id(), date, orderid=reservation["orderid"])
+    store.ledger.append(
+        line, surplus, ledger.RELEASED, time_ordered_id(), date, orderid=reservation["orderid"]
+    )
     return surplus
 
 
@@ -126,7 +142,9 @@ def settle_conflicts(store: Store) -> int:
 def _settle(store: Store, docid: str, kind: str) -> int:
     try:
         leaves = store.ledger.leaves(docid)
-        gone = {"product": _older_products, "settlement": _weaker_settlements}.get(kind, _lost_slots)(store, leaves)
+        gone = {"product": _older_products, "settlement": _weaker_settlements}.get(kind, _lost_slots)(
+            store, leaves
+        )
         store.ledger.remove(gone)
         if gone and kind == "movement":
             _correct(store, leaves[0])
@@ -160,4 +178,3 @@ def _correct(store: Store, movement: Doc) -> None:
     """While a slot was in doubt its lowest level counted; now the sum of the movements does."""
     line = Line(movement["productid"], tuple(movement["taxonomy"]), 0)
     store.ledger.correct(line, time_ordered_id(), timestamp())
-

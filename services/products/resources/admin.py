@@ -24,7 +24,12 @@ from shared.web import (
 
 admin = Blueprint("admin", __name__, description="For admins and staff")
 
-_IF_MATCH = {"in": "header", "name": "If-Match", "schema": {"type": "string"}, "description": "the ETag that was read; stock and rating do not count"}
+_IF_MATCH = {
+    "in": "header",
+    "name": "If-Match",
+    "schema": {"type": "string"},
+    "description": "the ETag that was read; stock and rating do not count",
+}
 
 
 @admin.post("/v1/products")
@@ -37,7 +42,9 @@ def create(body: dict[str, Any]) -> Response:
     """A new product"""
     content, stock = checked(body)
     doc = catalogue.create(store(), content, stock, timestamp())
-    return json_answer(public(doc), 201, etag=etag(doc), headers={"Location": f"/v1/products/{doc['productid']}"})
+    return json_answer(
+        public(doc), 201, etag=etag(doc), headers={"Location": f"/v1/products/{doc['productid']}"}
+    )
 
 
 @admin.put("/v1/products/<productid>")
@@ -80,7 +87,9 @@ def change_stock(change: dict[str, Any], productid: str) -> Response:
     mark = idempotent_id() or time_ordered_id()
     movement = stock_acts.adjust(store(), product, change["delta"], change["reason"], mark, timestamp())
     upkeep.refresh(store(), [(movement["taxonomy"], productid)])
-    return json_answer({"productid": productid, "stock": movement["level"], "movements": [_shown(movement)]}, 201)
+    return json_answer(
+        {"productid": productid, "stock": movement["level"], "movements": [_shown(movement)]}, 201
+    )
 
 
 @admin.get("/v1/products/<productid>/stock")
@@ -92,7 +101,9 @@ def stock(productid: str) -> Response:
     product = catalogue.finish_moves(store(), productid)
     movements = store().ledger.movements(product["taxonomy"], productid, 100)
     level = store().ledger.level(product["taxonomy"], [productid]).get(productid, 0)
-    return json_answer({"productid": productid, "stock": max(level, 0), "movements": [_shown(each) for each in movements]})
+    return json_answer(
+        {"productid": productid, "stock": max(level, 0), "movements": [_shown(each) for each in movements]}
+    )
 
 
 @admin.get("/v1/products/<productid>/prices")
@@ -103,7 +114,12 @@ def prices(productid: str) -> Response:
     """The price changes of a product, the newest first"""
     product = catalogue.finish_moves(store(), productid)
     changes = store().catalogue.price_history(product["taxonomy"], productid)
-    return json_answer({"items": [{name: each[name] for name in ("date", "before", "after")} for each in changes], "next": None})
+    return json_answer(
+        {
+            "items": [{name: each[name] for name in ("date", "before", "after")} for each in changes],
+            "next": None,
+        }
+    )
 
 
 @admin.get("/v1/products/low-stock")

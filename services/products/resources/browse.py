@@ -18,11 +18,37 @@ from shared.web import Blueprint, PageArgs, json_answer, json_bytes, list_answer
 
 browse = Blueprint("browse", __name__, description="The catalogue as visitors see it")
 
-_DEPTH = {"in": "query", "name": "depth", "schema": {"type": "integer", "minimum": 1, "maximum": 12}, "description": "levels shown; all when left out"}
-_UNDER = {"in": "query", "name": "under", "schema": {"type": "string"}, "description": "the path of a category to begin at"}
-_PREFIX = {"in": "query", "name": "q", "required": True, "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_QUERY}, "description": ""}
-_FEW = {"in": "query", "name": "limit", "schema": {"type": "integer", "minimum": 1, "maximum": 20, "default": 8}, "description": ""}
-_REVIEWS = {"in": "query", "name": "reviews", "schema": {"type": "integer", "minimum": 1, "maximum": 100}, "description": "and so many of its newest reviews"}
+_DEPTH = {
+    "in": "query",
+    "name": "depth",
+    "schema": {"type": "integer", "minimum": 1, "maximum": 12},
+    "description": "levels shown; all when left out",
+}
+_UNDER = {
+    "in": "query",
+    "name": "under",
+    "schema": {"type": "string"},
+    "description": "the path of a category to begin at",
+}
+_PREFIX = {
+    "in": "query",
+    "name": "q",
+    "required": True,
+    "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_QUERY},
+    "description": "",
+}
+_FEW = {
+    "in": "query",
+    "name": "limit",
+    "schema": {"type": "integer", "minimum": 1, "maximum": 20, "default": 8},
+    "description": "",
+}
+_REVIEWS = {
+    "in": "query",
+    "name": "reviews",
+    "schema": {"type": "integer", "minimum": 1, "maximum": 100},
+    "description": "and so many of its newest reviews",
+}
 
 
 @browse.get("/v1/categories")
@@ -89,7 +115,10 @@ def product(productid: str) -> Response:
     tag = etag(doc)
     if (most := _number("reviews", 100)) is not None:
         newest = review_acts.of(store(), doc, most, None)
-        return json_answer(public(doc) | {"reviews": list_answer(newest.items, newest.next, ["reviews", productid])}, headers={"Cache-Control": "no-cache"})
+        return json_answer(
+            public(doc) | {"reviews": list_answer(newest.items, newest.next, ["reviews", productid])},
+            headers={"Cache-Control": "no-cache"},
+        )
     return not_modified(tag) or json_answer(public(doc), etag=tag, headers={"Cache-Control": "no-cache"})
 
 

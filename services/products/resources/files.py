@@ -74,7 +74,16 @@ def import_progress(importid: str) -> Response:
 @files.get("/v1/products/export")
 @require_role("admin", "staff")
 @files.response(200, {"type": "string"}, content_type=NDJSON)
-@files.doc(parameters=[{"in": "header", "name": "Accept", "schema": {"type": "string", "enum": [NDJSON, CSV]}, "description": ""}])
+@files.doc(
+    parameters=[
+        {
+            "in": "header",
+            "name": "Accept",
+            "schema": {"type": "string", "enum": [NDJSON, CSV]},
+            "description": "",
+        }
+    ]
+)
 def export_products() -> Response:
     """Every product, as the import takes it"""
     products = importing.export(store())
@@ -118,7 +127,11 @@ def _csv_lines(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[Line]:
     reader = csv.reader(_decoded(lines), strict=True)
     try:
         columns = next(reader, [])
-        if missing := [name for name in COLUMNS if name not in columns and name not in ("stock", "delivery_amount", "delivery_currency")]:
+        if missing := [
+            name
+            for name in COLUMNS
+            if name not in columns and name not in ("stock", "delivery_amount", "delivery_currency")
+        ]:
             raise BadRequest(f"The first row must name the columns; {', '.join(missing)} is missing.")
         for row in reader:
             if row:

@@ -23,7 +23,9 @@ def reserve(body: dict[str, Any]) -> Response:
     """Keep goods for an order, all or none; a second time changes nothing"""
     lines = _lines(body["items"])
     act.reserve(store(), body["orderid"], lines, body["expires"], timestamp())
-    shown = [{"productid": line.productid, "taxonomy": line.taxonomy, "quantity": line.quantity} for line in lines]
+    shown = [
+        {"productid": line.productid, "taxonomy": line.taxonomy, "quantity": line.quantity} for line in lines
+    ]
     return json_answer({"reserved": shown}, 201)
 
 

@@ -71,7 +71,14 @@ def _taxonomy(path: str | None, errors: dict[str, list[str]]) -> tuple[str, ...]
     return tuple(levels)
 
 
-def _whole(args: MultiDict[str, str], name: str, least: int, most: int, default: int | None, errors: dict[str, list[str]]) -> int | None:
+def _whole(
+    args: MultiDict[str, str],
+    name: str,
+    least: int,
+    most: int,
+    default: int | None,
+    errors: dict[str, list[str]],
+) -> int | None:
     text = args.get(name)
     if text is None or text == "":
         return default
@@ -81,7 +88,9 @@ def _whole(args: MultiDict[str, str], name: str, least: int, most: int, default:
     return default
 
 
-def _choice(args: MultiDict[str, str], name: str, choices: dict[str, Any], default: Any, errors: dict[str, list[str]]) -> Any:
+def _choice(
+    args: MultiDict[str, str], name: str, choices: dict[str, Any], default: Any, errors: dict[str, list[str]]
+) -> Any:
     text = args.get(name)
     if text is None:
         return default

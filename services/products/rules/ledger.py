@@ -65,12 +65,22 @@ def head_of(leaves: Sequence[Doc]) -> Head:
     return Head(leaves[0]["slot"], min(leaf["level"] for leaf in leaves), tuple(moved) if moved else None)
 
 
-def movement(head: Head, productid: str, taxonomy: Sequence[str], delta: int, reason: str, mark: str, date: str, **more: Any) -> Doc:
+def movement(
+    head: Head,
+    productid: str,
+    taxonomy: Sequence[str],
+    delta: int,
+    reason: str,
+    mark: str,
+    date: str,
+    **more: Any,
+) -> Doc:
     """The document of the slot after `head`. Raises OutOfStock when fewer are left than it takes."""
     level = head.level + delta
     if level < 0:
         raise OutOfStock(
-            f"Only {head.level} of {productid} are left.", items=[{"productid": productid, "available": head.level}]
+            f"Only {head.level} of {productid} are left.",
+            items=[{"productid": productid, "available": head.level}],
         )
     slot = head.slot + 1
     return MOVEMENT.new(
@@ -90,7 +100,11 @@ def losers(leaves: Sequence[Doc], outcomes: Mapping[str, str], later_marks: Coll
     A writer whose mark stands in a later slot went on because it had lost this one. An order that was sold was told that it
     has its slot. An order released or expired keeps none. When only one is left that none of this speaks against, it stays.
     """
-    gone = [leaf for leaf in leaves if leaf["mark"] in later_marks or outcomes.get(leaf.get("orderid", "")) in (RELEASED, EXPIRED)]
+    gone = [
+        leaf
+        for leaf in leaves
+        if leaf["mark"] in later_marks or outcomes.get(leaf.get("orderid", "")) in (RELEASED, EXPIRED)
+    ]
     left = [leaf for leaf in leaves if leaf not in gone]
     sold = [leaf for leaf in left if outcomes.get(leaf.get("orderid", "")) == SOLD]
     if len(sold) == 1:

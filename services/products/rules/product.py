@@ -12,13 +12,26 @@ from shared.couch import Doc
 from shared.errors import Invalid
 from shared.money import CURRENCIES, money
 
-CONTENT: Final = ("taxonomy", "keywords", "productid", "brand", "name", "description", "colours", "price", "delivery", "image")
+CONTENT: Final = (
+    "taxonomy",
+    "keywords",
+    "productid",
+    "brand",
+    "name",
+    "description",
+    "colours",
+    "price",
+    "delivery",
+    "image",
+)
 """What an admin writes; `stock` and `rating` are summaries of other documents."""
 
 PUBLIC: Final = (*CONTENT, "stock", "rating")
 NO_RATING: Final = {"average": None, "count": 0}
 PRODUCTID: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
-RESERVED_IDS: Final = frozenset({"best-rated", "export", "import", "imports", "lookup", "low-stock", "suggest"})
+RESERVED_IDS: Final = frozenset(
+    {"best-rated", "export", "import", "imports", "lookup", "low-stock", "suggest"}
+)
 """Words that are routes of the API, not products."""
 
 MOST_LEVELS, MOST_STOCK, MOST_PRICE, MOST_KEY = 12, 10**9, 10**12, 1000
@@ -61,7 +74,12 @@ class _Checks:
     def money(self, field: str, default: Any = None) -> dict[str, Any]:
         value = self.data.get(field, default)
         if not isinstance(value, dict):
-            self.wrong(field, "Missing: write {amount, currency}, the amount in minor units." if value is None else "Not {amount, currency}.")
+            self.wrong(
+                field,
+                "Missing: write {amount, currency}, the amount in minor units."
+                if value is None
+                else "Not {amount, currency}.",
+            )
             return money(0, "")  # type: ignore[return-value]
         amount, currency = value.get("amount"), value.get("currency")
         if not _whole(amount) or not 0 <= amount <= MOST_PRICE:
@@ -96,7 +114,9 @@ def checked(data: Any) -> tuple[Doc, int | None]:
     if stock is not None and not (_whole(stock) and 0 <= stock <= MOST_STOCK):
         checks.wrong("stock", f"Must be a whole number, 0 to {MOST_STOCK}.")
     if checks.errors:
-        summary = "; ".join(f"{field}: {' '.join(messages)}" for field, messages in sorted(checks.errors.items()))
+        summary = "; ".join(
+            f"{field}: {' '.join(messages)}" for field, messages in sorted(checks.errors.items())
+        )
         raise BadProduct(summary, errors=checks.errors)
     return content, stock
 
@@ -116,21 +136,30 @@ def _content(checks: _Checks) -> Doc:
         "image": checks.text("image", 2000),
     }
     if content["productid"] and not _PRODUCTID.fullmatch(content["productid"]):
-        checks.wrong("productid", "Only letters, digits, dot, dash and underscore, at most 64, a letter or digit first.")
+        checks.wrong(
+            "productid",
+            "Only letters, digits, dot, dash and underscore, at most 64, a letter or digit first.",
+        )
     if content["productid"] in RESERVED_IDS:
         checks.wrong("productid", "This word is taken by the API; choose another id.")
     if any("#" in level for level in content["taxonomy"]):
         checks.wrong("taxonomy", "A level must not hold `#`: that joins the levels of a category's path.")
     if len(partition_of(content["taxonomy"]).encode()) > MOST_KEY:
         checks.wrong("taxonomy", f"All levels together must fit into {MOST_KEY} bytes.")
-    if content["delivery"]["currency"] != price["currency"] and "delivery" not in checks.errors and "price" not in checks.errors:
+    if (
+        content["delivery"]["currency"] != price["currency"]
+        and "delivery" not in checks.errors
+        and "price" not in checks.errors
+    ):
         checks.wrong("delivery", "Must be in the currency of the price.")
     if content["image"] and not _IMAGE.fullmatch(content["image"]):
         checks.wrong("image", "Must be empty, an http(s) address or a path that begins with a slash.")
     return content
 
 
-def document(content: Doc, moment: str, *, stock: int = 0, rating: Doc = NO_RATING, rank: float = 0, **more: Any) -> Doc:
+def document(
+    content: Doc, moment: str, *, stock: int = 0, rating: Doc = NO_RATING, rank: float = 0, **more: Any
+) -> Doc:
     """The document of a product with this content."""
     docid = product_id(content["taxonomy"], content["productid"])
     return PRODUCT.new(docid, **content, stock=stock, rating=rating, rank=rank, edited=moment, **more)

@@ -6,7 +6,14 @@ from typing import Any, Final
 from shared.couch import Band, Doc, SearchQuery, words_of
 
 FACET_FIELDS: Final = {"brand": "brand_is", "colour": "colour", "category": "category", "price": "price"}
-SORTS: Final = {"relevance": None, "name": "name_order", "-name": "-name_order", "price": "price", "-price": "-price", "rating": "-rank"}
+SORTS: Final = {
+    "relevance": None,
+    "name": "name_order",
+    "-name": "-name_order",
+    "price": "price",
+    "-price": "-price",
+    "rating": "-rank",
+}
 MOST_VALUES = 50
 
 _STEPS = [step * 10**power for power in range(3, 9) for step in (1, 2, 5)]
@@ -19,7 +26,9 @@ def price_bands() -> list[Band]:
     return [*bands, Band(f"{edges[-1]}-", edges[-1], 10**15)]
 
 
-def facets(wanted: Iterable[str], counts: dict[str, dict[str, int]], ranges: dict[str, dict[str, int]]) -> dict[str, list[Doc]]:
+def facets(
+    wanted: Iterable[str], counts: dict[str, dict[str, int]], ranges: dict[str, dict[str, int]]
+) -> dict[str, list[Doc]]:
     """{facet: [{value, count}]}, the most frequent first; price bands in their order, {value, from, to, count}."""
     found: dict[str, list[Doc]] = {}
     for name in wanted:
@@ -34,7 +43,12 @@ def facets(wanted: Iterable[str], counts: dict[str, dict[str, int]], ranges: dic
 
 def _bands(counted: dict[str, int]) -> list[Doc]:
     return [
-        {"value": band.label, "from": band.least, "to": band.most if band.most < 10**15 else None, "count": counted[band.label]}
+        {
+            "value": band.label,
+            "from": band.least,
+            "to": band.most if band.most < 10**15 else None,
+            "count": counted[band.label],
+        }
         for band in price_bands()
         if counted.get(band.label)
     ]
@@ -62,12 +76,16 @@ def one_typo_apart(one: str, other: str) -> bool:
     """Whether one letter more, less, different, or two neighbours swapped turn one word into the other."""
     if one == other or abs(len(one) - len(other)) > 1:
         return False
-    start = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    start = next(
+        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
     a, b = one[start:], other[start:]
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[:2][::-1] and a[2:] == b[2:])
 
 
-def suggestions(text: str, docs: Sequence[Doc], counts: dict[str, dict[str, int]], limit: int) -> list[dict[str, Any]]:
+def suggestions(
+    text: str, docs: Sequence[Doc], counts: dict[str, dict[str, int]], limit: int
+) -> list[dict[str, Any]]:
     """Brands and categories whose own words begin like the last word typed, then products; {kind, text, ...}."""
     words = words_of(text)
     last = words[-1] if words else ""

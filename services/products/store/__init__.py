@@ -13,7 +13,17 @@ from services.products.store.reviews import Reviews
 from shared.couch import Server
 from shared.web.redis import open_redis
 
-__all__ = ["Catalogue", "Ledger", "MenuCache", "Pictures", "Progress", "Reviews", "Store", "open_server", "open_store"]
+__all__ = [
+    "Catalogue",
+    "Ledger",
+    "MenuCache",
+    "Pictures",
+    "Progress",
+    "Reviews",
+    "Store",
+    "open_server",
+    "open_store",
+]
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,9 @@ class Catalogue:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def category_by(self, sort: str, taxonomy: Sequence[str], more: Doc, limit: int, cursor: str | None) -> Page:
+    def category_by(
+        self, sort: str, taxonomy: Sequence[str], more: Doc, limit: int, cursor: str | None
+    ) -> Page:
         """P1: a page of one category; `more` narrows it. 1 partition query."""
         index, direction = _ORDERS[sort]
         field = index.fields[0]
@@ -95,7 +97,9 @@ class Catalogue:
         """P6: products everywhere by words, filters and facets. 1 global query."""
         return self._database.across_partitions.search(SEARCH, query, limit=limit, bookmark=cursor)
 
-    def search_in_category(self, taxonomy: Sequence[str], query: SearchQuery, limit: int, cursor: str | None) -> SearchPage:
+    def search_in_category(
+        self, taxonomy: Sequence[str], query: SearchQuery, limit: int, cursor: str | None
+    ) -> SearchPage:
         """P5: products of one category by words; no facets. 1 partition query."""
         partition = self._database.partition(partition_of(taxonomy))
         return partition.search(SEARCH_IN_CATEGORY, query, limit=limit, bookmark=cursor)
@@ -103,7 +107,9 @@ class Catalogue:
     def best_rated(self, limit: int, cursor: str | None) -> Page:
         """P8: the leaderboard. 1 global query."""
         across = self._database.across_partitions
-        return _docs(across.view_page(BEST_RATED, include_docs=True, descending=True, limit=limit, cursor=cursor))
+        return _docs(
+            across.view_page(BEST_RATED, include_docs=True, descending=True, limit=limit, cursor=cursor)
+        )
 
     def low_stock(self, most: int, limit: int, cursor: str | None) -> Page:
         """Products with at most so many left, the fewest first. 1 global query."""

@@ -76,19 +76,31 @@ class Ledger:
             if closing["delta"] == 0 or any(each["mark"] == closing["_id"] for each in chain):
                 return
             head = head_of(self._leaves_of(chain[-1])) if chain else Head()
-            doc = movement(head, line.productid, line.taxonomy, -closing["delta"], MOVED_HERE, closing["_id"], closing["date"])
+            doc = movement(
+                head,
+                line.productid,
+                line.taxonomy,
+                -closing["delta"],
+                MOVED_HERE,
+                closing["_id"],
+                closing["date"],
+            )
             if self.is_ours(doc, self.write([doc])[0]):
                 return
         raise Contended(f"The stock of {line.productid} is being moved; try again.", retry_after=1)
 
     def level(self, taxonomy: Sequence[str], productids: Sequence[str]) -> dict[str, int]:
         """P7: the sums of the movements of some products of a category. 1 partition query."""
-        rows = self._database.partition(partition_of(taxonomy)).view(LEVELS, keys=list(productids), group=True)
+        rows = self._database.partition(partition_of(taxonomy)).view(
+            LEVELS, keys=list(productids), group=True
+        )
         return {row["key"]: row["value"] for row in rows}
 
     def movements(self, taxonomy: Sequence[str], productid: str, limit: int) -> list[Doc]:
         """The last movements, newest first. 1 partition query."""
-        return self._database.partition(partition_of(taxonomy)).all(slot_prefix(productid), limit=limit, descending=True)
+        return self._database.partition(partition_of(taxonomy)).all(
+            slot_prefix(productid), limit=limit, descending=True
+        )
 
     def chain(self, taxonomy: Sequence[str], productid: str) -> list[Doc]:
         """Every movement, oldest first, conflicts listed. 1 partition query."""
@@ -106,7 +118,9 @@ class Ledger:
             if self.is_ours(doc, self.write([doc])[0]):
                 return doc
             time.sleep(random.uniform(0, 0.02))
-        raise Contended(f"The stock of {line.productid} is changing too fast just now; try again.", retry_after=1)
+        raise Contended(
+            f"The stock of {line.productid} is changing too fast just now; try again.", retry_after=1
+        )
 
     def close(self, line: Line, moved_to: Sequence[str], mark: str, date: str) -> None:
         """Ends the chain here and sends its readers to where it goes on, with all that is in stock."""
@@ -119,7 +133,9 @@ class Ledger:
             doc = movement(head, line.productid, line.taxonomy, -head.level, MOVED_AWAY, mark, date, **more)
             if self.is_ours(doc, self.write([doc])[0]):
                 return
-        raise Contended(f"The stock of {line.productid} is changing too fast just now; try again.", retry_after=1)
+        raise Contended(
+            f"The stock of {line.productid} is changing too fast just now; try again.", retry_after=1
+        )
 
     def correct(self, line: Line, mark: str, date: str) -> None:
         """Makes the level at the end of the chain the sum of its movements."""
@@ -142,7 +158,9 @@ class Ledger:
         self._hints.drop([line])
         if written.accepted:
             self._withdraw(doc)
-            raise Contended("Too few database nodes answer to reserve stock safely; try again.", retry_after=2)
+            raise Contended(
+                "Too few database nodes answer to reserve stock safely; try again.", retry_after=2
+            )
         _, tail = self._tail(line)
         stored = next((each for each in tail if each["slot"] == doc["slot"]), None)
         if stored and stored["mark"] != doc["mark"] and "_conflicts" not in stored:

@@ -22,7 +22,9 @@ class Reviews:
 
     def stars(self, taxonomy: Sequence[str], productids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """P7: the `_stats` of the stars of some products of a category. 1 partition query."""
-        rows = self._database.partition(partition_of(taxonomy)).view(RATINGS, keys=list(productids), group=True)
+        rows = self._database.partition(partition_of(taxonomy)).view(
+            RATINGS, keys=list(productids), group=True
+        )
         return {row["key"]: row["value"] for row in rows}
 
     def add(self, doc: Doc) -> bool:

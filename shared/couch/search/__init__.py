@@ -8,4 +8,13 @@ from shared.couch.search.fields import NouveauIndex, SearchField, SearchIndex
 from shared.couch.search.query import Band, SearchQuery, quoted, search_for
 from shared.couch.search.words import words_of
 
-__all__ = ["Band", "NouveauIndex", "SearchField", "SearchIndex", "SearchQuery", "quoted", "search_for", "words_of"]
+__all__ = [
+    "Band",
+    "NouveauIndex",
+    "SearchField",
+    "SearchIndex",
+    "SearchQuery",
+    "quoted",
+    "search_for",
+    "words_of",
+]

@@ -38,14 +38,18 @@ class SearchField:
     def value(self) -> str:
         """The JavaScript that reads it; undefined when a part of the path is missing."""
         parts = self.path.split(".")
-        steps = ["doc" + "".join(f"[{json.dumps(part)}]" for part in parts[:n]) for n in range(1, len(parts) + 1)]
+        steps = [
+            "doc" + "".join(f"[{json.dumps(part)}]" for part in parts[:n]) for n in range(1, len(parts) + 1)
+        ]
         return " && ".join(steps)
 
     def visit(self, act: str) -> str:
         """JavaScript running `act` for every value `x` of the right type."""
         if self.kind in ("path", "place"):
             return f"  {self.kind}s({self.value()}, function (x) {{ {act} }});"
-        test = {"number": "typeof x === 'number'", "text": "typeof x === 'string'"}.get(self.kind, "typeof x === 'string' && x")
+        test = {"number": "typeof x === 'number'", "text": "typeof x === 'string'"}.get(
+            self.kind, "typeof x === 'string' && x"
+        )
         return f"  each({self.value()}, function (x) {{ if ({test}) {{ {act} }} }});"
 
 
@@ -74,7 +78,10 @@ class SearchIndex(Declared):
         return self.function([each.visit(_clouseau(each)) for each in self.fields])
 
     def function(self, lines: list[str]) -> str:
-        guard = " || ".join(f"doc[{json.dumps(name)}] !== {json.dumps(value)}" for name, value in self.only) or "false"
+        guard = (
+            " || ".join(f"doc[{json.dumps(name)}] !== {json.dumps(value)}" for name, value in self.only)
+            or "false"
+        )
         head = ["function (doc) {", f"  if ({guard}) return;", words.JAVASCRIPT, _EACH, _PATHS, _PLACES]
         return "\n".join([*head, *lines, "}"])
 
@@ -88,8 +95,13 @@ class SearchIndex(Declared):
         """A view from every word, weighted, and every category to its documents."""
         lines = ["  var words = Object.create(null);"]
         lines += [each.visit(_keyword(each)) for each in self.fields if each.kind in ("text", "path")]
-        lines += ['  emit(["all"], null);', '  Object.keys(words).forEach(function (w) { emit(["word", w], words[w]); });']
-        return View(f"{self.name}_by_keyword", self.question, self.function(lines), partitioned=self.partitioned)
+        lines += [
+            '  emit(["all"], null);',
+            '  Object.keys(words).forEach(function (w) { emit(["word", w], words[w]); });',
+        ]
+        return View(
+            f"{self.name}_by_keyword", self.question, self.function(lines), partitioned=self.partitioned
+        )
 
 
 @dataclass(frozen=True)
@@ -111,7 +123,9 @@ class NouveauIndex(Declared):
         return self.of.partitioned
 
     def design_document(self) -> dict[str, Any]:
-        keywords = {each.name: "keyword" for each in self.of.fields if each.kind in ("keyword", "path", "place")}
+        keywords = {
+            each.name: "keyword" for each in self.of.fields if each.kind in ("keyword", "path", "place")
+        }
         function = self.of.function([each.visit(_nouveau(each)) for each in self.of.fields])
         index = {"index": function, "default_analyzer": "standard", "field_analyzers": keywords}
         return {"options": {"partitioned": self.partitioned}, "nouveau": {self.name: index}}

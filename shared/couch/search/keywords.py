@@ -46,12 +46,17 @@ def candidates(query: SearchQuery, rows: Iterable[Row]) -> list[str]:
         words.setdefault(row["id"], set()).add(row["key"][-1])
         scores[row["id"]] = scores.get(row["id"], 0) + (row["value"] or 0)
     wanted = len(_whole(query)) or 1
-    return sorted((docid for docid, found in words.items() if len(found) >= wanted), key=lambda docid: (-scores[docid], docid))
+    return sorted(
+        (docid for docid, found in words.items() if len(found) >= wanted),
+        key=lambda docid: (-scores[docid], docid),
+    )
 
 
 def needs_documents(query: SearchQuery) -> bool:
     """Whether the documents of all candidates must be looked at, not only those of the page."""
-    narrowed = bool(query.filters or query.ranges or query.sort or query.counts or query.bands or query.phrases)
+    narrowed = bool(
+        query.filters or query.ranges or query.sort or query.counts or query.bands or query.phrases
+    )
     return narrowed or bool(query.prefix and _whole(query))
 
 
@@ -76,10 +81,14 @@ def _whole(query: SearchQuery) -> set[str]:
     return {*query.words, *(word for phrase in query.phrases for word in phrase)}
 
 
-def _matches(query: SearchQuery, fields: Mapping[str, SearchField], texts: Sequence[SearchField], doc: Doc) -> bool:
+def _matches(
+    query: SearchQuery, fields: Mapping[str, SearchField], texts: Sequence[SearchField], doc: Doc
+) -> bool:
     return (
         (not query.prefix or any(f" {query.prefix}" in text for text in _texts(texts, doc)))
-        and all(any(f" {' '.join(phrase)} " in text for text in _texts(texts, doc)) for phrase in query.phrases)
+        and all(
+            any(f" {' '.join(phrase)} " in text for text in _texts(texts, doc)) for phrase in query.phrases
+        )
         and all(set(values) & set(_values(fields[name], doc)) for name, values in query.filters.items())
         and all(_within(_values(fields[name], doc), *bounds) for name, bounds in query.ranges.items())
     )
@@ -109,7 +118,9 @@ def _order(values: list[Any]) -> tuple[bool, Any]:
     return (bool(values), values[0] if values else None)
 
 
-def _counts(query: SearchQuery, fields: Mapping[str, SearchField], docs: Sequence[Doc]) -> dict[str, dict[str, int]]:
+def _counts(
+    query: SearchQuery, fields: Mapping[str, SearchField], docs: Sequence[Doc]
+) -> dict[str, dict[str, int]]:
     counts: dict[str, dict[str, int]] = {name: {} for name in query.counts}
     for doc in docs:
         for name, found in counts.items():
@@ -118,8 +129,13 @@ def _counts(query: SearchQuery, fields: Mapping[str, SearchField], docs: Sequenc
     return counts
 
 
-def _ranges(query: SearchQuery, fields: Mapping[str, SearchField], docs: Sequence[Doc]) -> dict[str, dict[str, int]]:
+def _ranges(
+    query: SearchQuery, fields: Mapping[str, SearchField], docs: Sequence[Doc]
+) -> dict[str, dict[str, int]]:
     return {
-        name: {band.label: sum(_within(_values(fields[name], doc), band.least, band.most) for doc in docs) for band in bands}
+        name: {
+            band.label: sum(_within(_values(fields[name], doc), band.least, band.most) for doc in docs)
+            for band in bands
+        }
         for name, bands in query.bands.items()
     }

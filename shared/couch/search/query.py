@@ -56,8 +56,13 @@ class SearchQuery:
         texts = [each for each in index.fields if each.kind == "text"]
         clauses = [self._word(texts, word, last=False) for word in self.words]
         clauses += [self._word(texts, self.prefix, last=True)] if self.prefix else []
-        clauses += [_any(f'{each.name}:"{" ".join(phrase)}"^{each.weight}' for each in texts) for phrase in self.phrases]
-        clauses += [_any(f"{name}:{quoted(value)}" for value in values) for name, values in self.filters.items()]
+        clauses += [
+            _any(f'{each.name}:"{" ".join(phrase)}"^{each.weight}' for each in texts)
+            for phrase in self.phrases
+        ]
+        clauses += [
+            _any(f"{name}:{quoted(value)}" for value in values) for name, values in self.filters.items()
+        ]
         clauses += [f"{name}:[{_low(low)} TO {_high(high)}]" for name, (low, high) in self.ranges.items()]
         return " AND ".join(clauses) or "*:*"
 

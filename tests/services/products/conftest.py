@@ -27,7 +27,15 @@ SERVICE = {"Authorization": "Service a service secret of this test run"}
 def token(userid: str = "u1", *roles: str) -> dict[str, str]:
     """The header of somebody who is logged in."""
     now = int(time.time())
-    claims = {"iss": "aisle", "sub": userid, "iat": now, "exp": now + 600, "use": "access", "roles": roles, "email_verified": True}
+    claims = {
+        "iss": "aisle",
+        "sub": userid,
+        "iat": now,
+        "exp": now + 600,
+        "use": "access",
+        "roles": roles,
+        "email_verified": True,
+    }
     return {"Authorization": "Bearer " + jwt.encode(claims, KEY, "EdDSA", {"kid": "test"})}
 
 
@@ -71,13 +79,21 @@ class Shop:
 
     def __init__(self, url: str, neighbours: Neighbours) -> None:
         self.url, self.neighbours = url, neighbours
-        self._pool = urllib3.PoolManager(maxsize=32, retries=urllib3.Retry(connect=0, read=1, other=0), timeout=60)
+        self._pool = urllib3.PoolManager(
+            maxsize=32, retries=urllib3.Retry(connect=0, read=1, other=0), timeout=60
+        )
 
-    def request(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None, **query: Any) -> Answer:
+    def request(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None, **query: Any
+    ) -> Answer:
         headers = dict(headers or {})
         if body is not None and not isinstance(body, bytes):
             body, headers["Content-Type"] = orjson.dumps(body), "application/json"
-        fields = [(name, value) for name, values in query.items() for value in (values if isinstance(values, list) else [values])]
+        fields = [
+            (name, value)
+            for name, values in query.items()
+            for value in (values if isinstance(values, list) else [values])
+        ]
         url = self.url + path
         if fields:
             url += "?" + urlencode(fields)
@@ -102,7 +118,9 @@ class Shop:
     def load(self, lines: list[Any]) -> Any:
         """Imports products and returns the answer's body."""
         text = b"\n".join(line if isinstance(line, bytes) else orjson.dumps(line) for line in lines)
-        answer = self.request("POST", "/v1/products/import", text, token(*ADMIN) | {"Content-Type": "application/x-ndjson"})
+        answer = self.request(
+            "POST", "/v1/products/import", text, token(*ADMIN) | {"Content-Type": "application/x-ndjson"}
+        )
         assert answer.status == 200, answer.body
         return answer.json
 

@@ -16,7 +16,13 @@ def path(*levels: str) -> str:
 
 
 def test_the_menu_has_any_depth_and_costs_nothing_while_unchanged(shop: Shop):
-    shop.load([product("m1", taxonomy=["Menu", "A"]), product("m2", taxonomy=["Menu", "A", "B"]), product("m3", taxonomy=["Menu"])])
+    shop.load(
+        [
+            product("m1", taxonomy=["Menu", "A"]),
+            product("m2", taxonomy=["Menu", "A", "B"]),
+            product("m3", taxonomy=["Menu"]),
+        ]
+    )
     tree = shop.ok("/v1/categories", under="Menu")
     assert tree == {
         "name": "Menu", "path": "Menu", "count": 3, "children": [
@@ -24,7 +30,9 @@ def test_the_menu_has_any_depth_and_costs_nothing_while_unchanged(shop: Shop):
         ],
     }  # fmt: skip
     shallow = shop.ok("/v1/categories", under="Menu", depth=1)
-    assert [(child["path"], child["count"], child["children"]) for child in shallow["children"]] == [("Menu#A", 2, [])]
+    assert [(child["path"], child["count"], child["children"]) for child in shallow["children"]] == [
+        ("Menu#A", 2, [])
+    ]
     first = shop.get("/v1/categories")
     again = shop.get("/v1/categories", {"If-None-Match": first.headers["ETag"]})
     assert (again.status, again.calls, again.body) == (304, {}, b"")
@@ -36,8 +44,21 @@ def test_the_menu_has_any_depth_and_costs_nothing_while_unchanged(shop: Shop):
 
 
 def test_a_category_page_is_sorted_both_ways_and_says_where_it_is(shop: Shop):
-    shop.load([product(f"lamp{n}", taxonomy=LAMPS, name=f"Lamp {chr(70 - n)}", price={"amount": 100 * n, "currency": "GBP"}) for n in range(5)])
-    listed = {sort: [each["productid"] for each in shop.walk(category=path(*LAMPS), sort=sort, limit=2)] for sort in ("name", "-name", "price", "-price")}
+    shop.load(
+        [
+            product(
+                f"lamp{n}",
+                taxonomy=LAMPS,
+                name=f"Lamp {chr(70 - n)}",
+                price={"amount": 100 * n, "currency": "GBP"},
+            )
+            for n in range(5)
+        ]
+    )
+    listed = {
+        sort: [each["productid"] for each in shop.walk(category=path(*LAMPS), sort=sort, limit=2)]
+        for sort in ("name", "-name", "price", "-price")
+    }
     rising = [f"lamp{n}" for n in range(5)]
     assert listed == {"name": rising[::-1], "-name": rising, "price": rising, "-price": rising[::-1]}
     page = shop.get("/v1/products", category=path(*LAMPS))
@@ -47,7 +68,14 @@ def test_a_category_page_is_sorted_both_ways_and_says_where_it_is(shop: Shop):
 
 
 def test_everything_below_a_category_in_one_query(shop: Shop):
-    shop.load([product("t1", taxonomy=["Tree", "X"]), product("t2", taxonomy=["Tree", "X", "Y"]), product("t3", taxonomy=["Tree", "Xx"]), product("t4", taxonomy=["Treehouse"])])
+    shop.load(
+        [
+            product("t1", taxonomy=["Tree", "X"]),
+            product("t2", taxonomy=["Tree", "X", "Y"]),
+            product("t3", taxonomy=["Tree", "Xx"]),
+            product("t4", taxonomy=["Treehouse"]),
+        ]
+    )
     found = shop.walk(category="Tree", subcategories="true", limit=1)
     assert [each["productid"] for each in found] == ["t1", "t2", "t3"]
     assert shop.get("/v1/products", category=path("Tree", "X"), subcategories="true").calls == {"global": 1}
@@ -56,7 +84,15 @@ def test_everything_below_a_category_in_one_query(shop: Shop):
 @pytest.mark.parametrize("sort", ["name", "-price"])
 def test_walking_pages_while_others_write_misses_and_repeats_nothing(shop: Shop, sort: str):
     category = ["Walk", sort]
-    there = [product(f"w{sort}{n:03}".replace("-", ""), taxonomy=category, name=f"N {n:03}", price={"amount": n * 10, "currency": "GBP"}) for n in range(120)]
+    there = [
+        product(
+            f"w{sort}{n:03}".replace("-", ""),
+            taxonomy=category,
+            name=f"N {n:03}",
+            price={"amount": n * 10, "currency": "GBP"},
+        )
+        for n in range(120)
+    ]
     shop.load(there)
     done = Event()
 
@@ -64,7 +100,16 @@ def test_walking_pages_while_others_write_misses_and_repeats_nothing(shop: Shop,
         number = 0
         while not done.is_set():
             number += 1
-            shop.load([product(f"new{sort}{number}".replace("-", ""), taxonomy=category, name=f"N {number * 7 % 120:03}x", price={"amount": number * 70 % 1200 + 5, "currency": "GBP"})])
+            shop.load(
+                [
+                    product(
+                        f"new{sort}{number}".replace("-", ""),
+                        taxonomy=category,
+                        name=f"N {number * 7 % 120:03}x",
+                        price={"amount": number * 70 % 1200 + 5, "currency": "GBP"},
+                    )
+                ]
+            )
             shop.load([product(f"other{number}", taxonomy=["Walk", "elsewhere"])])
 
     writer = Thread(target=write)
@@ -85,7 +130,12 @@ def test_create_refuses_what_exists_anywhere(shop: Shop):
     assert shop.admin("POST", "/v1/products", product("c1")).json["code"] == "product_exists"
     assert shop.admin("POST", "/v1/products", product("c1", taxonomy=["Other"])).status == 409
     with ThreadPoolExecutor(6) as admins:
-        statuses = list(admins.map(lambda n: shop.admin("POST", "/v1/products", product("c2", taxonomy=[f"Place {n}"])).status, range(6)))
+        statuses = list(
+            admins.map(
+                lambda n: shop.admin("POST", "/v1/products", product("c2", taxonomy=[f"Place {n}"])).status,
+                range(6),
+            )
+        )
     assert sorted(statuses) == [201, 409, 409, 409, 409, 409]
     assert shop.ok("/v1/products/c2")["taxonomy"][0].startswith("Place")
 
@@ -111,7 +161,12 @@ def test_a_stock_movement_does_not_spoil_an_edit(shop: Shop):
     read = shop.get("/v1/products/e1")
     shop.admin("POST", "/v1/products/e1/stock", {"delta": 3, "reason": "found"})
     assert shop.get("/v1/products/e1").headers["ETag"] != read.headers["ETag"]
-    assert shop.admin("PUT", "/v1/products/e1", read.json | {"name": "Renamed"}, If_Match=read.headers["ETag"]).status == 200
+    assert (
+        shop.admin(
+            "PUT", "/v1/products/e1", read.json | {"name": "Renamed"}, If_Match=read.headers["ETag"]
+        ).status
+        == 200
+    )
     assert shop.ok("/v1/products/e1")["stock"] == 4
 
 
@@ -129,7 +184,12 @@ def test_delete(shop: Shop):
 def test_a_product_moves_without_a_moment_gone_or_doubled(shop: Shop):
     """Readers look without pause while it goes to and fro twelve times with its stock."""
     old, new = ["Move", "Old"], ["Move", "New: & 'quoted'"]
-    shop.load([product("mover", taxonomy=old, name="Wandering lamp", stock=6), product("fixed", taxonomy=old, name="Fixed lamp")])
+    shop.load(
+        [
+            product("mover", taxonomy=old, name="Wandering lamp", stock=6),
+            product("fixed", taxonomy=old, name="Fixed lamp"),
+        ]
+    )
     done, wrong = Event(), []
 
     def look(request, expected) -> None:
@@ -143,14 +203,30 @@ def test_a_product_moves_without_a_moment_gone_or_doubled(shop: Shop):
 
     readers = [
         Thread(target=look, args=(lambda: shop.get("/v1/products/mover"), lambda found: found["stock"] == 6)),
-        Thread(target=look, args=(lambda: shop.get("/v1/products", category="Move", subcategories="true"), once)),
-        Thread(target=look, args=(lambda: shop.request("POST", "/v1/products/lookup", {"productids": ["mover"]}), lambda found: len(found["found"]) == 1)),
+        Thread(
+            target=look, args=(lambda: shop.get("/v1/products", category="Move", subcategories="true"), once)
+        ),
+        Thread(
+            target=look,
+            args=(
+                lambda: shop.request("POST", "/v1/products/lookup", {"productids": ["mover"]}),
+                lambda found: len(found["found"]) == 1,
+            ),
+        ),
     ]
     for reader in readers:
         reader.start()
     for taxonomy in (new, old) * 6:
-        assert shop.admin("PUT", "/v1/products/mover", product("mover", taxonomy=taxonomy, name="Wandering lamp")).status == 200
-    assert shop.admin("PUT", "/v1/products/mover", product("mover", taxonomy=new, name="Wandering lamp")).status == 200
+        assert (
+            shop.admin(
+                "PUT", "/v1/products/mover", product("mover", taxonomy=taxonomy, name="Wandering lamp")
+            ).status
+            == 200
+        )
+    assert (
+        shop.admin("PUT", "/v1/products/mover", product("mover", taxonomy=new, name="Wandering lamp")).status
+        == 200
+    )
     done.set()
     for reader in readers:
         reader.join()
@@ -168,7 +244,11 @@ def test_stock_can_be_reserved_while_the_product_moves(shop: Shop):
 
     def reserve(number: int) -> int:
         time.sleep(number % 5 * 0.01)
-        body = {"orderid": f"trek{number}", "items": [{"productid": "trek", "taxonomy": old, "quantity": 1}], "expires": "2099-01-01T00:00:00.000Z"}
+        body = {
+            "orderid": f"trek{number}",
+            "items": [{"productid": "trek", "taxonomy": old, "quantity": 1}],
+            "expires": "2099-01-01T00:00:00.000Z",
+        }
         return shop.service("/v1/internal/reservations", body).status
 
     with ThreadPoolExecutor(8) as buyers:
@@ -194,7 +274,16 @@ def test_lookup_tells_found_from_missing(shop: Shop):
 
 
 def test_only_admins_write(shop: Shop):
-    for method, where in (("POST", "/v1/products"), ("PUT", "/v1/products/x"), ("DELETE", "/v1/products/x"), ("POST", "/v1/products/import"), ("POST", "/v1/products/x/stock"), ("GET", "/v1/products/export"), ("GET", "/v1/products/low-stock"), ("PUT", "/v1/products/x/picture")):
+    for method, where in (
+        ("POST", "/v1/products"),
+        ("PUT", "/v1/products/x"),
+        ("DELETE", "/v1/products/x"),
+        ("POST", "/v1/products/import"),
+        ("POST", "/v1/products/x/stock"),
+        ("GET", "/v1/products/export"),
+        ("GET", "/v1/products/low-stock"),
+        ("PUT", "/v1/products/x/picture"),
+    ):
         assert shop.request(method, where, {}).status == 401, where
         assert shop.request(method, where, {}, token("u1", "customer")).status == 403, where
     assert shop.request("POST", "/v1/internal/reservations", {}, token(*ADMIN)).status == 401

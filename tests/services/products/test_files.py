@@ -12,7 +12,18 @@ def send(shop: Shop, text: bytes, kind: str, query: str = ""):
 
 
 def test_what_is_exported_can_be_imported(shop: Shop):
-    shop.load([product("x1", stock=3, colours=["red", "sky blue"], keywords=["a b", "c"], description='Line\nbreak, "quotes"'), product("x2", taxonomy=["_Odd: one", "B"])])
+    shop.load(
+        [
+            product(
+                "x1",
+                stock=3,
+                colours=["red", "sky blue"],
+                keywords=["a b", "c"],
+                description='Line\nbreak, "quotes"',
+            ),
+            product("x2", taxonomy=["_Odd: one", "B"]),
+        ]
+    )
     for kind in ("application/x-ndjson", "text/csv"):
         answer = shop.request("GET", "/v1/products/export", None, token(*ADMIN) | {"Accept": kind})
         assert answer.headers["Content-Type"].startswith(kind)
@@ -20,7 +31,9 @@ def test_what_is_exported_can_be_imported(shop: Shop):
         assert (again["created"], again["updated"], again["failed"]) == (0, 0, [])
         assert again["unchanged"] >= 2
         if kind == "application/x-ndjson":
-            line = next(line for line in map(orjson.loads, answer.body.splitlines()) if line["productid"] == "x1")
+            line = next(
+                line for line in map(orjson.loads, answer.body.splitlines()) if line["productid"] == "x1"
+            )
             assert line["stock"] == 3
     shop.admin("DELETE", "/v1/products/x2")
     assert send(shop, answer.body, "text/csv").json["created"] == 1
@@ -41,7 +54,12 @@ def test_an_import_tells_its_progress_and_goes_on_from_a_line(shop: Shop):
     state = shop.admin("GET", "/v1/products/imports/mine").json
     assert state == {"lines": 10, "created": 7, "updated": 0, "unchanged": 0, "failed": 0, "done": True}
     assert shop.admin("GET", "/v1/products/imports/other").status == 404
-    assert send(shop, text, "application/x-ndjson").json == {"created": 3, "updated": 0, "unchanged": 7, "failed": []}
+    assert send(shop, text, "application/x-ndjson").json == {
+        "created": 3,
+        "updated": 0,
+        "unchanged": 7,
+        "failed": [],
+    }
 
 
 def test_an_import_moves_a_product_to_another_category(shop: Shop):
@@ -53,7 +71,9 @@ def test_an_import_moves_a_product_to_another_category(shop: Shop):
 
 def test_a_picture_is_served_for_ever_under_its_content(shop: Shop):
     shop.load([product("pic")])
-    answer = shop.request("PUT", "/v1/products/pic/picture", PNG, token(*ADMIN) | {"Content-Type": "image/png"})
+    answer = shop.request(
+        "PUT", "/v1/products/pic/picture", PNG, token(*ADMIN) | {"Content-Type": "image/png"}
+    )
     assert answer.status == 200, answer.body
     picture = shop.get(answer.json["image"])
     assert (picture.body, picture.headers["Content-Type"]) == (PNG, "image/png")
@@ -66,6 +86,8 @@ def test_a_picture_is_served_for_ever_under_its_content(shop: Shop):
 def test_what_is_no_picture_or_too_large_is_refused(shop: Shop):
     shop.load([product("pic2")])
     for body, status in ((b"<svg onload='x'/>", 422), (b"\xff\xd8\xff" + b"x" * 2_000_001, 413)):
-        answer = shop.request("PUT", "/v1/products/pic2/picture", body, token(*ADMIN) | {"Content-Type": "image/jpeg"})
+        answer = shop.request(
+            "PUT", "/v1/products/pic2/picture", body, token(*ADMIN) | {"Content-Type": "image/jpeg"}
+        )
         assert answer.status == status
     assert shop.ok("/v1/products/pic2")["image"] == ""

@@ -9,7 +9,9 @@ from tests.services.products.conftest import Shop, product, token
 def review(shop: Shop, productid: str, userid: str, stars: int, bought: bool = True, **fields):
     if bought:
         shop.neighbours.purchases.add((userid, productid))
-    return shop.request("POST", f"/v1/products/{productid}/reviews", {"stars": stars, **fields}, token(userid))
+    return shop.request(
+        "POST", f"/v1/products/{productid}/reviews", {"stars": stars, **fields}, token(userid)
+    )
 
 
 def test_only_buyers_and_once_each(shop: Shop):
@@ -20,7 +22,10 @@ def test_only_buyers_and_once_each(shop: Shop):
     assert answer.json.keys() == {"productid", "stars", "title", "text", "date"}
     assert review(shop, "book", "ann", 1).json["code"] == "already_reviewed"
     with ThreadPoolExecutor(6) as at_once:
-        assert sorted(at_once.map(lambda _: review(shop, "book", "bob", 5).status, range(6))) == [201] + [409] * 5
+        assert (
+            sorted(at_once.map(lambda _: review(shop, "book", "bob", 5).status, range(6)))
+            == [201] + [409] * 5
+        )
     assert review(shop, "nobody", "ann", 3).status == 404
     assert review(shop, "book", "cat", 6).status == 422
     assert shop.request("POST", "/v1/products/book/reviews", {"stars": 3}).status == 401
@@ -33,7 +38,9 @@ def test_reviews_are_listed_newest_first_by_pages(shop: Shop):
         assert review(shop, "film", f"u{n}", n % 5 + 1, title=f"No {n}").status == 201
     first = shop.ok("/v1/products/film/reviews", limit=3)
     second = shop.ok("/v1/products/film/reviews", limit=3, cursor=first["next"])
-    assert [each["title"] for each in first["items"] + second["items"]] == [f"No {n}" for n in (4, 3, 2, 1, 0)]
+    assert [each["title"] for each in first["items"] + second["items"]] == [
+        f"No {n}" for n in (4, 3, 2, 1, 0)
+    ]
     page = shop.get("/v1/products/film", reviews=2)
     assert [each["title"] for each in page.json["reviews"]["items"]] == ["No 4", "No 3"]
     assert page.calls == {"global": 1, "partition": 1}

@@ -77,14 +77,19 @@ def test_one_typo_is_forgiven_when_nothing_matches(shop: Shop, search, text_sear
 
 def test_facets_count_what_the_filters_leave(shop: Shop, search):
     found = shop.ok("/v1/products", q="sofa", facets="brand,colour,category,price")
-    facets = {name: {each["value"]: each["count"] for each in values} for name, values in found["facets"].items()}
+    facets = {
+        name: {each["value"]: each["count"] for each in values} for name, values in found["facets"].items()
+    }
     assert facets["brand"] == {"Acme": 2, "Nordic": 2}
     assert facets["colour"] == {"red": 2, "blue": 2, "oak": 1}
     assert facets["category"] == {"Home": 4, "Home#Living Room": 4, "#".join(SOFAS): 3, "#".join(TABLES): 1}
     assert facets["price"] == {"2000-4999": 1, "5000-9999": 1, "20000-49999": 2}
     narrowed = shop.ok("/v1/products", q="sofa", brand="Acme", facets="brand,price")["facets"]
     assert narrowed["brand"] == [{"value": "Acme", "count": 2}]
-    assert [(each["from"], each["to"], each["count"]) for each in narrowed["price"]] == [(2000, 4999, 1), (20000, 49999, 1)]
+    assert [(each["from"], each["to"], each["count"]) for each in narrowed["price"]] == [
+        (2000, 4999, 1),
+        (20000, 49999, 1),
+    ]
 
 
 def test_filters_hold_alone_and_together(search):
@@ -99,7 +104,12 @@ def test_filters_hold_alone_and_together(search):
 def test_within_a_category_or_everything_below_it(search):
     assert set(search("sofa", category="#".join(SOFAS))) == {"sofa-red", "sofa-blue", "stool"}
     assert search("sofa", category="Home") == []
-    assert set(search("sofa", category="Home", subcategories="true")) == {"sofa-red", "sofa-blue", "stool", "table"}
+    assert set(search("sofa", category="Home", subcategories="true")) == {
+        "sofa-red",
+        "sofa-blue",
+        "stool",
+        "table",
+    }
     assert set(search("sofa", category="#".join(SOFAS), facets="brand")) == {"sofa-red", "sofa-blue", "stool"}
     assert search("sofa", category="Home", facets="brand") == []
 
@@ -122,7 +132,9 @@ def test_suggestions_come_in_one_call(shop: Shop, search):
     assert answer.calls.get("global") == 1
     assert {"kind": "category", "text": "Sofas & Beds", "path": "#".join(SOFAS), "count": 3} in found
     assert {each["productid"] for each in found if each["kind"] == "product"} >= {"sofa-red", "sofa-blue"}
-    assert {"kind": "brand", "text": "Nordic", "count": 2} in shop.ok("/v1/products/suggest", q="nord")["items"]
+    assert {"kind": "brand", "text": "Nordic", "count": 2} in shop.ok("/v1/products/suggest", q="nord")[
+        "items"
+    ]
 
 
 ATTACKS = [
@@ -139,13 +151,20 @@ def test_no_text_breaks_or_widens_a_query(shop: Shop, search, attack: str):
     assert answer.status == 200, answer.body
     words = "".join(sign if sign.isalnum() or sign == "_" else " " for sign in attack).split()
     if words and '"' not in attack:
-        plain = [each["productid"] for each in shop.ok("/v1/products", q=" ".join(words) + (" " if not attack[-1].isalnum() else ""), limit=100)["items"]]
+        plain = [
+            each["productid"]
+            for each in shop.ok(
+                "/v1/products", q=" ".join(words) + (" " if not attack[-1].isalnum() else ""), limit=100
+            )["items"]
+        ]
         assert [each["productid"] for each in answer.json["items"]] == plain
     inside = shop.ok("/v1/products", q=attack, category="#".join(SOFAS), limit=100)["items"]
     assert {each["productid"] for each in inside} <= {"sofa-red", "sofa-blue", "stool"}
 
 
-@pytest.mark.parametrize("value", ['Acme" OR brand_is:"Nordic', "Acme\\", "*", 'x") OR (*:*', "{}", '{"$gt": null}'])
+@pytest.mark.parametrize(
+    "value", ['Acme" OR brand_is:"Nordic', "Acme\\", "*", 'x") OR (*:*', "{}", '{"$gt": null}']
+)
 def test_no_filter_value_breaks_or_widens_a_query(shop: Shop, search, value: str):
     for query in ({"q": "sofa"}, {"category": "#".join(SOFAS)}, {"q": "", "facets": "brand"}):
         for name in ("brand", "colour"):
@@ -153,9 +172,26 @@ def test_no_filter_value_breaks_or_widens_a_query(shop: Shop, search, value: str
 
 
 def test_wrong_parameters_are_named(shop: Shop):
-    answer = shop.get("/v1/products", limit="0", sort="best", facets="size", min_price="-1", subcategories="maybe", category="A##B", q="x" * 201)
+    answer = shop.get(
+        "/v1/products",
+        limit="0",
+        sort="best",
+        facets="size",
+        min_price="-1",
+        subcategories="maybe",
+        category="A##B",
+        q="x" * 201,
+    )
     assert answer.status == 422
-    assert set(answer.json["errors"]) == {"limit", "sort", "facets", "min_price", "subcategories", "category", "q"}
+    assert set(answer.json["errors"]) == {
+        "limit",
+        "sort",
+        "facets",
+        "min_price",
+        "subcategories",
+        "category",
+        "q",
+    }
 
 
 def test_a_cursor_belongs_to_its_query(shop: Shop, search):

@@ -22,8 +22,12 @@ def store(shop: Shop, environment: dict[str, str]) -> Store:
     return open_as_worker(environment)
 
 
-def reservation(orderid: str, *items: tuple[str, int], minutes: float = 15, taxonomy: list[str] = KITCHEN) -> dict:
-    lines = [{"productid": productid, "taxonomy": taxonomy, "quantity": quantity} for productid, quantity in items]
+def reservation(
+    orderid: str, *items: tuple[str, int], minutes: float = 15, taxonomy: list[str] = KITCHEN
+) -> dict:
+    lines = [
+        {"productid": productid, "taxonomy": taxonomy, "quantity": quantity} for productid, quantity in items
+    ]
     return {"orderid": orderid, "items": lines, "expires": iso(now() + timedelta(minutes=minutes))}
 
 
@@ -35,7 +39,9 @@ def reserve(shop: Shop, *args, **more) -> int:
     return shop.service("/v1/internal/reservations", reservation(*args, **more)).status
 
 
-def end(shop: Shop, orderid: str, how: str, *items: tuple[str, int], taxonomy: list[str] = KITCHEN, **more) -> int:
+def end(
+    shop: Shop, orderid: str, how: str, *items: tuple[str, int], taxonomy: list[str] = KITCHEN, **more
+) -> int:
     body = {"items": reservation(orderid, *items, taxonomy=taxonomy)["items"], **more}
     return shop.service(f"/v1/internal/reservations/{orderid}/{how}", body).status
 
@@ -43,7 +49,9 @@ def end(shop: Shop, orderid: str, how: str, *items: tuple[str, int], taxonomy: l
 def test_two_hundred_buyers_and_ten_units(shop: Shop):
     shop.load([product("scarce", stock=10), product("plenty", stock=1000)])
     with ThreadPoolExecutor(32) as buyers:
-        statuses = list(buyers.map(lambda n: reserve(shop, f"race{n}", ("scarce", 1), ("plenty", 2)), range(200)))
+        statuses = list(
+            buyers.map(lambda n: reserve(shop, f"race{n}", ("scarce", 1), ("plenty", 2)), range(200))
+        )
     assert statuses.count(201) == 10
     assert set(statuses) == {201, 409}
     assert level(shop, "scarce") == 0
@@ -54,7 +62,9 @@ def test_odd_quantities_sell_as_far_as_they_go(shop: Shop):
     shop.load([product("odd", stock=50)])
     with ThreadPoolExecutor(16) as buyers:
         quantities = [n % 4 + 1 for n in range(60)]
-        statuses = list(buyers.map(lambda pair: reserve(shop, f"odd{pair[0]}", ("odd", pair[1])), enumerate(quantities)))
+        statuses = list(
+            buyers.map(lambda pair: reserve(shop, f"odd{pair[0]}", ("odd", pair[1])), enumerate(quantities))
+        )
     sold = sum(quantity for quantity, status in zip(quantities, statuses, strict=True) if status == 201)
     assert sold <= 50
     assert level(shop, "odd") == 50 - sold
@@ -125,7 +135,9 @@ def test_a_late_payment_for_goods_that_are_gone_is_refused(shop: Shop, store: St
     upkeep.sweep(store, now())
     upkeep.sweep(store, now() + timedelta(minutes=2))
     assert reserve(shop, "second", ("gone", 1)) == 201
-    answer = shop.service("/v1/internal/reservations/first/confirmation", {"items": reservation("first", ("gone", 1))["items"]})
+    answer = shop.service(
+        "/v1/internal/reservations/first/confirmation", {"items": reservation("first", ("gone", 1))["items"]}
+    )
     assert (answer.status, answer.json["code"]) == (409, "reservation_closed")
     assert level(shop, "gone") == 0
 
@@ -154,11 +166,20 @@ def test_hints_may_be_lost_or_late(shop: Shop, store: Store, redis_url: str):
 
 def test_admins_move_stock_but_not_below_zero(shop: Shop):
     shop.load([product("admin-stock", stock=2)])
-    answer = shop.admin("POST", "/v1/products/admin-stock/stock", {"delta": 5, "reason": "delivery"}, Idempotency_Key="d1")
+    answer = shop.admin(
+        "POST", "/v1/products/admin-stock/stock", {"delta": 5, "reason": "delivery"}, Idempotency_Key="d1"
+    )
     assert (answer.status, answer.json["stock"]) == (201, 7)
-    assert shop.admin("POST", "/v1/products/admin-stock/stock", {"delta": 5, "reason": "delivery"}, Idempotency_Key="d1").json == answer.json
+    assert (
+        shop.admin(
+            "POST", "/v1/products/admin-stock/stock", {"delta": 5, "reason": "delivery"}, Idempotency_Key="d1"
+        ).json
+        == answer.json
+    )
     assert shop.ok("/v1/products/admin-stock")["stock"] == 7
-    assert shop.admin("POST", "/v1/products/admin-stock/stock", {"delta": -8, "reason": "broken"}).status == 409
+    assert (
+        shop.admin("POST", "/v1/products/admin-stock/stock", {"delta": -8, "reason": "broken"}).status == 409
+    )
     low = shop.admin("GET", "/v1/products/low-stock?most=7&limit=100").json["items"]
     assert "admin-stock" in {each["productid"] for each in low}
     movements = shop.admin("GET", "/v1/products/admin-stock/stock").json["movements"]
@@ -174,12 +195,21 @@ def test_summaries_follow_the_movements(shop: Shop, store: Store):
     assert upkeep.sum_up(store) == 0
 
 
-def test_a_slot_that_replicas_wrote_differently_is_settled_by_the_rule(shop: Shop, store: Store, server: Server, redis_url: str):
+def test_a_slot_that_replicas_wrote_differently_is_settled_by_the_rule(
+    shop: Shop, store: Store, server: Server, redis_url: str
+):
     """Two writers had slot 2 at once, as on a cluster: the refused one went on to slot 3, its revision stayed behind."""
     shop.load([product("split", stock=10)])
     assert reserve(shop, "winner", ("split", 1)) == 201
     slot = store.catalogue.get(slot_id(KITCHEN, "split", 2))
-    ghost = {**slot, "_rev": "1-ffffffffffffffffffffffffffffffff", "delta": -4, "level": 6, "mark": "ghost", "orderid": "loser"}
+    ghost = {
+        **slot,
+        "_rev": "1-ffffffffffffffffffffffffffffffff",
+        "delta": -4,
+        "level": 6,
+        "mark": "ghost",
+        "orderid": "loser",
+    }
     database = server.name_of(DESIGN)
     server.client.call("post_bulk_docs", db=database, bulk_docs={"docs": [ghost], "new_edits": False})
     assert end(shop, "loser", "release", ("split", 4)) == 200

@@ -8,6 +8,7 @@ import os
 import secrets
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from string import Template
 
@@ -31,9 +32,12 @@ def write(root: Path, deployment: str) -> list[Path]:
         return [_kept(root / ".env", lambda: filled((root / ".env.example").read_text()))]
     kubernetes = root / "deploy" / "kubernetes"
     overlay = kubernetes / "overlays" / deployment
+    templates = [*kubernetes.glob("*.example.env"), *overlay.glob("*.example.env")]
     return [
-        _kept(overlay / "secrets.env", lambda: filled((kubernetes / "secrets.example.env").read_text())),
-        _kept(overlay / "database.env", lambda: filled((overlay / "database.example.env").read_text())),
+        *(
+            _kept(overlay / path.name.replace(".example", ""), partial(filled, path.read_text()))
+            for path in templates
+        ),
         _kept(overlay / "jwt.pem", signing_key),
     ]
 

@@ -54,7 +54,9 @@ class Compose:
     def environment(self, name: str) -> dict[str, str]:
         own = {"BIND": f"127.0.0.1:{self.ports[name]}"} if name in HTTP else {}
         if "HEARTBEAT_FILE" in (self.services[name].get("environment") or {}):
-            own["HEARTBEAT_FILE"] = str(self.folder / f"{name}.heartbeat")  # each container has a /tmp of its own
+            own["HEARTBEAT_FILE"] = str(
+                self.folder / f"{name}.heartbeat"
+            )  # each container has a /tmp of its own
         return self.here.environment(self.services[name], **own)
 
     def run_once(self, name: str) -> None:

@@ -96,7 +96,7 @@ def model(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Mode
 
 def test_any_history_answers_like_a_sorted_list(model: tuple[Model, int]) -> None:
     under_test, count = model
-    under_test.change(list(range(count)), bulk=True, fresh=True)
+    under_test.change(list(range(count)), fresh=True)
     under_test.index.summarise()
     under_test.check()
     for _ in range(4):
@@ -114,11 +114,11 @@ def test_any_history_answers_like_a_sorted_list(model: tuple[Model, int]) -> Non
 
 def test_an_unfinished_bulk_build_answers_from_the_rows(tmp_path: Path) -> None:
     model = Model(tmp_path / "index.sqlite", 7)
-    model.change(list(range(600)), bulk=True, fresh=True)
+    model.change(list(range(600)), fresh=True)
     model.check()
     model.index.close()
     model.index = Index(tmp_path / "index.sqlite", [ViewSpec(REDUCER)])
-    assert model.index.bulk
+    assert model.index.stale
     assert model.index.seq == 600
     model.index.summarise()
     model.check()
@@ -132,7 +132,7 @@ def test_a_report_reads_its_groups_and_not_the_rows(tmp_path: Path, monkeypatch:
         index = Index(tmp_path / f"{count}.sqlite", [ViewSpec(REDUCER)])
         keys = [["GBP", 2019 + n % 5, n % 12 + 1, n % 28 + 1, n] for n in range(count)]
         changes = [(f"d{n}", [[(sort_key(k), orjson.dumps(k), b"1")]]) for n, k in enumerate(keys)]
-        index.apply(changes, count, bulk=True, fresh=True)
+        index.apply(changes, count, fresh=True)
         index.summarise()
         with index.reading() as db:
             steps = 0
@@ -169,7 +169,7 @@ def test_what_did_not_change_is_not_written(tmp_path: Path) -> None:
 def test_rows_of_one_document_and_key_stay_in_one_block(tmp_path: Path) -> None:
     index = Index(tmp_path / "index.sqlite", [ViewSpec(REDUCER)])
     many = [(sort_key("a"), b'"a"', b"%d" % n) for n in range(1000)]
-    index.apply([("d", [many]), ("e", [many])], 2, bulk=True, fresh=True)
+    index.apply([("d", [many]), ("e", [many])], 2, fresh=True)
     index.summarise()
     with index.reading() as db:
         assert index.reduce(db, 0, [Range(None, (sort_key("a"), "e"))]) == [sum(range(1000))]

@@ -18,7 +18,7 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
     pool = Pool(timeout=1.0)
     monkeypatch.setattr(javascript, "pool", pool)
     yield pool
-    pool.close()
+    pool.stop()
 
 
 def mapped(source: str, docs: list[bytes] = DOCS) -> list[list[list[object]]]:

@@ -1,0 +1,121 @@
+"""Every container of compose and of both overlays gets the variables its program asks for, and none that nobody reads."""
+
+import importlib
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import pytest
+
+from deploy.checks.kubernetes import build, pods
+from shared.settings import load
+from tests.deploy.compose import secrets, services
+
+ROOT = Path(__file__).resolve().parents[2]
+SERVICES = ("users", "products", "orders", "storefront", "worker")
+READ_BY_DEPLOY = {
+    "BIND",
+    "WEB_WORKERS",
+    "WEB_THREADS",
+    "HEARTBEAT_FILE",
+    "REDIS_PASSWORD",
+    "COUCHDB_SECRET",
+    "COUCHDB_ERLANG_COOKIE",
+}
+Container = tuple[str, list[str], dict[str, str]]
+
+
+def of_compose() -> Iterator[Container]:
+    for name, service in services(secrets()).items():
+        if "build" in service:
+            yield (
+                name,
+                service["command"],
+                {key: str(value) for key, value in (service.get("environment") or {}).items()},
+            )
+
+
+def of_overlay(overlay: str) -> Iterator[Container]:
+    objects = build(overlay)
+    held = {(item["kind"], item["metadata"]["name"]): item for item in objects}
+    for owner, template in pods(objects):
+        for container in template["spec"]["containers"]:
+            if container["image"].startswith("registry.example/aisle:"):
+                yield owner["metadata"]["name"], container["command"], _environment(container, held)
+
+
+def _environment(container: dict, held: dict[tuple[str, str], dict]) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for source in container.get("envFrom", []):
+        if "configMapRef" in source:
+            given |= held["ConfigMap", source["configMapRef"]["name"]]["data"]
+        else:
+            given |= dict.fromkeys(held["Secret", source["secretRef"]["name"]]["data"], "a secret")
+    return given | {item["name"]: item["value"] for item in container.get("env", [])}
+
+
+DEPLOYMENTS = {
+    "compose": of_compose,
+    "couchdb": lambda: of_overlay("couchdb"),
+    "cloudant": lambda: of_overlay("cloudant"),
+}
+
+
+@pytest.fixture(scope="module", params=DEPLOYMENTS)
+def containers(request: pytest.FixtureRequest) -> list[Container]:
+    return list(DEPLOYMENTS[request.param]())
+
+
+def settings_classes(service: str) -> list[type]:
+    module = importlib.import_module(f"services.{service}.settings")
+    return [
+        item for item in vars(module).values() if is_dataclass(item) and item.__module__ == module.__name__
+    ]
+
+
+def asked_by(command: list[str]) -> list[type]:
+    """The settings that a program reads at its start."""
+    words = " ".join(command)
+    if found := re.search(r"services\.(\w+)\.app:create_app", words):
+        return [importlib.import_module(f"services.{found[1]}.settings").Settings]
+    if "services.worker" in words:
+        jobs = [
+            item for name in SERVICES for item in settings_classes(name) if item.__name__ == "JobSettings"
+        ]
+        return [*settings_classes("worker"), *jobs]
+    return []
+
+
+def test_nothing_that_is_asked_for_is_missing(containers: list[Container]) -> None:
+    asked = [(name, cls) for name, command, env in containers for cls in asked_by(command)]
+    assert len(asked) >= 7
+    for _, command, env in containers:
+        for cls in asked_by(command):
+            load(cls, env)
+
+
+def test_nothing_is_given_that_nobody_reads(containers: list[Container]) -> None:
+    read = {
+        item.metadata["env"] for name in SERVICES for cls in settings_classes(name) for item in fields(cls)
+    }
+    for name, _, env in containers:
+        assert set(env) - read - READ_BY_DEPLOY == set(), name
+
+
+def test_the_storefront_holds_no_key_to_the_database(containers: list[Container]) -> None:
+    ((_, _, env),) = [container for container in containers if container[0] == "storefront"]
+    assert not {"COUCH_PASSWORD", "COUCH_APIKEY", "COUCH_USERNAME", "JWT_PRIVATE_KEY_FILE"} & set(env)
+
+
+def test_kubernetes_runs_the_commands_that_compose_runs() -> None:
+    compose = {name: command for name, command, _ in of_compose()}
+    cluster = {name: command for name, command, _ in of_overlay("couchdb")}
+    both = compose.keys() & cluster.keys()
+    assert both == {"users", "products", "orders", "storefront", "worker", "schedule", "follower", "prepare"}
+    assert {name: compose[name] for name in both} == {name: cluster[name] for name in both}
+
+
+def test_no_secret_has_a_default_in_compose() -> None:
+    with pytest.raises(KeyError, match="missing in .env"):
+        services({})

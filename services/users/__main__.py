@@ -1,4 +1,8 @@
-"""`python -m services.users create-admin`: the first admin, from ADMIN_EMAIL and ADMIN_PASSWORD_FILE; may be repeated."""
+"""The users service from the command line; both commands may be repeated.
+
+`python -m services.users create-admin` makes the first admin of ADMIN_EMAIL and ADMIN_PASSWORD_FILE.
+`python -m services.users create-key PATH` writes a new signing key for access tokens, unless there is one.
+"""
 
 import argparse
 import os
@@ -7,6 +11,7 @@ from pathlib import Path
 
 from services.users.actions.staff import make_admin
 from services.users.actions.tools import open_tools
+from services.users.keys import new_signing_key
 from services.users.settings import Settings
 from shared.errors import AisleError
 from shared.settings import BadSettings, load
@@ -14,18 +19,34 @@ from shared.settings import BadSettings, load
 
 def main() -> int:
     arguments = argparse.ArgumentParser(prog="python -m services.users", description=__doc__)
-    arguments.add_argument("command", choices=["create-admin"])
-    arguments.parse_args()
+    commands = arguments.add_subparsers(dest="command", required=True)
+    commands.add_parser("create-admin", help="make the first admin")
+    commands.add_parser("create-key", help="make a signing key").add_argument("path", type=Path)
+    chosen = arguments.parse_args()
     try:
-        settings = load(Settings, os.environ)
-        email, file = os.environ["ADMIN_EMAIL"], Path(os.environ["ADMIN_PASSWORD_FILE"])
-        done = make_admin(open_tools(settings), email, file.read_text().strip())
+        print(_create_key(chosen.path) if chosen.command == "create-key" else _create_admin())
     except KeyError as missing:
         return _fail(f"{missing.args[0]} is not set.")
     except (BadSettings, AisleError, OSError, ValueError) as error:
         return _fail(str(error))
-    print(f"{email} {done}. The password is in {file}.")
     return 0
+
+
+def _create_admin() -> str:
+    settings = load(Settings, os.environ)
+    email, file = os.environ["ADMIN_EMAIL"], Path(os.environ["ADMIN_PASSWORD_FILE"])
+    done = make_admin(open_tools(settings), email, file.read_text().strip())
+    return f"{email} {done}. The password of the first start is in {file}."
+
+
+def _create_key(path: Path) -> str:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return f"{path} is there already."
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(new_signing_key())
+    return f"{path} holds a new Ed25519 key."
 
 
 def _fail(why: str) -> int:

@@ -18,6 +18,8 @@ import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
+    NoEncryption,
+    PrivateFormat,
     PublicFormat,
     load_pem_private_key,
     load_pem_public_key,
@@ -73,6 +75,11 @@ def load_keys(private_file: Path, other_files: str, *, seconds: int) -> SigningK
         )
     others = [_public_from(Path(name.strip())) for name in other_files.split(",") if name.strip()]
     return SigningKeys(private, others, seconds=seconds)
+
+
+def new_signing_key() -> bytes:
+    """A new Ed25519 private key as PEM."""
+    return Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 def key_id(key: Ed25519PublicKey) -> str:

@@ -1,6 +1,11 @@
 """Roles, staff management and the audit trail."""
 
+import subprocess
+import sys
+
 from services.users.documents import auth_id
+from services.users.keys import load_keys
+from tests.processes import ROOT
 from tests.services.users.conftest import ADMIN, PASSWORD, log_in
 
 
@@ -8,6 +13,17 @@ def test_the_command_may_be_repeated(admin, create_admin):
     again = create_admin()
     assert (again.returncode, "is admin already" in again.stdout) == (0, True)
     assert ADMIN[1] not in again.stdout
+
+
+def test_a_key_is_made_once_and_readable_by_its_owner_only(tmp_path):
+    command = [sys.executable, "-m", "services.users", "create-key", str(tmp_path / "jwt.pem")]
+    for _ in range(2):
+        assert subprocess.run(command, cwd=ROOT, check=False, capture_output=True, timeout=60).returncode == 0
+        key = (tmp_path / "jwt.pem").read_bytes()
+    assert (tmp_path / "jwt.pem").stat().st_mode & 0o777 == 0o600
+    assert load_keys(tmp_path / "jwt.pem", "", seconds=60).access_token("u", "s", [])
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=60)
+    assert (tmp_path / "jwt.pem").read_bytes() == key
 
 
 def test_a_customer_and_nobody_see_no_admin_endpoint(nobody, person, admin):

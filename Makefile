@@ -9,7 +9,7 @@ UV_COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 
 	--no-emit-index-url --no-annotate --no-header --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run seed test test-conformance test-faults test-load test-browser test-deployment bench lint check check-deploy env backup restore lock format clean
+.PHONY: $(shell awk -F: '/^[a-z][a-z-]*:.*\#\# / { print $$1 }' $(firstword $(MAKEFILE_LIST)))
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

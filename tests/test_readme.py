@@ -30,7 +30,6 @@ def test_every_verb_and_file_named_is_there() -> None:
 
 
 def test_make_help_names_every_verb() -> None:
-    makefile = (ROOT / "Makefile").read_text()
-    (phony,) = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    verbs = re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert set(phony.split()) == set(re.findall(r"^  make (\S+)", shown, re.MULTILINE))
+    assert re.findall(r"^  make (\S+)", shown, re.MULTILINE) == verbs

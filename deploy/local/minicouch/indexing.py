@@ -20,7 +20,7 @@ from .store.indexes import Change, Index, ViewSpec
 log = logging.getLogger("minicouch.indexing")
 Mapper = Callable[[list[StoredDoc]], list[list[list[tuple[Any, Any]]]]]
 BATCH = 1000
-BULK = 3000
+CHEAP_ROWS = 5000
 _opening = threading.Lock()
 _builders = ThreadPoolExecutor(4, "index-builder")
 
@@ -64,10 +64,38 @@ def catch_up(db: Database, spec: IndexSpec) -> Index:
     index = get_index(db, spec)
     target = db.update_seq
     if index.seq < target:
-        with index.building:
-            if index.seq < target:
-                _build(db, spec, index, target)
+        while advance(db, spec, index, target):
+            pass
+        if index.stale and (
+            not index.kept_warm or max(map(index.count, range(len(spec.views)))) < CHEAP_ROWS
+        ):
+            summarise(index)
     return index
+
+
+def advance(db: Database, spec: IndexSpec, index: Index, target: int, most: int = BATCH) -> bool:
+    """One batch of changes nearer to `target`, by one thread at a time; False when it is reached."""
+    with index.building:
+        if index.seq >= target or index.closed:
+            return False
+        if index.seq == 0 and index.fresh_to is None:
+            index.fresh_to = target
+        docs = db.changes_since(index.seq, most)
+        fresh = index.seq < (index.fresh_to or 0)
+        if fresh:
+            # A document that changes meanwhile moves behind `fresh_to`, so up to there none comes twice.
+            docs = [doc for doc in docs if doc.seq <= index.fresh_to]
+        if docs:
+            index.apply(encode(spec, docs), docs[-1].seq, fresh=fresh)
+        else:
+            index.apply([], min(target, index.fresh_to) if fresh else target)
+        return index.seq < target
+
+
+def summarise(index: Index) -> None:
+    with index.building:
+        if index.stale and not index.closed:
+            index.summarise()
 
 
 async def ready(db: Database, spec: IndexSpec) -> Index:
@@ -102,23 +130,6 @@ def drop_index(db: Database, signature: str) -> None:
     if index is not None:
         index.close()
     shutil.rmtree(db.index_dir(signature), ignore_errors=True)
-
-
-def _build(db: Database, spec: IndexSpec, index: Index, target: int) -> None:
-    """Up to `target` no document comes twice, so the first build needs no look for older rows.
-
-    A document that changes meanwhile moves behind `target` and is met again by the next build.
-    """
-    fresh_to = target if index.seq == 0 else 0
-    bulk = target - index.seq > BULK or index.bulk
-    while index.seq < target and not index.closed:
-        docs = [doc for doc in db.changes_since(index.seq, BATCH) if doc.seq <= target or not fresh_to]
-        if not docs:
-            index.apply([], target)
-            break
-        index.apply(encode(spec, docs), docs[-1].seq, bulk=bulk, fresh=docs[-1].seq <= fresh_to)
-    if bulk and not index.closed:
-        index.summarise()
 
 
 def encode(spec: IndexSpec, docs: Sequence[StoredDoc]) -> list[Change]:

@@ -1,8 +1,9 @@
 """Search indexes of a database: built from its changes through their index functions, and asked."""
 
+import contextlib
 import hashlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,17 +81,18 @@ def is_partitioned(db: Database, ddoc: dict[str, Any]) -> bool:
     return chosen if isinstance(chosen, bool) else db.partitioned
 
 
-def signatures(db: Database) -> set[str]:
-    """The index folders that are in use, for `_view_cleanup` and `_search_cleanup`."""
-    used = set()
+def specs(db: Database) -> Iterator[SearchSpec]:
+    """The search indexes of all design documents; what cannot be one is left out."""
     for doc in db.design_docs():
         ddoc = doc.dict()
         for name in ddoc.get("indexes") if isinstance(ddoc.get("indexes"), dict) else ():
-            try:
-                used.add(spec_of(db, ddoc, name).signature)
-            except CouchError:
-                continue
-    return used
+            with contextlib.suppress(CouchError):
+                yield spec_of(db, ddoc, name)
+
+
+def signatures(db: Database) -> set[str]:
+    """The index folders that are in use, for `_view_cleanup` and `_search_cleanup`."""
+    return {spec.signature for spec in specs(db)}
 
 
 def get_index(db: Database, spec: SearchSpec) -> SearchIndex:
@@ -109,16 +111,24 @@ def get_index(db: Database, spec: SearchSpec) -> SearchIndex:
 
 def catch_up(db: Database, spec: SearchSpec) -> SearchIndex:
     """The index, complete up to the sequence the database has now. Blocks."""
-    index = get_index(db, spec)
     target = db.update_seq
-    if index.seq < target:
-        with index.building:
-            while index.seq < target:
-                try:
-                    _next_batch(db, spec, index, target)
-                except search.SlotsFull:
-                    index.grow()
-    return index
+    while advance(db, spec, target):
+        pass
+    return get_index(db, spec)
+
+
+def advance(db: Database, spec: SearchSpec, target: int) -> bool:
+    """One batch of changes nearer to `target`, by one thread at a time; False when it is reached."""
+    index = get_index(db, spec)
+    if index.seq >= target:
+        return False
+    with index.building:
+        if index.seq < target:
+            try:
+                _next_batch(db, spec, index, target)
+            except search.SlotsFull:
+                index.grow()
+        return index.seq < target
 
 
 def _next_batch(db: Database, spec: SearchSpec, index: SearchIndex, target: int) -> None:

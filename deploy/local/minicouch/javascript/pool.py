@@ -109,6 +109,7 @@ class Pool:
         self.timeout = timeout
         self.idle = idle
         self._free: list[Worker] = []
+        self._busy: set[Worker] = set()
         self._count = 0
         self._changed = threading.Condition()
         self._reaper: threading.Thread | None = None
@@ -116,6 +117,7 @@ class Pool:
     def call(self, key: bytes, setup: bytes, command: bytes, payload: bytes = b"") -> bytes:
         """The result's JSON. Errors: CouchError for what the function or its limits refuse."""
         worker = self._acquire()
+        self._busy.add(worker)
         try:
             reply = worker.call(key, setup, command, payload, self.timeout)
         finally:
@@ -156,6 +158,7 @@ class Pool:
         return Worker()
 
     def _release(self, worker: Worker) -> None:
+        self._busy.discard(worker)
         with self._changed:
             if worker.alive:
                 self._free.append(worker)
@@ -177,5 +180,8 @@ class Pool:
         for worker in stale:
             worker.kill()
 
-    def close(self) -> None:
+    def stop(self) -> None:
+        """End all workers; the calls they are busy with fail."""
+        for worker in tuple(self._busy):
+            worker.process.kill()
         self._take_free(time.monotonic())

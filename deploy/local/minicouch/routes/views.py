@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .. import auth, views
+from .. import auth, finder, searching, views
 from ..database import Database
 from ..errors import CouchError, bad_request, not_found
 from ..http import Request, Response, json_response, raw_json, run_in_thread
@@ -134,11 +134,12 @@ async def post_cleanup(request: Request) -> Response:
 
 
 def remove_unused(db: Database) -> None:
-    designs = (views.parse(doc.dict(), db.partitioned, db) for doc in db.design_docs())
-    used = {design.spec.signature for design in designs if design.spec}
-    for signature in db.indexes():
-        if signature not in used and signature.startswith(views.SIGNATURE):
-            drop_index(db, signature)
+    used = finder.signatures(db) | searching.signatures(db)
+    for doc in db.design_docs():
+        spec = views.open_design(db, doc.id.removeprefix("_design/")).spec
+        used |= {spec.signature} if spec else set()
+    for signature in set(db.indexes()) - used:
+        drop_index(db, signature)
 
 
 def post_compact(request: Request) -> Response:

@@ -49,6 +49,10 @@ class Store:
     def databases(self) -> list[str]:
         return sorted(self._names)
 
+    def opened(self) -> list[Documents]:
+        """The databases that somebody has used since the start."""
+        return list(self._open.values())
+
     def __contains__(self, name: str) -> bool:
         return name in self._names
 

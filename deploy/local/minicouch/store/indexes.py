@@ -25,7 +25,7 @@ Emitted = tuple[bytes, bytes, bytes]  # key, key JSON, value JSON
 Change = tuple[str, Sequence[Sequence[Emitted]]]  # document id, rows per view
 FORMAT = 1
 KEPT_READERS = 2
-REBUILD_FACTOR = 200  # keeping up costs about as much for one row as a rebuild does for this many
+REBUILD_FACTOR = 10  # keeping up costs about as much for one row as a rebuild does for this many
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (seq INTEGER NOT NULL, format INTEGER NOT NULL, by_doc INTEGER NOT NULL);
@@ -79,6 +79,8 @@ class Index:
         self.views = tuple(views)
         self.building = threading.Lock()
         self.closed = False
+        self.kept_warm = False  # somebody brings it up to date in the background
+        self.fresh_to: int | None = None  # the first build goes to here, and meets no document twice
         self._readers: list[sqlite3.Connection] = []
         self._writer: sqlite3.Connection | None = None
         with self._write() as db:
@@ -89,9 +91,8 @@ class Index:
                 db.execute("INSERT INTO meta VALUES (0, ?, 0)", (FORMAT,))
                 for n in range(len(self.views)):
                     db.execute("INSERT INTO views VALUES (?, 0, 0, 0, '[]', 0, 0)", (n,))
-            self.seq, self.format, self._by_doc = db.execute(
-                "SELECT seq, format, by_doc FROM meta"
-            ).fetchone()
+            self.seq, self._by_doc = db.execute("SELECT seq, by_doc FROM meta").fetchone()
+            self.stale = bool(db.execute("SELECT max(stale) FROM views").fetchone()[0])
 
     # -- reading
 
@@ -160,16 +161,11 @@ class Index:
 
     # -- writing
 
-    @property
-    def bulk(self) -> bool:
-        """Whether a bulk build was left unfinished."""
-        with self.reading() as db:
-            return db.execute("SELECT max(stale) FROM views").fetchone()[0] == 1
-
-    def apply(self, changes: Sequence[Change], seq: int, *, bulk: bool = False, fresh: bool = False) -> None:
+    def apply(self, changes: Sequence[Change], seq: int, *, fresh: bool = False) -> None:
         """Replace the rows of the changed documents and move to `seq`, in one transaction.
 
-        `fresh`: none of the documents can have rows yet. `bulk`: leave the summaries for `summarise`.
+        `fresh`: none of the documents can have rows yet. Summaries keep up with few changes; after many they are stale
+        until `summarise`.
         """
         with self._write() as db:
             if not fresh:
@@ -177,16 +173,21 @@ class Index:
             for view, spec in enumerate(self.views):
                 added, removed = self._replace(db, view, changes, fresh)
                 if added or removed:
-                    self._account(db, view, spec, added, removed, bulk)
+                    self._account(db, view, spec, added, removed)
             db.execute("UPDATE meta SET seq = ?", (seq,))
         self.seq = seq
 
     def summarise(self) -> None:
-        """Bring every summary up to date after bulk changes."""
+        """Build the summaries that many changes have left behind, and those whose shape no longer fits."""
         with self._write() as db:
             self._index_by_doc(db)
-            for (view,) in db.execute("SELECT no FROM views WHERE stale").fetchall():
-                self._rebuild(db, view)
+            for view in range(len(self.views)):
+                shape = shape_of(db, view)
+                if shape.stale or summaries.outgrown(shape):
+                    self._save(db, view, summaries.rebuild(db, view, self.views[view].reducer, shape.count))
+            self.stale = False
+        with self._write() as db:
+            db.execute("PRAGMA shrink_memory")
 
     def _account(
         self,
@@ -195,21 +196,17 @@ class Index:
         spec: ViewSpec,
         added: list[summaries.Touched],
         removed: list[summaries.Touched],
-        bulk: bool,
     ) -> None:
         db.execute("UPDATE views SET count = count + ? WHERE no = ?", (len(added) - len(removed), view))
         if not spec.summaries:
             return
         shape = shape_of(db, view)
-        if bulk or shape.stale:
+        many = (len(added) + len(removed)) * REBUILD_FACTOR > shape.count
+        if shape.stale or (shape.count >= summaries.SMALLEST and (many or shape.depth == 0)):
             db.execute("UPDATE views SET stale = 1 WHERE no = ?", (view,))
-        elif summaries.outgrown(shape) or (len(added) + len(removed)) * REBUILD_FACTOR > shape.count:
-            self._rebuild(db, view)
+            self.stale = True
         else:
             self._save(db, view, summaries.update(db, view, spec.reducer, shape, added, removed))
-
-    def _rebuild(self, db: sqlite3.Connection, view: int) -> None:
-        self._save(db, view, summaries.rebuild(db, view, self.views[view].reducer, shape_of(db, view).count))
 
     def _save(self, db: sqlite3.Connection, view: int, shape: Shape) -> None:
         db.execute(
@@ -283,7 +280,7 @@ class Index:
         db = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA cache_size = -2000")
+        db.execute("PRAGMA cache_size = -1000")
         return db
 
     def _reducer(self, view: int) -> Reducer:

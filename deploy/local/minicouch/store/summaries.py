@@ -32,6 +32,7 @@ EMPTY: Any = object()
 MAX_LEVELS = 8
 SMALLEST = 256
 READ = 2048
+OUTGROWN_UPTO = 50_000
 SAFE = 1 << 53
 NUMBER_WIDTH = 9
 
@@ -57,8 +58,8 @@ class Shape:
 
 
 def outgrown(shape: Shape) -> bool:
-    """Whether the decisions of the last build no longer fit the number of rows."""
-    return shape.count >= SMALLEST and (shape.depth == 0 or shape.count > 2 * shape.built)
+    """Whether levels that were not worth keeping might be by now; found out while that is still cheap."""
+    return 4 * shape.built < shape.count <= OUTGROWN_UPTO
 
 
 def dump(state: State) -> bytes:
@@ -282,7 +283,11 @@ def _build_blocks(db: sqlite3.Connection, view: int, reducer: Reducer | None) ->
             start = (carry[0][3], carry[0][1])
     if carry:
         _insert_blocks(db, view, reducer, [carry], start)
-    level = 1
+    return _raise_tree(db, view, reducer, 1)
+
+
+def _raise_tree(db: sqlite3.Connection, view: int, reducer: Reducer | None, level: int) -> int:
+    """Add levels above `level` until the highest has few entries; gives the highest."""
     while db.execute(f"SELECT count(*) FROM blocks_{view} WHERE level = ?", (level,)).fetchone()[0] > 2 * FAN:
         level += 1
         entries = _entries(db, view, level - 1, BEGIN, END, "key, docid, count, state")
@@ -433,6 +438,7 @@ def update(
     starts: Iterable[Position] = {(key, docid) for key, docid, _ in touched}
     for level in range(1, shape.depth + 1):
         starts = _refresh_level(db, view, reducer, level, starts)
+    shape = replace(shape, depth=_raise_tree(db, view, reducer, shape.depth))
     if not reducer:
         return shape
     lengths = [len(value) for value in (orjson.loads(k) for _, _, k in added) if isinstance(value, list)]

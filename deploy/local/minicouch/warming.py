@@ -1,0 +1,136 @@
+"""Keeps the indexes of written databases up to date in the background, so that readers find them warm (CouchDB: ken).
+
+Every database that changed is looked at in each tick; its indexes are built when the writes have paused, or when many
+changes wait. Work goes in small batches with pauses as long as the work itself, and readers' own builds go first.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+from . import finder, indexing, javascript, searching, views
+from .config import Config
+from .database import Database
+from .errors import CouchError
+from .store import Store
+
+log = logging.getLogger("minicouch.warming")
+TICK = 0.4
+MANY = 1000
+BATCH = 250
+LONGEST_PAUSE = 0.1
+RETRY_AFTER = 60.0
+Step = Callable[[], bool]
+
+
+@dataclass
+class Watched:
+    """What was seen of a database at the last tick, and up to where its indexes were brought."""
+
+    seq: int = 0
+    warmed: int = -1
+    work: "asyncio.Future[None] | None" = None
+
+
+class Warmer:
+    """One background thread for all databases. `[ken] enabled = false` in the configuration turns it off."""
+
+    def __init__(self, store: Store, config: Config) -> None:
+        self._store = store
+        self._config = config
+        self._watched: dict[Database, Watched] = {}
+        self._failed: dict[str, float] = {}
+        self._thread = ThreadPoolExecutor(1, "index-warmer")
+        self._task: asyncio.Task[None] | None = None
+        self._closing = False
+
+    def start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def close(self) -> None:
+        """Stop after the batch under way."""
+        self._closing = True
+        javascript.pool.stop()
+        if self._task is not None:
+            self._task.cancel()
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(TICK)
+            if self._config.get("ken", "enabled", "true") == "true":
+                self._tick()
+
+    def _tick(self) -> None:
+        current = [db for db in self._store.opened() if isinstance(db, Database)]
+        for gone in self._watched.keys() - set(current):
+            del self._watched[gone]
+        for db in current:
+            seen = self._watched.setdefault(db, Watched(db.update_seq))
+            seq, before = db.update_seq, seen.seq
+            seen.seq = seq
+            if seen.work is not None and not seen.work.done():
+                continue
+            calm = seq == before
+            if seq != seen.warmed and (calm or seq - seen.warmed >= MANY):
+                seen.warmed = seq if calm else seen.warmed
+                seen.work = asyncio.get_running_loop().run_in_executor(self._thread, self._warm, db, calm)
+                seen.work.add_done_callback(partial(self._report, db))
+
+    def _report(self, db: Database, work: "asyncio.Future[None]") -> None:
+        """A database may be deleted under its builder; anything else that ends one is worth a line."""
+        if not work.cancelled() and (error := work.exception()) and not db.deleted and not self._closing:
+            log.error("keeping %s warm ended", db.name, exc_info=error)
+
+    def _warm(self, db: Database, calm: bool) -> None:
+        """Bring every index of the database to the sequence it has now."""
+        for signature, step in self._steps(db, calm):
+            if time.monotonic() < self._failed.get(signature, 0.0):
+                continue
+            try:
+                self._work_off(db, step)
+            except CouchError as error:
+                if not db.deleted:
+                    log.info("index %s of %s is not kept warm: %s", signature, db.name, error.reason)
+                    self._failed[signature] = time.monotonic() + RETRY_AFTER
+
+    def _work_off(self, db: Database, step: Step) -> None:
+        more = True
+        while more and not db.deleted and not self._closing:
+            began = time.perf_counter()
+            more = step()
+            time.sleep(min(LONGEST_PAUSE, time.perf_counter() - began))
+
+    def _steps(self, db: Database, calm: bool) -> Iterator[tuple[str, Step]]:
+        """For each index its name and what brings it one batch further."""
+        target = db.update_seq
+        for spec in specs(db):
+            yield spec.signature, lambda spec=spec: self._advance(db, spec, target, calm)
+        for search in searching.specs(db):
+            yield search.signature, lambda search=search: searching.advance(db, search, target)
+
+    def _advance(self, db: Database, spec: indexing.IndexSpec, target: int, calm: bool) -> bool:
+        index = indexing.get_index(db, spec)
+        index.kept_warm = True
+        if indexing.advance(db, spec, index, target, BATCH):
+            return True
+        if index.stale and calm:
+            indexing.summarise(index)
+        return False
+
+
+def specs(db: Database) -> Iterator[indexing.IndexSpec]:
+    """The views and Mango indexes of all design documents; what does not parse is left out."""
+    for doc in db.design_docs():
+        with contextlib.suppress(CouchError):
+            design = views.open_design(db, doc.id.removeprefix("_design/"))
+            if design.spec is not None:
+                yield design.spec
+    for index in finder.indexes(db):
+        if index.kind == "json":
+            yield finder.index_spec(db, index)

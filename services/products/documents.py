@@ -131,6 +131,13 @@ REVIEWS_BY_DATE = FindIndex(
     fields=("productid", "date"),
     partial={"type": "review"},
 )
+REVIEWS_OF_A_PERSON = FindIndex(
+    "reviews_of_a_person",
+    "Everything a person wrote, for the export of their data",
+    fields=("userid",),
+    partitioned=False,
+    partial={"type": "review"},
+)
 CATEGORIES = View(
     "categories",
     "How many products are in each category, at any depth (P2); which are in one and all below it (P3)",
@@ -213,7 +220,7 @@ SEARCH_IN_CATEGORY = SearchIndex(
 DESIGN = DatabaseDesign(
     "products",
     (
-        BY_NAME, BY_PRICE, BY_RANK, REVIEWS_BY_DATE, CATEGORIES, BY_PRODUCTID, LEVELS, RATINGS, BEST_RATED, LOW_STOCK, HELD,
+        BY_NAME, BY_PRICE, BY_RANK, REVIEWS_BY_DATE, REVIEWS_OF_A_PERSON, CATEGORIES, BY_PRODUCTID, LEVELS, RATINGS, BEST_RATED, LOW_STOCK, HELD,
         RESERVATIONS_BY_EXPIRY, CONFLICTS, SEARCH, SEARCH_IN_CATEGORY,
     ),
 )  # fmt: skip

@@ -6,6 +6,7 @@ from flask import Response
 
 from services.products import schemas
 from services.products.actions import stock as act
+from services.products.actions.reviews import public
 from services.products.resources.tools import store
 from services.products.rules.ledger import Line
 from shared.clock import timestamp
@@ -48,6 +49,14 @@ def release(body: dict[str, Any], orderid: str) -> Response:
     """The goods are given back"""
     act.release(store(), orderid, _lines(body["items"]), body["reference"], timestamp())
     return json_answer({"orderid": orderid, "outcome": "released"})
+
+
+@internal.get("/v1/internal/users/<userid>/reviews")
+@require_service
+@internal.response(200, schemas.ReviewList)
+def reviews_of_person(userid: str) -> Response:
+    """Everything a person wrote, for the export of their data; reviews name nobody, so erasing needs no change here"""
+    return json_answer({"items": [public(doc) for doc in store().reviews.of_person(userid)], "next": None})
 
 
 def _lines(items: list[dict[str, Any]]) -> list[Line]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from services.products.documents import RATINGS, REVIEWS_BY_DATE, partition_of
+from services.products.documents import RATINGS, REVIEWS_BY_DATE, REVIEWS_OF_A_PERSON, partition_of
 from shared.couch import Database, Doc, Page, UpdateConflict
 
 
@@ -19,6 +19,19 @@ class Reviews:
         sort = [{"productid": "desc"}, {"date": "desc"}]
         partition = self._database.partition(partition_of(taxonomy))
         return partition.find(REVIEWS_BY_DATE, selector, sort=sort, limit=limit, bookmark=cursor)
+
+    def of_person(self, userid: str) -> list[Doc]:
+        """Everything a person wrote. 1 global query for each hundred."""
+        found: list[Doc] = []
+        bookmark: str | None = None
+        while True:
+            page = self._database.across_partitions.find(
+                REVIEWS_OF_A_PERSON, {"userid": userid}, limit=100, bookmark=bookmark
+            )
+            found += page.items
+            if page.next is None:
+                return found
+            bookmark = page.next
 
     def stars(self, taxonomy: Sequence[str], productids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """P7: the `_stats` of the stars of some products of a category. 1 partition query."""

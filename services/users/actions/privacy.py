@@ -24,7 +24,7 @@ _ROUNDS = 5
 
 
 def export(tools: Tools, userid: str) -> dict[str, Any]:
-    """All there is of a person. Raises Unavailable while orders is away: an export is whole or not at all."""
+    """All there is of a person. Raises Unavailable while orders or products is away: an export is whole or not at all."""
     docs = tools.store.everything_of(userid)
     live_user(docs)
     return {
@@ -32,6 +32,7 @@ def export(tools: Tools, userid: str) -> dict[str, Any]:
         "profile": profile_of(docs),
         "recently_viewed": viewed(tools, userid),
         "orders": tools.orders.of_user(userid),
+        "reviews": tools.products.reviews_of(userid),
         "documents": [{key: value for key, value in doc.items() if key not in _SECRETS} for doc in docs],
     }
 

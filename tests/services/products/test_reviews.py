@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 from services.products.rules.ratings import rank
-from tests.services.products.conftest import Shop, product, token
+from tests.services.products.conftest import SERVICE, Shop, product, token
 
 
 def review(shop: Shop, productid: str, userid: str, stars: int, bought: bool = True, **fields):
@@ -77,3 +77,14 @@ def test_reviews_move_with_their_product(shop: Shop):
     assert review(shop, "moved", "ann", 1).status == 409
     assert review(shop, "moved", "bob", 4).status == 201
     assert shop.ok("/v1/products/moved")["rating"] == {"average": 4.5, "count": 2}
+
+
+def test_what_a_person_wrote_is_there_for_their_export(shop: Shop):
+    shop.load([product("vase"), product("lamp")])
+    for productid in ("vase", "lamp"):
+        assert review(shop, productid, "exporter", 3, title=productid).status == 201
+    review(shop, "vase", "somebody-else", 1)
+    path = "/v1/internal/users/exporter/reviews"
+    assert shop.request("GET", path, None, token("exporter")).status == 401
+    found = shop.ok(path, SERVICE)["items"]
+    assert sorted(each["title"] for each in found) == ["lamp", "vase"]

@@ -3,6 +3,7 @@
 import pytest
 
 from services.orders.documents import DESIGN as ORDERS
+from services.products.documents import DESIGN as PRODUCTS
 from services.users.actions.conflicts import settle_conflicts
 from services.users.documents import DESIGN, auth_id, claim_id
 from tests.services.users.conftest import PASSWORD, log_in
@@ -10,7 +11,8 @@ from tests.services.users.conftest import PASSWORD, log_in
 
 @pytest.fixture(scope="module")
 def users_url(prepared, service, users_settings):
-    prepared(DESIGN, ORDERS)
+    prepared(DESIGN, ORDERS, PRODUCTS)
+    service("products")
     service("orders")
     return service("users", ARGON2_MEMORY_KIB="64", ARGON2_PASSES="1", MAILS_PER_HOUR="100")
 
@@ -32,7 +34,7 @@ def test_the_export_holds_everything_and_no_secret(person):
     assert data["profile"]["addresses"][0]["address"] == "7 Secret Lane"
     assert data["profile"]["preferences"]["language"] == "fr"
     assert data["recently_viewed"][0]["productid"] == "kettle"
-    assert data["orders"] == []
+    assert (data["orders"], data["reviews"]) == ([], [])
     kinds = {doc["type"] for doc in data["documents"]}
     assert kinds == {"user", "userdelivery", "paymentmethod", "preferences", "token"}
     assert "argon2" not in answer.text

@@ -23,7 +23,8 @@ NDJSON, CSV = "application/x-ndjson", "text/csv"
 LONGEST_FILE, LONGEST_LINE = 100 * 1024**3, 512 * 1024
 _CHUNK = 64 * 1024
 
-_BODY = {"required": True, "content": {kind: {"schema": {"type": "string"}} for kind in (NDJSON, CSV)}}
+_TEXT = {kind: {"schema": {"type": "string"}} for kind in (NDJSON, CSV)}
+_BODY = {"required": True, "content": _TEXT}
 
 
 class BrokenLine(Invalid):
@@ -73,8 +74,8 @@ def import_progress(importid: str) -> Response:
 
 @files.get("/v1/products/export")
 @require_role("admin", "staff")
-@files.response(200, {"type": "string"}, content_type=NDJSON)
 @files.doc(
+    responses={"200": {"description": "OK", "content": _TEXT}},
     parameters=[
         {
             "in": "header",
@@ -82,7 +83,7 @@ def import_progress(importid: str) -> Response:
             "schema": {"type": "string", "enum": [NDJSON, CSV]},
             "description": "",
         }
-    ]
+    ],
 )
 def export_products() -> Response:
     """Every product, as the import takes it"""

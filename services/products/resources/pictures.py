@@ -19,7 +19,7 @@ _BODY = {"required": True, "content": {"image/*": {"schema": {"type": "string", 
 @require_role("admin")
 @pictures.response(200, schemas.Product)
 @pictures.alt_response(404, "NOT_FOUND")
-@pictures.alt_response(413, "CONTENT_TOO_LARGE")
+@pictures.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
 @pictures.doc(requestBody=_BODY)
 def attach(productid: str) -> Response:
     """Give a product its picture (JPEG, PNG, GIF, WebP, AVIF)"""

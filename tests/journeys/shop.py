@@ -22,6 +22,7 @@ class Shop:
         self.log = state.parent / "shop.log"
         own = {"AISLE_STATE": str(state), "PORT": str(self.port), "COUCH_PORT": str(free_port())}
         self._env = {**os.environ, **own, **env}
+        self.prefix = env.get("DATABASE_PREFIX", "")
 
     def start(self) -> "Shop":
         with self.log.open("wb") as output:
@@ -45,6 +46,13 @@ class Shop:
         begun = time.monotonic()
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(30), time.monotonic() - begun
+
+    @property
+    def couch_url(self) -> str:
+        command = [sys.executable, "-m", "deploy.local", "couch-url"]
+        return subprocess.run(
+            command, cwd=ROOT, env=self._env, capture_output=True, text=True, check=True
+        ).stdout.strip()
 
     def url(self, service: str) -> str:
         return f"http://127.0.0.1:{self.port + ('storefront', 'users', 'products', 'orders').index(service)}"

@@ -5,13 +5,16 @@ import os
 import re
 import secrets
 import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 import requests
 
 from tests.journeys.shop import Shop
+from tests.processes import ROOT, start_minicouch
 from tests.readme import README
 
 
@@ -74,6 +77,48 @@ def test_the_sample_shop_is_whole(shop: Shop, walked: subprocess.CompletedProces
     picture = requests.get(f"{shop.url('storefront')}/media/p0018.svg")
     assert picture.headers["Content-Type"].startswith("image/svg+xml")
     assert picture.text.startswith("<svg")
+
+
+def test_a_backup_restored_elsewhere_holds_every_document_and_report(
+    shop: Shop, walked: subprocess.CompletedProcess, tmp_path: Path
+) -> None:
+    def run(*arguments: str, **env: str) -> None:
+        command = [sys.executable, "-m", "deploy.backup", *arguments]
+        done = subprocess.run(
+            command, cwd=ROOT, env={**os.environ, **env}, capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+
+    run("save", str(tmp_path / "backups"), COUCH_URL=shop.couch_url, DATABASE_PREFIX=shop.prefix)
+    (folder,) = (tmp_path / "backups").iterdir()
+    process, elsewhere = start_minicouch(tmp_path / "elsewhere")
+    try:
+        run("restore", str(folder), COUCH_URL=elsewhere)
+        names = [f"{shop.prefix}{name}" for name in ("users", "products", "orders")]
+        before, after = (contents(url, names) for url in (shop.couch_url, elsewhere))
+    finally:
+        process.stop()
+    assert sum(len(before[name]) for name in names) > 2000
+    assert before[f"{names[2]}/sales"]
+    for place, rows in before.items():
+        assert after[place] == rows, place
+
+
+def contents(couch_url: str, names: list[str]) -> dict[str, list]:
+    """Every document of the databases, and every reduced view over all partitions at its finest."""
+    found = {}
+    for name in names:
+        rows = requests.get(f"{couch_url}/{name}/_all_docs", params={"include_docs": "true"}).json()["rows"]
+        found[name] = rows
+        for design in [row["doc"] for row in rows if row["id"].startswith("_design/")]:
+            if design.get("options", {}).get("partitioned") is not False:
+                continue
+            for view, declared in design.get("views", {}).items():
+                asked = {"group": "true"} if "reduce" in declared else {}
+                answer = requests.get(f"{couch_url}/{name}/{design['_id']}/_view/{view}", params=asked)
+                if answer.status_code == 200:
+                    found[f"{name}/{view}"] = answer.json()["rows"]
+    return found
 
 
 def test_a_second_start_finds_its_data_and_seeds_nothing(

@@ -20,6 +20,7 @@ admin = Blueprint("admin", __name__, url_prefix="/v1/admin", description="For st
 
 LONGEST_LINE, LARGEST_IMPORT = 1_000_000, 2**40
 NDJSON = "application/x-ndjson"
+LINES = (NDJSON, "text/plain")
 
 
 @admin.get("/orders")
@@ -122,13 +123,13 @@ def retry_dead_letter(letterid: str) -> Response:
 @admin.arguments(requests.ImportArgs, location="query")
 @admin.doc(
     parameters=[OPTIONAL_KEY],
-    requestBody={"required": True, "content": {NDJSON: {"schema": {"type": "string"}}}},
+    requestBody={"required": True, "content": {kind: {"schema": {"type": "string"}} for kind in LINES}},
 )
 @admin.response(200, answers.Imported)
 @admin.alt_response(415, "UNSUPPORTED_MEDIA_TYPE")
 def import_history(args: dict[str, Any]) -> Response:
     """Order history, a JSON order per line, of any length; with `Accept: application/x-ndjson` progress is streamed"""
-    if request.mimetype != NDJSON:
+    if request.mimetype not in LINES:
         raise UnsupportedMediaType(f"Send the lines as {NDJSON}.")
     request.max_content_length = LARGEST_IMPORT
     stream = request.stream

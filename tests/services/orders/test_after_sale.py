@@ -11,6 +11,7 @@ import requests
 
 from services.orders.clients.signatures import HEADER, sign
 from shared.couch import Database
+from tests.contract import keep_contract
 from tests.people import Person
 from tests.services.orders.conftest import Shop, clone
 
@@ -270,3 +271,15 @@ def test_an_erased_person_is_out_of_their_orders_and_the_books_still_add_up(
     assert not any(person.email in json.dumps(doc) or "High Street" in json.dumps(doc) for doc in left)
     order = shop.get(shop.admin, f"/v1/orders/{paid['orderid']}").json()
     assert (order["email"], order["deliveryAddress"], order["total"]) == ("", None, paid["total"])
+
+
+def test_every_endpoint_keeps_its_contract(
+    shop: Shop, order: dict[str, Any], environment: dict[str, str]
+) -> None:
+    service = {"Authorization": f"Service {environment['SERVICE_SECRET']}"}
+    admin = {"Authorization": shop.admin.headers["Authorization"]}
+
+    def headers(case: Any) -> dict[str, str]:
+        return service if "/internal/" in case.path else admin
+
+    assert keep_contract(shop.orders, headers, examples=8) > 20

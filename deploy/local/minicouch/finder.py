@@ -350,6 +350,11 @@ def is_quick(db: Database, scan: Scan) -> bool:
     return get_index(db, scan.spec).seq >= db.update_seq
 
 
+def wants_current(scan: Scan) -> bool:
+    """Must an index be brought up to date first?"""
+    return scan.spec is not None and not scan.plan.empty and not _stale(scan.plan.options)
+
+
 def find(db: Database, scan: Scan) -> bytes:
     """The whole answer of `_find`. Blocks; may come from any thread."""
     return NOTHING if scan.plan.empty else render(scan, run(db, scan))

@@ -22,7 +22,7 @@ Mapper = Callable[[list[StoredDoc]], list[list[list[tuple[Any, Any]]]]]
 BATCH = 1000
 CHEAP_ROWS = 5000
 _opening = threading.Lock()
-_builders = ThreadPoolExecutor(4, "index-builder")
+_builders = ThreadPoolExecutor(12, "index-builder")
 
 
 @dataclass(frozen=True)
@@ -107,18 +107,23 @@ async def ready(db: Database, spec: IndexSpec) -> Index:
     return index
 
 
-def start_building(db: Database, spec: IndexSpec) -> "asyncio.Future[Index]":
+def start_building(db: Database, spec: IndexSpec) -> "asyncio.Future[Any]":
     """The build that is under way, or a new one."""
-    key = ("building", spec.signature)
+    return build_once(db, spec.signature, lambda: catch_up(db, spec))
+
+
+def build_once(db: Database, signature: str, build: Callable[[], Any]) -> "asyncio.Future[Any]":
+    """Run `build` in a builder thread, unless the index `signature` is being built already."""
+    key = ("building", signature)
     task = db.handles.get(key)
     if task is None or task.done():
-        task = asyncio.get_running_loop().run_in_executor(_builders, catch_up, db, spec)
+        task = asyncio.get_running_loop().run_in_executor(_builders, build)
         task.add_done_callback(_report)
         db.handles[key] = task
     return task
 
 
-def _report(task: "asyncio.Future[Index]") -> None:
+def _report(task: "asyncio.Future[Any]") -> None:
     """Errors go to those who wait; this keeps the ones nobody waited for from being reported as lost."""
     if not task.cancelled() and task.exception() is not None:
         log.info("index build failed: %s", task.exception())

@@ -1,5 +1,6 @@
 """Search indexes of a database: built from its changes through their index functions, and asked."""
 
+import asyncio
 import contextlib
 import hashlib
 import threading
@@ -13,6 +14,7 @@ import tantivy
 from . import javascript, search
 from .database import Database
 from .errors import CouchError, not_found
+from .indexing import build_once
 from .search import Hit, SearchIndex
 from .store import StoredDoc
 
@@ -115,6 +117,13 @@ def catch_up(db: Database, spec: SearchSpec) -> SearchIndex:
     while advance(db, spec, target):
         pass
     return get_index(db, spec)
+
+
+async def ready(db: Database, spec: SearchSpec) -> None:
+    """Wait for the index to be complete up to now; whoever waits for one index waits for one builder."""
+    index, target = get_index(db, spec), db.update_seq
+    while index.seq < target:
+        await asyncio.shield(build_once(db, spec.signature, lambda: catch_up(db, spec)))
 
 
 def advance(db: Database, spec: SearchSpec, target: int) -> bool:

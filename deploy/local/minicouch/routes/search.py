@@ -27,6 +27,8 @@ async def ask(request: Request) -> Response:
     question = _question(request, spec, options)
     if "group_field" in options or "group_by" in options:
         raise bad_request("grouping is not supported")
+    if not question.stale:
+        await searching.ready(request.db, spec)
     found = await run_in_thread(searching.ask, request.db, spec, question)
     rows = await run_in_thread(_rows, request, found, question, options.get("include_docs") is True)
     answer: Options = {

@@ -116,10 +116,7 @@ class Server:
             headers.append((b"Set-Cookie", request.cookie.encode("latin-1")))
         body = response.body
         if isinstance(body, bytes):
-            if response.status not in (204, 304) and not any(
-                name.lower() == b"content-length" for name, _ in headers
-            ):
-                headers.append((b"Content-Length", str(len(body)).encode()))
+            headers.append((b"Content-Length", str(len(body)).encode()))
             if request.real_method == "HEAD":
                 body = b""
             await send({"type": "http.response.start", "status": response.status, "headers": headers})

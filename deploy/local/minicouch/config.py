@@ -5,6 +5,8 @@ import os
 import secrets
 from pathlib import Path
 
+from .errors import query_parse_error
+
 DEFAULTS: dict[str, dict[str, str]] = {
     "couchdb": {"max_document_size": "8000000", "max_attachment_size": "1073741824"},
     "chttpd": {"require_valid_user": "false", "max_http_request_size": "4294967296", "max_uri_length": "8000"},
@@ -35,6 +37,15 @@ class Config:
         self.plus_is_space = self.get("chttpd", "decode_plus_to_space") != "false"
         self.users_db = self.get("chttpd_auth", "authentication_db") or "_users"
         self.max_request = int(self.get("chttpd", "max_http_request_size") or 4 << 30)
+
+    def limited(self, limit: int | None, partitioned: bool) -> int | None:
+        """A query's limit under `query_limit` or `partition_query_limit`. Errors: 400 when it asks for more."""
+        most = self.get("query_server_config", "partition_query_limit" if partitioned else "query_limit", "infinity")
+        if most is None or not most.isdigit():
+            return limit
+        if limit is not None and limit > int(most):
+            raise query_parse_error(f"Limit is too large, must not exceed {most}")
+        return int(most) if limit is None else limit
 
     def sections(self) -> dict[str, dict[str, str]]:
         names = sorted(DEFAULTS.keys() | self._changed.keys())

@@ -128,6 +128,16 @@ class Database(Documents):
         self.announce(any(edit.id.startswith("_design/") for edit in edits))
         return results
 
+    def compact_all(self) -> None:
+        limit = self.revs_limit
+
+        def stemmed(data: bytes) -> tuple[bytes | None, list[str]]:
+            tree = RevisionTree.loads(data)
+            tree.stem(limit)
+            return (tree.dumps() if len(tree.nodes) > 1 else None), tree.leaves()
+
+        self.compact(stemmed)
+
     def announce(self, design: bool = False) -> None:
         """Wake whoever waits for changes."""
         if design:
@@ -169,14 +179,13 @@ class Database(Documents):
             if tree.nodes:
                 batch.restore(old, tree)
             else:
-                change.remove_doc(docid)
+                change.purge_doc(docid)
                 change.account(
                     self.partition_of(docid),
                     -int(not old.deleted),
                     -int(old.deleted),
                     -len(old.body) - len(old.id),
                 )
-                change.next_seq()
             batch.write()
         self.announce(docid.startswith("_design/"))
         return purged

@@ -97,7 +97,8 @@ class Request:
         return bool(kinds & {content_type, content_type.partition("/")[0] + "/*", "*/*"})
 
     def absolute(self, path: str) -> str:
-        host = self.headers.get("x-forwarded-host") or self.headers.get("host", "localhost")
+        forwarded = (self.server.config.get("chttpd", "x_forwarded_host") or "X-Forwarded-Host").lower()
+        host = self.headers.get(forwarded) or self.headers.get("host", "localhost")
         return f"{self.scheme}://{host}{path}"
 
 

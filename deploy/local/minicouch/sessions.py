@@ -34,14 +34,13 @@ class Sessions:
 
     async def authenticate(self, request: "Request") -> UserCtx:
         """Errors: 401 for wrong credentials, 400 for a malformed cookie."""
+        cookie = _cookie(request.headers.get("cookie", ""), "AuthSession")
+        user = self._from_cookie(request, cookie) if cookie else None
+        if user is not None:
+            return user
         header = request.headers.get("authorization")
         if header and header[:6].lower() == "basic ":
             return await self._basic(header)
-        cookie = _cookie(request.headers.get("cookie", ""), "AuthSession")
-        if cookie:
-            user = self._from_cookie(request, cookie)
-            if user is not None:
-                return user
         if not self._admins:
             return PARTY
         if self._server.config.get("chttpd", "require_valid_user") == "true" and request.path not in (

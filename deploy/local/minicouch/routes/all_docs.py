@@ -328,6 +328,7 @@ def all_docs(request: Request) -> Response:
     parsed = parse(query, body)
     if parsed.partition is not None and not request.db.partitioned:
         raise query_parse_error("`partition` parameter is not supported on this db")
+    parsed.limit = request.server.config.limited(parsed.limit, parsed.partition is not None)
     return _response(request.db, _name(request), parsed)
 
 

@@ -181,6 +181,10 @@ def missing_revs(request: Request) -> Response:
 
 async def purge(request: Request) -> Response:
     wanted = _wanted_revisions(request)
+    for docid in wanted:
+        check_docid(docid)
+        if request.db.partitioned:
+            check_partitioned_docid(docid)
     purged = {docid: request.db.purge(docid, revs) for docid, revs in wanted.items()}
     await request.db.durable()
     return json_response({"purge_seq": None, "purged": purged}, 201)

@@ -106,7 +106,8 @@ class Reader:
         docs = self.db.changes_since(self.seq, CHUNK)
         if not docs:
             return None
-        candidates = docs if self.filter.ids is None else [doc for doc in docs if doc.id in self.filter.ids]
+        ids = self.filter.ids
+        candidates = [doc for doc in docs if not doc.purged and (ids is None or doc.id in ids)]
         revisions = [reading.leaves(self.db, doc) if self.options.all_leaves else [doc] for doc in candidates]
         passed = await self._pass(revisions)
         found: list[tuple[str, bytes]] = []

@@ -4,7 +4,7 @@ from typing import Any
 
 from .. import auth, users
 from ..database import Database
-from ..errors import bad_request, method_not_allowed
+from ..errors import bad_request, method_not_allowed, not_found
 from ..http import Request, Response, json_response
 from ..ids import check_partition
 from ..store import SYSTEM_NAMES
@@ -99,6 +99,14 @@ def partition_post(request: Request) -> Response:
     raise method_not_allowed("GET")
 
 
+def partition_other(request: Request) -> Response:
+    """What a partition does not have; a wrong partition is told first."""
+    if not request.db.partitioned:
+        raise bad_request("database is not partitioned")
+    check_partition(request.params["partition"])
+    raise not_found()
+
+
 def get_security(request: Request) -> Response:
     return json_response(request.db.security)
 
@@ -159,6 +167,10 @@ ROUTES = [
     ("DELETE", "/{db}", delete, "database"),
     ("GET", "/{db}/_partition/{partition}", partition_info, "partition"),
     ("POST", "/{db}/_partition/{partition}", partition_post, "partition"),
+    *(
+        (method, "/{db}/_partition/{partition}/{rest*}", partition_other, "partition")
+        for method in ("GET", "POST", "PUT", "DELETE")
+    ),
     ("GET", "/{db}/_partition", partition_missing, "partition"),
     ("GET", "/{db}/_security", get_security, "_security"),
     ("PUT", "/{db}/_security", put_security, "_security"),

@@ -103,7 +103,7 @@ async def save(request: Request, edit: Edit) -> Response:
     location = request.absolute(f"/{quote(request.db.name, safe='')}/{quote(edit.id, safe=':')}")
     return json_response(
         {"ok": True, "id": edit.id, "rev": result},
-        200 if edit.deleted else 201,
+        200 if edit.deleted and request.method != "POST" else 201,
         _written_headers(request, location, f'"{result}"'),
     )
 
@@ -287,6 +287,7 @@ ROUTES = [
     ("POST", "/{db}", post_document, "document"),
     ("GET", "/{db}/_local", no_local_id, "local document"),
     ("PUT", "/{db}/_local", no_local_id, "local document"),
+    ("PUT", "/{db}/_local/{docid}/{rest*}", no_local_id, "local document"),
     ("GET", "/{db}/_local/{docid}", get_local, "local document"),
     ("PUT", "/{db}/_local/{docid}", put_local, "local document"),
     ("DELETE", "/{db}/_local/{docid}", delete_local, "local document"),

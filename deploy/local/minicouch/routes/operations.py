@@ -19,7 +19,7 @@ RANGE_END = 1 << 32
 
 async def compact(request: Request) -> Response:
     request.require_json()
-    await run_in_thread(request.db.compact)
+    await run_in_thread(request.db.compact_all)
     return json_response({"ok": True}, 202)
 
 

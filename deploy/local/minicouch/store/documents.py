@@ -5,14 +5,14 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from .durable import Log, connect
-from .rows import COLUMNS, Row, StoredDoc
+from .rows import COLUMNS, PURGED, Row, StoredDoc
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -96,12 +96,17 @@ class Documents:
 
     def get(self, docid: str) -> StoredDoc | None:
         """The winning revision, deleted or not."""
-        row = self._reader().execute(f"SELECT {COLUMNS} FROM docs WHERE id = ?", (docid,)).fetchone()
+        row = (
+            self._reader()
+            .execute(f"SELECT {COLUMNS} FROM docs WHERE id = ? AND deleted < {PURGED}", (docid,))
+            .fetchone()
+        )
         return StoredDoc(*row) if row else None
 
     def get_many(self, docids: list[str]) -> dict[str, StoredDoc]:
         rows = self._reader().execute(
-            f"SELECT {COLUMNS} FROM docs WHERE id IN (SELECT value FROM json_each(?))", (_json(docids),)
+            f"SELECT {COLUMNS} FROM docs WHERE id IN (SELECT value FROM json_each(?)) AND deleted < {PURGED}",
+            (_json(docids),),
         )
         return {row[0]: StoredDoc(*row) for row in rows}
 
@@ -144,8 +149,7 @@ class Documents:
             if end is not None:
                 where.append(f"id {last} ?")
                 values.append(end)
-            if not include_deleted:
-                where.append("deleted = 0")
+            where.append(f"deleted < {PURGED if include_deleted else 1}")
             rows = self._reader().execute(
                 f"SELECT {COLUMNS} FROM docs {'WHERE ' + ' AND '.join(where) if where else ''} "
                 f"ORDER BY id {'DESC' if descending else ''} LIMIT {count} OFFSET {skip}",
@@ -171,7 +175,10 @@ class Documents:
         return self._reader().execute(sql, values).fetchone()[0]
 
     def changes_since(self, seq: int, limit: int | None = None) -> list[StoredDoc]:
-        """Winners changed after a sequence, in sequence order, deleted ones and design documents included."""
+        """Winners changed after a sequence, in sequence order, deleted ones and design documents included.
+
+        A purged document comes as a deleted one with `purged` set, so that indexes forget it.
+        """
         rows = self._reader().execute(
             f"SELECT {COLUMNS} FROM docs WHERE seq > ? ORDER BY seq LIMIT ?",
             (seq, -1 if limit is None else limit),
@@ -181,14 +188,14 @@ class Documents:
     def changes_before(self, seq: int, limit: int) -> list[StoredDoc]:
         """The newest changes up to a sequence, newest first."""
         rows = self._reader().execute(
-            f"SELECT {COLUMNS} FROM docs WHERE seq <= ? ORDER BY seq DESC LIMIT ?", (seq, limit)
+            f"SELECT {COLUMNS} FROM docs WHERE seq <= ? AND deleted < {PURGED} ORDER BY seq DESC LIMIT ?", (seq, limit)
         )
         return [StoredDoc(*row) for row in rows]
 
     def changes_after_count(self, seq: int) -> int:
         if seq >= self.update_seq:
             return 0
-        return self._reader().execute("SELECT COUNT(*) FROM docs WHERE seq > ?", (seq,)).fetchone()[0]
+        return self._reader().execute("SELECT COUNT(*) FROM docs WHERE seq > ? AND deleted < 2", (seq,)).fetchone()[0]
 
     def partition_info(self, partition: str) -> tuple[int, int, int]:
         """Live documents, deleted ones, bytes."""
@@ -249,19 +256,21 @@ class Documents:
     async def durable(self) -> None:
         await self._log.durable()
 
-    def compact(self) -> None:
-        """Drop the bodies of revisions that are not leaves, attachments nobody names, and move the log in."""
+    def compact(self, stemmed: Callable[[bytes], tuple[bytes | None, list[str]]]) -> None:
+        """Drop bodies of revisions that are no leaves, attachments nobody names, and empty the log.
+
+        `stemmed` gives a tree back cut to the limit of revisions, with its leaves.
+        """
         with self._lock:
             self._writer.execute("BEGIN IMMEDIATE")
             for docid, tree in self._writer.execute(
-                "SELECT id, tree FROM docs WHERE id IN (SELECT id FROM revs)"
+                "SELECT id, tree FROM docs WHERE tree IS NOT NULL"
             ).fetchall():
-                nodes = orjson.loads(tree)
-                parents = {parent for _, parent, _ in nodes}
-                leaves = _json([rev for rev, _, _ in nodes if rev not in parents])
+                kept, leaves = stemmed(tree)
+                self._writer.execute("UPDATE docs SET tree = ? WHERE id = ?", (kept, docid))
                 self._writer.execute(
                     "DELETE FROM revs WHERE id = ? AND rev NOT IN (SELECT value FROM json_each(?))",
-                    (docid, leaves),
+                    (docid, _json(leaves)),
                 )
             self._writer.execute(
                 "DELETE FROM blobs WHERE digest NOT IN (SELECT json_extract(j.value, '$.digest') FROM"
@@ -314,10 +323,13 @@ class Transaction:
 
     def get_many(self, docids: list[str]) -> dict[str, StoredDoc]:
         if len(docids) == 1:
-            row = self._execute(f"SELECT {COLUMNS} FROM docs WHERE id = ?", docids).fetchone()
+            row = self._execute(
+                f"SELECT {COLUMNS} FROM docs WHERE id = ? AND deleted < {PURGED}", docids
+            ).fetchone()
             return {row[0]: StoredDoc(*row)} if row else {}
         rows = self._execute(
-            f"SELECT {COLUMNS} FROM docs WHERE id IN (SELECT value FROM json_each(?))", (_json(docids),)
+            f"SELECT {COLUMNS} FROM docs WHERE id IN (SELECT value FROM json_each(?)) AND deleted < {PURGED}",
+            (_json(docids),),
         )
         return {row[0]: StoredDoc(*row) for row in rows}
 
@@ -348,9 +360,11 @@ class Transaction:
         self.remove_revisions(docid, revs)
         return bool(revs)
 
-    def remove_doc(self, docid: str) -> None:
-        self._execute("DELETE FROM docs WHERE id = ?", (docid,))
+    def purge_doc(self, docid: str) -> None:
+        """Leave only a mark that the document was purged."""
         self._execute("DELETE FROM revs WHERE id = ?", (docid,))
+        mark = (docid, self.next_seq(), "", PURGED, b"{}", None, None)
+        self._execute("INSERT OR REPLACE INTO docs VALUES (?, ?, ?, ?, ?, ?, ?)", mark)
 
     def account(self, partition: str | None, docs: int, deleted: int, size: int) -> None:
         """Add to the counts of the database and of a partition."""

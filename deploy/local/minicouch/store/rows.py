@@ -5,6 +5,7 @@ from typing import Any
 import orjson
 
 Row = tuple[str, int, str, int, bytes, bytes | None, bytes | None]
+PURGED = 2
 COLUMNS = "id, seq, rev, deleted, body, atts, tree"
 
 
@@ -12,10 +13,11 @@ class StoredDoc:
     """One revision of one document.
 
     `body` is a JSON object without underscore fields, `atts` JSON attachment records or None,
+    `purged` marks what is left of a purged document, seen by index builders only;
     `tree` the serialised revision tree, None while the document has had only this revision.
     """
 
-    __slots__ = ("atts", "body", "deleted", "id", "rev", "seq", "tree")
+    __slots__ = ("atts", "body", "deleted", "id", "purged", "rev", "seq", "tree")
 
     def __init__(
         self,
@@ -31,6 +33,7 @@ class StoredDoc:
         self.seq = seq
         self.rev = rev
         self.deleted = bool(deleted)
+        self.purged = deleted == PURGED
         self.body = body
         self.atts = atts
         self.tree = tree

@@ -1,0 +1,56 @@
+"""On a cluster a 409 is no lock: three services, each writing through another node, sell exactly what there is.
+
+COUCH_CLUSTER names the nodes, separated by spaces; without it there is nothing to prove here.
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from services.products.actions import upkeep
+from services.products.documents import DESIGN
+from shared.couch import Server
+from tests.services.products.conftest import Shop, open_as_worker, product
+from tests.services.products.test_stock import KITCHEN, level, reservation
+
+NODES = os.environ.get("COUCH_CLUSTER", "").split()
+
+pytestmark = [pytest.mark.faults, pytest.mark.skipif(len(NODES) < 2, reason="COUCH_CLUSTER names no cluster")]
+
+
+@pytest.fixture(scope="module")
+def couch_url() -> str:
+    return NODES[0]
+
+
+@pytest.fixture(scope="module")
+def shops(prepared, service, neighbours) -> list[Shop]:
+    """One products service at each node, with no common memory of where the chains end."""
+    prepared(DESIGN)
+    urls = [
+        service("products", COUCH_URL=node, USERS_URL=neighbours.url, ORDERS_URL=neighbours.url, ACCESS_LOG="false",
+                REDIS_URL="redis://127.0.0.1:1/0") for node in NODES
+    ]  # fmt: skip
+    return [Shop(url, neighbours) for url in urls]
+
+
+@pytest.mark.parametrize("round_", range(3))
+def test_buyers_at_every_node_and_ten_units(shops: list[Shop], environment: dict[str, str], server: Server, round_: int):
+    productid = f"rare{round_}"
+    shops[0].load([product(productid, stock=10)])
+
+    def buy(number: int) -> int:
+        body = reservation(f"{productid}-{number}", (productid, 1))
+        return shops[number % len(shops)].service("/v1/internal/reservations", body).status
+
+    with ThreadPoolExecutor(24) as buyers:
+        statuses = list(buyers.map(buy, range(120)))
+    late = [buy(1000 + number) for number in range(12)]
+    assert (statuses + late).count(201) == 10
+    assert set(statuses + late) <= {201, 409, 503}
+    upkeep.settle_conflicts(open_as_worker(environment))
+    chain = open_as_worker(environment).ledger.chain(KITCHEN, productid)
+    assert [each["slot"] for each in chain] == list(range(1, 12))
+    assert not any("_conflicts" in each for each in chain)
+    assert level(shops[-1], productid) == 0

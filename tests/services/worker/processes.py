@@ -30,10 +30,10 @@ class Worker:
         self.running = {"worker": self.start("worker"), "follower": self.start("follower")}
 
     def start(self, name: str) -> Process:
-        """Starts `worker` or `follower` and waits until it says that it is ready."""
+        """Starts `worker` or a `... follower` and waits until it says that it is ready."""
         command = [sys.executable, *(WORKER if name == "worker" else FOLLOWER)]
-        log = self._logs / f"{name}.log"
-        before = log.read_text().count(" ready") if log.exists() else 0
+        log = self._logs / f"{name.replace(' ', '-')}.log"
+        before = len(log.read_text()) if log.exists() else 0
         process = Process(name, command, log, self._environment)
         said = "ready" if name == "worker" else "following the changes"
         return process.wait_until(lambda: said in log.read_text()[before:])

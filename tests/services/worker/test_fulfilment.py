@@ -179,3 +179,58 @@ def test_a_refund_on_an_imported_order_without_its_provider_is_refused(shop: Sho
     refused = shop.post(shop.admin, "/v1/admin/orders/imported-1/refunds", {"amount": 5})
     assert (refused.status_code, refused.json()["code"]) == (409, "provider_not_connected")
     assert shop.get(shop.admin, "/v1/orders/imported-1").json()["status"] == "paid"
+
+
+def test_a_job_that_cannot_be_done_is_a_dead_letter_that_admins_send_again(
+    shop: Shop, worker: Processes, customer: Person, database: Database, environment: dict[str, str]
+) -> None:
+    product, key = shop.product(), secrets.token_hex(8)
+    orderid = checkout_that_dies(environment, customer.userid, key, checkout({product: 1}), "intent")
+    order = database.get(f"order{orderid}:order")
+    database.delete(order["_id"], order["_rev"])
+    lost = f"lost{secrets.token_hex(4)}"
+    for doc in database.partition(f"order{orderid}").all() + [order]:
+        moved = {name: value for name, value in doc.items() if name != "_rev"} | {
+            "orderid": lost,
+            "provider": "disconnected",
+        }
+        database.put(moved | {"_id": doc["_id"].replace(orderid, lost)})
+
+    def letter() -> dict[str, Any] | None:
+        found = shop.get(shop.admin, "/v1/admin/dead-letters").json()["items"]
+        return next((each for each in found if each["orderid"] == lost), None)
+
+    first = until(letter)
+    assert (first["job"], first["error"], first["attempts"]) == (
+        "orders.advance",
+        "provider_not_connected",
+        1,
+    )
+    time.sleep(5)
+    assert letter() == first, "the sweep leaves it alone"
+    answer = shop.post(shop.admin, f"/v1/admin/dead-letters/{first['id']}/retry")
+    assert answer.status_code == 202, answer.text
+    until(lambda: (again := letter()) is not None and again["attempts"] == 2)
+    assert shop.post(shop.admin, f"/v1/admin/dead-letters/{first['id']}/retry").status_code == 404
+
+
+def test_two_followers_share_the_changes_and_one_takes_over_from_the_other(
+    shop: Shop, worker: Processes, customer: Person, database: Database, environment: dict[str, str]
+) -> None:
+    redis, product = Redis.from_url(environment["REDIS_URL"]), shop.product()
+    worker.restart("second follower")
+
+    def holders() -> set[bytes | None]:
+        return {redis.get(f"follower:{shard}") for shard in range(2)}
+
+    until(lambda: len(holders() - {None}) == 2, 40)
+    shared = [shop.placed(customer, {product: 1})["orderid"] for _ in range(4)]
+    for orderid in shared:
+        finished(shop, customer, orderid)
+        until(lambda orderid=orderid: keys(database, orderid) == WHOLE)
+    worker.kill("second follower")
+    left = [shop.placed(customer, {product: 1})["orderid"] for _ in range(4)]
+    for orderid in left:
+        finished(shop, customer, orderid)
+        until(lambda orderid=orderid: keys(database, orderid) == WHOLE)
+    until(lambda: len(holders() - {None}) == 1, 40)

@@ -9,6 +9,8 @@ from typing import Final
 
 from celery import Celery
 
+from shared.tracing import outgoing
+
 ADVANCE_ORDER: Final = "orders.advance"
 COMPUTE_REPORT: Final = "orders.report"
 SWEEP_ORDERS: Final = "orders.sweep"
@@ -65,4 +67,5 @@ def open_queue(redis_url: str) -> Celery:
 
 def enqueue(queue: Celery, job: str, subject: str = "", *, countdown: float = 0) -> None:
     """Asks for a job, `countdown` seconds from now (at most LONGEST_COUNTDOWN). Raises kombu's OperationalError while Redis is away."""
-    queue.send_task(job, kwargs={"subject": subject}, countdown=min(countdown, LONGEST_COUNTDOWN) or None)
+    wait = min(countdown, LONGEST_COUNTDOWN) or None
+    queue.send_task(job, kwargs={"subject": subject}, countdown=wait, headers=outgoing())

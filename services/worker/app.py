@@ -11,6 +11,7 @@ from services.users import tasks as users
 from services.worker.heartbeat import Heartbeat
 from services.worker.schedule import keep_time
 from services.worker.settings import Settings
+from services.worker.traces import trace_jobs
 from shared.jobs import open_queue
 from shared.settings import load
 from shared.web import log_as_json
@@ -21,6 +22,7 @@ def create_worker(settings: Settings | None = None) -> Celery:
     settings = settings or load(Settings, os.environ)
     queue = open_queue(settings.redis_url)
     setup_logging.connect(lambda **_: log_as_json("worker", settings.log_level), weak=False)
+    trace_jobs(settings.otlp_endpoint)
     heartbeat = Heartbeat(settings.heartbeat_file)
     heartbeat_sent.connect(lambda **_: heartbeat.beat(), weak=False)
     orders.register(queue)

@@ -21,6 +21,7 @@ from services.orders import tasks as orders
 from services.worker.heartbeat import Heartbeat
 from services.worker.leases import Leases
 from services.worker.settings import Settings
+from shared import tracing
 from shared.couch import Change, Database, DatabaseDesign, Server
 from shared.errors import AisleError
 from shared.jobs import Feed, enqueue, open_queue
@@ -89,6 +90,7 @@ class ShardFollower:
 def main() -> int:
     settings = load(Settings, os.environ)
     log_as_json("follower", settings.log_level)
+    tracing.switch_on("follower", settings.otlp_endpoint)
     server = Server(
         settings.couch_url, username=settings.couch_username, password=settings.couch_password,
         apikey=settings.couch_apikey, prefix=settings.database_prefix,

@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from shared.tracing import record_span
+
 CLASSES = ("partition", "global", "read", "write")
 
 _READS_BEHIND_A_POST = ("_bulk_get", "_all_docs", "_changes", "_revs_diff")
@@ -53,6 +55,7 @@ def record(kind: str, milliseconds: float) -> None:
     tally = _current.get()
     if tally is not None:
         tally.add(kind, milliseconds)
+    record_span(f"couchdb {kind}", milliseconds, **{"db.system": "couchdb", "db.operation": kind})
 
 
 def classify(method: str, path: str) -> str:

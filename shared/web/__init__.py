@@ -14,7 +14,7 @@ from shared.web.auth import (
     require_user,
 )
 from shared.web.client import ServiceClient
-from shared.web.context import provided, request_id
+from shared.web.context import note, provided, request_id
 from shared.web.etag import check_if_match, etag_of, not_modified
 from shared.web.factory import create_service
 from shared.web.idempotency import idempotent, idempotent_id
@@ -44,6 +44,7 @@ __all__ = [
     "list_answer",
     "log_as_json",
     "not_modified",
+    "note",
     "nothing",
     "open_redis",
     "optional_user",

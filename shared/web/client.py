@@ -10,7 +10,7 @@ import urllib3
 from urllib3 import HTTPHeaderDict
 from urllib3.exceptions import HTTPError
 
-from shared import errors
+from shared import errors, tracing
 from shared.web.context import request_id
 
 _ERRORS: dict[int, type[errors.AisleError]] = {
@@ -87,7 +87,9 @@ class ServiceClient:
         answer = self._send(method, path, data, headers, ends)
         return orjson.loads(answer.body) if answer.body else None
 
-    def _send(self, method: str, path: str, data: bytes | None, headers: dict[str, str], ends: float) -> Answer:
+    def _send(
+        self, method: str, path: str, data: bytes | None, headers: dict[str, str], ends: float
+    ) -> Answer:
         left = max(0.05, ends - time.monotonic())
         timeout = urllib3.Timeout(total=left, connect=min(1.0, left))
         try:
@@ -106,6 +108,7 @@ class ServiceClient:
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         if token != "":
             headers["Authorization"] = f"Service {self._secret}" if token is None else f"Bearer {token}"
+        headers |= tracing.outgoing()
         if request_id():
             headers["X-Request-ID"] = request_id()
         if acting_user:

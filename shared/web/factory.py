@@ -12,6 +12,7 @@ from flask import Flask, Request, Response
 from flask.sessions import NullSession, SessionInterface, SessionMixin
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from shared import tracing
 from shared.clock import timestamp
 from shared.settings import WebSettings
 from shared.web.answers import OrjsonProvider
@@ -48,28 +49,36 @@ class Service(Flask):
     json_provider_class = OrjsonProvider
     session_interface = NoSession()
 
-    def __init__(self, name: str, settings: WebSettings, counting: Callable[[], AbstractContextManager]) -> None:
+    def __init__(
+        self, name: str, settings: WebSettings, counting: Callable[[], AbstractContextManager]
+    ) -> None:
         super().__init__(name, static_folder=None)
-        self.config.update(SECRET_KEY=settings.secret_key, MAX_CONTENT_LENGTH=MAX_BODY, MAX_FORM_MEMORY_SIZE=MAX_BODY)
+        self.config.update(
+            SECRET_KEY=settings.secret_key, MAX_CONTENT_LENGTH=MAX_BODY, MAX_FORM_MEMORY_SIZE=MAX_BODY
+        )
         self.url_map.merge_slashes = False
         self.counting = counting
         self.numbers = RequestMetrics(name)
         self.access_log = settings.access_log
+        tracing.switch_on(name, settings.otlp_endpoint)
 
     def wsgi_app(self, environ: Environ, start_response: Callable) -> Iterable[bytes]:
         began = time.perf_counter()
         request_id_var.set(new_request_id(environ.get("HTTP_X_REQUEST_ID")))
-        with self.counting() as tally:
+        caller = {"traceparent": environ["HTTP_TRACEPARENT"]} if "HTTP_TRACEPARENT" in environ else None
+        with tracing.span("request", "server", caller) as attributes, self.counting() as tally:
 
             def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Callable:
-                self._finish(environ, int(status[:3]), headers, tally, began)
+                attributes.update(self._finish(environ, int(status[:3]), headers, tally, began))
                 return start_response(status, headers, exc_info)
 
             return super().wsgi_app(environ, start)
 
-    def _finish(self, environ: Environ, status: int, headers: list[tuple[str, str]], tally: Any, began: float) -> None:
-        """Adds the headers that every answer has, counts it and logs it."""
-        request = environ["werkzeug.request"]
+    def _finish(
+        self, environ: Environ, status: int, headers: list[tuple[str, str]], tally: Any, began: float
+    ) -> dict[str, Any]:
+        """Adds the headers that every answer has, counts it and logs it; what a span says of it."""
+        request, method = environ["werkzeug.request"], environ["REQUEST_METHOD"]
         route = request.url_rule.rule if request.url_rule is not None else "(none)"
         headers.append(("X-Request-ID", request_id()))
         headers.append(("X-Content-Type-Options", "nosniff"))
@@ -79,11 +88,16 @@ class Service(Flask):
             headers.append(("Server-Timing", tally.as_server_timing()))
             self.numbers.count_calls(route, tally.calls)
         seconds = time.perf_counter() - began
-        self.numbers.observe(environ["REQUEST_METHOD"], route, status, seconds)
+        self.numbers.observe(method, route, status, seconds)
+        noted = environ.get("aisle.noted", {})
         if self.access_log and request.endpoint not in _QUIET:
-            self._log(environ["REQUEST_METHOD"], route, status, seconds, tally)
+            self._log(method, route, status, seconds, tally, noted)
+        facts = {"name": f"{method} {route}", "http.request.method": method, "http.route": route}
+        return {**facts, "http.response.status_code": status, "aisle.request_id": request_id(), **noted}
 
-    def _log(self, method: str, route: str, status: int, seconds: float, tally: Any) -> None:
+    def _log(
+        self, method: str, route: str, status: int, seconds: float, tally: Any, noted: dict[str, str]
+    ) -> None:
         line = {
             "time": timestamp(),
             "service": self.name,
@@ -92,6 +106,7 @@ class Service(Flask):
             "route": route,
             "status": status,
             "ms": round(seconds * 1000, 2),
+            **noted,
         }
         if tally is not None:
             line["calls"] = {kind: number for kind, number in tally.calls.items() if number}

@@ -18,6 +18,8 @@ _PERSONAL = re.compile(
     r"|(?P<card>\b(?:\d[ -]?){13,19}\b)"
 )
 
+_IDS = ("orderid", "productid", "userid", "job", "subject")
+
 
 def redact(text: str) -> str:
     """Replaces what looks like an e-mail, a token, credentials in a URL or a card number by its kind."""
@@ -25,7 +27,7 @@ def redact(text: str) -> str:
 
 
 class JsonFormatter(logging.Formatter):
-    """One redacted JSON object per record; a traceback is its frames, without their values."""
+    """One redacted JSON object per record, with the ids given as `extra={"orderid": ...}`; a traceback is its frames, without their values."""
 
     def __init__(self, service: str) -> None:
         super().__init__()
@@ -41,6 +43,7 @@ class JsonFormatter(logging.Formatter):
         }
         if request_id():
             line["request_id"] = request_id()
+        line |= {name: value for name in _IDS if (value := getattr(record, name, None))}
         if record.exc_info and record.exc_info[1]:
             line["error"] = redact(repr(record.exc_info[1]))
             frames = traceback.extract_tb(record.exc_info[2])

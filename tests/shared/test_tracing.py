@@ -1,0 +1,89 @@
+"""Traces as a collector receives them: from service to service to database to job, and nothing about people."""
+
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from services.orders.documents import DESIGN as ORDERS
+from services.products.documents import DESIGN as PRODUCTS
+from services.users.documents import DESIGN as USERS
+from tests.people import add_address, register
+from tests.processes import free_port
+
+
+class Collector:
+    """An OTLP endpoint that keeps what it is sent."""
+
+    def __init__(self) -> None:
+        self.raw = b""
+        self.spans: list[tuple[str, object]] = []
+        keeper = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                keeper.keep(body)
+                self.send_response(200)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                """Says nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def keep(self, body: bytes) -> None:
+        request = ExportTraceServiceRequest.FromString(body)
+        self.raw += body
+        for resource in request.resource_spans:
+            name = next(item.value.string_value for item in resource.resource.attributes if item.key == "service.name")
+            self.spans += [(name, span) for scope in resource.scope_spans for span in scope.spans]
+
+    def wait_for(self, service: str, name: str):
+        for _ in range(150):
+            for seen, span in self.spans:
+                if (seen, span.name) == (service, name):
+                    return span
+            time.sleep(0.1)
+        raise AssertionError(f"no span {name!r} of {service}: {sorted({(s, x.name) for s, x in self.spans})}")
+
+
+@pytest.fixture(scope="module")
+def collector() -> Iterator[Collector]:
+    collector = Collector()
+    yield collector
+    collector.server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def users_url(collector, prepared, service, environment) -> str:
+    prepared(USERS, PRODUCTS, ORDERS)
+    environment |= {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "200"}
+    environment["USERS_URL"] = f"http://127.0.0.1:{free_port()}"
+    service("products")
+    service("orders")
+    return service("users")
+
+
+def test_a_trace_runs_through_the_services_and_holds_nothing_personal(users_url, collector, environment):
+    ann = register(users_url, Path(environment["MAIL_DIR"]), name="Zoe Quill")
+    add_address(ann, users_url)
+    assert ann.get(f"{users_url}/v1/users/me/export", timeout=30).status_code == 200
+    export = collector.wait_for("users", "GET /v1/users/me/export")
+    orders = collector.wait_for("orders", "GET /v1/internal/users/<string:userid>/orders")
+    products = collector.wait_for("products", "GET /v1/internal/users/<userid>/reviews")
+    assert export.trace_id == orders.trace_id == products.trace_id
+    assert orders.parent_span_id == export.span_id
+    calls = [span for name, span in collector.spans if name == "users" and span.parent_span_id == export.span_id]
+    assert [span.name for span in calls] == ["couchdb partition"]
+    attributes = {item.key: item.value for item in export.attributes}
+    assert attributes["http.response.status_code"].int_value == 200
+    for secret in (ann.email, "Zoe Quill", "High Street", ann.token, ann.token[:40], ann.userid):
+        assert secret.encode() not in collector.raw

@@ -16,6 +16,7 @@ from shared.web import (
     current_user,
     json_answer,
     list_answer,
+    note,
     optional_user,
     provided,
     require_user,
@@ -39,6 +40,7 @@ def place(body: dict[str, Any]) -> Response:
     key = required_key()
     placed = place_order(shop, _buyer(body), key, body)
     answer = reading.order_answer(shop, placed.found)
+    note(orderid=answer["orderid"])
     headers = {"Location": f"/v1/orders/{answer['orderid']}"}
     return json_answer(
         answer, 201, headers=headers | ({"Idempotency-Replayed": "true"} if placed.replayed else {})
@@ -108,6 +110,7 @@ def cancel(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Respo
     shop: Shop = provided()
     asking = reader(headers["token"])
     found = reading.read_order(shop, orderid, asking)
+    note(orderid=orderid)
     by = f"user {asking.userid}" if asking.userid else "guest"
     return json_answer(
         reading.order_answer(shop, cancellation.cancel_order(shop, found, by, body["reason"])), 201
@@ -126,6 +129,7 @@ def send_back(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Re
     """Return goods after delivery; their price is refunded"""
     shop: Shop = provided()
     found = reading.read_order(shop, orderid, reader(headers["token"]))
+    note(orderid=orderid)
     found = returns.return_items(shop, found, body["items"], body["reason"], keyed_request([orderid, body]))
     return json_answer(reading.order_answer(shop, found), 201)
 

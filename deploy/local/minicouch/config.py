@@ -58,6 +58,10 @@ class Config:
         section = RENAMED.get(section, section)
         return self.section(section).get(key, default)
 
+    def changed(self, section: str, key: str) -> bool:
+        """Whether somebody set it, whatever the default."""
+        return key in self._changed.get(section, {})
+
     def set(self, section: str, key: str, value: str) -> str:
         """Returns the old value, "" when there was none."""
         section = RENAMED.get(section, section)

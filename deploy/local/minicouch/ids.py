@@ -1,6 +1,7 @@
 """Rules for document ids and partition keys, and fresh ids."""
 
 import os
+import random
 import time
 from typing import Any
 
@@ -45,17 +46,30 @@ def _illegal(reason: str) -> CouchError:
 
 
 class Uuids:
-    """CouchDB's `sequential` ids: 26 random hexadecimal digits, then a growing number."""
+    """CouchDB's algorithms: `sequential` (26 random hexadecimal digits, then a growing number), `random`,
+    `utc_random` and `utc_id` (microseconds, then random digits or a fixed suffix)."""
 
     def __init__(self) -> None:
+        self._last_time = 0
         self._fresh()
 
     def _fresh(self) -> None:
         self._prefix = os.urandom(13).hex()
-        self._next = int.from_bytes(os.urandom(2), "big") % 0xFFF
+        self._next = random.randrange(0xFFF)
 
-    def new(self) -> str:
-        self._next += 1 + int(time.monotonic_ns() % 0xFFE)
+    def new(self, algorithm: str | None = "sequential", suffix: str = "") -> str:
+        if algorithm == "random":
+            return os.urandom(16).hex()
+        if algorithm == "utc_random":
+            return f"{self._microseconds():014x}{os.urandom(9).hex()}"
+        if algorithm == "utc_id":
+            return f"{self._microseconds():014x}{suffix}"
+        self._next += 1 + random.randrange(0xFFE)
         if self._next >= 0xFFF000:
             self._fresh()
         return f"{self._prefix}{self._next:06x}"
+
+    def _microseconds(self) -> int:
+        """Never the same twice."""
+        self._last_time = max(self._last_time + 1, time.time_ns() // 1000)
+        return self._last_time

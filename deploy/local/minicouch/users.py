@@ -36,6 +36,12 @@ async def ensure_design(database: "Database") -> None:
         await database.put_edit("_design/_auth", DESIGN, None)
 
 
+def has_rules(database: "Database") -> bool:
+    """The rules hold where CouchDB's design document is, as they are its."""
+    doc = database.get("_design/_auth")
+    return doc is not None and not doc.deleted
+
+
 async def prepare(edit: "Edit", user: auth.UserCtx, database: "Database", config: "Config") -> None:
     """Replace a clear password by its hash. Errors: 403, 404 for somebody else's document."""
     admin = auth.is_database_admin(user, database.security)

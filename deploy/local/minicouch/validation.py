@@ -48,7 +48,8 @@ class Validator:
             old = previous(database, edit, replicated)
             if self._users(database):
                 await users.prepare(edit, self._user, database, self._config)
-                users.check(edit, old.dict() if old is not None else None, self._user, database.security)
+                if users.has_rules(database):
+                    users.check(edit, old.dict() if old is not None else None, self._user, database.security)
             if database.name == "_replicator":
                 check_replication(edit, self._user)
             if functions:

@@ -38,9 +38,11 @@ async def create(request: Request) -> Response:
     partitioned = _partitioned(request.query)
     if partitioned and name in SYSTEM_NAMES:
         raise bad_request("Cannot partition a system database")
-    made = request.server.store.create(name, partitioned, q, n)
-    if isinstance(made, Database) and users.is_users_database(name, request.server.config):
-        await users.ensure_design(made)
+    request.server.store.create(name, partitioned, q, n)
+    if users.is_users_database(name, request.server.config):
+        for users_db in {name, request.server.config.users_db}:
+            if users_db in request.server.store:
+                await users.ensure_design(request.server.database(users_db))
     request.server.updates.note(name, "created")
     return json_response({"ok": True}, 201, [("Location", request.absolute(request.path))])
 

@@ -1,5 +1,6 @@
 """Endpoints of the server itself: welcome, health, lists of databases, uuids, tasks, settings."""
 
+import os
 import platform
 from typing import Any
 
@@ -109,8 +110,11 @@ def uuids(request: Request) -> Response:
     limit = int(request.server.config.get("uuids", "max_count") or 1000)
     if int(count) > limit:
         raise bad_request("count parameter too large")
-    found = [request.server.uuids.new() for _ in range(int(count))]
+    config = request.server.config
+    algorithm, suffix = config.get("uuids", "algorithm"), config.get("uuids", "utc_id_suffix") or ""
+    found = [request.server.uuids.new(algorithm, suffix) for _ in range(int(count))]
     headers = [
+        ("ETag", f'"{os.urandom(12).hex()}"'),
         ("Content-Type", JSON),
         ("Cache-Control", "no-cache"),
         ("Pragma", "no-cache"),
@@ -162,10 +166,7 @@ async def put_config(request: Request) -> Response:
     if section == "admins" and not value.startswith("-pbkdf2:"):
         prf, iterations = users.hashing(config)
         value = await run_in_thread(hash_admin, value, prf, iterations)
-    old = config.set(section, key, value)
-    if key == "authentication_db" and value in request.server.store:
-        await users.ensure_design(request.server.database(value))
-    return json_response(old)
+    return json_response(config.set(section, key, value))
 
 
 def delete_config(request: Request) -> Response:

@@ -18,6 +18,8 @@ def get_session(request: Request) -> Response:
     info: dict[str, object] = {"authentication_handlers": ["cookie", "default"]}
     if user.handler is not None:
         info["authenticated"] = user.handler
+    if request.server.config.changed("chttpd_auth", "authentication_db"):
+        info["authentication_db"] = request.server.config.users_db
     if request.query.get("basic") == "true" and user.name is None:
         raise CouchError(401, "unauthorized", "Please login.")
     return json_response(

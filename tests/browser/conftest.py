@@ -111,8 +111,8 @@ def log_in(page: Page, email: str, password: str) -> None:
 def fill_basket(page: Page) -> None:
     """Puts something that is in stock into the basket, from its own page."""
     page.goto("/departments")
-    page.locator(".sign h3 a").first.click()
-    page.locator(".card:has(button) h3 a").first.click()
+    page.locator(".sign a").first.click()
+    page.locator(".card:has(button) a").first.click()
     page.get_by_role("button", name="Add to basket").click()
     page.get_by_role("link", name="Go to the basket").wait_for()
 

@@ -1,0 +1,154 @@
+"""`python -m deploy.costs [--orders-a-day N]`: what a given traffic needs of Cloudant, from the database calls counted in tests.
+
+`python -m deploy.costs --page` writes deploy/COSTS.md again.
+"""
+
+import argparse
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PAGE = Path(__file__).with_name("COSTS.md")
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Of Cloudant's three classes; a partition query is a read."""
+
+    reads: float = 0
+    globals: float = 0
+    writes: float = 0
+
+    def __add__(self, other: "Calls") -> "Calls":
+        return Calls(self.reads + other.reads, self.globals + other.globals, self.writes + other.writes)
+
+    def times(self, factor: float) -> "Calls":
+        return Calls(self.reads * factor, self.globals * factor, self.writes * factor)
+
+
+# Calls of one request, all services together: tests/journeys/test_costs.py counts them on the running shop.
+REQUESTS = {
+    "category page": Calls(reads=1),
+    "menu": Calls(),
+    "search": Calls(globals=1),
+    "product": Calls(globals=1),
+    "log in": Calls(globals=1),
+    "profile with addresses and basket": Calls(reads=1),
+    "checkout": Calls(reads=1, globals=1, writes=4),
+    "order": Calls(reads=1),
+    "order history": Calls(globals=1),
+}
+# Documents that one order writes until it is delivered, the worker's included; each document in a bulk counts.
+WRITTEN_PER_ORDER = 20
+KEPT_PER_ORDER = 11
+BYTES_PER_DOCUMENT = 1_000  # with its revision and its rows in the indexes
+
+# What happens for each order: one visitor in fifty buys.
+PER_ORDER = {
+    "category page": 150, "menu": 150, "search": 40, "product": 100, "log in": 3,
+    "profile with addresses and basket": 10, "checkout": 1, "order": 6, "order history": 2,
+}  # fmt: skip
+BUSIEST_HOUR = 0.12
+BURST = 2.0
+
+LITE = Calls(20, 5, 10)
+BLOCK = Calls(100, 5, 50)
+SHARD_BYTES = 10e9
+SIZES = (1_000_000, 1_000_000_000)
+
+
+def per_order() -> Calls:
+    """Calls that one order brings with it, browsing included."""
+    total = Calls(writes=WRITTEN_PER_ORDER - REQUESTS["checkout"].writes)
+    for name, times in PER_ORDER.items():
+        total += REQUESTS[name].times(times)
+    return total
+
+
+def a_second(orders_a_day: float) -> Calls:
+    """Calls a second in the busiest minutes."""
+    return per_order().times(orders_a_day * BUSIEST_HOUR / 3600 * BURST)
+
+
+def blocks(needed: Calls) -> int:
+    """Blocks of the Standard plan that hold it."""
+    return max(1, *(math.ceil(need / have) for need, have in zip(_parts(needed), _parts(BLOCK), strict=True)))
+
+
+def shards(orders: float) -> int:
+    """A power of two that keeps each shard of the orders database below its size, at least 2."""
+    return max(2, 2 ** math.ceil(math.log2(orders * KEPT_PER_ORDER * BYTES_PER_DOCUMENT / SHARD_BYTES)))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m deploy.costs", description=__doc__)
+    parser.add_argument("--orders-a-day", type=float, default=1000, metavar="N")
+    parser.add_argument("--page", action="store_true", help="write deploy/COSTS.md")
+    options = parser.parse_args()
+    if options.page:
+        PAGE.write_text(page())
+        return 0
+    needed = a_second(options.orders_a_day)
+    print(f"{options.orders_a_day:,.0f} orders a day need, in the busiest minutes: {_shown(needed)}")
+    print(
+        f"Lite plan: {'enough' if _fits(needed, LITE) else 'not enough'}. Standard plan: {blocks(needed)} blocks."
+    )
+    return 0
+
+
+def page() -> str:
+    return "\n".join([*_introduction(), *_requests(), *_traffic(), *_sizes()]) + "\n"
+
+
+def _introduction() -> Iterator[str]:
+    yield "# What a traffic costs on Cloudant\n"
+    yield "Cloudant sells reads (by id, and partition queries), writes and global queries a second. Written by `python -m deploy.costs --page`"
+    yield "from calls that `tests/journeys/test_costs.py` counts on the running shop; change the traffic in `deploy/costs.py`.\n"
+    yield f"Plans: Lite {_shown(LITE)}; one block of Standard {_shown(BLOCK)}.\n"
+
+
+def _requests() -> Iterator[str]:
+    yield "## Calls of one request\n\n| request | reads | global queries | writes |\n|---|---|---|---|"
+    for name, calls in REQUESTS.items():
+        yield f"| {name} | {calls.reads:g} | {calls.globals:g} | {calls.writes:g} |"
+    yield f"\nAn order writes {WRITTEN_PER_ORDER} documents until it is delivered (the worker's included) and keeps {KEPT_PER_ORDER} of its own."
+
+
+def _traffic() -> Iterator[str]:
+    assumed = ", ".join(f"{times} × {name}" for name, times in PER_ORDER.items())
+    yield f"\n## Traffic\n\nFor each order: {assumed}. The busiest hour holds {BUSIEST_HOUR:.0%} of a day, its busiest minutes {BURST:g} times as much.\n"
+    yield "| orders a day | reads/s | global queries/s | writes/s | Lite plan | Standard blocks |\n|---|---|---|---|---|---|"
+    for orders in (10, 30, 100, 1_000, 10_000, 100_000):
+        need = a_second(orders)
+        lite = "enough" if _fits(need, LITE) else "no"
+        yield f"| {orders:,} | {need.reads:,.1f} | {need.globals:,.1f} | {need.writes:,.1f} | {lite} | {blocks(need)} |"
+    yield "\nGlobal queries decide. A cache before product pages (they carry an ETag) and a longer `MENU_SECONDS` are the first to help."
+
+
+def _sizes() -> Iterator[str]:
+    yield "\n## Shards of the orders database\n\nChosen when it is made, for what it will hold: some 10 GB a shard. A partition query asks one shard, a global query"
+    yield "all of them, so more shards than needed make history and reports dearer.\n\n| orders | documents | size | shards (q) |\n|---|---|---|---|"
+    for orders in SIZES:
+        documents = orders * KEPT_PER_ORDER
+        yield f"| {orders:,} | {documents:,} | {documents * BYTES_PER_DOCUMENT / 1e9:,.0f} GB | {shards(orders)} |"
+    yield "\nA partition holds one order, so none comes near the limit of 10 GB a partition, and there are as many as orders."
+
+
+def _parts(calls: Calls) -> tuple[float, float, float]:
+    return calls.reads, calls.globals, calls.writes
+
+
+def _fits(needed: Calls, plan: Calls) -> bool:
+    return all(need <= have for need, have in zip(_parts(needed), _parts(plan), strict=True))
+
+
+def _shown(calls: Calls) -> str:
+    return (
+        f"{calls.reads:,.3g} reads, {calls.globals:,.3g} global queries, {calls.writes:,.3g} writes a second"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

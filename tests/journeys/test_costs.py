@@ -1,0 +1,130 @@
+"""The cost page's figures: the database calls of each request, all services together, counted on the running shop."""
+
+import re
+import secrets
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pytest
+import requests
+
+from deploy.costs import KEPT_PER_ORDER, PAGE, REQUESTS, WRITTEN_PER_ORDER, Calls, page
+from tests.journeys.shop import Shop
+
+AFTERMATH = "confirmation|release|clear|internal/orders"
+PASSWORD = "a long quiet evening"
+Action = Callable[[], requests.Response]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    shop = Shop(tmp_path_factory.mktemp("costs") / "state", COUCH_URL="", COURIER="manual").start()
+    shop.wait_for("past orders: 300 created")
+    yield shop
+    shop.stop()
+
+
+def counted(shop: Shop) -> Counter:
+    """Calls so far by class, of all services together, without what the worker asks them for."""
+    found: Counter = Counter()
+    for service in ("users", "products", "orders"):
+        text = requests.get(f"{shop.url(service)}/metrics").text
+        for labels, number in re.findall(r"^aisle_database_calls_total\{(.*)\} (\S+)$", text, re.MULTILINE):
+            label = dict(re.findall(r'(\w+)="([^"]*)"', labels))
+            if not re.search(AFTERMATH, label["route"]):
+                found[label["kind"]] += int(float(number))
+    return found
+
+
+def sequence(shop: Shop) -> int:
+    """How often documents were written so far, in all databases."""
+    names = requests.get(f"{shop.couch_url}/_all_dbs").json()
+    infos = [requests.get(f"{shop.couch_url}/{name}").json() for name in names if not name.startswith("_")]
+    return sum(int(str(info["update_seq"]).split("-")[0]) for info in infos)
+
+
+@pytest.fixture(scope="module")
+def actions(shop: Shop) -> dict[str, Action]:
+    """The request of each row of the page, by somebody who is logged in and has ordered before."""
+    users, products, orders = (shop.url(name) for name in ("users", "products", "orders"))
+    account = {"name": "Ada", "email": f"{secrets.token_hex(4)}@example.com", "password": PASSWORD}
+    requests.post(f"{users}/v1/users", json=account)
+    letters = sorted((shop.state / "mail" / "new").iterdir(), key=lambda path: path.stat().st_mtime)
+    token = re.search(r"token=([\w.-]+)", letters[-1].read_text())[1]
+    requests.post(f"{users}/v1/users/verify", json={"token": token})
+    credentials = {name: account[name] for name in ("email", "password")}
+    log_in = lambda: requests.post(f"{users}/v1/sessions", json=credentials)  # noqa: E731
+    me = {"Authorization": f"Bearer {log_in().json()['access_token']}"}
+    address = {"name": "Ada", "address": "1 Mill Lane", "default": True}
+    address_id = requests.post(f"{users}/v1/users/me/addresses", json=address, headers=me).json()["id"]
+    basket = {
+        "items": [{"productid": "p0018", "quantity": 1}, {"productid": "p0020", "quantity": 1}],
+        "address_id": address_id, "payment": {"provider": "sandbox", "token": "tok_ok"},
+    }  # fmt: skip
+
+    def check_out() -> requests.Response:
+        return requests.post(
+            f"{orders}/v1/orders", json=basket, headers={**me, "Idempotency-Key": secrets.token_hex(8)}
+        )
+
+    orderid = check_out().json()["orderid"]
+    category = {"category": "Home#Kitchen#Cook's Knives"}
+    return {
+        "category page": lambda: requests.get(f"{products}/v1/products", params=category),
+        "menu": lambda: requests.get(f"{products}/v1/categories"),
+        "search": lambda: requests.get(f"{products}/v1/products", params={"q": "knife", "facets": "brand"}),
+        "product": lambda: requests.get(f"{products}/v1/products/p0018"),
+        "log in": log_in,
+        "profile with addresses and basket": lambda: requests.get(f"{users}/v1/users/me", headers=me),
+        "checkout": check_out,
+        "order": lambda: requests.get(f"{orders}/v1/orders/{orderid}", headers=me),
+        "order history": lambda: requests.get(f"{orders}/v1/orders", headers=me),
+    }
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_request_costs_what_the_page_says(shop: Shop, actions: dict[str, Action], name: str) -> None:
+    assert actions[name]().ok  # caches of the service are warm, as they are in a running shop
+    before = counted(shop)
+    answer = actions[name]()
+    assert answer.ok, answer.text
+    calls = counted(shop) - before
+    told = REQUESTS[name]
+    assert Calls(calls["partition"] + calls["read"], calls["global"], calls["write"]) == told
+
+
+def test_an_order_writes_as_many_documents_as_the_page_says(shop: Shop, actions: dict[str, Action]) -> None:
+    before = quiet(shop)
+    orderid = actions["checkout"]().json()["orderid"]
+    password = (shop.state / "admin-password").read_text().strip()
+    answer = requests.post(
+        f"{shop.url('users')}/v1/sessions", json={"email": "admin@example.com", "password": password}
+    )
+    admin = {"Authorization": f"Bearer {answer.json()['access_token']}"}
+    courier = {"courier": "Pedal & Post", "courierid": "1"}
+    for step, body in (("dispatch", courier), ("delivery", courier)):
+        done = requests.post(
+            f"{shop.url('orders')}/v1/admin/orders/{orderid}/{step}", json=body, headers=admin
+        )
+        assert done.ok, done.text
+    assert quiet(shop) - before <= WRITTEN_PER_ORDER
+    partition = requests.get(f"{shop.couch_url}/orders/_partition/order{orderid}").json()
+    assert partition["doc_count"] <= KEPT_PER_ORDER
+
+
+def quiet(shop: Shop) -> int:
+    """The sequence when nothing was written for some seconds."""
+    last, calm = sequence(shop), 0
+    for _ in range(60):
+        time.sleep(0.5)
+        now = sequence(shop)
+        calm = calm + 1 if now == last else 0
+        last = now
+        if calm == 6:
+            return now
+    raise AssertionError("documents are written all the time")
+
+
+def test_the_page_is_written_from_the_figures() -> None:
+    assert PAGE.read_text() == page(), "run: python -m deploy.costs --page"

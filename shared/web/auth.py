@@ -4,6 +4,7 @@ Roles and identity come from the token (10 minutes at most), so no handler reads
 """
 
 import hmac
+import logging
 import time
 from collections.abc import Callable, Mapping
 from copy import deepcopy
@@ -15,8 +16,10 @@ from typing import Any
 import jwt
 from flask import current_app, g, request
 
-from shared.errors import Forbidden, Unauthorized
+from shared.errors import AisleError, Forbidden, Unauthorized, Unavailable
 from shared.web.client import ServiceClient
+
+log = logging.getLogger(__name__)
 
 ISSUER = "aisle"
 _ALGORITHMS = ("EdDSA", "RS256")
@@ -41,7 +44,10 @@ class User:
 
 
 class JwksKeys:
-    """Public keys of the users service, fetched when an unknown key id shows up and every ten minutes."""
+    """Public keys of the users service: fetched when an unknown key id shows up and every ten minutes.
+
+    While that service is away the keys already known go on verifying; it is asked again every few seconds at most.
+    """
 
     def __init__(
         self, users_url: str, service_secret: str, *, max_age: float = 600, min_wait: float = 5
@@ -49,21 +55,29 @@ class JwksKeys:
         self._client = ServiceClient(users_url, service_secret)
         self._max_age, self._min_wait = max_age, min_wait
         self._keys: dict[str, Any] = {}
-        self._fetched = float("-inf")
+        self._fetched = self._tried = float("-inf")
         self._lock = Lock()
 
     def __call__(self, kid: str) -> Any | None:
-        """The public key named `kid`, or None. Raises Unavailable when no key is known and users is away."""
-        age = time.monotonic() - self._fetched
-        if age > self._max_age or (kid not in self._keys and age > self._min_wait):
-            self._refresh()
+        """The public key named `kid`, or None when there is none. Raises Unavailable when that cannot be known."""
+        if kid in self._keys and time.monotonic() - self._fetched < self._max_age:
+            return self._keys[kid]
+        with self._lock:
+            if time.monotonic() - self._tried > self._min_wait:
+                self._refresh()
+        if kid not in self._keys and self._fetched < self._tried:
+            raise Unavailable("Log-ins cannot be checked just now; try again shortly.", retry_after=2)
         return self._keys.get(kid)
 
     def _refresh(self) -> None:
-        with self._lock:
-            answer = self._client.get("/.well-known/jwks.json")
-            self._keys = {item["kid"]: jwt.PyJWK.from_dict(item).key for item in answer["keys"]}
-            self._fetched = time.monotonic()
+        self._tried = time.monotonic()
+        try:
+            answer = self._client.get("/.well-known/jwks.json", deadline=2)
+        except AisleError as error:
+            log.warning("the keys of the users service are not to be had: %s", error)
+            return
+        self._keys = {item["kid"]: jwt.PyJWK.from_dict(item).key for item in answer["keys"]}
+        self._fetched = time.monotonic()
 
 
 class Tokens:

@@ -51,6 +51,14 @@ def get_address(tools: Tools, userid: str, key: str) -> tuple[dict[str, Any], Do
     return address_shape(doc, default_address(docs)), doc
 
 
+def get_default(tools: Tools, userid: str) -> tuple[dict[str, Any], Doc]:
+    """The default address and its document. Raises NoSuchAddress when there is no address. 1 partition query."""
+    doc = tools.store.default_address(userid)
+    if doc is None:
+        raise NoSuchAddress("Add an address first.")
+    return address_shape(doc, doc["_id"]), doc
+
+
 def add_address(
     tools: Tools, userid: str, values: dict[str, Any], key: str | None = None
 ) -> tuple[dict[str, Any], Doc]:

@@ -45,6 +45,15 @@ def add_address(values: dict[str, Any]) -> Response:
     )
 
 
+@addresses.get("/default")
+@require_user
+@addresses.response(200, schemas.Address)
+def default_address() -> Response:
+    """The default address"""
+    shape, doc = act.get_default(provided(), current_user().userid)
+    return json_answer(shape, etag=etag_of(doc["_rev"]))
+
+
 @addresses.get("/<string:key>")
 @require_user
 @addresses.response(200, schemas.Address)

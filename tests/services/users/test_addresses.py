@@ -108,6 +108,21 @@ def test_the_list_and_me_cost_one_partition_query(person):
         assert calls(ann.get(path)) == {"partition": 1, "global": 0, "read": 0, "write": 0}
 
 
+def test_the_default_alone_is_one_partition_query(person):
+    ann = person()
+    assert ann.get(f"{PATH}/default").status_code == 404
+    ids = [add(ann, name)["id"] for name in "abc"]
+    for chosen in (None, ids[1], ids[2]):
+        if chosen:
+            ann.patch(f"{PATH}/{chosen}", {"default": True})
+        answer = ann.get(f"{PATH}/default")
+        assert calls(answer) == {"partition": 1, "global": 0, "read": 0, "write": 0}
+        assert [answer.json()] == [item for item in ann.get(PATH).json()["items"] if item["default"]]
+    for gone in (ids[2], ids[1]):
+        ann.delete(f"{PATH}/{gone}")
+        assert [ann.get(f"{PATH}/default").json()] == [item for item in ann.get(PATH).json()["items"] if item["default"]]
+
+
 def test_the_default_rule():
     def address(key, since=""):
         return {"_id": key, "default_since": since}

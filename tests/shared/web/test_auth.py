@@ -1,6 +1,9 @@
 """Who is let in."""
 
+import json
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import jwt
 import pytest
@@ -75,6 +78,70 @@ def test_a_remembered_token_still_expires():
     time.sleep(1.1)
     with pytest.raises(Unauthorized):
         tokens.verify(token)
+
+
+class KeyServer:
+    """Publishes keys at a port that stays the same when it is closed and opened again."""
+
+    def __init__(self) -> None:
+        self.keys: list[SigningKeys] = []
+        self.port, self.asked, self.server = 0, 0, None
+
+    def open(self) -> str:
+        keeper = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                keeper.asked += 1
+                body = json.dumps({"keys": [key for keys in keeper.keys for key in keys.jwks()["keys"]]}).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                """Says nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
+        self.port = self.server.server_port
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{self.port}"
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def new_keys() -> SigningKeys:
+    return SigningKeys(Ed25519PrivateKey.generate(), [], seconds=60)
+
+
+def test_known_keys_go_on_verifying_while_users_is_away():
+    server, first, second = KeyServer(), new_keys(), new_keys()
+    server.keys = [first]
+    tokens = Tokens(JwksKeys(server.open(), "secret", max_age=0, min_wait=0))
+    assert tokens.verify(first.access_token("u1", "s", [])).userid == "u1"
+    server.close()
+    assert tokens.verify(first.access_token("u2", "s", [])).userid == "u2"
+    with pytest.raises(Unavailable):
+        tokens.verify(second.access_token("u3", "s", []))
+    server.keys = [second]
+    server.open()
+    assert tokens.verify(second.access_token("u3", "s", [])).userid == "u3", "a new key is found by its id"
+    with pytest.raises(Unauthorized):
+        tokens.verify(first.access_token("u4", "s", []))
+    server.close()
+
+
+def test_made_up_key_ids_do_not_flood_the_users_service():
+    server, keys = KeyServer(), new_keys()
+    server.keys = [keys]
+    tokens = Tokens(JwksKeys(server.open(), "secret"))
+    for _ in range(20):
+        with pytest.raises(Unauthorized):
+            tokens.verify(new_keys().access_token("u", "s", []))
+    assert server.asked == 1
+    server.close()
 
 
 def test_an_unknown_key_without_the_users_service_is_503_not_401():

@@ -22,7 +22,7 @@ Mapper = Callable[[list[StoredDoc]], list[list[list[tuple[Any, Any]]]]]
 BATCH = 1000
 CHEAP_ROWS = 5000
 _opening = threading.Lock()
-_builders = ThreadPoolExecutor(12, "index-builder")
+_builders = ThreadPoolExecutor(4, "index-builder")
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Views over HTTP: single and multiple queries, global and in a partition, index information and upkeep."""
 
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from .. import auth, finder, searching, views
@@ -8,6 +9,7 @@ from ..errors import CouchError, bad_request, not_found
 from ..http import Request, Response, json_response, raw_json, run_in_thread
 from ..ids import check_partition
 from ..indexing import drop_index, get_index, ready, start_building
+from ..reducers import BuiltIn
 from ..store.indexes import Index
 from ..views import Design, View, ViewQuery
 
@@ -51,7 +53,22 @@ async def post_view(request: Request) -> Response:
 async def respond(request: Request, design: Design, view: View, query: ViewQuery) -> Response:
     views.validate(query, view.reducer is not None, design.partitioned)
     index = await fresh_index(request.db, design, [query])
-    return raw_json(await answered(request.db, index, view, query) + b"\n")
+    if (quick := quick_answer(request.db, index, view, query)) is not None:
+        return raw_json(quick + b"\n")
+    pieces = views.pieces(request.db, index, view, query)
+    first = await run_in_thread(next, pieces)
+    return raw_json(stream(first, pieces))
+
+
+async def stream(first: bytes, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Send what a thread beside the event loop reads; errors of the first piece came before the answer began."""
+    try:
+        yield first
+        while piece := await run_in_thread(next, pieces, b""):
+            yield piece
+        yield b"\n"
+    finally:
+        pieces.close()
 
 
 async def fresh_index(db: Database, design: Design, queries: list[ViewQuery]) -> Index:
@@ -66,13 +83,17 @@ async def fresh_index(db: Database, design: Design, queries: list[ViewQuery]) ->
     return get_index(db, spec)
 
 
-async def answered(db: Database, index: Index, view: View, query: ViewQuery) -> bytes:
-    """Small answers come straight from the event loop, larger ones from a thread beside it."""
-    if not query.reduced or query.grouping is None:
-        quick = views.answer(db, index, view, query, INLINE)
-        if quick is not None:
-            return quick
-    return await run_in_thread(views.answer, db, index, view, query)
+def quick_answer(db: Database, index: Index, view: View, query: ViewQuery) -> bytes | None:
+    """Small answers come straight from the event loop; None for the others."""
+    if query.reduced:
+        built_in = query.grouping is None and isinstance(view.reducer, BuiltIn) and not index.stale
+        return b"".join(views.pieces(db, index, view, query)) if built_in else None
+    return views.small_answer(db, index, view, query, INLINE)
+
+
+async def whole_answer(db: Database, index: Index, view: View, query: ViewQuery) -> bytes:
+    quick = quick_answer(db, index, view, query)
+    return quick if quick is not None else await run_in_thread(b"".join, views.pieces(db, index, view, query))
 
 
 async def post_queries(request: Request) -> Response:
@@ -86,7 +107,7 @@ async def post_queries(request: Request) -> Response:
     parameters = parameters_of(request)
     queries = [query_of(parameters, item, design, view) for item in listed]
     index = await fresh_index(request.db, design, queries)
-    parts = [await answered(request.db, index, view, query) for query in queries]
+    parts = [await whole_answer(request.db, index, view, query) for query in queries]
     results = b"".join(b"\r\n" + part if n == 0 else b",\r\n" + part for n, part in enumerate(parts))
     return raw_json(b'{"results":[' + results + b"\r\n]}\n")
 

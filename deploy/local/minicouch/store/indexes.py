@@ -116,12 +116,13 @@ class Index:
 
     def rows(self, view: int, rng: Range, limit: int | None = None, skip: int = 0) -> list[Row]:
         with self.reading() as db:
-            return rows_in(db, view, rng, limit, skip)
+            return list(scan(db, view, rng, limit, skip))
 
-    def rows_in(
-        self, db: sqlite3.Connection, view: int, rng: Range, limit: int | None = None, skip: int = 0
-    ) -> list[Row]:
-        return rows_in(db, view, rng, limit, skip)
+    def scan(
+        self, db: Connection, view: int, rng: Range, limit: int | None = None, skip: int = 0
+    ) -> Iterator[Row]:
+        """Rows one by one; `db` is from `reading()`, and must stay open."""
+        return scan(db, view, rng, limit, skip)
 
     def count(self, view: int) -> int:
         with self.reading() as db:
@@ -280,7 +281,7 @@ class Index:
         db = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA cache_size = -1000")
+        db.execute("PRAGMA cache_size = -500")
         return db
 
     def _reducer(self, view: int) -> Reducer:
@@ -309,9 +310,9 @@ def shape_of(db: sqlite3.Connection, view: int) -> Shape:
     return Shape(count, False, depth, tuple(orjson.loads(levels)), longest, built)
 
 
-def rows_in(
+def scan(
     db: sqlite3.Connection, view: int, rng: Range, limit: int | None = None, skip: int = 0
-) -> list[Row]:
+) -> Iterator[Row]:
     """The rows of `rng` in its direction."""
     conditions: list[str] = []
     values: list[object] = []
@@ -322,4 +323,4 @@ def rows_in(
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
     order = "key DESC, docid DESC, n" if rng.descending else "key, docid, n"
     sql = f"SELECT key, docid, k, v FROM rows_{view} {where} ORDER BY {order} LIMIT ? OFFSET ?"
-    return db.execute(sql, (*values, -1 if limit is None else limit, skip)).fetchall()
+    return db.execute(sql, (*values, -1 if limit is None else limit, skip))

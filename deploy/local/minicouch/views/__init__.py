@@ -2,19 +2,20 @@
 
 from .design import SIGNATURE, Design, View, filter_by_view, open_design, parse, sources, validate_design
 from .parameters import ViewQuery, body_query, from_body, url_query, validate
-from .query import answer
+from .query import pieces, small_answer
 
 __all__ = [
     "SIGNATURE",
     "Design",
     "View",
     "ViewQuery",
-    "answer",
     "body_query",
     "filter_by_view",
     "from_body",
     "open_design",
     "parse",
+    "pieces",
+    "small_answer",
     "sources",
     "url_query",
     "validate",

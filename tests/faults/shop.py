@@ -1,0 +1,93 @@
+"""The whole shop as processes that can be killed one by one, each started again on its own port with its own data."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from services.orders.documents import DESIGN, SANDBOX_LEDGER
+from services.products.documents import DESIGN as PRODUCTS
+from services.users.documents import DESIGN as USERS
+from shared.couch import Database, Server
+from tests.people import PASSWORD
+from tests.processes import ROOT, Process, free_port, start_minicouch, start_redis, start_service
+from tests.services.worker.processes import FOLLOWER, WORKER
+
+SERVICES = ("users", "products", "orders")
+ADMIN = "admin@example.com"
+SETTINGS = {
+    "AISLE_ENV": "local", "ARGON2_MEMORY_KIB": "64", "ARGON2_PASSES": "1", "MAILS_PER_HOUR": "1000", "ACCESS_LOG": "0",
+    "COURIER_DISPATCH_SECONDS": "0.5", "COURIER_DELIVERY_SECONDS": "0.5", "ATTEMPT_SECONDS": "10", "SWEEP_SECONDS": "3",
+    "SERVICE_SECRET": "a service secret of this test run", "SECRET_KEY": "a secret key of this test run",
+}  # fmt: skip
+
+
+@dataclass
+class BreakableShop:
+    """`kill(name)` and `start(name)` for couch, redis, each service, worker and follower."""
+
+    folder: Path
+    key_file: Path
+    running: dict[str, Process] = field(default_factory=dict)
+    ports: dict[str, int] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def open(self) -> "BreakableShop":
+        """Starts everything, with databases and an admin."""
+        self.ports = {name: free_port() for name in ("couch", "redis", *SERVICES)}
+        password = self.folder / "password"
+        password.write_text(PASSWORD)
+        self.environment = {
+            **SETTINGS, "COUCH_URL": f"http://admin:secret@127.0.0.1:{self.ports['couch']}",
+            "REDIS_URL": f"redis://127.0.0.1:{self.ports['redis']}/0", "MAIL_DIR": str(self.folder / "mail"),
+            "JWT_PRIVATE_KEY_FILE": str(self.key_file), "ADMIN_EMAIL": ADMIN, "ADMIN_PASSWORD_FILE": str(password),
+            **{f"{name.upper()}_URL": f"http://127.0.0.1:{self.ports[name]}" for name in SERVICES},
+        }  # fmt: skip
+        self.start("couch")
+        self.start("redis")
+        self.server().prepare([USERS, PRODUCTS, DESIGN, SANDBOX_LEDGER], progress=lambda line: None)
+        for name in (*SERVICES, "worker", "follower"):
+            self.start(name)
+        command = [sys.executable, "-m", "services.users", "create-admin"]
+        subprocess.run(
+            command, cwd=ROOT, env={**os.environ, **self.environment}, check=True, capture_output=True
+        )
+        return self
+
+    def url(self, service: str) -> str:
+        return self.environment[f"{service.upper()}_URL"]
+
+    def server(self) -> Server:
+        return Server(self.environment["COUCH_URL"], patience=60)
+
+    def orders(self) -> Database:
+        return self.server().open(DESIGN)
+
+    def ledger(self) -> Database:
+        return self.server().open(SANDBOX_LEDGER)
+
+    def kill(self, name: str) -> None:
+        """SIGKILL, to it and its children."""
+        self.running.pop(name).kill()
+
+    def start(self, name: str) -> None:
+        """Starts it where it was; returns when it answers."""
+        if name == "couch":
+            self.running[name], _ = start_minicouch(self.folder / "data", port=self.ports[name])
+        elif name == "redis":
+            self.running[name], _ = start_redis(self.folder, port=self.ports[name])
+        elif name in SERVICES:
+            self.running[name], _ = start_service(name, self._log(name), self.environment, self.ports[name])
+        else:
+            command = [sys.executable, *(WORKER if name == "worker" else FOLLOWER)]
+            self.running[name] = Process(name, command, self._log(name), self.environment)
+
+    def close(self) -> None:
+        for process in self.running.values():
+            process.ask_to_stop()
+        for process in self.running.values():
+            process.kill()
+
+    def _log(self, name: str) -> Path:
+        return self.folder / f"{name}.log"

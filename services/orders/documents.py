@@ -136,6 +136,11 @@ PERSONAL = View(
     "personal", "the documents that still name a person, by user id: what erasing looks for",
     map="function (doc) { if (doc.type === 'customer' && doc.userid && !doc.erased) emit(doc.userid, null); }",
 )  # fmt: skip
+CONFLICTS = View(
+    "conflicts",
+    "documents that diverged replicas wrote differently, for the rules to settle",
+    map="function (doc) { if (doc._conflicts && doc.orderid) emit(null, null); }",
+)
 BOUGHT = View(
     "bought",
     "how many of a product a customer has paid for and kept",
@@ -161,6 +166,7 @@ DESIGN = DatabaseDesign(
         BEST_SELLERS,
         BOUGHT,
         PERSONAL,
+        CONFLICTS,
         FULFILMENT,
         REPORTS,
     ),

@@ -10,7 +10,7 @@ from typing import Any
 from celery import Celery, Task
 from redis import Redis
 
-from services.orders.actions import deadletters, fulfilment, reports, sweeping
+from services.orders.actions import conflicts, deadletters, fulfilment, reports, sweeping
 from services.orders.actions.shop import Shop, open_shop
 from services.orders.settings import Settings
 from shared.errors import AisleError, Unavailable
@@ -21,6 +21,7 @@ from shared.jobs import (
     COMPUTE_REPORT,
     DEEP_SWEEP_ORDERS,
     LONGEST_COUNTDOWN,
+    SETTLE_ORDER_CONFLICTS,
     SWEEP_ORDERS,
     Feed,
     enqueue,
@@ -112,6 +113,10 @@ def register(queue: Celery) -> None:
     @queue.task(name=CATCH_UP, base=base)
     def catch_up(subject: str = "") -> None:
         shop.stores.bulk_reports.catch_up()
+
+    @queue.task(name=SETTLE_ORDER_CONFLICTS, base=base)
+    def conflicts_of_replicas(subject: str = "") -> None:
+        conflicts.settle_conflicts(shop)
 
     @queue.task(name=CLOSE_BOOKS, base=base)
     def close_books(subject: str = "") -> None:

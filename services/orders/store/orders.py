@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from services.orders.documents import (
     BOUGHT,
+    CONFLICTS,
     LINES_OF_AN_ORDER,
     ORDERS_BETWEEN,
     ORDERS_OF_A_CUSTOMER,
@@ -98,6 +99,20 @@ class OrderStore:
         """Whether a customer's payments less returns hold this product. 1 global query."""
         rows = self._database.across_partitions.view(BOUGHT, key=[userid, productid], group=True)
         return bool(rows) and rows[0]["value"] > 0
+
+    def conflicted(self, *, limit: int) -> list[str]:
+        """Ids of documents that diverged replicas wrote differently. 1 global query."""
+        rows = self._database.across_partitions.view(CONFLICTS, limit=limit)
+        return [row["id"] for row in rows]
+
+    def leaves(self, docid: str) -> list[Doc]:
+        """Every live revision of a document."""
+        winner = self._database.get(docid, conflicts=True)
+        others = [self._database.get(docid, rev=rev) for rev in winner.pop("_conflicts", [])]
+        return [winner, *others]
+
+    def remove_revision(self, docid: str, rev: str) -> None:
+        self._database.delete(docid, rev)
 
     def sweep_mark(self) -> str | None:
         """When the oldest order that may be unfinished was placed. 1 read."""

@@ -1,0 +1,43 @@
+"""What holds when two diverged replicas wrote the same document of an order: decided by rule, never by an operator.
+
+Refunds and returns are numbered, so both of two replicas' hold: the one that loses its number gets the next free
+one. Of everything else one stays: an erased person stays erased, a parcel on its way wins over a cancellation,
+else what was written first.
+"""
+
+from typing import Any
+
+from shared.couch import Doc
+
+NUMBERED = ("refund", "return")
+
+
+def settled(leaves: list[Doc]) -> tuple[Doc, list[Doc]]:
+    """(the revision that stays, those that go), the same on every replica that sees these leaves."""
+    ranked = sorted(leaves, key=_rank)
+    return ranked[0], ranked[1:]
+
+
+def renumbered(loser: Doc, stays: Doc, taken: set[int]) -> Doc | None:
+    """A losing refund or return under the next free number; None if nothing of it is lost.
+
+    A refund that follows from a return is made anew for that return's new number.
+    """
+    if loser["type"] not in NUMBERED or _content(loser) == _content(stays):
+        return None
+    if loser["type"] == "refund" and loser["cause"] != "admin":
+        return None
+    number = max(taken | {loser["number"]}) + 1
+    partition = loser["_id"].partition(":")[0]
+    moved = {name: value for name, value in loser.items() if name != "_rev"}
+    return moved | {"_id": f"{partition}:{loser['type']}{number}", "number": number}
+
+
+def _rank(leaf: Doc) -> tuple[Any, ...]:
+    kept_apart = not leaf.get("erased")
+    on_its_way = leaf.get("decision") != "dispatch"
+    return (kept_apart, on_its_way, leaf.get("date", ""), leaf["_rev"])
+
+
+def _content(doc: Doc) -> Doc:
+    return {name: value for name, value in doc.items() if name not in ("_id", "_rev", "date", "number")}

@@ -1,0 +1,109 @@
+"""Two replicas that wrote the same order apart and meet again: settled by rule, to the same end on both."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from services.orders.actions.conflicts import settle_conflicts
+from services.orders.actions.shop import Shop, open_shop
+from services.orders.documents import DESIGN, SANDBOX_LEDGER
+from services.orders.settings import Settings
+from shared.couch import Database, Server
+from shared.settings import load
+from tests.services.orders.test_rules import order_document, paid_order
+
+BASE = {"orderid": "1", "userid": "u", "placed": "2026-03-01T12:00:00.000Z", "currency": "GBP", "schema": 1}
+
+
+@pytest.fixture
+def shop(prepared: Callable, environment: dict[str, str]) -> Shop:
+    prepared(DESIGN, SANDBOX_LEDGER)
+    return open_shop(load(Settings, environment))
+
+
+@pytest.fixture
+def database(server: Server) -> Database:
+    return server.open(DESIGN)
+
+
+def diverge(server: Server, database: Database, *versions: dict[str, Any]) -> None:
+    """Writes each version as the first revision of its own replica, as replication does."""
+    docs = [{**doc, "_rev": f"1-{number:032x}"} for number, doc in enumerate(versions, 1)]
+    server.client.call("post_bulk_docs", db=database.name, bulk_docs={"docs": docs, "new_edits": False})
+
+
+def only(database: Database, docid: str) -> dict[str, Any]:
+    doc = database.get(docid, conflicts=True)
+    assert "_conflicts" not in doc
+    return doc
+
+
+def test_what_each_kind_of_document_becomes(shop: Shop, server: Server, database: Database) -> None:
+    cancel = {
+        **BASE,
+        "_id": "order1:decision",
+        "type": "decision",
+        "decision": "cancel",
+        "reason": "",
+        "by": "u",
+        "date": "2026-03-01T12:01:00.000Z",
+    }
+    dispatch = {**cancel, "decision": "dispatch", "date": "2026-03-01T12:02:00.000Z"}
+    named = {
+        "_id": "order1:customer",
+        "type": "customer",
+        "schema": 1,
+        "orderid": "1",
+        "userid": "u",
+        "name": "Ada",
+        "email": "a@b.c",
+        "deliveryAddress": "x",
+    }
+    erased = {**named, "name": "", "email": "", "deliveryAddress": None, "erased": "2026-03-02T00:00:00.000Z"}
+    early = {
+        **BASE,
+        "_id": "order1:dispatch",
+        "type": "dispatch",
+        "dispatched": True,
+        "courier": "a",
+        "courierid": "1",
+        "payment_date": "2026-03-01T12:00:01.000Z",
+        "date": "2026-03-01T13:00:00.000Z",
+    }
+    late = {**early, "courier": "b", "date": "2026-03-01T14:00:00.000Z"}
+    for versions in ((cancel, dispatch), (erased, named), (late, early)):
+        diverge(server, database, *versions)
+    assert settle_conflicts(shop) == 3
+    assert settle_conflicts(shop) == 0
+    assert only(database, "order1:decision")["decision"] == "dispatch"
+    assert only(database, "order1:customer")["email"] == ""
+    assert only(database, "order1:dispatch")["courier"] == "a"
+
+
+def test_two_refunds_with_one_number_both_hold(shop: Shop, server: Server, database: Database) -> None:
+    order, payment = paid_order()
+    for doc in (order_document(), payment):
+        database.put(doc)
+    refund = {
+        **BASE,
+        "_id": "order1:refund1",
+        "type": "refund",
+        "number": 1,
+        "total": {"amount": 100, "currency": "GBP"},
+        "reason": "a",
+        "cause": "admin",
+        "request": None,
+        "date": "2026-03-01T13:00:00.000Z",
+    }
+    diverge(
+        server,
+        database,
+        refund,
+        {**refund, "total": {"amount": 200, "currency": "GBP"}, "date": "2026-03-01T12:30:00.000Z"},
+    )
+    assert settle_conflicts(shop) == 1
+    assert only(database, "order1:refund1")["total"]["amount"] == 200
+    assert only(database, "order1:refund2")["total"]["amount"] == 100
+    assert settle_conflicts(shop) == 0
+    assert order["orderid"] == "1"

@@ -209,6 +209,28 @@ def test_keys_sort_by_type_then_value(couch: Couch, db: str) -> None:
         assert [row["key"] for row in found] == [key]
 
 
+RAW: list[Any] = [
+    1, 2.5, 10, False, None, True, {"a": 1}, {"a": 2}, {"b": 1}, {"b": 2, "a": 1}, {"b": 2, "c": 2},
+    [], ["a"], ["b"], ["b", "c"], ["b", "c", "a"], "", "A", "B", "a", "aa", "b", "ba",
+]  # fmt: skip
+
+
+def test_raw_collation_compares_terms(couch: Couch, db: str) -> None:
+    fill(couch, db, [{"_id": f"{n:02}", "k": key} for n, key in enumerate(reversed(RAW))])
+    definition = {
+        "map": "function (doc) { emit(doc.k, 1); }",
+        "reduce": "_sum",
+        "options": {"collation": "raw"},
+    }
+    path = design(couch, db, "c", k=definition)
+    rows = couch.get(f"{path}/k?reduce=false").json()["rows"]
+    assert [row["key"] for row in rows] == RAW
+    rows = couch.get(f'{path}/k?reduce=false&startkey="Z"&endkey="a"').json()["rows"]
+    assert [row["key"] for row in rows] == ["a"]
+    groups = couch.get(f'{path}/k?group_level=1&startkey=[]&endkey=["z"]').json()["rows"]
+    assert [(row["key"], row["value"]) for row in groups] == [([], 1), (["a"], 1), (["b"], 3)]
+
+
 def test_included_documents(couch: Couch, db: str) -> None:
     fill(
         couch,

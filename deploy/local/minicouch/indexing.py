@@ -11,7 +11,6 @@ from typing import Any
 
 import orjson
 
-from .collation import sort_key
 from .database import Database
 from .errors import not_found
 from .store import StoredDoc
@@ -149,12 +148,19 @@ def encode(spec: IndexSpec, docs: Sequence[StoredDoc]) -> list[Change]:
     for doc in docs:
         per_view = next(emitted) if doc.id in alive else nothing
         prefix = partition_prefix(doc.id.partition(":")[0]) if spec.partitioned else b""
-        changes.append((doc.id, [[_row(prefix, *row) for row in ordered(rows)] for rows in per_view]))
+        changes.append(
+            (
+                doc.id,
+                [
+                    [
+                        (prefix + view.order.encode(key), orjson.dumps(key), orjson.dumps(value))
+                        for key, value in ordered(rows)
+                    ]
+                    for view, rows in zip(spec.views, per_view, strict=True)
+                ],
+            )
+        )
     return changes
-
-
-def _row(prefix: bytes, key: Any, value: Any) -> tuple[bytes, bytes, bytes]:
-    return prefix + sort_key(key), orjson.dumps(key), orjson.dumps(value)
 
 
 def ordered(rows: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:

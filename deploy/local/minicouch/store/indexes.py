@@ -14,10 +14,24 @@ from pathlib import Path
 import orjson
 
 from ..reducers import Reducer, State
-from . import summaries
-from .summaries import BEGIN, EMPTY, END, END_DOCID, Group, Position, Shape
+from . import blocks, groups, summaries
+from .blocks import BEGIN, EMPTY, END, END_DOCID, Position
+from .groups import EXACT, ICU, Group, KeyOrder, Touched
+from .summaries import Shape
 
-__all__ = ["EMPTY", "END_DOCID", "Change", "Connection", "Index", "Range", "Row", "ViewSpec"]
+__all__ = [
+    "EMPTY",
+    "END_DOCID",
+    "EXACT",
+    "ICU",
+    "KeyOrder",
+    "Change",
+    "Connection",
+    "Index",
+    "Range",
+    "Row",
+    "ViewSpec",
+]
 
 Connection = sqlite3.Connection
 Row = tuple[bytes, str, bytes, bytes]  # key, document id, key JSON, value JSON
@@ -56,6 +70,7 @@ class ViewSpec:
 
     reducer: Reducer | None = None
     summaries: bool = True
+    order: KeyOrder = ICU
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,24 +151,24 @@ class Index:
 
     def reduce(self, db: sqlite3.Connection, view: int, ranges: Sequence[Range]) -> list[State]:
         """One reduction for each range, EMPTY where there is no row; `db` is from `reading()`."""
-        return summaries.reduce_ranges(
-            db, view, self._reducer(view), shape_of(db, view), [rng.bounds for rng in ranges]
-        )
+        depth = shape_of(db, view).depth
+        return blocks.reduce_ranges(db, view, self._reducer(view), depth, [rng.bounds for rng in ranges])
 
     def groups(self, db: sqlite3.Connection, view: int, rng: Range, level: int) -> Iterator[Group]:
         """(key JSON, reduction) of each group of `rng` in order; level 0 groups by the whole key."""
-        shape = shape_of(db, view)
-        return summaries.groups(db, view, self._reducer(view), shape, rng.bounds, level, rng.descending)
+        shape, order = shape_of(db, view), self.views[view].order
+        stored = shape.stored_level(level)
+        return groups.groups(
+            db, view, self._reducer(view), order, shape.depth, stored, rng.bounds, level, rng.descending
+        )
 
     def offset(self, db: sqlite3.Connection, view: int, rng: Range) -> int:
         """How many rows of the view come before `rng`, in its direction."""
         shape = shape_of(db, view)
         lo, hi = rng.bounds
         if rng.descending:
-            return shape.count - (
-                shape.count if rng.hi is None else summaries.rank(db, view, shape.depth, hi)
-            )
-        return 0 if rng.lo is None else summaries.rank(db, view, shape.depth, lo)
+            return shape.count - (shape.count if rng.hi is None else blocks.rank(db, view, shape.depth, hi))
+        return 0 if rng.lo is None else blocks.rank(db, view, shape.depth, lo)
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -182,10 +197,10 @@ class Index:
         """Build the summaries that many changes have left behind, and those whose shape no longer fits."""
         with self._write() as db:
             self._index_by_doc(db)
-            for view in range(len(self.views)):
+            for view, spec in enumerate(self.views):
                 shape = shape_of(db, view)
                 if shape.stale or summaries.outgrown(shape):
-                    self._save(db, view, summaries.rebuild(db, view, self.views[view].reducer, shape.count))
+                    self._save(db, view, summaries.rebuild(db, view, spec.reducer, spec.order, shape.count))
             self.stale = False
         with self._write() as db:
             db.execute("PRAGMA shrink_memory")
@@ -195,8 +210,8 @@ class Index:
         db: sqlite3.Connection,
         view: int,
         spec: ViewSpec,
-        added: list[summaries.Touched],
-        removed: list[summaries.Touched],
+        added: list[Touched],
+        removed: list[Touched],
     ) -> None:
         db.execute("UPDATE views SET count = count + ? WHERE no = ?", (len(added) - len(removed), view))
         if not spec.summaries:
@@ -207,7 +222,7 @@ class Index:
             db.execute("UPDATE views SET stale = 1 WHERE no = ?", (view,))
             self.stale = True
         else:
-            self._save(db, view, summaries.update(db, view, spec.reducer, shape, added, removed))
+            self._save(db, view, summaries.update(db, view, spec.reducer, spec.order, shape, added, removed))
 
     def _save(self, db: sqlite3.Connection, view: int, shape: Shape) -> None:
         db.execute(
@@ -217,12 +232,12 @@ class Index:
 
     def _replace(
         self, db: sqlite3.Connection, view: int, changes: Sequence[Change], fresh: bool
-    ) -> tuple[list[summaries.Touched], list[summaries.Touched]]:
+    ) -> tuple[list[Touched], list[Touched]]:
         wanted = {
             docid: [(key, n, k, v) for n, (key, k, v) in enumerate(per_view[view])]
             for docid, per_view in changes
         }
-        removed: list[summaries.Touched] = []
+        removed: list[Touched] = []
         if not fresh:
             for docid, old in self._rows_of(db, view, list(wanted)).items():
                 if sorted(wanted[docid]) == old:

@@ -9,16 +9,18 @@ import orjson
 
 from .. import javascript
 from ..collation import sort_key
+from ..collation_raw import raw_key
 from ..database import Database
 from ..errors import CouchError, not_found
 from ..indexing import IndexSpec
 from ..reducers import Reducer, built_in
 from ..store import StoredDoc
-from ..store.indexes import FORMAT, ViewSpec
+from ..store.indexes import FORMAT, ICU, KeyOrder, ViewSpec
 from .custom import CustomReduce
 
 BUILT_IN = "_"
 SIGNATURE = "view-"
+RAW = KeyOrder(raw_key)
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class View:
 
     number: int
     reducer: Reducer | None
+    order: KeyOrder
 
 
 @dataclass(frozen=True)
@@ -82,10 +85,8 @@ def parse(ddoc: dict[str, Any], db_partitioned: bool, db: Database | None = None
     views: dict[str, View] = {}
     for number, (name, view) in enumerate(found.items()):
         reduce = view.get("reduce")
-        views[name] = View(
-            number,
-            reducer_for(reduce) if reduce else None,
-        )
+        order = RAW if (view.get("options") or {}).get("collation") == "raw" else ICU
+        views[name] = View(number, reducer_for(reduce) if reduce else None, order)
     design = Design(
         ddoc["_id"],
         ddoc.get("_rev", ""),
@@ -115,7 +116,7 @@ def _spec(
     text = orjson.dumps(definition, option=orjson.OPT_SORT_KEYS)
     return IndexSpec(
         SIGNATURE + hashlib.md5(text, usedforsecurity=False).hexdigest(),
-        tuple(ViewSpec(view.reducer) for view in views.values()),
+        tuple(ViewSpec(view.reducer, order=view.order) for view in views.values()),
         Mapper(
             db,
             ddoc.get("language", "javascript"),

@@ -48,7 +48,7 @@ class Answer:
         self, db: Database, index: Index, view: View, query: ViewQuery, connection: Connection
     ) -> None:
         self._db, self._index, self._view, self._query, self._connection = db, index, view, query, connection
-        self._ranges = ranges_of(query)
+        self._ranges = ranges_of(query, view.order)
         self._stop = None if query.limit is None else query.skip + query.limit
 
     def head(self) -> bytes:

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ..collation import HIGHEST, sort_key
+from ..collation import HIGHEST
 from ..errors import query_parse_error
 from ..indexing import partition_prefix
-from ..store.indexes import END_DOCID, Range
+from ..store.indexes import END_DOCID, KeyOrder, Range
 from .parameters import ABSENT, ViewQuery
 
 NO_MATCH = "No rows can match your key range, reverse your start_key and end_key or set descending="
@@ -16,26 +16,26 @@ def whole_partition(partition: str, descending: bool) -> Range:
     return Range((prefix, ""), (prefix + HIGHEST, ""), descending)
 
 
-def ranges_of(query: ViewQuery) -> list[Range]:
+def ranges_of(query: ViewQuery, order: KeyOrder) -> list[Range]:
     """The ranges to read, in order: one, or one for each of `keys`. Errors: 400 for a range turned round."""
     prefix = partition_prefix(query.partition) if query.partition is not None else b""
     if query.keys is None:
-        return [_range(query, prefix, query.start_key, query.end_key)]
-    return [_range(query, prefix, key, key) for key in key_order(query)]
+        return [_range(query, order, prefix, query.start_key, query.end_key)]
+    return [_range(query, order, prefix, key, key) for key in key_order(query, order)]
 
 
-def key_order(query: ViewQuery) -> list[Any]:
+def key_order(query: ViewQuery, order: KeyOrder) -> list[Any]:
     """`keys` in the order of their rows: backwards when descending, a repeated key at its last place."""
     if query.reduced:
         return query.keys
     keys = query.keys[::-1] if query.descending else query.keys
-    last = {sort_key(key): place for place, key in enumerate(keys)}
-    return sorted(keys, key=lambda key: last[sort_key(key)])
+    last = {order.encode(key): place for place, key in enumerate(keys)}
+    return sorted(keys, key=lambda key: last[order.encode(key)])
 
 
-def _range(query: ViewQuery, prefix: bytes, start: Any, end: Any) -> Range:
-    first = None if start is ABSENT else prefix + sort_key(start)
-    last = None if end is ABSENT else prefix + sort_key(end)
+def _range(query: ViewQuery, order: KeyOrder, prefix: bytes, start: Any, end: Any) -> Range:
+    first = None if start is ABSENT else prefix + order.encode(start)
+    last = None if end is ABSENT else prefix + order.encode(end)
     if first is not None and last is not None and first != last:
         _check_direction(query, first, last)
     if query.descending:

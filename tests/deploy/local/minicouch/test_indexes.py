@@ -9,9 +9,18 @@ import orjson
 import pytest
 
 from deploy.local.minicouch.collation import sort_key
+from deploy.local.minicouch.collation_raw import raw_key
 from deploy.local.minicouch.reducers import built_in
-from deploy.local.minicouch.store import summaries
-from deploy.local.minicouch.store.indexes import EMPTY, END_DOCID, Index, Range, ViewSpec, shape_of
+from deploy.local.minicouch.store.indexes import (
+    EMPTY,
+    END_DOCID,
+    ICU,
+    Index,
+    KeyOrder,
+    Range,
+    ViewSpec,
+    shape_of,
+)
 
 REDUCER = built_in("_sum", sort_key)
 LEVELS = (0, 1, 2, 3, 4, 7)
@@ -179,5 +188,6 @@ def test_rows_of_one_document_and_key_stay_in_one_block(tmp_path: Path) -> None:
 
 def test_prefixes_of_keys_agree() -> None:
     for value in (["a", 1, None], [[1, 2], {"x": 1}], [], "abc", 5, [2**70, "ä"]):
-        key = b"part:" + sort_key(value)
-        assert summaries.prefixes_of(key, value, 3) == [summaries.prefix_of(key, value, n) for n in range(4)]
+        for order in (ICU, KeyOrder(raw_key)):
+            key = b"part:" + order.encode(value)
+            assert order.prefixes(key, value, 3) == [order.prefix(key, value, n) for n in range(4)]

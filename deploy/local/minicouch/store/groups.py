@@ -1,0 +1,254 @@
+"""Group summaries: for array keys the finished reduction of every key prefix, level by level, so that a grouped report
+reads one entry a group. Levels with hardly fewer groups than rows are not kept; those are read from the rows.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import orjson
+
+from ..collation import sort_key
+from ..reducers import Reducer, State
+from ..reducers import Row as ReduceRow
+from .blocks import EMPTY, READ, Position, reduce_ranges
+
+Touched = tuple[bytes, str, bytes]  # key, document id, key JSON
+Group = tuple[bytes, State]  # group's key JSON, reduction
+EXACT = 0
+MAX_LEVELS = 8
+SAFE = 1 << 53
+NUMBER_WIDTH = 9
+
+
+def after(prefix: bytes) -> Position:
+    """The position behind every key that starts with `prefix`."""
+    return (prefix + b"\xff", "")
+
+
+@dataclass(frozen=True)
+class KeyOrder:
+    """How keys become bytes. An array is a tag, its elements' bytes and one closing byte, so its prefixes can be cut."""
+
+    encode: Callable[[Any], bytes]
+
+    def width(self, element: Any) -> int:
+        """How many bytes of a key an array element takes."""
+        kind = type(element)
+        if kind is float or (kind is int and -SAFE < element < SAFE):
+            return NUMBER_WIDTH
+        return len(self.encode(element))
+
+    def prefix(self, key: bytes, value: Any, level: int) -> bytes:
+        """The part of `key` all rows of its group at `level` share; all of it for whole-key groups and short arrays."""
+        if level == EXACT or not isinstance(value, list) or len(value) < level:
+            return key
+        return key[: -sum(map(self.width, value[level:])) - 1]
+
+    def prefixes(self, key: bytes, value: Any, deepest: int) -> list[bytes]:
+        """`prefix` for the levels 0 (EXACT) to `deepest`."""
+        if not isinstance(value, list):
+            return [key] * (deepest + 1)
+        found = [key]
+        widths = list(map(self.width, value))
+        end = len(key) - 1 - sum(widths)
+        for element in widths[:deepest]:
+            end += element
+            found.append(key[:end])
+        return found + [key] * (deepest + 1 - len(found))
+
+
+ICU = KeyOrder(sort_key)
+
+
+def group_key(k: bytes, level: int) -> bytes:
+    if level == EXACT or k[:1] != b"[":
+        return k
+    return orjson.dumps(orjson.loads(k)[:level])
+
+
+def groups(
+    db: sqlite3.Connection,
+    view: int,
+    reducer: Reducer,
+    order: KeyOrder,
+    depth: int,
+    stored: int | None,
+    bounds: tuple[Position, Position],
+    level: int,
+    descending: bool,
+) -> Iterator[Group]:
+    """Every group between the bounds with its reduction; `stored` is the kept level that has them, if any."""
+    if stored is None:
+        yield from _from_rows(db, view, reducer, order, bounds, level, descending)
+        return
+    lo, hi = bounds
+    direction = "DESC" if descending else "ASC"
+    # The group that `lo` falls into starts before it; there is at most one.
+    sql = f"SELECT key FROM groups_{view} WHERE level = ? AND key < ? ORDER BY key DESC LIMIT 1"
+    before = db.execute(sql, (stored, lo[0])).fetchone()
+    first = before[0] if before and after(before[0]) > lo else lo[0]
+    upto = "<=" if hi[1] else "<"
+    sql = f"SELECT key, k, state FROM groups_{view} WHERE level = ? AND key >= ? AND key {upto} ? ORDER BY key {direction}"
+    for key, k, state in db.execute(sql, (stored, first, hi[0])).fetchall():
+        if (key, "") >= lo and after(key) <= hi:
+            yield k, orjson.loads(state)
+            continue
+        cut = (max((key, ""), lo), min(after(key), hi))
+        (part,) = reduce_ranges(db, view, reducer, depth, [cut])
+        if part is not EMPTY:
+            yield k, part
+
+
+def _from_rows(
+    db: sqlite3.Connection,
+    view: int,
+    reducer: Reducer,
+    order: KeyOrder,
+    bounds: tuple[Position, Position],
+    level: int,
+    descending: bool,
+) -> Iterator[Group]:
+    columns = "key DESC, docid DESC, n DESC" if descending else "key, docid, n"
+    sql = (
+        f"SELECT key, docid, k, v FROM rows_{view} WHERE (key, docid) >= (?, ?) AND (key, docid) < (?, ?)"
+        f" ORDER BY {columns}"
+    )
+    cursor = db.execute(sql, (*bounds[0], *bounds[1]))
+    batch: list[tuple[bytes, list[ReduceRow]]] = []
+    held, wanted = 0, 64
+    for _, k, rows in _runs(cursor, order, level):
+        batch.append((k, rows[::-1] if descending else rows))
+        held += len(rows)
+        if held >= wanted:
+            yield from _reduce_batch(reducer, batch, level)
+            batch, held, wanted = [], 0, min(wanted * 4, READ)
+    yield from _reduce_batch(reducer, batch, level)
+
+
+def _runs(
+    cursor: Iterable[tuple[bytes, str, bytes, bytes]], order: KeyOrder, level: int
+) -> Iterator[tuple[bytes, bytes, list[ReduceRow]]]:
+    """(prefix, first key JSON, rows) of each group in a sorted stream of rows."""
+    prefix, first, rows = b"", b"", []
+    for key, run in groupby(cursor, key=lambda row: row[0]):
+        part = [(k, docid, v) for _, docid, k, v in run]
+        own = key if level == EXACT else order.prefix(key, orjson.loads(part[0][0]), level)
+        if rows and own == prefix:
+            rows += part
+            continue
+        if rows:
+            yield prefix, first, rows
+        prefix, first, rows = own, part[0][0], part
+    if rows:
+        yield prefix, first, rows
+
+
+def _reduce_batch(
+    reducer: Reducer, batch: list[tuple[bytes, list[ReduceRow]]], level: int
+) -> Iterator[Group]:
+    for (k, _), state in zip(batch, reducer.reduce([rows for _, rows in batch]), strict=True):
+        yield group_key(k, level), state
+
+
+def build(
+    db: sqlite3.Connection, view: int, reducer: Reducer, order: KeyOrder, count: int
+) -> tuple[tuple[int, ...], int]:
+    """Groups of every level worth keeping, in one pass over the rows. Gives those levels and the longest array."""
+    longest = db.execute(f"SELECT max(json_array_length(CAST(k AS TEXT))) FROM rows_{view}").fetchone()[0]
+    # At and beyond the longest array a group is a whole key, which is level EXACT.
+    deepest = max(0, min(longest - 1, MAX_LEVELS))
+    cursor = db.cursor()
+    cursor.execute(f"SELECT key, docid, k, v FROM rows_{view} ORDER BY key, docid, n")
+    writer = GroupWriter(db, view, reducer, order, deepest, count // 4)
+    batch: list[tuple[bytes, bytes, list[ReduceRow]]] = []
+    held = 0
+    for key, k, rows in _runs(cursor, order, EXACT):
+        batch.append((key, k, rows))
+        held += len(rows)
+        if held >= READ:
+            writer.add(batch)
+            batch, held = [], 0
+    writer.add(batch)
+    writer.flush()
+    return tuple(sorted(writer.levels)), longest
+
+
+class GroupWriter:
+    """Turns exact keys in order into the entries of all levels; a level that grows past `most` is dropped."""
+
+    def __init__(
+        self, db: sqlite3.Connection, view: int, reducer: Reducer, order: KeyOrder, deepest: int, most: int
+    ) -> None:
+        self._db, self._view, self._reducer, self._order, self._most = db, view, reducer, order, most
+        self._deepest = deepest
+        self.levels = set(range(deepest + 1))
+        self._counts = dict.fromkeys(self.levels, 0)
+        self._open: dict[int, tuple[bytes, bytes, list[State]]] = {}
+        self._closed: list[tuple[int, bytes, bytes, list[State]]] = []
+
+    def add(self, batch: list[tuple[bytes, bytes, list[ReduceRow]]]) -> None:
+        states = self._reducer.reduce([rows for _, _, rows in batch])
+        for (key, k, _), state in zip(batch, states, strict=True):
+            prefixes = self._order.prefixes(key, orjson.loads(k), self._deepest)
+            for level in self.levels:
+                current = self._open.get(level)
+                if current and current[0] == prefixes[level]:
+                    current[2].append(state)
+                    continue
+                if current:
+                    self._closed.append((level, *current))
+                self._open[level] = (prefixes[level], k, [state])
+                self._counts[level] += 1
+        self._write()
+
+    def flush(self) -> None:
+        self._closed += [(level, *current) for level, current in self._open.items()]
+        self._open = {}
+        self._write()
+
+    def _write(self) -> None:
+        closed = [entry for entry in self._closed if entry[0] in self.levels]
+        joined = self._reducer.rereduce([entry[3] for entry in closed])
+        self._db.executemany(
+            f"INSERT OR REPLACE INTO groups_{self._view} VALUES (?, ?, ?, ?)",
+            [
+                (level, prefix, group_key(k, level), orjson.dumps(state))
+                for (level, prefix, k, _), state in zip(closed, joined, strict=True)
+            ],
+        )
+        self._closed = []
+        for level in [level for level in self.levels if self._counts[level] > self._most]:
+            self.levels.discard(level)
+            self._open.pop(level, None)
+            self._db.execute(f"DELETE FROM groups_{self._view} WHERE level = ?", (level,))
+
+
+def refresh(
+    db: sqlite3.Connection,
+    view: int,
+    reducer: Reducer,
+    order: KeyOrder,
+    depth: int,
+    levels: Sequence[int],
+    touched: Sequence[Touched],
+) -> None:
+    """Recompute the groups of the kept levels that rows came to or went from; the blocks must be right already."""
+    decoded = [(key, k, orjson.loads(k)) for key, k in {key: k for key, _, k in touched}.items()]
+    dirty: dict[tuple[int, bytes], bytes] = {}
+    for level in levels:
+        for key, k, value in decoded:
+            dirty.setdefault((level, order.prefix(key, value, level)), k)
+    ranges = [((prefix, ""), after(prefix)) for _, prefix in dirty]
+    for ((level, prefix), k), state in zip(
+        dirty.items(), reduce_ranges(db, view, reducer, depth, ranges), strict=True
+    ):
+        if state is EMPTY:
+            db.execute(f"DELETE FROM groups_{view} WHERE level = ? AND key = ?", (level, prefix))
+        else:
+            db.execute(
+                f"INSERT OR REPLACE INTO groups_{view} VALUES (?, ?, ?, ?)",
+                (level, prefix, group_key(k, level), orjson.dumps(state)),
+            )

@@ -15,6 +15,7 @@ from shared.web.client import Answer
 
 IMPORT_SECONDS = 120
 NOBODY = ""
+REVIEWS = 10
 
 
 def segment(value: str) -> str:
@@ -50,6 +51,10 @@ class Products(Client):
     def product(self, productid: str) -> dict:
         return self.http.get(f"/v1/products/{segment(productid)}", token=NOBODY)
 
+    def with_reviews(self, productid: str) -> dict:
+        """The product and its newest `reviews`, in one request."""
+        return self.http.get(f"/v1/products/{segment(productid)}", {"reviews": REVIEWS}, token=NOBODY)
+
     def versioned(self, productid: str) -> tuple[dict, str]:
         """The product and its ETag, for an edit that must not undo somebody else's."""
         answer = self.http.fetch("GET", f"/v1/products/{segment(productid)}", token=NOBODY)
@@ -57,7 +62,7 @@ class Products(Client):
 
     def reviews(self, productid: str, cursor: str = "") -> dict:
         return self.http.get(
-            f"/v1/products/{segment(productid)}/reviews", given(limit=10, cursor=cursor), token=NOBODY
+            f"/v1/products/{segment(productid)}/reviews", given(limit=REVIEWS, cursor=cursor), token=NOBODY
         )
 
     def review(self, token: str, productid: str, body: dict) -> dict:

@@ -36,7 +36,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     settings = {"SAMPLE_SHOP": "true", "COURIER_DISPATCH_SECONDS": "2", "COURIER_DELIVERY_SECONDS": "2"}
     with running_shop(tmp_path_factory.mktemp("browser"), **settings) as running:
         log = running.state / "log"
-        running.launcher.wait_until(lambda: re.search(r"past orders: \d+ created", log.read_text(errors="replace")) is not None)
+        running.launcher.wait_until(
+            lambda: re.search(r"past orders: \d+ created", log.read_text(errors="replace")) is not None
+        )
         yield running
 
 
@@ -62,7 +64,9 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
     opened: list[BrowserContext] = []
     complaints: list[str] = []
 
-    def open_window(*, width: int = 1440, dark: bool = False, javascript: bool = True, state: dict | None = None) -> Page:
+    def open_window(
+        *, width: int = 1440, dark: bool = False, javascript: bool = True, state: dict | None = None
+    ) -> Page:
         context = browser.new_context(
             base_url=base, viewport={"width": width, "height": WIDTHS[width]}, java_script_enabled=javascript,
             color_scheme="dark" if dark else "light", storage_state=state, locale="en-GB",
@@ -70,7 +74,10 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
         context.set_default_timeout(PATIENCE)
         opened.append(context)
         page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
+        page.on(
+            "console",
+            lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None,
+        )
         page.on("pageerror", lambda error: complaints.append(str(error)))
         return page
 

@@ -106,7 +106,9 @@ def test_filters_change_the_list_and_the_address(visit: Visit) -> None:
     page.get_by_label("Sort by").select_option("-price")
     page.wait_for_url(re.compile("sort=-price"))
     assert "brand=" in page.url
-    prices = [float(text.strip("£").replace(",", "")) for text in page.locator(".card .ticket").all_inner_texts()]
+    prices = [
+        float(text.strip("£").replace(",", "")) for text in page.locator(".card .ticket").all_inner_texts()
+    ]
     assert prices == sorted(prices, reverse=True)
     page.go_back()
     page.wait_for_url(lambda url: "sort=-price" not in url)
@@ -181,7 +183,13 @@ def test_the_desk_refunds_and_edits(visit: Visit, keeper: dict, customer: dict) 
 
 def test_an_import_shows_how_far_it_is(visit: Visit, keeper: dict, tmp_path: Path) -> None:
     goods = [
-        {"productid": f"bulk-{number:04d}", "name": f"Bulk é {number}", "taxonomy": ["Bulk"], "price": {"amount": 100, "currency": "GBP"}, "stock": 1}
+        {
+            "productid": f"bulk-{number:04d}",
+            "name": f"Bulk é {number}",
+            "taxonomy": ["Bulk"],
+            "price": {"amount": 100, "currency": "GBP"},
+            "stock": 1,
+        }
         for number in range(1200)
     ]
     lines = [orjson.dumps(each) for each in goods]

@@ -44,8 +44,14 @@ def known(shop, customer: dict) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("who", ["anybody", "customer", "keeper"])
-def test_pages_are_accessible_and_steady(visit: Callable[..., Page], known: dict, customer: dict, keeper: dict, who: str) -> None:
-    paths, state = {"anybody": (PUBLIC, None), "customer": (OWN, customer["cookies"]), "keeper": (DESK, keeper)}[who]
+def test_pages_are_accessible_and_steady(
+    visit: Callable[..., Page], known: dict, customer: dict, keeper: dict, who: str
+) -> None:
+    paths, state = {
+        "anybody": (PUBLIC, None),
+        "customer": (OWN, customer["cookies"]),
+        "keeper": (DESK, keeper),
+    }[who]
     page = visit(width=360, state=state)
     found: list[str] = []
     for path in paths:

@@ -79,6 +79,7 @@ def register_frame(app: Flask) -> None:
         "moment": moment,
         "category_href": taxonomy.href,
         "path": taxonomy.path_of,
+        "opening": opening,
     }
     app.jinja_env.globals |= {
         "asset": asset, "crumbs": taxonomy.crumbs, "csrf_token": csrf_token, "here": here, "image_src": image_src,
@@ -113,6 +114,15 @@ def image_src(product: dict) -> str:
 def with_query(**changes: str) -> str:
     """This page's query string with `changes` made."""
     return f"?{urlencode({**request.args, **changes})}"
+
+
+def opening(text: str, length: int = 600) -> tuple[str, str]:
+    """A long text cut in two, between words; the second part is "" for a short one."""
+    if len(text) <= length * 1.3:
+        return text, ""
+    cut = text.rfind(" ", 0, length)
+    cut = cut if cut > 0 else length
+    return text[:cut], text[cut:].strip()
 
 
 def day(text: str | None) -> str:

@@ -3,7 +3,6 @@
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 
 from services.storefront import forms
-from services.storefront.clients import attempt
 from services.storefront.pages.context import context, services
 from services.storefront.pages.visitor import logged_in, token
 from services.storefront.rules import listing, taxonomy
@@ -97,15 +96,9 @@ def review(productid: str) -> str | Response:
 
 
 def _product_page(productid: str, form: forms.Form) -> str:
-    products = services().products
-    found = services().together(
-        product=lambda: products.product(productid),
-        reviews=attempt(lambda: products.reviews(productid, request.args.get("reviews", "")), None),
-    )
+    cursor = request.args.get("reviews", "")
+    found = services().products.with_reviews(productid)
+    reviews = services().products.reviews(productid, cursor) if cursor else found["reviews"]
     return render_template(
-        "product.html",
-        product=found["product"],
-        reviews=found["reviews"],
-        form=form,
-        may_review=logged_in() is not None,
+        "product.html", product=found, reviews=reviews, form=form, may_review=logged_in() is not None
     )

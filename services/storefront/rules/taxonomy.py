@@ -33,6 +33,11 @@ class Menu:
     def __bool__(self) -> bool:
         return bool(self.departments)
 
+    def largest(self, most: int) -> list[Category]:
+        """The departments that hold the most, in the order of their aisles."""
+        chosen = sorted(self.departments, key=lambda each: -each.count)[:most]
+        return sorted(chosen, key=lambda each: each.number or 0)
+
     def find(self, path: str) -> Category | None:
         level, found = self.departments, None
         for name in path.split(SEPARATOR):

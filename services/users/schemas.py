@@ -249,13 +249,6 @@ class NewStaff(Roles):
     email = email()
 
 
-class FindUser(Shape):
-    class Meta:
-        unknown = ma.EXCLUDE
-
-    email = email()
-
-
 class Closure(Shape):
     reason = Text(1, 500, required=True)
 

@@ -111,10 +111,11 @@ def reset_password(tools: Tools, text: str, password: str) -> None:
     check_password(password, user["email"])
     if token["email"] != user["email"]:
         raise BadToken("This link belongs to an e-mail address that the account has left.")
+    password_hash = tools.passwords.hash(password)
     _use(tools, token)
     moment = timestamp()
     change = {
-        "password": tools.passwords.hash(password),
+        "password": password_hash,
         "password_changed": moment,
         "sessions_from": moment,
         "email_verified": True,
@@ -162,7 +163,7 @@ def change_account(tools: Tools, userid: str, changes: dict[str, Any], user: Doc
             tools,
             changed["name"],
             changed["email"],
-            "Your password was changed, and you were logged out everywhere else.",
+            "Your password was changed, and you were logged out everywhere.",
         )
     return changed
 

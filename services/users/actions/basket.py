@@ -88,12 +88,32 @@ def clear(tools: Tools, userid: str, productids: list[str] | None = None) -> Non
 
 
 def merge_guest(tools: Tools, userid: str, lines: list[dict[str, Any]]) -> None:
-    """At login: what was put aside as a guest joins the basket; merging the same again changes nothing. Unknown products are left out."""
+    """At login: what was put aside as a guest joins the basket; merging the same again changes nothing.
+
+    Unknown products are left out. 1 partition query and 1 write, whatever there is. Raises BasketFull, Unavailable.
+    """
     known = tools.products.lookup([line["productid"] for line in lines])
-    for line in lines:
-        if line["productid"] in known:
-            guest = line["quantity"]
-            _write(tools, userid, line["productid"], lambda own, guest=guest: merged_quantity(own, guest))
+    own = {doc["productid"]: doc for doc in tools.store.some_of(userid, PREFIX)}
+    wanted = {line["productid"]: line["quantity"] for line in lines if line["productid"] in known}
+    if len(own.keys() | wanted.keys()) > MAX_BASKET_LINES:
+        raise BasketFull(f"A basket holds at most {MAX_BASKET_LINES} products.")
+    changed = []
+    for productid, guest in wanted.items():
+        present = own.get(productid)
+        quantity = merged_quantity(present["quantity"] if present else 0, guest)
+        if present is None or quantity != present["quantity"]:
+            changed.append(
+                _line(user_document(userid, PREFIX + productid), userid, productid, quantity, present)
+            )
+    written = tools.store.put_many(changed) if changed else []
+    for doc, row in zip(changed, written, strict=True):
+        if row.error:
+            _write(
+                tools,
+                userid,
+                doc["productid"],
+                lambda own, guest=doc["quantity"]: merged_quantity(own, guest),
+            )
 
 
 def _write(tools: Tools, userid: str, productid: str, quantity_from: Any) -> None:

@@ -43,10 +43,12 @@ def test_staff_comes_and_goes_and_the_trail_shows_it(admin, person, nobody):
     assert (made.status_code, made.json()["roles"]) == (200, ["customer", "staff"])
     staff = log_in(nobody, bob.email)
     assert staff.get(f"/v1/admin/users/{bob.userid}").status_code == 200
+    assert staff.post("/v1/admin/users/lookup", {"email": bob.email}).json()["userid"] == bob.userid
+    assert staff.post("/v1/admin/users/lookup", {"email": f"no.{bob.email}"}).status_code == 404
     assert staff.put(f"/v1/admin/staff/{bob.userid}", {"roles": ["admin"]}).status_code == 403, "staff is not admin"
     assert [each["email"] for each in admin.get("/v1/admin/staff").json()["items"]] == [ADMIN[0], bob.email]
     assert admin.put(f"/v1/admin/staff/{bob.userid}", {"roles": []}).json()["roles"] == ["customer"]
-    assert log_in(nobody, bob.email).get("/v1/admin/users?email=x@example.com").status_code == 403
+    assert log_in(nobody, bob.email).post("/v1/admin/users/lookup", {"email": bob.email}).status_code == 403
     trail = admin.get("/v1/admin/audit?limit=2").json()
     assert [entry["details"]["after"] for entry in trail["items"]] == [["customer"], ["customer", "staff"]]
     assert {(entry["actor"], entry["subject"], entry["action"]) for entry in trail["items"]} == {(admin.userid, bob.userid, "set roles")}

@@ -296,8 +296,11 @@ class Documents:
             if hasattr(handle, "close"):
                 handle.close()
         self.handles.clear()
-        for connection in self._open_readers:
+        # Of a deleted database threads may still be reading: SQLite crashes when a connection is closed under them, so
+        # theirs close when the last reference goes.
+        for connection in () if self.deleted else self._open_readers:
             connection.close()
+        self._open_readers.clear()
         self._writer.close()
         self._log.close()
 

@@ -53,7 +53,11 @@ class WebSettings:
     log_level: str = setting("LOG_LEVEL", "INFO", "level of the JSON log on standard output")
     access_log: bool = setting("ACCESS_LOG", True, "one JSON line per request on standard output")
 
-    otlp_endpoint: str = setting("OTEL_EXPORTER_OTLP_ENDPOINT", "", "OpenTelemetry collector (`http://collector:4318`); empty: no traces")
+    otlp_endpoint: str = setting(
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "",
+        "OpenTelemetry collector (`http://collector:4318`); empty: no traces",
+    )
     trusted_proxies: int = setting("TRUSTED_PROXIES", 0, "how many proxies in front set X-Forwarded-For")
 
     @property

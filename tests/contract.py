@@ -18,7 +18,16 @@ PROMISED = [
     checks.CHECKS.get_one("response_schema_conformance"),
 ]
 """No 5xx, and no answer that its schema does not allow."""
-HOP_BY_HOP = ("connection", "content-length", "expect", "host", "te", "trailer", "transfer-encoding", "upgrade")
+HOP_BY_HOP = (
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+)
 
 
 def keep_contract(
@@ -52,7 +61,9 @@ def _ask(strategy, headers_for: Callable[[Case], dict[str, str]], examples: int)
         for name in [name for name in case.headers or {} if name.lower() in HOP_BY_HOP]:
             del case.headers[name]  # these speak to the HTTP server, not to the service
         response = case.call(headers=headers_for(case), timeout=20)
-        if "x-request-id" in response.headers:  # otherwise the HTTP server refused it and the service never saw it
+        if (
+            "x-request-id" in response.headers
+        ):  # otherwise the HTTP server refused it and the service never saw it
             case.validate_response(response, checks=PROMISED)
 
     ask()

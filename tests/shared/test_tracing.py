@@ -43,7 +43,9 @@ class Collector:
         request = ExportTraceServiceRequest.FromString(body)
         self.raw += body
         for resource in request.resource_spans:
-            name = next(item.value.string_value for item in resource.resource.attributes if item.key == "service.name")
+            name = next(
+                item.value.string_value for item in resource.resource.attributes if item.key == "service.name"
+            )
             self.spans += [(name, span) for scope in resource.scope_spans for span in scope.spans]
 
     def wait_for(self, service: str, name: str):
@@ -81,7 +83,9 @@ def test_a_trace_runs_through_the_services_and_holds_nothing_personal(users_url,
     products = collector.wait_for("products", "GET /v1/internal/users/<userid>/reviews")
     assert export.trace_id == orders.trace_id == products.trace_id
     assert orders.parent_span_id == export.span_id
-    calls = [span for name, span in collector.spans if name == "users" and span.parent_span_id == export.span_id]
+    calls = [
+        span for name, span in collector.spans if name == "users" and span.parent_span_id == export.span_id
+    ]
     assert [span.name for span in calls] == ["couchdb partition"]
     attributes = {item.key: item.value for item in export.attributes}
     assert attributes["http.response.status_code"].int_value == 200

@@ -144,7 +144,9 @@ def log_in(api: Api, email: str, password: str = PASSWORD) -> Person:
     answer = api.post("/v1/sessions", {"email": email, "password": password})
     assert answer.status_code == 200, answer.text
     tokens = answer.json()
-    return Person(api.base, tokens["access_token"], {}, tokens["user"]["userid"], email, tokens["refresh_token"])
+    return Person(
+        api.base, tokens["access_token"], {}, tokens["user"]["userid"], email, tokens["refresh_token"]
+    )
 
 
 def calls(answer: requests.Response) -> dict[str, int]:
@@ -168,7 +170,9 @@ def create_admin(environment, users_url, tmp_path_factory):
 
     def run() -> subprocess.CompletedProcess:
         command = [sys.executable, "-m", "services.users", "create-admin"]
-        return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(
+            command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False
+        )
 
     return run
 

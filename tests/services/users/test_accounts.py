@@ -16,7 +16,12 @@ def register(api, email, password=PASSWORD, **more):
 def test_from_registration_to_me(nobody, email, mail):
     answer = register(nobody, email)
     assert answer.status_code == 201
-    assert answer.json() == {"userid": answer.json()["userid"], "name": "Ann", "email": email, "email_verified": False}
+    assert answer.json() == {
+        "userid": answer.json()["userid"],
+        "name": "Ann",
+        "email": email,
+        "email_verified": False,
+    }
     assert nobody.post("/v1/sessions", {"email": email, "password": PASSWORD}).status_code == 401
     verified = nobody.post("/v1/users/verify", {"token": mail(email)})
     assert (verified.status_code, verified.json()["email_verified"]) == (200, True)
@@ -33,7 +38,9 @@ def test_an_email_has_one_spelling(nobody, email, spelling):
 
 def test_a_hundred_registrations_at_once_make_one_account(nobody, email, database, mail):
     with ThreadPoolExecutor(32) as pool:
-        answers = list(pool.map(lambda number: register(nobody, email, f"password number {number}"), range(100)))
+        answers = list(
+            pool.map(lambda number: register(nobody, email, f"password number {number}"), range(100))
+        )
     made = [number for number, answer in enumerate(answers) if answer.status_code == 201]
     assert len(made) == 1
     assert {answer.status_code for answer in answers} == {201, 409}
@@ -55,7 +62,15 @@ def test_a_crash_between_claim_and_account_heals(nobody, email, database, mail):
 
 
 def test_a_claim_without_any_account_is_taken_over(nobody, email, database, mail):
-    database.put({"_id": claim_id(email), "type": "claim", "schema": 1, "userid": "CRASHED", "claimed": "2026-01-01T00:00:00.000Z"})
+    database.put(
+        {
+            "_id": claim_id(email),
+            "type": "claim",
+            "schema": 1,
+            "userid": "CRASHED",
+            "claimed": "2026-01-01T00:00:00.000Z",
+        }
+    )
     userid = register(nobody, email).json()["userid"]
     assert database.get(claim_id(email))["userid"] == userid
     assert nobody.post("/v1/users/verify", {"token": mail(email)}).status_code == 200
@@ -110,7 +125,9 @@ def test_the_token_itself_is_not_stored(nobody, email, mail, database):
 def test_resend_says_the_same_to_everybody(nobody, email, mail):
     register(nobody, email)
     first = mail(email)
-    known, unknown = (nobody.post("/v1/users/verify/resend", {"email": address}) for address in (email, f"un{email}"))
+    known, unknown = (
+        nobody.post("/v1/users/verify/resend", {"email": address}) for address in (email, f"un{email}")
+    )
     assert (known.status_code, known.content) == (unknown.status_code, unknown.content)
     assert known.status_code == 202
     second = mail(email, after=1)
@@ -120,7 +137,9 @@ def test_resend_says_the_same_to_everybody(nobody, email, mail):
 
 def test_a_password_reset_ends_sessions_and_works_once(nobody, person, mail):
     ann = person()
-    known, unknown = (nobody.post("/v1/password-resets", {"email": address}) for address in (ann.email, f"un{ann.email}"))
+    known, unknown = (
+        nobody.post("/v1/password-resets", {"email": address}) for address in (ann.email, f"un{ann.email}")
+    )
     assert (known.status_code, known.content) == (unknown.status_code, unknown.content)
     assert known.status_code == 202
     token = mail(ann.email, after=1)
@@ -145,7 +164,11 @@ def test_a_new_email_counts_once_verified(nobody, person, mail, email, database)
     ann = person()
     change = {"email": email, "current_password": PASSWORD}
     changed = ann.patch("/v1/users/me", change)
-    assert (changed.status_code, changed.json()["email"], changed.json()["pending_email"]) == (200, ann.email, email)
+    assert (changed.status_code, changed.json()["email"], changed.json()["pending_email"]) == (
+        200,
+        ann.email,
+        email,
+    )
     assert nobody.post("/v1/users/verify", {"token": mail(email)}).json()["email"] == email
     assert log_in(nobody, email).userid == ann.userid
     assert nobody.post("/v1/sessions", {"email": ann.email, "password": PASSWORD}).status_code == 401
@@ -156,7 +179,11 @@ def test_a_new_email_counts_once_verified(nobody, person, mail, email, database)
 
 def test_changing_email_or_password_needs_the_current_password(person, email):
     ann = person()
-    for change in ({"email": email}, {"password": "a new password"}, {"email": email, "current_password": "wrong"}):
+    for change in (
+        {"email": email},
+        {"password": "a new password"},
+        {"email": email, "current_password": "wrong"},
+    ):
         answer = ann.patch("/v1/users/me", change)
         assert (answer.status_code, answer.json()["code"]) == (403, "wrong_password")
     assert ann.patch("/v1/users/me", {"name": "Anna"}).json()["name"] == "Anna"

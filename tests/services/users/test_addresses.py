@@ -120,7 +120,9 @@ def test_the_default_alone_is_one_partition_query(person):
         assert [answer.json()] == [item for item in ann.get(PATH).json()["items"] if item["default"]]
     for gone in (ids[2], ids[1]):
         ann.delete(f"{PATH}/{gone}")
-        assert [ann.get(f"{PATH}/default").json()] == [item for item in ann.get(PATH).json()["items"] if item["default"]]
+        assert [ann.get(f"{PATH}/default").json()] == [
+            item for item in ann.get(PATH).json()["items"] if item["default"]
+        ]
 
 
 def test_the_default_rule():

@@ -28,14 +28,23 @@ def own(tmp_path_factory, environment):
     log = folder / "users.log"
     service, url = start_service("users", log, env)
     parts = {"couch": couch, "redis": redis, "service": service}
-    yield {"api": Api(url), "log": log, "parts": parts, "ports": ports, "folder": folder, "mail": Path(environment["MAIL_DIR"])}
+    yield {
+        "api": Api(url),
+        "log": log,
+        "parts": parts,
+        "ports": ports,
+        "folder": folder,
+        "mail": Path(environment["MAIL_DIR"]),
+    }
     for part in parts.values():
         part.kill()
 
 
 def someone(own, email):
     api = own["api"]
-    assert api.post("/v1/users", {"name": "Zoe Quill", "email": email, "password": PASSWORD}).status_code == 201
+    assert (
+        api.post("/v1/users", {"name": "Zoe Quill", "email": email, "password": PASSWORD}).status_code == 201
+    )
     token = letters_with_token(own["mail"], email)[0].text.split("token=")[1].split()[0]
     assert api.post("/v1/users/verify", {"token": token}).status_code == 200
     return log_in(api, email)
@@ -85,7 +94,15 @@ def test_redis_away_is_503_where_it_is_needed_and_comes_back(own):
     ann = someone(own, "redis@example.com")
     own["parts"]["redis"].kill()
     is_away(*asked(ann, "POST", "/v1/sessions", json={"email": ann.email, "password": PASSWORD}))
-    is_away(*asked(ann, "POST", "/v1/users/me/addresses", json={"name": "n", "address": "a"}, headers={"Idempotency-Key": "k"}))
+    is_away(
+        *asked(
+            ann,
+            "POST",
+            "/v1/users/me/addresses",
+            json={"name": "n", "address": "a"},
+            headers={"Idempotency-Key": "k"},
+        )
+    )
     assert ann.get("/v1/users/me").status_code == 200, "what needs no Redis goes on"
     own["parts"]["redis"], _ = start_redis(own["folder"], port=own["ports"]["redis"])
     until_ready(own["api"])
@@ -99,11 +116,22 @@ def test_the_log_tells_nothing_about_people(own):
     ann.post("/v1/users/me/payment-methods", {"provider": "stripe", "reference": "4242424242424242"})
     api.post("/v1/sessions", {"email": email, "password": "wrong password"})
     api.get(f"/v1/users/{email}/4242424242424242?email={email}&token={ann.token}")
-    api.get("/v1/users/me", headers={"X-Request-ID": email, "Authorization": f"Bearer {ann.token[:-8]}AAAAAAAA"})
+    api.get(
+        "/v1/users/me", headers={"X-Request-ID": email, "Authorization": f"Bearer {ann.token[:-8]}AAAAAAAA"}
+    )
     ann.get(f"/v1/users/me/addresses/{email}")
     time.sleep(0.2)
     log = own["log"].read_text()
-    for secret in (email, "Zoe Quill", "12 Hidden Road", PASSWORD, "4242424242424242", ann.token, ann.token[:40], ann.refresh_token):
+    for secret in (
+        email,
+        "Zoe Quill",
+        "12 Hidden Road",
+        PASSWORD,
+        "4242424242424242",
+        ann.token,
+        ann.token[:40],
+        ann.refresh_token,
+    ):
         assert secret not in log
     lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
     assert any(line.get("route") == "/v1/users/me/addresses" and line["status"] == 201 for line in lines)

@@ -45,7 +45,9 @@ def test_a_line_has_todays_price_and_stock(products, person):
     assert (line["name"], line["quantity"], line["stock"], line["available"]) == ("The kettle", 2, 3, True)
     assert basket.json()["totals"] == [{"amount": 2500, "currency": "GBP"}]
     assert ann.get("/v1/users/me").json()["basket"] == [{"productid": "kettle", "quantity": 2}]
-    assert calls(basket) == {"partition": 1, "global": 0, "read": 0, "write": 0}, "the rest is asked of products"
+    assert calls(basket) == {"partition": 1, "global": 0, "read": 0, "write": 0}, (
+        "the rest is asked of products"
+    )
     products.post("/v1/products/kettle/stock", {"delta": -2, "reason": "broken"})
     assert ann.get(PATH).json()["items"][0]["available"] is False
 
@@ -56,7 +58,11 @@ def test_a_product_that_is_gone_stays_visible_and_costs_nothing(products, person
     ann.put(f"{PATH}/toaster", {"quantity": 1})
     assert products.delete("/v1/products/toaster").status_code == 204
     basket = ann.get(PATH).json()
-    assert (basket["items"][0]["available"], basket["items"][0]["price"], basket["totals"]) == (False, None, [])
+    assert (basket["items"][0]["available"], basket["items"][0]["price"], basket["totals"]) == (
+        False,
+        None,
+        [],
+    )
     assert ann.delete(f"{PATH}/toaster").status_code == 204
     assert ann.get(PATH).json()["items"] == []
 
@@ -76,11 +82,18 @@ def test_all_devices_share_it_and_racing_writers_leave_one_line(products, person
     phone = person()
     laptop = log_in(nobody, phone.email)
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda number: (phone, laptop)[number % 2].put(f"{PATH}/pan", {"quantity": number + 1}), range(4)))
+        answers = list(
+            pool.map(
+                lambda number: (phone, laptop)[number % 2].put(f"{PATH}/pan", {"quantity": number + 1}),
+                range(4),
+            )
+        )
     assert {answer.status_code for answer in answers} <= {200, 409}
     lines = laptop.get(PATH).json()["items"]
     assert len(lines) == 1
-    assert lines[0]["quantity"] in {number + 1 for number, answer in enumerate(answers) if answer.status_code == 200}
+    assert lines[0]["quantity"] in {
+        number + 1 for number, answer in enumerate(answers) if answer.status_code == 200
+    }
 
 
 def test_merging_a_guests_basket_twice_is_merging_it_once(products, person):
@@ -88,11 +101,20 @@ def test_merging_a_guests_basket_twice_is_merging_it_once(products, person):
         sell(products, name)
     ann = person()
     ann.put(f"{PATH}/cup", {"quantity": 3})
-    guest = {"items": [{"productid": "cup", "quantity": 1}, {"productid": "plate", "quantity": 2}, {"productid": "gone", "quantity": 1}]}
+    guest = {
+        "items": [
+            {"productid": "cup", "quantity": 1},
+            {"productid": "plate", "quantity": 2},
+            {"productid": "gone", "quantity": 1},
+        ]
+    }
     for _ in range(2):
         merged = ann.post(PATH, guest)
         assert merged.status_code == 200, merged.text
-        assert {line["productid"]: line["quantity"] for line in merged.json()["items"]} == {"cup": 3, "plate": 2}
+        assert {line["productid"]: line["quantity"] for line in merged.json()["items"]} == {
+            "cup": 3,
+            "plate": 2,
+        }
 
 
 def test_bought_products_leave_and_others_stay(products, person, nobody, environment):
@@ -103,7 +125,9 @@ def test_bought_products_leave_and_others_stay(products, person, nobody, environ
         ann.put(f"{PATH}/{name}", {"quantity": 1})
     headers = {"Authorization": f"Service {environment['SERVICE_SECRET']}"}
     for _ in range(2):
-        cleared = nobody.post(f"/v1/internal/users/{ann.userid}/basket/clear", {"productids": ["fork"]}, headers=headers)
+        cleared = nobody.post(
+            f"/v1/internal/users/{ann.userid}/basket/clear", {"productids": ["fork"]}, headers=headers
+        )
         assert cleared.status_code == 204
     assert [line["productid"] for line in ann.get(PATH).json()["items"]] == ["knife"]
     assert ann.delete(PATH).status_code == 204

@@ -50,7 +50,14 @@ def test_an_account_keeps_every_sides_latest_change(person, database, tools, nob
 def test_an_erasure_wins_over_any_change(person, database, tools):
     ann = person()
     docid = auth_id(ann.userid)
-    erased = {"erasure": "started", "name": "", "email": "", "password": "", "active": False, "erasure_claims": []}
+    erased = {
+        "erasure": "started",
+        "name": "",
+        "email": "",
+        "password": "",
+        "active": False,
+        "erasure_claims": [],
+    }
     diverge(database, docid, {"name": "Later", "updated": "2031-01-01T00:00:00.000Z"}, erased)
     assert settled(database, tools, docid)["name"] == ""
 
@@ -66,9 +73,17 @@ def test_a_session_refreshed_on_both_sides_ends(person, database, tools, nobody)
 
 def test_two_defaults_chosen_apart_are_one(person, database, tools):
     ann = person()
-    ids = [ann.post("/v1/users/me/addresses", {"name": name, "address": "1 street"}).json()["id"] for name in "ab"]
+    ids = [
+        ann.post("/v1/users/me/addresses", {"name": name, "address": "1 street"}).json()["id"]
+        for name in "ab"
+    ]
     docid = f"user{ann.userid}:delivery{ids[0]}"
-    diverge(database, docid, {"default_since": "2030-01-02T00:00:00.000Z"}, {"name": "renamed", "updated": "2030-01-01T00:00:00.000Z"})
+    diverge(
+        database,
+        docid,
+        {"default_since": "2030-01-02T00:00:00.000Z"},
+        {"name": "renamed", "updated": "2030-01-01T00:00:00.000Z"},
+    )
     doc = settled(database, tools, docid)
     assert (doc["name"], doc["default_since"][:4]) == ("renamed", "2030")
     assert [item["default"] for item in ann.get("/v1/users/me/addresses").json()["items"]].count(True) == 1
@@ -77,7 +92,14 @@ def test_two_defaults_chosen_apart_are_one(person, database, tools):
 def test_a_basket_line_is_the_latest_change(person, database, tools):
     ann = person()
     docid = f"user{ann.userid}:basket-kettle"
-    line = {"type": "basketline", "schema": 1, "userid": ann.userid, "productid": "kettle", "quantity": 1, "updated": "2026"}
+    line = {
+        "type": "basketline",
+        "schema": 1,
+        "userid": ann.userid,
+        "productid": "kettle",
+        "quantity": 1,
+        "updated": "2026",
+    }
     database.put({"_id": docid, **line})
     diverge(database, docid, {"quantity": 5, "updated": "2027"}, {"quantity": 2, "updated": "2028"})
     assert settled(database, tools, docid)["quantity"] == 2
@@ -115,7 +137,17 @@ def test_settling_twice_changes_nothing(person, database, tools):
     assert database.get(docid)["_rev"] == first["_rev"]
 
 
-USER = {"_id": "u", "type": "user", "name": "A", "email": "a@x.org", "password": "h", "active": True, "email_verified": True, "roles": ["customer"], "updated": "1"}
+USER = {
+    "_id": "u",
+    "type": "user",
+    "name": "A",
+    "email": "a@x.org",
+    "password": "h",
+    "active": True,
+    "email_verified": True,
+    "roles": ["customer"],
+    "updated": "1",
+}
 
 
 @pytest.mark.parametrize(
@@ -135,7 +167,9 @@ USER = {"_id": "u", "type": "user", "name": "A", "email": "a@x.org", "password":
 def test_the_order_of_versions_never_matters(versions):
     results = [merged(order) for order in permutations(versions)]
     assert all(result == results[0] for result in results)
-    assert merged([results[0], *versions]) == results[0], "replicas that merged apart agree when they meet again"
+    assert merged([results[0], *versions]) == results[0], (
+        "replicas that merged apart agree when they meet again"
+    )
 
 
 def test_on_a_tie_an_account_gets_the_fewer_rights():
@@ -144,5 +178,8 @@ def test_on_a_tie_an_account_gets_the_fewer_rights():
 
 
 def test_the_default_rule_needs_no_flag():
-    docs = [{"_id": "a", "default": True, "default_since": "1"}, {"_id": "b", "default": True, "default_since": "2"}]
+    docs = [
+        {"_id": "a", "default": True, "default_since": "1"},
+        {"_id": "b", "default": True, "default_since": "2"},
+    ]
     assert default_address(docs) == "b"

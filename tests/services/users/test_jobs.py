@@ -25,7 +25,13 @@ def test_expired_tokens_and_sessions_go_and_others_stay(person, nobody, database
     docs = {name: database.partition(key).all(f"{name}-")[0] for name in ("token", "session")}
     for name, doc in docs.items():
         database.put({**doc, "expires": LONG_AGO})
-        database.put({**{k: v for k, v in doc.items() if k != "_rev"}, "_id": f"{key}:{name}-later", "expires": FAR_AHEAD})
+        database.put(
+            {
+                **{k: v for k, v in doc.items() if k != "_rev"},
+                "_id": f"{key}:{name}-later",
+                "expires": FAR_AHEAD,
+            }
+        )
     assert remove_expired(tools) == 2
     assert remove_expired(tools) == 0
     left = [doc["_id"] for doc in database.partition(key).all()]

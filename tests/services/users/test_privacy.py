@@ -78,7 +78,17 @@ def test_what_came_back_from_another_replica_goes_again(person, database, tools)
     ann.delete("/v1/users/me")
     settle_conflicts(tools)
     docid = f"user{ann.userid}:basket-kettle"
-    database.put({"_id": docid, "type": "basketline", "schema": 1, "userid": ann.userid, "productid": "kettle", "quantity": 1, "updated": "2026"})
+    database.put(
+        {
+            "_id": docid,
+            "type": "basketline",
+            "schema": 1,
+            "userid": ann.userid,
+            "productid": "kettle",
+            "quantity": 1,
+            "updated": "2026",
+        }
+    )
     settle_conflicts(tools)
     assert [doc["_id"] for doc in database.partition(f"user{ann.userid}").all()] == [auth_id(ann.userid)]
 

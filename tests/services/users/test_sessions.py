@@ -18,7 +18,12 @@ from tests.services.users.conftest import PASSWORD, Api, log_in
 
 @pytest.fixture(scope="module")
 def users_settings():
-    return {"LOGIN_TRIES_PER_ACCOUNT": "5", "LOGIN_TRIES_PER_ADDRESS": "100000", "ARGON2_MEMORY_KIB": "19456", "ARGON2_PASSES": "2"}
+    return {
+        "LOGIN_TRIES_PER_ACCOUNT": "5",
+        "LOGIN_TRIES_PER_ADDRESS": "100000",
+        "ARGON2_MEMORY_KIB": "19456",
+        "ARGON2_PASSES": "2",
+    }
 
 
 def refresh(api, token):
@@ -30,8 +35,12 @@ def test_a_refresh_token_rotates_and_its_reuse_ends_the_family(nobody, person):
     second = refresh(nobody, ann.refresh_token).json()["refresh_token"]
     third = refresh(nobody, second).json()["refresh_token"]
     assert refresh(nobody, second).status_code == 401
-    assert refresh(nobody, third).status_code == 401, "the thief's or the owner's: nobody can tell, so both end"
-    assert refresh(nobody, log_in(nobody, ann.email).refresh_token).status_code == 200, "another login is another family"
+    assert refresh(nobody, third).status_code == 401, (
+        "the thief's or the owner's: nobody can tell, so both end"
+    )
+    assert refresh(nobody, log_in(nobody, ann.email).refresh_token).status_code == 200, (
+        "another login is another family"
+    )
 
 
 def test_a_refresh_token_raced_by_many_is_used_once(nobody, person):
@@ -72,7 +81,9 @@ def test_failed_logins_answer_alike(nobody, person, email):
     ann, unverified = person(), f"un.{email}"
     nobody.post("/v1/users", {"name": "U", "email": unverified, "password": PASSWORD})
     tries = [(ann.email, "wrong password"), (f"no.{email}", PASSWORD), (unverified, PASSWORD)]
-    answers = [nobody.post("/v1/sessions", {"email": address, "password": password}) for address, password in tries]
+    answers = [
+        nobody.post("/v1/sessions", {"email": address, "password": password}) for address, password in tries
+    ]
     assert {answer.status_code for answer in answers} == {401}
     bodies = [{key: value for key, value in answer.json().items() if key != "instance"} for answer in answers]
     assert bodies[0] == bodies[1] == bodies[2]
@@ -86,7 +97,10 @@ def test_failed_logins_do_the_same_work(nobody, person, email):
         times = []
         for address in addresses:
             began = time.perf_counter()
-            assert nobody.post("/v1/sessions", {"email": address, "password": "wrong password"}).status_code == 401
+            assert (
+                nobody.post("/v1/sessions", {"email": address, "password": "wrong password"}).status_code
+                == 401
+            )
             times.append(time.perf_counter() - began)
         return statistics.median(times)
 
@@ -183,7 +197,10 @@ def test_keys_rotate_without_ending_sessions(tmp_path):
     for keys in (before, after):
         published = jwt.PyJWKSet.from_dict(keys.jwks())
         for token in (old, new):
-            assert jwt.decode(token, published[jwt.get_unverified_header(token)["kid"]].key, ["EdDSA"])["sub"] == "u"
+            assert (
+                jwt.decode(token, published[jwt.get_unverified_header(token)["kid"]].key, ["EdDSA"])["sub"]
+                == "u"
+            )
     assert jwt.get_unverified_header(old)["kid"] != jwt.get_unverified_header(new)["kid"]
 
 

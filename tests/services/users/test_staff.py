@@ -28,7 +28,11 @@ def test_a_key_is_made_once_and_readable_by_its_owner_only(tmp_path):
 
 def test_a_customer_and_nobody_see_no_admin_endpoint(nobody, person, admin):
     ann = person()
-    paths = [rule for rule in nobody.get("/openapi.json").json()["paths"].items() if rule[0].startswith("/v1/admin")]
+    paths = [
+        rule
+        for rule in nobody.get("/openapi.json").json()["paths"].items()
+        if rule[0].startswith("/v1/admin")
+    ]
     assert len(paths) >= 6
     for path, methods in paths:
         for method in methods.keys() & {"get", "post", "put", "delete"}:
@@ -45,14 +49,20 @@ def test_staff_comes_and_goes_and_the_trail_shows_it(admin, person, nobody):
     assert staff.get(f"/v1/admin/users/{bob.userid}").status_code == 200
     assert staff.post("/v1/admin/users/lookup", {"email": bob.email}).json()["userid"] == bob.userid
     assert staff.post("/v1/admin/users/lookup", {"email": f"no.{bob.email}"}).status_code == 404
-    assert staff.put(f"/v1/admin/staff/{bob.userid}", {"roles": ["admin"]}).status_code == 403, "staff is not admin"
+    assert staff.put(f"/v1/admin/staff/{bob.userid}", {"roles": ["admin"]}).status_code == 403, (
+        "staff is not admin"
+    )
     assert [each["email"] for each in admin.get("/v1/admin/staff").json()["items"]] == [ADMIN[0], bob.email]
     assert admin.put(f"/v1/admin/staff/{bob.userid}", {"roles": []}).json()["roles"] == ["customer"]
     assert log_in(nobody, bob.email).post("/v1/admin/users/lookup", {"email": bob.email}).status_code == 403
     trail = admin.get("/v1/admin/audit?limit=2").json()
     assert [entry["details"]["after"] for entry in trail["items"]] == [["customer"], ["customer", "staff"]]
-    assert {(entry["actor"], entry["subject"], entry["action"]) for entry in trail["items"]} == {(admin.userid, bob.userid, "set roles")}
-    assert bob.email not in str(trail), "the trail names people by id, so that erasing one leaves nothing there"
+    assert {(entry["actor"], entry["subject"], entry["action"]) for entry in trail["items"]} == {
+        (admin.userid, bob.userid, "set roles")
+    }
+    assert bob.email not in str(trail), (
+        "the trail names people by id, so that erasing one leaves nothing there"
+    )
 
 
 def test_the_trail_pages_without_gaps(admin, person):
@@ -81,7 +91,10 @@ def test_the_shop_keeps_an_admin(admin):
 
 def test_a_closed_account_cannot_log_in_or_refresh(admin, person, nobody):
     ann = person()
-    assert admin.put(f"/v1/admin/users/{ann.userid}/closure", {"reason": "asked for it"}).json()["active"] is False
+    assert (
+        admin.put(f"/v1/admin/users/{ann.userid}/closure", {"reason": "asked for it"}).json()["active"]
+        is False
+    )
     assert nobody.post("/v1/sessions", {"email": ann.email, "password": PASSWORD}).status_code == 401
     assert nobody.post("/v1/sessions/refresh", {"refresh_token": ann.refresh_token}).status_code == 401
     assert ann.get("/v1/users/me").status_code == 401
@@ -101,7 +114,12 @@ def test_a_failed_action_is_written_down_too(admin, person, database):
 def test_service_endpoints_want_the_service_secret(nobody, person, environment):
     ann = person()
     path = f"/v1/internal/users/{ann.userid}/checkout"
-    for headers in ({}, {"Authorization": "Service wrong"}, {"Authorization": f"Bearer {ann.token}"}, {"Authorization": "Service "}):
+    for headers in (
+        {},
+        {"Authorization": "Service wrong"},
+        {"Authorization": f"Bearer {ann.token}"},
+        {"Authorization": "Service "},
+    ):
         assert nobody.get(path, headers=headers).status_code == 401
     headers = {"Authorization": f"Service {environment['SERVICE_SECRET']}"}
     answer = nobody.get(path, headers=headers)

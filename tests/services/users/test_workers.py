@@ -15,7 +15,9 @@ def users_settings():
 def test_metrics_sum_over_all_workers(nobody):
     for _ in range(40):
         assert nobody.get("/.well-known/jwks.json").status_code == 200
-    found = re.findall(r'aisle_request_seconds_count\{.*jwks.*status="200"\} (\S+)', nobody.get("/metrics").text)
+    found = re.findall(
+        r'aisle_request_seconds_count\{.*jwks.*status="200"\} (\S+)', nobody.get("/metrics").text
+    )
     assert [float(number) for number in found] == [40]
 
 

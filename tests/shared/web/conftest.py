@@ -123,14 +123,25 @@ def keys() -> SigningKeys:
 @pytest.fixture(scope="module")
 def settings(redis_url: str) -> WebSettings:
     return WebSettings(
-        env="local", redis_url=redis_url, secret_key="a key", service_secret="a service secret", users_url="http://127.0.0.1:9"
+        env="local",
+        redis_url=redis_url,
+        secret_key="a key",
+        service_secret="a service secret",
+        users_url="http://127.0.0.1:9",
     )
 
 
 @pytest.fixture(scope="module")
 def app(settings: WebSettings, keys: SigningKeys) -> Flask:
     return create_service(
-        "demo", settings, [things], title="Demo", ready={}, tally=counting, tokens=Tokens(keys.public_key), provides=[]
+        "demo",
+        settings,
+        [things],
+        title="Demo",
+        ready={},
+        tally=counting,
+        tokens=Tokens(keys.public_key),
+        provides=[],
     )
 
 
@@ -151,5 +162,3 @@ def client(app: Flask) -> Iterator[FlaskClient]:
 def bearer(keys: SigningKeys):
     """bearer("staff") -> headers of a user with these roles."""
     return lambda *roles: {"Authorization": f"Bearer {keys.access_token('u1', 's1', list(roles))}"}
-
-

@@ -22,19 +22,36 @@ def test_personal_answers_are_not_cached(client, bearer):
     assert client.get("/v1/things/mine", headers=bearer()).headers["Cache-Control"] == "no-store"
 
 
-@pytest.mark.parametrize(("roles", "status"), [((), 403), (("customer",), 403), (("staff",), 200), (("customer", "admin"), 200)])
+@pytest.mark.parametrize(
+    ("roles", "status"), [((), 403), (("customer",), 403), (("staff",), 200), (("customer", "admin"), 200)]
+)
 def test_roles(client, bearer, roles, status):
     assert client.get("/v1/things/staff", headers=bearer(*roles)).status_code == status
 
 
-@pytest.mark.parametrize("value", ["", "Bearer", "Bearer ", "Bearer x", "Basic dTpw", "Service a service secret", "Bearer a.b.c", "Bearer é"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer x",
+        "Basic dTpw",
+        "Service a service secret",
+        "Bearer a.b.c",
+        "Bearer é",
+    ],
+)
 def test_anything_else_is_401(client, value):
     answer = client.get("/v1/things/mine", headers={"Authorization": value.encode().decode("latin-1")})
     assert answer.status_code == 401
     assert answer.headers["WWW-Authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize("value", ["", "Service", "Service wrong", "Bearer a service secret", "service a service secret", "Service ü"])
+@pytest.mark.parametrize(
+    "value",
+    ["", "Service", "Service wrong", "Bearer a service secret", "service a service secret", "Service ü"],
+)
 def test_services_show_the_secret(client, value):
     headers = {"Authorization": value.encode().decode("latin-1"), "X-Acting-User": "u2"}
     assert client.get("/v1/things/internal", headers=headers).status_code == 401
@@ -47,7 +64,9 @@ def test_a_service_acts_for_a_user(client):
 
 def test_a_client_address_is_believed_only_of_our_services(client):
     def seen(**headers):
-        return client.get("/v1/things/address", headers={k.replace("_", "-"): v for k, v in headers.items()}).json["address"]
+        return client.get(
+            "/v1/things/address", headers={k.replace("_", "-"): v for k, v in headers.items()}
+        ).json["address"]
 
     assert seen() == "127.0.0.1"
     assert seen(X_Forwarded_For="9.9.9.9") == "127.0.0.1"
@@ -57,11 +76,31 @@ def test_a_client_address_is_believed_only_of_our_services(client):
 
 def signed(private, **changes):
     now = int(time.time())
-    claims = {"iss": "aisle", "sub": "u1", "use": "access", "iat": now, "exp": now + 60, "roles": []} | changes
-    return jwt.encode({k: v for k, v in claims.items() if v is not None}, private, "EdDSA", headers={"kid": "k"})
+    claims = {
+        "iss": "aisle",
+        "sub": "u1",
+        "use": "access",
+        "iat": now,
+        "exp": now + 60,
+        "roles": [],
+    } | changes
+    return jwt.encode(
+        {k: v for k, v in claims.items() if v is not None}, private, "EdDSA", headers={"kid": "k"}
+    )
 
 
-@pytest.mark.parametrize("changes", [{"exp": 1}, {"exp": None}, {"iss": "other"}, {"sub": None}, {"use": "refresh"}, {"use": None}, {"iat": None}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"exp": 1},
+        {"exp": None},
+        {"iss": "other"},
+        {"sub": None},
+        {"use": "refresh"},
+        {"use": None},
+        {"iat": None},
+    ],
+)
 def test_claims_that_are_missing_or_wrong_are_refused(changes):
     private = Ed25519PrivateKey.generate()
     tokens = Tokens({"k": private.public_key()}.get)
@@ -93,7 +132,9 @@ class KeyServer:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 keeper.asked += 1
-                body = json.dumps({"keys": [key for keys in keeper.keys for key in keys.jwks()["keys"]]}).encode()
+                body = json.dumps(
+                    {"keys": [key for keys in keeper.keys for key in keys.jwks()["keys"]]}
+                ).encode()
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()

@@ -13,7 +13,11 @@ from shared.web.client import error_from
 from shared.web.logging import redact
 from shared.web.paging import BadCursor, sign, unsign
 
-PLAIN = st.recursive(st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(), lambda inner: st.lists(inner), max_leaves=5)
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
+    lambda inner: st.lists(inner),
+    max_leaves=5,
+)
 
 
 @given(PLAIN, PLAIN)
@@ -26,7 +30,15 @@ def test_a_cursor_of_another_query_key_or_text_is_refused():
     raw = bytearray(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     raw[-1] ^= 1
     changed = base64.urlsafe_b64encode(bytes(raw)).rstrip(b"=").decode()
-    for damaged, query, secret in [(text, "other", "s"), (text, "query", "t"), (changed, "query", "s"), (text[:-4], "query", "s"), ("", "query", "s"), ("é", "query", "s"), ("!!!!", "query", "s")]:
+    for damaged, query, secret in [
+        (text, "other", "s"),
+        (text, "query", "t"),
+        (changed, "query", "s"),
+        (text[:-4], "query", "s"),
+        ("", "query", "s"),
+        ("é", "query", "s"),
+        ("!!!!", "query", "s"),
+    ]:
         with pytest.raises(BadCursor):
             unsign(damaged, query, secret=secret)
     assert unsign(None, "query", secret="s") is None

@@ -78,7 +78,17 @@ def test_405_says_what_is_allowed(client):
     assert {"GET", "POST"} <= set(re.split(r",\s*", client.patch("/v1/things").headers["Allow"]))
 
 
-@pytest.mark.parametrize(("sent", "taken"), [("abc-1", True), ("a" * 64, True), ("a" * 65, False), ("ann@example.com", False), ("a b", False), ("", False)])
+@pytest.mark.parametrize(
+    ("sent", "taken"),
+    [
+        ("abc-1", True),
+        ("a" * 64, True),
+        ("a" * 65, False),
+        ("ann@example.com", False),
+        ("a b", False),
+        ("", False),
+    ],
+)
 def test_a_request_id_is_taken_over_when_it_is_one(client, sent, taken):
     answered = client.get("/v1/things", headers={"X-Request-ID": sent}).headers["X-Request-ID"]
     assert (answered == sent) is taken
@@ -88,7 +98,10 @@ def test_a_request_id_is_taken_over_when_it_is_one(client, sent, taken):
 def test_every_answer_counts_its_database_calls(client):
     for path in ("/v1/things", "/nope", "/health/live"):
         timing = client.get(path).headers["Server-Timing"]
-        assert re.fullmatch(r'partition;dur=0;desc="0", global;dur=0;desc="0", read;dur=0;desc="0", write;dur=0;desc="0"', timing)
+        assert re.fullmatch(
+            r'partition;dur=0;desc="0", global;dur=0;desc="0", read;dur=0;desc="0", write;dur=0;desc="0"',
+            timing,
+        )
 
 
 def test_pages_go_through_everything_once(client):
@@ -130,4 +143,6 @@ def test_the_openapi_page_is_served_with_its_own_assets(client):
     assert "unsafe" not in page.headers["Content-Security-Policy"]
     default = spec.json["paths"]["/v1/things"]["get"]["responses"]["default"]["$ref"]
     assert default == "#/components/responses/DEFAULT_ERROR"
-    assert list(spec.json["components"]["responses"]["DEFAULT_ERROR"]["content"]) == ["application/problem+json"]
+    assert list(spec.json["components"]["responses"]["DEFAULT_ERROR"]["content"]) == [
+        "application/problem+json"
+    ]

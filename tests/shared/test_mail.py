@@ -1,0 +1,126 @@
+"""Letters, into a Maildir and over SMTP to a server that speaks the protocol."""
+
+import email
+import socketserver
+import threading
+from collections.abc import Iterator
+from email.policy import default as POLICY
+
+import pytest
+
+from shared.errors import Unavailable
+from shared.mail import BackgroundMailer, Letter, MaildirMailer, SmtpMailer, open_mailer, read_mail
+from tests.processes import free_port
+
+LETTER = Letter(
+    "ann@example.com",
+    "Grüße & <more>",
+    "Hello Zoë,\n\n1 < 2 & so on.",
+    "https://shop.example/verify?token=a.B_c-d&x=1",
+    "Confirm",
+)
+
+
+class MailServer(socketserver.ThreadingTCPServer):
+    """Takes mail as a small real server does; refuses the first `refuse` letters for the moment."""
+
+    allow_reuse_address = daemon_threads = True
+
+    def __init__(self, refuse: int = 0) -> None:
+        self.letters: list[bytes] = []
+        self.refuse = refuse
+        super().__init__(("127.0.0.1", 0), Conversation)
+        self.url = f"smtp://127.0.0.1:{self.server_address[1]}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Conversation(socketserver.StreamRequestHandler):
+    def handle(self) -> None:
+        self._say("220 here")
+        while line := self.rfile.readline():
+            verb = line[:4].upper()
+            if verb == b"EHLO":
+                self._say("250-here\r\n250 8BITMIME")
+            elif verb == b"MAIL" and self.server.refuse > 0:
+                self.server.refuse -= 1
+                self._say("451 later")
+            elif verb == b"DATA":
+                self._say("354 go on")
+                self.server.letters.append(b"".join(iter(self.rfile.readline, b".\r\n")))
+                self._say("250 taken")
+            elif verb == b"QUIT":
+                self._say("221 bye")
+                return
+            else:
+                self._say("250 ok")
+
+    def _say(self, line: str) -> None:
+        self.wfile.write(line.encode() + b"\r\n")
+
+
+@pytest.fixture
+def mail_server() -> Iterator[MailServer]:
+    with MailServer() as server:
+        yield server
+        server.shutdown()
+
+
+def check(message: email.message.EmailMessage) -> None:
+    assert (message["To"], message["Subject"]) == (LETTER.to, LETTER.subject)
+    text, html = (message.get_body((kind,)).get_content() for kind in ("plain", "html"))
+    assert "Hello Zoë," in text
+    assert LETTER.link in text
+    assert f'<a href="{LETTER.link.replace("&", "&amp;")}">Confirm</a>' in html
+    assert "1 &lt; 2 &amp; so on." in html
+
+
+def test_a_letter_over_smtp(mail_server):
+    SmtpMailer(mail_server.url).send(LETTER)
+    check(email.message_from_bytes(mail_server.letters[0], policy=POLICY))
+
+
+def test_a_letter_in_a_maildir(tmp_path):
+    mailer = MaildirMailer(tmp_path / "deep" / "mail")
+    mailer.send(LETTER)
+    mailer.send(Letter("bob@example.com", "Another", "text"))
+    [received] = read_mail(tmp_path / "deep" / "mail", "ANN@example.com")
+    assert (received.to, received.subject) == (LETTER.to, LETTER.subject)
+    assert LETTER.link in received.text
+    [file] = [path for path in (tmp_path / "deep" / "mail" / "new").iterdir() if b"ann@" in path.read_bytes()]
+    assert LETTER.link in file.read_text(), "whole in the file, for grep"
+    assert len(read_mail(tmp_path / "deep" / "mail")) == 2
+    assert read_mail(tmp_path / "nothing") == []
+
+
+def test_a_subject_cannot_add_headers(tmp_path):
+    MaildirMailer(tmp_path).send(Letter("ann@example.com", "Hello\r\nBcc: eve@example.com", "text"))
+    message = email.message_from_bytes(next((tmp_path / "new").iterdir()).read_bytes(), policy=POLICY)
+    assert message["Bcc"] is None
+    assert message["Subject"] == "Hello Bcc: eve@example.com"
+
+
+def test_no_mail_server_is_unavailable():
+    with pytest.raises(Unavailable):
+        SmtpMailer(f"smtp://127.0.0.1:{free_port()}").send(LETTER)
+
+
+def test_nobody_waits_and_a_refused_letter_is_tried_again(mail_server):
+    mail_server.refuse = 2
+    mailer = BackgroundMailer(SmtpMailer(mail_server.url), pauses=(0.05, 0.05))
+    mailer.send(LETTER)
+    assert mail_server.letters == []
+    mailer.close()
+    assert len(mail_server.letters) == 1
+
+
+def test_what_waits_at_the_end_is_sent(mail_server):
+    mailer = BackgroundMailer(SmtpMailer(mail_server.url))
+    for _ in range(5):
+        mailer.send(LETTER)
+    mailer.close()
+    assert len(mail_server.letters) == 5
+
+
+def test_neither_smtp_nor_maildir_is_an_error():
+    with pytest.raises(ValueError, match="SMTP_URL"):
+        open_mailer()

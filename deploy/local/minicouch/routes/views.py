@@ -51,7 +51,7 @@ async def post_view(request: Request) -> Response:
 
 
 async def respond(request: Request, design: Design, view: View, query: ViewQuery) -> Response:
-    views.validate(query, view.reducer is not None, design.partitioned)
+    checked(request, design, view, query)
     index = await fresh_index(request.db, design, [query])
     if (quick := quick_answer(request.db, index, view, query)) is not None:
         return raw_json(quick + b"\n")
@@ -105,19 +105,27 @@ async def post_queries(request: Request) -> Response:
         raise bad_request("`queries` member must be an array.")
     design, view = opened(request)
     parameters = parameters_of(request)
-    queries = [query_of(parameters, item, design, view) for item in listed]
+    queries = [query_of(request, parameters, item, design, view) for item in listed]
     index = await fresh_index(request.db, design, queries)
     parts = [await whole_answer(request.db, index, view, query) for query in queries]
     results = b"".join(b"\r\n" + part if n == 0 else b",\r\n" + part for n, part in enumerate(parts))
     return raw_json(b'{"results":[' + results + b"\r\n]}\n")
 
 
-def query_of(parameters: dict[str, str], item: Any, design: Design, view: View) -> ViewQuery:
+def query_of(
+    request: Request, parameters: dict[str, str], item: Any, design: Design, view: View
+) -> ViewQuery:
     """One of several queries: the URL's parameters hold for all, its own win."""
     if not isinstance(item, dict):
         raise bad_request("`queries` member must be an array of objects.")
     query = views.url_query(parameters)
     views.from_body(query, item)
+    return checked(request, design, view, query)
+
+
+def checked(request: Request, design: Design, view: View, query: ViewQuery) -> ViewQuery:
+    """Errors: 400 for what the view, the design document or the server's limits do not allow."""
+    query.limit = request.server.config.limited(query.limit, design.partitioned)
     return views.validate(query, view.reducer is not None, design.partitioned)
 
 

@@ -184,6 +184,11 @@ RESERVATIONS_BY_EXPIRY = View(
     "Which reservations end in a stretch of time",
     map='function (doc) { if (doc.type === "reservation") emit(doc.expires, null); }',
 )
+MOVED = View(
+    "moved",
+    "Which products were moved since a moment, and where they came from",
+    map='function (doc) { if (doc.type === "product" && doc.moved_from) emit(doc.edited, doc.moved_from); }',
+)
 CONFLICTS = View(
     "conflicts",
     "Documents that diverged replicas wrote differently, for the rules to settle",
@@ -221,6 +226,6 @@ DESIGN = DatabaseDesign(
     "products",
     (
         BY_NAME, BY_PRICE, BY_RANK, REVIEWS_BY_DATE, REVIEWS_OF_A_PERSON, CATEGORIES, BY_PRODUCTID, LEVELS, RATINGS, BEST_RATED, LOW_STOCK, HELD,
-        RESERVATIONS_BY_EXPIRY, CONFLICTS, SEARCH, SEARCH_IN_CATEGORY,
+        RESERVATIONS_BY_EXPIRY, MOVED, CONFLICTS, SEARCH, SEARCH_IN_CATEGORY,
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from services.products.store import Store, open_server, open_store
 from shared.clock import now
 from shared.couch import UpdateConflict
 from shared.errors import Unavailable
-from shared.jobs import SETTLE_PRODUCT_CONFLICTS, SUM_UP_PRODUCTS, SWEEP_RESERVATIONS
+from shared.jobs import FINISH_MOVES, SETTLE_PRODUCT_CONFLICTS, SUM_UP_PRODUCTS, SWEEP_RESERVATIONS
 from shared.settings import load
 
 PATIENCE = 20.0
@@ -20,6 +20,7 @@ _JOBS: dict[str, Callable[[Store], object]] = {
     SUM_UP_PRODUCTS: upkeep.sum_up,
     SWEEP_RESERVATIONS: lambda store: upkeep.sweep(store, now()),
     SETTLE_PRODUCT_CONFLICTS: upkeep.settle_conflicts,
+    FINISH_MOVES: lambda store: upkeep.finish_moves(store, now()),
 }
 
 

@@ -185,4 +185,6 @@ def _only_place(store: Store, productid: str) -> Doc:
     for doc in left_behind:
         store.catalogue.delete(doc["_id"], doc["_rev"])
         _clear_beside(store, doc["taxonomy"], first["taxonomy"], productid)
+    if left_behind:
+        store.menu.changed()
     return first

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from services.products.actions import catalogue
 from services.products.documents import SETTLEMENT, product_id, settlement_id
 from services.products.rules import ledger, ratings
 from services.products.rules.ledger import Line
@@ -17,6 +18,7 @@ FEED_PAGE = 500
 PAGE = 200
 LOOK_BACK = timedelta(hours=1)
 SETTLE_AFTER = timedelta(seconds=30)
+MOVES_LOOKED_AT = timedelta(days=1)
 _TRIES = 3
 
 
@@ -139,6 +141,15 @@ def settle_conflicts(store: Store) -> int:
     return sum(_settle(store, row["id"], row["key"]) for row in store.catalogue.conflicts(PAGE))
 
 
+def finish_moves(store: Store, now: datetime) -> int:
+    """Takes products out of the category they left when a crash came in between; returns how many there were."""
+    moved = store.catalogue.moved_since(iso(now - MOVES_LOOKED_AT))
+    left_behind = store.catalogue.get_many(list(moved.values()))
+    for doc in left_behind.values():
+        catalogue.finish_moves(store, doc["productid"])
+    return len(left_behind)
+
+
 def _settle(store: Store, docid: str, kind: str) -> int:
     try:
         leaves = store.ledger.leaves(docid)
@@ -148,6 +159,8 @@ def _settle(store: Store, docid: str, kind: str) -> int:
         store.ledger.remove(gone)
         if gone and kind == "movement":
             _correct(store, leaves[0])
+        if gone and kind == "product":
+            refresh(store, [(leaves[0]["taxonomy"], leaves[0]["productid"])])
     except (NoSuchDocument, UpdateConflict):
         return 0
     return len(gone)

@@ -12,6 +12,7 @@ from services.products.documents import (
     CATEGORIES,
     CONFLICTS,
     LOW_STOCK,
+    MOVED,
     SEARCH,
     SEARCH_IN_CATEGORY,
     partition_of,
@@ -127,6 +128,11 @@ class Catalogue:
     def everything(self, limit: int, cursor: str | None) -> Page:
         """All products, category by category. 1 global query a page."""
         return self.subtree((), limit, cursor)
+
+    def moved_since(self, moment: str) -> dict[str, str]:
+        """{document id: the one it replaces} of products that moved since then. 1 global query, for the worker."""
+        rows = self._database.across_partitions.view(MOVED, start=moment)
+        return {row["id"]: row["value"] for row in rows}
 
     def conflicts(self, limit: int) -> list[dict[str, Any]]:
         """Documents with conflicting revisions, {id, key: type, value: revisions}. 1 global query, for the worker."""

@@ -36,7 +36,9 @@ def shops(prepared, service, neighbours) -> list[Shop]:
 
 
 @pytest.mark.parametrize("round_", range(3))
-def test_buyers_at_every_node_and_ten_units(shops: list[Shop], environment: dict[str, str], server: Server, round_: int):
+def test_buyers_at_every_node_and_ten_units(
+    shops: list[Shop], environment: dict[str, str], server: Server, round_: int
+):
     productid = f"rare{round_}"
     shops[0].load([product(productid, stock=10)])
 

@@ -1,0 +1,126 @@
+"""What a crash or a replication leaves half done is finished: by the next request, or by the worker."""
+
+import time
+
+import pytest
+
+from services.products.actions import catalogue, upkeep
+from services.products.actions.upkeep import finish_moves, settle_conflicts
+from services.products.documents import DESIGN, product_id
+from services.products.rules import ledger
+from services.products.rules.ledger import Line
+from services.products.rules.product import document
+from services.products.store import Store
+from services.worker.schedule import TIMETABLE
+from shared.clock import now, timestamp
+from shared.couch import Server
+from shared.jobs import SUM_UP_PRODUCTS
+from tests.services.products.conftest import Shop, open_as_worker, product
+from tests.services.products.test_stock import KITCHEN, level, reserve
+from tests.services.worker.processes import Worker
+
+GARDEN = ["Garden"]
+
+
+@pytest.fixture(scope="module")
+def store(shop: Shop, environment: dict[str, str]) -> Store:
+    return open_as_worker(environment)
+
+
+def replicated(server: Server, doc: dict) -> None:
+    """A revision that another replica wrote arrives."""
+    body = {"docs": [doc], "new_edits": False}
+    server.client.call("post_bulk_docs", db=server.name_of(DESIGN), bulk_docs=body)
+
+
+def half_moved(shop: Shop, store: Store, productid: str) -> None:
+    """The new place is written, the old one not yet gone."""
+    shop.load([product(productid, stock=5)])
+    old = store.catalogue.by_productid(productid)
+    catalogue.move_stock(
+        store, Line(productid, tuple(KITCHEN), 0), Line(productid, tuple(GARDEN), 0), timestamp()
+    )
+    content = product(productid, taxonomy=GARDEN)
+    store.catalogue.put(document(content, timestamp(), stock=5, moved_from=old["_id"]))
+
+
+def test_a_product_in_both_places_is_read_once_and_the_worker_clears_up(shop: Shop, store: Store):
+    half_moved(shop, store, "half")
+    assert shop.ok("/v1/products/half")["taxonomy"] == GARDEN
+    assert [each["taxonomy"] for each in shop.walk(subcategories="true") if each["productid"] == "half"] == [
+        GARDEN
+    ]
+    assert finish_moves(store, now()) == 1
+    assert shop.walk(category="Home#Kitchen") == []
+    assert finish_moves(store, now()) == 0
+    assert level(shop, "half") == 5
+
+
+def test_the_move_can_simply_be_asked_for_again(shop: Shop, store: Store):
+    half_moved(shop, store, "again")
+    assert shop.admin("PUT", "/v1/products/again", product("again", taxonomy=GARDEN)).status == 200
+    assert product_id(KITCHEN, "again") not in store.catalogue.get_many([product_id(KITCHEN, "again")])
+    assert level(shop, "again") == 5
+
+
+def test_stock_on_its_way_to_another_category_is_found_by_the_next_buyer(shop: Shop, store: Store):
+    """The chain is closed here and not yet opened there."""
+    shop.load([product("way", stock=3)])
+    store.ledger.close(Line("way", tuple(KITCHEN), 0), GARDEN, "closing", timestamp())
+    assert store.ledger.chain(GARDEN, "way") == []
+    assert [reserve(shop, f"way{n}", ("way", 1)) for n in range(4)] == [201, 201, 201, 409]
+    assert sum(each["delta"] for each in store.ledger.chain(GARDEN, "way")) == 0
+
+
+def test_a_first_movement_without_its_product_is_taken_up_by_the_next_import(shop: Shop, store: Store):
+    first = ledger.movement(
+        ledger.Head(), "orphan", KITCHEN, 8, ledger.CREATED, "created orphan", timestamp()
+    )
+    store.ledger.write([first])
+    shop.load([product("orphan", stock=8)])
+    assert (shop.ok("/v1/products/orphan")["stock"], level(shop, "orphan")) == (8, 8)
+
+
+def test_of_two_edits_on_two_replicas_the_later_stays(shop: Shop, store: Store, server: Server):
+    shop.load([product("twice", stock=2)])
+    shop.admin("PUT", "/v1/products/twice", product("twice", name="Later"))
+    doc = store.catalogue.by_productid("twice")
+    rival = {
+        **doc,
+        "_rev": "2-ffffffffffffffffffffffffffffffff",
+        "name": "Earlier",
+        "edited": "2020-01-01T00:00:00.000Z",
+        "stock": 99,
+    }
+    replicated(server, {name: value for name, value in rival.items() if not name.startswith("_conflicts")})
+    assert settle_conflicts(store) == 1
+    assert (shop.ok("/v1/products/twice")["name"], shop.ok("/v1/products/twice")["stock"]) == ("Later", 2)
+    assert settle_conflicts(store) == 0
+
+
+def test_sold_wins_over_expired_when_replicas_disagree(shop: Shop, store: Store, server: Server):
+    shop.load([product("both", stock=2)])
+    assert reserve(shop, "both1", ("both", 2), minutes=-1) == 201
+    upkeep.sweep(store, now())
+    settlement = store.ledger.get_many([upkeep.settlement_id(KITCHEN, "both", "both1")]).popitem()[1]
+    replicated(server, {**settlement, "_rev": "1-00000000000000000000000000000000", "outcome": "sold"})
+    upkeep.sweep(store, now() + 2 * upkeep.SETTLE_AFTER)
+    assert level(shop, "both") == 0
+    settle_conflicts(store)
+    assert store.ledger.get_many([settlement["_id"]])[settlement["_id"]]["outcome"] == "sold"
+
+
+def test_a_running_worker_sums_up_what_was_sold(shop: Shop, environment: dict[str, str], tmp_path, prepared):
+    shop.load([product("live", stock=9)])
+    assert any(row.job == SUM_UP_PRODUCTS for row in TIMETABLE)
+    assert reserve(shop, "live1", ("live", 4)) == 201
+    worker = Worker(
+        {**environment, "PRODUCTS_URL": shop.url, "ORDERS_URL": shop.url, "USERS_URL": shop.url}, tmp_path
+    )
+    try:
+        ends = time.monotonic() + 30
+        while shop.ok("/v1/products/live")["stock"] != 5 and time.monotonic() < ends:
+            time.sleep(0.3)
+    finally:
+        worker.stop()
+    assert shop.ok("/v1/products/live")["stock"] == 5

@@ -16,6 +16,7 @@ from .errors import CouchError
 from .faults import Dropped, Faults
 from .http import Request, Response, dumps, json_response
 from .ids import Uuids
+from .jsonp import with_callback
 from .replication import Scheduler
 from .routes import ALLOW, ROUTES, WITHOUT_DATABASE
 from .routes.operations import Updates
@@ -69,6 +70,8 @@ class Server:
                 response = await self._answer(request, scope, receive)
             except CouchError as error:
                 response = error_response(error)
+            if self.config.jsonp and "callback=" in request.query_string:
+                response = with_callback(request, response)
         except asyncio.CancelledError:
             raise
         except Dropped:

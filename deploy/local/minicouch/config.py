@@ -35,6 +35,7 @@ class Config:
     def _read(self) -> None:
         """Settings that every request looks at."""
         self.plus_is_space = self.get("chttpd", "decode_plus_to_space") != "false"
+        self.jsonp = self.get("chttpd", "allow_jsonp") == "true"
         self.users_db = self.get("chttpd_auth", "authentication_db") or "_users"
         self.max_request = int(self.get("chttpd", "max_http_request_size") or 4 << 30)
 

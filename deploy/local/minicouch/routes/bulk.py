@@ -30,10 +30,17 @@ async def bulk_docs(request: Request) -> Response:
     if not isinstance(new_edits, bool):
         raise bad_request("`new_edits` parameter must be a boolean.")
     edits = await _edits(request, body["docs"], new_edits)
+    if body.get("all_or_nothing") is True and new_edits:
+        return json_response([_all_or_nothing(edit) for edit in edits], 417)
     results = await _store(request, edits, new_edits)
     if not new_edits:
         return json_response([result for result in results if "error" in result], 201)
     return raw_json(dumps(results) + b"\n", 201)
+
+
+def _all_or_nothing(edit: Edit) -> dict[str, str]:
+    rev = edit.path[0] if edit.path else "0-"
+    return {"id": edit.id, "rev": rev, "error": "not_implemented", "reason": "all_or_nothing is not supported"}
 
 
 async def _edits(request: Request, docs: list[Any], new_edits: bool) -> list[Edit]:

@@ -226,6 +226,8 @@ def no_local_id(_request: Request) -> Response:
 
 
 def _local_id(request: Request) -> str:
+    if not request.params["docid"]:
+        raise bad_request("Invalid _local document id.")
     return f"_local/{request.params['docid']}"
 
 

@@ -109,12 +109,15 @@ def service(
     When PRODUCTS_URL is in `environment` before, it listens there: so services that need each other can start.
     """
     running: list[Process] = []
+    started: set[str] = set()
     logs = tmp_path_factory.mktemp("services")
 
     def start(name: str, **settings: str) -> str:
-        known = urlsplit(environment.get(f"{name.upper()}_URL", "")).port
+        wanted = environment.get(f"{name.upper()}_URL", "")
+        known = urlsplit(wanted).port if wanted not in started else None
         process, url = start_service(name, logs / f"{name}.log", {**environment, **settings}, port=known)
         running.append(process)
+        started.add(url)
         environment[f"{name.upper()}_URL"] = url
         return url
 

@@ -122,6 +122,11 @@ def build_once(db: Database, signature: str, build: Callable[[], Any]) -> "async
     return task
 
 
+def is_running(db: Database, signature: str) -> bool:
+    task = db.handles.get(("building", signature))
+    return task is not None and not task.done()
+
+
 def _report(task: "asyncio.Future[Any]") -> None:
     """Errors go to those who wait; this keeps the ones nobody waited for from being reported as lost."""
     if not task.cancelled() and task.exception() is not None:

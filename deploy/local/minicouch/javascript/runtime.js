@@ -232,6 +232,13 @@
   for (const name of ["eval", "setTimeout", "clearTimeout", "setInterval", "clearInterval", "SharedArrayBuffer", "Atomics", "WebAssembly"]) {
     delete global[name];
   }
+  // No code from text, neither by eval nor by any kind of function's constructor, as in CouchDB.
+  const blocked = function () { throw new Error("code evaluation is not allowed"); };
+  for (const kind of [function () {}, function* () {}, async function () {}, async function* () {}]) {
+    Object.defineProperty(getPrototypeOf(kind), "constructor", { value: blocked });
+  }
+  blocked.prototype = getPrototypeOf(blocked);
+  global.Function = blocked;
   // The dispatcher below keeps its own copies; a function that swaps these reaches nobody else.
   freeze(JSON);
 

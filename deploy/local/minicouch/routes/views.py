@@ -8,12 +8,13 @@ from ..database import Database
 from ..errors import CouchError, bad_request, not_found
 from ..http import Request, Response, json_response, raw_json, run_in_thread
 from ..ids import check_partition
-from ..indexing import drop_index, get_index, ready, start_building
+from ..indexing import build_once, drop_index, get_index, is_running, ready, start_building
 from ..reducers import BuiltIn
 from ..store.indexes import Index
 from ..views import Design, View, ViewQuery
 
 INLINE = 200
+COMPACTING = "compact "
 
 
 def parameters_of(request: Request) -> dict[str, str]:
@@ -136,7 +137,7 @@ def get_info(request: Request) -> Response:
 
 def index_info(db: Database, design: Design) -> dict[str, Any]:
     index = get_index(db, design.spec) if design.spec else None
-    size = index.size() if index else 0
+    on_disk, active = index.sizes() if index else (0, 0)
     seq = index.seq if index else 0
     pending = max(0, db.update_seq - seq)
     return {
@@ -145,11 +146,11 @@ def index_info(db: Database, design: Design) -> dict[str, Any]:
         "waiting_clients": 0,
         "updater_running": index is not None and index.building.locked(),
         "update_seq": seq,
-        "sizes": {"file": size, "external": size, "active": size},
+        "sizes": {"file": on_disk, "external": active, "active": active},
         "signature": design.spec.signature.removeprefix(views.SIGNATURE) if design.spec else "",
         "purge_seq": 0,
         "language": design.language,
-        "compact_running": False,
+        "compact_running": design.spec is not None and is_running(db, COMPACTING + design.spec.signature),
         "collator_versions": ["153.120"],
     }
 
@@ -171,10 +172,13 @@ def remove_unused(db: Database) -> None:
         drop_index(db, signature)
 
 
-def post_compact(request: Request) -> Response:
+async def post_compact(request: Request) -> Response:
+    """Compact an index beside everything else; `_info` says while it runs."""
     auth.check_database_admin(request.user, request.db.security)
     request.require_json()
-    views.open_design(request.db, request.params["ddoc"])
+    spec = views.open_design(request.db, request.params["ddoc"]).spec
+    if spec is not None:
+        build_once(request.db, COMPACTING + spec.signature, get_index(request.db, spec).compact)
     return json_response({"ok": True}, 202)
 
 

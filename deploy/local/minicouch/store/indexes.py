@@ -170,10 +170,16 @@ class Index:
             return shape.count - (shape.count if rng.hi is None else blocks.rank(db, view, shape.depth, hi))
         return 0 if rng.lo is None else blocks.rank(db, view, shape.depth, lo)
 
-    def size(self) -> int:
-        """Bytes on disk."""
+    def sizes(self) -> tuple[int, int]:
+        """Bytes on disk, and bytes of the pages that hold rows and summaries."""
         names = (self.path, self.path.with_name(self.path.name + "-wal"))
-        return sum(name.stat().st_size for name in names if name.exists())
+        on_disk = sum(name.stat().st_size for name in names if name.exists())
+        with self.reading() as db:
+            pages, free, size = (
+                db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+            )
+            roots = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        return on_disk, max(0, pages - free - roots) * size
 
     # -- writing
 
@@ -204,6 +210,13 @@ class Index:
             self.stale = False
         with self._write() as db:
             db.execute("PRAGMA shrink_memory")
+
+    def compact(self) -> None:
+        """Give back the space of rows that are gone."""
+        with self.building:
+            if self._writer is not None and not self.closed:
+                self._writer.execute("VACUUM")
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _account(
         self,

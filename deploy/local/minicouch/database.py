@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import binascii
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 SLICE = 200
 REVS_LIMIT = 1000
 Result = str | CouchError | None
+SEQ_NODE = b"d\x00\x0dnonode@nohost"
+SEQ_HEAD = b"\x83l\x00\x00\x00\x01h\x03" + SEQ_NODE + b"l\x00\x00\x00\x02a\x00n\x04\x00\xff\xff\xff\xffjh\x03"
 
 
 class Database(Documents):
@@ -64,10 +67,16 @@ class Database(Documents):
         return self.setting("revs_limit", REVS_LIMIT)
 
     def seq_string(self, seq: int) -> str:
-        return f"{seq}-{base64.urlsafe_b64encode(bytes.fromhex(self.uuid)).decode().rstrip('=')}"
+        """`N-opaque`; the opaque part is what CouchDB packs there, an Erlang term naming node, range, sequence and uuid."""
+        term = b"%sb%s%s" % (SEQ_HEAD, seq.to_bytes(4, "big"), self._seq_tail)
+        return f"{seq}-{base64.urlsafe_b64encode(term).decode().rstrip('=')}"
+
+    @functools.cached_property
+    def _seq_tail(self) -> bytes:
+        return b"m\x00\x00\x00\x08" + self.uuid[:8].encode() + SEQ_NODE + b"j"
 
     def parse_seq(self, value: Any) -> int:
-        """A sequence a client sends back; 0 for one of another (recreated) database. Errors: 400."""
+        """A sequence a client sends back; 0 for one of another (recreated) database or server. Errors: 400."""
         if value in (None, "", "0", 0):
             return 0
         if value == "now":
@@ -75,12 +84,12 @@ class Database(Documents):
         number, _, opaque = str(value).strip('"').partition("-")
         try:
             seq = int(number)
-            identity = base64.urlsafe_b64decode(opaque + "==").hex()
+            term = base64.urlsafe_b64decode(opaque + "=" * (-len(opaque) % 4))
         except (ValueError, binascii.Error):
-            identity = ""
-        if len(identity) != len(self.uuid):
+            term = b""
+        if not term.startswith(b"\x83"):
             raise bad_request("Malformed sequence supplied in 'since' parameter.")
-        return min(seq, self.update_seq) if identity == self.uuid else 0
+        return min(seq, self.update_seq) if term.endswith(self._seq_tail) and seq >= 0 else 0
 
     # writing
 

@@ -117,7 +117,7 @@ def members(db: Database, doc: StoredDoc, flags: set[str]) -> list[bytes]:
     tree = db.tree(doc)
     parts = []
     if "revs" in flags:
-        path = tree.path(doc.rev)
+        path = tree.path(doc.rev)[: db.revs_limit]
         ids = [rev[rev.index("-") + 1 :] for rev in path]
         parts.append(b'"_revisions":' + orjson.dumps({"start": position(doc.rev), "ids": ids}))
     if "revs_info" in flags:

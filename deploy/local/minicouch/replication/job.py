@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 
@@ -22,6 +23,7 @@ COUNTS = (
     "missing_checked", "missing_found", "docs_read", "docs_written", "doc_write_failures", "bulk_get_docs",
     "bulk_get_attempts",
 )  # fmt: skip
+SHORT = ("start_time", "end_time", "docs_read", "docs_written", "doc_write_failures")
 
 
 @dataclass(slots=True)
@@ -71,9 +73,27 @@ class Request:
         )
 
 
+def filter_source(request: Request, source: Peer) -> str | None:
+    """The filter function's text: a changed one is other work. Errors: PeerError 404."""
+    if request.filter is None or request.filter.startswith("_"):
+        return request.filter
+    design, _, name = request.filter.partition("/")
+    try:
+        found = source.call("GET", f"_design/{quote(design, safe='')}").get("filters", {}).get(name)
+    except PeerError as error:
+        raise PeerError(
+            404,
+            "not_found",
+            f"Couldn't open document `_design/{design}` from source database `{source.url}`: {{error,<<\"{error.error}\">>}}",
+        ) from None
+    if not isinstance(found, str):
+        raise PeerError(404, "not_found", f"`filters.{name}` is missing from `_design/{design}` of {source.url}")
+    return found
+
+
 def replication_id(request: Request, source: Peer, target: Peer, server: str) -> str:
-    """The same for the same work, so that it goes on where it stopped."""
-    which = [request.doc_ids, request.filter, request.query_params, request.selector, request.winning_revs_only]
+    """The same for the same work, so that it goes on where it stopped. Errors: PeerError for a missing filter."""
+    which = [request.doc_ids, filter_source(request, source), request.query_params, request.selector, request.winning_revs_only]
     named = orjson.dumps([server, source.url, target.url, *which], option=orjson.OPT_SORT_KEYS)
     return hashlib.md5(named, usedforsecurity=False).hexdigest()
 
@@ -88,12 +108,14 @@ class Job(threading.Thread):
         target: Peer,
         identity: str,
         finished: Callable[["Job", dict[str, Any] | PeerError], None],
+        user: str | None = None,
     ) -> None:
         super().__init__(daemon=True, name=f"replication-{identity[:8]}")
         self.request = request
         self.source = source
         self.target = target
         self.identity = identity
+        self.user = user
         self.counts = dict.fromkeys(COUNTS, 0)
         self.started = time.time()
         self.pending: int | None = None
@@ -127,7 +149,11 @@ class Job(threading.Thread):
         self.source.open()
         self.target.open(self.request.create_target_params if self.request.create_target else None)
         log, other = (self._checkpoint(peer) for peer in (self.source, self.target))
-        since = self.request.since_seq if self.request.since_seq is not None else common_sequence(log, other)
+        since, before = common_sequence(log, other)
+        if self.request.since_seq is not None:
+            since, before = self.request.since_seq, {}
+        self.counts |= {name: before[name] for name in COUNTS if isinstance(before.get(name), int)}
+        checked = self.counts["missing_checked"]
         start = self.last_seq = since
         entry = {"session_id": uuid.uuid4().hex, "start_time": formatdate(usegmt=True), "start_last_seq": since}
         waited = False
@@ -144,7 +170,7 @@ class Job(threading.Thread):
                 if not self.request.continuous:
                     break
                 waited = True
-        if log.get("history") and not self.counts["missing_checked"] and start not in (0, "0"):
+        if log.get("history") and self.counts["missing_checked"] == checked and start not in (0, "0"):
             return {"ok": True, "no_changes": True} | _shown(log)
         return {"ok": True} | _shown(self._remember(entry, log))
 
@@ -198,8 +224,10 @@ class Job(threading.Thread):
             "session_id": entry["session_id"],
             "source_last_seq": self.last_seq,
             "replication_id_version": 4,
-            "history": history,
         }
+        if self.request.doc_ids is not None:
+            doc |= {name: history[0][name] for name in SHORT}
+        doc["history"] = history
         if self.request.use_checkpoints:
             self.target.call("POST", "_ensure_full_commit", {})
             self.source.put_local(self.identity, doc)
@@ -207,15 +235,15 @@ class Job(threading.Thread):
         return doc
 
 
-def common_sequence(log: dict[str, Any], other: dict[str, Any]) -> Any:
-    """Where two checkpoints agree; 0 when they never did."""
+def common_sequence(log: dict[str, Any], other: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Where two checkpoints agree, and the numbers counted up to there; 0 when they never did."""
     if log.get("session_id") and log.get("session_id") == other.get("session_id"):
-        return log["source_last_seq"]
+        return log["source_last_seq"], (log.get("history") or [{}])[0]
     known = {entry["session_id"] for entry in other.get("history", [])}
     for entry in log.get("history", []):
         if entry["session_id"] in known:
-            return entry["recorded_seq"]
-    return 0
+            return entry["recorded_seq"], entry
+    return 0, {}
 
 
 def _shown(log: dict[str, Any]) -> dict[str, Any]:

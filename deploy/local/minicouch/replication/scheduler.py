@@ -9,6 +9,7 @@ import orjson
 
 from ..database import Database
 from ..errors import CouchError
+from ..http import run_in_thread
 from .job import Job, Request, replication_id
 from .peer import Peer, PeerError
 
@@ -33,9 +34,11 @@ class Scheduler:
         source, target = (Peer(end, self.url, headers) for end in (request.source, request.target))
         return request, source, target, replication_id(request, source, target, self._server_id)
 
-    def start(self, body: dict[str, Any], headers: dict[str, str], docid: str | None = None) -> Job:
+    async def start(
+        self, body: dict[str, Any], headers: dict[str, str], docid: str | None = None, user: str | None = None
+    ) -> Job:
         """Start a job, or find the one that does the same already."""
-        request, source, target, identity = self.prepare(body, headers)
+        request, source, target, identity = await run_in_thread(self.prepare, body, headers)
         running = self.jobs.get(identity)
         if running is not None and running.is_alive():
             return running
@@ -47,6 +50,7 @@ class Scheduler:
             target,
             identity,
             lambda done, result: loop.call_soon_threadsafe(self._finished, done, result, docid),
+            user,
         )
         self.jobs[identity] = job
         job.start()
@@ -116,7 +120,7 @@ class Scheduler:
 
     async def _run(self, database: Database, docid: str, entry: dict[str, Any]) -> None:
         try:
-            job = self.start(entry["asked"], {}, docid)
+            job = await self.start(entry["asked"], {}, docid)
             entry |= {"id": job.identity, "job": job, "state": "running"}
             result = await self.result(job)
             state, fields = "completed", {"_replication_stats": stats(job)}

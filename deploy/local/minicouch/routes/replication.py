@@ -4,8 +4,8 @@ import time
 from typing import Any
 
 from .. import auth
-from ..errors import CouchError, not_found
-from ..http import Request, Response, json_response
+from ..errors import CouchError, not_found, unauthorized
+from ..http import Request, Response, json_response, run_in_thread
 from ..replication import Job, PeerError
 from ..replication.scheduler import stamp, stats
 from .all_docs import parse_count
@@ -21,8 +21,8 @@ async def replicate(request: Request) -> Response:
     scheduler = request.server.scheduler
     try:
         if body.get("cancel") is True:
-            return _cancel(request, body, passed)
-        job = scheduler.start(body, passed)
+            return await _cancel(request, body, passed)
+        job = await scheduler.start(body, passed, user=request.user.name)
         if job.request.continuous:
             return json_response({"ok": True, "_local_id": job.name_shown}, 202)
         return json_response(await scheduler.result(job))
@@ -30,13 +30,19 @@ async def replicate(request: Request) -> Response:
         raise _answer(error) from None
 
 
-def _cancel(request: Request, body: dict[str, Any], passed: dict[str, str]) -> Response:
+async def _cancel(request: Request, body: dict[str, Any], passed: dict[str, str]) -> Response:
     scheduler = request.server.scheduler
     given = body.get("replication_id") or body.get("_local_id") or body.get("id")
-    identity = str(given).partition("+")[0] if given else scheduler.prepare(body, passed)[3]
-    job = scheduler.cancel(identity)
+    if given:
+        identity = str(given).partition("+")[0]
+    else:
+        identity = (await run_in_thread(scheduler.prepare, body, passed))[3]
+    job = scheduler.jobs.get(identity)
     if job is None:
         raise not_found()
+    if not request.is_admin and job.user != request.user.name:
+        raise unauthorized("You may not cancel somebody else's replication")
+    scheduler.cancel(identity)
     return json_response({"ok": True, "_local_id": job.name_shown})
 
 
@@ -121,7 +127,36 @@ def _doc(docid: str, entry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def active_tasks(request: Request) -> Response:
+    auth.check_server_admin(request.user)
+    return json_response([_task(job) for job in request.server.scheduler.jobs.values()])
+
+
+def _task(job: Job) -> dict[str, Any]:
+    numbers = stats(job)
+    return {
+        "node": NODE,
+        "pid": f"<0.{job.native_id}.0>",
+        "process_status": "waiting",
+        "type": "replication",
+        "replication_id": job.name_shown,
+        "source": job.source.url,
+        "target": job.target.url,
+        "continuous": job.request.continuous,
+        "user": job.user,
+        "database": None,
+        "doc_id": None,
+        "through_seq": job.last_seq,
+        "source_seq": job.last_seq,
+        "checkpoint_interval": 0,
+        "started_on": int(job.started),
+        "updated_on": int(time.time()),
+        **{key: value for key, value in numbers.items() if key != "start_time"},
+    }
+
+
 ROUTES = [
+    ("GET", "/_active_tasks", active_tasks, "_active_tasks"),
     ("POST", "/_replicate", replicate, "_replicate"),
     ("GET", "/_scheduler/jobs", jobs, "_scheduler/jobs"),
     ("GET", "/_scheduler/jobs/{job}", one_job, "_scheduler/jobs"),

@@ -123,11 +123,6 @@ def uuids(request: Request) -> Response:
     return Response(200, dumps({"uuids": found}) + b"\n", headers)
 
 
-def active_tasks(request: Request) -> Response:
-    auth.check_server_admin(request.user)
-    return json_response([])
-
-
 def membership(_request: Request) -> Response:
     return json_response({"all_nodes": [NODE], "cluster_nodes": [NODE]})
 
@@ -184,7 +179,6 @@ ROUTES = [
     ("GET", "/_dbs_info", dbs_info, "_dbs_info"),
     ("POST", "/_dbs_info", dbs_info, "_dbs_info"),
     ("GET", "/_uuids", uuids, "_uuids"),
-    ("GET", "/_active_tasks", active_tasks, "_active_tasks"),
     ("GET", "/_membership", membership, "_membership"),
     ("GET", "/_node/{node}", node_name, "_node"),
     ("GET", "/_node/{node}/_config", get_config, "_config"),

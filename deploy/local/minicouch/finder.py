@@ -8,66 +8,19 @@ from typing import Any
 
 import orjson
 
-from . import mango
-from .collation import sort_key
+from . import indexing, mango, scanning, searching, textfind
 from .database import Database
-from .indexing import IndexSpec, catch_up, get_index, partition_prefix
-from .mango import Index, Plan
+from .indexing import IndexSpec, get_index
+from .mango import Index
+from .scanning import Document, Hit, Scan, Stats, is_stale
+from .searching import SearchSpec
 from .store import StoredDoc
-from .store.indexes import Range, ViewSpec
+from .store.indexes import ViewSpec
 
-FIRST_BATCH = 64
-BATCH = 1000
 QUICK_ROWS = 200
 PLANS_KEPT = 256
 NOTHING = b'{"docs":[\r\n]}\r\n\n'
 _INDEXES, _PLANS = "mango indexes", "mango plans"
-_EXACT_OPERATORS = {"$eq", "$lt", "$lte", "$gt", "$gte"}
-Document = dict[str, Any]
-
-
-@dataclass(slots=True)
-class Stats:
-    keys: int = 0
-    docs: int = 0
-    returned: int = 0
-    started: float = 0.0
-    seq: int = 0
-    quorum: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "total_keys_examined": self.keys,
-            "total_docs_examined": 0 if self.quorum else self.docs,
-            "total_quorum_docs_examined": self.docs if self.quorum else 0,
-            "results_returned": self.returned,
-            "execution_time_ms": round((time.perf_counter() - self.started) * 1000, 3),
-        }
-
-
-@dataclass(slots=True)
-class Scan:
-    """A plan made ready to run: key bounds, the selector as a test, how to cut documents.
-
-    `exact`: every row inside the bounds matches, so documents need not be tested, nor parsed for it.
-    """
-
-    plan: Plan
-    spec: IndexSpec | None
-    bounds: tuple[tuple[Any, Any], tuple[Any, Any]]
-    wanted: Callable[[Document], bool]
-    project: Callable[[Document], Document] | None
-    exact: bool
-
-
-@dataclass(slots=True)
-class Hit:
-    """A document that may match: its place in the index, and itself (read off the index when that covers it)."""
-
-    key: bytes | str
-    docid: str
-    key_json: bytes
-    doc: StoredDoc | None
 
 
 def indexes(db: Database) -> list[Index]:
@@ -104,7 +57,8 @@ def _as_indexed(db: Database, doc: StoredDoc) -> Document:
 
 def signatures(db: Database) -> set[str]:
     """The index files that are in use, for `_view_cleanup`."""
-    return {index_spec(db, index).signature for index in indexes(db) if index.kind == "json"}
+    found = {index_spec(db, index).signature for index in indexes(db) if index.kind == "json"}
+    return found | {textfind.text_spec(index).signature for index in indexes(db) if index.kind == "text"}
 
 
 def prepare(db: Database, options: dict[str, Any]) -> Scan:
@@ -113,150 +67,17 @@ def prepare(db: Database, options: dict[str, Any]) -> Scan:
     fields = options["fields"]
     project = None if fields is None else mango.projector(fields)
     wanted = mango.compile_node(plan.selector)
-    if plan.index is None or plan.index.kind != "json" or plan.empty:
-        return Scan(plan, None, _id_bounds(plan), wanted, project, not plan.selector)
-    exact = _answered_by_keys(plan) and not options["execution_stats"] and not _stale(options)
-    return Scan(plan, index_spec(db, plan.index), _key_bounds(plan, exact), wanted, project, exact)
-
-
-def _stale(options: dict[str, Any]) -> bool:
-    return options["stale"] == "ok" or not options["update"]
-
-
-def _answered_by_keys(plan: Plan) -> bool:
-    """Does every row of the key range match? True for values in the leading columns and one range behind them."""
-    selector, columns = plan.selector, plan.index.columns
-    answered = columns[: len(plan.ranges)]
-    promised = _conjuncts(plan.index.partial)
-    for name, condition in (part for part in _conjuncts(selector) if part not in promised):
-        field = "".join(name) if isinstance(name, tuple) else None
-        # Tests on `_id` compare code points, its rows in an index collate.
-        exists = condition == ("$exists", True) and field in columns
-        if not exists and (field == "_id" or field not in answered or condition[0] not in _EXACT_OPERATORS):
-            return False
-    first_open = next((n for n, found in enumerate(plan.ranges) if not found.is_value), len(plan.ranges))
-    return all(found.low.open_ended and found.high.open_ended for found in plan.ranges[first_open + 1 :])
-
-
-def _conjuncts(selector: mango.Node | None) -> list[mango.Node]:
-    if not selector:
-        return []
-    return selector[1] if selector[0] == "$and" else [selector]
-
-
-def _key_bounds(plan: Plan, exact: bool) -> tuple[tuple[bytes, str], tuple[bytes, str]]:
-    """[low, high) as index keys. `exact` leaves out what `$gt` and `$lt` exclude, else the matcher does."""
-    partition = plan.options["partition"]
-    prefix = (partition_prefix(partition) if partition else b"") + sort_key([])[:-1]
-    low = high = prefix
-    for found in plan.ranges:
-        if found.low.open_ended:
-            break
-        low += found.low.key
-        if exact and found.low.operator == "$gt":
-            low += b"\xff"
-    for found in plan.ranges:
-        if found.high.open_ended:
-            high += b"\xff"
-            break
-        high += found.high.key
-        if exact and found.high.operator == "$lt":
-            break
-    else:
-        high += b"\xff"
-    return (low, ""), (high, "")
-
-
-def _id_bounds(plan: Plan) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
-    """(first, last) document ids, both included; None is open. Ids compare by code point, other types are below."""
-    low: str | None = None
-    high: str | None = None
-    if plan.ranges and not plan.empty:
-        found = plan.ranges[0]
-        if not found.low.open_ended and isinstance(found.low.value, str):
-            low = found.low.value
-        if not found.high.open_ended:
-            high = found.high.value if isinstance(found.high.value, str) else ""
-    partition = plan.options["partition"]
-    if partition:
-        low = max(low or "", f"{partition}:")
-        high = min(high, f"{partition};") if high is not None else f"{partition};"
-    return (low, None), (high, None)
+    if plan.index.kind == "text":
+        return textfind.prepare(db, plan, wanted, project)
+    if plan.index.kind == "special" or plan.empty:
+        return Scan(plan, None, scanning.id_bounds(plan), wanted, project, not plan.selector)
+    exact = scanning.answered_by_keys(plan) and not options["execution_stats"] and not is_stale(options)
+    return Scan(plan, index_spec(db, plan.index), scanning.key_bounds(plan, exact), wanted, project, exact)
 
 
 def _hits(db: Database, scan: Scan, stats: Stats) -> Iterator[Hit]:
-    if scan.plan.index.kind == "special":
-        return _all_docs_hits(db, scan, stats)
-    return _index_hits(db, scan, stats)
-
-
-def _index_hits(db: Database, scan: Scan, stats: Stats) -> Iterator[Hit]:
-    options = scan.plan.options
-    index = get_index(db, scan.spec) if _stale(options) else catch_up(db, scan.spec)
-    stats.seq = index.seq
-    descending = scan.plan.descending
-    low, high = scan.bounds
-    skip_first = False
-    if options["bookmark"] is not None:
-        docid, key_hex = mango.unpack(options["bookmark"], 2)
-        place = (_bookmark_key(options["bookmark"], key_hex), docid)
-        low, high = (low, min(high, place)) if descending else (max(low, place), high)
-        skip_first = not descending and low == place
-    batch = _first_batch(scan)
-    while True:
-        rows = index.rows(0, Range(low, high, descending), batch, int(skip_first))
-        documents = {} if scan.plan.covering else db.get_many([row[1] for row in rows])
-        for key, docid, key_json, _ in rows:
-            stats.keys += 1
-            doc = documents.get(docid)
-            if doc is not None and not doc.deleted:
-                stats.docs += 1
-            elif not scan.plan.covering:
-                continue
-            yield Hit(key, docid, key_json, doc)
-        if len(rows) < batch:
-            return
-        place = (rows[-1][0], rows[-1][1])
-        if descending:
-            high = place
-        else:
-            low, skip_first = place, True
-        batch = min(batch * 4, BATCH)
-
-
-def _bookmark_key(bookmark: str, key_hex: Any) -> bytes:
-    try:
-        return bytes.fromhex(key_hex)
-    except (TypeError, ValueError):
-        raise mango.invalid_bookmark(bookmark) from None
-
-
-def _first_batch(scan: Scan) -> int:
-    """As many rows as the answer needs when each one counts, a few more when some will be dropped."""
-    needed = scan.plan.options["limit"] + scan.plan.options["skip"]
-    return max(1, min(needed, BATCH)) if scan.exact else max(FIRST_BATCH, min(needed, BATCH))
-
-
-def _all_docs_hits(db: Database, scan: Scan, stats: Stats) -> Iterator[Hit]:
-    (low, _), (high, _) = scan.bounds
-    options = scan.plan.options
-    descending = scan.plan.descending
-    resume = None
-    if options["bookmark"] is not None:
-        resume, _ = mango.unpack(options["bookmark"], 2)
-        if descending:
-            high = resume if high is None else min(high, resume)
-        else:
-            low = resume if low is None else max(low, resume)
-    partition = options["partition"]
-    first, last = (high, low) if descending else (low, high)
-    for doc in db.range(first, last, descending=descending):
-        if doc.id == resume or (partition and not doc.id.startswith(f"{partition}:")):
-            continue
-        stats.keys += 1
-        stats.docs += 1
-        if not doc.id.startswith("_design/"):
-            yield Hit(doc.id, doc.id, b"", doc)
+    hits = {"json": scanning.index_hits, "text": textfind.hits, "special": scanning.all_docs_hits}
+    return hits[scan.plan.index.kind](db, scan, stats)
 
 
 @dataclass(slots=True)
@@ -294,7 +115,7 @@ def run(db: Database, scan: Scan) -> Answer:
 
 
 def _bookmark(last: Hit) -> str:
-    return mango.pack(last.docid, last.key.hex() if isinstance(last.key, bytes) else last.key)
+    return mango.pack(last.docid, last.place.hex() if isinstance(last.place, bytes) else last.place)
 
 
 def _chosen(db: Database, scan: Scan, hit: Hit, seq: int) -> bytes | None:
@@ -345,14 +166,23 @@ def cached_scan(db: Database, raw: Any, make: Callable[[], Scan]) -> Scan:
 def is_quick(db: Database, scan: Scan) -> bool:
     """Will it read no more than it answers with, from an index that is current?"""
     options = scan.plan.options
-    if not scan.exact or scan.spec is None or options["limit"] + options["skip"] > QUICK_ROWS:
+    if (
+        not scan.exact
+        or not isinstance(scan.spec, IndexSpec)
+        or options["limit"] + options["skip"] > QUICK_ROWS
+    ):
         return False
     return get_index(db, scan.spec).seq >= db.update_seq
 
 
-def wants_current(scan: Scan) -> bool:
-    """Must an index be brought up to date first?"""
-    return scan.spec is not None and not scan.plan.empty and not _stale(scan.plan.options)
+async def ready(db: Database, scan: Scan) -> None:
+    """Wait for the index, if the query wants it current."""
+    if scan.plan.empty or is_stale(scan.plan.options):
+        return
+    if isinstance(scan.spec, SearchSpec):
+        await searching.ready(db, scan.spec)
+    elif scan.spec is not None:
+        await indexing.ready(db, scan.spec)
 
 
 def find(db: Database, scan: Scan) -> bytes:

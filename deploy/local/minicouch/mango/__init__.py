@@ -11,10 +11,12 @@ from .options import bulk_delete_options, find_options, index_options
 from .planner import Plan, plan, scan_warning
 from .selector import Node
 from .terms import erlang
+from .text import entry_maker
+from .text_query import lucene, sort_fields
 
 __all__ = [
-    "ALL_DOCS", "Index", "Node", "Plan", "Predicate", "bulk_delete_options", "compile_node",
-    "design_member", "erlang", "explain", "find_options", "from_design_docs", "generated_name", "index_options",
-    "invalid_bookmark", "matcher",
-    "pack", "parse_field", "plan", "projector", "row_maker", "scan_warning", "set_field", "unpack",
+    "ALL_DOCS", "Index", "Node", "Plan", "Predicate", "bulk_delete_options", "compile_node", "design_member",
+    "entry_maker", "erlang", "explain", "find_options", "from_design_docs", "generated_name", "index_options",
+    "invalid_bookmark", "lucene", "matcher", "pack", "parse_field", "plan", "projector", "row_maker", "scan_warning",
+    "set_field", "sort_fields", "unpack",
 ]  # fmt: skip

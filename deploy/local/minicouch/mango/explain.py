@@ -5,7 +5,8 @@ from typing import Any
 from .indexes import Index
 from .planner import Plan, covers, plan_json
 from .ranges import end_key, indexable_fields, start_key
-from .selector import fields_of, to_json
+from .selector import Node, fields_of, to_json
+from .text_query import convert, indexed_fields, lucene, sort_fields
 
 HIGHEST_SHOWN = "<MAX>"
 
@@ -23,9 +24,13 @@ def explain(chosen: Plan, dbname: str, partitioned: bool) -> dict[str, Any]:
         "skip": options["skip"],
         "fields": fields,
         "index_candidates": _candidates(chosen),
-        "selector_hints": [_hints(chosen)],
+        "selector_hints": [_hints(chosen.selector, "json"), _hints(chosen.selector, "text")],
     }
-    if chosen.index is not None and chosen.index.kind != "text":
+    if chosen.index is not None and chosen.index.kind == "text":
+        answer["query"] = lucene(chosen.selector)
+        answer["partition"] = options["partition"] or None
+        answer["sort"] = sort_fields(options["sort"], chosen.selector) or "relevance"
+    elif chosen.index is not None:
         answer["mrargs"] = _scan_arguments(chosen)
         answer["covering"] = chosen.covering
     return answer
@@ -40,13 +45,16 @@ def _options(options: dict[str, Any], fields: list[str]) -> dict[str, Any]:
     return shown
 
 
-def _hints(chosen: Plan) -> dict[str, Any]:
-    indexable = {name.split(":", 1)[0] for name in indexable_fields(chosen.selector)}
-    everything = set(fields_of(chosen.selector))
+def _hints(selector: Node, kind: str) -> dict[str, Any]:
+    if kind == "json":
+        fields = indexable_fields(selector)
+    else:
+        fields = indexed_fields(convert((), selector)) if selector else []
+    indexable = {name.split(":", 1)[0] for name in fields}
     return {
-        "type": "json",
+        "type": kind,
         "indexable_fields": sorted(indexable),
-        "unindexable_fields": sorted(everything - indexable),
+        "unindexable_fields": sorted(set(fields_of(selector)) - indexable),
     }
 
 

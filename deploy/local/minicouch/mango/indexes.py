@@ -18,7 +18,10 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class Index:
-    """One index a query may use. `kind` is json, text or special (`_all_docs`); `partial` its filter in normal form."""
+    """One index a query may use. `kind` is json, text or special (`_all_docs`); `partial` its filter in normal form.
+
+    `definition` is what `_index` shows, `stored` what the design document holds.
+    """
 
     ddoc: str | None
     name: str
@@ -27,6 +30,7 @@ class Index:
     columns: tuple[str, ...] = ()
     definition: dict[str, Any] = field(default_factory=dict, compare=False, hash=False)
     partial: Node | None = field(default=None, compare=False, hash=False)
+    stored: dict[str, Any] = field(default_factory=dict, compare=False, hash=False)
 
     @property
     def order(self) -> tuple[str, str]:
@@ -85,7 +89,7 @@ def _json_index(ddoc: str, name: str, view: dict[str, Any], partitioned: bool) -
             shown[key] = [{column: direction} for column, direction in value.items()]
         elif key != "partial_filter_selector" or value != {}:
             shown[key] = value
-    return Index(ddoc, name, "json", partitioned, tuple(stored["fields"]), shown, _partial(stored))
+    return Index(ddoc, name, "json", partitioned, tuple(stored["fields"]), shown, _partial(stored), view)
 
 
 def _text_index(ddoc: str, name: str, stored: dict[str, Any], partitioned: bool) -> Index | None:
@@ -100,7 +104,7 @@ def _text_index(ddoc: str, name: str, stored: dict[str, Any], partitioned: bool)
         shown["fields"] = [
             {spec["name"]: spec["type"]} if set(spec) == {"name", "type"} else spec for spec in fields
         ]
-    return Index(ddoc, name, "text", partitioned, (), shown, _partial(definition))
+    return Index(ddoc, name, "text", partitioned, (), shown, _partial(definition), stored)
 
 
 def _partial(definition: dict[str, Any]) -> Node | None:

@@ -130,7 +130,7 @@ def _usable(existing: list[Index], options: Options) -> Trace:
 def _objections(index: Index, selector: Node, sort: list[str]) -> list[str]:
     """Why the index cannot serve the query; empty when it can."""
     if index.kind == "text":
-        return text_usability(index.definition, selector)
+        return text_usability(index.stored["index"], selector)
     if index.kind == "special":
         if not sort:
             return []

@@ -7,7 +7,6 @@ from ..edits import Edit
 from ..errors import CouchError, bad_request, not_found
 from ..http import Request, Response, json_response, raw_json, run_in_thread
 from ..ids import check_docid, check_partition
-from ..indexing import ready
 from ..mango import Index
 from ..routing import Route
 from ..store import StoredDoc
@@ -44,8 +43,7 @@ async def find(request: Request) -> Response:
     scan = finder.cached_scan(db, key, lambda: _scan(request))
     if finder.is_quick(db, scan):
         return raw_json(finder.find(db, scan))
-    if finder.wants_current(scan):
-        await ready(db, scan.spec)
+    await finder.ready(db, scan)
     return raw_json(await run_in_thread(finder.find, db, scan))
 
 

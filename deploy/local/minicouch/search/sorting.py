@@ -69,9 +69,12 @@ def load(index: SearchIndex, searcher: tantivy.Searcher, hit: Hit) -> Hit:
 
 @dataclass(slots=True)
 class Page:
+    """`first` is how many hits came before these, where that is known; `bookmark` what the next page begins after."""
+
     hits: list[Hit]
     total: int
     bookmark: list[Any] | None
+    first: int = 0
 
 
 def by_relevance(
@@ -87,7 +90,7 @@ def by_relevance(
         start = next(here, min(start, len(hits)))
     page = [load(index, searcher, hit) for hit in hits[start : start + limit]]
     bookmark = [start + len(page), page[-1].docid] if page else after
-    return Page(page, found.count, bookmark)
+    return Page(page, found.count, bookmark, start)
 
 
 def by_fields(

@@ -19,7 +19,7 @@ from shared.web.etag import check_if_match, etag_of, not_modified
 from shared.web.factory import create_service
 from shared.web.idempotency import idempotent, idempotent_id
 from shared.web.logging import log_as_json, redact
-from shared.web.paging import PageArgs, list_answer, sign, unsign
+from shared.web.paging import PageArgs, list_answer, short_list_answer, sign, unsign
 from shared.web.problems import problem
 from shared.web.redis import open_redis
 
@@ -55,6 +55,7 @@ __all__ = [
     "require_role",
     "require_service",
     "require_user",
+    "short_list_answer",
     "sign",
     "unsign",
 ]

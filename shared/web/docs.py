@@ -70,7 +70,9 @@ def _operation(spec: dict[str, Any], path: str, method: str, item: dict[str, Any
         "body": _schema(spec, found.get("requestBody", {})),
         "answers": {
             status: {"description": answer.get("description", ""), "schema": _schema(spec, answer)}
-            for status, answer in ((s, _resolved(spec, a)) for s, a in found.get("responses", {}).items())
+            for status, answer in (
+                (s, _resolved(spec, a)) for s, a in sorted(found.get("responses", {}).items())
+            )
         },
     }
 

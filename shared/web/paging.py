@@ -61,6 +61,19 @@ def list_answer(items: list[Any], next_cursor: Any, bound_to: Any) -> dict[str, 
     return {"items": items, "next": None if next_cursor is None else sign(next_cursor, bound_to)}
 
 
+def short_list_answer(
+    items: list[dict[str, Any]], args: dict[str, Any], key: str, bound_to: Any
+) -> dict[str, Any]:
+    """A page of a list that is read whole because it is short; `key` names the member that tells items apart."""
+    after = unsign(args["cursor"], bound_to)
+    keys = [item[key] for item in items]
+    if after is not None and after not in keys:
+        raise BadCursor("What this cursor stood at is gone: start again from the first page.")
+    start = keys.index(after) + 1 if after is not None else 0
+    page = items[start : start + args["limit"]]
+    return list_answer(page, page[-1][key] if page and start + len(page) < len(items) else None, bound_to)
+
+
 def _mac(payload: bytes, bound_to: Any, secret: str | None) -> bytes:
     key = secret if secret is not None else current_app.config["SECRET_KEY"]
     query = orjson.dumps(bound_to, option=orjson.OPT_SORT_KEYS)

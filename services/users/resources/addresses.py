@@ -8,6 +8,7 @@ from services.users import schemas
 from services.users.actions import addresses as act
 from shared.web import (
     Blueprint,
+    PageArgs,
     check_if_match,
     current_user,
     etag_of,
@@ -17,6 +18,7 @@ from shared.web import (
     nothing,
     provided,
     require_user,
+    short_list_answer,
 )
 
 addresses = Blueprint(
@@ -26,10 +28,13 @@ addresses = Blueprint(
 
 @addresses.get("")
 @require_user
+@addresses.arguments(PageArgs, location="query")
 @addresses.response(200, schemas.Addresses)
-def list_addresses() -> Response:
-    """All addresses; exactly one is the default"""
-    return json_answer({"items": act.list_addresses(provided(), current_user().userid), "next": None})
+def list_addresses(args: dict[str, Any]) -> Response:
+    """Addresses, oldest first; exactly one of them is the default"""
+    userid = current_user().userid
+    items = act.list_addresses(provided(), userid)
+    return json_answer(short_list_answer(items, args, "id", ["addresses", userid]))
 
 
 @addresses.post("")

@@ -10,6 +10,7 @@ from services.users.actions import privacy
 from services.users.actions.accounts import check_current_password
 from shared.web import (
     Blueprint,
+    PageArgs,
     client_address,
     current_user,
     idempotent,
@@ -18,6 +19,7 @@ from shared.web import (
     nothing,
     provided,
     require_user,
+    short_list_answer,
 )
 
 extras = Blueprint("extras", __name__, url_prefix="/v1/users/me", description="What belongs to an account")
@@ -42,10 +44,13 @@ def change_preferences(changes: dict[str, Any]) -> Response:
 
 @extras.get("/payment-methods")
 @require_user
+@extras.arguments(PageArgs, location="query")
 @extras.response(200, schemas.PaymentMethods)
-def payment_methods() -> Response:
+def payment_methods(args: dict[str, Any]) -> Response:
     """References to payment methods that a provider keeps"""
-    return json_answer({"items": act.payment_methods(provided(), current_user().userid), "next": None})
+    userid = current_user().userid
+    items = act.payment_methods(provided(), userid)
+    return json_answer(short_list_answer(items, args, "id", ["payment methods", userid]))
 
 
 @extras.post("/payment-methods")
@@ -71,10 +76,13 @@ def remove_payment_method(key: str) -> Response:
 
 @extras.get("/viewed")
 @require_user
+@extras.arguments(PageArgs, location="query")
 @extras.response(200, schemas.Viewed)
-def viewed() -> Response:
+def viewed(args: dict[str, Any]) -> Response:
     """Products looked at lately, newest first"""
-    return json_answer({"items": act.viewed(provided(), current_user().userid), "next": None})
+    userid = current_user().userid
+    items = act.viewed(provided(), userid)
+    return json_answer(short_list_answer(items, args, "productid", ["viewed", userid]))
 
 
 @extras.put("/viewed/<string:productid>")

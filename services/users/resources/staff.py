@@ -11,12 +11,14 @@ from services.users.actions import staff as act
 from services.users.actions.profile import account
 from shared.web import (
     Blueprint,
+    PageArgs,
     current_user,
     json_answer,
     list_answer,
     nothing,
     provided,
     require_role,
+    short_list_answer,
     unsign,
 )
 
@@ -25,10 +27,11 @@ staff = Blueprint("admin", __name__, url_prefix="/v1/admin", description="Accoun
 
 @staff.get("/staff")
 @require_role("admin")
+@staff.arguments(PageArgs, location="query")
 @staff.response(200, schemas.Accounts)
-def list_staff() -> Response:
+def list_staff(args: dict[str, Any]) -> Response:
     """Everybody who is more than a customer"""
-    return json_answer({"items": act.list_staff(provided()), "next": None})
+    return json_answer(short_list_answer(act.list_staff(provided()), args, "userid", ["staff"]))
 
 
 @staff.post("/staff")

@@ -108,6 +108,20 @@ def test_the_list_and_me_cost_one_partition_query(person):
         assert calls(ann.get(path)) == {"partition": 1, "global": 0, "read": 0, "write": 0}
 
 
+def test_the_list_comes_in_pages_that_belong_to_its_reader(person):
+    ann, bob = person(), person()
+    ids = sorted(add(ann, name)["id"] for name in "abcde")
+    seen, cursor = [], ""
+    while cursor is not None:
+        page = ann.get(f"{PATH}?limit=2{cursor and '&cursor=' + cursor}").json()
+        seen += [item["id"] for item in page["items"]]
+        cursor = page["next"]
+    assert seen == ids
+    foreign = ann.get(f"{PATH}?limit=2").json()["next"]
+    assert bob.get(f"{PATH}?cursor={foreign}").json()["code"] == "bad_cursor"
+    assert ann.get(f"{PATH}?limit=101").status_code == 422
+
+
 def test_the_default_alone_is_one_partition_query(person):
     ann = person()
     assert ann.get(f"{PATH}/default").status_code == 404

@@ -114,7 +114,7 @@ class BackgroundMailer:
                 self._thread.start()
                 atexit.register(self.close)
 
-    def close(self, seconds: float = 5) -> None:
+    def close(self, seconds: float = 1.5) -> None:
         """Sends what is waiting, for so many seconds at most."""
         self._letters.put(None)
         if self._thread is not None:

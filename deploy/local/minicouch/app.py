@@ -38,7 +38,11 @@ class Server:
     """What handlers reach through `request.server`: the store, the settings, sessions, fresh ids."""
 
     def __init__(
-        self, store: Store, config: Config, admins: dict[str, str] | None = None, url: str = "http://127.0.0.1:5984"
+        self,
+        store: Store,
+        config: Config,
+        admins: dict[str, str] | None = None,
+        url: str = "http://127.0.0.1:5984",
     ) -> None:
         self.store = store
         self.config = config

@@ -9,8 +9,17 @@ from .errors import query_parse_error
 
 DEFAULTS: dict[str, dict[str, str]] = {
     "couchdb": {"max_document_size": "8000000", "max_attachment_size": "1073741824"},
-    "chttpd": {"require_valid_user": "false", "max_http_request_size": "4294967296", "max_uri_length": "8000"},
-    "chttpd_auth": {"timeout": "600", "allow_persistent_cookies": "true", "iterations": "600000", "authentication_db": "_users"},
+    "chttpd": {
+        "require_valid_user": "false",
+        "max_http_request_size": "4294967296",
+        "max_uri_length": "8000",
+    },
+    "chttpd_auth": {
+        "timeout": "600",
+        "allow_persistent_cookies": "true",
+        "iterations": "600000",
+        "authentication_db": "_users",
+    },
     "log": {"level": "info"},
     "query_server_config": {"reduce_limit": "true", "os_process_limit": "100"},
     "uuids": {"algorithm": "sequential", "max_count": "1000"},
@@ -41,7 +50,9 @@ class Config:
 
     def limited(self, limit: int | None, partitioned: bool) -> int | None:
         """A query's limit under `query_limit` or `partition_query_limit`. Errors: 400 when it asks for more."""
-        most = self.get("query_server_config", "partition_query_limit" if partitioned else "query_limit", "infinity")
+        most = self.get(
+            "query_server_config", "partition_query_limit" if partitioned else "query_limit", "infinity"
+        )
         if most is None or not most.isdigit():
             return limit
         if limit is not None and limit > int(most):

@@ -69,7 +69,9 @@ def _selector(request: Request, body: dict[str, Any]) -> Filter:
         raise bad_request("Selector error: expected a JSON object")
     matches = load("mango").matcher(selector)
     fields = body.get("fields")
-    if fields is not None and not (isinstance(fields, list) and all(isinstance(item, str) for item in fields)):
+    if fields is not None and not (
+        isinstance(fields, list) and all(isinstance(item, str) for item in fields)
+    ):
         raise bad_request("Selector error: fields must be JSON array")
     return Filter(
         test=lambda docs: [bool(matches(doc.dict())) for doc in docs],

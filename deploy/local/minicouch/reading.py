@@ -46,7 +46,9 @@ def parse_options(query: dict[str, str]) -> ReadOptions:
     if "rev" in query:
         options.rev = normal_rev(query["rev"])
     if "open_revs" in query:
-        options.open_revs = "all" if query["open_revs"] == "all" else revs_list(parse_json(query["open_revs"].encode()))
+        options.open_revs = (
+            "all" if query["open_revs"] == "all" else revs_list(parse_json(query["open_revs"].encode()))
+        )
     if "atts_since" in query:
         options.atts_since = revs_list(parse_json(query["atts_since"].encode()))
         options.flags.add("attachments")

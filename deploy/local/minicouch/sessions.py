@@ -75,7 +75,9 @@ class Sessions:
 
     async def _matches(self, doc: dict[str, Any], password: str) -> bool:
         """Slow on purpose the first time; what matched is remembered, as a keyed hash, until the document changes."""
-        key = hashlib.blake2b(f"{doc['_id']} {doc['_rev']} {password}".encode(), key=self._secret()[:64]).digest()
+        key = hashlib.blake2b(
+            f"{doc['_id']} {doc['_rev']} {password}".encode(), key=self._secret()[:64]
+        ).digest()
         if key in self._known:
             return True
         if not await run_in_thread(_password_matches, doc, password):
@@ -198,4 +200,3 @@ def _cookie(header: str, name: str) -> str | None:
         if key == name:
             return unquote(value).strip('"')
     return None
-

@@ -68,7 +68,9 @@ async def prepare(edit: "Edit", user: auth.UserCtx, database: "Database", config
 
 def hashing(config: "Config") -> tuple[str, int]:
     """The hash function and iterations set for new passwords."""
-    return config.get("chttpd_auth", "pbkdf2_prf") or "sha256", int(config.get("chttpd_auth", "iterations") or 600_000)
+    return config.get("chttpd_auth", "pbkdf2_prf") or "sha256", int(
+        config.get("chttpd_auth", "iterations") or 600_000
+    )
 
 
 def check(edit: "Edit", old: dict[str, Any] | None, user: auth.UserCtx, security: Any) -> None:
@@ -105,7 +107,9 @@ def _check_shape(docid: str, body: dict[str, Any]) -> None:
     if docid != PREFIX + name:
         raise forbidden("Doc ID must be of the form org.couchdb.user:name")
     if body.get("password_sha") and not body.get("salt"):
-        raise forbidden("Users with password_sha must have a salt.See /_utils/script/couch.js for example code.")
+        raise forbidden(
+            "Users with password_sha must have a salt.See /_utils/script/couch.js for example code."
+        )
     scheme = body.get("password_scheme")
     if scheme and scheme not in SCHEMES:
         raise forbidden(f"Password scheme `{scheme}` not supported.")
@@ -135,5 +139,3 @@ def check_readable(doc: "StoredDoc", user: auth.UserCtx, database: "Database") -
         raise forbidden("Only administrators can view design docs in the users database.")
     if user.name is None or doc.id != PREFIX + user.name:
         raise not_found()
-
-

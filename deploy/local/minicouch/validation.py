@@ -29,7 +29,12 @@ class Validator:
     async def check(self, database: "Database", edits: "list[Edit]", replicated: bool) -> "list[Result]":
         """For each edit None, or the CouchError that refuses it."""
         functions = validation_functions(database)
-        if not functions and database.name != "_replicator" and not self._users(database) and not any(e.id.startswith("_design/") for e in edits):
+        if (
+            not functions
+            and database.name != "_replicator"
+            and not self._users(database)
+            and not any(e.id.startswith("_design/") for e in edits)
+        ):
             return [None] * len(edits)
         return [await self._refusal(database, edit, functions, replicated) for edit in edits]
 

@@ -84,16 +84,24 @@ def filter_source(request: Request, source: Peer) -> str | None:
         raise PeerError(
             404,
             "not_found",
-            f"Couldn't open document `_design/{design}` from source database `{source.url}`: {{error,<<\"{error.error}\">>}}",
+            f'Couldn\'t open document `_design/{design}` from source database `{source.url}`: {{error,<<"{error.error}">>}}',
         ) from None
     if not isinstance(found, str):
-        raise PeerError(404, "not_found", f"`filters.{name}` is missing from `_design/{design}` of {source.url}")
+        raise PeerError(
+            404, "not_found", f"`filters.{name}` is missing from `_design/{design}` of {source.url}"
+        )
     return found
 
 
 def replication_id(request: Request, source: Peer, target: Peer, server: str) -> str:
     """The same for the same work, so that it goes on where it stopped. Errors: PeerError for a missing filter."""
-    which = [request.doc_ids, filter_source(request, source), request.query_params, request.selector, request.winning_revs_only]
+    which = [
+        request.doc_ids,
+        filter_source(request, source),
+        request.query_params,
+        request.selector,
+        request.winning_revs_only,
+    ]
     named = orjson.dumps([server, source.url, target.url, *which], option=orjson.OPT_SORT_KEYS)
     return hashlib.md5(named, usedforsecurity=False).hexdigest()
 
@@ -126,7 +134,11 @@ class Job(threading.Thread):
     @property
     def name_shown(self) -> str:
         request = self.request
-        return self.identity + ("+continuous" if request.continuous else "") + ("+create_target" if request.create_target else "")
+        return (
+            self.identity
+            + ("+continuous" if request.continuous else "")
+            + ("+create_target" if request.create_target else "")
+        )
 
     def cancel(self) -> None:
         self._stop.set()
@@ -138,7 +150,11 @@ class Job(threading.Thread):
                 result: dict[str, Any] | PeerError = self._replicate()
             except PeerError as error:
                 temporary = error.status == 0 or error.status >= 500 or error.status == 429
-                if temporary and pause < (LONGEST_PAUSE if self.request.continuous else 4) and not self._stop.wait(pause):
+                if (
+                    temporary
+                    and pause < (LONGEST_PAUSE if self.request.continuous else 4)
+                    and not self._stop.wait(pause)
+                ):
                     pause *= 2
                     continue
                 result = error
@@ -155,7 +171,11 @@ class Job(threading.Thread):
         self.counts |= {name: before[name] for name in COUNTS if isinstance(before.get(name), int)}
         checked = self.counts["missing_checked"]
         start = self.last_seq = since
-        entry = {"session_id": uuid.uuid4().hex, "start_time": formatdate(usegmt=True), "start_last_seq": since}
+        entry = {
+            "session_id": uuid.uuid4().hex,
+            "start_time": formatdate(usegmt=True),
+            "start_last_seq": since,
+        }
         waited = False
         while not self._stop.is_set():
             body = self._changes(self.last_seq, waited)
@@ -170,8 +190,14 @@ class Job(threading.Thread):
                 if not self.request.continuous:
                     break
                 waited = True
-        if log.get("history") and self.counts["missing_checked"] == checked and start not in (0, "0"):
-            return {"ok": True, "no_changes": True} | _shown(log)
+        if self.counts["missing_checked"] == checked:
+            nothing = {
+                "session_id": entry["session_id"],
+                "source_last_seq": start,
+                "replication_id_version": 4,
+                "history": [],
+            }
+            return {"ok": True, "no_changes": True} | (_shown(log) or nothing)
         return {"ok": True} | _shown(self._remember(entry, log))
 
     def _checkpoint(self, peer: Peer) -> dict[str, Any]:
@@ -179,15 +205,22 @@ class Job(threading.Thread):
 
     def _changes(self, since: Any, wait: bool) -> dict[str, Any]:
         request = self.request
-        query: dict[str, Any] = {"since": since if isinstance(since, str | int) else orjson.dumps(since).decode(), "limit": BATCH}
+        query: dict[str, Any] = {
+            "since": since if isinstance(since, str | int) else orjson.dumps(since).decode(),
+            "limit": BATCH,
+        }
         if not request.winning_revs_only:
             query["style"] = "all_docs"
         if wait:
             query |= {"feed": "longpoll", "timeout": IDLE_MS}
         if request.doc_ids is not None:
-            return self.source.call("POST", "_changes", {"doc_ids": request.doc_ids}, query | {"filter": "_doc_ids"})
+            return self.source.call(
+                "POST", "_changes", {"doc_ids": request.doc_ids}, query | {"filter": "_doc_ids"}
+            )
         if request.selector is not None:
-            return self.source.call("POST", "_changes", {"selector": request.selector}, query | {"filter": "_selector"})
+            return self.source.call(
+                "POST", "_changes", {"selector": request.selector}, query | {"filter": "_selector"}
+            )
         if request.filter is not None:
             query |= {"filter": request.filter} | request.query_params
         return self.source.call("GET", "_changes", query=query)
@@ -218,7 +251,11 @@ class Job(threading.Thread):
 
     def _remember(self, entry: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
         """Write how far it came on both sides; a later run starts where both agree."""
-        ended = {"end_time": formatdate(usegmt=True), "end_last_seq": self.last_seq, "recorded_seq": self.last_seq}
+        ended = {
+            "end_time": formatdate(usegmt=True),
+            "end_last_seq": self.last_seq,
+            "recorded_seq": self.last_seq,
+        }
         history = [entry | ended | self.counts, *log.get("history", [])][:HISTORY]
         doc = {
             "session_id": entry["session_id"],

@@ -36,7 +36,10 @@ class Peer:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise PeerError(400, "invalid_replication", "endpoint has an invalid url")
         basic = (given.get("auth") or {}).get("basic") or {}
-        user, password = parts.username or basic.get("username"), parts.password or basic.get("password") or ""
+        user, password = (
+            parts.username or basic.get("username"),
+            parts.password or basic.get("password") or "",
+        )
         if user:
             headers["Authorization"] = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
         host = parts.hostname if parts.port is None else f"{parts.hostname}:{parts.port}"

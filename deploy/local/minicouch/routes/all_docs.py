@@ -49,7 +49,11 @@ def parse_boolean(value: Any) -> bool:
 
 def parse_count(value: Any, decoded: bool) -> int:
     """A count from the URL (text) or from a JSON body (a number)."""
-    shown = f"<<{orjson.dumps(value).decode()}>>" if decoded and isinstance(value, str) else orjson.dumps(value).decode()
+    shown = (
+        f"<<{orjson.dumps(value).decode()}>>"
+        if decoded and isinstance(value, str)
+        else orjson.dumps(value).decode()
+    )
     if decoded:
         number = value if type(value) is int else None
     else:
@@ -181,7 +185,12 @@ class Namespace:
         if query.descending:
             start, end, inclusive = end, start, ends.low_inclusive
         return self.db.range(
-            start, end, inclusive_end=inclusive, descending=query.descending, limit=query.limit, skip=query.skip
+            start,
+            end,
+            inclusive_end=inclusive,
+            descending=query.descending,
+            limit=query.limit,
+            skip=query.skip,
         )
 
     def offset(self, query: Query, ends: Span, total: int) -> int:
@@ -302,7 +311,9 @@ async def _chunks(head: bytes, rows: Iterator[bytes]):
 
 
 def _name(request: Request) -> str:
-    return next(part for part in request.path.split("/") if part in ("_all_docs", "_design_docs", "_local_docs"))
+    return next(
+        part for part in request.path.split("/") if part in ("_all_docs", "_design_docs", "_local_docs")
+    )
 
 
 def _with_partition(request: Request) -> dict[str, str]:

@@ -40,7 +40,12 @@ async def bulk_docs(request: Request) -> Response:
 
 def _all_or_nothing(edit: Edit) -> dict[str, str]:
     rev = edit.path[0] if edit.path else "0-"
-    return {"id": edit.id, "rev": rev, "error": "not_implemented", "reason": "all_or_nothing is not supported"}
+    return {
+        "id": edit.id,
+        "rev": rev,
+        "error": "not_implemented",
+        "reason": "all_or_nothing is not supported",
+    }
 
 
 async def _edits(request: Request, docs: list[Any], new_edits: bool) -> list[Edit]:
@@ -99,9 +104,15 @@ async def bulk_get(request: Request) -> Response:
             await asyncio.sleep(0)
     accepts = request.headers.get("accept", "")
     if "multipart/mixed" in accepts or "multipart/related" in accepts:
-        return multipart.bulk_response(request.db, [entry for _, entries in found for entry in entries], options)
+        return multipart.bulk_response(
+            request.db, [entry for _, entries in found for entry in entries], options
+        )
     results = [
-        b'{"id":' + orjson.dumps(docid) + b',"docs":[' + b",".join(_entry_json(request.db, e, options) for e in entries) + b"]}"
+        b'{"id":'
+        + orjson.dumps(docid)
+        + b',"docs":['
+        + b",".join(_entry_json(request.db, e, options) for e in entries)
+        + b"]}"
         for docid, entries in found
     ]
     return raw_json(b'{"results":[' + b",".join(results) + b"]}\n")
@@ -116,9 +127,7 @@ def _entry_json(db: Database, entry: dict[str, Any], options: reading.ReadOption
     return b'{"ok":' + reading.render(db, doc, options) + b"}"
 
 
-def _get(
-    db: Database, wanted: Any, options: reading.ReadOptions
-) -> tuple[str | None, list[dict[str, Any]]]:
+def _get(db: Database, wanted: Any, options: reading.ReadOptions) -> tuple[str | None, list[dict[str, Any]]]:
     """The id, and for each revision {"doc": StoredDoc} or {"error": {...}}."""
     if not isinstance(wanted, dict) or not wanted:
         return None, [_error(None, None, bad_request("document must be a JSON object"))]
@@ -226,4 +235,3 @@ ROUTES = [
     ("GET", "/{db}/_purged_infos_limit", get_purged_infos_limit, "_purged_infos_limit"),
     ("PUT", "/{db}/_purged_infos_limit", put_purged_infos_limit, "_purged_infos_limit"),
 ]
-

@@ -50,11 +50,15 @@ def parse(request: Request) -> Options:
     if style not in ("main_only", "all_docs"):
         raise bad_request("`style` must be main_only or all_docs")
     options.all_leaves = style == "all_docs"
-    options.read.flags = {name for name in ("conflicts", "attachments", "att_encoding_info") if query.get(name) == "true"}
+    options.read.flags = {
+        name for name in ("conflicts", "attachments", "att_encoding_info") if query.get(name) == "true"
+    }
     if "limit" in query:
         options.limit = _integer(query["limit"], "The limit {} should be a non-negative integer", 0)
     if "timeout" in query:
-        options.timeout = _integer(query["timeout"], "The timeout {} should be a non-negative integer", 0) / 1000
+        options.timeout = (
+            _integer(query["timeout"], "The timeout {} should be a non-negative integer", 0) / 1000
+        )
     if "heartbeat" in query:
         options.heartbeat = _heartbeat(query["heartbeat"])
     return options
@@ -278,4 +282,3 @@ ROUTES = [
     ("GET", "/{db}/_changes", changes, "_changes"),
     ("POST", "/{db}/_changes", changes, "_changes"),
 ]
-

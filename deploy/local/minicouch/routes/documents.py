@@ -69,7 +69,9 @@ def _open_revs(request: Request, docid: str, options: reading.ReadOptions) -> Re
     if request.accepts("multipart/mixed"):
         return multipart.mixed_response(request.db, found, options)
     parts = [
-        b'{"missing":"' + rev.encode() + b'"}' if doc is None else b'{"ok":' + reading.render(request.db, doc, options) + b"}"
+        b'{"missing":"' + rev.encode() + b'"}'
+        if doc is None
+        else b'{"ok":' + reading.render(request.db, doc, options) + b"}"
         for rev, doc in found
     ]
     return raw_json(b"[" + b",".join(parts) + b"]\n")
@@ -204,7 +206,11 @@ async def copy_document(request: Request) -> Response:
 
 
 def _body(doc: StoredDoc) -> dict[str, object]:
-    return {key: value for key, value in doc.dict().items() if key not in ("_id", "_rev", "_attachments", "_deleted")}
+    return {
+        key: value
+        for key, value in doc.dict().items()
+        if key not in ("_id", "_rev", "_attachments", "_deleted")
+    }
 
 
 def _destination(request: Request) -> tuple[str, str | None]:

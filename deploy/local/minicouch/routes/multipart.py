@@ -53,7 +53,9 @@ def _part(db: Database, doc: StoredDoc, options: reading.ReadOptions, boundary: 
     return f'multipart/related; boundary="{boundary}"', b"".join(out)
 
 
-def related_response(db: Database, doc: StoredDoc, options: reading.ReadOptions, headers: Headers) -> Response:
+def related_response(
+    db: Database, doc: StoredDoc, options: reading.ReadOptions, headers: Headers
+) -> Response:
     content_type, body = _part(db, doc, options, os.urandom(16).hex())
     return Response(200, body, [("Content-Type", content_type), *headers])
 
@@ -66,7 +68,11 @@ def mixed_response(
     out = [b"--", edge]
     for rev, doc in found:
         if doc is None:
-            out += [b'\r\nContent-Type: application/json; error="true"\r\n\r\n{"missing":"', rev.encode(), b'"}']
+            out += [
+                b'\r\nContent-Type: application/json; error="true"\r\n\r\n{"missing":"',
+                rev.encode(),
+                b'"}',
+            ]
         else:
             content_type, body = _part(db, doc, options, inner)
             out += [b"\r\nContent-Type: ", content_type.encode(), b"\r\n\r\n", body]
@@ -83,7 +89,10 @@ def bulk_response(db: Database, results: list[dict[str, Any]], options: reading.
         out += [b"\r\n--", outer.encode()]
         doc = result.get("doc")
         if doc is None:
-            out += [b'\r\nContent-Type: application/json; error="true"\r\n\r\n', orjson.dumps(result["error"])]
+            out += [
+                b'\r\nContent-Type: application/json; error="true"\r\n\r\n',
+                orjson.dumps(result["error"]),
+            ]
             continue
         content_type, body = _part(db, doc, options, "--" + os.urandom(16).hex())
         if content_type != "application/json":
@@ -127,7 +136,10 @@ def parse_form(content_type: str, body: bytes) -> tuple[dict[str, bytes], dict[s
     files: dict[str, dict[str, Any]] = {}
     for headers, data in _split(body, found[1].encode()) if found else []:
         disposition = headers.get("content-disposition", "")
-        name, file = re.search(r'\bname="([^"]*)"', disposition), re.search(r'filename="([^"]*)"', disposition)
+        name, file = (
+            re.search(r'\bname="([^"]*)"', disposition),
+            re.search(r'filename="([^"]*)"', disposition),
+        )
         if file:
             kind = headers.get("content-type", "application/octet-stream")
             files[attachments.check_name(file[1])] = {"content_type": kind, "data": data}

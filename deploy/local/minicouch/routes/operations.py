@@ -111,7 +111,9 @@ def db_updates(request: Request) -> Response:
         after = request.server.updates.last if since == "now" else int(since.partition("-")[0])
         timeout = int(request.query.get("timeout", "60000")) / 1000
         heartbeat = request.query.get("heartbeat")
-        beat = None if heartbeat is None else 60.0 if heartbeat == "true" else max(0.001, int(heartbeat) / 1000)
+        beat = (
+            None if heartbeat is None else 60.0 if heartbeat == "true" else max(0.001, int(heartbeat) / 1000)
+        )
     except ValueError:
         raise bad_request("`since`, `timeout` and `heartbeat` are numbers") from None
     if feed == "continuous":
@@ -214,4 +216,3 @@ ROUTES = [
     ("POST", "/_cluster_setup", cluster_setup, "_cluster_setup"),
     *((method, pattern, refused(name, why), name) for method, pattern, name, why in NOT_SERVED),
 ]
-

@@ -188,14 +188,19 @@ class Documents:
     def changes_before(self, seq: int, limit: int) -> list[StoredDoc]:
         """The newest changes up to a sequence, newest first."""
         rows = self._reader().execute(
-            f"SELECT {COLUMNS} FROM docs WHERE seq <= ? AND deleted < {PURGED} ORDER BY seq DESC LIMIT ?", (seq, limit)
+            f"SELECT {COLUMNS} FROM docs WHERE seq <= ? AND deleted < {PURGED} ORDER BY seq DESC LIMIT ?",
+            (seq, limit),
         )
         return [StoredDoc(*row) for row in rows]
 
     def changes_after_count(self, seq: int) -> int:
         if seq >= self.update_seq:
             return 0
-        return self._reader().execute("SELECT COUNT(*) FROM docs WHERE seq > ? AND deleted < 2", (seq,)).fetchone()[0]
+        return (
+            self._reader()
+            .execute("SELECT COUNT(*) FROM docs WHERE seq > ? AND deleted < 2", (seq,))
+            .fetchone()[0]
+        )
 
     def partition_info(self, partition: str) -> tuple[int, int, int]:
         """Live documents, deleted ones, bytes."""

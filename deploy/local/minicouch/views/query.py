@@ -141,11 +141,9 @@ def with_documents(db: Database, query: ViewQuery, rows: list[Row]) -> Iterator[
 
 
 def _link(docid: str, v: bytes) -> tuple[str | None, str | None]:
-    if v[:1] != b"{" or b'"_id"' not in v:
+    if v[:1] != b"{" or (b'"_id"' not in v and b'"_rev"' not in v):
         return docid, None
     value = orjson.loads(v)
-    if "_id" not in value:
-        return docid, None
     rev = value.get("_rev")
-    wanted = value["_id"]
+    wanted = value.get("_id", docid)
     return (wanted if isinstance(wanted, str) else None), (normal_rev(rev) if isinstance(rev, str) else None)

@@ -5,8 +5,9 @@ import hashlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import jwt
@@ -14,7 +15,7 @@ import orjson
 from cryptography.fernet import Fernet
 from redis import Redis
 
-from services.storefront.clients import Products, Services, Users, chunks
+from services.storefront.clients import Products, Services, Users, attempt
 from services.storefront.rules import taxonomy
 from shared.errors import AisleError, Conflict, Unauthorized, Unavailable
 from shared.money import Money, add, times
@@ -28,6 +29,7 @@ SOON = 3.0
 LEEWAY = 30
 MOST_OF_ONE = 99
 GUEST_LINES = 40
+LINES_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -129,15 +131,18 @@ class Kept:
 
     def __init__(self, ask: Callable[[], Any], seconds: float) -> None:
         self._ask, self._seconds = ask, seconds
-        self._answer, self._until, self._asking = None, 0.0, threading.Lock()
+        self._answer, self._error, self._until, self._asking = None, None, 0.0, threading.Lock()
 
     def get(self) -> Any:
-        if time.monotonic() >= self._until and self._asking.acquire(blocking=self._answer is None):
+        first = self._answer is None and self._error is None
+        if time.monotonic() >= self._until and self._asking.acquire(blocking=first):
             try:
                 if time.monotonic() >= self._until:
                     self._renew()
             finally:
                 self._asking.release()
+        if self._answer is None:
+            raise Unavailable("The shop cannot show its shelves just now.", retry_after=3) from self._error
         return self._answer
 
     def forget(self) -> None:
@@ -146,13 +151,12 @@ class Kept:
 
     def _renew(self) -> None:
         try:
-            self._answer = self._ask()
-            self._until = time.monotonic() + (self._seconds if self._answer else SOON)
+            self._answer, self._error = self._ask(), None
         except AisleError as error:
-            if self._answer is None:
-                raise
             log.warning("showing the last answer known: %s", error)
-            self._until = time.monotonic() + SOON
+            self._error = error
+        good = self._answer and self._error is None
+        self._until = time.monotonic() + (self._seconds if good else SOON)
 
 
 class Shelves:
@@ -246,11 +250,19 @@ def with_guest_line(basket: Mapping[str, int], productid: str, quantity: int) ->
     return changed
 
 
+def take_out(services: Services, token: str, productids: Iterable[str]) -> None:
+    """Empties the basket of what was just ordered. What fails here the worker does a little later."""
+    users = services.users
+    services.together(
+        **{each: attempt(partial(users.take_from_basket, token, each), None) for each in productids}
+    )
+
+
 def import_products(products: Products, token: str, lines: Iterable[bytes], first_line: int = 1) -> dict:
     """Sends an NDJSON stream in pieces and adds up the answers; line numbers are those of the whole stream."""
     total: dict = {"created": 0, "updated": 0, "unchanged": 0, "failed": []}
     sent = first_line - 1
-    for group in chunks(iter(lines)):
+    for group in _groups(lines, LINES_AT_ONCE):
         answer = products.import_lines(token, b"".join(group))
         for name in ("created", "updated", "unchanged"):
             total[name] += answer.get(name, 0)
@@ -258,3 +270,14 @@ def import_products(products: Products, token: str, lines: Iterable[bytes], firs
         sent += len(group)
     total["lines"] = sent - first_line + 1
     return total
+
+
+def _groups(lines: Iterable[bytes], size: int) -> Iterator[list[bytes]]:
+    group: list[bytes] = []
+    for line in lines:
+        group.append(line)
+        if len(group) == size:
+            yield group
+            group = []
+    if group:
+        yield group

@@ -1,7 +1,6 @@
 """The storefront, wired."""
 
 import os
-from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from flask.sessions import SecureCookieSessionInterface
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from services.storefront.actions import Refresher, Shelves
-from services.storefront.clients import Orders, Products, Services, Users
+from services.storefront.clients import CountedClient, Orders, Products, Services, Users, counting
 from services.storefront.pages import BLUEPRINTS
 from services.storefront.pages.context import Context
 from services.storefront.pages.desk.products import allow_large_files
@@ -19,7 +18,7 @@ from services.storefront.pages.visitor import register_visitor
 from services.storefront.settings import Settings
 from services.storefront.store import Letters
 from shared.settings import load
-from shared.web import ServiceClient, log_as_json, open_redis
+from shared.web import log_as_json, open_redis
 from shared.web.factory import Service
 from shared.web.health import health_blueprint
 from shared.web.metrics import metrics_answer
@@ -30,7 +29,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or load(Settings, os.environ)
     redis = open_redis(settings.redis_url)
     services = open_services(settings)
-    app = Service("storefront", settings, nullcontext)
+    app = Service("storefront", settings, counting)
     log_as_json("storefront", settings.log_level)
     app.session_interface = SecureCookieSessionInterface()
     app.config.update(
@@ -65,7 +64,7 @@ def create_app(settings: Settings | None = None) -> Flask:
 def open_services(settings: Settings) -> Services:
     """Clients of the three services; what they ask for nobody or for a customer's token is said with each call."""
     return Services(
-        Users(ServiceClient(settings.users_url, settings.service_secret)),
-        Products(ServiceClient(settings.products_url, settings.service_secret)),
-        Orders(ServiceClient(settings.orders_url, settings.service_secret)),
+        Users(CountedClient("users", settings.users_url, settings.service_secret)),
+        Products(CountedClient("products", settings.products_url, settings.service_secret)),
+        Orders(CountedClient("orders", settings.orders_url, settings.service_secret)),
     )

@@ -42,6 +42,7 @@ def place() -> str | Response:
             raise
         return _page(form, error.detail)
     session["count"] = 0
+    actions.take_out(services(), token(), [item["productid"] for item in body["items"]])
     flash("Thank you! Your order is placed.", "good")
     return redirect(url_for("orders.show", orderid=order["orderid"]))
 
@@ -51,7 +52,9 @@ def _order(form: forms.Form) -> dict:
     try:
         body = orjson.loads(request.form["order"])
     except orjson.JSONDecodeError:
-        raise BadRequest("Load the checkout page again.") from None
+        body = None
+    if not isinstance(body, dict):
+        raise BadRequest("Load the checkout page again.")
     chosen = request.form.get("address_id", "")
     if chosen == "new":
         form.read(request.form)

@@ -38,6 +38,7 @@ GOODS = [
         for number in range(40)
     ),
     product("spade", "Garden Spade", ["Garden"], 2500),
+    product("rake", "Garden Rake", ["Garden"], 1900),
 ]
 
 

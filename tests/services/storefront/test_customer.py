@@ -11,6 +11,7 @@ from itsdangerous import URLSafeTimedSerializer
 from tests.bench.running import Shop
 from tests.people import ADDRESS, PASSWORD
 from tests.services.storefront.conftest import letter_to, log_in
+from tests.services.storefront.test_shop import asked
 from tests.services.storefront.visitor import Page, Visitor
 
 Join = Callable[..., Visitor]
@@ -114,15 +115,29 @@ def test_sending_the_checkout_twice_buys_once(ann: Visitor) -> None:
 
 
 @pytest.mark.parametrize(
-    ("card", "ends"), [("tok_timeout", "/orders/"), ("tok_error", "/orders/"), ("tok_declined", "/checkout")]
+    ("card", "ends", "productid"),
+    [
+        ("tok_timeout", "/orders/", "cup-10"),
+        ("tok_error", "/orders/", "cup-11"),
+        ("tok_declined", "/checkout", "cup-12"),
+    ],
 )
-def test_cards_end_as_the_bank_says(ann: Visitor, card: str, ends: str) -> None:
-    page = buy(ann, "cup-04", card=card)
+def test_cards_end_as_the_bank_says(ann: Visitor, card: str, ends: str, productid: str) -> None:
+    page = buy(ann, productid, card=card)
     assert page.path.startswith(ends), page.text
     if card == "tok_declined":
         assert "declined" in page.text
         page = ann.submit("/checkout", card="tok_ok")
         assert page.path.startswith("/orders/"), page.text
+
+
+@pytest.mark.parametrize("order", ["", "{", "[]", "1", '{"items": []}', '{"items": [{"productid": 1}]}'])
+def test_a_checkout_form_that_was_tampered_with_buys_nothing(ann: Visitor, order: str) -> None:
+    put_in_basket(ann, "cup-13")
+    form = ann.get("/checkout").form("/checkout")
+    page = ann.send_form(form, {**form.values, "order": order})
+    assert page.status < 500
+    assert not page.path.startswith("/orders/")
 
 
 def test_a_new_address_can_be_given_at_checkout(join: Join) -> None:
@@ -259,3 +274,18 @@ def test_many_requests_at_once_with_an_old_token_renew_it_once(shop: Shop, join:
 
 def _secret(shop: Shop) -> str:
     return next(shop.state.rglob("secret-key")).read_text().strip()
+
+
+@pytest.mark.parametrize(
+    ("path", "cost"),
+    [
+        ("/basket", {"users": 1, "products": 1}), ("/checkout", {"users": 1, "orders": 1}), ("/orders", {"orders": 1}),
+        ("/account", {"users": 1}), ("/account/export", {"users": 1}),
+    ],
+)  # fmt: skip
+def test_an_own_page_asks_each_service_once_at_most(ann: Visitor, path: str, cost: dict[str, int]) -> None:
+    put_in_basket(ann, "cup-09")
+    costs = [asked(ann.get(path)) for _ in range(3)]
+    assert {"users": 0, "products": 0, "orders": 0} | cost in costs, (
+        "the menu may be renewed by one of the three"
+    )

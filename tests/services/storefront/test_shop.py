@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.services.storefront.visitor import Visitor
+from tests.services.storefront.visitor import Page, Visitor
 
 
 def test_the_home_page_shows_departments_and_goods(visitor: Visitor) -> None:
@@ -203,3 +203,25 @@ def test_filters_and_baskets_work_in_a_category_with_a_slash(visitor: Visitor) -
     page = visitor.send_form(form, {**form.values, "max_price": "60"})
     assert (page.status, page.path.split("?")[0]) == (200, address)
     assert visitor.submit("/basket").path.split("?")[0] == address
+
+
+def asked(page: Page) -> dict[str, int]:
+    """How often this page asked each service."""
+    parts = (part.partition(";desc=") for part in page.headers["Server-Timing"].split(", "))
+    return {name: int(number.strip('"')) for name, _, number in parts}
+
+
+@pytest.mark.parametrize(
+    ("path", "cost"),
+    [
+        ("/departments", {}), ("/login", {}), ("/basket", {}), ("/category/Home", {"products": 1}),
+        ("/category/Home/Kitchen/Cups?brand=Oak+%26+Co&sort=price", {"products": 1}), ("/search?q=cup", {"products": 1}),
+        ("/suggest?q=cup", {"products": 1}), ("/product/mug-red", {"products": 1}),
+    ],
+)  # fmt: skip
+def test_a_page_asks_each_service_once_at_most(visitor: Visitor, path: str, cost: dict[str, int]) -> None:
+    visitor.get(path)
+    costs = [asked(visitor.get(path)) for _ in range(3)]
+    assert {"users": 0, "products": 0, "orders": 0} | cost in costs, (
+        "the menu may be renewed by one of the three"
+    )

@@ -1,0 +1,87 @@
+"""How services are asked: as somebody or nobody, counted for the page that asks."""
+
+import contextvars
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+
+from shared.web import ServiceClient
+from shared.web.client import Answer
+
+SERVICES = ("users", "products", "orders")
+IMPORT_SECONDS = 120
+NOBODY = ""
+
+
+def segment(value: str) -> str:
+    """An id as one segment of a path."""
+    return quote(value, safe="")
+
+
+def given(**params: Any) -> dict[str, Any]:
+    """The parameters that are set."""
+    return {name.rstrip("_"): value for name, value in params.items() if value not in (None, "")}
+
+
+class Asked:
+    """How often one page asked each service. Its `calls` are empty: from here no database is asked."""
+
+    def __init__(self) -> None:
+        self.services: Counter[str] = Counter()
+        self.calls: dict[str, int] = {}
+
+    def as_server_timing(self) -> str:
+        """users;desc="1", products;desc="0", orders;desc="0\""""
+        return ", ".join(f'{name};desc="{self.services[name]}"' for name in SERVICES)
+
+
+_asked: contextvars.ContextVar[Asked | None] = contextvars.ContextVar("asked", default=None)
+
+
+@contextmanager
+def counting() -> Iterator[Asked]:
+    """Counts what is asked inside, also by `together`."""
+    asked = Asked()
+    token = _asked.set(asked)
+    try:
+        yield asked
+    finally:
+        _asked.reset(token)
+
+
+class CountedClient(ServiceClient):
+    """A service client that notes each call with the page it is made for."""
+
+    def __init__(self, name: str, base_url: str, service_secret: str) -> None:
+        super().__init__(base_url, service_secret)
+        self._name = name
+
+    def call(self, *args: Any, **options: Any) -> Any:
+        self._note()
+        return super().call(*args, **options)
+
+    def fetch(self, *args: Any, **options: Any) -> Answer:
+        self._note()
+        return super().fetch(*args, **options)
+
+    def _note(self) -> None:
+        asked = _asked.get()
+        if asked is not None:
+            asked.services[self._name] += 1
+
+
+@dataclass(frozen=True)
+class Client:
+    http: ServiceClient
+
+    def ready(self) -> None:
+        self.http.get("/health/live", deadline=1)
+
+
+def json_of(answer: Answer) -> dict:
+    return orjson.loads(answer.body)

@@ -1,0 +1,61 @@
+"""The orders service as the storefront asks it."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from services.storefront.clients.asking import Client, given, segment
+from shared.web.client import Answer
+
+
+class Orders(Client):
+    """Checkout, history and the desk."""
+
+    def place(self, token: str, body: dict, key: str) -> dict:
+        headers = {"Idempotency-Key": key}
+        return self.http.post("/v1/orders", body, idempotent=True, token=token, headers=headers, deadline=20)
+
+    def mine(self, token: str, cursor: str) -> dict:
+        return self.http.get("/v1/orders", given(limit=20, cursor=cursor), token=token)
+
+    def order(self, token: str, orderid: str) -> dict:
+        return self.http.get(f"/v1/orders/{segment(orderid)}", token=token)
+
+    def cancel(self, token: str, orderid: str) -> dict:
+        return self.http.post(f"/v1/orders/{segment(orderid)}/cancellation", {}, token=token, deadline=10)
+
+    def give_back(self, token: str, orderid: str, items: list[dict]) -> dict:
+        return self.http.post(
+            f"/v1/orders/{segment(orderid)}/returns", {"items": items}, token=token, deadline=10
+        )
+
+    def all(self, token: str, **filters: Any) -> dict:
+        return self.http.get("/v1/admin/orders", given(**filters), token=token)
+
+    def act(self, token: str, orderid: str, verb: str, body: dict, key: str = "") -> dict:
+        """`verb`: dispatch, delivery or refunds; with a `key`, sent twice it happens once."""
+        path = f"/v1/admin/orders/{segment(orderid)}/{verb}"
+        headers = {"Idempotency-Key": key} if key else {}
+        return self.http.post(path, body, token=token, headers=headers, deadline=10)
+
+    def sales(self, token: str, **choice: Any) -> dict:
+        return self.http.get("/v1/admin/reports/sales", given(**choice), token=token)
+
+    def best_sellers(self, token: str, **choice: Any) -> dict:
+        return self.http.get("/v1/admin/reports/best-sellers", given(**choice), token=token)
+
+    def quote(self, token: str, items: list[dict]) -> dict:
+        """What these would cost now, with delivery and tax; nothing is ordered."""
+        return self.http.post("/v1/orders/quote", {"items": items}, idempotent=True, token=token)
+
+    def dead_letters(self, token: str) -> dict:
+        return self.http.get("/v1/admin/dead-letters", token=token)
+
+    def retry(self, token: str, letter: str) -> dict:
+        return self.http.post(f"/v1/admin/dead-letters/{segment(letter)}/retry", {}, token=token)
+
+    def attempts(self, token: str) -> dict:
+        return self.http.get("/v1/admin/attempts", token=token)
+
+    def csv(self, token: str, report: str, **choice: Any) -> Answer:
+        path = f"/v1/admin/reports/{report}?{urlencode(given(**choice))}"
+        return self.http.fetch("GET", path, token=token, headers={"Accept": "text/csv"}, deadline=10)

@@ -1,0 +1,77 @@
+"""The products service as the storefront asks it."""
+
+from typing import Any
+
+from services.storefront.clients.asking import IMPORT_SECONDS, NOBODY, Client, given, json_of, segment
+from shared.web.client import Answer
+
+REVIEWS = 10
+
+
+class Products(Client):
+    """The catalogue."""
+
+    def categories(self, depth: int) -> dict:
+        return self.http.get("/v1/categories", {"depth": depth}, token=NOBODY)
+
+    def search(self, params: dict[str, Any]) -> dict:
+        return self.http.get("/v1/products", params, token=NOBODY)
+
+    def suggest(self, q: str) -> dict:
+        return self.http.get("/v1/products/suggest", {"q": q}, deadline=1, token=NOBODY)
+
+    def product(self, productid: str) -> dict:
+        return self.http.get(f"/v1/products/{segment(productid)}", token=NOBODY)
+
+    def with_reviews(self, productid: str) -> dict:
+        """The product and its newest `reviews`, in one request."""
+        return self.http.get(f"/v1/products/{segment(productid)}", {"reviews": REVIEWS}, token=NOBODY)
+
+    def versioned(self, productid: str) -> tuple[dict, str]:
+        """The product and its ETag, for an edit that must not undo somebody else's."""
+        answer = self.http.fetch("GET", f"/v1/products/{segment(productid)}", token=NOBODY)
+        return json_of(answer), answer.headers.get("ETag", "")
+
+    def reviews(self, productid: str, cursor: str = "") -> dict:
+        return self.http.get(
+            f"/v1/products/{segment(productid)}/reviews", given(limit=REVIEWS, cursor=cursor), token=NOBODY
+        )
+
+    def review(self, token: str, productid: str, body: dict) -> dict:
+        return self.http.post(f"/v1/products/{segment(productid)}/reviews", body, token=token)
+
+    def lookup(self, productids: list[str]) -> dict:
+        return self.http.post(
+            "/v1/products/lookup", {"productids": productids}, idempotent=True, token=NOBODY
+        )
+
+    def picture(self, path: str, etag: str) -> Answer:
+        return self.http.fetch(
+            "GET", path, token=NOBODY, headers={"Accept": "image/*", **given(**{"If-None-Match": etag})}
+        )
+
+    def create(self, token: str, body: dict) -> dict:
+        return self.http.post("/v1/products", body, token=token)
+
+    def replace(self, token: str, productid: str, body: dict, etag: str) -> dict:
+        headers = {"If-Match": etag} if etag else {}
+        return self.http.put(f"/v1/products/{segment(productid)}", body, token=token, headers=headers)
+
+    def delete(self, token: str, productid: str) -> None:
+        self.http.call("DELETE", f"/v1/products/{segment(productid)}", token=token)
+
+    def stock(self, token: str, productid: str, delta: int, reason: str) -> dict:
+        body = {"delta": delta, "reason": reason}
+        return self.http.post(f"/v1/products/{segment(productid)}/stock", body, token=token)
+
+    def import_lines(self, token: str, lines: bytes) -> dict:
+        headers = {"Content-Type": "application/x-ndjson"}
+        answer = self.http.fetch(
+            "POST", "/v1/products/import", lines, token=token, headers=headers, deadline=IMPORT_SECONDS
+        )
+        return json_of(answer)
+
+    def export(self, token: str) -> Answer:
+        return self.http.fetch(
+            "GET", "/v1/products/export", token=token, headers={"Accept": "*/*"}, deadline=IMPORT_SECONDS
+        )

@@ -1,0 +1,83 @@
+"""The users service as the storefront asks it."""
+
+from collections.abc import Mapping
+
+from services.storefront.clients.asking import IMPORT_SECONDS, NOBODY, Client, segment
+from shared.web.client import Answer
+
+
+class Users(Client):
+    """Accounts. `address` is the visitor's own, so that limits count browsers and not the storefront."""
+
+    def register(self, body: dict, address: str) -> dict:
+        return self.http.post("/v1/users", body, token=NOBODY, client_address=address)
+
+    def verify(self, token: str) -> dict:
+        return self.http.post("/v1/users/verify", {"token": token}, token=NOBODY)
+
+    def resend(self, email: str, address: str) -> None:
+        self.http.post("/v1/users/verify/resend", {"email": email}, token=NOBODY, client_address=address)
+
+    def log_in(self, email: str, password: str, address: str) -> dict:
+        return self.http.post(
+            "/v1/sessions", {"email": email, "password": password}, token=NOBODY, client_address=address
+        )
+
+    def refresh(self, refresh_token: str) -> dict:
+        return self.http.post("/v1/sessions/refresh", {"refresh_token": refresh_token}, token=NOBODY)
+
+    def log_out(self, token: str) -> None:
+        self.http.call("DELETE", "/v1/sessions", token=token)
+
+    def ask_reset(self, email: str, address: str) -> None:
+        self.http.post("/v1/password-resets", {"email": email}, token=NOBODY, client_address=address)
+
+    def reset(self, token: str, password: str) -> None:
+        self.http.post("/v1/password-resets/confirm", {"token": token, "password": password}, token=NOBODY)
+
+    def me(self, token: str) -> dict:
+        return self.http.get("/v1/users/me", token=token)
+
+    def change(self, token: str, body: dict) -> dict:
+        return self.http.call("PATCH", "/v1/users/me", body, token=token)
+
+    def erase(self, token: str, password: str) -> None:
+        self.http.call("DELETE", "/v1/users/me", {"current_password": password}, token=token)
+
+    def export(self, token: str) -> Answer:
+        return self.http.fetch("GET", "/v1/users/me/export", token=token, deadline=IMPORT_SECONDS)
+
+    def addresses(self, token: str) -> list[dict]:
+        return self.http.get("/v1/users/me/addresses", token=token)["items"]
+
+    def add_address(self, token: str, body: dict) -> dict:
+        return self.http.post("/v1/users/me/addresses", body, token=token)
+
+    def change_address(self, token: str, address_id: str, body: dict) -> dict:
+        return self.http.call("PATCH", f"/v1/users/me/addresses/{segment(address_id)}", body, token=token)
+
+    def drop_address(self, token: str, address_id: str) -> None:
+        self.http.call("DELETE", f"/v1/users/me/addresses/{segment(address_id)}", token=token)
+
+    def basket(self, token: str) -> dict:
+        return self.http.get("/v1/users/me/basket", token=token)
+
+    def put_in_basket(self, token: str, productid: str, quantity: int) -> dict:
+        return self.http.put(f"/v1/users/me/basket/{segment(productid)}", {"quantity": quantity}, token=token)
+
+    def merge_basket(self, token: str, lines: Mapping[str, int]) -> dict:
+        items = [{"productid": productid, "quantity": quantity} for productid, quantity in lines.items()]
+        return self.http.post("/v1/users/me/basket", {"items": items}, token=token)
+
+    def take_from_basket(self, token: str, productid: str) -> None:
+        self.http.call("DELETE", f"/v1/users/me/basket/{segment(productid)}", token=token)
+
+    def staff(self, token: str) -> dict:
+        return self.http.get("/v1/admin/staff", token=token)
+
+    def set_role(self, token: str, email: str, role: str) -> dict:
+        return self.http.post(
+            "/v1/admin/staff",
+            {"email": email, "roles": ["customer", role] if role != "customer" else ["customer"]},
+            token=token,
+        )

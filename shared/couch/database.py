@@ -226,7 +226,9 @@ class Partition:
         return _find(self._client, "post_partition_find", self._at, index, selector, **options)
 
     def view(self, view: View, **query: Any) -> list[dict[str, Any]]:
-        """See `AcrossPartitions.view`."""
+        """See `AcrossPartitions.view`; CouchDB reduces one key or a range within a partition, to several keys it answers nothing."""
+        if view.reduce and query.get("reduce") is not False and "keys" in query:
+            raise QueryRefused(f"{view.name}: ask a partition's reduce for a range, not for keys.")
         return _view(self._client, "post_partition_view", self._at, view, **query)
 
     def search(

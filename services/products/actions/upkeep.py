@@ -1,9 +1,7 @@
 """What the worker does behind the shop's back: fresh summaries, reservations whose time is up, diverged replicas."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from services.products.actions import catalogue
 from services.products.documents import SETTLEMENT, product_id, settlement_id
@@ -38,36 +36,22 @@ def sum_up(store: Store) -> int:
 
 def refresh(store: Store, products: Iterable[tuple[Sequence[str], str]]) -> int:
     """Brings `stock` and `rating` on product documents up to their movements and reviews; returns how many had changed."""
-    by_category: dict[tuple[str, ...], set[str]] = defaultdict(set)
-    for taxonomy, productid in products:
-        by_category[tuple(taxonomy)].add(productid)
-    return sum(
-        _refresh_category(store, taxonomy, sorted(productids)) for taxonomy, productids in by_category.items()
-    )
-
-
-def _refresh_category(store: Store, taxonomy: tuple[str, ...], productids: list[str]) -> int:
-    changed = 0
+    wanted, changed = sorted({(tuple(taxonomy), productid) for taxonomy, productid in products}), 0
     for _ in range(_TRIES):
-        levels = store.ledger.level(taxonomy, productids)
-        stars = store.reviews.stars(taxonomy, productids)
-        docs = store.catalogue.get_many([product_id(taxonomy, each) for each in productids]).values()
-        fresh = [
-            (doc, _summed_up(doc, levels.get(doc["productid"], 0), stars.get(doc["productid"])))
-            for doc in docs
-        ]
-        stale = [new for doc, new in fresh if new != doc]
+        docs = store.catalogue.get_many([product_id(*each) for each in wanted]).values()
+        stale = [fresh for doc in docs if (fresh := _summed_up(store, doc)) != doc]
         written = store.catalogue.put_many(stale) if stale else []
         changed += sum(not row.error for row in written)
-        productids = [
-            doc["productid"] for doc, row in zip(stale, written, strict=True) if row.error == "conflict"
-        ]
-        if not productids:
+        late = [doc for doc, row in zip(stale, written, strict=True) if row.error == "conflict"]
+        wanted = [(tuple(doc["taxonomy"]), doc["productid"]) for doc in late]
+        if not wanted:
             break
     return changed
 
 
-def _summed_up(doc: Doc, level: int, stars: dict[str, Any] | None) -> Doc:
+def _summed_up(store: Store, doc: Doc) -> Doc:
+    level = store.ledger.level(doc["taxonomy"], doc["productid"])
+    stars = store.reviews.stars(doc["taxonomy"], doc["productid"])
     return {**doc, "stock": max(level, 0), "rating": ratings.rating(stars), "rank": ratings.rank(stars)}
 
 

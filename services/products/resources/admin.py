@@ -100,7 +100,7 @@ def stock(productid: str) -> Response:
     """The exact level and the last hundred movements"""
     product = catalogue.finish_moves(store(), productid)
     movements = store().ledger.movements(product["taxonomy"], productid, 100)
-    level = store().ledger.level(product["taxonomy"], [productid]).get(productid, 0)
+    level = store().ledger.level(product["taxonomy"], productid)
     return json_answer(
         {"productid": productid, "stock": max(level, 0), "movements": [_shown(each) for each in movements]}
     )

@@ -93,12 +93,10 @@ class Ledger:
                 return
         raise Contended(f"The stock of {line.productid} is being moved; try again.", retry_after=1)
 
-    def level(self, taxonomy: Sequence[str], productids: Sequence[str]) -> dict[str, int]:
-        """P7: the sums of the movements of some products of a category. 1 partition query."""
-        rows = self._database.partition(partition_of(taxonomy)).view(
-            LEVELS, keys=list(productids), group=True
-        )
-        return {row["key"]: row["value"] for row in rows}
+    def level(self, taxonomy: Sequence[str], productid: str) -> int:
+        """P7: the sum of the movements of a product. 1 partition query."""
+        rows = self._database.partition(partition_of(taxonomy)).view(LEVELS, key=productid, group=True)
+        return rows[0]["value"] if rows else 0
 
     def movements(self, taxonomy: Sequence[str], productid: str, limit: int) -> list[Doc]:
         """The last movements, newest first. 1 partition query."""
@@ -144,7 +142,7 @@ class Ledger:
     def correct(self, line: Line, mark: str, date: str) -> None:
         """Makes the level at the end of the chain the sum of its movements."""
         line, head = self.end(line)
-        total = self.level(line.taxonomy, [line.productid]).get(line.productid, 0)
+        total = self.level(line.taxonomy, line.productid)
         if head.level != total:
             doc = movement(Head(head.slot, total), line.productid, line.taxonomy, 0, CORRECTED, mark, date)
             self.is_ours(doc, self.write([doc])[0])

@@ -33,12 +33,10 @@ class Reviews:
                 return found
             bookmark = page.next
 
-    def stars(self, taxonomy: Sequence[str], productids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """P7: the `_stats` of the stars of some products of a category. 1 partition query."""
-        rows = self._database.partition(partition_of(taxonomy)).view(
-            RATINGS, keys=list(productids), group=True
-        )
-        return {row["key"]: row["value"] for row in rows}
+    def stars(self, taxonomy: Sequence[str], productid: str) -> dict[str, Any] | None:
+        """P7: the `_stats` of a product's stars, None without a review. 1 partition query."""
+        rows = self._database.partition(partition_of(taxonomy)).view(RATINGS, key=productid, group=True)
+        return rows[0]["value"] if rows else None
 
     def add(self, doc: Doc) -> bool:
         """Whether it was the first by this person: its id is the claim."""

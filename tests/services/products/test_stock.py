@@ -96,6 +96,15 @@ def test_released_once_however_often_it_is_asked(shop: Shop):
     assert reserve(shop, "rel", ("back", 5)) == 409
 
 
+def test_all_lines_of_an_order_go_back(shop: Shop):
+    shop.load([product("pair1", stock=5), product("pair2", stock=6), product("pair3", stock=7)])
+    basket = (("pair1", 1), ("pair2", 2), ("pair3", 3))
+    assert reserve(shop, "pairs", *basket) == 201
+    assert [level(shop, productid) for productid, _ in basket] == [4, 4, 4]
+    assert end(shop, "pairs", "release", *basket) == 200
+    assert [level(shop, productid) for productid, _ in basket] == [5, 6, 7]
+
+
 def test_released_without_a_reservation_makes_no_stock(shop: Shop):
     shop.load([product("never", stock=3)])
     assert end(shop, "unknown", "release", ("never", 2)) == 200
@@ -187,11 +196,11 @@ def test_admins_move_stock_but_not_below_zero(shop: Shop):
 
 
 def test_summaries_follow_the_movements(shop: Shop, store: Store):
-    shop.load([product("shown", stock=5)])
-    assert reserve(shop, "shown1", ("shown", 2)) == 201
+    shop.load([product("shown", stock=5), product("beside", stock=6)])
+    assert reserve(shop, "shown1", ("shown", 2), ("beside", 1)) == 201
     assert shop.ok("/v1/products/shown")["stock"] == 5
     upkeep.sum_up(store)
-    assert shop.ok("/v1/products/shown")["stock"] == 3
+    assert [shop.ok(f"/v1/products/{each}")["stock"] for each in ("shown", "beside")] == [3, 5]
     assert upkeep.sum_up(store) == 0
 
 

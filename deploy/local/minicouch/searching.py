@@ -48,6 +48,7 @@ class Question:
     drilldown: Any = None
     include_fields: list[str] | None = None
     highlighting: search.Highlighting | None = None
+    grouping: search.Grouping | None = None
 
 
 @dataclass(slots=True)
@@ -56,6 +57,7 @@ class Found:
     counts: dict[str, Any] | None
     ranges: dict[str, Any] | None
     highlights: list[dict[str, list[str]]] | None
+    groups: list[search.Group] | None = None
 
 
 def spec_of(db: Database, ddoc: dict[str, Any], name: str) -> SearchSpec:
@@ -164,6 +166,10 @@ def ask(db: Database, spec: SearchSpec, question: Question) -> Found:
         inside = tantivy.Query.const_score_query(compiler.term("partition", question.partition), 0.0)
         query = compiler.joined([("must", query), ("must", inside)])
     keys = search.parse_sort(question.sort)
+    if question.grouping is not None:
+        total, groups = search.grouped(index, searcher, query, keys, question.grouping)
+        hits = [hit for group in groups for hit in group.hits]
+        return Found(search.Page(hits, total, None), None, None, _marked(index, tree, hits, question), groups)
     if keys:
         page = search.by_fields(index, searcher, query, keys, question.limit, question.after)
     else:
@@ -172,12 +178,16 @@ def ask(db: Database, spec: SearchSpec, question: Question) -> Found:
         page,
         None if question.counts is None else search.counts(index, searcher, query, question.counts),
         None if question.ranges is None else search.ranges(searcher, compiler, query, question.ranges),
-        None if question.highlighting is None else _highlights(index, tree, page.hits, question.highlighting),
+        _marked(index, tree, page.hits, question),
     )
 
 
-def _highlights(
-    index: SearchIndex, tree: Any, hits: list[Hit], asked: search.Highlighting
-) -> list[dict[str, list[str]]]:
+def _marked(
+    index: SearchIndex, tree: Any, hits: list[Hit], question: Question
+) -> list[dict[str, list[str]]] | None:
+    if question.highlighting is None:
+        return None
     tests = search.matchers(tree, index.analyzers)
-    return [search.of_document(hit.stored or {}, index.analyzers, tests, asked) for hit in hits]
+    return [
+        search.of_document(hit.stored or {}, index.analyzers, tests, question.highlighting) for hit in hits
+    ]

@@ -25,12 +25,12 @@ async def ask(request: Request) -> Response:
     options = _options(request)
     spec = searching.spec_of(request.db, ddoc, request.params["index"])
     question = _question(request, spec, options)
-    if "group_field" in options or "group_by" in options:
-        raise bad_request("grouping is not supported")
     if not question.stale:
         await searching.ready(request.db, spec)
     found = await run_in_thread(searching.ask, request.db, spec, question)
     rows = await run_in_thread(_rows, request, found, question, options.get("include_docs") is True)
+    if found.groups is not None:
+        return json_response(_grouped(found, rows, "group_field" in options))
     answer: Options = {
         "total_rows": found.page.total,
         "bookmark": pack(found.page.bookmark),
@@ -41,6 +41,19 @@ async def ask(request: Request) -> Response:
     if found.ranges is not None:
         answer["ranges"] = found.ranges
     return json_response(answer)
+
+
+def _grouped(found: Found, rows: list[Options], new: bool) -> Options:
+    """Groups as `group_field` names their parts, or as its forerunner `group_by` does."""
+    total, hits = ("total_rows", "rows") if new else ("total_hits", "hits")
+    groups = []
+    for group in found.groups or ():
+        groups.append({"by": group.by, total: group.total, hits: rows[: len(group.hits)]})
+        rows = rows[len(group.hits) :]
+    if new:
+        return {"total_rows": found.page.total, "groups": groups}
+    grouped = sum(group.total for group in found.groups or ())
+    return {"total_hits": found.page.total, "total_grouped_hits": grouped, "groups": groups}
 
 
 def design_doc(request: Request) -> Options:
@@ -130,6 +143,19 @@ def _question(request: Request, spec: SearchSpec, options: Options) -> Question:
         drilldown=options.get("drilldown"),
         include_fields=_names(options, "include_fields"),
         highlighting=_highlighting(options),
+        grouping=_grouping(options, limit),
+    )
+
+
+def _grouping(options: Options, limit: int) -> search.Grouping | None:
+    field = options.get("group_field", options.get("group_by"))
+    if field is None:
+        return None
+    groups = options.get("group_limit", 10)
+    if groups > 200:
+        raise query_parse_error("Value for group_limit is too large, must not exceed 200")
+    return search.Grouping(
+        search.group_field(field), groups, limit, search.parse_sort(options.get("group_sort"))
     )
 
 

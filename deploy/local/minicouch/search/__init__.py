@@ -4,12 +4,13 @@ from .analysis import Analyzers, analyzer
 from .compiling import Compiler
 from .engine import Entry, SearchIndex, SlotsFull, entry
 from .facets import counts, drilled, ranges
+from .groups import Group, Grouping, group_field, grouped
 from .highlights import Highlighting, matchers, of_document
 from .sorting import Hit, Key, Page, by_fields, by_relevance, load, parse_sort
 from .syntax import parse
 
 __all__ = [
-    "Analyzers", "Compiler", "Entry", "Highlighting", "Hit", "Key", "Page", "SearchIndex", "SlotsFull", "analyzer",
-    "by_fields", "by_relevance", "counts", "drilled", "entry", "load", "matchers", "of_document", "parse", "parse_sort",
+    "Analyzers", "Compiler", "Entry", "Group", "Grouping", "Highlighting", "Hit", "Key", "Page", "SearchIndex", "SlotsFull", "analyzer",
+    "by_fields", "by_relevance", "counts", "drilled", "entry", "group_field", "grouped", "load", "matchers", "of_document", "parse", "parse_sort",
     "ranges",
 ]  # fmt: skip

@@ -106,7 +106,7 @@ def by_fields(
     scored = [(score, address) for score, address in found.hits]
     coarse = _coarse(index, searcher, scored, keys[0])
     candidates = _candidates(coarse, keys[0], limit, after)
-    hits = _exact(index, searcher, [scored[n] for n in candidates], keys)
+    hits = arranged(index, searcher, [scored[n] for n in candidates], keys)
     if after:
         place = _ranks(keys, after[0]), after[1]
         hits = [hit for hit in hits if (_ranks(keys, hit.order), hit.docid) > place]
@@ -157,9 +157,10 @@ def _rough(key: Key, value: Any) -> float:
     return -1 if value is None else order_prefix(value)
 
 
-def _exact(
+def arranged(
     index: SearchIndex, searcher: tantivy.Searcher, scored: list[tuple[float, Address]], keys: list[Key]
 ) -> list[Hit]:
+    """Whole hits in their exact order."""
     hits = [load(index, searcher, Hit([], address)) for _, address in scored]
     columns = [_values(index, searcher, scored, hits, key) for key in keys]
     for n, hit in enumerate(hits):

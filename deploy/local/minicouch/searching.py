@@ -85,9 +85,9 @@ def is_partitioned(db: Database, ddoc: dict[str, Any]) -> bool:
     return chosen if isinstance(chosen, bool) else db.partitioned
 
 
-def specs(db: Database) -> Iterator[SearchSpec]:
-    """The search indexes of all design documents; what cannot be one is left out."""
-    for doc in db.design_docs():
+def specs(db: Database, docs: list[StoredDoc]) -> Iterator[SearchSpec]:
+    """The search indexes of these design documents; what cannot be one is left out."""
+    for doc in docs:
         ddoc = doc.dict()
         for name in ddoc.get("indexes") if isinstance(ddoc.get("indexes"), dict) else ():
             with contextlib.suppress(CouchError):
@@ -96,7 +96,7 @@ def specs(db: Database) -> Iterator[SearchSpec]:
 
 def signatures(db: Database) -> set[str]:
     """The index folders that are in use, for `_view_cleanup` and `_search_cleanup`."""
-    return {spec.signature for spec in specs(db)}
+    return {spec.signature for spec in specs(db, db.design_docs())}
 
 
 def get_index(db: Database, spec: SearchSpec) -> SearchIndex:

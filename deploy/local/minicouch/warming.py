@@ -13,11 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
-from . import finder, indexing, javascript, searching, views
+from . import finder, indexing, javascript, searching, textfind, views
 from .config import Config
 from .database import Database
 from .errors import CouchError
-from .store import Store
+from .store import Store, StoredDoc
 
 log = logging.getLogger("minicouch.warming")
 TICK = 0.4
@@ -111,7 +111,7 @@ class Warmer:
         target = db.update_seq
         for spec in specs(db):
             yield spec.signature, lambda spec=spec: self._advance(db, spec, target, calm)
-        for search in searching.specs(db):
+        for search in search_specs(db):
             yield search.signature, lambda search=search: searching.advance(db, search, target)
 
     def _advance(self, db: Database, spec: indexing.IndexSpec, target: int, calm: bool) -> bool:
@@ -124,13 +124,29 @@ class Warmer:
         return False
 
 
+def updated_by_itself(db: Database) -> list[StoredDoc]:
+    """The design documents that do not opt out with `"autoupdate": false`."""
+    return [doc for doc in db.design_docs() if doc.dict().get("autoupdate") is not False]
+
+
 def specs(db: Database) -> Iterator[indexing.IndexSpec]:
-    """The views and Mango indexes of all design documents; what does not parse is left out."""
-    for doc in db.design_docs():
+    """The views and Mango indexes of these design documents; what does not parse is left out."""
+    docs = updated_by_itself(db)
+    for doc in docs:
         with contextlib.suppress(CouchError):
             design = views.open_design(db, doc.id.removeprefix("_design/"))
             if design.spec is not None:
                 yield design.spec
+    ids = {doc.id for doc in docs}
     for index in finder.indexes(db):
-        if index.kind == "json":
+        if index.kind == "json" and index.ddoc in ids:
             yield finder.index_spec(db, index)
+
+
+def search_specs(db: Database) -> Iterator[searching.SearchSpec]:
+    docs = updated_by_itself(db)
+    yield from searching.specs(db, docs)
+    ids = {doc.id for doc in docs}
+    for index in finder.indexes(db):
+        if index.kind == "text" and index.ddoc in ids:
+            yield textfind.text_spec(index)

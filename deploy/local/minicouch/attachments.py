@@ -11,7 +11,8 @@ from .store.rows import stub
 
 if TYPE_CHECKING:
     from .edits import Edit
-    from .store.documents import Documents, Transaction
+    from .store.documents import Documents
+    from .store.transactions import Transaction
 
 Record = dict[str, Any]
 COMPRESSIBLE = ("application/javascript", "application/json", "application/xml")

@@ -11,8 +11,9 @@ from .plugins import load
 from .store.rows import stub
 
 if TYPE_CHECKING:
+    from .batch import Result
     from .config import Config
-    from .database import Database, Result
+    from .database import Database
     from .edits import Edit
     from .store.rows import StoredDoc
 

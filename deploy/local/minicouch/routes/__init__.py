@@ -10,6 +10,7 @@ from . import (
     documents,
     faults,
     find,
+    local,
     operations,
     replication,
     search,
@@ -19,7 +20,7 @@ from . import (
 )
 
 MODULES = [
-    server, session, databases, documents, attachments, all_docs, bulk, changes, replication, views, find, search,
+    server, session, databases, documents, local, attachments, all_docs, bulk, changes, replication, views, find, search,
     operations, faults,
 ]  # fmt: skip
 ROUTES: list[Route] = [route for module in MODULES for route in module.ROUTES]

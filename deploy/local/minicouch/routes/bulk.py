@@ -13,7 +13,7 @@ from ..http import Request, Response, dumps, json_response, raw_json
 from ..ids import check_docid, check_partitioned_docid
 from ..validation import validator_for
 from . import multipart
-from .documents import store_local
+from .local import store_local
 
 SLICE = 100
 PERSISTENT = {"atts_since", "rev", "w", "new_edits", "open_revs"}

@@ -8,7 +8,7 @@ from ..errors import CouchError, not_found, unauthorized
 from ..http import Request, Response, json_response, run_in_thread
 from ..replication import Job, PeerError
 from ..replication.scheduler import stamp, stats
-from .all_docs import parse_count
+from .ranges import parse_count
 from .server import NODE
 
 PAGE = 25

@@ -74,3 +74,7 @@ def stub(att: dict[str, Any], *, encoding_info: bool = False) -> dict[str, Any]:
     if encoding_info and att["encoding"] != "identity":
         found |= {"encoding": att["encoding"], "encoded_length": att["encoded_length"]}
     return found
+
+
+def json_text(value: Any) -> str:
+    return orjson.dumps(value).decode()

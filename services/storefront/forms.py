@@ -103,6 +103,19 @@ ADDRESS = (
     Field("default", "Deliver here unless I say otherwise", "check", required=False),
 )
 
+GUEST = (
+    EMAIL,
+    Field("name", "Your name", autocomplete="name", most=100),
+    Field(
+        "address",
+        "Address",
+        "textarea",
+        autocomplete="street-address",
+        help="As on an envelope, one line below the other.",
+        most=500,
+    ),
+)
+
 REVIEW = (
     Field(
         "stars",

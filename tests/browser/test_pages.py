@@ -8,10 +8,10 @@ import pytest
 import requests
 from playwright.sync_api import Page
 
-from tests.browser.conftest import WIDTHS
+from tests.browser.conftest import WIDTHS, fill_basket
 
 PUBLIC = (
-    "/", "/departments", "{category}", "/search?q=mug", "/search?q=xylophone", "{product}", "/basket", "/login", "/register",
+    "/", "/departments", "{category}", "/search?q=mug", "/search?q=xylophone", "{product}", "/basket", "/checkout", "/login", "/register",
     "/registered", "/reset", "/reset/confirm?token=x", "/verify?token=x", "/verify", "/mailbox", "/no-such-page",
 )  # fmt: skip
 OWN = ("{product}", "/basket", "/checkout", "/orders", "{order}", "/account")
@@ -53,6 +53,8 @@ def test_pages_are_accessible_and_steady(
         "keeper": (DESK, keeper),
     }[who]
     page = visit(width=360, state=state)
+    if state is None:
+        fill_basket(page)
     found: list[str] = []
     for path in paths:
         address = path.format(**known)

@@ -6,13 +6,24 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from services.storefront.clients.asking import CountedClient, counting, given
-from services.storefront.clients.orders import Orders
+from services.storefront.clients.asking import NOBODY, CountedClient, counting, given
+from services.storefront.clients.orders import Asking, Orders
 from services.storefront.clients.products import Products
 from services.storefront.clients.users import Users
 from shared.errors import AisleError
 
-__all__ = ["CountedClient", "Orders", "Products", "Services", "Users", "attempt", "counting", "given"]
+__all__ = [
+    "NOBODY",
+    "Asking",
+    "CountedClient",
+    "Orders",
+    "Products",
+    "Services",
+    "Users",
+    "attempt",
+    "counting",
+    "given",
+]
 
 
 @dataclass(frozen=True)

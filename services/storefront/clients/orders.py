@@ -1,10 +1,26 @@
 """The orders service as the storefront asks it."""
 
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from services.storefront.clients.asking import Client, given, segment
+from services.storefront.clients.asking import NOBODY, Client, given, segment
 from shared.web.client import Answer
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Who asks for an order: a user by access token, or a guest by the order's own token."""
+
+    token: str = NOBODY
+    order_token: str = ""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {
+            "token": self.token,
+            "headers": {"X-Order-Token": self.order_token} if self.order_token else {},
+        }
 
 
 class Orders(Client):
@@ -17,15 +33,17 @@ class Orders(Client):
     def mine(self, token: str, cursor: str) -> dict:
         return self.http.get("/v1/orders", given(limit=20, cursor=cursor), token=token)
 
-    def order(self, token: str, orderid: str) -> dict:
-        return self.http.get(f"/v1/orders/{segment(orderid)}", token=token)
+    def order(self, asking: Asking, orderid: str) -> dict:
+        return self.http.get(f"/v1/orders/{segment(orderid)}", **asking.options)
 
-    def cancel(self, token: str, orderid: str) -> dict:
-        return self.http.post(f"/v1/orders/{segment(orderid)}/cancellation", {}, token=token, deadline=10)
-
-    def give_back(self, token: str, orderid: str, items: list[dict]) -> dict:
+    def cancel(self, asking: Asking, orderid: str) -> dict:
         return self.http.post(
-            f"/v1/orders/{segment(orderid)}/returns", {"items": items}, token=token, deadline=10
+            f"/v1/orders/{segment(orderid)}/cancellation", {}, deadline=10, **asking.options
+        )
+
+    def give_back(self, asking: Asking, orderid: str, items: list[dict]) -> dict:
+        return self.http.post(
+            f"/v1/orders/{segment(orderid)}/returns", {"items": items}, deadline=10, **asking.options
         )
 
     def all(self, token: str, **filters: Any) -> dict:

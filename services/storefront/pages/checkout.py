@@ -6,34 +6,26 @@ import orjson
 from flask import Blueprint, Response, flash, redirect, render_template, request, session, url_for
 
 from services.storefront import actions, forms
+from services.storefront.clients import NOBODY
 from services.storefront.pages.context import context, services
-from services.storefront.pages.visitor import needs_login, token
+from services.storefront.pages.visitor import guest_basket, keep_order, logged_in, token
+from services.storefront.rules.payments import CARDS
 from shared.errors import AisleError, BadRequest, Conflict, Invalid
 
 checkout = Blueprint("checkout", __name__)
 
-# The sandbox provider's test cards (api.md).
-CARDS = (
-    ("tok_ok", "Test card ending 4242", "Pays at once."),
-    ("tok_declined", "Test card ending 0002", "The bank declines it."),
-    ("tok_timeout", "Test card ending 0119", "Pays, but the bank's answer is lost on the way."),
-    ("tok_error", "Test card ending 0341", "Fails at the first try and then pays."),
-)
-
 
 @checkout.get("/checkout")
-@needs_login
 def show() -> str | Response:
-    return _page(forms.Form(forms.ADDRESS), "")
+    return _page(_form(), "")
 
 
 @checkout.post("/checkout")
-@needs_login
 def place() -> str | Response:
-    form = forms.Form(forms.ADDRESS)
+    form = _form()
     try:
         body = _order(form)
-        order = services().orders.place(token(), body, request.form["key"][:64])
+        order = services().orders.place(_token(), body, request.form["key"][:64])
     except Invalid as error:
         form.blame(error)
         return _page(form, form.general)
@@ -41,10 +33,18 @@ def place() -> str | Response:
         if error.status not in (402, 409):
             raise
         return _page(form, error.detail)
-    session["count"] = 0
-    actions.take_out(services(), token(), [item["productid"] for item in body["items"]])
+    _put_away(order, body)
     flash("Thank you! Your order is placed.", "good")
     return redirect(url_for("orders.show", orderid=order["orderid"]))
+
+
+def _form() -> forms.Form:
+    """A customer chooses an address or gives a new one, a guest says who and where."""
+    return forms.Form(forms.ADDRESS if logged_in() else forms.GUEST)
+
+
+def _token() -> str:
+    return token() if logged_in() else NOBODY
 
 
 def _order(form: forms.Form) -> dict:
@@ -55,16 +55,15 @@ def _order(form: forms.Form) -> dict:
         body = None
     if not isinstance(body, dict):
         raise BadRequest("Load the checkout page again.")
-    chosen = request.form.get("address_id", "")
-    if chosen == "new":
-        form.read(request.form)
-        if not form.ok:
-            raise Invalid("The new address is not complete.", errors={})
-        body["address_id"] = _kept_address(form)
-    else:
-        body["address_id"] = chosen
-    body["payment"] = {"provider": context().settings.payment_provider, "token": request.form.get("card", "")}
-    return body
+    provider = context().settings.payment_provider
+    body["payment"] = {"provider": provider, "token": request.form.get("card", "")}
+    chosen = request.form.get("address_id", "new")
+    if logged_in() and chosen != "new":
+        return body | {"address_id": chosen}
+    form.read(request.form)
+    if not form.ok:
+        raise Invalid("The address is not complete.", errors={})
+    return body | ({"address_id": _kept_address(form)} if logged_in() else form.values)
 
 
 def _kept_address(form: forms.Form) -> str:
@@ -76,22 +75,31 @@ def _kept_address(form: forms.Form) -> str:
     return services().users.add_address(token(), body)["id"]
 
 
+def _put_away(order: dict, body: dict) -> None:
+    """What was bought leaves the basket; a guest's browser keeps the order's token."""
+    session["count"] = 0
+    if logged_in():
+        actions.take_out(services(), token(), [item["productid"] for item in body["items"]])
+    else:
+        session["basket"] = {}
+        keep_order(order["orderid"], order["guest_token"])
+
+
 def _page(form: forms.Form, problem: str) -> str | Response:
-    me = services().users.me(token())
-    items = [
-        {"productid": productid, "quantity": quantity}
-        for productid, quantity in actions.wanted_of(me).items()
-    ]
+    me = services().users.me(token()) if logged_in() else None
+    wanted = actions.wanted_of(me) if me else guest_basket()
+    items = [{"productid": productid, "quantity": quantity} for productid, quantity in wanted.items()]
     if not items:
         flash("Your basket is empty.", "warn")
         return redirect(url_for("basket.show"))
     try:
-        quote = services().orders.quote(token(), items)
+        quote = services().orders.quote(_token(), items)
     except (Conflict, Invalid) as error:
         flash(problem or error.detail, "warn")
         return redirect(url_for("basket.show"))
-    order = {"items": items, "expected_total": quote["total"]}
+    cards = CARDS[context().settings.payment_provider]
     return render_template(
-        "checkout.html", me=me, quote=quote, form=form, problem=problem, cards=CARDS, key=secrets.token_urlsafe(18),
-        order=orjson.dumps(order).decode(), chosen=request.form.get("address_id", ""), card=request.form.get("card", "tok_ok"),
+        "checkout.html", me=me, quote=quote, form=form, problem=problem, cards=cards, key=secrets.token_urlsafe(18),
+        order=orjson.dumps({"items": items, "expected_total": quote["total"]}).decode(),
+        chosen=request.form.get("address_id", ""), card=request.form.get("card", cards[0].token),
     )  # fmt: skip

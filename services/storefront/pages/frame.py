@@ -173,7 +173,8 @@ def _cache(response: Response) -> None:
 def error_page(error: AisleError) -> Response:
     """An error in words a customer can use. Who must log in is sent there, and the old session forgotten."""
     if isinstance(error, Unauthorized):
-        leave()
+        if logged_in() is not None:
+            leave()
         if enhanced():
             return Response(status=401, headers={"HX-Redirect": login_url()})
         return redirect(login_url())

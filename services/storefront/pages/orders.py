@@ -4,7 +4,7 @@ from flask import Blueprint, Response, flash, redirect, render_template, request
 
 from services.storefront import forms
 from services.storefront.pages.context import services
-from services.storefront.pages.visitor import needs_login, token
+from services.storefront.pages.visitor import asking_for, keep_order, needs_login, token
 from services.storefront.rules import progress
 from shared.errors import Conflict, Invalid
 
@@ -21,29 +21,31 @@ def history() -> str:
 
 
 @orders.get("/<orderid>")
-@needs_login
-def show(orderid: str) -> str:
-    order = services().orders.order(token(), orderid)
-    return render_template(
-        "order.html", order=order, steps=progress.steps(order), settled=progress.settled(order)
-    )
+def show(orderid: str) -> str | Response:
+    """A guest's letter leads here with the order's token, which then leaves the address bar."""
+    if order_token := request.args.get("token"):
+        keep_order(orderid, order_token[:200])
+        return redirect(url_for("orders.show", orderid=orderid))
+    return _page("order.html", orderid)
 
 
 @orders.get("/<orderid>/timeline")
-@needs_login
 def timeline(orderid: str) -> str:
     """The part of the page that changes by itself."""
-    order = services().orders.order(token(), orderid)
+    return _page("parts/timeline.html", orderid)
+
+
+def _page(template: str, orderid: str) -> str:
+    order = services().orders.order(asking_for(orderid), orderid)
     return render_template(
-        "parts/timeline.html", order=order, steps=progress.steps(order), settled=progress.settled(order)
+        template, order=order, steps=progress.steps(order), settled=progress.settled(order)
     )
 
 
 @orders.post("/<orderid>/cancellation")
-@needs_login
 def cancel(orderid: str) -> Response:
     try:
-        services().orders.cancel(token(), orderid)
+        services().orders.cancel(asking_for(orderid), orderid)
         flash("Your order is cancelled; the money goes back to your card.", "good")
     except Conflict as error:
         flash(error.detail, "bad")
@@ -51,7 +53,6 @@ def cancel(orderid: str) -> Response:
 
 
 @orders.post("/<orderid>/returns")
-@needs_login
 def give_back(orderid: str) -> Response:
     wanted = {
         name.removeprefix("back-"): forms.whole(value or "0", name)
@@ -66,7 +67,7 @@ def give_back(orderid: str) -> Response:
     try:
         if not items:
             raise Invalid("Say how many of what you send back.")
-        services().orders.give_back(token(), orderid, items)
+        services().orders.give_back(asking_for(orderid), orderid, items)
         flash("Your return is noted.", "good")
     except (Conflict, Invalid) as error:
         flash(error.detail, "bad")

@@ -12,10 +12,12 @@ from flask import Flask, Response, g, redirect, request, session, url_for
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
 from services.storefront.actions import Session
+from services.storefront.clients import Asking
 from services.storefront.pages.context import context
 from shared.errors import Forbidden, NotFound, Unauthorized
 
 COOKIE = "aisle_session"
+MOST_ORDERS = 10
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -52,8 +54,11 @@ def remember(found: Session | None) -> None:
 
 
 def enter(found: Session, count: int) -> None:
-    """After a log-in: nothing that was handed out before it is good any more."""
+    """After a log-in: no form that was handed out before it is good any more."""
+    orders = session.get("orders")
     session.clear()
+    if orders:
+        session["orders"], session.permanent = orders, True
     session["count"] = count
     remember(found)
 
@@ -69,6 +74,19 @@ def guest_basket() -> dict[str, int]:
 
 def basket_count() -> int:
     return int(session.get("count", 0))
+
+
+def keep_order(orderid: str, order_token: str) -> None:
+    """Remembers the token of an order that a guest placed, or followed from a letter."""
+    kept = {**session.get("orders", {}), orderid: order_token}
+    session["orders"] = dict(list(kept.items())[-MOST_ORDERS:])
+    session.permanent = True
+
+
+def asking_for(orderid: str) -> Asking:
+    """Who asks for an order: the guest who placed it here, else whoever is logged in. Raises Unauthorized."""
+    known = session.get("orders", {}).get(orderid)
+    return Asking(order_token=known) if known else Asking(token())
 
 
 def csrf_token() -> str:

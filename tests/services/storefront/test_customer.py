@@ -289,3 +289,36 @@ def test_an_own_page_asks_each_service_once_at_most(ann: Visitor, path: str, cos
     assert {"users": 0, "products": 0, "orders": 0} | cost in costs, (
         "the menu may be renewed by one of the three"
     )
+
+
+def test_a_guest_buys_without_an_account_and_follows_the_order(visitor: Visitor) -> None:
+    put_in_basket(visitor, "cup-14")
+    page = visitor.get("/checkout")
+    assert "Log in" in [text for _, text in page.links]
+    page = visitor.submit("/checkout", email="guest@example.com", card="tok_ok")
+    assert "Your name is missing." in page.text
+    assert page.form("/checkout").values["email"] == "guest@example.com"
+    page = visitor.submit("/checkout", name="Gus Guest", address="3 Passing Street\nYork", card="tok_ok")
+    assert page.path.startswith("/orders/"), page.text
+    assert "3 Passing Street" in page.text
+    address = page.path
+    assert "Nothing in it yet" in visitor.get("/basket").text
+    assert visitor.get(f"{address}/timeline").status == 200
+    assert Visitor(visitor.base).get(address).path.startswith("/login"), "another browser does not see it"
+    visitor.get(address)
+    assert "Cancelled" in visitor.submit(f"{address}/cancellation").text
+
+
+def test_a_guests_letter_opens_the_order_in_any_browser(visitor: Visitor) -> None:
+    put_in_basket(visitor, "cup-15")
+    visitor.get("/checkout")
+    page = visitor.submit(
+        "/checkout", email="letter.guest@example.com", name="Lena", address="4 Post Street", card="tok_ok"
+    )
+    link = letter_to(visitor, "letter.guest@example.com")
+    other = Visitor(visitor.base)
+    opened = other.get(link)
+    assert opened.path == page.path, "the token has left the address"
+    assert "4 Post Street" in opened.text
+    wrong = Visitor(visitor.base).get(f"{page.path}?token=wrong")
+    assert "4 Post Street" not in wrong.text

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from flask import Response, flash, redirect, render_template, request, url_for
 
 from services.storefront import forms
+from services.storefront.clients import Asking
 from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
@@ -106,7 +107,7 @@ def _done(orderid: str, message: str) -> Response:
 
 def _page(orderid: str, dispatch: forms.Form | None = None, refund: forms.Form | None = None) -> str:
     try:
-        found = services().orders.order(token(), orderid)
+        found = services().orders.order(Asking(token()), orderid)
     except NotFound:
         raise NotFound(f"There is no order {orderid}.") from None
     return render_template(

@@ -1,0 +1,162 @@
+"""The search declaration and its three dialects, without a server."""
+
+import re
+from typing import Any
+
+import pytest
+
+from shared.couch import Band, SearchField, SearchIndex, search_for, words_of
+from shared.couch.dialects import search
+from shared.couch.search import keywords
+
+INDEX = SearchIndex(
+    "find",
+    "?",
+    (
+        SearchField("name", weight=4),
+        SearchField("text"),
+        SearchField("brand", kind="keyword", called="brand_is", facet=True),
+        SearchField("levels", kind="path", called="category", facet=True),
+        SearchField("price.amount", kind="number", called="price"),
+    ),
+    only=(("type", "product"),),
+)
+
+
+def doc(docid: str, **fields: Any) -> dict[str, Any]:
+    return {
+        "_id": docid,
+        "type": "product",
+        "name": "",
+        "text": "",
+        "brand": "",
+        "levels": ["A"],
+        "price": {"amount": 1},
+        **fields,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Red  SHOES", ["red", "shoes"]),
+        ("Café Ünïcode", ["cafe", "unicode"]),
+        ("women's t-shirt", ["women", "t", "shirt"]),
+        ("a_b 3/4 1,000", ["a", "b", "3", "4", "1", "000"]),
+        ("(+-&|!){}[]^\"~*?:\\/", []),
+        ("💥 ok", ["ok"]),
+        ("手机 pro", ["手机", "pro"]),
+    ],
+)  # fmt: skip
+def test_text_becomes_words_without_syntax(text: str, words: list[str]):
+    assert words_of(text) == words
+
+
+def test_every_word_is_asked_of_every_text_field_by_weight():
+    asked = search_for("blue sofa").lucene(INDEX)
+    assert asked == (
+        '(name:"blue"^8 OR text:"blue"^2) AND (name:"sofa"^8 OR text:"sofa"^2 OR name:sofa*^4 OR text:sofa*^1)'
+    )
+    assert "sofa*" not in search_for("blue sofa ").lucene(INDEX)
+    assert search_for("").lucene(INDEX) == "*:*"
+
+
+def test_typos_are_forgiven_only_when_asked_and_only_in_longer_words():
+    forgiving = search_for("red sofa ").forgiven().lucene(INDEX)
+    assert re.findall(r"\w+:\w+~1", forgiving) == ["name:sofa~1", "text:sofa~1"]
+
+
+def test_filters_are_quoted_and_ranges_are_numbers():
+    asked = search_for("", filters={"brand_is": ['A" OR "B\\', "C"]}, ranges={"price": (5, None)}).lucene(
+        INDEX
+    )
+    assert asked == '(brand_is:"A\\" OR \\"B\\\\" OR brand_is:"C") AND price:[5 TO 1000000000000000]'
+
+
+def test_a_server_gets_the_form_it_can_serve():
+    assert INDEX.on(["search", "nouveau"]) is INDEX
+    nouveau = INDEX.on(["nouveau"]).design_document()["nouveau"]["find"]
+    assert 'index("text", "name", fold(x));' in nouveau["index"]
+    assert 'index("double", "price", x);' in nouveau["index"]
+    assert nouveau["field_analyzers"] == {"brand_is": "keyword", "category": "keyword"}
+    assert INDEX.on([]).design_document()["views"].keys() == {"find_by_keyword"}
+    assert len({form.design_id for form in INDEX.forms()}) == 3
+
+
+class Recorder:
+    """A server that remembers what it was asked; it answers with nothing found."""
+
+    def __init__(self, *features: str) -> None:
+        self.asked: list[Any] = []
+        self._features = frozenset(features)
+
+    def features(self) -> frozenset[str]:
+        return self._features
+
+    def call(self, operation: str, **arguments: Any) -> Any:
+        self.asked.append((operation, arguments))
+        return {"rows": [], "total_rows": 0, "bookmark": "b", "counts": {"brand_is": {"Acme": 2.0}}}
+
+    def nouveau(self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any]) -> Any:
+        self.asked.append((at, body))
+        return {"hits": [], "total_hits": 0, "bookmark": "b", "counts": None, "ranges": None}
+
+
+def test_the_same_question_in_two_server_dialects():
+    query = search_for("sofa", sort="-price", counts=("brand_is",), bands={"price": [Band("low", 0, 9)]})
+    clouseau, nouveau = Recorder("search"), Recorder("nouveau")
+    found = search(clouseau, {"db": "d"}, INDEX, query, limit=5, bookmark=None)
+    assert found.counts == {"brand_is": {"Acme": 2}}
+    operation, sent = clouseau.asked[0]
+    assert (operation, sent["sort"], sent["counts"], sent["ranges"]) == (
+        "post_search", ["-price<number>"], ["brand_is"], {"price": {"low": "[0 TO 9]"}},
+    )  # fmt: skip
+    search(nouveau, {"db": "d", "partition_key": "p"}, INDEX, query, limit=5, bookmark="x")
+    at, body = nouveau.asked[0]
+    assert at == {"db": "d", "partition_key": "p"}
+    assert (body["q"], body["sort"], body["bookmark"]) == (query.lucene(INDEX), "-price", "x")
+    assert body["ranges"] == {"price": [{"label": "low", "min": 0, "max": 9}]}
+
+
+def rows(*pairs: tuple[str, str, int]) -> list[dict[str, Any]]:
+    return [{"id": docid, "key": ["word", word], "value": weight} for docid, word, weight in pairs]
+
+
+def test_keyword_candidates_have_every_whole_word_the_weightiest_first():
+    query = search_for("red sofa ")
+    found = rows(("a", "red", 1), ("a", "sofa", 1), ("b", "red", 4), ("c", "red", 4), ("c", "sofa", 4))
+    assert keywords.candidates(query, found) == ["c", "a"]
+    assert keywords.key_range(query, INDEX) == {"keys": [["word", "sofa"], ["word", "red"]]}
+    assert keywords.key_range(search_for("so"), INDEX) == {
+        "start_key": ["word", "so"],
+        "end_key": ["word", "so\ufff0"],
+    }
+    assert keywords.key_range(search_for("", filters={"category": ["A#B"]}), INDEX) == {
+        "key": ["path", "A#B"]
+    }
+
+
+def test_keyword_search_decides_filters_facets_phrases_and_order_on_the_documents():
+    docs = [
+        doc("a", name="Red sofa bed", brand="Acme", price={"amount": 30}),
+        doc("b", name="Sofa, red", brand="Acme", levels=["A", "B"], price={"amount": 20}),
+        doc("c", text="the red sofas", brand="Zed", price={"amount": 10}),
+    ]  # fmt: skip
+
+    def ids(query) -> list[str]:
+        return [each["_id"] for each in keywords.evaluate(query, INDEX, docs).docs]
+
+    assert ids(search_for("red sof")) == ["a", "b", "c"]
+    assert ids(search_for('"red sofa"')) == ["a"]
+    assert ids(search_for("", filters={"brand_is": ["Acme"], "category": ["A#B"]})) == ["b"]
+    assert ids(search_for("", ranges={"price": (15, 30)}, sort="price")) == ["b", "a"]
+    counted = keywords.evaluate(
+        search_for("", counts=("brand_is", "category"), bands={"price": [Band("x", 0, 20)]}), INDEX, docs
+    )
+    assert counted.counts == {"brand_is": {"Acme": 2, "Zed": 1}, "category": {"A": 3, "A#B": 1}}
+    assert counted.ranges == {"price": {"x": 2}}
+
+
+def test_a_page_goes_on_behind_the_last_document_even_when_others_came():
+    assert keywords.begins_at(["new", "a", "b"], (1, "a")) == 2
+    assert keywords.begins_at(["new", "b"], (1, "a")) == 1

@@ -1,5 +1,6 @@
 """Documents of `_users`: what they must hold, passwords hashed before they are stored, who may read them."""
 
+import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from .store.rows import StoredDoc
 
 PREFIX = "org.couchdb.user:"
+DESIGN_AFTER = 2.0
 SCHEMES = ("simple", "pbkdf2", "simple+pbkdf2")
 HASHED = ("derived_key", "iterations", "password", "password_scheme", "password_sha", "pbkdf2_prf", "salt")
 PRF_BYTES = {"sha": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha512": 64}
@@ -34,6 +36,12 @@ async def ensure_design(database: "Database") -> None:
     """The design document that CouchDB puts into a users database; its rules are `check` here."""
     if database.get("_design/_auth") is None:
         await database.put_edit("_design/_auth", DESIGN, None)
+
+
+def ensure_design_later(database: "Database") -> None:
+    """CouchDB puts it there a moment after a users database is made, so that a fresh one is empty."""
+    loop = asyncio.get_running_loop()
+    loop.call_later(DESIGN_AFTER, lambda: database.deleted or loop.create_task(ensure_design(database)))
 
 
 def has_rules(database: "Database") -> bool:

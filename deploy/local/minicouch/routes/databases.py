@@ -31,18 +31,18 @@ def get_info(request: Request) -> Response:
     return json_response(info(request.db))
 
 
-async def create(request: Request) -> Response:
+def create(request: Request) -> Response:
     auth.check_server_admin(request.user)
     name = request.params["db"]
     q, n = _shards(request.query, "q", 2), _shards(request.query, "n", 1)
     partitioned = _partitioned(request.query)
     if partitioned and name in SYSTEM_NAMES:
         raise bad_request("Cannot partition a system database")
-    request.server.store.create(name, partitioned, q, n)
-    if users.is_users_database(name, request.server.config):
-        for users_db in {name, request.server.config.users_db}:
-            if users_db in request.server.store:
-                await users.ensure_design(request.server.database(users_db))
+    server = request.server
+    server.store.create(name, partitioned, q, n)
+    if users.is_users_database(name, server.config):
+        for users_db in {name, server.config.users_db} & set(server.store.databases()):
+            users.ensure_design_later(server.database(users_db))
     request.server.updates.note(name, "created")
     return json_response({"ok": True}, 201, [("Location", request.absolute(request.path))])
 

@@ -53,7 +53,7 @@ ITEM = DocumentType(
 PAYMENT = DocumentType(
     "payment",
     fields=(*EVENT, "paid", "provider", "provider_ref", "total", "units", "lines"),
-    optional=("imported",),
+    optional=("imported", "sold"),
 )
 DECISION = DocumentType("decision", fields=(*EVENT, "decision", "reason", "by"))
 DISPATCH = DocumentType(

@@ -8,10 +8,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from celery import Celery, Task
+from kombu.exceptions import OperationalError
 from redis import Redis
+from redis.exceptions import RedisError
 
 from services.orders.actions import conflicts, deadletters, fulfilment, reports, sweeping
 from services.orders.actions.shop import Shop, open_shop
+from services.orders.clients.couriers import SANDBOX
 from services.orders.settings import Settings
 from shared.errors import AisleError, Unavailable
 from shared.jobs import (
@@ -34,7 +37,6 @@ FEED = Feed(
     database="orders",
     routes={
         "payment": (ADVANCE_ORDER, "orderid"),
-        "decision": (ADVANCE_ORDER, "orderid"),
         "dispatch": (ADVANCE_ORDER, "orderid"),
         "delivery": (ADVANCE_ORDER, "orderid"),
         "cancellation": (ADVANCE_ORDER, "orderid"),
@@ -43,12 +45,16 @@ FEED = Feed(
         "reportrequest": (COMPUTE_REPORT, "reportid"),
         "deadletterretried": (None, "subject"),
     },
-    selector={"imported": {"$exists": False}},
+    selector={
+        "imported": {"$exists": False},
+        "$or": [{"courier": {"$exists": False}}, {"courier": {"$ne": SANDBOX}}],
+    },
 )
 
 MOST_RETRIES = 7
 LONGEST_PAUSE = 30
 PATIENCE = 10.0
+QUEUE_AWAY = (RedisError, OperationalError)
 LOCK_MILLISECONDS = 30_000
 BUSY_PAUSE = 1.0
 
@@ -65,6 +71,9 @@ class Job(Task):
     shop: Shop
 
     def on_failure(self, exc: Exception, task_id: str, args: Any, kwargs: Any, einfo: Any) -> None:
+        if isinstance(exc, QUEUE_AWAY):
+            log.warning("%s %s: the queue was away; the sweep finds it again", self.name, kwargs["subject"])
+            return
         error = exc.code if isinstance(exc, AisleError) else type(exc).__name__
         try:
             deadletters.give_up(

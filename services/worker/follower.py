@@ -11,6 +11,7 @@ import sys
 import time
 import zlib
 from threading import Event, Thread
+from typing import Any
 
 from celery import Celery
 from kombu.exceptions import OperationalError
@@ -32,6 +33,7 @@ log = logging.getLogger(__name__)
 
 WAIT_SECONDS = 4
 BATCH = 500
+KEEP_SECONDS, GATHERING_SECONDS = 1.0, 0.1
 IDLE_PAUSE, AWAY_PAUSE = 2.0, 1.0
 
 
@@ -61,17 +63,22 @@ class ShardFollower:
                 stop.wait(AWAY_PAUSE)
 
     def _work(self, stop: Event) -> None:
-        place = self._database.get_local(self._checkpoint) or {"since": "0"}
+        kept = self._database.get_local(self._checkpoint) or {"since": "0"}
+        since, saved = kept["since"], time.monotonic()
         while not stop.is_set() and self._leases.hold(self._shard):
             self.turned = time.monotonic()
             found = self._database.changes(
-                place["since"], limit=BATCH, wait=WAIT_SECONDS, include_docs=True, selector=self._selector
+                since, limit=BATCH, wait=WAIT_SECONDS, include_docs=True, selector=self._selector
             )
             for change in found.rows:
                 self._hand_on(change)
-            if found.last_seq != place["since"]:
-                place = {"since": found.last_seq, "date": time.time()}
-                self._keep(place)
+            since = found.last_seq
+            if since != kept["since"] and time.monotonic() - saved > KEEP_SECONDS:
+                kept, saved = self._keep(since), time.monotonic()
+            if found.rows:
+                stop.wait(GATHERING_SECONDS)
+        if since != kept["since"]:
+            self._keep(since)
 
     def _hand_on(self, change: Change) -> None:
         route = self._feed.routes.get(change.doc["type"]) if change.doc and not change.deleted else None
@@ -82,9 +89,11 @@ class ShardFollower:
         if zlib.crc32(subject.encode()) % self._shards == self._shard:
             enqueue(self._queue, job or change.doc["job"], subject)
 
-    def _keep(self, place: dict) -> None:
+    def _keep(self, since: str) -> dict[str, Any]:
         stored = self._database.get_local(self._checkpoint) or {}
-        self._database.put_local(self._checkpoint, {**stored, **place})
+        place = {**stored, "since": since, "date": time.time()}
+        self._database.put_local(self._checkpoint, place)
+        return place
 
 
 def main() -> int:

@@ -12,8 +12,8 @@ class Settings(DatabaseSettings):
 
     follower_shards: int = setting(
         "FOLLOWER_SHARDS",
-        2,
-        "into how many parts the changes are dealt among followers; the same for all of them",
+        1,
+        "into how many parts the changes are dealt among followers: as many as there are followers",
     )
     heartbeat_file: Path | None = setting(
         "HEARTBEAT_FILE",

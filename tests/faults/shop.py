@@ -18,7 +18,7 @@ SERVICES = ("users", "products", "orders")
 ADMIN = "admin@example.com"
 SETTINGS = {
     "AISLE_ENV": "local", "ARGON2_MEMORY_KIB": "64", "ARGON2_PASSES": "1", "MAILS_PER_HOUR": "1000", "ACCESS_LOG": "0",
-    "COURIER_DISPATCH_SECONDS": "0.5", "COURIER_DELIVERY_SECONDS": "0.5", "ATTEMPT_SECONDS": "10", "SWEEP_SECONDS": "3",
+    "COURIER_DISPATCH_SECONDS": "0.5", "COURIER_DELIVERY_SECONDS": "0.5", "ATTEMPT_SECONDS": "10", "SWEEP_SECONDS": "3", "FOLLOWER_SHARDS": "2",
     "SERVICE_SECRET": "a service secret of this test run", "SECRET_KEY": "a secret key of this test run",
 }  # fmt: skip
 

@@ -38,17 +38,18 @@ def reserve(shop: Shop, order: Doc) -> None:
 
 
 def record_payment(shop: Shop, found: OrderDocuments, charge: Charge) -> OrderDocuments:
-    """Writes the payment document and marks the stock as sold; paid back if the goods are gone by now."""
-    order = found.order
-    payment, _ = shop.orders.add(payment_of(order, order["provider"], charge.ref, charge.total, charge.date))
-    found = found.with_document(payment)
+    """Marks the stock as sold and writes the payment document; paid back if the goods are gone by now."""
+    order, sold, gone = found.order, False, False
     try:
         shop.products.confirm(order["orderid"], order["basket"])
+        sold = True
     except GoodsGone:
-        return cancel_unfulfillable(shop, found)
+        gone = True
     except Unavailable:
         log.warning("order %s: the worker will mark the stock as sold", order["orderid"])
-    return found
+    payment = payment_of(order, order["provider"], charge.ref, charge.total, charge.date, sold=sold)
+    found = found.with_document(shop.orders.add(payment)[0])
+    return cancel_unfulfillable(shop, found) if gone else found
 
 
 def abandon(shop: Shop, found: OrderDocuments, reason: str, detail: str) -> OrderDocuments:

@@ -18,6 +18,8 @@ from shared.errors import AisleError
 
 log = logging.getLogger(__name__)
 
+Step = Callable[[Shop, OrderDocuments], OrderDocuments]
+
 
 def advance_order(shop: Shop, orderid: str) -> float | None:
     """Does all that an order's documents call for now; seconds until more falls due, or None.
@@ -25,14 +27,20 @@ def advance_order(shop: Shop, orderid: str) -> float | None:
     One step that fails does not hold up the others; the first error is raised when all were tried.
     """
     found = shop.orders.order(orderid)
-    plan = steps.plan(found, now(), shop.policy)
+    done: set[str] = set()
     failures: list[AisleError] = []
-    for step in plan.due:
-        try:
-            STEPS[step](shop, found)
-        except AisleError as error:
-            log.warning("order %s: %s: %s", orderid, step, error.code)
-            failures.append(error)
+    while True:
+        plan = steps.plan(found, now(), shop.policy)
+        todo = [step for step in plan.due if step not in done]
+        if not todo:
+            break
+        for step in todo:
+            done.add(step)
+            try:
+                found = STEPS[step](shop, found)
+            except AisleError as error:
+                log.warning("order %s: %s: %s", orderid, step, error.code)
+                failures.append(error)
     if failures:
         raise failures[0]
     return plan.wait
@@ -68,34 +76,34 @@ def deliver_order(shop: Shop, found: OrderDocuments, date: str = "") -> OrderDoc
     return found.with_document(delivery)
 
 
-def _confirm(shop: Shop, found: OrderDocuments) -> None:
+def _confirm(shop: Shop, found: OrderDocuments) -> OrderDocuments:
     order = found.order
-    if found.cancellation is None and not found.is_being_cancelled:
+    if not found.payment.get("sold") and found.cancellation is None and not found.is_being_cancelled:
         try:
             shop.products.confirm(order["orderid"], order["basket"])
         except GoodsGone:
-            cancel_unfulfillable(shop, found)
+            found = cancel_unfulfillable(shop, found)
     if order["userid"] is not None:
         shop.users.clear_basket(order["userid"], [line["productid"] for line in order["basket"]])
-    _notify(shop, found, "payment")
+    return _notify(shop, found, "payment")
 
 
-def _dispatch(shop: Shop, found: OrderDocuments) -> None:
+def _dispatch(shop: Shop, found: OrderDocuments) -> OrderDocuments:
     parcel = shop.courier.book(found.order["orderid"])
-    dispatch_order(shop, found, shop.courier.name, parcel, "worker")
+    return dispatch_order(shop, found, shop.courier.name, parcel, "worker")
 
 
-def _notify(shop: Shop, found: OrderDocuments, kind: str) -> None:
+def _notify(shop: Shop, found: OrderDocuments, kind: str) -> OrderDocuments:
     """Sends the mail, then writes that it was sent: a crash in between sends it twice rather than never."""
     message_id = letters.send(shop, found, kind)
-    shop.orders.add(notice_of(found.order, kind, message_id))
+    return found.with_document(shop.orders.add(notice_of(found.order, kind, message_id))[0])
 
 
-def _about(kind: str) -> Callable[[Shop, OrderDocuments], None]:
+def _about(kind: str) -> Step:
     return lambda shop, found: _notify(shop, found, kind)
 
 
-STEPS: dict[str, Callable[[Shop, OrderDocuments], object]] = {
+STEPS: dict[str, Step] = {
     steps.RECONCILE: reconcile,
     steps.CONFIRM: _confirm,
     steps.SETTLE_REFUNDS: refund_returns,

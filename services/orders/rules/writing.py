@@ -42,8 +42,9 @@ def items_of(order: Doc) -> list[Doc]:
     ]  # fmt: skip
 
 
-def payment_of(order: Doc, provider: str, ref: str, total: Money, date: str) -> Doc:
-    mark = {"imported": True} if order.get("imported") else {}
+def payment_of(order: Doc, provider: str, ref: str, total: Money, date: str, *, sold: bool = False) -> Doc:
+    """`sold`: the stock is marked as sold already."""
+    mark = {"imported": True} if order.get("imported") else {"sold": sold}
     return PAYMENT.new(
         order_key(order["orderid"], "payment"), **event_fields(order, date), paid=True, provider=provider,
         provider_ref=ref, total=total, units=sum(line["quantity"] for line in order["basket"]),

@@ -25,7 +25,7 @@ from tests.services.worker.processes import Worker
 ADMIN = "admin@example.com"
 SETTINGS = {
     "ARGON2_MEMORY_KIB": "64", "ARGON2_PASSES": "1", "MAILS_PER_HOUR": "1000", "ACCESS_LOG": "0",
-    "COURIER_DISPATCH_SECONDS": "0.2", "COURIER_DELIVERY_SECONDS": "0.2", "ATTEMPT_SECONDS": "3", "SWEEP_SECONDS": "2",
+    "COURIER_DISPATCH_SECONDS": "0.2", "COURIER_DELIVERY_SECONDS": "0.2", "ATTEMPT_SECONDS": "3", "SWEEP_SECONDS": "2", "FOLLOWER_SHARDS": "2",
 }  # fmt: skip
 
 

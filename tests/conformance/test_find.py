@@ -249,3 +249,12 @@ def test_conflicts_are_shown_on_request(couch, db: str) -> None:
     assert "_conflicts" not in plain
     (shown,) = couch.post(db + "/_find", {"selector": {"n": 1}, "conflicts": True}).json()["docs"]
     assert shown["_conflicts"] == ["1-00000000000000000000000000000abc"]
+
+
+@pytest.mark.parametrize("wrap", ['{"a":{"$eq":%s1%s}}', '{"a":{"$in":[%s1%s]}}'])
+def test_deep_nesting_is_refused(couch, db: str, wrap: str) -> None:
+    if not couch.is_minicouch:
+        pytest.skip("CouchDB has no such limit")
+    selector = wrap % ("[" * 900, "]" * 900)
+    answer = couch.post(db + "/_find", data=f'{{"selector":{selector}}}', headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400

@@ -11,10 +11,13 @@ from .terms import erlang
 Options = dict[str, Any]
 Check = Callable[[Any], Any]
 _REQUIRED = object()
+MAX_NESTING = 200
 
 
 def validate(body: Options, table: list[tuple[str, Any, Check]]) -> Options:
     """Check each member by the table's (name, default, check). Errors: 400 for a missing, unknown or wrong member."""
+    if _too_deep(body):
+        raise refusal("bad_request", "The request is nested too deeply.")
     checked = {}
     for name, default, check in table:
         if name not in body and default is _REQUIRED:
@@ -24,6 +27,20 @@ def validate(body: Options, table: list[tuple[str, Any, Check]]) -> Options:
         if name not in checked:
             raise refusal("invalid_key", f"Invalid key {name} for this request.")
     return checked
+
+
+def _too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_NESTING):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def find_options(body: Options, default_limit: int = 25) -> Options:

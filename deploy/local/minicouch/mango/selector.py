@@ -28,7 +28,6 @@ _OPPOSITE = {
     "$in": "$nin",
     "$nin": "$in",
 }
-MAX_DEPTH = 150
 
 
 def normalize(selector: Any) -> Node:
@@ -37,34 +36,32 @@ def normalize(selector: Any) -> Node:
         raise refusal("invalid_selector_json", f"Selector must be a JSON object, not: {erlang(selector)}")
     if not selector:
         return ()
-    node = _negations(_fields(_operators(selector, 0), ()))
+    node = _negations(_fields(_operators(selector), ()))
     if node and node[0] == ():
         raise refusal("invalid_selector", "One or more conditions is missing a field name.")
     return node
 
 
-def _operators(value: Any, depth: int) -> Node:
-    if depth > MAX_DEPTH:
-        raise refusal("invalid_selector", "The selector is nested too deeply.")
+def _operators(value: Any) -> Node:
     if not isinstance(value, dict) or not value:
         return ("$eq", value)
     if len(value) > 1:
-        return ("$and", [_operators({name: part}, depth + 1) for name, part in value.items()])
+        return ("$and", [_operators({name: part}) for name, part in value.items()])
     ((name, argument),) = value.items()
     if not name.startswith("$"):
-        return (name, _operators(argument, depth + 1))
-    return _operator(name, argument, depth)
+        return (name, _operators(argument))
+    return _operator(name, argument)
 
 
-def _operator(name: str, argument: Any, depth: int) -> Node:
+def _operator(name: str, argument: Any) -> Node:
     if name in _LISTS_OF_SELECTORS:
         if not isinstance(argument, list):
             raise bad_arg(name, argument)
-        return (name, [_operators(part, depth + 1) for part in argument])
+        return (name, [_operators(part) for part in argument])
     if name == "$not" or name in _INNER_SELECTORS:
         if not isinstance(argument, dict):
             raise bad_arg(name, argument)
-        return (name, _operators(argument, depth + 1))
+        return (name, _operators(argument))
     if name == "$text":
         if argument is None or isinstance(argument, list | dict):
             raise bad_arg(name, argument)

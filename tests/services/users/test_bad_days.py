@@ -3,6 +3,8 @@
 import json
 import signal
 import time
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from shared.couch import Server
 from tests.processes import free_port, start_minicouch, start_redis, start_service
 from tests.services.users.conftest import PASSWORD, Api, letters_with_token, log_in
 
+LOADED = 4  # seconds that a busy machine may add; a call that hangs takes minutes
 ARGON2 = {"ARGON2_MEMORY_KIB": "64", "ARGON2_PASSES": "1"}
 
 
@@ -51,7 +54,7 @@ def someone(own, email):
 
 
 def is_away(answer, began):
-    assert time.monotonic() - began < 3.3
+    assert time.monotonic() - began < 3 + LOADED
     assert (answer.status_code, answer.headers["Content-Type"]) == (503, "application/problem+json")
     assert int(answer.headers["Retry-After"]) >= 1
 
@@ -70,42 +73,42 @@ def asked(api, method, path, **options):
     return answer, began
 
 
+@contextmanager
+def away(own, part, start):
+    """Kills a part for the block and starts it again at its port."""
+    own["parts"][part].kill()
+    try:
+        yield
+    finally:
+        own["parts"][part], _ = start(port=own["ports"][part])
+    until_ready(own["api"])
+
+
 def test_the_database_away_is_503_and_comes_back(own):
     ann = someone(own, "away@example.com")
-    own["parts"]["couch"].kill()
     requests = [
         ("GET", "/v1/users/me", {}),
         ("POST", "/v1/users/me/addresses", {"json": {"name": "n", "address": "a"}}),
         ("POST", "/v1/sessions", {"json": {"email": ann.email, "password": PASSWORD}}),
         ("POST", "/v1/users", {"json": {"name": "n", "email": "later@example.com", "password": PASSWORD}}),
     ]
-    for method, path, options in requests:
-        is_away(*asked(ann, method, path, **options))
-    ready = own["api"].get("/health/ready")
-    assert (ready.status_code, ready.json()["checks"]["redis"]) == (503, "ok")
-    assert ready.json()["checks"]["database"] != "ok"
-    assert own["api"].get("/health/live").status_code == 200
-    own["parts"]["couch"], _ = start_minicouch(own["folder"] / "data", port=own["ports"]["couch"])
-    until_ready(own["api"])
+    with away(own, "couch", partial(start_minicouch, own["folder"] / "data")):
+        for method, path, options in requests:
+            is_away(*asked(ann, method, path, **options))
+        ready = own["api"].get("/health/ready")
+        assert (ready.status_code, ready.json()["checks"]["redis"]) == (503, "ok")
+        assert ready.json()["checks"]["database"] != "ok"
+        assert own["api"].get("/health/live").status_code == 200
     assert ann.get("/v1/users/me").status_code == 200
 
 
 def test_redis_away_is_503_where_it_is_needed_and_comes_back(own):
     ann = someone(own, "redis@example.com")
-    own["parts"]["redis"].kill()
-    is_away(*asked(ann, "POST", "/v1/sessions", json={"email": ann.email, "password": PASSWORD}))
-    is_away(
-        *asked(
-            ann,
-            "POST",
-            "/v1/users/me/addresses",
-            json={"name": "n", "address": "a"},
-            headers={"Idempotency-Key": "k"},
-        )
-    )
-    assert ann.get("/v1/users/me").status_code == 200, "what needs no Redis goes on"
-    own["parts"]["redis"], _ = start_redis(own["folder"], port=own["ports"]["redis"])
-    until_ready(own["api"])
+    with away(own, "redis", partial(start_redis, own["folder"])):
+        is_away(*asked(ann, "POST", "/v1/sessions", json={"email": ann.email, "password": PASSWORD}))
+        address = {"json": {"name": "n", "address": "a"}, "headers": {"Idempotency-Key": "k"}}
+        is_away(*asked(ann, "POST", "/v1/users/me/addresses", **address))
+        assert ann.get("/v1/users/me").status_code == 200, "what needs no Redis goes on"
     assert log_in(own["api"], ann.email).userid == ann.userid
 
 

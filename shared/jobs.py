@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from celery import Celery
+from kombu.transport import redis
 
 from shared.tracing import outgoing
 
@@ -45,10 +46,26 @@ class Feed:
     selector: dict
 
 
+class Channel(redis.Channel):
+    """Leaves unacknowledged messages where they are: they come again by themselves, and the sweep is quicker.
+
+    Putting them back while Redis is away ends the worker (kombu 5.7 asks a closed connection for its address).
+    """
+
+    do_restore = False
+
+
+class Transport(redis.Transport):
+    """Redis with our channel."""
+
+    Channel = Channel
+
+
 def open_queue(redis_url: str) -> Celery:
     """The queue, for those who ask for jobs and for the worker. No connection is made."""
     queue = Celery("aisle", broker=redis_url)
     queue.conf.update(
+        broker_transport=f"{__name__}:Transport",
         task_default_queue=QUEUE,
         task_acks_late=True,
         task_ignore_result=True,

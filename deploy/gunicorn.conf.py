@@ -17,6 +17,7 @@ keepalive = 65
 timeout = 60
 graceful_timeout = 8
 control_socket_disable = True
+limit_request_line = 8190
 forwarded_allow_ips = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None
 accesslog = None

@@ -128,6 +128,8 @@ def _selector(asked: Question) -> Doc:
 
 def _search(store: Store, asked: Question) -> Listed:
     query = _query(asked)
+    if asked.q.strip() and not query.all_words:
+        return Listed([], None, {"total": 0, **_crumbs(asked)})
     page, forgiven = _found(store, asked, query), False
     if not page.total and query.all_words and asked.cursor is None:
         page, forgiven = _found(store, asked, query.forgiven()), True

@@ -1,6 +1,7 @@
 """Pictures of products, stored once by content."""
 
 import hashlib
+import re
 
 from services.products.actions.catalogue import NoSuchProduct, replace
 from services.products.documents import PICTURE, picture_id
@@ -11,6 +12,7 @@ from shared.couch import Doc, NoSuchDocument
 from shared.errors import Invalid, NotFound, TooLarge
 
 PATH = "/v1/pictures/"
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class NoSuchPicture(NotFound):
@@ -42,6 +44,8 @@ def attach(store: Store, productid: str, content: bytes, most: int, date: str) -
 def picture(store: Store, digest: str) -> tuple[bytes, str]:
     """The bytes and their media type. 1 read. Raises NoSuchPicture."""
     try:
-        return store.pictures.get(digest)
+        if _DIGEST.fullmatch(digest):
+            return store.pictures.get(digest)
     except NoSuchDocument:
-        raise NoSuchPicture("There is no such picture.") from None
+        pass
+    raise NoSuchPicture("There is no such picture.")

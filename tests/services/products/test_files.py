@@ -80,7 +80,8 @@ def test_a_picture_is_served_for_ever_under_its_content(shop: Shop):
     assert "immutable" in picture.headers["Cache-Control"]
     assert picture.calls == {"read": 1}
     assert shop.get(answer.json["image"], {"If-None-Match": picture.headers["ETag"]}).status == 304
-    assert shop.get("/v1/pictures/unknown").status == 404
+    for unknown in ("unknown", "a:b", "0" * 64, "_design"):
+        assert shop.get(f"/v1/pictures/{unknown}").status == 404
 
 
 def test_what_is_no_picture_or_too_large_is_refused(shop: Shop):

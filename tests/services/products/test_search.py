@@ -1,5 +1,7 @@
 """Search: every word, weights, prefixes, one typo, facets, and a query text that is data."""
 
+from urllib.parse import quote
+
 import pytest
 
 from tests.services.products.conftest import Shop, product
@@ -150,6 +152,8 @@ def test_no_text_breaks_or_widens_a_query(shop: Shop, search, attack: str):
     answer = shop.get("/v1/products", q=attack, limit=100)
     assert answer.status == 200, answer.body
     words = "".join(sign if sign.isalnum() or sign == "_" else " " for sign in attack).split()
+    if not words:
+        assert answer.json["items"] == []
     if words and '"' not in attack:
         plain = [
             each["productid"]
@@ -169,6 +173,17 @@ def test_no_filter_value_breaks_or_widens_a_query(shop: Shop, search, value: str
     for query in ({"q": "sofa"}, {"category": "#".join(SOFAS)}, {"q": "", "facets": "brand"}):
         for name in ("brand", "colour"):
             assert shop.ok("/v1/products", **query, **{name: value})["items"] == []
+
+
+@pytest.mark.parametrize(
+    "path", ["\x00", ":", "::", "_", "_all_docs", "_design/x", "/", "..", ".", "%2F", "%00", "a%3Ab", "💥", "x" * 2400, "é" * 400, "{}", "\ud7ff", " ", "+", "?&=", "a\nb"]
+)  # fmt: skip
+def test_no_category_breaks_or_widens_a_list(shop: Shop, search, path: str):
+    for query in ({}, {"q": "sofa"}, {"subcategories": "true"}, {"facets": "brand"}):
+        assert shop.ok("/v1/products", category=path, **query)["items"] == [], query
+    assert shop.get("/v1/categories", under=path).status == 404
+    assert shop.get("/v1/pictures/" + quote(path, safe="")).status == 404
+    assert shop.get("/v1/products/" + quote(path, safe="")).status == 404
 
 
 def test_wrong_parameters_are_named(shop: Shop):

@@ -3,7 +3,9 @@
 import asyncio
 import os
 import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from deploy.local import launcher
 from deploy.local.launcher import Launcher
 from deploy.local.processes import Process
+from deploy.local.settings import ROOT
 from tests.processes import free_port
 
 SERVE = """
@@ -138,3 +141,24 @@ def test_a_first_row_runs_until_it_ended_well_once(run, diary) -> None:
     assert run(rows(0), until=("shop",)) == 0
     assert run(rows(0), until=("shop",)) == 0
     assert diary.read_text().count("ran") == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child that its parent died")
+def test_nothing_outlives_a_launcher_that_is_killed(diary: Path, tmp_path: Path) -> None:
+    port = free_port()
+    program = f"""
+import asyncio, os, pathlib
+from deploy.local.launcher import Launcher
+from deploy.local.processes import Process
+row = Process("shop", {script(SERVE, "shop", str(port))!r}, ready="http://127.0.0.1:{port}/")
+ready = lambda: os.kill(os.getpid(), 9)
+asyncio.run(Launcher([row], dict(os.environ), pathlib.Path, ready, ["shop"]).run())
+"""
+    killed = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "DIARY": str(diary)}, cwd=ROOT, timeout=60
+    )
+    assert killed.returncode == -signal.SIGKILL
+    end = time.monotonic() + 20
+    while "stopped" not in diary.read_text() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert diary.read_text() == "shop started\nshop stopped\n"

@@ -13,6 +13,8 @@ from tests.processes import Process, free_port, start_minicouch, start_redis
 from tests.services.orders.conftest import Shop, Worker, until
 from tests.services.worker.test_fulfilment import finished
 
+pytestmark = pytest.mark.faults
+
 
 @dataclass
 class Stores:

@@ -129,6 +129,7 @@ def test_an_emptied_redis_loses_nothing(
         until(lambda orderid=orderid: keys(database, orderid) == WHOLE)
 
 
+@pytest.mark.faults
 def test_a_killed_worker_and_follower_go_on_where_they_were(
     shop: Shop, worker: Processes, customer: Person, database: Database
 ) -> None:
@@ -214,6 +215,7 @@ def test_a_job_that_cannot_be_done_is_a_dead_letter_that_admins_send_again(
     assert shop.post(shop.admin, f"/v1/admin/dead-letters/{first['id']}/retry").status_code == 404
 
 
+@pytest.mark.faults
 def test_two_followers_share_the_changes_and_one_takes_over_from_the_other(
     shop: Shop, worker: Processes, customer: Person, database: Database, environment: dict[str, str]
 ) -> None:

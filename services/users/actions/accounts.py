@@ -37,7 +37,6 @@ def register(tools: Tools, name: str, email: str, password: str, request: str | 
     """A new, unverified account and its verification letter; `request` makes a retry find what it made. Raises EmailTaken, Invalid."""
     email = normalised_email(email)
     check_password(password, email)
-    send_letter = may_get_mail(tools, email)
     userid, present = place_for_new_account(tools, email)
     if present is not None:
         if not request or present.get("request") != request:
@@ -52,8 +51,7 @@ def register(tools: Tools, name: str, email: str, password: str, request: str | 
         raise QueryRefused(f"{written.id}: {written.error} {written.reason}")
     if written.error or not _is_ours(tools, user):
         raise EmailTaken("Log in, or ask for a new password.")
-    if send_letter:
-        send_verification(tools, name, email, text)
+    send_verification(tools, name, email, text)
     return user
 
 

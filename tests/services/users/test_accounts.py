@@ -1,12 +1,18 @@
 """Registration, verification and passwords, over HTTP."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from redis import Redis
 
 from services.users.documents import claim_id, user_document
-from tests.services.users.conftest import PASSWORD, calls, log_in
+from tests.services.users.conftest import PASSWORD, calls, letters_with_token, log_in
+
+
+@pytest.fixture(scope="module")
+def users_settings():
+    return {"MAILS_PER_HOUR": "5"}
 
 
 def register(api, email, password=PASSWORD, **more):
@@ -213,6 +219,15 @@ def test_bad_registrations_are_422_and_name_the_field(nobody, email, field, valu
     answer = nobody.post("/v1/users", body)
     assert answer.status_code == 422
     assert list(answer.json()["errors"]) == [field]
+
+
+def test_nobody_is_flooded_with_letters(nobody, email, mail, environment):
+    """Five an hour here; asking goes on to be answered alike."""
+    register(nobody, email)
+    for _ in range(8):
+        assert nobody.post("/v1/password-resets", {"email": email}).status_code == 202
+        assert nobody.post("/v1/users/verify/resend", {"email": email}).status_code == 202
+    assert len(letters_with_token(Path(environment["MAIL_DIR"]), email)) == 1 + 5
 
 
 def test_what_it_costs(nobody, person):

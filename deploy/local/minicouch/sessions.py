@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PARTY = UserCtx(None, ("_admin",))
 HASHED = re.compile(r"-pbkdf2:(\w+)-([0-9a-f]+),([^,]+),(\d+)")
+CONFLICTED = "User document conflicts must be resolved before the document is used for authentication purposes."
+NOBODY_AT_ALL = ("_", "_")
 MAX_KNOWN = 10_000
 WRONG = "Name or password is incorrect."
 
@@ -55,6 +57,8 @@ class Sessions:
             name, colon, password = base64.b64decode(header[6:], validate=True).decode().partition(":")
         except (binascii.Error, UnicodeDecodeError):
             raise unauthorized(WRONG) from None
+        if (name, password) == NOBODY_AT_ALL:
+            return NOBODY
         return await self.check(name, password, "default")
 
     async def check(self, name: str, password: str, handler: str) -> UserCtx:
@@ -71,6 +75,8 @@ class Sessions:
         doc = self._user_doc(name)
         if doc is None or not await self._matches(doc, password):
             raise unauthorized(WRONG)
+        if self._server.database(self._server.config.users_db).conflicts(doc["_id"])[0]:
+            raise unauthorized(CONFLICTED)
         return UserCtx(name, tuple(doc.get("roles", ())), handler)
 
     async def _matches(self, doc: dict[str, Any], password: str) -> bool:

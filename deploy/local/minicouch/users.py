@@ -2,10 +2,11 @@
 
 import asyncio
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 from . import auth
-from .errors import forbidden, not_found
+from .errors import bad_request, forbidden, not_found
 from .http import dumps, run_in_thread
 from .sessions import derive
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from .store.rows import StoredDoc
 
 PREFIX = "org.couchdb.user:"
+TEXT = r'"((?:[^"\\]|\\.)*)"'
+RULE = re.compile(rf"\{{\s*{TEXT}\s*(?:,\s*{TEXT}\s*)?\}}|{TEXT}")
 DESIGN_AFTER = 2.0
 SCHEMES = ("simple", "pbkdf2", "simple+pbkdf2")
 HASHED = ("derived_key", "iterations", "password", "password_scheme", "password_sha", "pbkdf2_prf", "salt")
@@ -60,6 +63,7 @@ async def prepare(edit: "Edit", user: auth.UserCtx, database: "Database", config
         return
     if not isinstance(password, str):
         raise forbidden(f"Password value of '{password}' is invalid.")
+    check_password(password, config.get("chttpd_auth", "password_regexp") or "")
     prf, iterations = hashing(config)
     salt = os.urandom(16).hex()
     key = await run_in_thread(derive, password, salt, iterations, prf, PRF_BYTES[prf])
@@ -72,6 +76,23 @@ async def prepare(edit: "Edit", user: auth.UserCtx, database: "Database", config
         "derived_key": key,
     } | kept
     edit.encoded = dumps(edit.body)
+
+
+def check_password(password: str, rules: str) -> None:
+    """`password_regexp` is an Erlang list of "regex" or {"regex", "what it asks for"}. Errors: 400; 403 for a bad setting."""
+    rules = rules.strip()
+    if rules in ("", "[]"):
+        return
+    if not (rules.startswith("[") and rules.endswith("]")) or RULE.sub("", rules[1:-1]).strip(", \n"):
+        raise forbidden("Server cannot hash passwords at this time.")
+    for pattern, asked, alone in RULE.findall(rules[1:-1]):
+        regex = (alone or pattern).replace("\\\\", "\\")
+        try:
+            fits = re.search(regex, password)
+        except re.error:
+            raise forbidden("Server cannot hash passwords at this time.") from None
+        if not fits:
+            raise bad_request(" ".join(["Password does not conform to requirements.", asked]).strip())
 
 
 def hashing(config: "Config") -> tuple[str, int]:

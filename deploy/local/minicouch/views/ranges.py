@@ -21,16 +21,8 @@ def ranges_of(query: ViewQuery, order: KeyOrder) -> list[Range]:
     prefix = partition_prefix(query.partition) if query.partition is not None else b""
     if query.keys is None:
         return [_range(query, order, prefix, query.start_key, query.end_key)]
-    return [_range(query, order, prefix, key, key) for key in key_order(query, order)]
-
-
-def key_order(query: ViewQuery, order: KeyOrder) -> list[Any]:
-    """`keys` in the order of their rows: backwards when descending, a repeated key at its last place."""
-    if query.reduced:
-        return query.keys
-    keys = query.keys[::-1] if query.descending else query.keys
-    last = {order.encode(key): place for place, key in enumerate(keys)}
-    return sorted(keys, key=lambda key: last[order.encode(key)])
+    keys = reversed(query.keys) if query.descending and not query.reduced else query.keys
+    return [_range(query, order, prefix, key, key) for key in keys]
 
 
 def _range(query: ViewQuery, order: KeyOrder, prefix: bytes, start: Any, end: Any) -> Range:

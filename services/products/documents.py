@@ -17,6 +17,7 @@ from shared.couch import (
     SearchIndex,
     View,
     document_id,
+    split_id,
     view_source,
 )
 
@@ -73,6 +74,16 @@ def slot_prefix(productid: str) -> str:
 def slot_id(taxonomy: Sequence[str], productid: str, slot: int) -> str:
     """Nine digits, so that text order is the order of the movements."""
     return document_id(partition_of(taxonomy), f"{slot_prefix(productid)}{slot:09d}")
+
+
+def summed_up_in(docid: str) -> str | None:
+    """The id of the product whose stock or rating this document changes; None for any other and for a chain's first slot,
+    which is written together with its product."""
+    partition, key = split_id(docid)
+    productid, _, rest = key.partition(":")
+    if rest.startswith("review:") or (rest.startswith("stock:") and rest != "stock:000000001"):
+        return document_id(partition, productid)
+    return None
 
 
 def reservation_id(taxonomy: Sequence[str], productid: str, orderid: str) -> str:

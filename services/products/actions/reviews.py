@@ -41,7 +41,7 @@ def add(store: Store, buyers: Buyers, productid: str, userid: str, review: dict[
     )
     if not store.reviews.add(doc):
         raise AlreadyReviewed("One review of a product by each buyer.")
-    refresh(store, [(taxonomy, productid)])
+    refresh(store, [product["_id"]])
     return public(doc)
 
 

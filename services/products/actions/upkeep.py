@@ -1,10 +1,10 @@
 """What the worker does behind the shop's back: fresh summaries, reservations whose time is up, diverged replicas."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from services.products.actions import catalogue
-from services.products.documents import SETTLEMENT, product_id, settlement_id
+from services.products.documents import SETTLEMENT, settlement_id, summed_up_in
 from services.products.rules import ledger, ratings
 from services.products.rules.ledger import Line
 from services.products.store import Store
@@ -12,7 +12,7 @@ from shared.clock import iso, timestamp
 from shared.couch import Doc, NoSuchDocument, UpdateConflict, time_ordered_id
 
 SWEPT, SUMMED_UP = "reservations-swept", "products-summed-up"
-FEED_PAGE = 500
+FEED_PAGE = 2000
 PAGE = 200
 LOOK_BACK = timedelta(hours=1)
 SETTLE_AFTER = timedelta(seconds=30)
@@ -25,25 +25,23 @@ def sum_up(store: Store) -> int:
     changed = 0
     while True:
         place = store.ledger.checkpoint(SUMMED_UP)
-        found = store.catalogue.movements_and_reviews(place.get("since", "0"), FEED_PAGE)
-        docs = [row.doc for row in found.rows if row.doc]
-        changed += refresh(store, {(tuple(doc["taxonomy"]), doc["productid"]) for doc in docs})
+        found = store.catalogue.changes(place.get("since", "0"), FEED_PAGE)
+        changed += refresh(store, filter(None, (summed_up_in(row.id) for row in found.rows)))
         if found.last_seq != place.get("since"):
             store.ledger.keep_checkpoint(SUMMED_UP, {**place, "since": found.last_seq})
         if len(found.rows) < FEED_PAGE:
             return changed
 
 
-def refresh(store: Store, products: Iterable[tuple[Sequence[str], str]]) -> int:
+def refresh(store: Store, product_ids: Iterable[str]) -> int:
     """Brings `stock` and `rating` on product documents up to their movements and reviews; returns how many had changed."""
-    wanted, changed = sorted({(tuple(taxonomy), productid) for taxonomy, productid in products}), 0
+    wanted, changed = sorted(set(product_ids)), 0
     for _ in range(_TRIES):
-        docs = store.catalogue.get_many([product_id(*each) for each in wanted]).values()
+        docs = store.catalogue.get_many(wanted).values()
         stale = [fresh for doc in docs if (fresh := _summed_up(store, doc)) != doc]
         written = store.catalogue.put_many(stale) if stale else []
         changed += sum(not row.error for row in written)
-        late = [doc for doc, row in zip(stale, written, strict=True) if row.error == "conflict"]
-        wanted = [(tuple(doc["taxonomy"]), doc["productid"]) for doc in late]
+        wanted = [row.id for row in written if row.error == "conflict"]
         if not wanted:
             break
     return changed
@@ -144,7 +142,7 @@ def _settle(store: Store, docid: str, kind: str) -> int:
         if gone and kind == "movement":
             _correct(store, leaves[0])
         if gone and kind == "product":
-            refresh(store, [(leaves[0]["taxonomy"], leaves[0]["productid"])])
+            refresh(store, [docid])
     except (NoSuchDocument, UpdateConflict):
         return 0
     return len(gone)

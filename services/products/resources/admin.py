@@ -86,7 +86,7 @@ def change_stock(change: dict[str, Any], productid: str) -> Response:
     product = catalogue.finish_moves(store(), productid)
     mark = idempotent_id() or time_ordered_id()
     movement = stock_acts.adjust(store(), product, change["delta"], change["reason"], mark, timestamp())
-    upkeep.refresh(store(), [(movement["taxonomy"], productid)])
+    upkeep.refresh(store(), [product["_id"]])
     return json_answer(
         {"productid": productid, "stock": movement["level"], "movements": [_shown(movement)]}, 201
     )

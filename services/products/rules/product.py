@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import Any, Final
 
 import orjson
@@ -40,6 +41,7 @@ _PRODUCTID = re.compile(PRODUCTID)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _IMAGE = re.compile(r"(https?://|/)\S*")
 _KNOWN = frozenset(PUBLIC)
+_public_values = itemgetter(*PUBLIC)
 
 
 class BadProduct(Invalid):
@@ -172,7 +174,7 @@ def replaced(doc: Doc, content: Doc, moment: str) -> Doc:
 
 def public(doc: Doc) -> Doc:
     """The product as the API shows it."""
-    return {field: doc[field] for field in PUBLIC}
+    return dict(zip(PUBLIC, _public_values(doc), strict=True))
 
 
 def content_of(doc: Doc) -> Doc:

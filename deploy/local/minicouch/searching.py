@@ -31,6 +31,7 @@ class SearchSpec:
     analyzer: Any
     emit: Emit
     partitioned: bool
+    nouveau: bool = False
 
 
 @dataclass(slots=True)
@@ -75,6 +76,29 @@ def spec_of(db: Database, ddoc: dict[str, Any], name: str) -> SearchSpec:
     return SearchSpec(_signature(source, analyzer, lib), analyzer, emit, is_partitioned(db, ddoc))
 
 
+def nouveau_spec_of(db: Database, ddoc: dict[str, Any], name: str) -> SearchSpec:
+    """Errors: 404 when the design document has no such Nouveau index, 400 for an analyzer that is none."""
+    indexes = ddoc.get("nouveau")
+    definition = indexes.get(name) if isinstance(indexes, dict) else None
+    if not isinstance(definition, dict) or not isinstance(definition.get("index"), str):
+        raise not_found("missing index")
+    lib = ddoc.get("views", {}).get("lib") if isinstance(ddoc.get("views"), dict) else None
+    source = definition["index"]
+    fields = definition.get("field_analyzers")
+    analyzer = {
+        "name": "perfield",
+        "default": definition.get("default_analyzer", "standard"),
+        "fields": fields if isinstance(fields, dict) else {},
+    }
+
+    def emit(docs: list[StoredDoc]) -> list[list[Any]]:
+        return javascript.run_index(source, [doc.json() for doc in docs], lib, nouveau=True)
+
+    return SearchSpec(
+        _signature("nouveau", source, analyzer, lib), analyzer, emit, is_partitioned(db, ddoc), True
+    )
+
+
 def _signature(*shape: Any) -> str:
     return "search-" + hashlib.sha256(orjson.dumps(shape)).hexdigest()[:32]
 
@@ -89,9 +113,10 @@ def specs(db: Database, docs: list[StoredDoc]) -> Iterator[SearchSpec]:
     """The search indexes of these design documents; what cannot be one is left out."""
     for doc in docs:
         ddoc = doc.dict()
-        for name in ddoc.get("indexes") if isinstance(ddoc.get("indexes"), dict) else ():
-            with contextlib.suppress(CouchError):
-                yield spec_of(db, ddoc, name)
+        for section, make in (("indexes", spec_of), ("nouveau", nouveau_spec_of)):
+            for name in ddoc[section] if isinstance(ddoc.get(section), dict) else ():
+                with contextlib.suppress(CouchError):
+                    yield make(db, ddoc, name)
 
 
 def signatures(db: Database) -> set[str]:
@@ -146,9 +171,9 @@ def _next_batch(db: Database, spec: SearchSpec, index: SearchIndex, target: int)
     docs = db.changes_since(index.seq, BATCH)
     live = [doc for doc in docs if not doc.deleted and not doc.id.startswith("_design/")]
     emitted = spec.emit(live) if live else []
+    make = search.nouveau_entry if spec.nouveau else search.entry
     entries = [
-        search.entry(doc.id, doc.seq, db.partition_of(doc.id), made)
-        for doc, made in zip(live, emitted, strict=True)
+        make(doc.id, doc.seq, db.partition_of(doc.id), made) for doc, made in zip(live, emitted, strict=True)
     ]
     filled = [made for made in entries if made.filled]
     kept = {made.docid for made in filled}
@@ -160,12 +185,12 @@ def ask(db: Database, spec: SearchSpec, question: Question) -> Found:
     """Search. Blocks. Errors: 400 for a query or option that cannot be understood."""
     index = get_index(db, spec) if question.stale else catch_up(db, spec)
     tree = search.parse(question.query)
-    searcher, compiler = index.searcher, search.Compiler(index)
+    searcher, compiler = index.searcher, search.Compiler(index, words_too=spec.nouveau)
     query = search.drilled(index, compiler, compiler.query(tree), question.drilldown)
     if question.partition is not None:
         inside = tantivy.Query.const_score_query(compiler.term("partition", question.partition), 0.0)
         query = compiler.joined([("must", query), ("must", inside)])
-    keys = search.parse_sort(question.sort)
+    keys = search.typed(index, search.parse_sort(question.sort))
     if question.grouping is not None:
         total, groups = search.grouped(index, searcher, query, keys, question.grouping)
         hits = [hit for group in groups for hit in group.hits]

@@ -11,7 +11,7 @@ from .fields import BAD_PATH, NOT_FOUND, get_field, parse_field
 from .matching import compile_node
 from .options import json_index_definition
 from .selector import Node, normalize, to_json
-from .text import text_member
+from .text import is_text_field, text_member
 
 Document = dict[str, Any]
 
@@ -100,10 +100,9 @@ def _text_index(ddoc: str, name: str, stored: dict[str, Any], partitioned: bool)
         key: value for key, value in definition.items() if key != "partial_filter_selector" or value != {}
     }
     fields = definition.get("fields")
-    if isinstance(fields, list):
-        shown["fields"] = [
-            {spec["name"]: spec["type"]} if set(spec) == {"name", "type"} else spec for spec in fields
-        ]
+    if isinstance(fields, list) and not all(map(is_text_field, fields)):
+        return None
+    shown["fields"] = [{spec["name"]: spec["type"]} for spec in fields] if isinstance(fields, list) else []
     return Index(ddoc, name, "text", partitioned, (), shown, _partial(definition), stored)
 
 

@@ -28,7 +28,7 @@ def text_member(definition: Any) -> dict[str, Any]:
 def _fields(value: Any) -> Any:
     if value == "all_fields" or value == []:
         return "all_fields"
-    if not isinstance(value, list) or not all(map(_is_field, value)):
+    if not isinstance(value, list) or not all(map(is_text_field, value)):
         raise refusal(
             "invalid_index_fields_definition",
             "Text Index field definitions must be of the form\n"
@@ -38,7 +38,7 @@ def _fields(value: Any) -> Any:
     return value
 
 
-def _is_field(spec: Any) -> bool:
+def is_text_field(spec: Any) -> bool:
     if not isinstance(spec, dict) or set(spec) != {"name", "type"}:
         return False
     return isinstance(spec["name"], str) and spec["name"] != "" and spec["type"] in _TYPES

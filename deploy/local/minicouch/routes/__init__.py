@@ -11,6 +11,7 @@ from . import (
     faults,
     find,
     local,
+    nouveau,
     operations,
     replication,
     search,
@@ -21,7 +22,7 @@ from . import (
 
 MODULES = [
     server, session, databases, documents, local, attachments, all_docs, bulk, changes, replication, views, find, search,
-    operations, faults,
+    nouveau, operations, faults,
 ]  # fmt: skip
 ROUTES: list[Route] = [route for module in MODULES for route in module.ROUTES]
 ALLOW: dict[str, str] = {

@@ -5,6 +5,7 @@ from typing import Any
 import orjson
 
 from .. import mango, search, searching
+from ..database import Database
 from ..errors import CouchError, bad_request, not_found, query_parse_error
 from ..http import Request, Response, json_response, run_in_thread
 from ..ids import check_partition
@@ -136,7 +137,7 @@ def _question(request: Request, spec: SearchSpec, options: Options) -> Question:
         limit=limit,
         partition=partition,
         sort=options.get("sort"),
-        after=unpack(options.get("bookmark")),
+        after=bookmark_place(options.get("bookmark")),
         stale=options.get("stale") == "ok",
         counts=options.get("counts"),
         ranges=options.get("ranges"),
@@ -187,7 +188,7 @@ def _highlighting(options: Options) -> search.Highlighting | None:
 
 def _rows(request: Request, found: Found, question: Question, include_docs: bool) -> list[Options]:
     hits = found.page.hits
-    docs = request.db.get_many([hit.docid for hit in hits]) if include_docs else {}
+    docs = documents_of(request.db, [hit.docid for hit in hits]) if include_docs else []
     rows = []
     for number, hit in enumerate(hits):
         fields = hit.stored or {}
@@ -197,17 +198,23 @@ def _rows(request: Request, found: Found, question: Question, include_docs: bool
         if found.highlights is not None:
             row["highlights"] = found.highlights[number]
         if include_docs:
-            doc = docs.get(hit.docid)
-            row["doc"] = None if doc is None or doc.deleted else orjson.Fragment(doc.json())
+            row["doc"] = docs[number]
         rows.append(row)
     return rows
+
+
+def documents_of(db: Database, docids: list[str]) -> list[orjson.Fragment | None]:
+    """The documents as they are now, None for those deleted meanwhile."""
+    docs = db.get_many(docids)
+    found = (docs.get(docid) for docid in docids)
+    return [None if doc is None or doc.deleted else orjson.Fragment(doc.json()) for doc in found]
 
 
 def pack(place: list[Any] | None) -> str:
     return mango.pack("search", place)
 
 
-def unpack(bookmark: Any) -> list[Any] | None:
+def bookmark_place(bookmark: Any) -> list[Any] | None:
     if bookmark in (None, ""):
         return None
     if not isinstance(bookmark, str):

@@ -2,15 +2,15 @@
 
 from .analysis import Analyzers, analyzer
 from .compiling import Compiler
-from .engine import Entry, SearchIndex, SlotsFull, entry
+from .engine import Entry, SearchIndex, SlotsFull, entry, nouveau_entry
 from .facets import counts, drilled, ranges
 from .groups import Group, Grouping, group_field, grouped
 from .highlights import Highlighting, matchers, of_document
-from .sorting import Hit, Key, Page, by_fields, by_relevance, load, parse_sort
+from .sorting import Hit, Key, Page, by_fields, by_relevance, load, parse_sort, typed
 from .syntax import parse
 
 __all__ = [
-    "Analyzers", "Compiler", "Entry", "Group", "Grouping", "Highlighting", "Hit", "Key", "Page", "SearchIndex", "SlotsFull", "analyzer",
-    "by_fields", "by_relevance", "counts", "drilled", "entry", "group_field", "grouped", "load", "matchers", "of_document", "parse", "parse_sort",
-    "ranges",
+    "Analyzers", "Compiler", "Entry", "Group", "Grouping", "Highlighting", "Hit", "Key", "Page", "SearchIndex",
+    "SlotsFull", "analyzer", "by_fields", "by_relevance", "counts", "drilled", "entry", "group_field", "grouped", "load",
+    "matchers", "nouveau_entry", "of_document", "parse", "parse_sort", "ranges", "typed",
 ]  # fmt: skip

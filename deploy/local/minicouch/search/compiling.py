@@ -21,10 +21,11 @@ def is_number(text: str) -> bool:
 
 
 class Compiler:
-    """Compiles for one index as it is now."""
+    """Compiles for one index as it is now. `words_too`: a bare number may also be a word, as in Nouveau."""
 
-    def __init__(self, index: SearchIndex) -> None:
+    def __init__(self, index: SearchIndex, *, words_too: bool = False) -> None:
         self._index = index
+        self._words_too = words_too
         self._schema = index.schema
 
     def query(self, node: Node) -> tantivy.Query:
@@ -39,19 +40,19 @@ class Compiler:
         name = node.field or DEFAULT_FIELD
         if isinstance(node, RangeOf):
             return self._range(name, node)
-        if isinstance(node, Term) and node.edits is None and is_number(node.text):
-            return self.numbers(
-                name, float(node.text.rstrip("fFdD")), float(node.text.rstrip("fFdD")), True, True
-            )
         field = self._index.field("text", name)
+        if isinstance(node, Term) and node.edits is None and is_number(node.text):
+            value = float(node.text.rstrip("fFdD"))
+            number = self.numbers(name, value, value, True, True)
+            if field is None or not self._words_too:
+                return number
+            return self.joined([("should", number), ("should", self._words(name, field, node.text))])
         if field is None:
             return tantivy.Query.empty_query()
+        if isinstance(node, Term) and node.edits is not None:
+            return self._fuzzy(name, field, node)
         if isinstance(node, Term):
-            return (
-                self._fuzzy(name, field, node)
-                if node.edits is not None
-                else self._words(name, field, node.text)
-            )
+            return self._words(name, field, node.text)
         if isinstance(node, Phrase):
             return self._phrase(name, field, node)
         pattern = node.pattern if isinstance(node, Regexp) else self._wildcard(name, node)

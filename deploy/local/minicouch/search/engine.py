@@ -15,13 +15,14 @@ from typing import Any
 import orjson
 import tantivy
 
-from .analysis import Analyzers
+from .analysis import Analyzers, analyzer
 
 HEAP = 15_000_000
 FORMAT = 1
 SEPARATOR, GAP = "\x1f", "\x1e"
 MAX_SORT_TEXT = 200
 FIRST_SLOTS = 32
+WHOLE = analyzer("keyword")
 KINDS = ("text", "number", "facet")
 
 Emitted = Sequence[Any]  # [name, value, options] as the index function gave them
@@ -42,6 +43,7 @@ class Entry:
     numbers: dict[str, list[float]] = field(default_factory=dict)
     facets: dict[str, list[str]] = field(default_factory=dict)
     stored: dict[str, Any] = field(default_factory=dict)
+    whole: set[str] = field(default_factory=set)  # texts that are one term as they are, whatever the analyzer
 
     @property
     def filled(self) -> bool:
@@ -68,6 +70,23 @@ def entry(docid: str, seq: int, partition: str | None, emitted: Iterable[Emitted
                 made.facets.setdefault(name, []).append(value)
         else:
             made.numbers.setdefault(name, []).append(float(value))
+    return made
+
+
+def nouveau_entry(docid: str, seq: int, partition: str | None, emitted: Iterable[dict[str, Any]]) -> Entry:
+    """The same for Nouveau's fields: `{"@type", "name", "value", "store"}` of text, string, double and stored."""
+    made = Entry(docid, seq, partition, {"_id": [docid]})
+    for found in emitted:
+        kind, name, value = found["@type"], found["name"], found["value"]
+        if kind == "stored" or found.get("store") is True:
+            _keep(made.stored, name, value)
+        if kind == "double":
+            made.numbers.setdefault(name, []).append(float(value))
+        elif kind in ("text", "string"):
+            made.texts.setdefault(name, []).append(value)
+        if kind == "string":
+            made.facets.setdefault(name, []).append(value)
+            made.whole.add(name)
     return made
 
 
@@ -168,7 +187,7 @@ class SearchIndex:
         sortable: dict[str, str] = {}
         for name, values in made.texts.items():
             slot = self._slot("text", name)
-            document.add_text(f"text{slot}", self._terms(name, values))
+            document.add_text(f"text{slot}", self._terms(name, values, name in made.whole))
             if len(values[0]) <= MAX_SORT_TEXT and name != "_id":
                 sortable[name] = values[0]
                 document.add_unsigned(f"order{slot}", order_prefix(values[0]))
@@ -183,9 +202,9 @@ class SearchIndex:
         document.add_bytes("record", orjson.dumps([made.docid, made.seq, made.stored, sortable]))
         return document
 
-    def _terms(self, name: str, values: list[str]) -> str:
+    def _terms(self, name: str, values: list[str], whole: bool) -> str:
         """The terms joined for the tokenizer, with a filler where positions have gaps, as behind a stop word."""
-        analyzer = self.analyzers.of(name)
+        analyzer = WHOLE if whole else self.analyzers.of(name)
         joined: list[str] = []
         for value in values:
             start = len(joined)

@@ -56,6 +56,12 @@ def _count(
     node = parse(text)
     if not isinstance(node, RangeOf):
         raise CouchError(400, "bad_request", f"{text} was not a well-formed range specification")
+    return count_range(searcher, compiler, query, field, node)
+
+
+def count_range(
+    searcher: tantivy.Searcher, compiler: Compiler, query: tantivy.Query, field: str, node: RangeOf
+) -> float:
     within = compiler.query(RangeOf(field, node.low, node.high, node.with_low, node.with_high))
     return float(searcher.search(compiler.joined([("must", query), ("must", within)]), limit=1).count)
 

@@ -1,7 +1,7 @@
 """Orders of hits: by relevance, or by fields; numbers come from columns, texts are read only where they decide."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -18,7 +18,7 @@ Address = tantivy.DocAddress
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One sort criterion: a field of `kind` number or text, or `score` or `doc`."""
+    """One sort criterion: a field of `kind` number or text (or any: as it is indexed), or `score` or `doc`."""
 
     name: str
     kind: str
@@ -42,7 +42,17 @@ def parse_sort(value: Any) -> list[Key]:
     if value in (None, "relevance", []):
         return []
     items = value if isinstance(value, list) else [value]
-    return [_parse_key(item) for item in items]
+    return [item if isinstance(item, Key) else _parse_key(item) for item in items]
+
+
+def typed(index: SearchIndex, keys: list[Key]) -> list[Key]:
+    """The criteria with the kind each field has in the index."""
+    return [
+        replace(key, kind="number" if index.field("number", key.name) else "text")
+        if key.kind == "any"
+        else key
+        for key in keys
+    ]
 
 
 def _parse_key(item: Any) -> Key:

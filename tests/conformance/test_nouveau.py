@@ -1,0 +1,75 @@
+"""`_nouveau`: CouchDB's own text search over the same kind of index."""
+
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.conformance
+
+INDEX = """function (doc) {
+  index('text', 'name', doc.name, {store: true});
+  index('string', 'brand', doc.brand);
+  index('double', 'price', doc.price);
+  index('stored', 'note', 'n' + doc.price);
+}"""
+
+
+@pytest.fixture(scope="module")
+def path(couch) -> str:
+    if "nouveau" not in couch.get("/").json()["features"]:
+        pytest.skip("this server has no Nouveau")
+    db = couch.make("nouveau", "?partitioned=true")
+    docs = [
+        {"_id": f"{'ab'[n % 2]}:{n}", "name": f"{['red', 'blue'][n % 2]} Pan {n}", "brand": f"B {n % 3}", "price": n}
+        for n in range(12)
+    ]
+    couch.post(db + "/_bulk_docs", {"docs": docs})
+    index = {"all": {"index": INDEX, "default_analyzer": "standard", "field_analyzers": {"brand": "keyword"}}}
+    couch.put(db + "/_design/g", {"options": {"partitioned": False}, "nouveau": index})
+    couch.put(db + "/_design/p", {"nouveau": index})
+    yield db
+    couch.delete(db)
+
+
+def ask(couch, path: str, q: str, **options: Any) -> Any:
+    return couch.post(path + "/_design/g/_nouveau/all", {"q": q, **options}).json()
+
+
+def ids(answer: Any) -> list[str]:
+    return [hit["id"] for hit in answer["hits"]]
+
+
+@pytest.mark.parametrize(
+    ("q", "total"),
+    [("name:red", 6), ("name:pan AND price:[3 TO 5]", 3), ('brand:"B 1"', 4), ("brand:B\\ 1", 4), ("price:7", 1), ("name:7", 1), ("*:*", 12)],
+)
+def test_queries(couch, path: str, q: str, total: int) -> None:
+    answer = ask(couch, path, q)
+    assert (answer["total_hits"], answer["total_hits_relation"], len(answer["hits"])) == (total, "EQUAL_TO", total)
+
+
+def test_sort_fields_documents_and_bookmarks(couch, path: str) -> None:
+    first = ask(couch, path, "*:*", sort=["-brand", "price"], limit=3, include_docs=True)
+    assert ids(first) == ["a:2", "b:5", "a:8"]
+    assert first["hits"][0]["fields"] == {"name": "red Pan 2", "note": "n2"}
+    assert first["hits"][0]["doc"]["price"] == 2
+    assert ids(ask(couch, path, "*:*", sort=["-brand", "price"], limit=3, bookmark=first["bookmark"])) == ["b:11", "b:1", "a:4"]
+    assert ids(ask(couch, path, "*:*", sort="-price", limit=2)) == ["b:11", "a:10"]
+
+
+def test_facets(couch, path: str) -> None:
+    bands = {"price": [{"label": "low", "min": 0, "max": 5}, {"label": "high", "min": 5, "max": 100, "min_inclusive": False}]}
+    answer = ask(couch, path, "name:red", counts=["brand"], ranges=bands)
+    assert answer["counts"] == {"brand": {"B 0": 2, "B 1": 2, "B 2": 2}}
+    assert answer["ranges"] == {"price": {"low": 3, "high": 3}}
+    assert ask(couch, path, "*:*")["counts"] is None
+
+
+def test_partitions_and_refusals(couch, path: str) -> None:
+    inside = couch.post(path + "/_partition/b/_design/p/_nouveau/all", {"q": "name:pan"}).json()
+    assert inside["total_hits"] == 6
+    assert couch.post(path + "/_design/p/_nouveau/all", {"q": "x"}).status_code == 400
+    assert couch.get(path + "/_design/g/_nouveau/all").json()["reason"] == "q parameter is mandatory"
+    assert couch.get(path + "/_design/g/_nouveau/all?q=x&limit=0").status_code == 400
+    assert couch.get(path + "/_design/g/_nouveau/none?q=x").status_code == 404
+    assert couch.get(path + "/_design/g/_nouveau_info/all").json()["search_index"]["num_docs"] == 12

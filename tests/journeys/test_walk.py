@@ -111,7 +111,7 @@ def contents(couch_url: str, names: list[str]) -> dict[str, list]:
         rows = requests.get(f"{couch_url}/{name}/_all_docs", params={"include_docs": "true"}).json()["rows"]
         found[name] = rows
         for design in [row["doc"] for row in rows if row["id"].startswith("_design/")]:
-            if design.get("options", {}).get("partitioned") is not False:
+            if design.get("options", {}).get("partitioned") is not False or design.get("language") == "query":
                 continue
             for view, declared in design.get("views", {}).items():
                 asked = {"group": "true"} if "reduce" in declared else {}

@@ -78,7 +78,15 @@ class Process:
 
     def start(self) -> "Process":
         log = open(self.data.with_suffix(".log"), "ab")  # noqa: SIM115 - the child keeps it
-        command = [sys.executable, "-m", "deploy.local.minicouch", "--data", str(self.data), "--port", str(self.port)]
+        command = [
+            sys.executable,
+            "-m",
+            "deploy.local.minicouch",
+            "--data",
+            str(self.data),
+            "--port",
+            str(self.port),
+        ]
         self.process = subprocess.Popen(
             [*command, *self.options],
             env=os.environ | {"MINICOUCH_ADMIN": ":".join(ADMIN)},

@@ -117,9 +117,17 @@ def test_refusals(couch: Couch, place: str, query: str, error: str, reason: str)
 
 
 def test_body_parameters(couch: Couch, place: str):
-    assert [r["id"] for r in couch.post(f"{place}/_all_docs", {"start_key": "b", "limit": 1}).json()["rows"]] == ["b"]
-    assert couch.post(f"{place}/_all_docs", {"keys": "x"}).json()["reason"] == "`keys` body member must be an array."
-    assert couch.post(f"{place}/_all_docs", {"limit": "1"}).json()["reason"] == 'Invalid value for integer: <<"1">>'
+    assert [
+        r["id"] for r in couch.post(f"{place}/_all_docs", {"start_key": "b", "limit": 1}).json()["rows"]
+    ] == ["b"]
+    assert (
+        couch.post(f"{place}/_all_docs", {"keys": "x"}).json()["reason"]
+        == "`keys` body member must be an array."
+    )
+    assert (
+        couch.post(f"{place}/_all_docs", {"limit": "1"}).json()["reason"]
+        == 'Invalid value for integer: <<"1">>'
+    )
     assert couch.post(f"{place}/_all_docs", []).json()["reason"] == "Request body must be a JSON object"
 
 
@@ -127,7 +135,10 @@ def test_queries(couch: Couch, place: str):
     asked = {"queries": [{"limit": 1}, {"keys": ["a", "never"]}, {"key": "b"}]}
     results = couch.post(f"{place}/_all_docs/queries", asked).json()["results"]
     assert [len(result["rows"]) for result in results] == [1, 2, 1]
-    assert couch.post(f"{place}/_all_docs/queries", {}).json()["reason"] == "POST body must include `queries` parameter."
+    assert (
+        couch.post(f"{place}/_all_docs/queries", {}).json()["reason"]
+        == "POST body must include `queries` parameter."
+    )
 
 
 def test_design_docs(couch: Couch, place: str):

@@ -20,7 +20,9 @@ def doc(couch: Couch, db: str) -> str:
         "foo.txt": {"content_type": "text/plain", "data": base64.b64encode(TEXT).decode()},
         "b.bin": {"data": "AAEC"},
     }
-    assert couch.put(f"{db}/d", {"_attachments": inline}).json()["rev"] == "1-41c37030c3a7b99e72f560af4f970350"
+    assert (
+        couch.put(f"{db}/d", {"_attachments": inline}).json()["rev"] == "1-41c37030c3a7b99e72f560af4f970350"
+    )
     return f"{db}/d"
 
 
@@ -106,7 +108,11 @@ def test_stubs_keep_attachments_through_updates(couch: Couch, doc: str):
 def test_ranges(couch: Couch, db: str, header: str, status: int, content: bytes, shown: str | None):
     couch.put(f"{db}/r/raw", data=b"0123456789" * 5, headers=BYTES)
     answer = couch.get(f"{db}/r/raw", headers={"Range": header})
-    assert (answer.status_code, answer.content, answer.headers.get("Content-Range")) == (status, content, shown)
+    assert (answer.status_code, answer.content, answer.headers.get("Content-Range")) == (
+        status,
+        content,
+        shown,
+    )
     assert answer.headers["Accept-Ranges"] == "bytes"
 
 

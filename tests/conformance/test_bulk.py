@@ -38,7 +38,9 @@ def test_results_come_in_order(couch: Couch, db: str):
         ({"docs": [{"_id": "ok"}, {"_foo": 1}]}, 400, "doc_validation", "Bad special document member: _foo"),
     ],
 )
-def test_a_malformed_document_refuses_them_all(couch: Couch, db: str, body, status: int, error: str, reason: str):
+def test_a_malformed_document_refuses_them_all(
+    couch: Couch, db: str, body, status: int, error: str, reason: str
+):
     answer = couch.post(f"{db}/_bulk_docs", body)
     assert (answer.status_code, answer.json()) == (status, {"error": error, "reason": reason})
     assert couch.get(db).json()["doc_count"] == 0
@@ -59,14 +61,19 @@ def test_partitioned_ids(couch: Couch, pdb: str):
 def test_refused_by_validation_alone(couch: Couch, db: str):
     source = "function (doc) { if (doc.bad) throw({forbidden: 'no ' + doc._id}); if (doc.out) throw({unauthorized: 'log in'}) }"
     couch.put(f"{db}/_design/v", {"validate_doc_update": source})
-    results = couch.post(f"{db}/_bulk_docs", {"docs": [{"_id": "a", "bad": 1}, {"_id": "b"}, {"_id": "c", "out": 1}]}).json()
+    results = couch.post(
+        f"{db}/_bulk_docs", {"docs": [{"_id": "a", "bad": 1}, {"_id": "b"}, {"_id": "c", "out": 1}]}
+    ).json()
     assert results[0] == {"id": "a", "error": "forbidden", "reason": "no a"}
     assert results[1]["ok"] is True
     assert results[2] == {"id": "c", "error": "unauthorized", "reason": "log in"}
     alone = couch.put(f"{db}/d", {"bad": 1})
     assert (alone.status_code, alone.json()) == (403, {"error": "forbidden", "reason": "no d"})
     assert couch.put(f"{db}/d", {"out": 1}).status_code == 401
-    replicated = {"new_edits": False, "docs": [{"_id": "e", "bad": 1, "_rev": "1-a"}, {"_id": "f", "_rev": "1-a"}]}
+    replicated = {
+        "new_edits": False,
+        "docs": [{"_id": "e", "bad": 1, "_rev": "1-a"}, {"_id": "f", "_rev": "1-a"}],
+    }
     assert couch.post(f"{db}/_bulk_docs", replicated).json() == [
         {"id": "e", "rev": "1-a", "error": "forbidden", "reason": "no e"}
     ]
@@ -83,7 +90,10 @@ def test_validation_sees_the_old_document(couch: Couch, db: str):
 
 
 def test_invalid_design_documents(couch: Couch, db: str):
-    docs = [{"_id": "_design/a", "views": 7}, {"_id": "_design/b", "views": {"v": {"map": "function (doc) {}"}}}]
+    docs = [
+        {"_id": "_design/a", "views": 7},
+        {"_id": "_design/b", "views": {"v": {"map": "function (doc) {}"}}},
+    ]
     results = couch.post(f"{db}/_bulk_docs", {"docs": docs}).json()
     assert results[0]["error"] == "invalid_design_doc"
     assert results[0]["reason"] == "`views` field must have object type"
@@ -102,15 +112,27 @@ def test_five_thousand(couch: Couch, pdb: str):
 def test_bulk_get(couch: Couch, db: str):
     couch.put(f"{db}/a", {"v": 1})
     rev = couch.get(f"{db}/a").json()["_rev"]
-    asked = [{"id": "a"}, {"id": "never"}, {"id": "a", "rev": "1-abc"}, {"id": "a", "rev": rev}, {"id": "a", "rev": "bad"}]
+    asked = [
+        {"id": "a"},
+        {"id": "never"},
+        {"id": "a", "rev": "1-abc"},
+        {"id": "a", "rev": rev},
+        {"id": "a", "rev": "bad"},
+    ]
     answer = couch.post(f"{db}/_bulk_get?revs=true", {"docs": asked}, headers=JSON).json()["results"]
     assert [item["id"] for item in answer] == ["a", "never", "a", "a", "a"]
     found = {"_id": "a", "_rev": rev, "v": 1, "_revisions": {"start": 1, "ids": [rev[2:]]}}
     assert answer[0]["docs"] == [{"ok": found}]
-    assert answer[1]["docs"] == [{"error": {"id": "never", "rev": "undefined", "error": "not_found", "reason": "missing"}}]
-    assert answer[2]["docs"] == [{"error": {"id": "a", "rev": "1-abc", "error": "not_found", "reason": "missing"}}]
+    assert answer[1]["docs"] == [
+        {"error": {"id": "never", "rev": "undefined", "error": "not_found", "reason": "missing"}}
+    ]
+    assert answer[2]["docs"] == [
+        {"error": {"id": "a", "rev": "1-abc", "error": "not_found", "reason": "missing"}}
+    ]
     assert answer[3]["docs"] == [{"ok": found}]
-    assert answer[4]["docs"] == [{"error": {"id": "a", "rev": "bad", "error": "bad_request", "reason": "Invalid rev format"}}]
+    assert answer[4]["docs"] == [
+        {"error": {"id": "a", "rev": "bad", "error": "bad_request", "reason": "Invalid rev format"}}
+    ]
 
 
 def test_bulk_get_of_a_deleted_document(couch: Couch, db: str):

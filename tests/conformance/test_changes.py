@@ -72,7 +72,10 @@ def test_descending(couch: Couch, four: str):
 
 
 def test_all_leaves(couch: Couch, four: str):
-    couch.post(f"{four}/_bulk_docs", {"new_edits": False, "docs": [{"_id": "a", "_rev": "1-zz"}, {"_id": "a", "_rev": "1-yy"}]})
+    couch.post(
+        f"{four}/_bulk_docs",
+        {"new_edits": False, "docs": [{"_id": "a", "_rev": "1-zz"}, {"_id": "a", "_rev": "1-yy"}]},
+    )
     rows = couch.get(f"{four}/_changes?style=all_docs").json()["results"]
     assert len(next(row for row in rows if row["id"] == "a")["changes"]) == 3
     main = couch.get(f"{four}/_changes").json()["results"]
@@ -86,7 +89,9 @@ def test_longpoll(couch: Couch, four: str):
     quiet = couch.get(f"{four}/_changes", params={"feed": "longpoll", "since": since, "timeout": 300}).json()
     assert (ids(quiet), quiet["last_seq"].split("-")[0]) == ([], since.split("-")[0])
     writer = later(lambda: Couch(couch.url, couch.auth).put(f"{four}/new", {}))
-    waited = couch.get(f"{four}/_changes", params={"feed": "longpoll", "since": since, "timeout": 20000}).json()
+    waited = couch.get(
+        f"{four}/_changes", params={"feed": "longpoll", "since": since, "timeout": 20000}
+    ).json()
     writer.join()
     assert ids(waited) == ["new"]
 
@@ -136,7 +141,9 @@ def test_eventsource(couch: Couch, four: str):
     blocks = [block for block in answer.text.split("\n\n") if block.strip()]
     assert [json.loads(block.splitlines()[0].removeprefix("data: "))["id"] for block in blocks] == ["a", "b"]
     last = json.loads(blocks[0].splitlines()[1].removeprefix("id: "))
-    again = couch.get(f"{four}/_changes?feed=eventsource&limit=1&timeout=2000", headers={"Last-Event-ID": last})
+    again = couch.get(
+        f"{four}/_changes?feed=eventsource&limit=1&timeout=2000", headers={"Last-Event-ID": last}
+    )
     assert '"id":"b"' in again.text
 
 
@@ -154,7 +161,10 @@ def test_filters(couch: Couch, four: str):
     assert ids(get(f"{four}/_changes?filter=_design").json()) == ["_design/f"]
     assert ids(get(f'{four}/_changes?filter=_doc_ids&doc_ids=["b","never"]').json()) == ["b"]
     assert ids(post(f"{four}/_changes?filter=_doc_ids", {"doc_ids": ["b", "c"]}).json()) == ["b", "c"]
-    assert ids(post(f"{four}/_changes?filter=_selector", {"selector": {"v": {"$gt": "b"}}}).json()) == ["c", "d"]
+    assert ids(post(f"{four}/_changes?filter=_selector", {"selector": {"v": {"$gt": "b"}}}).json()) == [
+        "c",
+        "d",
+    ]
 
 
 def test_a_filter_that_throws_is_an_error_not_a_torn_answer(couch: Couch, four: str):
@@ -173,7 +183,11 @@ def test_a_filter_that_throws_is_an_error_not_a_torn_answer(couch: Couch, four: 
         ("filter=foo/bar", 404, "missing"),
         ("filter=_doc_ids", 400, "`doc_ids` filter parameter is not a list of doc ids."),
         ("filter=_view", 400, "`view` filter parameter is not provided."),
-        ("heartbeat=x", 400, "Invalid heartbeat value. Expecting a positive integer value (in milliseconds)."),
+        (
+            "heartbeat=x",
+            400,
+            "Invalid heartbeat value. Expecting a positive integer value (in milliseconds).",
+        ),
         ("heartbeat=0", 400, "The heartbeat value should be a positive integer (in milliseconds)."),
     ],
 )

@@ -53,7 +53,10 @@ def test_reading_a_revision(couch: Couch, diverged: str):
     assert couch.get(f"{diverged}/x?rev=2-d").json()["_deleted"] is True
     assert couch.get(f"{diverged}/x?rev=1-a").status_code == 404
     assert couch.get(f"{diverged}/x?rev=2-b&latest=true").json()["_rev"] == "2-c"
-    assert couch.get(f"{diverged}/x?rev=2-b&revs=true").json()["_revisions"] == {"start": 2, "ids": ["b", "a"]}
+    assert couch.get(f"{diverged}/x?rev=2-b&revs=true").json()["_revisions"] == {
+        "start": 2,
+        "ids": ["b", "a"],
+    }
 
 
 def test_revs_diff(couch: Couch, diverged: str):
@@ -101,7 +104,10 @@ def test_a_missing_history_is_completed(couch: Couch, db: str):
 def test_replicated_edits_need_a_revision(couch: Couch, db: str):
     answer = couch.post(f"{db}/_bulk_docs", {"new_edits": False, "docs": [{"_id": "x"}]})
     assert answer.status_code == 400
-    assert answer.json()["reason"] == "When `new_edits: false`, the document needs `_rev` or `_revisions` specified"
+    assert (
+        answer.json()["reason"]
+        == "When `new_edits: false`, the document needs `_rev` or `_revisions` specified"
+    )
     assert couch.put(f"{db}/x?new_edits=false", {"_rev": "1-abd"}).json()["rev"] == "1-abd"
 
 
@@ -117,4 +123,9 @@ def test_stemming(couch: Couch, db: str):
 def test_purging_the_winner_brings_the_next(couch: Couch, diverged: str):
     purged = couch.post(f"{diverged}/_purge", {"x": ["2-c"]}).json()["purged"]
     assert purged == {"x": ["2-c"]}
-    assert couch.get(f"{diverged}/x?conflicts=true").json() == {"_id": "x", "_rev": "2-b", "v": 1, "_conflicts": ["1-e"]}
+    assert couch.get(f"{diverged}/x?conflicts=true").json() == {
+        "_id": "x",
+        "_rev": "2-b",
+        "v": 1,
+        "_conflicts": ["1-e"],
+    }

@@ -25,7 +25,13 @@ def test_revisions_are_those_of_couchdb(couch: Couch, db: str):
     assert couch.put(f"{db}/empty", {}).json() == {"ok": True, "id": "empty", "rev": EMPTY_REV}
     body = {"x": 1, "t": [1, 2, 3.5, None, True, "é"]}
     assert couch.put(f"{db}/mixed", body).json()["rev"] == "1-4b9ae39024c73f9a7868989e253619c9"
-    numbers = {"big": 2**70, "negative": -5, "wide": 70000, "bytes": [1, 2, 255], "nested": {"a": {}, "b": []}}
+    numbers = {
+        "big": 2**70,
+        "negative": -5,
+        "wide": 70000,
+        "bytes": [1, 2, 255],
+        "nested": {"a": {}, "b": []},
+    }
     answer = couch.put(f"{db}/numbers", numbers)
     assert answer.status_code == 201
     assert couch.get(f"{db}/numbers").json()["nested"] == {"a": {}, "b": []}
@@ -105,7 +111,11 @@ def test_ids(couch: Couch, db: str):
 
 
 def test_ids_of_a_partitioned_database(couch: Couch, pdb: str):
-    assert error(couch.put(f"{pdb}/nocolon", {})) == (400, "illegal_docid", "Doc id must be of form partition:id")
+    assert error(couch.put(f"{pdb}/nocolon", {})) == (
+        400,
+        "illegal_docid",
+        "Doc id must be of form partition:id",
+    )
     assert error(couch.put(f"{pdb}/a:", {})) == (400, "illegal_docid", "Document id must not be empty")
     assert error(couch.put(f"{pdb}/:x", {})) == (400, "illegal_partition", "Partition must not be empty")
     assert couch.put(f"{pdb}/a:b:c", {}).status_code == 201
@@ -139,7 +149,9 @@ def test_headers_and_conditional_reads(couch: Couch, db: str):
     assert read.headers["Content-Type"] == "application/json"
     assert read.headers["Cache-Control"] == "must-revalidate"
     assert read.headers["X-Couch-Request-ID"]
-    assert couch.get(f"{db}/a", headers={"X-Couch-Request-ID": "abc-1"}).headers["X-Couch-Request-ID"] == "abc-1"
+    assert (
+        couch.get(f"{db}/a", headers={"X-Couch-Request-ID": "abc-1"}).headers["X-Couch-Request-ID"] == "abc-1"
+    )
     same = couch.get(f"{db}/a", headers={"If-None-Match": f'"{EMPTY_REV}"'})
     assert (same.status_code, same.content) == (304, b"")
     head = couch.request("HEAD", f"{db}/a")
@@ -159,7 +171,9 @@ def test_gzip_bodies(couch: Couch, db: str):
     sent = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
     assert couch.put(f"{db}/a", data=packed, headers=sent).status_code == 201
     assert couch.get(f"{db}/a").json()["v"] == 1
-    assert couch.post(f"{db}/_bulk_docs", data=gzip.compress(b'{"docs":[{}]}'), headers=sent).status_code == 201
+    assert (
+        couch.post(f"{db}/_bulk_docs", data=gzip.compress(b'{"docs":[{}]}'), headers=sent).status_code == 201
+    )
     assert error(couch.put(f"{db}/b", data=b"{}", headers=sent)) == (
         400,
         "bad_request",
@@ -206,7 +220,14 @@ def test_a_document_that_is_too_large(couch: Couch, db: str):
 
 
 def test_numbers_and_text_come_back(couch: Couch, db: str):
-    body = {"float": 0.1, "small": 1e-7, "zero": 0, "negative": -0.5, "text": "\u0000\u001f\"\\/é€😀", "true": True}
+    body = {
+        "float": 0.1,
+        "small": 1e-7,
+        "zero": 0,
+        "negative": -0.5,
+        "text": '\u0000\u001f"\\/é€😀',
+        "true": True,
+    }
     couch.put(f"{db}/a", body)
     read = couch.get(f"{db}/a").json()
     assert {key: read[key] for key in body} == body

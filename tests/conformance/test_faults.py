@@ -17,9 +17,15 @@ def test_there_are_none_without_the_option(minicouch):
 def test_asked_for(minicouch):
     couch = minicouch("--faults").couch
     db = couch.make("faulty")
-    assert couch.put("/_faults", [{"path": "^/faulty", "status": 429, "retry_after": 3, "times": 1}]).json() == {"ok": True}
+    assert couch.put(
+        "/_faults", [{"path": "^/faulty", "status": 429, "retry_after": 3, "times": 1}]
+    ).json() == {"ok": True}
     answer = couch.get(db)
-    assert (answer.status_code, answer.headers["Retry-After"], answer.json()["error"]) == (429, "3", "too_many_requests")
+    assert (answer.status_code, answer.headers["Retry-After"], answer.json()["error"]) == (
+        429,
+        "3",
+        "too_many_requests",
+    )
     assert couch.get(db).status_code == 200
     couch.put("/_faults", [{"method": "PUT", "disk_full": True}])
     assert couch.put(f"{db}/a", {}).json() == {"error": "enospc", "reason": "no space left on device"}

@@ -32,7 +32,9 @@ class Writer(threading.Thread):
             while number < self.count:
                 if number % 5:
                     docid = f"{self.prefix}:{number}"
-                    answer = self.couch.put(f"{self.path}/{docid}", {"n": number, "text": "x" * 200}, timeout=10)
+                    answer = self.couch.put(
+                        f"{self.path}/{docid}", {"n": number, "text": "x" * 200}, timeout=10
+                    )
                     self.acknowledged[docid] = answer.json()["rev"]
                     number += 1
                     continue
@@ -68,7 +70,10 @@ def round_of_writes(process: Process, path: str, number: int) -> dict[str, str]:
 def test_nothing_acknowledged_is_lost(minicouch):
     process = minicouch()
     path = process.couch.make("killed", "?partitioned=true")
-    view = {"views": {"count": {"map": "function (doc) { emit(doc._id) }", "reduce": "_count"}}, "options": {"partitioned": False}}
+    view = {
+        "views": {"count": {"map": "function (doc) { emit(doc._id) }", "reduce": "_count"}},
+        "options": {"partitioned": False},
+    }
     process.couch.put(f"{path}/_design/d", view)
     kept: dict[str, str] = {}
     for number in range(ROUNDS):

@@ -22,7 +22,10 @@ def pair(couch: Couch):
     source, target = couch.make("from"), couch.make("to")
     docs = [{"_id": f"d{n}", "n": n} for n in range(20)]
     couch.post(f"{source}/_bulk_docs", {"docs": docs})
-    couch.put(f"{source}/_design/f", {"filters": {"even": "function (doc, req) { return doc.n % 2 == (req.query.rest || 0) }"}})
+    couch.put(
+        f"{source}/_design/f",
+        {"filters": {"even": "function (doc, req) { return doc.n % 2 == (req.query.rest || 0) }"}},
+    )
     yield source, target
     couch.delete(source)
     couch.delete(target)
@@ -42,7 +45,13 @@ def ids(couch: Couch, path: str) -> set[str]:
 def test_everything_once_then_nothing_new(couch: Couch, pair):
     source, target = pair
     couch.put(f"{source}/att/a.txt", data=b"some text", headers={"Content-Type": "text/plain"})
-    couch.post(f"{source}/_bulk_docs", {"new_edits": False, "docs": [{"_id": "d1", "_rev": "1-zz"}, {"_id": "gone", "_rev": "2-b", "_deleted": True}]})
+    couch.post(
+        f"{source}/_bulk_docs",
+        {
+            "new_edits": False,
+            "docs": [{"_id": "d1", "_rev": "1-zz"}, {"_id": "gone", "_rev": "2-b", "_deleted": True}],
+        },
+    )
     first = replicate(couch, source, target)
     assert first["ok"] is True
     assert first["history"][0]["docs_written"] == first["history"][0]["docs_read"] == 24
@@ -94,11 +103,21 @@ def test_the_target_can_be_made(couch: Couch, pair):
 
 def test_refusals(couch: Couch, pair):
     source, target = pair
-    missing = couch.post("/_replicate", {"source": endpoint(couch, "/never"), "target": endpoint(couch, target)}, timeout=120)
+    missing = couch.post(
+        "/_replicate", {"source": endpoint(couch, "/never"), "target": endpoint(couch, target)}, timeout=120
+    )
     assert missing.status_code in (404, 500)
     assert missing.json()["error"] == "db_not_found"
-    both = {"source": endpoint(couch, source), "target": endpoint(couch, target), "filter": "a/b", "selector": {}}
-    assert couch.post("/_replicate", both).json()["reason"] == "`doc_ids`,`filter`,`selector` are mutually exclusive"
+    both = {
+        "source": endpoint(couch, source),
+        "target": endpoint(couch, target),
+        "filter": "a/b",
+        "selector": {},
+    }
+    assert (
+        couch.post("/_replicate", both).json()["reason"]
+        == "`doc_ids`,`filter`,`selector` are mutually exclusive"
+    )
     wrong = {"source": endpoint(couch, source), "target": endpoint(couch, target), "doc_ids": 3}
     assert couch.post("/_replicate", wrong).json()["reason"] == "parameter `doc_ids` must be an array"
 
@@ -120,7 +139,12 @@ def test_continuous_until_cancelled(couch: Couch, pair):
     wait_for(lambda: "later" in ids(couch, target))
     cancelled = replicate(couch, source, target, continuous=True, cancel=True)
     assert cancelled["ok"] is True
-    body = {"source": endpoint(couch, source), "target": endpoint(couch, target), "continuous": True, "cancel": True}
+    body = {
+        "source": endpoint(couch, source),
+        "target": endpoint(couch, target),
+        "continuous": True,
+        "cancel": True,
+    }
     assert couch.post("/_replicate", body).status_code == 404
 
 
@@ -146,7 +170,14 @@ def test_with_the_other_server(couch: Couch, minicouch):
     mine = minicouch().couch
     source, there, back = mine.make("src"), couch.make("there"), mine.make("back")
     mine.post(f"{source}/_bulk_docs", {"docs": [{"_id": f"d{n}", "n": n, "f": n / 7} for n in range(300)]})
-    mine.put(f"{source}/att", {"_attachments": {"a.txt": {"content_type": "text/plain", "data": base64.b64encode(b"x" * 900).decode()}}})
+    mine.put(
+        f"{source}/att",
+        {
+            "_attachments": {
+                "a.txt": {"content_type": "text/plain", "data": base64.b64encode(b"x" * 900).decode()}
+            }
+        },
+    )
     for driver in (mine, couch):
         first = {"source": endpoint(mine, source), "target": endpoint(couch, there)}
         assert driver.post("/_replicate", first, timeout=120).json()["ok"] is True

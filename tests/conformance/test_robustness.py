@@ -26,7 +26,13 @@ BODIES = {
     "not utf-8": b'{"docs": [{"_id": "\xff\xfe"}]}',
     "deep": DEEP.encode(),
     "deep object": b'{"a":' * 5000 + b"1" + b"}" * 5000,
-    "deep value": b'{"docs":[{"_id":"deep","v":' + b"[" * 600 + b"]" * 600 + b'}],"selector":' + b'{"$not":' * 600 + b"1" + b"}" * 601,
+    "deep value": b'{"docs":[{"_id":"deep","v":'
+    + b"[" * 600
+    + b"]" * 600
+    + b'}],"selector":'
+    + b'{"$not":' * 600
+    + b"1"
+    + b"}" * 601,
     "nul": b"\x00" * 1000,
     "empty": b"",
     "null": b"null",
@@ -120,6 +126,11 @@ def test_hostile_multipart(couch: Couch, place: str):
     if not couch.is_minicouch:
         pytest.skip("CouchDB itself answers 500 to some of these")
     for kind in ("multipart/related", "multipart/related;boundary=", 'multipart/related;boundary="a"'):
-        for body in (b"", b"--a", b"--a\r\n\r\n{}\r\n--a--", b'--a\r\n\r\n{"_attachments":{"x":{"follows":true,"length":5}}}\r\n--a--'):
+        for body in (
+            b"",
+            b"--a",
+            b"--a\r\n\r\n{}\r\n--a--",
+            b'--a\r\n\r\n{"_attachments":{"x":{"follows":true,"length":5}}}\r\n--a--',
+        ):
             answer = couch.put(f"{place}/m", data=body, headers={"Content-Type": kind})
             assert answer.status_code < 500, (kind, body, answer.text[:300])

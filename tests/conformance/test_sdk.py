@@ -29,7 +29,10 @@ def filled(couch: Couch, client: CloudantV1):
     docs = [Document(_id=f"p{n % 3}:d{n:04}", n=n, kind="even" if n % 2 == 0 else "odd") for n in range(300)]
     rows = client.post_bulk_docs(name, BulkDocs(docs=docs)).get_result()
     assert all(row["ok"] for row in rows)
-    design = {"views": {"n": {"map": "function (doc) { emit(doc.n, null) }"}}, "options": {"partitioned": False}}
+    design = {
+        "views": {"n": {"map": "function (doc) { emit(doc.n, null) }"}},
+        "options": {"partitioned": False},
+    }
     client.put_design_document(name, "d", design)
     here = {"views": {"n": {"map": "function (doc) { emit(doc.n, null) }"}}}
     client.put_design_document(name, "here", here)
@@ -58,7 +61,9 @@ def test_documents(client: CloudantV1, filled: str):
 
 
 def test_bulk_get(client: CloudantV1, filled: str):
-    found = client.post_bulk_get(filled, [BulkGetQueryDocument(id="p0:d0000"), BulkGetQueryDocument(id="p0:never")])
+    found = client.post_bulk_get(
+        filled, [BulkGetQueryDocument(id="p0:d0000"), BulkGetQueryDocument(id="p0:never")]
+    )
     first, second = found.get_result()["results"]
     assert first["docs"][0]["ok"]["n"] == 0
     assert second["docs"][0]["error"]["error"] == "not_found"
@@ -112,7 +117,9 @@ def test_the_follower_goes_on(client: CloudantV1, couch: Couch):
 
 
 def test_attachments(client: CloudantV1, filled: str):
-    made = client.put_attachment(filled, "att:1", "a.bin", b"\x00\x01\x02", "application/octet-stream").get_result()
+    made = client.put_attachment(
+        filled, "att:1", "a.bin", b"\x00\x01\x02", "application/octet-stream"
+    ).get_result()
     assert made["ok"] is True
     assert client.get_attachment(filled, "att:1", "a.bin").get_result().content == b"\x00\x01\x02"
     client.delete_document(filled, "att:1", rev=made["rev"])

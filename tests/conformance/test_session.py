@@ -79,7 +79,12 @@ def test_a_damaged_or_foreign_cookie(couch: Couch, user: str):
 def test_nobody(couch: Couch, db: str):
     assert couch.get("/_session", auth=None).json()["userCtx"] == {"name": None, "roles": []}
     assert couch.get("/_up", auth=None).json()["status"] == "ok"
-    for method, path in (("GET", "/_all_dbs"), ("GET", "/_node/_local/_config"), ("PUT", "/new-one"), ("DELETE", db)):
+    for method, path in (
+        ("GET", "/_all_dbs"),
+        ("GET", "/_node/_local/_config"),
+        ("PUT", "/new-one"),
+        ("DELETE", db),
+    ):
         answer = couch.request(method, path, auth=None)
         assert (answer.status_code, answer.json()["reason"]) == (401, "You are not a server admin.")
     answer = couch.get(f"{db}/a", auth=None)
@@ -99,7 +104,9 @@ def test_members_and_admins(couch: Couch, db: str, user: str):
     assert couch.put(f"{db}/a", {}, auth=as_user).status_code == 201
     refused = couch.put(f"{db}/_design/d", {}, auth=as_user)
     assert (refused.status_code, refused.json()["reason"]) == (403, "You are not a db or server admin.")
-    mixed = couch.post(f"{db}/_bulk_docs", {"docs": [{"_id": "_design/d"}, {"_id": "b"}]}, auth=as_user).json()
+    mixed = couch.post(
+        f"{db}/_bulk_docs", {"docs": [{"_id": "_design/d"}, {"_id": "b"}]}, auth=as_user
+    ).json()
     assert (mixed[0]["error"], mixed[1]["ok"]) == ("forbidden", True)
     couch.put(f"{db}/_security", {"admins": {"names": [user]}, "members": {"names": [user]}})
     assert couch.put(f"{db}/_design/d", {}, auth=as_user).status_code == 201
@@ -119,12 +126,17 @@ def test_members_and_admins(couch: Couch, db: str, user: str):
         ({"type": "user", "name": "NAME", "roles": 3}, "doc.roles must be an array"),
         ({"type": "user", "name": "NAME", "roles": [1]}, "doc.roles can only contain strings"),
         ({"type": "user", "name": "other", "roles": []}, "Doc ID must be of the form org.couchdb.user:name"),
-        ({"type": "user", "name": "NAME", "roles": ["_x"]}, "No system roles (starting with underscore) in users db."),
+        (
+            {"type": "user", "name": "NAME", "roles": ["_x"]},
+            "No system roles (starting with underscore) in users db.",
+        ),
     ],
 )
 def test_what_is_no_user(couch: Couch, user: str, body: dict, reason: str):
     fresh = f"n{secrets.token_hex(4)}"
-    answer = couch.put(f"/_users/org.couchdb.user:{fresh}", {**body, "name": body.get("name", "").replace("NAME", fresh)})
+    answer = couch.put(
+        f"/_users/org.couchdb.user:{fresh}", {**body, "name": body.get("name", "").replace("NAME", fresh)}
+    )
     assert (answer.status_code, answer.json()["reason"]) == (403, reason)
 
 

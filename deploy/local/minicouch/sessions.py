@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 PARTY = UserCtx(None, ("_admin",))
 HASHED = re.compile(r"-pbkdf2:(\w+)-([0-9a-f]+),([^,]+),(\d+)")
-CONFLICTED = "User document conflicts must be resolved before the document is used for authentication purposes."
+CONFLICTED = (
+    "User document conflicts must be resolved before the document is used for authentication purposes."
+)
 NOBODY_AT_ALL = ("_", "_")
 MAX_KNOWN = 10_000
 WRONG = "Name or password is incorrect."

@@ -92,7 +92,9 @@ class Transaction:
 
     def log_purge(self, docid: str, revs: list[str]) -> None:
         self.counts["purge_seq"] += 1
-        self._execute("INSERT INTO purges VALUES (?, ?, ?)", (self.counts["purge_seq"], docid, json_text(revs)))
+        self._execute(
+            "INSERT INTO purges VALUES (?, ?, ?)", (self.counts["purge_seq"], docid, json_text(revs))
+        )
 
     def finish(self) -> None:
         if self._partitions:

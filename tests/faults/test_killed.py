@@ -50,8 +50,8 @@ def test_every_order_a_client_was_told_of_is_complete_once(shop: BreakableShop) 
     admin = Person(shop.url("users"), ADMIN)
     product = stocked(shop, admin, CHECKOUTS * 2)
     customers = [register(shop.url("users"), Path(shop.environment["MAIL_DIR"])) for _ in range(CLIENTS)]
-    told, stop = Told(), threading.Event()
-    killer = threading.Thread(target=kill_at_random, args=(shop, stop, random.Random(20261120)))
+    told, stop, killed = Told(), threading.Event(), Counter()
+    killer = threading.Thread(target=kill_at_random, args=(shop, stop, random.Random(20261120), killed))
     killer.start()
     with ThreadPoolExecutor(CLIENTS) as pool:
         list(pool.map(lambda number: buy(shop, customers[number % CLIENTS], product, told), range(CHECKOUTS)))
@@ -60,7 +60,10 @@ def test_every_order_a_client_was_told_of_is_complete_once(shop: BreakableShop) 
     deadline = time.monotonic() + HEALING_SECONDS
     while (missing := incomplete(shop, told.placed)) and time.monotonic() < deadline:
         time.sleep(2)
-    print(f"{len(told.placed)} placed, {dict(told.refused)} refused, {told.unanswered} unanswered")
+    print(
+        f"{len(told.placed)} placed, {dict(told.refused)} refused, {told.unanswered} unanswered; killed {dict(killed)}"
+    )
+    assert sum(killed.values()) >= CHECKOUTS / 100
     assert not missing, (
         f"{len(missing)} orders incomplete after {HEALING_SECONDS} s: {list(missing.items())[:5]}"
     )
@@ -85,11 +88,14 @@ def stock_of(shop: BreakableShop, admin: Person, product: str) -> int:
     return admin.get(f"{shop.url('products')}/v1/products/{product}/stock", timeout=30).json()["stock"]
 
 
-def kill_at_random(shop: BreakableShop, stop: threading.Event, chance: random.Random) -> None:
+def kill_at_random(
+    shop: BreakableShop, stop: threading.Event, chance: random.Random, killed: Counter[str]
+) -> None:
     """One victim after the other, each started again; while the database starts, everything else is up."""
     while not stop.wait(chance.uniform(0.5, 3.0)):
         victim = chance.choice(VICTIMS)
         shop.kill(victim)
+        killed[victim] += 1
         time.sleep(chance.uniform(0, 0.5))
         shop.start(victim)
 

@@ -1,6 +1,7 @@
 """Looking at orders: one's own, a guest's by token, and the lists of customers and staff."""
 
 import hmac
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,7 +117,7 @@ def _summaries(page: Page) -> Page:
     return Page([_summary(item) for item in page.items], page.next)
 
 
-def _chosen(page: Page, limit: int, wanted) -> Page:
+def _chosen(page: Page, limit: int, wanted: Callable[[Progress], bool]) -> Page:
     """The first `limit` rows that are wanted; the next page begins behind the last row that was looked at."""
     kept = []
     for item in page.items:

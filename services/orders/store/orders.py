@@ -14,7 +14,7 @@ from services.orders.documents import (
 )
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.progress import Progress
-from shared.couch import AFTER_EVERYTHING, Database, Doc, Page, UpdateConflict, Written
+from shared.couch import AFTER_EVERYTHING, Database, Doc, Page, UpdateConflict, View, Written
 from shared.errors import Unavailable
 
 Row = tuple[str, str, str | None, str, Progress]
@@ -123,7 +123,7 @@ class OrderStore:
         mark = self._database.get_local(SWEEP_MARK) or {}
         self._database.put_local(SWEEP_MARK, {**mark, "placed": placed})
 
-    def _newest_first(self, view, lowest: list, highest: list, limit: int, after: list | None) -> Page:
+    def _newest_first(self, view: View, lowest: list, highest: list, limit: int, after: list | None) -> Page:
         start, inclusive = (after, False) if after else (highest, True)
         rows = self._database.across_partitions.view(
             view, start=start, end=lowest, descending=True, group=True, limit=limit + 2

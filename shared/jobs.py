@@ -5,10 +5,11 @@ single `subject` (an order's or a report's id) and may be done twice.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from celery import Celery
 from kombu.transport import redis
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from shared.tracing import outgoing
 
@@ -47,12 +48,17 @@ class Feed:
 
 
 class Channel(redis.Channel):
-    """Leaves unacknowledged messages where they are: they come again by themselves, and the sweep is quicker.
+    """Survives that Redis goes while messages are in hand: kombu 5.7 asks the closed connection for its address, and the worker ends.
 
-    Putting them back while Redis is away ends the worker (kombu 5.7 asks a closed connection for its address).
+    Unacknowledged messages stay where they are: they come again by themselves, and the sweep is quicker.
     """
 
     do_restore = False
+
+    def _connparams(self, asynchronous: bool = False) -> dict[str, Any]:
+        if self.connection is None or self.connection.client is None:
+            raise RedisConnectionError("This connection to Redis was closed.")
+        return super()._connparams(asynchronous)
 
 
 class Transport(redis.Transport):

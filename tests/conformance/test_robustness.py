@@ -2,6 +2,8 @@
 
 import json
 import os
+import secrets
+import threading
 
 import pytest
 
@@ -120,6 +122,28 @@ def test_hostile_headers(couch: Couch, place: str):
 
 def test_too_long_a_url(couch: Couch, place: str):
     assert couch.get(f"{place}/{'x' * 9000}").status_code in (404, 414)
+
+
+def test_a_database_dropped_under_its_writers(couch: Couch):
+    """Whoever still writes gets a 404 or an answer, never a failure."""
+    path = f"/race{secrets.token_hex(4)}"
+    answers: list[int] = []
+
+    def write(name: int) -> None:
+        mine = Couch(couch.url, couch.auth)
+        answers.extend(mine.put(f"{path}/{name}-{n}", {}).status_code for n in range(60))
+
+    writers = [threading.Thread(target=write, args=(name,)) for name in range(4)]
+    for writer in writers:
+        writer.start()
+    for _ in range(10):
+        couch.put(path)
+        couch.delete(path)
+    for writer in writers:
+        writer.join()
+    couch.delete(path)
+    if couch.is_minicouch:
+        assert set(answers) <= {201, 404}
 
 
 def test_hostile_multipart(couch: Couch, place: str):

@@ -95,7 +95,7 @@ def main() -> None:
         access_log=False,
         server_header=False,
         timeout_keep_alive=300,
-        timeout_graceful_shutdown=2,
+        timeout_graceful_shutdown=1,
         h11_max_incomplete_event_size=None,
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 from . import access, users
 from .config import Config
 from .database import Database
-from .errors import CouchError
+from .errors import CouchError, not_found
 from .faults import Dropped, Faults
 from .http import Request, Response, dumps, json_response
 from .ids import Uuids
@@ -82,10 +82,17 @@ class Server:
             await _drop(receive)
             return
         except Exception:
-            log.exception("%s %s failed", request.method, request.path)
-            response = json_response({"error": "unknown_error", "reason": "internal error, see the log"}, 500)
+            response = self._failed(request)
         self.answered[response.status] += 1
         await self._send(request, response, receive, send)
+
+    def _failed(self, request: Request) -> Response:
+        """A request that ran into something unforeseen; often its database was dropped under it."""
+        database = getattr(request, "db", None)
+        if database is not None and database.deleted:
+            return error_response(not_found("Database does not exist."))
+        log.exception("%s %s failed", request.method, request.path)
+        return json_response({"error": "unknown_error", "reason": "internal error, see the log"}, 500)
 
     async def _answer(self, request: Request, scope: Scope, receive: Receive) -> Response:
         request.server = self

@@ -1,22 +1,45 @@
 """How often somebody may try: counters in Redis that expire, with an honest Retry-After."""
 
 import hashlib
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from redis import Redis
 
-from shared.errors import TooManyRequests
+from shared.errors import Forbidden, TooManyRequests, Unauthorized
+
+_PATIENCE_SECONDS, _TURN_SECONDS, _UNDER_WAY_SECONDS = 2.5, 0.03, 15
+
+_ENTER = """
+for place = 1, #KEYS, 2 do
+  if tonumber(redis.call('GET', KEYS[place]) or 0) >= tonumber(ARGV[(place + 3) / 2]) then
+    return {'blocked', redis.call('TTL', KEYS[place])}
+  end
+end
+for place = 1, #KEYS, 2 do
+  local seen = tonumber(redis.call('GET', KEYS[place]) or 0) + tonumber(redis.call('GET', KEYS[place + 1]) or 0)
+  if seen >= tonumber(ARGV[(place + 3) / 2]) then return {'wait', 1} end
+end
+for place = 2, #KEYS, 2 do
+  redis.call('INCR', KEYS[place])
+  redis.call('EXPIRE', KEYS[place], ARGV[1])
+end
+return {'in', 0}
+"""
+"""KEYS: for each limit the failures and those under way. ARGV: seconds that a try may be under way, then the limits."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """At most `tries` in `seconds` for whom (or what) `subject` names; kept as a digest."""
+    """At most `tries` in `seconds` for whom (or what) `subject` names, kept as a digest; `forgiven`: by a success."""
 
     name: str
     subject: str
     tries: int
     seconds: int
+    forgiven: bool = False
 
     @property
     def key(self) -> str:
@@ -24,10 +47,11 @@ class Limit:
 
 
 class Limits:
-    """Counts tries before they happen, so that parallel tries cannot slip through, and gives them back on success."""
+    """Counts in Redis. Errors are those of Redis while it is away."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self._enter_script = redis.register_script(_ENTER)
 
     def take(self, limits: Iterable[Limit]) -> None:
         """Counts one try against each limit. Raises TooManyRequests with the seconds until the longest one ends."""
@@ -41,9 +65,7 @@ class Limits:
         counted = zip(limits, answers[1::3], answers[2::3], strict=True)
         waits = [max(1, seconds) for limit, tries, seconds in counted if tries > limit.tries]
         if waits:
-            raise TooManyRequests(
-                f"Too many tries. Try again in {max(waits)} seconds.", retry_after=max(waits)
-            )
+            raise too_many(max(waits))
 
     def allows(self, limit: Limit) -> bool:
         """Like `take` for one limit, as a yes or no."""
@@ -53,9 +75,47 @@ class Limits:
             return False
         return True
 
-    def forgive(self, account: Limit, address: Limit) -> None:
-        """After a success: the account starts afresh, the address gets its try back."""
+    @contextmanager
+    def attempt(self, *limits: Limit) -> Iterator[None]:
+        """A guess at a secret. Unauthorized or Forbidden out of the block is a failure; no more than `tries` of them are let through.
+
+        What is under way counts as if it would fail, so that parallel guesses do not slip through; honest parallel
+        logins wait for their turn. Raises TooManyRequests with the seconds until the failures are forgotten.
+        """
+        self._enter(limits)
+        outcome = None
+        try:
+            yield
+            outcome = "success"
+        except (Unauthorized, Forbidden):
+            outcome = "failure"
+            raise
+        finally:
+            self._leave(limits, outcome)
+
+    def _enter(self, limits: tuple[Limit, ...]) -> None:
+        keys = [key for limit in limits for key in (limit.key, f"{limit.key}:now")]
+        arguments = [_UNDER_WAY_SECONDS, *(limit.tries for limit in limits)]
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            state, seconds = self._enter_script(keys=keys, args=arguments)
+            if state == b"in":
+                return
+            if state == b"blocked" or time.monotonic() > deadline:
+                raise too_many(max(1, seconds))
+            time.sleep(_TURN_SECONDS)
+
+    def _leave(self, limits: tuple[Limit, ...], outcome: str | None) -> None:
         pipeline = self._redis.pipeline(transaction=False)
-        pipeline.delete(account.key)
-        pipeline.decr(address.key)
+        for limit in limits:
+            pipeline.decr(f"{limit.key}:now")
+            if outcome == "failure":
+                pipeline.set(limit.key, 0, ex=limit.seconds, nx=True)
+                pipeline.incr(limit.key)
+            elif outcome == "success" and limit.forgiven:
+                pipeline.delete(limit.key)
         pipeline.execute()
+
+
+def too_many(seconds: int) -> TooManyRequests:
+    return TooManyRequests(f"Too many tries. Try again in {seconds} seconds.", retry_after=seconds)

@@ -129,11 +129,9 @@ def check_current_password(tools: Tools, userid: str, password: str, address: st
     user = tools.store.user(userid)
     if user is None or not is_live(user):
         raise Unauthorized("This account is closed.")
-    account, source = login_limits(tools, user["email"], address)
-    tools.limits.take([account, source])
-    if not tools.passwords.check(password, user["password"]):
-        raise WrongPassword("Send the current password as `current_password`.")
-    tools.limits.forgive(account, source)
+    with tools.limits.attempt(*login_limits(tools, user["email"], address)):
+        if not tools.passwords.check(password, user["password"]):
+            raise WrongPassword("Send the current password as `current_password`.")
 
 
 def change_account(tools: Tools, userid: str, changes: dict[str, Any], user: Doc, address: str) -> Doc:
@@ -169,7 +167,9 @@ def change_account(tools: Tools, userid: str, changes: dict[str, Any], user: Doc
 def login_limits(tools: Tools, email: str, address: str) -> tuple[Limit, Limit]:
     """The limits that guesses at a password count against."""
     seconds = tools.settings.login_window_seconds
-    account = Limit("login", email.strip().lower(), tools.settings.login_tries_per_account, seconds)
+    account = Limit(
+        "login", email.strip().lower(), tools.settings.login_tries_per_account, seconds, forgiven=True
+    )
     return account, Limit("address", address, tools.settings.login_tries_per_address, seconds)
 
 

@@ -23,17 +23,20 @@ def log_in(tools: Tools, email: str, password: str, address: str) -> dict[str, A
 
     1 global query, and 2 reads before it is refused.
     """
-    account, source = login_limits(tools, email, address)
-    tools.limits.take([account, source])
+    with tools.limits.attempt(*login_limits(tools, email, address)):
+        user = _checked(tools, email, password)
+    if tools.passwords.is_old(user["password"]):
+        _upgrade(tools, user, password)
+    return _tokens(tools, user, secrets.token_hex(10), 0, _milliseconds())
+
+
+def _checked(tools: Tools, email: str, password: str) -> Doc:
     user = _account(tools, email)
     if not tools.passwords.check(password, user["password"] if user else None):
         user = _account_as_written(tools, email, user)
         if user is None or not tools.passwords.check(password, user["password"]):
             raise BadLogin("Check both, or ask for a new password.")
-    tools.limits.forgive(account, source)
-    if tools.passwords.is_old(user["password"]):
-        _upgrade(tools, user, password)
-    return _tokens(tools, user, secrets.token_hex(10), 0, _milliseconds())
+    return user
 
 
 def refresh(tools: Tools, text: str) -> dict[str, Any]:

@@ -129,6 +129,13 @@ def test_parallel_guesses_do_not_slip_through(nobody, person):
     assert statuses == [401] * 5 + [429] * 7
 
 
+def test_honest_parallel_logins_all_get_in(nobody, person):
+    ann = person()
+    with ThreadPoolExecutor(8) as pool:
+        people = list(pool.map(lambda _: log_in(nobody, ann.email).userid, range(8)))
+    assert set(people) == {ann.userid}
+
+
 def test_a_success_starts_the_count_afresh(nobody, person):
     ann = person()
     for _ in range(3):

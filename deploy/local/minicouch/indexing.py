@@ -4,6 +4,7 @@ import asyncio
 import logging
 import shutil
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ class IndexSpec:
     mapper: Mapper
     partitioned: bool = False
     include_design: bool = False
+    design: str = ""  # the design document's id, for whoever watches builds
 
 
 def partition_prefix(partition: str) -> bytes:
@@ -54,6 +56,7 @@ def get_index(db: Database, spec: IndexSpec) -> Index:
                 if db.deleted:
                     raise not_found("Database does not exist.")
                 index = Index(db.index_dir(spec.signature) / "index.sqlite", spec.views)
+                index.design = spec.design
                 db.handles[spec.signature] = index
     return index
 
@@ -76,7 +79,9 @@ def advance(db: Database, spec: IndexSpec, index: Index, target: int, most: int 
     """One batch of changes nearer to `target`, by one thread at a time; False when it is reached."""
     with index.building:
         if index.seq >= target or index.closed:
+            index.progress = None
             return False
+        index.progress = index.progress or (int(time.time()), index.seq)
         if index.seq == 0 and index.fresh_to is None:
             index.fresh_to = target
         docs = db.changes_since(index.seq, most)
@@ -88,7 +93,33 @@ def advance(db: Database, spec: IndexSpec, index: Index, target: int, most: int 
             index.apply(encode(spec, docs), docs[-1].seq, fresh=fresh)
         else:
             index.apply([], min(target, index.fresh_to) if fresh else target)
+        if index.seq >= target:
+            index.progress = None
         return index.seq < target
+
+
+def builds(db: Database) -> list[dict[str, Any]]:
+    """The builds under way, as `_active_tasks` shows them."""
+    found = []
+    for index in [handle for handle in list(db.handles.values()) if isinstance(handle, Index)]:
+        if index.progress is None:
+            continue
+        started, first = index.progress
+        total = max(1, db.update_seq - first)
+        done = index.seq - first
+        found.append(
+            {
+                "type": "indexer",
+                "database": db.name,
+                "design_document": index.design,
+                "changes_done": done,
+                "total_changes": total,
+                "progress": done * 100 // total,
+                "started_on": started,
+                "updated_on": int(time.time()),
+            }
+        )
+    return found
 
 
 def summarise(index: Index) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from .. import auth
 from ..errors import CouchError, not_found, unauthorized
 from ..http import Request, Response, json_response, run_in_thread
+from ..indexing import builds
 from ..replication import Job, PeerError
 from ..replication.scheduler import stamp, stats
 from .ranges import parse_count
@@ -129,7 +130,10 @@ def _doc(docid: str, entry: dict[str, Any]) -> dict[str, Any]:
 
 def active_tasks(request: Request) -> Response:
     auth.check_server_admin(request.user)
-    return json_response([_task(job) for job in request.server.scheduler.jobs.values()])
+    tasks = [_task(job) for job in request.server.scheduler.jobs.values()]
+    for db in request.server.store.opened():
+        tasks += [{"node": NODE, "pid": "<0.0.0>", "process_status": "running"} | build for build in builds(db)]
+    return json_response(tasks)
 
 
 def _task(job: Job) -> dict[str, Any]:

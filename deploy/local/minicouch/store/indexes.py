@@ -94,6 +94,10 @@ class Index:
         self.views = tuple(views)
         self.building = threading.Lock()
         self.closed = False
+        self.design = ""
+        self.progress: tuple[int, int] | None = (
+            None  # since when, and from which sequence, a build is under way
+        )
         self.kept_warm = False  # somebody brings it up to date in the background
         self.fresh_to: int | None = None  # the first build goes to here, and meets no document twice
         self._readers: list[sqlite3.Connection] = []
@@ -176,7 +180,8 @@ class Index:
         on_disk = sum(name.stat().st_size for name in names if name.exists())
         with self.reading() as db:
             pages, free, size = (
-                db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+                db.execute(f"PRAGMA {name}").fetchone()[0]
+                for name in ("page_count", "freelist_count", "page_size")
             )
             roots = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         return on_disk, max(0, pages - free - roots) * size

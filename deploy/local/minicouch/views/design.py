@@ -126,6 +126,7 @@ def _spec(
         ),
         partitioned,
         "include_design" in flags,
+        ddoc["_id"],
     )
 
 

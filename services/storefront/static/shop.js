@@ -19,8 +19,6 @@
   });
   document.addEventListener("htmx:sendError", () => say("The shop does not answer. Are you online?", "bad"));
 
-  for (const button of document.querySelectorAll("[data-hide-with-js]")) button.hidden = true;
-
   document.addEventListener("change", (event) => {
     if (event.target.matches("[data-submit-on-change]") && event.target.checkValidity()) event.target.form.requestSubmit();
   });

@@ -272,6 +272,20 @@ def test_analyzers(couch, path: str, analyzer: Any, text: str, tokens: list[str]
     assert couch.post("/_search_analyze", {"analyzer": analyzer, "text": text}).json() == {"tokens": tokens}
 
 
+def test_cleanup_keeps_what_is_used(couch, path: str, db: str) -> None:
+    couch.put(db + "/x", {"t": "word"})
+    index = {"i": {"index": "function (d) { index('t', d.t); }"}}
+    rev = couch.put(db + "/_design/x", {"indexes": index}).json()["rev"]
+    ask = {"q": "t:word"}
+    assert couch.post(db + "/_design/x/_search/i", ask).json()["total_rows"] == 1
+    assert couch.post(db + "/_search_cleanup", {}).status_code == 202
+    assert couch.get(db + "/_design/x/_search_info/i").json()["search_index"]["doc_count"] == 1
+    couch.delete(f"{db}/_design/x?rev={rev}")
+    assert couch.post(db + "/_search_cleanup", {}).status_code == 202
+    couch.put(db + "/_design/x", {"indexes": index})
+    assert couch.post(db + "/_design/x/_search/i", ask).json()["total_rows"] == 1
+
+
 def test_information(couch, path: str) -> None:
     search(couch, path, "*:*")
     answer = couch.get(path + "/_design/everywhere/_search_info/all").json()

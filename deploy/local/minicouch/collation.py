@@ -23,7 +23,8 @@ _INVERTED = bytes(range(0xFF, -1, -1))
 _REMAINDER = b"\xff"  # follows a double that a larger exact integer was cut to; above every tag
 _PRINTABLE = "\t\n\x0b\x0c\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789abcdefghijklmnopqrstuvwxyz"
 _IGNORABLE = bytes(set(range(128)) - set(_PRINTABLE.encode()) - set(range(65, 91)))
-_COMMON, _UPPER, _UPPER_W = 0x05, 0x10, 0x13  # tertiary weights of the table; 0x05 is trimmed at the end of a level
+# Tertiary weights of the table; the common one is trimmed at the end of a level.
+_COMMON, _UPPER, _UPPER_W = 0x05, 0x10, 0x13
 
 
 def _tables() -> tuple[bytes, bytes]:

@@ -1,4 +1,7 @@
-"""Collation weights beyond ASCII, from collation.bin (ICU 72's root collation; collation_build.py writes it)."""
+"""Collation weights beyond ASCII, from collation.bin: ICU 72's root collation, which collation_build.py reads off ICU.
+
+ICU's data are under the Unicode License V3.
+"""
 
 import struct
 import unicodedata

@@ -5,12 +5,14 @@ from typing import Any
 import orjson
 
 from .. import mango, search, searching
+from ..auth import check_database_admin
 from ..database import Database
 from ..errors import CouchError, bad_request, not_found, query_parse_error
 from ..http import Request, Response, json_response, run_in_thread
 from ..ids import check_partition
 from ..routing import Route
 from ..searching import Found, Question, SearchSpec
+from .views import remove_unused
 
 Options = dict[str, Any]
 
@@ -244,6 +246,13 @@ def info(request: Request) -> Response:
     )
 
 
+async def cleanup(request: Request) -> Response:
+    """Remove the index files that no design document names any more."""
+    check_database_admin(request.user, request.db.security)
+    await run_in_thread(remove_unused, request.db)
+    return json_response({"ok": True}, 202)
+
+
 def disk_size(request: Request) -> Response:
     spec = searching.spec_of(request.db, design_doc(request), request.params["index"])
     size = searching.get_index(request.db, spec).size_on_disk()
@@ -279,6 +288,8 @@ ROUTES: list[Route] = [
 ] + [
     ("GET", "/{db}/_design/{ddoc}/_search_info/{index}", info, "search_info"),
     ("GET", "/{db}/_design/{ddoc}/_search_disk_size/{index}", disk_size, "search_disk_size"),
+    ("POST", "/{db}/_search_cleanup", cleanup, "search_cleanup"),
+    ("POST", "/{db}/_nouveau_cleanup", cleanup, "nouveau_cleanup"),
     ("GET", "/_search_analyze", analyze, "search_analyze"),
     ("POST", "/_search_analyze", analyze, "search_analyze"),
 ]

@@ -26,17 +26,19 @@ def show(orderid: str) -> str | Response:
     if order_token := request.args.get("token"):
         keep_order(orderid, order_token[:200])
         return redirect(url_for("orders.show", orderid=orderid))
-    return _page("order.html", orderid)
+    return _page("order.html", services().orders.order(asking_for(orderid), orderid))
 
 
 @orders.get("/<orderid>/timeline")
-def timeline(orderid: str) -> str:
-    """The part of the page that changes by itself."""
-    return _page("parts/timeline.html", orderid)
-
-
-def _page(template: str, orderid: str) -> str:
+def timeline(orderid: str) -> str | Response:
+    """What changes by itself on an open page; nothing (204) while nothing has happened since it was `seen`."""
     order = services().orders.order(asking_for(orderid), orderid)
+    if request.args.get("seen") == str(len(order["timeline"])):
+        return Response(status=204)
+    return _page("parts/timeline_update.html", order)
+
+
+def _page(template: str, order: dict) -> str:
     return render_template(
         template, order=order, steps=progress.steps(order), settled=progress.settled(order)
     )

@@ -14,6 +14,7 @@ from tests.bench.running import ADMIN_EMAIL, Shop, running_shop
 from tests.people import PASSWORD
 from tests.services.storefront.visitor import Visitor
 
+PREFIX = f"t{secrets.token_hex(4)}-"
 PICTURE = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 10 10'><rect width='10' height='10' fill='#ffd84d'/></svg>"
 
 
@@ -48,18 +49,27 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     state = tmp_path_factory.mktemp("storefront")
     (state / "media").mkdir()
     (state / "media" / "mug-red.svg").write_text(PICTURE)
-    prefix = f"t{secrets.token_hex(4)}-"
     settings = {
         "COURIER_DISPATCH_SECONDS": "3600",
         "WEB_WORKERS": "1",
         "STOREFRONT_MENU_SECONDS": "0.5",
-        "DATABASE_PREFIX": prefix,
+        "DATABASE_PREFIX": PREFIX,
     }
     with running_shop(state, **settings) as running:
         _load(running)
         yield running
     if url := os.environ.get("COUCH_URL"):
-        _drop(Server(url, prefix=prefix))
+        _drop(Server(url, prefix=PREFIX))
+
+
+def database_of(shop: Shop) -> Server:
+    """The server that the shop keeps its documents in, as the shop sees it."""
+    url = os.environ.get("COUCH_URL")
+    if url is None:
+        password = next(shop.state.rglob("couch-password")).read_text().strip()
+        port = int(shop.urls["storefront"].rsplit(":", 1)[1]) + 4
+        url = f"http://aisle:{password}@127.0.0.1:{port}"
+    return Server(url, prefix=PREFIX)
 
 
 def _drop(server: Server) -> None:

@@ -303,7 +303,11 @@ def test_a_guest_buys_without_an_account_and_follows_the_order(visitor: Visitor)
     assert "3 Passing Street" in page.text
     address = page.path
     assert "Nothing in it yet" in visitor.get("/basket").text
-    assert visitor.get(f"{address}/timeline").status == 200
+    seen = visitor.get(f"{address}/timeline?seen=2")
+    assert (seen.status, seen.body) == (204, b"")
+    fresh = visitor.get(f"{address}/timeline?seen=1")
+    assert "Paid" in fresh.text
+    assert fresh.form(f"{address}/cancellation"), "what can be done changes with the status"
     assert Visitor(visitor.base).get(address).path.startswith("/login"), "another browser does not see it"
     visitor.get(address)
     assert "Cancelled" in visitor.submit(f"{address}/cancellation").text

@@ -5,8 +5,12 @@ from collections.abc import Callable
 import orjson
 import pytest
 
+from services.orders.documents import DESIGN
+from services.orders.store.deadletters import DeadLetterStore
+from shared.jobs import ADVANCE_ORDER
+from tests.bench.running import Shop
 from tests.people import ADDRESS
-from tests.services.storefront.conftest import product
+from tests.services.storefront.conftest import database_of, product
 from tests.services.storefront.visitor import Page, Visitor
 
 PAGES = (
@@ -26,6 +30,12 @@ def customer(join: Callable[..., Visitor]) -> Visitor:
     visitor.get("/account")
     visitor.submit("/account/addresses", name="Home", address=ADDRESS)
     return visitor
+
+
+@pytest.fixture(scope="module")
+def letters(shop: Shop) -> DeadLetterStore:
+    """The dead letters in the shop's own database."""
+    return DeadLetterStore(database_of(shop).open(DESIGN))
 
 
 def bought(customer: Visitor, productid: str) -> str:
@@ -215,3 +225,17 @@ def test_roles_are_given_and_taken(keeper: Visitor, customer: Visitor) -> None:
 def _tiles(page: Page) -> dict[str, str]:
     words = page.text.split("Result", 1)[1].split()
     return {words[place]: words[place + 1] for place in (0, 2, 4, 6)}
+
+
+def test_a_job_that_was_given_up_is_shown_and_sent_again(
+    customer: Visitor, keeper: Visitor, letters: DeadLetterStore
+) -> None:
+    orderid = bought(customer, "cup-22")
+    letters.add(ADVANCE_ORDER, orderid, 1, error="Unavailable", detail="The courier is away.", passing=False)
+    page = keeper.get("/admin/trouble")
+    assert orderid in page.text
+    assert "The courier is away." in page.text
+    retry = next(form for form in page.forms if orderid in form.action)
+    page = keeper.send_form(retry, retry.values)
+    assert "Sent again." in page.text
+    assert "The courier is away." not in page.text

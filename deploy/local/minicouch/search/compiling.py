@@ -55,6 +55,8 @@ class Compiler:
             return self._words(name, field, node.text)
         if isinstance(node, Phrase):
             return self._phrase(name, field, node)
+        if isinstance(node, Wildcard) and (beginning := self._beginning(name, node)):
+            return tantivy.Query.fuzzy_term_query(self._schema, field, beginning, 0, True, True)
         pattern = node.pattern if isinstance(node, Regexp) else self._wildcard(name, node)
         return self.matching(field, pattern)
 
@@ -107,6 +109,13 @@ class Compiler:
         if not edits:
             return self.term(field, text)
         return tantivy.Query.fuzzy_term_query(self._schema, field, text, edits, True)
+
+    def _beginning(self, name: str, node: Wildcard) -> str | None:
+        """What a plain `word*` begins with: no edit of a prefix finds the same as a pattern, at a fraction of its price."""
+        match node.parts:
+            case [(str() as text, False), ("*", True)]:
+                return text.lower() if self._index.analyzers.of(name).folds else text
+        return None
 
     def _wildcard(self, name: str, node: Wildcard) -> str:
         folds = self._index.analyzers.of(name).folds

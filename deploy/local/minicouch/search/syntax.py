@@ -5,6 +5,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from deploy.local.minicouch.errors import CouchError
 
@@ -81,6 +82,7 @@ MAX_DEPTH = 100
 MAX_CLAUSES = 1024
 
 
+@lru_cache(maxsize=1024)
 def parse(query: str) -> Node:
     """The tree of a query. Errors: 400 as Cloudant words them."""
     parser = _Parser(query)

@@ -186,6 +186,17 @@ def test_rows_of_one_document_and_key_stay_in_one_block(tmp_path: Path) -> None:
     index.close()
 
 
+def test_a_damaged_file_is_built_again(tmp_path: Path) -> None:
+    path = tmp_path / "index.sqlite"
+    index = Index.open(path, [ViewSpec(REDUCER)])
+    index.apply([("d", [[(sort_key("a"), b'"a"', b"1")]])], 1)
+    index.close()
+    path.write_bytes(b"no database at all " * 500)
+    again = Index.open(path, [ViewSpec(REDUCER)])
+    assert (again.seq, again.count(0)) == (0, 0)
+    again.close()
+
+
 def test_prefixes_of_keys_agree() -> None:
     for value in (["a", 1, None], [[1, 2], {"x": 1}], [], "abc", 5, [2**70, "ä"]):
         for order in (ICU, KeyOrder(raw_key)):

@@ -55,7 +55,7 @@ def get_index(db: Database, spec: IndexSpec) -> Index:
             if index is None or index.closed:
                 if db.deleted:
                     raise not_found("Database does not exist.")
-                index = Index(db.index_dir(spec.signature) / "index.sqlite", spec.views)
+                index = Index.open(db.index_dir(spec.signature) / "index.sqlite", spec.views)
                 index.design = spec.design
                 db.handles[spec.signature] = index
     return index

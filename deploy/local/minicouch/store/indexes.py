@@ -4,6 +4,7 @@ The file can always be thrown away and built again; `seq` says up to which chang
 together with the rows. Beside the rows a view keeps summaries (summaries.py).
 """
 
+import logging
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import orjson
 
+from ..errors import not_found
 from ..reducers import Reducer, State
 from . import blocks, groups, summaries
 from .blocks import BEGIN, EMPTY, END, END_DOCID, Position
@@ -38,6 +40,7 @@ Row = tuple[bytes, str, bytes, bytes]  # key, document id, key JSON, value JSON
 Emitted = tuple[bytes, bytes, bytes]  # key, key JSON, value JSON
 Change = tuple[str, Sequence[Sequence[Emitted]]]  # document id, rows per view
 FORMAT = 1
+log = logging.getLogger("minicouch.indexes")
 KEPT_READERS = 2
 REBUILD_FACTOR = 10  # keeping up costs about as much for one row as a rebuild does for this many
 
@@ -113,11 +116,24 @@ class Index:
             self.seq, self._by_doc = db.execute("SELECT seq, by_doc FROM meta").fetchone()
             self.stale = bool(db.execute("SELECT max(stale) FROM views").fetchone()[0])
 
+    @classmethod
+    def open(cls, path: Path, views: Sequence[ViewSpec]) -> "Index":
+        """The index at `path`; a damaged file is thrown away and built again."""
+        try:
+            return cls(path, views)
+        except sqlite3.DatabaseError as error:
+            log.warning("%s is built again: %s", path, error)
+            for name in ("", "-wal", "-shm"):
+                path.with_name(path.name + name).unlink(missing_ok=True)
+            return cls(path, views)
+
     # -- reading
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection inside one read transaction, so that all it answers is of one moment."""
+        if self.closed:
+            raise not_found("Database does not exist.")
         try:
             db = self._readers.pop()
         except IndexError:

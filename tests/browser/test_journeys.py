@@ -34,6 +34,9 @@ def test_from_register_to_delivered(visit: Visit, width: int) -> None:
     expect(page.locator("#timeline .tag")).to_have_text("Delivered", timeout=60_000)
     expect(page.locator(".timeline .done")).to_have_count(4)
     assert loads == [], "the timeline moves on without loading the page again"
+    expect(page.get_by_role("button", name="Cancel this order")).to_have_count(0)
+    expect(page.get_by_text("Send something back")).to_be_visible()
+    expect(page.locator("#order-facts")).to_contain_text("Courier")
     expect(page.locator("#timeline")).not_to_have_attribute("hx-trigger", re.compile("."))
     page.goto("/orders")
     expect(page.locator(".order-row").first).to_contain_text("Delivered")

@@ -199,6 +199,11 @@ def test_explain(couch, filled: str) -> None:
     assert rejected["_all_docs"]["usable"] is False or rejected["_all_docs"]["reasons"] == [{"name": "unfavored_type"}]
 
 
+def test_explain_of_what_text_indexes_cannot_do(couch, filled: str) -> None:
+    answer = couch.post(filled + "/_explain", {"selector": {"map": {"$keyMapMatch": {"$eq": "y"}}}})
+    assert answer.json()["index"]["name"] == "_all_docs"
+
+
 def test_document_ids_compare_by_code_point(couch, db: str) -> None:
     couch.post(db + "/_bulk_docs", {"docs": [{"_id": name} for name in "aAbB"]})
     assert ids(couch, db, {"_id": {"$lt": "a"}}) == ["A", "B"]

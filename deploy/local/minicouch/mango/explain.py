@@ -6,7 +6,7 @@ from .indexes import Index
 from .planner import Plan, covers, plan_json
 from .ranges import end_key, indexable_fields, start_key
 from .selector import Node, fields_of, to_json
-from .text_query import convert, indexed_fields, lucene, sort_fields
+from .text_query import fields_needed, lucene, sort_fields
 
 HIGHEST_SHOWN = "<MAX>"
 
@@ -46,10 +46,7 @@ def _options(options: dict[str, Any], fields: list[str]) -> dict[str, Any]:
 
 
 def _hints(selector: Node, kind: str) -> dict[str, Any]:
-    if kind == "json":
-        fields = indexable_fields(selector)
-    else:
-        fields = indexed_fields(convert((), selector)) if selector else []
+    fields = indexable_fields(selector) if kind == "json" else fields_needed(selector) or []
     indexable = {name.split(":", 1)[0] for name in fields}
     return {
         "type": kind,

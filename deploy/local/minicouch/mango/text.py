@@ -8,7 +8,7 @@ from .matching import compile_node
 from .options import boolean, validate
 from .selector import Node, normalize, to_json
 from .terms import erlang
-from .text_query import convert, escape_field, indexed_fields
+from .text_query import escape_field, fields_needed
 
 Document = dict[str, Any]
 Emitted = list[list[Any]]
@@ -89,9 +89,9 @@ def text_usability(definition: dict[str, Any], selector: Node) -> list[str]:
     if not selector:
         return ["empty_selector"]
     known = columns(definition)
-    if known is None or set(indexed_fields(convert((), selector))) <= set(known):
-        return []
-    return ["field_mismatch"]
+    needed = fields_needed(selector)
+    fits = needed is not None and (known is None or set(needed) <= set(known))
+    return [] if fits else ["field_mismatch"]
 
 
 def entry_maker(definition: dict[str, Any], partial: Node | None) -> Callable[[Document], Emitted]:

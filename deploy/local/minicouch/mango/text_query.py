@@ -7,6 +7,8 @@ A part of a query is `("and" | "or", parts)`, `("not", (exists, part or False))`
 import re
 from typing import Any
 
+from deploy.local.minicouch.errors import CouchError
+
 from .errors import refusal
 from .fields import parse_field
 from .selector import Node
@@ -180,6 +182,16 @@ def _text(part: Part) -> str:
     if kind == "regex":
         return f"($fieldnames:{escape_field(argument + ':')}string)"
     return f"($default:{argument})"
+
+
+def fields_needed(node: Node) -> list[str] | None:
+    """The `name:type` fields a selector needs of a text index; None when it has an operator these cannot serve."""
+    if not node:
+        return []
+    try:
+        return indexed_fields(convert((), node))
+    except CouchError:
+        return None
 
 
 def indexed_fields(part: Part) -> list[str]:

@@ -40,15 +40,33 @@ def reduce_ranges(
     depth: int,
     ranges: Sequence[tuple[Position, Position]],
 ) -> list[State]:
-    """One state for each range, EMPTY for a range without rows."""
-    covers = [list(_cover(db, view, depth, lo, hi)) for lo, hi in ranges]
-    reduced = iter(reducer.reduce([part for cover in covers for is_rows, part in cover if is_rows]))
-    states = [
-        [state for is_rows, part in cover for state in ([next(reduced)] if is_rows else part)]
-        for cover in covers
-    ]
-    many = iter(reducer.rereduce([s for s in states if len(s) > 1]))
-    return [EMPTY if not s else s[0] if len(s) == 1 else next(many) for s in states]
+    """One state for each range, EMPTY for a range without rows. Holds no more than some thousand rows at a time."""
+    states: list[list[State]] = [[] for _ in ranges]
+    waiting: list[tuple[list[State], int, list[Any]]] = []
+    held = 0
+    for found, (lo, hi) in zip(states, ranges, strict=True):
+        for is_rows, part in _cover(db, view, depth, lo, hi):
+            if not is_rows:
+                found += part
+                continue
+            waiting.append((found, len(found), part))
+            found.append(EMPTY)
+            held += len(part)
+            if held >= READ:
+                _reduce_waiting(reducer, waiting)
+                held = 0
+    _reduce_waiting(reducer, waiting)
+    many = iter(reducer.rereduce([found for found in states if len(found) > 1]))
+    return [EMPTY if not found else found[0] if len(found) == 1 else next(many) for found in states]
+
+
+def _reduce_waiting(reducer: Reducer, waiting: list[tuple[list[State], int, list[Any]]]) -> None:
+    """Put the states of rows into the places kept for them."""
+    for (found, place, _), state in zip(
+        waiting, reducer.reduce([rows for _, _, rows in waiting]), strict=True
+    ):
+        found[place] = state
+    waiting.clear()
 
 
 def _cover(db: sqlite3.Connection, view: int, level: int, lo: Position, hi: Position) -> Iterator[Part]:
@@ -60,8 +78,8 @@ def _cover(db: sqlite3.Connection, view: int, level: int, lo: Position, hi: Posi
             f"SELECT k, docid, v FROM rows_{view} WHERE (key, docid) >= (?, ?) AND (key, docid) < (?, ?)"
             " ORDER BY key, docid, n"
         )
-        rows = db.execute(sql, (*lo, *hi)).fetchall()
-        if rows:
+        cursor = db.execute(sql, (*lo, *hi))
+        while rows := cursor.fetchmany(READ):
             yield True, rows
         return
     entries = _entries(db, view, level, lo, hi, "key, docid, count, state")

@@ -5,7 +5,7 @@ reads one entry a group. Levels with hardly fewer groups than rows are not kept;
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 import orjson
@@ -17,6 +17,7 @@ from .blocks import EMPTY, READ, Position, reduce_ranges
 
 Touched = tuple[bytes, str, bytes]  # key, document id, key JSON
 Group = tuple[bytes, State]  # group's key JSON, reduction
+OpenGroup = tuple[bytes, bytes, list[State]]  # prefix, first key JSON, states so far
 EXACT = 0
 MAX_LEVELS = 8
 SAFE = 1 << 53
@@ -117,39 +118,57 @@ def _from_rows(
         f" ORDER BY {columns}"
     )
     cursor = db.execute(sql, (*bounds[0], *bounds[1]))
-    batch: list[tuple[bytes, list[ReduceRow]]] = []
+    batch: list[tuple[bytes, bytes, list[ReduceRow]]] = []
+    last: OpenGroup | None = None
     held, wanted = 0, 64
-    for _, k, rows in _runs(cursor, order, level):
-        batch.append((k, rows[::-1] if descending else rows))
+    for prefix, k, rows in _runs(cursor, order, level):
+        batch.append((prefix, k, rows[::-1] if descending else rows))
         held += len(rows)
         if held >= wanted:
-            yield from _reduce_batch(reducer, batch, level)
+            complete, last = _reduce_runs(reducer, batch, last)
+            yield from _joined(reducer, complete, level, descending)
             batch, held, wanted = [], 0, min(wanted * 4, READ)
-    yield from _reduce_batch(reducer, batch, level)
+    complete, last = _reduce_runs(reducer, batch, last)
+    yield from _joined(reducer, complete + ([last] if last else []), level, descending)
 
 
 def _runs(
     cursor: Iterable[tuple[bytes, str, bytes, bytes]], order: KeyOrder, level: int
 ) -> Iterator[tuple[bytes, bytes, list[ReduceRow]]]:
-    """(prefix, first key JSON, rows) of each group in a sorted stream of rows."""
+    """(prefix, first key JSON, rows) of each group in a sorted stream of rows; a long group comes in several runs."""
     prefix, first, rows = b"", b"", []
     for key, run in groupby(cursor, key=lambda row: row[0]):
-        part = [(k, docid, v) for _, docid, k, v in run]
-        own = key if level == EXACT else order.prefix(key, orjson.loads(part[0][0]), level)
-        if rows and own == prefix:
-            rows += part
-            continue
-        if rows:
-            yield prefix, first, rows
-        prefix, first, rows = own, part[0][0], part
+        own: bytes | None = None
+        while part := [(k, docid, v) for _, docid, k, v in islice(run, READ)]:
+            own = own or (key if level == EXACT else order.prefix(key, orjson.loads(part[0][0]), level))
+            if rows and own == prefix and len(rows) < READ:
+                rows += part
+                continue
+            if rows:
+                yield prefix, first, rows
+            prefix, first, rows = own, part[0][0], part
     if rows:
         yield prefix, first, rows
 
 
-def _reduce_batch(
-    reducer: Reducer, batch: list[tuple[bytes, list[ReduceRow]]], level: int
-) -> Iterator[Group]:
-    for (k, _), state in zip(batch, reducer.reduce([rows for _, rows in batch]), strict=True):
+def _reduce_runs(
+    reducer: Reducer, batch: list[tuple[bytes, bytes, list[ReduceRow]]], last: OpenGroup | None
+) -> tuple[list[OpenGroup], OpenGroup | None]:
+    """The groups that are complete after these runs, and the one that may go on."""
+    complete: list[OpenGroup] = []
+    for (prefix, k, _), state in zip(batch, reducer.reduce([rows for _, _, rows in batch]), strict=True):
+        if last is not None and last[0] == prefix:
+            last[2].append(state)
+            continue
+        if last is not None:
+            complete.append(last)
+        last = (prefix, k, [state])
+    return complete, last
+
+
+def _joined(reducer: Reducer, found: list[OpenGroup], level: int, descending: bool) -> Iterator[Group]:
+    joined = reducer.rereduce([states[::-1] if descending else states for _, _, states in found])
+    for (_, k, _), state in zip(found, joined, strict=True):
         yield group_key(k, level), state
 
 

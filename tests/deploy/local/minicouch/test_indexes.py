@@ -186,6 +186,26 @@ def test_rows_of_one_document_and_key_stay_in_one_block(tmp_path: Path) -> None:
     index.close()
 
 
+@pytest.mark.parametrize("summarised", [False, True])
+def test_groups_longer_than_what_is_read_at_once(tmp_path: Path, summarised: bool) -> None:
+    index = Index(tmp_path / "index.sqlite", [ViewSpec(REDUCER)])
+    keys = [["a", n // 2500] for n in range(5000)] + [["b", 1]]
+    index.apply(
+        [(f"{n:05}", [[(sort_key(k), orjson.dumps(k), b"%d" % n)]]) for n, k in enumerate(keys)],
+        1,
+        fresh=True,
+    )
+    if summarised:
+        index.summarise()
+    with index.reading() as db:
+        for descending in (False, True):
+            found = list(index.groups(db, 0, Range(None, None, descending), 1))
+            wanted = [(b'["a"]', sum(range(5000))), (b'["b"]', 5000)]
+            assert found == (wanted[::-1] if descending else wanted)
+        assert index.reduce(db, 0, [Range()]) == [sum(range(5001))]
+    index.close()
+
+
 def test_a_damaged_file_is_built_again(tmp_path: Path) -> None:
     path = tmp_path / "index.sqlite"
     index = Index.open(path, [ViewSpec(REDUCER)])

@@ -64,6 +64,9 @@ class Products(Client):
         body = {"delta": delta, "reason": reason}
         return self.http.post(f"/v1/products/{segment(productid)}/stock", body, token=token)
 
+    def low_stock(self, token: str, cursor: str) -> dict:
+        return self.http.get("/v1/products/low-stock", given(limit=25, cursor=cursor), token=token)
+
     def import_lines(self, token: str, lines: bytes) -> dict:
         headers = {"Content-Type": "application/x-ndjson"}
         answer = self.http.fetch(

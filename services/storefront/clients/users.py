@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from services.storefront.clients.asking import IMPORT_SECONDS, NOBODY, Client, segment
+from services.storefront.clients.asking import IMPORT_SECONDS, NOBODY, Client, given, segment
 from shared.web.client import Answer
 
 
@@ -74,6 +74,10 @@ class Users(Client):
 
     def staff(self, token: str) -> dict:
         return self.http.get("/v1/admin/staff", token=token)
+
+    def audit(self, token: str, month: str, cursor: str) -> dict:
+        """What the shop's people did in a month, newest first."""
+        return self.http.get("/v1/admin/audit", given(limit=20, month=month, cursor=cursor), token=token)
 
     def set_role(self, token: str, email: str, role: str) -> dict:
         return self.http.post(

@@ -20,6 +20,11 @@ SHOWN_FAILURES = 200
 @desk.get("/products")
 def products() -> str:
     args = request.args
+    if args.get("low"):
+        found = services().products.low_stock(token(), args.get("cursor", ""))
+        return render_template(
+            "desk/products.html", products=found["items"], next=found["next"], q="", low=True
+        )
     found = services().products.search(
         given(q=args.get("q", "").strip(), cursor=args.get("cursor"), limit=25)
     )

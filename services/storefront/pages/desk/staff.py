@@ -5,7 +5,7 @@ from flask import Response, flash, redirect, render_template, request, url_for
 from services.storefront import forms
 from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
-from services.storefront.pages.visitor import logged_in, token
+from services.storefront.pages.visitor import token
 from shared.errors import BadRequest, Conflict, Forbidden, Invalid, NotFound
 
 
@@ -30,8 +30,14 @@ def set_role() -> str | Response:
 
 
 def _page(form: forms.Form) -> str:
-    people = services().users.staff(token())["items"]
-    me = logged_in()
-    return render_template(
-        "desk/staff.html", people=people, form=form, may_change=me is not None and "admin" in me.roles
+    """The people, and what they did this month (or the one asked for)."""
+    access, users, args = token(), services().users, request.args
+    found = services().together(
+        people=lambda: users.staff(access),
+        done=lambda: users.audit(access, args.get("month", ""), args.get("cursor", "")),
     )
+    people = found["people"]["items"]
+    return render_template(
+        "desk/staff.html", people=people, names={each["userid"]: each["name"] for each in people}, done=found["done"],
+        form=form, month=args.get("month", ""),
+    )  # fmt: skip

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import orjson
 
-from ..errors import not_found
+from ..errors import CouchError, not_found
 from ..reducers import Reducer, State
 from . import blocks, groups, summaries
 from .blocks import BEGIN, EMPTY, END, END_DOCID, Position
@@ -321,9 +321,11 @@ class Index:
             yield db
             if db.in_transaction:
                 db.execute("COMMIT")
-        except BaseException:
+        except BaseException as error:
             if db.in_transaction:
                 db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.OperationalError) and "full" in str(error):
+                raise CouchError(507, "insufficient_storage", "not enough room to update index") from None
             raise
 
     def _connect(self) -> sqlite3.Connection:

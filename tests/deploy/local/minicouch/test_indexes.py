@@ -10,6 +10,7 @@ import pytest
 
 from deploy.local.minicouch.collation import sort_key
 from deploy.local.minicouch.collation_raw import raw_key
+from deploy.local.minicouch.errors import CouchError
 from deploy.local.minicouch.reducers import built_in
 from deploy.local.minicouch.store.indexes import (
     EMPTY,
@@ -203,6 +204,20 @@ def test_groups_longer_than_what_is_read_at_once(tmp_path: Path, summarised: boo
             wanted = [(b'["a"]', sum(range(5000))), (b'["b"]', 5000)]
             assert found == (wanted[::-1] if descending else wanted)
         assert index.reduce(db, 0, [Range()]) == [sum(range(5001))]
+    index.close()
+
+
+def test_a_full_disk_refuses_and_leaves_the_index_as_it_was(tmp_path: Path) -> None:
+    index = Index(tmp_path / "index.sqlite", [ViewSpec(REDUCER)])
+    index.apply([("d", [[(sort_key("a"), b'"a"', b"1")]])], 1)
+    index._writer.execute("PRAGMA max_page_count = 20")
+    much = [(sort_key(n), b"%d" % n, b'"%s"' % (b"x" * 3000)) for n in range(200)]
+    with pytest.raises(CouchError, match="not enough room"):
+        index.apply([("e", [much])], 2)
+    assert (index.seq, index.count(0)) == (1, 1)
+    index._writer.execute("PRAGMA max_page_count = 2000000")
+    index.apply([("e", [much])], 2)
+    assert (index.seq, index.count(0)) == (2, 201)
     index.close()
 
 

@@ -10,8 +10,8 @@ import sys
 import time
 
 from ibm_cloud_sdk_core import ApiException
+from ibm_cloud_sdk_core.authenticators import BasicAuthenticator
 from ibmcloudant.cloudant_v1 import CloudantV1
-from ibmcloudant.couchdb_session_authenticator import CouchDbSessionAuthenticator
 from requests.exceptions import RequestException
 
 PATIENCE_SECONDS = 300
@@ -28,7 +28,7 @@ def main() -> int:
     parser.add_argument("--patience", type=float, default=PATIENCE_SECONDS, help="seconds to wait for them")
     options = parser.parse_args()
     client = CloudantV1(
-        authenticator=CouchDbSessionAuthenticator(os.environ["COUCH_USERNAME"], os.environ["COUCH_PASSWORD"])
+        authenticator=BasicAuthenticator(os.environ["COUCH_USERNAME"], os.environ["COUCH_PASSWORD"])
     )
     client.set_service_url(os.environ["COUCH_URL"])
     try:

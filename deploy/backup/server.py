@@ -4,9 +4,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from ibm_cloud_sdk_core import ApiException
-from ibm_cloud_sdk_core.authenticators import IAMAuthenticator, NoAuthAuthenticator
+from ibm_cloud_sdk_core.authenticators import BasicAuthenticator, IAMAuthenticator, NoAuthAuthenticator
 from ibmcloudant.cloudant_v1 import BulkGetQueryDocument, CloudantV1
-from ibmcloudant.couchdb_session_authenticator import CouchDbSessionAuthenticator
 from requests.exceptions import RequestException
 
 CHANGES = 1000
@@ -28,7 +27,7 @@ class Server:
         if env.get("COUCH_APIKEY"):
             authenticator = IAMAuthenticator(env["COUCH_APIKEY"])
         else:
-            authenticator = CouchDbSessionAuthenticator(name, password) if name else NoAuthAuthenticator()
+            authenticator = BasicAuthenticator(name, password) if name else NoAuthAuthenticator()
         self._client = CloudantV1(authenticator=authenticator)
         self._client.set_service_url(url)
         self._prefix = env.get("DATABASE_PREFIX", "")

@@ -95,7 +95,7 @@ def _lacks(container: dict, pod: dict, *, init: bool, one_off: bool) -> Iterator
 
 def _reference_problems(objects: list[dict]) -> Iterator[str]:
     """Names that lead nowhere: ConfigMaps, Secrets, claims, the targets of HPA and PDB, the back ends of Ingress."""
-    there = {(item["kind"], item["metadata"]["name"]) for item in objects}
+    there = {_id(item) for item in objects}
     labels = [template["metadata"]["labels"] for _, template in pods(objects)]
     for owner, template in pods(objects):
         for wanted in _references(template["spec"]):
@@ -107,6 +107,11 @@ def _reference_problems(objects: list[dict]) -> Iterator[str]:
             target = item["spec"]["scaleTargetRef"]
             if (target["kind"], target["name"]) not in there:
                 yield f"{name} scales {target['name']}, which is not there"
+            if any(
+                _id(other) == (target["kind"], target["name"]) and "replicas" in other["spec"]
+                for other in objects
+            ):
+                yield f"{name} and the replicas of {target['name']} would undo each other"
         if item["kind"] in ("PodDisruptionBudget", "NetworkPolicy"):
             selector = item["spec"].get("selector") or item["spec"].get("podSelector")
             wanted = (selector or {}).get("matchLabels", {})
@@ -117,6 +122,10 @@ def _reference_problems(objects: list[dict]) -> Iterator[str]:
                 for path in rule["http"]["paths"]:
                     if ("Service", path["backend"]["service"]["name"]) not in there:
                         yield f"{name}: {path['path']} leads to no service"
+
+
+def _id(item: dict) -> tuple[str, str]:
+    return item["kind"], item["metadata"]["name"]
 
 
 def _references(pod: dict) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """Stock for checkout and for admins; how it is kept from being oversold is told in `rules.ledger`."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from services.products.documents import (
@@ -12,10 +13,12 @@ from services.products.documents import (
 from services.products.rules import ledger as rules
 from services.products.rules.ledger import Head, Line, OutOfStock
 from services.products.store import Store
+from shared.clock import parse
 from shared.couch import Doc, UpdateConflict, Written, time_ordered_id
 from shared.errors import Conflict
 
 _RECENT = 100
+_SETTLED_AFTER = timedelta(seconds=30)
 
 
 class ReservationClosed(Conflict):
@@ -179,11 +182,19 @@ def _end(
 
 
 def _bring_back(store: Store, orderid: str, line: Line, reference: str, date: str) -> None:
-    """Goods that were sold come back; the settlement's id makes it once for each reference."""
-    written = store.ledger.write([_settlement(line, orderid, rules.RELEASED, date, reference)])[0]
-    if not written.error:
-        mark = time_ordered_id()
-        store.ledger.append(line, line.quantity, rules.RELEASED, mark, date, orderid=orderid, note=reference)
+    """Goods that were sold come back; the settlement's id makes it once for each reference.
+
+    Should a crash have come between settlement and movement, a repetition some time later finds the movement missing.
+    """
+    doc = _settlement(line, orderid, rules.RELEASED, date, reference)
+    if store.ledger.write([doc])[0].error:
+        stored = store.ledger.get_many([doc["_id"]])[doc["_id"]]
+        settled_long_ago = parse(stored["date"]) < parse(date) - _SETTLED_AFTER
+        if not settled_long_ago or store.ledger.has_movement(line, doc["_id"]):
+            return
+    store.ledger.append(
+        line, line.quantity, rules.RELEASED, doc["_id"], date, orderid=orderid, note=reference
+    )
 
 
 def _take_again(store: Store, orderid: str, line: Line, settled: Doc, date: str) -> None:

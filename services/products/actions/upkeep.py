@@ -1,6 +1,7 @@
 """What the worker does behind the shop's back: fresh summaries, reservations whose time is up, diverged replicas."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from services.products.actions import catalogue
@@ -14,7 +15,7 @@ from shared.couch import Doc, NoSuchDocument, UpdateConflict, time_ordered_id
 SWEPT, SUMMED_UP = "reservations-swept", "products-summed-up"
 FEED_PAGE = 2000
 PAGE = 200
-LOOK_BACK = timedelta(hours=1)
+LOOK_BACK = timedelta(minutes=5)
 SETTLE_AFTER = timedelta(seconds=30)
 MOVES_LOOKED_AT = timedelta(days=1)
 _TRIES = 3
@@ -53,45 +54,48 @@ def _summed_up(store: Store, doc: Doc) -> Doc:
     return {**doc, "stock": max(level, 0), "rating": ratings.rating(stars), "rank": ratings.rank(stars)}
 
 
-def sweep(store: Store, now: datetime) -> dict[str, int]:
+@dataclass
+class Swept:
+    """What a sweep did. `open_since`: when the earliest reservation ended that a later sweep must look at again."""
+
+    ended: int = 0
+    given_back: int = 0
+    open_since: str = "~"
+
+
+def sweep(store: Store, now: datetime) -> Swept:
     """Ends reservations whose time is up and gives back what is out of stock without a reason.
 
     A reservation is ended in one sweep and its goods go back in a later one, SETTLE_AFTER the end was written: a sale
     that was written at the same moment elsewhere in the cluster is seen by then, and wins.
     """
-    start = store.ledger.checkpoint(SWEPT).get("until", "")
-    cursor, ended, given_back = None, 0, 0
+    place = store.ledger.checkpoint(SWEPT)
+    cursor, swept = None, Swept()
     while True:
-        page = store.ledger.reservations(start, iso(now), PAGE, cursor)
-        ended_here, back_here = _sweep_page(store, page.items, now)
-        ended, given_back = ended + ended_here, given_back + back_here
+        page = store.ledger.reservations(place.get("until", ""), iso(now), PAGE, cursor)
+        _sweep_page(store, page.items, now, swept)
         if page.next is None:
             break
         cursor = page.next
-    kept = store.ledger.checkpoint(SWEPT)
-    store.ledger.keep_checkpoint(SWEPT, {**kept, "until": iso(now - LOOK_BACK)})
-    return {"ended": ended, "given_back": given_back}
+    until = min(iso(now - LOOK_BACK), swept.open_since)
+    store.ledger.keep_checkpoint(SWEPT, {**store.ledger.checkpoint(SWEPT), "until": until})
+    return swept
 
 
-def _sweep_page(store: Store, reservations: list[Doc], now: datetime) -> tuple[int, int]:
-    ids = {
-        each["_id"]: settlement_id(each["taxonomy"], each["productid"], each["orderid"])
-        for each in reservations
-    }
-    settled = store.ledger.get_many(list(ids.values()))
-    open_ones = [each for each in reservations if ids[each["_id"]] not in settled]
-    written = store.ledger.write([_expired(each, iso(now)) for each in open_ones]) if open_ones else []
-    held = (
-        store.ledger.held([(each["orderid"], each["productid"]) for each in reservations]) if settled else {}
-    )
-    given_back = 0
-    for each in reservations:
-        settlement = settled.get(ids[each["_id"]])
+def _sweep_page(store: Store, reservations: list[Doc], now: datetime, swept: Swept) -> None:
+    ids = [settlement_id(each["taxonomy"], each["productid"], each["orderid"]) for each in reservations]
+    settled = store.ledger.get_many(ids)
+    late = [each for each, docid in zip(reservations, ids, strict=True) if docid not in settled]
+    written = store.ledger.write([_expired(each, iso(now)) for each in late]) if late else []
+    swept.ended += sum(not row.error for row in written)
+    keys = [(each["orderid"], each["productid"]) for each in reservations]
+    held = store.ledger.held(keys) if settled else {}
+    for each, docid, key in zip(reservations, ids, keys, strict=True):
+        settlement = settled.get(docid)
         if settlement and settlement["date"] <= iso(now - SETTLE_AFTER):
-            given_back += _give_back(
-                store, each, settlement, held.get((each["orderid"], each["productid"]), 0), iso(now)
-            )
-    return sum(not row.error for row in written), given_back
+            swept.given_back += _give_back(store, each, settlement, held.get(key, 0), iso(now))
+        else:
+            swept.open_since = min(swept.open_since, each["expires"])
 
 
 def _expired(reservation: Doc, date: str) -> Doc:

@@ -108,6 +108,12 @@ class Ledger:
         """Every movement, oldest first, conflicts listed. 1 partition query."""
         return self._database.partition(partition_of(taxonomy)).all(slot_prefix(productid), conflicts=True)
 
+    def has_movement(self, line: Line, mark: str) -> bool:
+        """Whether a movement with this mark is in the chain, or where it goes on. Reads it whole."""
+        end, _ = self.end(line)
+        places = {line.taxonomy, end.taxonomy}
+        return any(each["mark"] == mark for place in places for each in self.chain(place, line.productid))
+
     def append(self, line: Line, delta: int, reason: str, mark: str, date: str, **more: Any) -> Doc:
         """Writes the next movement, whoever else is at it. Raises OutOfStock, or Contended when it never gets its turn.
 

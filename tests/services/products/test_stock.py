@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from services.products.actions import upkeep
-from services.products.documents import DESIGN, slot_id
+from services.products.actions import stock, upkeep
+from services.products.documents import DESIGN, SETTLEMENT, settlement_id, slot_id
 from services.products.rules.ledger import Line
 from services.products.store import Store
-from shared.clock import iso, now
+from shared.clock import iso, now, timestamp
 from shared.couch import Server
 from tests.services.products.conftest import Shop, open_as_worker, product
 
@@ -136,6 +136,33 @@ def test_time_up_gives_back_in_two_sweeps_and_a_late_payment_takes_again(shop: S
     assert level(shop, "slow") == 0
     upkeep.sweep(store, now() + timedelta(minutes=6))
     assert level(shop, "slow") == 0
+
+
+def test_goods_are_given_back_after_the_worker_was_away_for_days(shop: Shop, store: Store):
+    shop.load([product("away", stock=2)])
+    assert reserve(shop, "away1", ("away", 2), minutes=1) == 201
+    later = now() + timedelta(days=3)
+    upkeep.sweep(store, later)
+    assert level(shop, "away") == 0
+    upkeep.sweep(store, later + timedelta(minutes=1))
+    assert level(shop, "away") == 2
+    store.ledger.keep_checkpoint(upkeep.SWEPT, {**store.ledger.checkpoint(upkeep.SWEPT), "until": ""})
+
+
+def test_a_return_that_crashed_half_way_is_finished_by_its_repetition(shop: Shop, store: Store):
+    shop.load([product("halfback", stock=5)])
+    line = stock.Line("halfback", tuple(KITCHEN), 2)
+    stock.reserve(store, "hb", [line], "2099-01-01T00:00:00.000Z", timestamp())
+    stock.confirm(store, "hb", [line], timestamp())
+    settlement = SETTLEMENT.new(
+        settlement_id(KITCHEN, "halfback", "hb", "return1"), productid="halfback", taxonomy=KITCHEN, orderid="hb",
+        outcome="released", quantity=2, date=iso(now() - timedelta(minutes=1)), reference="return1",
+    )  # fmt: skip
+    store.ledger.write([settlement])
+    assert level(shop, "halfback") == 3
+    for _ in range(2):
+        assert end(shop, "hb", "release", ("halfback", 2), reference="return1") == 200
+    assert level(shop, "halfback") == 5
 
 
 def test_a_late_payment_for_goods_that_are_gone_is_refused(shop: Shop, store: Store):

@@ -17,7 +17,7 @@ from services.storefront.pages.context import context
 from shared.errors import Forbidden, NotFound, Unauthorized
 
 COOKIE = "aisle_session"
-MOST_ORDERS = 10
+MOST_ORDERS = 5
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 

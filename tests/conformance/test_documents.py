@@ -262,3 +262,18 @@ def test_purge(couch: Couch, db: str):
     info = couch.get(db).json()
     assert (info["doc_count"], info["doc_del_count"]) == (0, 0)
     assert couch.put(f"{db}/a", {}).json()["rev"] == EMPTY_REV
+
+
+@pytest.mark.parametrize("rev", ["0-abc", "1-abc", "2-967a00dff5e02add41819138abb3284d"])
+def test_a_revision_of_a_document_that_is_not_there_is_a_conflict(couch: Couch, db: str, rev: str) -> None:
+    answer = couch.put(f"{db}/new", {"_rev": rev})
+    assert (answer.status_code, answer.json()["error"]) == (409, "conflict")
+    (row,) = couch.post(f"{db}/_bulk_docs", {"docs": [{"_id": "new", "_rev": rev}]}).json()
+    assert row["error"] == "conflict"
+    assert couch.get(f"{db}/new").status_code == 404
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+def test_local_documents_have_no_attachments(couch: Couch, db: str, method: str) -> None:
+    answer = couch.request(method, f"{db}/_local/x/file", data="x" if method == "PUT" else None)
+    assert (answer.status_code, answer.json()["reason"]) == (400, "_local documents do not accept attachments.")

@@ -38,7 +38,7 @@ class Batch:
     def edit(self, edit: Edit) -> Result:
         """A normal edit: it must extend a leaf."""
         old = self._docs.get(edit.id)
-        if old is not None and not extends(edit, old, self._database.tree(old)):
+        if edit.path if old is None else not extends(edit, old, self._database.tree(old)):
             return conflict()
         parent = edit.path[0] if edit.path else old.rev if old is not None else None
         records = attachments.resolve(edit, self._parent_records(edit, old, parent), parent, self._change)

@@ -13,6 +13,10 @@ def no_local_id(_request: Request) -> Response:
     raise bad_request("Invalid _local document id.")
 
 
+def no_attachments(_request: Request) -> Response:
+    raise bad_request("_local documents do not accept attachments.")
+
+
 def _local_id(request: Request) -> str:
     if not request.params["docid"]:
         raise bad_request("Invalid _local document id.")
@@ -76,7 +80,10 @@ async def delete_local(request: Request) -> Response:
 ROUTES = [
     ("GET", "/{db}/_local", no_local_id, "local document"),
     ("PUT", "/{db}/_local", no_local_id, "local document"),
-    ("PUT", "/{db}/_local/{docid}/{rest*}", no_local_id, "local document"),
+    *(
+        (method, "/{db}/_local/{docid}/{rest*}", no_attachments, "local document")
+        for method in ("GET", "PUT", "DELETE")
+    ),
     ("GET", "/{db}/_local/{docid}", get_local, "local document"),
     ("PUT", "/{db}/_local/{docid}", put_local, "local document"),
     ("DELETE", "/{db}/_local/{docid}", delete_local, "local document"),

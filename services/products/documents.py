@@ -92,8 +92,14 @@ def reservation_id(taxonomy: Sequence[str], productid: str, orderid: str) -> str
 
 def settlement_id(taxonomy: Sequence[str], productid: str, orderid: str, reference: str = "") -> str:
     """How a reservation ended; with a `reference`, goods that came back after the sale."""
-    tail = f"back:{reference}" if reference else "settled"
-    return document_id(partition_of(taxonomy), f"{productid}:order:{orderid}:{tail}")
+    key = (
+        return_prefix(productid, orderid) + reference if reference else f"{productid}:order:{orderid}:settled"
+    )
+    return document_id(partition_of(taxonomy), key)
+
+
+def return_prefix(productid: str, orderid: str) -> str:
+    return f"{productid}:order:{orderid}:back:"
 
 
 def review_prefix(productid: str) -> str:

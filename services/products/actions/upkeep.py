@@ -1,5 +1,6 @@
 """What the worker does behind the shop's back: fresh summaries, reservations whose time is up, diverged replicas."""
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,6 +12,8 @@ from services.products.rules.ledger import Line
 from services.products.store import Store
 from shared.clock import iso, timestamp
 from shared.couch import Doc, NoSuchDocument, UpdateConflict, time_ordered_id
+
+log = logging.getLogger(__name__)
 
 SWEPT, SUMMED_UP = "reservations-swept", "products-summed-up"
 FEED_PAGE = 2000
@@ -93,7 +96,7 @@ def _sweep_page(store: Store, reservations: list[Doc], now: datetime, swept: Swe
     for each, docid, key in zip(reservations, ids, keys, strict=True):
         settlement = settled.get(docid)
         if settlement and settlement["date"] <= iso(now - SETTLE_AFTER):
-            swept.given_back += _give_back(store, each, settlement, held.get(key, 0), iso(now))
+            swept.given_back += _put_right(store, each, settlement, held.get(key, 0), iso(now))
         else:
             swept.open_since = min(swept.open_since, each["expires"])
 
@@ -106,20 +109,28 @@ def _expired(reservation: Doc, date: str) -> Doc:
     )  # fmt: skip
 
 
-def _give_back(store: Store, reservation: Doc, settlement: Doc, held: int, date: str) -> int:
-    surplus = ledger.surplus(reservation, _outcome(store, settlement), held)
+def _put_right(store: Store, reservation: Doc, settlement: Doc, held: int, date: str) -> int:
+    """Brings what an order keeps out of stock to what it should; how many were given back.
+
+    Fewer than were sold are kept out when a payment and this sweep crossed: they are taken again while they last.
+    """
+    if held == ledger.due(reservation, settlement["outcome"], 0):
+        return 0
+    taxonomy, productid, orderid = reservation["taxonomy"], reservation["productid"], reservation["orderid"]
+    outcome = ledger.strongest([leaf["outcome"] for leaf in store.ledger.leaves(settlement["_id"])])
+    surplus = held - ledger.due(reservation, outcome, store.ledger.returned(taxonomy, productid, orderid))
     if not surplus:
         return 0
-    line = Line(reservation["productid"], tuple(reservation["taxonomy"]), surplus)
-    store.ledger.append(
-        line, surplus, ledger.RELEASED, time_ordered_id(), date, orderid=reservation["orderid"]
+    line, reason = (
+        Line(productid, tuple(taxonomy), abs(surplus)),
+        ledger.RELEASED if surplus > 0 else ledger.RESERVED,
     )
-    return surplus
-
-
-def _outcome(store: Store, settlement: Doc) -> str:
-    """The strongest of all revisions, should replicas have diverged."""
-    return ledger.strongest([leaf["outcome"] for leaf in store.ledger.leaves(settlement["_id"])])
+    try:
+        store.ledger.append(line, surplus, reason, time_ordered_id(), date, orderid=orderid)
+    except ledger.OutOfStock:
+        log.error("order %s: %s of %s were sold twice", orderid, -surplus, productid)
+        return 0
+    return max(surplus, 0)
 
 
 def settle_conflicts(store: Store) -> int:

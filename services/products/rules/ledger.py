@@ -18,7 +18,7 @@ Reservations. Reserving writes, in one bulk, a reservation with a fixed id (orde
 request meets the reservation and takes nothing twice. A settlement with a fixed id, sold or released or expired, ends it;
 who writes it first decides, and the goods of one not sold go back as a further slot. The sweep ends reservations whose
 time is up, gives back what a crash left out, and takes back what a crash took twice: the view `held` tells how many an
-order keeps out of stock, and `surplus` how many it should.
+order keeps out of stock, and `due` how many it should.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -119,7 +119,6 @@ def strongest(outcomes: Collection[str]) -> str:
     return min(outcomes, key=OUTCOMES.index)
 
 
-def surplus(reservation: Doc, outcome: str, held: int) -> int:
-    """How many an order keeps out of stock beyond what it should: to be given back."""
-    due = reservation["quantity"] if outcome == SOLD else 0
-    return max(held - due, 0)
+def due(reservation: Doc, outcome: str, returned: int) -> int:
+    """How many an order should keep out of stock, `returned` of them having come back after the sale."""
+    return reservation["quantity"] - returned if outcome == SOLD else 0

@@ -14,6 +14,7 @@ from services.products.documents import (
     LEVELS,
     RESERVATIONS_BY_EXPIRY,
     partition_of,
+    return_prefix,
     slot_prefix,
 )
 from services.products.rules.ledger import (
@@ -189,6 +190,11 @@ class Ledger:
         """How many each (orderid, productid) keeps out of stock. 1 global query."""
         rows = self._database.across_partitions.view(HELD, keys=[list(key) for key in keys], group=True)
         return {(row["key"][0], row["key"][1]): row["value"] for row in rows}
+
+    def returned(self, taxonomy: Sequence[str], productid: str, orderid: str) -> int:
+        """How many of an order came back after they were sold. 1 partition query."""
+        docs = self._database.partition(partition_of(taxonomy)).all(return_prefix(productid, orderid))
+        return sum(doc["quantity"] for doc in docs)
 
     def reservations(self, start: str, end: str, limit: int, cursor: str | None) -> Page:
         """Reservations that end within a stretch of time. 1 global query."""

@@ -149,6 +149,20 @@ def test_goods_are_given_back_after_the_worker_was_away_for_days(shop: Shop, sto
     store.ledger.keep_checkpoint(upkeep.SWEPT, {**store.ledger.checkpoint(upkeep.SWEPT), "until": ""})
 
 
+def test_a_sale_that_crossed_the_sweep_is_taken_again(shop: Shop, store: Store):
+    shop.load([product("cross", stock=4)])
+    assert reserve(shop, "cross1", ("cross", 3), minutes=-1) == 201
+    assert end(shop, "cross1", "confirmation", ("cross", 3)) == 200
+    assert end(shop, "cross1", "release", ("cross", 1), reference="return1") == 200
+    store.ledger.append(
+        stock.Line("cross", tuple(KITCHEN), 2), 2, "released", "crossed", timestamp(), orderid="cross1"
+    )
+    assert level(shop, "cross") == 4
+    for minutes in (2, 3):
+        upkeep.sweep(store, now() + timedelta(minutes=minutes))
+        assert level(shop, "cross") == 2
+
+
 def test_a_return_that_crashed_half_way_is_finished_by_its_repetition(shop: Shop, store: Store):
     shop.load([product("halfback", stock=5)])
     line = stock.Line("halfback", tuple(KITCHEN), 2)

@@ -7,10 +7,18 @@
 
   function say(words, mood) {
     const note = document.createElement("div");
-    note.className = `note ${mood}`;
+    note.className = `note ${mood} toast`;
     note.textContent = words;
     notes.replaceChildren(note);
   }
+
+  /* Good news floats over the page and leaves by itself; the basket's count stays. */
+  new MutationObserver(() => {
+    for (const note of notes.querySelectorAll(".good.toast:not([data-leaving])")) {
+      note.dataset.leaving = "yes";
+      setTimeout(() => note.remove(), 10000);
+    }
+  }).observe(notes, { childList: true });
 
   document.addEventListener("htmx:responseError", (event) => {
     const { status, responseText } = event.detail.xhr;

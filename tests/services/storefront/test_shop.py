@@ -229,7 +229,9 @@ def test_a_page_asks_each_service_once_at_most(visitor: Visitor, path: str, cost
 
 def test_a_guests_basket_has_an_end_and_fits_its_cookie(visitor: Visitor) -> None:
     form = visitor.get("/product/cup-00").form("/basket")
-    pages = [visitor.send_form(form, {**form.values, "productid": f"cup-{number:02d}"}) for number in range(31)]
+    pages = [
+        visitor.send_form(form, {**form.values, "productid": f"cup-{number:02d}"}) for number in range(31)
+    ]
     assert [page.status for page in pages] == [200] * 30 + [409]
     assert "until you log in" in pages[-1].text
     assert len(visitor.cookie("aisle_visit").value) < 3000

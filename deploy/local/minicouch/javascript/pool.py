@@ -111,6 +111,7 @@ class Pool:
         self._free: list[Worker] = []
         self._busy: set[Worker] = set()
         self._count = 0
+        self._stopped = False
         self._changed = threading.Condition()
         self._reaper: threading.Thread | None = None
 
@@ -134,6 +135,8 @@ class Pool:
         """A free worker, or a new one when none came free in time and there may be another."""
         with self._changed:
             while True:
+                if self._stopped:
+                    raise CouchError(503, "service_unavailable", "the server is stopping")
                 while self._free:
                     worker = self._free.pop()
                     if worker.alive:
@@ -181,7 +184,8 @@ class Pool:
             worker.kill()
 
     def stop(self) -> None:
-        """End all workers; the calls they are busy with fail."""
+        """End all workers for good; the calls they are busy with fail, and so do later ones."""
+        self._stopped = True
         for worker in tuple(self._busy):
             worker.process.kill()
         self._take_free(time.monotonic())

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from shared.couch.database import Client
+from shared.couch.client import Client
 from shared.couch.errors import DatabaseAway, NoSuchDocument, UpdateConflict
 from shared.couch.indexes import DatabaseDesign, FindIndex, Pattern, View
 from shared.couch.search import NouveauIndex, SearchIndex

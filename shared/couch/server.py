@@ -17,7 +17,8 @@ from ibm_cloud_sdk_core.authenticators import (
 from ibmcloudant.cloudant_v1 import CloudantV1
 
 from shared.couch import design as designs
-from shared.couch.database import Client, Database
+from shared.couch.client import Client
+from shared.couch.database import Database
 from shared.couch.indexes import DatabaseDesign
 from shared.couch.transport import LeanSession
 

@@ -1,0 +1,61 @@
+"""The SDK with our errors: what it raises is turned into the shop's own tree here and nowhere else."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+import requests
+from ibm_cloud_sdk_core import ApiException
+from ibmcloudant.cloudant_v1 import CloudantV1
+
+from shared.couch.errors import DatabaseAway, from_answer
+from shared.couch.tally import counting
+
+
+class Client:
+    """The SDK with our errors: `call("get_document", db=..., doc_id=...)` -> the parsed answer."""
+
+    def __init__(self, sdk: CloudantV1) -> None:
+        self.sdk = sdk
+        self._features: frozenset[str] | None = None
+
+    def call(self, operation: str, **arguments: Any) -> Any:
+        return self.answer(operation, **arguments).get_result()
+
+    def answer(self, operation: str, **arguments: Any) -> Any:
+        """The SDK's DetailedResponse, for those who need its headers."""
+        return self._sent(lambda: getattr(self.sdk, operation)(**arguments), operation)
+
+    def features(self) -> frozenset[str]:
+        """What `GET /` says the server can do; asked once, and not on the bill of the request that happens to be first."""
+        if self._features is None:
+            with counting():
+                self._features = frozenset(self.call("get_server_information").get("features", ()))
+        return self._features
+
+    def nouveau(self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any]) -> Any:
+        """A Nouveau search, which the SDK has no operation for."""
+        partition = f"/_partition/{quote(at['partition_key'], safe='')}" if "partition_key" in at else ""
+        path = f"/{quote(at['db'], safe='')}{partition}/_design/{quote(ddoc, safe='')}/_nouveau/{quote(index, safe='')}"
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        request = self.sdk.prepare_request("POST", path, headers=headers, data=body)
+        return self._sent(lambda: self.sdk.send(request), "nouveau").get_result()
+
+    def _sent(self, send: Callable[[], Any], operation: str) -> Any:
+        try:
+            return send()
+        except ApiException as error:
+            raise _translated(error, operation) from error
+        except requests.RequestException as error:
+            raise DatabaseAway(f"The database does not answer ({type(error).__name__}).") from error
+
+
+def _translated(error: ApiException, operation: str) -> Exception:
+    response = error.http_response
+    try:
+        body = response.json()
+    except (ValueError, AttributeError):
+        body = None
+    translated = from_answer(error.status_code, body, operation)
+    translated.extra["resent"] = getattr(response, "resent", False)
+    return translated

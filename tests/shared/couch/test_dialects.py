@@ -1,0 +1,83 @@
+"""One declaration, asked of a real server in each dialect it speaks: the same question finds the same."""
+
+import pytest
+
+from shared.couch import Band, Database, DatabaseDesign, SearchField, SearchIndex, Server, search_for
+
+FIELDS = (
+    SearchField("name", weight=4),
+    SearchField("brand", kind="keyword", called="brand_is", facet=True),
+    SearchField("levels", kind="path", called="category", facet=True),
+    SearchField("price.amount", kind="number", called="price", facet=True),
+)
+INDEX = SearchIndex("find", "?", FIELDS, only=(("type", "product"),))
+INSIDE = SearchIndex("find_inside", "?", FIELDS[:2], only=(("type", "product"),), partitioned=True)
+DESIGN = DatabaseDesign("dialects", (INDEX, INSIDE))
+
+DOCS = [
+    {"_id": "a:1", "type": "product", "name": "Red sofa 028", "brand": "Acme & Sons", "levels": ["A"], "price": {"amount": 30}},
+    {"_id": "a:2", "type": "product", "name": "Sofa bed", "brand": "Zed", "levels": ["A", "B's"], "price": {"amount": 20}},
+    {"_id": "b:3", "type": "product", "name": "Café sofas", "brand": "Zed", "levels": ["C"], "price": {"amount": 10}},
+    {"_id": "b:4", "type": "other", "name": "Sofa"},
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=["search", "nouveau", "keywords"])
+def found(request: pytest.FixtureRequest, server: Server) -> Database:
+    """The database as a server with only this feature would have it."""
+    speaks = server.features()
+    if request.param != "keywords" and request.param not in speaks:
+        pytest.skip(f"this server has no {request.param}")
+    server.client._features = frozenset({request.param})
+    server.prepare([DESIGN], progress=lambda line: None)
+    database = server.open(DESIGN)
+    database.add_many(DOCS)
+    yield database
+    server.client._features = frozenset(speaks)
+
+
+def ids(page) -> list[str]:
+    return [doc["_id"] for doc in page.items]
+
+
+def test_words_prefixes_accents_and_numbers(found: Database):
+    search = found.across_partitions.search
+    assert sorted(ids(search(INDEX, search_for("sofa")))) == ["a:1", "a:2", "b:3"]
+    assert sorted(ids(search(INDEX, search_for("sofa ")))) == ["a:1", "a:2"]
+    assert ids(search(INDEX, search_for("cafe"))) == ["b:3"]
+    assert ids(search(INDEX, search_for("028"))) == ["a:1"]
+    assert ids(search(INDEX, search_for('"sofa bed"'))) == ["a:2"]
+    assert ids(search(INDEX, search_for("sofa OR bed"))) == []
+
+
+def test_filters_ranges_sort_and_facets(found: Database):
+    search = found.across_partitions.search
+    assert ids(search(INDEX, search_for("", filters={"brand_is": ["Acme & Sons"]}))) == ["a:1"]
+    assert ids(search(INDEX, search_for("", filters={"category": ["A"]}, sort="price"))) == ["a:2", "a:1"]
+    assert ids(search(INDEX, search_for("", ranges={"price": (15, None)}, sort="-price"))) == ["a:1", "a:2"]
+    counted = search(
+        INDEX, search_for("sof", counts=("brand_is", "category"), bands={"price": [Band("low", 0, 19), Band("high", 20, 99)]})
+    )  # fmt: skip
+    assert counted.counts == {
+        "brand_is": {"Acme & Sons": 1, "Zed": 2},
+        "category": {"A": 2, "A#B's": 1, "C": 1},
+    }
+    assert counted.ranges == {"price": {"low": 1, "high": 2}}
+    assert counted.total == 3
+
+
+def test_within_a_partition(found: Database):
+    assert sorted(ids(found.partition("a").search(INSIDE, search_for("sofa")))) == ["a:1", "a:2"]
+    assert ids(found.partition("b").search(INSIDE, search_for("red sofa"))) == []
+
+
+def test_pages_follow_on(found: Database):
+    query = search_for("sof", sort="price")
+    first = found.across_partitions.search(INDEX, query, limit=2)
+    second = found.across_partitions.search(INDEX, query, limit=2, bookmark=first.next)
+    assert ids(first) + ids(second) == ["b:3", "a:2", "a:1"]
+
+
+def test_a_typo_is_forgiven_where_the_server_can(found: Database):
+    page = found.across_partitions.search(INDEX, search_for("sfoa ").forgiven())
+    assert "a:2" in ids(page) or page.cannot == ("forgive typos",)

@@ -2,7 +2,7 @@
 
 | type | rule |
 |---|---|
-| user | an erasure wins over everything; else name of the latest change, password, e-mail and roles each of its own latest change, on a tie the fewer rights; the later end of sessions |
+| user | an erasure wins over everything; else name of the latest change, password, e-mail and roles each of its own latest change, on a tie the password that readers saw and the fewer rights; the later end of sessions |
 | claim | of the accounts that have the e-mail (else of all) the earlier claim keeps it; another account must choose a new one |
 | userdelivery, preferences, paymentmethod | the latest change; an address keeps the later `default_since` |
 | basketline | the latest change, on a tie the larger quantity |
@@ -16,14 +16,15 @@ from typing import Any
 
 Doc = dict[str, Any]
 
+_BOOKKEEPING = ("_rev", "_conflicts")
+
 
 def merged(versions: Sequence[Doc]) -> Doc:
     """One document out of at least one version (all of one `_id`), without `_rev`; the same whatever their order."""
-    ordered = sorted(
-        ({k: v for k, v in doc.items() if k not in ("_rev", "_conflicts")} for doc in versions), key=_age
-    )
+    ordered = sorted(versions, key=_age)
     rule = _RULES.get(ordered[-1]["type"])
-    return rule(ordered) if rule else ordered[-1]
+    result = rule(ordered) if rule else ordered[-1]
+    return {name: value for name, value in result.items() if name not in _BOOKKEEPING}
 
 
 def merged_claims(versions: Sequence[Doc], owners: set[str]) -> tuple[Doc, list[str]]:
@@ -33,9 +34,14 @@ def merged_claims(versions: Sequence[Doc], owners: set[str]) -> tuple[Doc, list[
 
 
 def _age(doc: Doc) -> tuple[str, str]:
-    return doc.get("updated") or doc.get("claimed") or doc.get("used") or "", repr(
-        sorted(doc.items(), key=lambda item: item[0])
-    )
+    content = sorted((name, repr(value)) for name, value in doc.items() if name not in _BOOKKEEPING)
+    return doc.get("updated") or doc.get("claimed") or doc.get("used") or "", repr(content)
+
+
+def _revision(doc: Doc) -> tuple[int, str]:
+    """In the order by which CouchDB chooses the version that readers see."""
+    number, _, digest = doc.get("_rev", "0-").partition("-")
+    return int(number), digest
 
 
 def _latest(versions: Sequence[Doc], since: str) -> list[Doc]:
@@ -49,7 +55,8 @@ def _user(versions: Sequence[Doc]) -> Doc:
     if erased:
         return next((doc for doc in erased if doc["erasure"] == "started"), erased[-1])
     result = dict(versions[-1])
-    result["password"] = _latest(versions, "password_changed")[-1]["password"]
+    passwords = _latest(versions, "password_changed")
+    result["password"] = max(passwords[::-1], key=_revision)["password"]
     emails = _latest(versions, "email_changed")
     result["email"], result["pending_email"] = emails[-1]["email"], emails[-1].get("pending_email")
     result["email_verified"] = any(doc["email_verified"] for doc in emails if doc["email"] == result["email"])

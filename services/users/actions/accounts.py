@@ -49,7 +49,7 @@ def register(tools: Tools, name: str, email: str, password: str, request: str | 
     written, _ = tools.store.put_many([user, token])
     if written.error not in (None, "conflict"):
         raise QueryRefused(f"{written.id}: {written.error} {written.reason}")
-    if written.error or not _is_ours(tools, user):
+    if not _is_ours(tools, user):
         raise EmailTaken("Log in, or ask for a new password.")
     send_verification(tools, name, email, text)
     return user
@@ -189,7 +189,7 @@ def update_user(tools: JobTools, userid: str, change: Any) -> Doc:
 
 
 def _is_ours(tools: Tools, user: Doc) -> bool:
-    """A cluster may accept two firsts: what a read finds afterwards is what counts."""
+    """A cluster may accept two firsts, or store one and yet call it a conflict: what a read finds afterwards is what counts."""
     claim = claim_id(user["email"])
     found = tools.store.get_many([user["_id"], claim])
     if claim in found and found[claim]["userid"] != user["userid"]:

@@ -53,6 +53,8 @@ def test_racing_registrations_at_every_node_are_one_account(apis, email, databas
     auth = database.partition(user_partition(userid)).all("auth", conflicts=True)
     assert ["_conflicts" in doc for doc in auth] == [False]
     assert apis[1].post("/v1/users/verify", {"token": mail(email)}).status_code == 200
+    passwords = [{"email": email, "password": f"password {number}"} for number in made]
+    assert 200 in {apis[2].post("/v1/sessions", body).status_code for body in passwords}
 
 
 @pytest.mark.parametrize("_round", range(5))

@@ -58,14 +58,18 @@ class _Checks:
         self.errors.setdefault(field, []).append(message)
 
     def text(self, field: str, most: int, *, least: int = 0) -> str:
-        value = self.data.get(field, "" if least == 0 else None)
+        value = self.data.get(field)
+        if value is None and least == 0:
+            return ""
         if not isinstance(value, str):
             self.wrong(field, "Missing." if value is None else "Not a text.")
             return ""
         return self._fitting(field, value, least, most)
 
     def texts(self, field: str, most_items: int, most: int, *, least: int = 0) -> list[str]:
-        value = self.data.get(field, [] if least == 0 else None)
+        value = self.data.get(field)
+        if value is None and least == 0:
+            return []
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             self.wrong(field, "Missing." if value is None else "Not a list of texts.")
             return []
@@ -74,7 +78,7 @@ class _Checks:
         return [self._fitting(field, each, 1, most) for each in value]
 
     def money(self, field: str, default: Any = None) -> dict[str, Any]:
-        value = self.data.get(field, default)
+        value = default if self.data.get(field) is None else self.data[field]
         if not isinstance(value, dict):
             self.wrong(
                 field,

@@ -78,7 +78,7 @@ def test_lines_that_are_wrong_are_named_and_the_others_go_in(shop: Shop):
         product("bad-3", taxonomy=["A#B"]),
         b"[]",
         b'"' + b"x" * 600_000 + b'"',
-        product("good-2", taxonomy=["_Odd: one", "100% wool"]),
+        product("good-2", taxonomy=["_Odd: one", "100% wool"], brand=None, delivery=None, colours=None, image=None),
     ])  # fmt: skip
     assert (answer["created"], answer["updated"]) == (2, 1)
     assert [(each["line"], each["code"]) for each in answer["failed"]] == [

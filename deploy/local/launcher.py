@@ -97,7 +97,7 @@ class Launcher:
         child = await asyncio.create_subprocess_exec(
             *row.command,
             cwd=ROOT,
-            env=self._environment,
+            env={**dict(row.defaults), **self._environment},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,

@@ -70,7 +70,7 @@ class Place:
         ours = {
             "AISLE_ENV": "local",
             "PYTHONUNBUFFERED": "1",
-            "MALLOC_ARENA_MAX": "2",  # threads that share one interpreter need no heap of their own
+            "MALLOC_ARENA_MAX": "1",  # threads that share one interpreter need no heap of their own
             "MAIL_DIR": str(self.state / "mail"),
             "MEDIA_DIR": str(self.state / "media"),
             "JWT_PRIVATE_KEY_FILE": str(self.state / "secrets" / "jwt.pem"),

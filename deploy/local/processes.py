@@ -13,7 +13,8 @@ class Process:
     `needs` names the rows that must be ready before this one starts. `ready` is the address that
     answers once it works (`http://` with 200, `tcp://` by accepting); without one it is ready when
     started. `once` ends by itself and is ready when it ended well; `first` runs only until it has
-    ended well against this database server. `last` rows are stopped after all others.
+    ended well against this database server. `last` rows are stopped after all others. `defaults` are
+    variables that the environment may set otherwise.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Process:
     once: bool = False
     first: bool = False
     last: bool = False
+    defaults: tuple[tuple[str, str], ...] = ()
 
 
 def table(place: Place) -> list[Process]:
@@ -67,8 +69,9 @@ def _workers(place: Place) -> list[Process]:
         "celery", "-A", "services.worker.app", "worker", "--pool", "threads", "--concurrency", "4"
     )
     schedule = ("--beat", "--schedule", str(place.state / "schedule"), "--without-gossip", "--without-mingle")
+    calm = (("LOG_LEVEL", "WARNING"),)  # else two lines for each task, every other second
     return [
-        Process("worker", (*celery, *schedule), needs=("redis", "prepare", "orders")),
+        Process("worker", (*celery, *schedule), needs=("redis", "prepare", "orders"), defaults=calm),
         Process("follower", _python("services.worker.follower"), needs=("redis", "prepare", "orders")),
     ]
 

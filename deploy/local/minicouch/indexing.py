@@ -65,14 +65,16 @@ def catch_up(db: Database, spec: IndexSpec) -> Index:
     """The index, complete up to the sequence the database has now. Blocks; errors of the mapper come through."""
     index = get_index(db, spec)
     target = db.update_seq
-    if index.seq < target:
-        while advance(db, spec, index, target):
-            pass
-        if index.stale and (
-            not index.kept_warm or max(map(index.count, range(len(spec.views)))) < CHEAP_ROWS
-        ):
-            summarise(index)
+    while index.seq < target and advance(db, spec, index, target):
+        pass
+    if left_behind(index) or (index.stale and max(map(index.count, range(len(spec.views)))) < CHEAP_ROWS):
+        summarise(index)
     return index
+
+
+def left_behind(index: Index) -> bool:
+    """Whether its summaries wait for a reader: many changes came, and nobody works on it in the background."""
+    return index.stale and not index.kept_warm
 
 
 def advance(db: Database, spec: IndexSpec, index: Index, target: int, most: int = BATCH) -> bool:
@@ -132,7 +134,7 @@ async def ready(db: Database, spec: IndexSpec) -> Index:
     """The index, complete up to now, built beside the event loop; whoever waits for one index waits for one builder."""
     index = get_index(db, spec)
     target = db.update_seq
-    while index.seq < target:
+    while index.seq < target or left_behind(index):
         await asyncio.shield(start_building(db, spec))
     return index
 

@@ -1,5 +1,6 @@
 """Index files against a plain sorted list: rows, offsets, reductions and groups after any history of changes."""
 
+import asyncio
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +11,12 @@ import pytest
 
 from deploy.local.minicouch.collation import sort_key
 from deploy.local.minicouch.collation_raw import raw_key
+from deploy.local.minicouch.database import Database
+from deploy.local.minicouch.edits import Edit
 from deploy.local.minicouch.errors import CouchError
+from deploy.local.minicouch.indexing import IndexSpec, advance, get_index, ready
 from deploy.local.minicouch.reducers import built_in
+from deploy.local.minicouch.store import Store
 from deploy.local.minicouch.store.indexes import (
     EMPTY,
     END_DOCID,
@@ -237,3 +242,22 @@ def test_prefixes_of_keys_agree() -> None:
         for order in (ICU, KeyOrder(raw_key)):
             key = b"part:" + order.encode(value)
             assert order.prefixes(key, value, 3) == [order.prefix(key, value, n) for n in range(4)]
+
+
+def test_summaries_left_stale_by_a_stop_are_built_by_the_next_reader(tmp_path: Path) -> None:
+    spec = IndexSpec("s", (ViewSpec(REDUCER),), lambda docs: [[[(["k", doc.id], 1)]] for doc in docs])
+
+    async def story() -> None:
+        store = Store(tmp_path, Database)
+        db = store.create("a")
+        await db.update_docs([Edit(f"{n}", {"n": n}) for n in range(600)])
+        index = get_index(db, spec)
+        while advance(db, spec, index, db.update_seq):
+            pass
+        assert index.stale
+        store.close()
+        store = Store(tmp_path, Database)
+        assert not (await ready(store.open("a"), spec)).stale
+        store.close()
+
+    asyncio.run(story())

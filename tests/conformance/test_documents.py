@@ -276,4 +276,7 @@ def test_a_revision_of_a_document_that_is_not_there_is_a_conflict(couch: Couch, 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 def test_local_documents_have_no_attachments(couch: Couch, db: str, method: str) -> None:
     answer = couch.request(method, f"{db}/_local/x/file", data="x" if method == "PUT" else None)
-    assert (answer.status_code, answer.json()["reason"]) == (400, "_local documents do not accept attachments.")
+    assert (answer.status_code, answer.json()["reason"]) == (
+        400,
+        "_local documents do not accept attachments.",
+    )

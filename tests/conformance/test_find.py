@@ -78,7 +78,8 @@ def test_operators(couch, filled: str, selector: Any, found: list[str]) -> None:
 
 def test_sort_is_by_collation(couch, filled: str) -> None:
     words = couch.post(
-        filled + "/_find", {"selector": {"word": {"$gt": None}, "n": {"$lt": 6}}, "sort": ["word"], "fields": ["word"]}
+        filled + "/_find",
+        {"selector": {"word": {"$gt": None}, "n": {"$lt": 6}}, "sort": ["word"], "fields": ["word"]},
     ).json()["docs"]
     assert [doc["word"] for doc in words] == ["a", "A", "ä", "a b", "aa", "b"]
 
@@ -92,7 +93,9 @@ def test_values_of_all_types_have_one_order(couch, filled: str) -> None:
 
 
 @pytest.mark.parametrize("sort", [None, [{"n": "asc"}], [{"n": "desc"}]])
-@pytest.mark.parametrize("selector", [{"n": {"$gte": 3}}, {"even": True, "n": {"$gt": 1}}, {"in.deep": {"$gte": 0}}])
+@pytest.mark.parametrize(
+    "selector", [{"n": {"$gte": 3}}, {"even": True, "n": {"$gt": 1}}, {"in.deep": {"$gte": 0}}]
+)
 def test_bookmarks_lead_through_everything_once(couch, filled: str, sort: Any, selector: Any) -> None:
     if sort is not None and "n" not in selector:
         selector = {**selector, "n": {"$exists": True}}
@@ -110,9 +113,18 @@ def test_bookmarks_lead_through_everything_once(couch, filled: str, sort: Any, s
 
 
 def test_skip_limit_and_fields(couch, filled: str) -> None:
-    body = {"selector": {"n": {"$gte": 2}}, "sort": ["n"], "skip": 3, "limit": 2, "fields": ["n", "in.deep", "in.list.0"]}
+    body = {
+        "selector": {"n": {"$gte": 2}},
+        "sort": ["n"],
+        "skip": 3,
+        "limit": 2,
+        "fields": ["n", "in.deep", "in.list.0"],
+    }
     answer = couch.post(filled + "/_find", body).json()
-    assert answer["docs"] == [{"n": 5, "in": {"deep": 2, "list": {"0": 5}}}, {"n": 6, "in": {"deep": 0, "list": {"0": 6}}}]
+    assert answer["docs"] == [
+        {"n": 5, "in": {"deep": 2, "list": {"0": 5}}},
+        {"n": 6, "in": {"deep": 0, "list": {"0": 6}}},
+    ]
 
 
 def test_partial_index_serves_only_who_names_it(couch, filled: str) -> None:
@@ -136,7 +148,9 @@ def test_warnings(couch, filled: str) -> None:
     none = couch.post(filled + "/_find", {"selector": {"in.deep": 1}}).json()["warning"]
     assert none.startswith("No matching index found, create an index to optimize query time.")
     answer = couch.post(filled + "/_find", {"selector": {"n": 3}, "use_index": ["word", "word"]}).json()
-    assert answer["warning"] == "_design/word, word was not used because it is not a valid index for this query."
+    assert (
+        answer["warning"] == "_design/word, word was not used because it is not a valid index for this query."
+    )
     assert len(answer["docs"]) == 1
 
 
@@ -154,10 +168,18 @@ REFUSED = [
     ({"selector": 3}, "invalid_selector_json", "Selector must be a JSON object, not: 3"),
     ({}, "missing_required_key", "Missing required key: selector"),
     ({"selector": {}, "zz": 1}, "invalid_key", "Invalid key zz for this request."),
-    ({"selector": {}, "limit": -1}, "invalid_non_neg_integer", "-1 is not an integer greater than or equal to zero"),
+    (
+        {"selector": {}, "limit": -1},
+        "invalid_non_neg_integer",
+        "-1 is not an integer greater than or equal to zero",
+    ),
     ({"selector": {}, "fields": 3}, "invalid_fields", "Fields must be an array of strings, not: 3"),
     ({"selector": {}, "sort": [{"a": "asc"}, {"b": "desc"}]}, "unsupported_mixed_sort", None),
-    ({"selector": {}, "sort": ["n"]}, "no_usable_index", "No index exists for this sort, try indexing by the sort fields."),
+    (
+        {"selector": {}, "sort": ["n"]},
+        "no_usable_index",
+        "No index exists for this sort, try indexing by the sort fields.",
+    ),
     ({"selector": {}, "bookmark": "xx"}, "invalid_bookmark", 'Invalid bookmark value: "xx"'),
     ({"selector": {}, "use_index": "a/b/c"}, "invalid_index_name", "Invalid index name: <<97,47,98,47,99>>"),
     (
@@ -178,7 +200,9 @@ def test_refusals(couch, filled: str, body: Any, error: str, reason: str | None)
 
 
 def test_the_answer_to_the_byte(couch, filled: str) -> None:
-    answer = couch.post(filled + "/_find", {"selector": {"n": {"$in": [1, 2]}}, "fields": ["_id"], "limit": 5, "sort": ["n"]})
+    answer = couch.post(
+        filled + "/_find", {"selector": {"n": {"$in": [1, 2]}}, "fields": ["_id"], "limit": 5, "sort": ["n"]}
+    )
     assert answer.content.startswith(b'{"docs":[\r\n{"_id":"d01"},\r\n{"_id":"d02"}\r\n],\r\n"bookmark": "')
     assert answer.content.endswith(b'"}\r\n\n')
     nothing = couch.post(filled + "/_find", {"selector": {"n": 99}})
@@ -196,7 +220,9 @@ def test_explain(couch, filled: str) -> None:
     rejected = {found["index"]["name"]: found["analysis"] for found in plan["index_candidates"]}
     assert rejected["evens"]["reasons"] == [{"name": "is_partial"}]
     assert rejected["word"]["reasons"] == [{"name": "field_mismatch"}]
-    assert rejected["_all_docs"]["usable"] is False or rejected["_all_docs"]["reasons"] == [{"name": "unfavored_type"}]
+    assert rejected["_all_docs"]["usable"] is False or rejected["_all_docs"]["reasons"] == [
+        {"name": "unfavored_type"}
+    ]
 
 
 def test_explain_of_what_text_indexes_cannot_do(couch, filled: str) -> None:
@@ -211,7 +237,9 @@ def test_document_ids_compare_by_code_point(couch, db: str) -> None:
 
 
 def test_a_pattern_that_explodes_is_no_match(couch, db: str) -> None:
-    couch.post(db + "/_bulk_docs", {"docs": [{"_id": "a", "text": "a" * 40 + "!"}, {"_id": "b", "text": "aaa"}]})
+    couch.post(
+        db + "/_bulk_docs", {"docs": [{"_id": "a", "text": "a" * 40 + "!"}, {"_id": "b", "text": "aaa"}]}
+    )
     assert ids(couch, db, {"text": {"$regex": "^(a|aa|a)+$"}}) == ["b"]
 
 
@@ -219,11 +247,15 @@ def test_partitions(couch, pdb: str) -> None:
     docs = [{"_id": f"{p}:{n}", "n": n, "p": p} for p in ("a", "ab", "b c") for n in range(5)]
     couch.post(pdb + "/_bulk_docs", {"docs": docs})
     couch.post(pdb + "/_index", {"index": {"fields": ["n"]}, "ddoc": "in", "name": "in"})
-    couch.post(pdb + "/_index", {"index": {"fields": ["n"]}, "ddoc": "all", "name": "all", "partitioned": False})
+    couch.post(
+        pdb + "/_index", {"index": {"fields": ["n"]}, "ddoc": "all", "name": "all", "partitioned": False}
+    )
     inside = pdb + "/_partition/b%20c/_find"
     answer = couch.post(inside, {"selector": {"n": {"$gt": 1}}, "sort": [{"n": "desc"}], "limit": 2}).json()
     assert [doc["_id"] for doc in answer["docs"]] == ["b c:4", "b c:3"]
-    answer = couch.post(inside, {"selector": {"n": {"$gt": 1}}, "sort": [{"n": "desc"}], "bookmark": answer["bookmark"]}).json()
+    answer = couch.post(
+        inside, {"selector": {"n": {"$gt": 1}}, "sort": [{"n": "desc"}], "bookmark": answer["bookmark"]}
+    ).json()
     assert [doc["_id"] for doc in answer["docs"]] == ["b c:2"]
     assert ids(couch, pdb, {"n": 3}, sort=["n"]) == ["a:3", "ab:3", "b c:3"]
     assert ids(couch, pdb, {"n": 3}, partition="a") == ["a:3"]
@@ -261,5 +293,7 @@ def test_deep_nesting_is_refused(couch, db: str, wrap: str) -> None:
     if not couch.is_minicouch:
         pytest.skip("CouchDB has no such limit")
     selector = wrap % ("[" * 900, "]" * 900)
-    answer = couch.post(db + "/_find", data=f'{{"selector":{selector}}}', headers={"Content-Type": "application/json"})
+    answer = couch.post(
+        db + "/_find", data=f'{{"selector":{selector}}}', headers={"Content-Type": "application/json"}
+    )
     assert answer.status_code == 400

@@ -10,8 +10,16 @@ pytestmark = pytest.mark.conformance
 def test_create_is_idempotent_and_named_like_couchdb(couch, db: str) -> None:
     name = "3d4fdc43057b07474cd610d0ad5761ead92400bf"
     body = {"index": {"fields": ["n"]}}
-    assert couch.post(db + "/_index", body).json() == {"result": "created", "id": f"_design/{name}", "name": name}
-    assert couch.post(db + "/_index", body).json() == {"result": "exists", "id": f"_design/{name}", "name": name}
+    assert couch.post(db + "/_index", body).json() == {
+        "result": "created",
+        "id": f"_design/{name}",
+        "name": name,
+    }
+    assert couch.post(db + "/_index", body).json() == {
+        "result": "exists",
+        "id": f"_design/{name}",
+        "name": name,
+    }
 
 
 def test_the_design_document_and_the_list(couch, db: str) -> None:
@@ -76,7 +84,11 @@ def test_two_indexes_in_one_design_document(couch, db: str) -> None:
 
 
 REFUSED = [
-    ({"index": {"fields": ["n"]}, "name": ""}, "invalid_empty_string", "Index name or ddoc cannot be empty string"),
+    (
+        {"index": {"fields": ["n"]}, "name": ""},
+        "invalid_empty_string",
+        "Index name or ddoc cannot be empty string",
+    ),
     ({"index": {"fields": ["n"]}, "ddoc": 5}, "invalid_string", "Invalid string: 5"),
     ({"index": []}, "invalid_index", "JSON indexes must be an object, not: []"),
     ({"index": {"fields": ["n"], "x": 1}}, "invalid_key", "Invalid key x for this request."),

@@ -20,7 +20,12 @@ def path(couch) -> str:
         pytest.skip("this server has no Nouveau")
     db = couch.make("nouveau", "?partitioned=true")
     docs = [
-        {"_id": f"{'ab'[n % 2]}:{n}", "name": f"{['red', 'blue'][n % 2]} Pan {n}", "brand": f"B {n % 3}", "price": n}
+        {
+            "_id": f"{'ab'[n % 2]}:{n}",
+            "name": f"{['red', 'blue'][n % 2]} Pan {n}",
+            "brand": f"B {n % 3}",
+            "price": n,
+        }
         for n in range(12)
     ]
     couch.post(db + "/_bulk_docs", {"docs": docs})
@@ -41,11 +46,23 @@ def ids(answer: Any) -> list[str]:
 
 @pytest.mark.parametrize(
     ("q", "total"),
-    [("name:red", 6), ("name:pan AND price:[3 TO 5]", 3), ('brand:"B 1"', 4), ("brand:B\\ 1", 4), ("price:7", 1), ("name:7", 1), ("*:*", 12)],
+    [
+        ("name:red", 6),
+        ("name:pan AND price:[3 TO 5]", 3),
+        ('brand:"B 1"', 4),
+        ("brand:B\\ 1", 4),
+        ("price:7", 1),
+        ("name:7", 1),
+        ("*:*", 12),
+    ],
 )
 def test_queries(couch, path: str, q: str, total: int) -> None:
     answer = ask(couch, path, q)
-    assert (answer["total_hits"], answer["total_hits_relation"], len(answer["hits"])) == (total, "EQUAL_TO", total)
+    assert (answer["total_hits"], answer["total_hits_relation"], len(answer["hits"])) == (
+        total,
+        "EQUAL_TO",
+        total,
+    )
 
 
 def test_sort_fields_documents_and_bookmarks(couch, path: str) -> None:
@@ -53,12 +70,21 @@ def test_sort_fields_documents_and_bookmarks(couch, path: str) -> None:
     assert ids(first) == ["a:2", "b:5", "a:8"]
     assert first["hits"][0]["fields"] == {"name": "red Pan 2", "note": "n2"}
     assert first["hits"][0]["doc"]["price"] == 2
-    assert ids(ask(couch, path, "*:*", sort=["-brand", "price"], limit=3, bookmark=first["bookmark"])) == ["b:11", "b:1", "a:4"]
+    assert ids(ask(couch, path, "*:*", sort=["-brand", "price"], limit=3, bookmark=first["bookmark"])) == [
+        "b:11",
+        "b:1",
+        "a:4",
+    ]
     assert ids(ask(couch, path, "*:*", sort="-price", limit=2)) == ["b:11", "a:10"]
 
 
 def test_facets(couch, path: str) -> None:
-    bands = {"price": [{"label": "low", "min": 0, "max": 5}, {"label": "high", "min": 5, "max": 100, "min_inclusive": False}]}
+    bands = {
+        "price": [
+            {"label": "low", "min": 0, "max": 5},
+            {"label": "high", "min": 5, "max": 100, "min_inclusive": False},
+        ]
+    }
     answer = ask(couch, path, "name:red", counts=["brand"], ranges=bands)
     assert answer["counts"] == {"brand": {"B 0": 2, "B 1": 2, "B 2": 2}}
     assert answer["ranges"] == {"price": {"low": 3, "high": 3}}

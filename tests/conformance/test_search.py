@@ -144,13 +144,17 @@ def test_rows_fields_and_documents(couch, path: str) -> None:
 )
 def test_sort(couch, path: str, sort: Any, first: list[str]) -> None:
     if isinstance(sort, str) and sort.startswith('"'):
-        answer = couch.get(path + "/_design/everywhere/_search/all", params={"q": "*:*", "limit": "3", "sort": sort}).json()
+        answer = couch.get(
+            path + "/_design/everywhere/_search/all", params={"q": "*:*", "limit": "3", "sort": sort}
+        ).json()
     else:
         answer = search(couch, path, "*:*", sort=sort, limit=3)
     assert [row["id"].split(":")[1] for row in answer["rows"]] == first
 
 
-@pytest.mark.parametrize("sort", [None, "price", "-price<number>", "brand<string>", ["-brand<string>", "-price<number>"]])
+@pytest.mark.parametrize(
+    "sort", [None, "price", "-price<number>", "brand<string>", ["-brand<string>", "-price<number>"]]
+)
 def test_bookmarks_lead_through_everything_once(couch, path: str, sort: Any) -> None:
     options = {} if sort is None else {"sort": sort}
     whole = [row["id"] for row in search(couch, path, "*:*", **options)["rows"]]
@@ -169,25 +173,45 @@ def test_bookmarks_lead_through_everything_once(couch, path: str, sort: Any) -> 
 def test_counts_ranges_and_drilldown(couch, path: str) -> None:
     ranges = {"price": {"cheap": "[0 TO 1000]", "dear": "{1000 TO Infinity}"}}
     answer = search(couch, path, "colour:green", counts=["brand", "colour"], ranges=ranges, limit=0)
-    assert answer["counts"] == {"brand": {"Bolt": 10, "Zed": 10}, "colour": {"green": 20, "blue": 10, "red": 10}}
+    assert answer["counts"] == {
+        "brand": {"Bolt": 10, "Zed": 10},
+        "colour": {"green": 20, "blue": 10, "red": 10},
+    }
     assert answer["ranges"] == {"price": {"cheap": 7, "dear": 13}}
     assert answer["rows"] == []
-    answer = search(couch, path, "*:*", drilldown=[["brand", "Acme", "Zed"], ["colour", "red"]], counts=["brand"])
+    answer = search(
+        couch, path, "*:*", drilldown=[["brand", "Acme", "Zed"], ["colour", "red"]], counts=["brand"]
+    )
     assert (answer["total_rows"], answer["counts"]) == (20, {"brand": {"Acme": 10, "Zed": 10}})
 
 
 def test_highlights(couch, path: str) -> None:
-    row = search(couch, path, "description:kettle AND name:n7", highlight_fields=["description", "name"])["rows"][0]
+    row = search(couch, path, "description:kettle AND name:n7", highlight_fields=["description", "name"])[
+        "rows"
+    ][0]
     assert "<em>kettle</em>" in row["highlights"]["description"][0]
     assert "<em>n7</em>" in row["highlights"]["name"][0]
-    row = search(couch, path, "kettle AND name:n7", highlight_fields=["description"], highlight_pre_tag="*", highlight_post_tag="*")
+    row = search(
+        couch,
+        path,
+        "kettle AND name:n7",
+        highlight_fields=["description"],
+        highlight_pre_tag="*",
+        highlight_post_tag="*",
+    )
     assert "*kettle*" in row["rows"][0]["highlights"]["description"][0]
 
 
 def test_groups(couch, path: str) -> None:
-    answer = search(couch, path, "name:pan", group_field="brand", limit=2, group_sort="-brand<string>", sort="-price")
+    answer = search(
+        couch, path, "name:pan", group_field="brand", limit=2, group_sort="-brand<string>", sort="-price"
+    )
     assert answer["total_rows"] == 30
-    assert [(group["by"], group["total_rows"]) for group in answer["groups"]] == [("Zed", 10), ("Bolt", 10), ("Acme", 10)]
+    assert [(group["by"], group["total_rows"]) for group in answer["groups"]] == [
+        ("Zed", 10),
+        ("Bolt", 10),
+        ("Acme", 10),
+    ]
     assert [row["id"] for row in answer["groups"][0]["rows"]] == ["cat1:p29", "cat0:p26"]
     assert len(search(couch, path, "name:pan", group_field="brand", group_limit=2)["groups"]) == 2
 
@@ -238,21 +262,47 @@ def test_unknown_indexes_are_404(couch, path: str) -> None:
 
 def test_changes_reach_the_index(couch, path: str) -> None:
     new = path + "/cat0:fresh"
-    rev = couch.put(new, {"type": "product", "name": "purple haze", "brand": "X", "colours": [], "price": 1, "description": ""}).json()["rev"]
+    rev = couch.put(
+        new,
+        {
+            "type": "product",
+            "name": "purple haze",
+            "brand": "X",
+            "colours": [],
+            "price": 1,
+            "description": "",
+        },
+    ).json()["rev"]
     assert found(couch, path, "purple") == ["fresh"]
-    rev = couch.put(new, {"type": "product", "name": "yellow", "brand": "X", "colours": [], "price": 1, "description": "", "_rev": rev}).json()["rev"]
+    rev = couch.put(
+        new,
+        {
+            "type": "product",
+            "name": "yellow",
+            "brand": "X",
+            "colours": [],
+            "price": 1,
+            "description": "",
+            "_rev": rev,
+        },
+    ).json()["rev"]
     assert (found(couch, path, "purple"), found(couch, path, "yellow")) == ([], ["fresh"])
     couch.delete(f"{new}?rev={rev}")
     assert found(couch, path, "yellow") == []
 
 
 def test_more_fields_than_a_schema_has(couch, path: str, db: str) -> None:
-    couch.put(db + "/_design/x", {"indexes": {"i": {"index": "function (d) { for (var k in d.f) index(k, d.f[k]); }"}}})
+    couch.put(
+        db + "/_design/x",
+        {"indexes": {"i": {"index": "function (d) { for (var k in d.f) index(k, d.f[k]); }"}}},
+    )
     docs = [{"_id": f"d{n}", "f": {f"field {n}.{m}": f"word{m}" for m in range(4)}} for n in range(25)]
     couch.post(db + "/_bulk_docs", {"docs": docs})
     for n in (0, 13, 24):
         q = f"field\\ {n}.3:word3"
-        assert [row["id"] for row in couch.post(db + "/_design/x/_search/i", {"q": q}).json()["rows"]] == [f"d{n}"]
+        assert [row["id"] for row in couch.post(db + "/_design/x/_search/i", {"q": q}).json()["rows"]] == [
+            f"d{n}"
+        ]
 
 
 @pytest.mark.parametrize(

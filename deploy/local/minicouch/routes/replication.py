@@ -132,7 +132,9 @@ def active_tasks(request: Request) -> Response:
     auth.check_server_admin(request.user)
     tasks = [_task(job) for job in request.server.scheduler.jobs.values()]
     for db in request.server.store.opened():
-        tasks += [{"node": NODE, "pid": "<0.0.0>", "process_status": "running"} | build for build in builds(db)]
+        tasks += [
+            {"node": NODE, "pid": "<0.0.0>", "process_status": "running"} | build for build in builds(db)
+        ]
     return json_response(tasks)
 
 

@@ -17,7 +17,8 @@ from deploy.local.minicouch.mango.terms import erlang
 
 scalars = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "a", "B", "b", "é"])
 values = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("xyz"), inner, max_size=2)
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("xyz"), inner, max_size=2),
 )
 comparisons = st.tuples(st.sampled_from(["$lt", "$lte", "$eq", "$gte", "$gt"]), scalars)
 
@@ -53,8 +54,13 @@ def test_normal_form(selector: Any, normal: Any) -> None:
     assert to_json(normalize(selector)) == normal
 
 
-@given(st.dictionaries(st.sampled_from(["a", "b", "c"]), values, max_size=3), st.lists(comparisons, min_size=1, max_size=3))
-def test_a_negated_condition_matches_the_other_documents_that_have_the_field(document: Any, pairs: Any) -> None:
+@given(
+    st.dictionaries(st.sampled_from(["a", "b", "c"]), values, max_size=3),
+    st.lists(comparisons, min_size=1, max_size=3),
+)
+def test_a_negated_condition_matches_the_other_documents_that_have_the_field(
+    document: Any, pairs: Any
+) -> None:
     conditions = [{"a": {operator: value}} for operator, value in pairs]
     matches = mango.matcher({"$and": conditions})
     excludes = mango.matcher({"$not": {"$and": conditions}})
@@ -74,12 +80,20 @@ def test_a_range_holds_exactly_what_the_conditions_allow(pairs: Any, value: Any)
 
 
 def test_the_index_with_the_best_fitting_columns_is_chosen() -> None:
-    indexes = [mango.ALL_DOCS, index("a", "a"), index("ab", "a", "b"), index("abc", "a", "b", "c"), index("z", "a", "b")]
+    indexes = [
+        mango.ALL_DOCS,
+        index("a", "a"),
+        index("ab", "a", "b"),
+        index("abc", "a", "b", "c"),
+        index("z", "a", "b"),
+    ]
     assert plan(indexes, selector={"a": 1}).index.name == "a"
     assert plan(indexes, selector={"a": 1, "b": 2}).index.name == "ab"  # before z by name
     assert plan(indexes, selector={"a": 1, "b": 2}, use_index="z").index.name == "z"
     assert plan(indexes, selector={"b": 2}).index.kind == "special"
-    assert plan(indexes, selector={"a": {"$gt": 1}, "b": {"$gt": 1}, "c": {"$exists": True}}).index.name == "abc"
+    assert (
+        plan(indexes, selector={"a": {"$gt": 1}, "b": {"$gt": 1}, "c": {"$exists": True}}).index.name == "abc"
+    )
 
 
 def test_sort_needs_columns_in_a_row_behind_constants() -> None:
@@ -101,13 +115,19 @@ def test_partial_indexes_are_used_only_by_name() -> None:
 
 
 def test_names_are_couchdbs() -> None:
-    for fields, name in (([], "16d64bc5aa5ac9a0662f02b45a7d70d4a6923ccc"), (["n"], "3d4fdc43057b07474cd610d0ad5761ead92400bf")):
+    for fields, name in (
+        ([], "16d64bc5aa5ac9a0662f02b45a7d70d4a6923ccc"),
+        (["n"], "3d4fdc43057b07474cd610d0ad5761ead92400bf"),
+    ):
         options = mango.index_options({"index": {"fields": fields}})
         assert mango.generated_name(options["index"], options) == name
 
 
 def test_values_are_quoted_as_erlang_prints_them() -> None:
-    assert erlang({"a": [1, 1.0, 1e20, 0.0001, "x", None, True]}) == "{[{<<97>>,[1,1.0,1.0e20,0.0001,<<120>>,null,true]}]}"
+    assert (
+        erlang({"a": [1, 1.0, 1e20, 0.0001, "x", None, True]})
+        == "{[{<<97>>,[1,1.0,1.0e20,0.0001,<<120>>,null,true]}]}"
+    )
     assert erlang("a", pretty=True) == '<<"a">>'
 
 

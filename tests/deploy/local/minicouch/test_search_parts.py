@@ -38,7 +38,10 @@ from deploy.local.minicouch.search.syntax import (
         ("*:*", Everything()),
         ("a b", Clauses((("should", Term(None, "a")), ("should", Term(None, "b"))))),
         ("a AND NOT b", Clauses((("must", Term(None, "a")), ("not", Term(None, "b"))))),
-        ("a OR b AND c", Clauses((("should", Term(None, "a")), ("must", Term(None, "b")), ("must", Term(None, "c"))))),
+        (
+            "a OR b AND c",
+            Clauses((("should", Term(None, "a")), ("must", Term(None, "b")), ("must", Term(None, "c")))),
+        ),
         ("f:(a -b)^2", Clauses((("should", Term("f", "a")), ("not", Term("f", "b"))), 2.0)),
         ("wi-fi", Term(None, "wi-fi")),
         ("ANDROID", Term(None, "ANDROID")),
@@ -48,20 +51,30 @@ def test_syntax(query: str, tree: object) -> None:
     assert parse(query) == tree
 
 
-@pytest.mark.parametrize("query", ["", " ", "a AND", "AND a", "(a", "a)", '"a', "f:", "[1 TO 2", "[1 2]", "a^", "-", "/a", "(" * 200])
+@pytest.mark.parametrize(
+    "query",
+    ["", " ", "a AND", "AND a", "(a", "a)", '"a', "f:", "[1 TO 2", "[1 2]", "a^", "-", "/a", "(" * 200],
+)
 def test_wrong_syntax_is_refused(query: str) -> None:
     with pytest.raises(CouchError) as refused:
         parse(query)
     assert refused.value.status == 400
 
 
-@given(st.text(st.sampled_from('ab1 "()[]{}+-!:^~*?\\/&|\t') | st.characters(exclude_categories=["Cs"]), max_size=30))
+@given(
+    st.text(
+        st.sampled_from('ab1 "()[]{}+-!:^~*?\\/&|\t') | st.characters(exclude_categories=["Cs"]), max_size=30
+    )
+)
 def test_any_text_is_parsed_or_refused(query: str) -> None:
     with contextlib.suppress(CouchError):
         assert parse(query) == parse(query)
 
 
-@given(st.text(max_size=40), st.sampled_from(["standard", "classic", "email", "simple", "english", "cjk", "whitespace"]))
+@given(
+    st.text(max_size=40),
+    st.sampled_from(["standard", "classic", "email", "simple", "english", "cjk", "whitespace"]),
+)
 def test_tokens_lie_where_they_say(text: str, name: str) -> None:
     tokens = analyzer(name).tokens(text)
     assert [token.position for token in tokens] == sorted(token.position for token in tokens)
@@ -70,7 +83,10 @@ def test_tokens_lie_where_they_say(text: str, name: str) -> None:
 
 
 def test_stop_words_leave_a_gap() -> None:
-    assert [(token.term, token.position) for token in analyzer("standard").tokens("salt and pepper")] == [("salt", 0), ("pepper", 2)]
+    assert [(token.term, token.position) for token in analyzer("standard").tokens("salt and pepper")] == [
+        ("salt", 0),
+        ("pepper", 2),
+    ]
 
 
 def test_an_unknown_analyzer_is_refused() -> None:

@@ -82,7 +82,7 @@ def _banner(place: Place, new: bool) -> None:
     if new:
         print(f"    {'password':<10} {place.admin_password_file.read_text().strip()}", end="  ")
         print(f"(shown once; kept in {place.admin_password_file})")
-    print(f"    {'mail':<10} {place.state / 'mail'}\n", flush=True)
+    print(f"    {'mail':<10} {place.url('storefront')}/mailbox\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from shared.money import Money, add, times
 
 log = logging.getLogger(__name__)
 
-MENU_DEPTH = 3
+MENU_DEPTH = 6
 WINDOW = {"sort": "rating", "limit": 100}
 IN_WINDOW = 10
 SOON = 3.0

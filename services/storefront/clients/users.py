@@ -59,9 +59,6 @@ class Users(Client):
     def drop_address(self, token: str, address_id: str) -> None:
         self.http.call("DELETE", f"/v1/users/me/addresses/{segment(address_id)}", token=token)
 
-    def basket(self, token: str) -> dict:
-        return self.http.get("/v1/users/me/basket", token=token)
-
     def put_in_basket(self, token: str, productid: str, quantity: int) -> dict:
         return self.http.put(f"/v1/users/me/basket/{segment(productid)}", {"quantity": quantity}, token=token)
 

@@ -3,6 +3,7 @@
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 
 from services.storefront import forms
+from services.storefront.actions import MENU_DEPTH
 from services.storefront.pages.context import context, services
 from services.storefront.pages.visitor import logged_in, token
 from services.storefront.rules import listing, taxonomy
@@ -34,10 +35,14 @@ def search() -> str:
 
 
 def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> str:
-    subtree = place is None or bool(place.children)
+    ends_here = (
+        place is not None
+        and not place.children
+        and filters.category.count(taxonomy.SEPARATOR) + 1 < MENU_DEPTH
+    )
     problem, answer = "", {"items": [], "next": None, "facets": {}}
     try:
-        answer = services().products.search(filters.params(subtree=bool(filters.category) and subtree))
+        answer = services().products.search(filters.params(subtree=bool(filters.category) and not ends_here))
     except Invalid as error:
         problem = (
             " ".join(message for messages in error.errors.values() for message in messages) or error.detail

@@ -47,9 +47,6 @@ class Menu:
             level = found.children
         return found
 
-    def department(self, path: str) -> Category | None:
-        return self.find(path.split(SEPARATOR)[0])
-
 
 def menu(tree: Iterable[dict]) -> Menu:
     """The API's category tree with an aisle number for each department, in the API's order."""

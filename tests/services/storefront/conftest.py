@@ -38,6 +38,7 @@ GOODS = [
         product(f"cup-{number:02d}", f"Cup number {number:02d}", ["Home", "Kitchen", "Cups"], 500 + number)
         for number in range(40)
     ),
+    product("deep", "Deep Thing", ["Deep", *"bcdefgh"], 100),
     product("spade", "Garden Spade", ["Garden"], 2500),
     product("rake", "Garden Rake", ["Garden"], 1900),
 ]

@@ -236,3 +236,17 @@ def test_a_guests_basket_has_an_end_and_fits_its_cookie(visitor: Visitor) -> Non
     assert "until you log in" in pages[-1].text
     assert len(visitor.cookie("aisle_visit").value) < 3000
     assert visitor.get("/basket").text.count("Remove") == 30
+
+
+def test_categories_below_the_menu_show_what_they_hold(visitor: Visitor) -> None:
+    for names in (
+        "Deep",
+        "Deep/b/c",
+        "Deep/b/c/d/e",
+        "Deep/b/c/d/e/f",
+        "Deep/b/c/d/e/f/g",
+        "Deep/b/c/d/e/f/g/h",
+    ):
+        page = visitor.get(f"/category/{names}")
+        assert "/product/deep" in [href for href, _ in page.links], names
+    assert visitor.get("/category/Deep/b/c/d/e/f/x").status == 404

@@ -92,19 +92,6 @@ def charges(ledger: Database, orderid: str) -> list[str]:
     return [doc["status"] for doc in ledger.partition(f"order{orderid}").all() if doc["type"] == "charge"]
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_whoever_repeats_a_checkout_that_died_gets_their_order(
-    shop: Shop, worker: Worker, customer: Person, ledger: Database, environment: dict[str, str], step: str
-) -> None:
-    product, key = shop.product(stock=3), secrets.token_hex(8)
-    orderid = checkout_that_dies(environment, customer.userid, key, checkout({product: 1}), step)
-    answer = shop.order(customer, {product: 1}, key)
-    assert answer.status_code == 201, answer.text
-    assert answer.json()["orderid"] == orderid
-    assert charges(ledger, orderid) == ["paid"]
-    assert shop.stock(product) == 2
-
-
 def test_an_attempt_that_was_closed_cannot_be_paid_any_more(
     shop: Shop, worker: Worker, environment: dict[str, str]
 ) -> None:

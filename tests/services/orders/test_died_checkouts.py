@@ -1,0 +1,24 @@
+"""A checkout whose process died is carried on by whoever repeats it. No worker runs here: it would end the attempt itself."""
+
+import secrets
+
+import pytest
+
+from shared.couch import Database
+from tests.people import Person
+from tests.services.orders.conftest import Shop, checkout
+from tests.services.orders.crashes import STEPS, checkout_that_dies
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_whoever_repeats_a_checkout_that_died_gets_their_order(
+    shop: Shop, customer: Person, ledger: Database, environment: dict[str, str], step: str
+) -> None:
+    product, key = shop.product(stock=3), secrets.token_hex(8)
+    orderid = checkout_that_dies(environment, customer.userid, key, checkout({product: 1}), step)
+    answer = shop.order(customer, {product: 1}, key)
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["orderid"] == orderid
+    charged = [doc["status"] for doc in ledger.partition(f"order{orderid}").all() if doc["type"] == "charge"]
+    assert charged == ["paid"]
+    assert shop.stock(product) == 2

@@ -137,10 +137,8 @@ def _move(store: Store, doc: Doc, content: Doc, date: str) -> Doc:
 
 def move_stock(store: Store, old: Line, new: Line, date: str) -> None:
     """Closes the chain in the old category and goes on with it in the new one; whoever reads in between finishes it."""
-    at, head = store.ledger.end(old)
+    at, _ = store.ledger.end(old)
     if at.taxonomy != new.taxonomy:
-        if head.slot == 0:
-            return
         store.ledger.close(at, new.taxonomy, time_ordered_id(), date)
     store.ledger.end(old)
 

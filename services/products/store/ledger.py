@@ -31,7 +31,7 @@ from services.products.store.hints import Hints
 from shared.couch import Database, Doc, NoSuchDocument, Page, UpdateConflict, Written
 from shared.errors import Unavailable
 
-_STRIPES = 64
+_STRIPES, _MOST_MOVES = 64, 20
 _TAIL = 8
 _PATIENCE_SECONDS, _TURN_SECONDS = 2.0, 0.3
 
@@ -66,21 +66,23 @@ class Ledger:
 
     def end(self, line: Line) -> tuple[Line, Head]:
         """Where the chain of a product ends now, also when it was moved to another category. 1 partition query."""
-        while True:
+        for _ in range(_MOST_MOVES):
             head, tail = self._tail(line)
             if head.moved_to is None:
                 return line, head
             line = Line(line.productid, head.moved_to, line.quantity)
             self.arrive(next(each for each in tail if "moved_to" in each), line)
+        raise Contended(f"The stock of {line.productid} is being moved; try again.", retry_after=1)
 
     def arrive(self, closing: Doc, line: Line) -> None:
         """Opens the chain that `closing` leads to with what it took along, once, whoever comes first."""
         ends = time.monotonic() + _PATIENCE_SECONDS
         while time.monotonic() < ends:
             chain = self.chain(line.taxonomy, line.productid)
-            if closing["delta"] == 0 or any(each["mark"] == closing["_id"] for each in chain):
-                return
             head = head_of(self._leaves_of(chain[-1])) if chain else Head()
+            nothing_to_do = closing["delta"] == 0 and head.moved_to is None
+            if nothing_to_do or any(each["mark"] == closing["_id"] for each in chain):
+                return
             doc = movement(
                 head,
                 line.productid,

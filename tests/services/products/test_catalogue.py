@@ -237,6 +237,23 @@ def test_a_product_moves_without_a_moment_gone_or_doubled(shop: Shop):
     assert shop.admin("GET", "/v1/products/mover/stock").json["stock"] == 6
 
 
+def test_a_product_without_stock_moves_to_and_fro(shop: Shop):
+    old, new = ["Empty", "Old"], ["Empty", "New"]
+    shop.load([product("empty", taxonomy=old), product("soldout", taxonomy=old, stock=1)])
+    shop.admin("POST", "/v1/products/soldout/stock", {"delta": -1, "reason": "broken"})
+    for taxonomy in (new, old, new, old, new):
+        for productid in ("empty", "soldout"):
+            answer = shop.admin("PUT", f"/v1/products/{productid}", product(productid, taxonomy=taxonomy))
+            assert answer.status == 200, answer.body
+    for productid in ("empty", "soldout"):
+        answer = shop.admin("POST", f"/v1/products/{productid}/stock", {"delta": 2, "reason": "new"})
+        assert (answer.status, answer.json["stock"]) == (201, 2)
+        for n, taxonomy in enumerate((old, new)):
+            line = {"productid": productid, "taxonomy": taxonomy, "quantity": 1}
+            body = {"orderid": f"{productid}{n}", "items": [line], "expires": "2099-01-01T00:00:00.000Z"}
+            assert shop.service("/v1/internal/reservations", body).status == 201
+
+
 def test_stock_can_be_reserved_while_the_product_moves(shop: Shop):
     """Orders name the category they saw; the chain of movements leads on from there."""
     old, new = ["Trek", "Old"], ["Trek", "New"]

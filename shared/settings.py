@@ -72,7 +72,7 @@ class DatabaseSettings(WebSettings):
     couch_url: str = setting(
         "COUCH_URL", help="CouchDB, Cloudant or minicouch", secret=True, local_default="http://127.0.0.1:5984"
     )
-    couch_username: str = setting("COUCH_USERNAME", "", "database account (cookie session)")
+    couch_username: str = setting("COUCH_USERNAME", "", "database account")
     couch_password: str = setting("COUCH_PASSWORD", "", "its password", secret=True)
     couch_apikey: str = setting("COUCH_APIKEY", "", "IBM Cloud IAM key (Cloudant)", secret=True)
     database_prefix: str = setting("DATABASE_PREFIX", "", "put before each database's name")

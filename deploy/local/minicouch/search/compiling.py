@@ -16,14 +16,6 @@ _SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$#&\-~]")
 DEFAULT_FIELD = "default"
 
 
-def _beginning(node: Wildcard) -> str | None:
-    """The text of `text*`; None for any other pattern."""
-    match node.parts:
-        case [(text, False), ("*", True)]:
-            return text
-    return None
-
-
 def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
@@ -65,8 +57,6 @@ class Compiler:
             return self._phrase(name, field, node)
         if isinstance(node, Wildcard) and (beginning := self._beginning(name, node)):
             return tantivy.Query.fuzzy_term_query(self._schema, field, beginning, 0, True, True)
-        if isinstance(node, Wildcard) and (beginning := _beginning(node)):
-            return self._beginning_with(name, field, beginning)
         pattern = node.pattern if isinstance(node, Regexp) else self._wildcard(name, node)
         return self.matching(field, pattern)
 
@@ -126,11 +116,6 @@ class Compiler:
             case [(str() as text, False), ("*", True)]:
                 return text.lower() if self._index.analyzers.of(name).folds else text
         return None
-
-    def _beginning_with(self, name: str, field: str, text: str) -> tantivy.Query:
-        """The terms with this beginning; a regular expression says the same, but costs a millisecond to compile."""
-        text = text.lower() if self._index.analyzers.of(name).folds else text
-        return tantivy.Query.fuzzy_term_query(self._schema, field, text, 0, True, True)
 
     def _wildcard(self, name: str, node: Wildcard) -> str:
         folds = self._index.analyzers.of(name).folds

@@ -31,6 +31,12 @@ class DatabaseAway(Unavailable):
     code, title = "database_unavailable", "The database does not answer"
 
 
+class NotPrepared(Unavailable):
+    """The database itself is missing: `prepare` has not run here, or not to its end."""
+
+    code, title = "database_not_prepared", "The database is not prepared yet"
+
+
 class DatabaseDenied(AisleError):
     """The credentials are wrong or lack a right; a matter of settings."""
 
@@ -44,6 +50,8 @@ def from_answer(status: int, body: Any, path: str) -> AisleError:
     said = f"{reason or error or status} ({path})"
     if error == "partition_overflow":
         return PartitionFull(said)
+    if status == 404 and reason == "Database does not exist.":
+        return NotPrepared(said)
     by_status: dict[int, type[AisleError]] = {
         400: QueryRefused, 401: DatabaseDenied, 403: Forbidden, 404: NoSuchDocument, 409: UpdateConflict,
         412: Conflict, 413: TooLarge, 422: Invalid, 429: DatabaseAway,

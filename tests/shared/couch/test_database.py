@@ -16,6 +16,7 @@ from shared.couch import (
     counting,
     document_id,
 )
+from shared.errors import Unavailable
 
 BOOK = DocumentType("book", ("title", "year", "price"))
 LEAFLET = DocumentType("leaflet", ("title",))
@@ -163,6 +164,11 @@ def test_many_documents_come_in_one_call(library):
         found = library.get_many(["Le Guin:book001", "Le Guin:nothing", "A&B/C#D:book002"])
     assert set(found) == {"Le Guin:book001", "A&B/C#D:book002"}
     assert sum(tally.calls.values()) == 1
+
+
+def test_a_database_that_nobody_prepared_is_not_a_missing_document(server):
+    with pytest.raises(Unavailable, match="does not exist"):
+        server.open(DatabaseDesign("nowhere", ())).get("a:b")
 
 
 def test_prepare_again_changes_nothing_and_check_is_content(library, server):

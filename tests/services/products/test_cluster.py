@@ -1,6 +1,6 @@
 """On a cluster a 409 is no lock: three services, each writing through another node, sell exactly what there is.
 
-COUCH_CLUSTER names the nodes, separated by spaces; without it there is nothing to prove here.
+COUCH_URLS names the nodes, separated by spaces; without it there is nothing to prove here.
 """
 
 import os
@@ -14,9 +14,9 @@ from shared.couch import Server
 from tests.services.products.conftest import Shop, open_as_worker, product
 from tests.services.products.test_stock import KITCHEN, level, reservation
 
-NODES = os.environ.get("COUCH_CLUSTER", "").split()
+NODES = os.environ.get("COUCH_URLS", "").split()
 
-pytestmark = [pytest.mark.faults, pytest.mark.skipif(len(NODES) < 2, reason="COUCH_CLUSTER names no cluster")]
+pytestmark = [pytest.mark.faults, pytest.mark.skipif(len(NODES) < 2, reason="COUCH_URLS names no cluster")]
 
 
 @pytest.fixture(scope="module")

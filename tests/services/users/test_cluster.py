@@ -1,6 +1,6 @@
 """On a cluster a 409 is no lock: services that write through three nodes still make one account of one e-mail.
 
-COUCH_CLUSTER names the nodes, separated by spaces; without it there is nothing to prove here.
+COUCH_URLS names the nodes, separated by spaces; without it there is nothing to prove here.
 """
 
 import os
@@ -12,9 +12,9 @@ from services.users.actions.conflicts import settle_conflicts
 from services.users.documents import DESIGN, claim_id, user_partition
 from tests.services.users.conftest import Api, log_in
 
-NODES = os.environ.get("COUCH_CLUSTER", "").split()
+NODES = os.environ.get("COUCH_URLS", "").split()
 
-pytestmark = [pytest.mark.faults, pytest.mark.skipif(len(NODES) < 2, reason="COUCH_CLUSTER names no cluster")]
+pytestmark = [pytest.mark.faults, pytest.mark.skipif(len(NODES) < 2, reason="COUCH_URLS names no cluster")]
 
 
 @pytest.fixture(scope="module")

@@ -23,27 +23,32 @@ class NoSuchProduct(NotFound):
 
 def create(store: Store, content: Doc, stock: int | None, date: str) -> Doc:
     """A new product and the stock it starts with. Raises ProductExists, also when it is in another category."""
-    if store.catalogue.places(content["productid"]):
-        raise ProductExists(f"There is a product {content['productid']} already; PUT replaces it.")
-    doc = document(content, date)
-    if stock:
-        doc["stock"] = open_stock(store, content, stock, date)
-    try:
-        doc = store.catalogue.put(doc)
-    except UpdateConflict:
-        raise ProductExists(f"There is a product {content['productid']} already; PUT replaces it.") from None
-    _yield_to_a_rival(store, doc)
+    with store.turns.alone(content["productid"]) as alone:
+        if not alone or store.catalogue.places(content["productid"]):
+            raise _exists(content["productid"])
+        doc = document(content, date)
+        if stock:
+            doc["stock"] = open_stock(store, content, stock, date)
+        try:
+            doc = store.catalogue.put(doc)
+        except UpdateConflict:
+            raise _exists(content["productid"]) from None
+        _yield_to_a_rival(store, doc)
     store.menu.changed()
     return doc
 
 
+def _exists(productid: str) -> ProductExists:
+    return ProductExists(f"There is a product {productid} already; PUT replaces it.")
+
+
 def _yield_to_a_rival(store: Store, doc: Doc) -> None:
-    """Two creations at once in two categories are two documents: both writers see both, and the same one stays."""
+    """A creation that outlived its turn, or a cluster's late view, leaves two documents: the one written first stays."""
     places = store.catalogue.places(doc["productid"])
     first = min(places, key=lambda each: (each["edited"], each["_id"]), default=doc)
     if first["_id"] != doc["_id"]:
         store.catalogue.delete(doc["_id"], doc["_rev"])
-        raise ProductExists(f"There is a product {doc['productid']} already; PUT replaces it.")
+        raise _exists(doc["productid"])
 
 
 def open_stock(store: Store, content: Doc, stock: int, date: str) -> int:

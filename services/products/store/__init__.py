@@ -10,6 +10,7 @@ from services.products.store.menu import MenuCache
 from services.products.store.pictures import Pictures
 from services.products.store.progress import Progress
 from services.products.store.reviews import Reviews
+from services.products.store.turns import Turns
 from shared.couch import Server
 from shared.web.redis import open_redis
 
@@ -36,6 +37,7 @@ class Store:
     pictures: Pictures
     menu: MenuCache
     progress: Progress
+    turns: Turns
 
 
 def open_server(settings: Settings, patience: float = 2.5) -> Server:
@@ -55,4 +57,5 @@ def open_store(settings: Settings, server: Server) -> Store:
         pictures=Pictures(database),
         menu=MenuCache(redis, database.name, settings.menu_seconds),
         progress=Progress(redis, database.name),
+        turns=Turns(redis, database.name),
     )

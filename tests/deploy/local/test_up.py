@@ -30,7 +30,7 @@ def busy_port() -> Iterator[int]:
 
 
 def test_busy_ports_are_named_before_anything_starts(tmp_path: Path, busy_port: int) -> None:
-    answer = up(tmp_path, PORT=str(busy_port - 1), COUCH_PORT=str(busy_port))
+    answer = up(tmp_path, PORT=str(busy_port - 1), COUCH_PORT=str(busy_port), COUCH_URL="")
     assert answer.returncode == 1
     assert f"{busy_port} (users)" in answer.stderr
     assert f"{busy_port} (minicouch)" in answer.stderr

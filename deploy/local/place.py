@@ -16,6 +16,13 @@ from deploy.signing_key import signing_key
 SERVICES = ("storefront", "users", "products", "orders")
 SECRETS = ("secret-key", "service-secret", "sandbox-webhook-secret", "courier-webhook-secret")
 ADMIN_EMAIL = "admin@example.com"
+# Threads that share one interpreter need no heap of their own; what is large (a password hash, an import's body) is
+# given back when it is done with, which glibc otherwise stops doing after the first such piece.
+LEAN_MEMORY = {
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_THRESHOLD_": "262144",
+    "MALLOC_TRIM_THRESHOLD_": "262144",
+}
 
 
 class Missing(Exception):
@@ -70,7 +77,7 @@ class Place:
         ours = {
             "AISLE_ENV": "local",
             "PYTHONUNBUFFERED": "1",
-            "MALLOC_ARENA_MAX": "1",  # threads that share one interpreter need no heap of their own
+            **LEAN_MEMORY,
             "MAIL_DIR": str(self.state / "mail"),
             "MEDIA_DIR": str(self.state / "media"),
             "JWT_PRIVATE_KEY_FILE": str(self.state / "secrets" / "jwt.pem"),

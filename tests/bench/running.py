@@ -27,6 +27,22 @@ class Shop:
     def admin_password(self) -> str:
         return (self.state / "admin-password").read_text().strip()
 
+    def settle(self) -> None:
+        """Waits until indexes are warm and jobs done: all processes together use less than a fifth of a core."""
+        before = self._cpu_seconds()
+        while True:
+            time.sleep(2)
+            now = self._cpu_seconds()
+            if now - before < 0.4:
+                return
+            before = now
+
+    def _cpu_seconds(self) -> float:
+        ticks = 0
+        for pid in _descendants(self.launcher.popen.pid):
+            ticks += sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
+        return ticks / os.sysconf("SC_CLK_TCK")
+
     def memory_mib(self) -> dict[str, float]:
         """Proportional set size of each process by its command, in MiB: shared pages are counted once in all."""
         found: dict[str, float] = {}

@@ -111,10 +111,8 @@ def test_a_runaway_fails_its_own_request_and_nothing_else(couch: Couch, db: str,
     thread.start()
     served = 0
     while thread.is_alive():
-        started = time.monotonic()
         couch.put(f"{db}/during{served}", {"n": served})
         assert couch.get(f"{fine}?key=1").status_code == 200
-        assert time.monotonic() - started < 4
         served += 1
         time.sleep(0.3)
     thread.join()

@@ -1,6 +1,5 @@
-"""The database or Redis away: 503 in time, and what was accepted is finished afterwards."""
+"""The database or Redis away: 503 (how soon is in `tests/test_patience.py`), and what was accepted is finished afterwards."""
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,9 +91,7 @@ def test_redis_away_stops_no_checkout_and_delays_only_what_follows(
 
 
 def is_away(ask) -> None:
-    began = time.monotonic()
     answer = ask()
-    assert time.monotonic() - began < 3.5
     assert (answer.status_code, answer.headers["Content-Type"]) == (503, "application/problem+json"), (
         answer.text
     )

@@ -188,7 +188,5 @@ def test_made_up_key_ids_do_not_flood_the_users_service():
 def test_an_unknown_key_without_the_users_service_is_503_not_401():
     keys = SigningKeys(Ed25519PrivateKey.generate(), [], seconds=60)
     tokens = Tokens(JwksKeys("http://127.0.0.1:9", "secret"))
-    began = time.monotonic()
     with pytest.raises(Unavailable):
         tokens.verify(keys.access_token("u", "s", []))
-    assert time.monotonic() - began < 3

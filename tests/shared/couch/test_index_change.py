@@ -7,16 +7,19 @@ import pytest
 
 from shared.couch import DatabaseDesign, Server, View
 
-DOCUMENTS = 20_000
+DOCUMENTS = 4_000
+LONG_MAP = """function (doc) {
+  var spun = 0;
+  for (var i = 0; i < 200000; i++) { spun += i % 7; }
+  if (doc.n && spun) { emit(null, doc.n); }
+}"""
 OLD = View("totals", "how many in all", map="function (doc) { if (doc.n) { emit(null, 1); } }", reduce="_sum")
-NEW = View(
-    "totals", "how much in all", map="function (doc) { if (doc.n) { emit(null, doc.n); } }", reduce="_sum"
-)
+NEW = View("totals", "how much in all", map=LONG_MAP, reduce="_sum")
 DESIGNS = [DatabaseDesign("changing", (view,)) for view in (OLD, NEW)]
 
 
 class Reader(threading.Thread):
-    """Old code, asking its index without a pause; keeps when each read began, how long it took, and what it was told."""
+    """Old code, asking its index without a pause; keeps when each read began and ended, and what it was told."""
 
     def __init__(self, server: Server) -> None:
         super().__init__(daemon=True)
@@ -28,7 +31,7 @@ class Reader(threading.Thread):
         while not self.stop.is_set():
             begun = time.monotonic()
             (row,) = self._database.across_partitions.view(OLD)
-            self.reads.append((begun, time.monotonic() - begun, row["value"]))
+            self.reads.append((begun, time.monotonic(), row["value"]))
             time.sleep(0.005)
 
 
@@ -50,10 +53,9 @@ def test_readers_of_the_old_index_never_wait_for_the_new_one(filled: Server) -> 
     ended = time.monotonic()
     reader.stop.set()
     reader.join(30)
-    during = [(took, told) for start, took, told in reader.reads if begun <= start <= ended]
-    assert len(during) >= 5, "no read came back while the index was built"
-    assert {told for _, told in during} == {DOCUMENTS}
-    assert max(took for took, _ in during) < (ended - begun) / 2, "a read waited for the build"
+    during = [told for start, end, told in reader.reads if begun <= start and end <= ended]
+    assert len(during) >= 5, "reads that began during the build came back only after it"
+    assert set(during) == {DOCUMENTS}
 
 
 def test_new_code_finds_its_index_built(filled: Server) -> None:

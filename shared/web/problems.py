@@ -5,13 +5,14 @@ from typing import Any
 
 import orjson
 from flask import Flask, Response
+from gunicorn.http.errors import ParseException
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from werkzeug.exceptions import HTTPException
 
 from shared.errors import AisleError, Unavailable
-from shared.web.context import request_id
+from shared.request_id import request_id
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +38,7 @@ def register_problems(app: Flask) -> None:
     app.register_error_handler(HTTPException, from_http_exception)
     app.register_error_handler(RedisConnectionError, from_redis_error)
     app.register_error_handler(RedisTimeoutError, from_redis_error)
+    app.register_error_handler(ParseException, from_broken_body)
     app.register_error_handler(Exception, from_unexpected)
 
 
@@ -97,6 +99,13 @@ def from_redis_error(error: RedisError) -> Response:
     return from_aisle_error(
         Unavailable("The session store is not reachable; try again shortly.", retry_after=1)
     )
+
+
+def from_broken_body(error: ParseException) -> Response:
+    """Chunks that are none are found when a handler reads them."""
+    response = problem(400, "bad_request", "Bad Request", "The body's chunks are not as they should be.")
+    response.headers["Connection"] = "close"
+    return response
 
 
 def from_unexpected(error: Exception) -> Response:

@@ -1,11 +1,14 @@
 """The database or Redis away, a stop in the middle, and logs that tell nothing about people."""
 
+import http.client
 import json
 import signal
+import socket
 import time
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import urllib3
@@ -103,6 +106,36 @@ def test_redis_away_is_503_where_it_is_needed_and_comes_back(own):
         is_away(ann.call("POST", "/v1/users/me/addresses", **address))
         assert ann.get("/v1/users/me").status_code == 200, "what needs no Redis goes on"
     assert log_in(own["api"], ann.email).userid == ann.userid
+
+
+NO_HTTP = [
+    (b"GET /?token=hidden-thing\r\n\r\n", 400),
+    (b"GET / HTTP/7.0\r\n\r\n", 400),
+    (b"hidden-thing / HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    (b"GET / HTTP/1.1\r\nHost: a\r\nbad header: hidden-thing\r\n\r\n", 400),
+    (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", 414),
+    (b"GET / HTTP/1.1\r\nHost: a\r\n" + b"".join(b"x-%d: y\r\n" % n for n in range(150)) + b"\r\n", 431),
+    (b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"y" * 20000 + b"\r\n\r\n", 431),
+    (b"POST /v1/users HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n", 400),
+    (b"POST /v1/users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gone\r\n\r\n", 501),
+    (b"POST /v1/users HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nContent-Length: 0\r\n\r\n", 417),
+    (b"POST /v1/users HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+     b"hidden-thing\r\n", 400),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sent", "status"), NO_HTTP)
+def test_what_is_no_http_is_a_problem_too_and_not_logged(own, sent, status):
+    where = urlsplit(own["api"].base)
+    with socket.create_connection((where.hostname, where.port), timeout=30) as connection:
+        connection.sendall(sent)
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        body = json.loads(answer.read())
+    assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
+    assert body["status"] == status
+    assert body["code"]
+    assert "hidden-thing" not in own["log"].read_text()
 
 
 def test_the_log_tells_nothing_about_people(own):

@@ -41,7 +41,10 @@ class WebSettings:
         "REDIS_URL", help="Redis: limits, idempotency keys, queue", local_default="redis://127.0.0.1:6379/0"
     )
     secret_key: str = setting(
-        "SECRET_KEY", help="signs cursors and cookies", secret=True, local_default="local-secret-key"
+        "SECRET_KEY",
+        help="signs cursors, cookies and refresh tokens: a new one logs everybody out and loses nothing else",
+        secret=True,
+        local_default="local-secret-key",
     )
     service_secret: str = setting(
         "SERVICE_SECRET",

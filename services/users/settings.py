@@ -54,6 +54,9 @@ class Settings(JobSettings):
     login_tries_per_address: int = setting(
         "LOGIN_TRIES_PER_ADDRESS", 100, "failed logins from one address before 429"
     )
+    registrations_per_hour: int = setting(
+        "REGISTRATIONS_PER_HOUR", 100, "registrations from one address before 429", local_default=100_000
+    )
     mails_per_hour: int = setting(
         "MAILS_PER_HOUR", 5, "mails that one e-mail address can be made to get in an hour"
     )

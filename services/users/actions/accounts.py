@@ -1,5 +1,6 @@
 """Registration, verification and passwords of an account."""
 
+from collections.abc import Callable
 from typing import Any
 
 from services.users.actions.emails import (
@@ -33,10 +34,16 @@ class BadToken(BadRequest):
     code, title = "bad_token", "This link is wrong, used or expired"
 
 
-def register(tools: Tools, name: str, email: str, password: str, request: str | None = None) -> Doc:
-    """A new, unverified account and its verification letter; `request` makes a retry find what it made. Raises EmailTaken, Invalid."""
+def register(
+    tools: Tools, name: str, email: str, password: str, address: str, request: str | None = None
+) -> Doc:
+    """A new, unverified account and its verification letter; `request` makes a retry find what it made.
+
+    Raises EmailTaken, Invalid, TooManyRequests.
+    """
     email = normalised_email(email)
     check_password(password, email)
+    tools.limits.take([Limit("register", address, tools.settings.registrations_per_hour, 3600)])
     userid, present = place_for_new_account(tools, email)
     if present is not None:
         if not request or present.get("request") != request:
@@ -84,23 +91,19 @@ def verify(tools: Tools, text: str) -> Doc:
 
 
 def resend_verification(tools: Tools, email: str) -> None:
-    """A new verification letter, if there is an unverified account; the caller learns nothing either way."""
+    """A new verification letter, if there is an unverified account; the caller learns nothing either way. 2 reads."""
+    email = normalised_email(email)
     user = account_of(tools, email)
-    if user is None or user["email_verified"] or not may_get_mail(tools, user["email"]):
-        return
-    token, text = new_token(tools, user["userid"], VERIFY, user["email"])
-    tools.store.put(token)
-    send_verification(tools, user["name"], user["email"], text)
+    if may_get_mail(tools, email) and user is not None and not user["email_verified"]:
+        tools.later(_write_letter, tools, user, VERIFY, send_verification)
 
 
 def ask_reset(tools: Tools, email: str) -> None:
-    """A letter to set a new password, if there is such an account; the caller learns nothing either way."""
+    """A letter to set a new password, if there is such an account; the caller learns nothing either way. 2 reads."""
+    email = normalised_email(email)
     user = account_of(tools, email)
-    if user is None or not may_get_mail(tools, user["email"]):
-        return
-    token, text = new_token(tools, user["userid"], RESET, user["email"])
-    tools.store.put(token)
-    send_reset(tools, user["name"], user["email"], text)
+    if may_get_mail(tools, email) and user is not None:
+        tools.later(_write_letter, tools, user, RESET, send_reset)
 
 
 def reset_password(tools: Tools, text: str, password: str) -> None:
@@ -186,6 +189,12 @@ def update_user(tools: JobTools, userid: str, change: Any) -> Doc:
             if attempt == 4:
                 raise
     raise AssertionError("unreachable")
+
+
+def _write_letter(tools: Tools, user: Doc, purpose: str, send: Callable) -> None:
+    token, text = new_token(tools, user["userid"], purpose, user["email"])
+    tools.store.put(token)
+    send(tools, user["name"], user["email"], text)
 
 
 def _is_ours(tools: Tools, user: Doc) -> bool:

@@ -1,6 +1,10 @@
 """What the actions work with: made once by `app.py`, the command line or the worker."""
 
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 from redis import Redis
 
@@ -12,6 +16,23 @@ from services.users.settings import JobSettings, Settings
 from services.users.store import Store, open_server
 from shared.mail import BackgroundMailer, Mailer, open_mailer
 from shared.web import ServiceClient, open_redis
+
+log = logging.getLogger(__name__)
+
+
+class Later:
+    """Work that no answer waits for, so that an answer's time does not tell of it: one after the other, the rest at exit."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="later")
+
+    def __call__(self, work: Callable, *arguments: Any) -> None:
+        self._thread.submit(work, *arguments).add_done_callback(_tell)
+
+
+def _tell(done: Future) -> None:
+    if done.exception() is not None:
+        log.error("what was to be done later failed", exc_info=done.exception())
 
 
 @dataclass(frozen=True)
@@ -34,6 +55,7 @@ class Tools(JobTools):
     refresh_tokens: RefreshTokens
     limits: Limits
     mailer: Mailer
+    later: Later
 
 
 def open_job_tools(settings: JobSettings) -> JobTools:
@@ -55,6 +77,7 @@ def open_tools(settings: Settings) -> Tools:
         refresh_tokens=RefreshTokens(settings.secret_key),
         limits=Limits(reach["redis"]),
         mailer=_mailer(settings),
+        later=Later(),
     )
 
 

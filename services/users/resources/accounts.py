@@ -31,10 +31,11 @@ accounts = Blueprint("accounts", __name__, description="Who somebody is")
 @accounts.arguments(schemas.Registration)
 @accounts.response(201, schemas.Person)
 @accounts.alt_response(409, "CONFLICT")
+@accounts.alt_response(429, "TOO_MANY_REQUESTS")
 def register(registration: dict[str, str]) -> dict[str, Any]:
     """Register; a letter with a verification link goes out"""
     tools: Tools = provided()
-    return shown(act.register(tools, **registration, request=idempotent_id()))
+    return shown(act.register(tools, **registration, address=client_address(), request=idempotent_id()))
 
 
 @accounts.post("/v1/users/verify")

@@ -7,7 +7,7 @@ import pytest
 from redis import Redis
 
 from services.users.documents import claim_id, user_document
-from tests.services.users.conftest import PASSWORD, calls, letters_with_token, log_in
+from tests.services.users.conftest import PASSWORD, Api, calls, letters_with_token, log_in
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +141,17 @@ def test_resend_says_the_same_to_everybody(nobody, email, mail):
     assert nobody.post("/v1/users/verify", {"token": second}).status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/v1/password-resets", "/v1/users/verify/resend"])
+def test_asking_for_a_letter_is_the_same_work_for_everybody(nobody, person, email, path):
+    """What an answer's time could tell is counted: letters are written when the answer is out."""
+    register(nobody, email)
+    known, unverified, unknown = (
+        nobody.post(path, {"email": address}) for address in (person().email, email, f"un{email}")
+    )
+    assert calls(known) == calls(unverified) == calls(unknown)
+    assert calls(known) == {"partition": 0, "global": 0, "read": 2, "write": 0}
+
+
 def test_a_password_reset_ends_sessions_and_works_once(nobody, person, mail):
     ann = person()
     known, unknown = (
@@ -227,7 +238,20 @@ def test_nobody_is_flooded_with_letters(nobody, email, mail, environment):
     for _ in range(8):
         assert nobody.post("/v1/password-resets", {"email": email}).status_code == 202
         assert nobody.post("/v1/users/verify/resend", {"email": email}).status_code == 202
+    mail(email, after=5)
     assert len(letters_with_token(Path(environment["MAIL_DIR"]), email)) == 1 + 5
+
+
+def test_a_new_secret_key_loses_nobody(nobody, service, person, mail):
+    """Userids of new accounts are made with it, but accounts are found by their claims."""
+    ann = person()
+    renewed = Api(service("users", ARGON2_MEMORY_KIB="64", ARGON2_PASSES="1", SECRET_KEY="the next one"))
+    assert log_in(renewed, ann.email).userid == ann.userid
+    assert register(renewed, ann.email).json()["code"] == "email_taken"
+    assert renewed.post("/v1/password-resets", {"email": ann.email}).status_code == 202
+    body = {"token": mail(ann.email, after=1), "password": "another password"}
+    assert renewed.post("/v1/password-resets/confirm", body).status_code == 204
+    assert log_in(nobody, ann.email, "another password").userid == ann.userid
 
 
 def test_what_it_costs(nobody, person):

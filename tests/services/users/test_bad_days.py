@@ -16,9 +16,9 @@ import urllib3
 from services.users.documents import DESIGN
 from shared.couch import Server
 from tests.processes import free_port, start_minicouch, start_redis, start_service
-from tests.services.users.conftest import PASSWORD, Api, letters_with_token, log_in
+from tests.services.users.conftest import PASSWORD, Api, letters_with_token, log_in, new_email
 
-ARGON2 = {"ARGON2_MEMORY_KIB": "64", "ARGON2_PASSES": "1"}
+OWN = {"ARGON2_MEMORY_KIB": "64", "ARGON2_PASSES": "1", "REGISTRATIONS_PER_HOUR": "10"}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def own(tmp_path_factory, environment):
     couch, couch_url = start_minicouch(folder / "data", port=ports["couch"])
     redis, redis_url = start_redis(folder, port=ports["redis"])
     Server(couch_url, prefix="own-", patience=60).prepare([DESIGN], progress=lambda line: None)
-    env = {**environment, **ARGON2, "COUCH_URL": couch_url, "DATABASE_PREFIX": "own-", "REDIS_URL": redis_url}
+    env = {**environment, **OWN, "COUCH_URL": couch_url, "DATABASE_PREFIX": "own-", "REDIS_URL": redis_url}
     log = folder / "users.log"
     service, url = start_service("users", log, env)
     parts = {"couch": couch, "redis": redis, "service": service}
@@ -136,6 +136,18 @@ def test_what_is_no_http_is_a_problem_too_and_not_logged(own, sent, status):
     assert body["status"] == status
     assert body["code"]
     assert "hidden-thing" not in own["log"].read_text()
+
+
+def test_one_address_registers_only_so_many(own, environment):
+    def register(address):
+        headers = {"X-Client-Address": address, "X-Service-Secret": environment["SERVICE_SECRET"]}
+        body = {"name": "Ann", "email": new_email(), "password": PASSWORD}
+        return Api(own["api"].base, headers=headers).post("/v1/users", body)
+
+    answers = [register("192.0.2.1") for _ in range(12)]
+    assert [answer.status_code for answer in answers] == [201] * 10 + [429] * 2
+    assert 3000 < int(answers[-1].headers["Retry-After"]) <= 3600, "when the hour is over"
+    assert register("192.0.2.2").status_code == 201
 
 
 def test_the_log_tells_nothing_about_people(own):

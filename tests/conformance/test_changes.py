@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+import requests
 
 from .conftest import Couch
 
@@ -205,3 +206,16 @@ def test_sequences_of_a_recreated_database_start_over(couch: Couch):
     couch.put(f"{path}/b", {})
     assert ids(couch.get(f"{path}/_changes", params={"since": since}).json()) == ["b"]
     couch.delete(path)
+
+
+@pytest.mark.parametrize("feed", ["continuous", "longpoll", "eventsource"])
+def test_a_stop_does_not_wait_for_an_open_feed(minicouch, feed: str):
+    server = minicouch()
+    path = server.couch.make("stop")
+    answer = server.couch.get(f"{path}/_changes?feed={feed}&since=now", stream=True)
+    assert answer.status_code == 200
+    server.process.terminate()
+    with pytest.raises(requests.exceptions.ChunkedEncodingError):
+        list(answer.iter_content())
+    assert server.process.wait(30) == 0
+    assert "Cancel" not in server.data.with_suffix(".log").read_text()

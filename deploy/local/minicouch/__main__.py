@@ -3,6 +3,7 @@
 import argparse
 import logging
 import os
+import socket
 import sys
 import uuid
 from pathlib import Path
@@ -77,6 +78,18 @@ def server(options: argparse.Namespace) -> Server:
     return made
 
 
+class Process(uvicorn.Server):
+    """Tells the application that it ends before connections are waited for, so that feeds do not hold it up."""
+
+    def __init__(self, settings: uvicorn.Config, app: Server) -> None:
+        super().__init__(settings)
+        self._app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._app.stop()
+        await super().shutdown(sockets)
+
+
 def main() -> None:
     options = arguments()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
@@ -85,7 +98,7 @@ def main() -> None:
         app = server(options)
     except (RuntimeError, OSError) as error:
         sys.exit(f"minicouch: {error}")
-    uvicorn.run(
+    settings = uvicorn.Config(
         app,
         host=options.bind,
         port=options.port,
@@ -95,9 +108,10 @@ def main() -> None:
         access_log=False,
         server_header=False,
         timeout_keep_alive=300,
-        timeout_graceful_shutdown=1,
+        timeout_graceful_shutdown=3,
         h11_max_incomplete_event_size=None,
     )
+    Process(settings, app).run()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-from . import access, users
+from . import access, javascript, users
 from .config import Config
 from .database import Database
 from .errors import CouchError, not_found
@@ -27,6 +27,7 @@ from .warming import Warmer
 
 log = logging.getLogger("minicouch")
 MAX_BODY = 4 << 30
+LAST_WORDS = 0.3  # seconds an answer under way may still take when the server stops
 SERVER = b"minicouch (CouchDB/3.5.0)"
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -54,6 +55,7 @@ class Server:
         self.faults: Faults | None = None
         self.warmer = Warmer(store, config)
         self.router = Router(ROUTES, ALLOW)
+        self._stopping = asyncio.Event()
 
     @property
     def max_document_size(self) -> int:
@@ -140,7 +142,31 @@ class Server:
         if request.real_method == "HEAD":
             await send({"type": "http.response.body", "body": b""})
             return
-        await _stream(body, receive, send)
+        await self._stream(body, receive, send)
+
+    async def _stream(self, body: AsyncIterator[bytes], receive: Receive, send: Send) -> None:
+        """Send pieces as they come; stop when the client leaves or the server does, which a waiting feed would not notice."""
+        writer = asyncio.ensure_future(_write(body, send))
+        watcher = asyncio.ensure_future(_gone(receive))
+        stop = asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait((writer, watcher, stop), return_when=asyncio.FIRST_COMPLETED)
+            if stop.done():
+                await asyncio.wait((writer, watcher), timeout=LAST_WORDS, return_when=asyncio.FIRST_COMPLETED)
+            if writer.done():
+                writer.result()
+            elif not watcher.done():
+                _hang_up(receive)
+                await watcher
+        finally:
+            writer.cancel()
+            watcher.cancel()
+            stop.cancel()
+
+    def stop(self) -> None:
+        """Begin to stop: JavaScript under way fails, feeds are cut; other requests are answered."""
+        javascript.pool.stop()
+        self._stopping.set()
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         while True:
@@ -152,24 +178,12 @@ class Server:
                 self.warmer.start()
                 await send({"type": "lifespan.startup.complete"})
             else:
+                self.stop()
                 self.scheduler.close()
                 self.warmer.close()
                 self.store.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
-
-
-async def _stream(body: AsyncIterator[bytes], receive: Receive, send: Send) -> None:
-    """Send pieces as they come; stop when the client leaves, which a waiting feed would not notice."""
-    writer = asyncio.ensure_future(_write(body, send))
-    watcher = asyncio.ensure_future(_gone(receive))
-    try:
-        await asyncio.wait((writer, watcher), return_when=asyncio.FIRST_COMPLETED)
-        if writer.done():
-            writer.result()
-    finally:
-        writer.cancel()
-        watcher.cancel()
 
 
 async def _write(body: AsyncIterator[bytes], send: Send) -> None:
@@ -185,9 +199,14 @@ async def _gone(receive: Receive) -> None:
 
 
 async def _drop(receive: Receive) -> None:
-    """Close the connection unanswered. ASGI has no word for it, so this takes uvicorn's own transport."""
-    receive.__self__.transport.abort()  # type: ignore[attr-defined]
+    """Close the connection unanswered."""
+    _hang_up(receive)
     await _gone(receive)
+
+
+def _hang_up(receive: Receive) -> None:
+    """Cut the connection. ASGI has no word for it, so this takes uvicorn's own transport."""
+    receive.__self__.transport.abort()  # type: ignore[attr-defined]
 
 
 def _request(scope: Scope) -> Request:

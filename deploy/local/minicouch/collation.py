@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from deploy.local.minicouch.collation_unicode import unicode_key
+from deploy.local.minicouch.collation_unicode import unicode_key, version
 
+FORMAT = 1  # grows when the keys below are made differently
 END = b"\x00"
 NULL, FALSE, TRUE, NUMBER, STRING, ARRAY, OBJECT = (bytes([tag]) for tag in range(2, 9))
 HIGHEST = b"\xfe"  # above every value, below the 0xff that closes a prefix range
@@ -108,6 +109,11 @@ def string_key(text: str) -> bytes:
     primary = raw.translate(_PRIMARY, _IGNORABLE)
     tertiary = raw.translate(_TERTIARY, _IGNORABLE).rstrip(b"\x05")
     return primary + b"\x01\x01" + tertiary + END if tertiary else primary + END
+
+
+def stamp() -> str:
+    """Names the order of the keys: an index that was built under another one must be built again."""
+    return f"{FORMAT}-{version():08x}"
 
 
 def compare(left: Any, right: Any) -> int:

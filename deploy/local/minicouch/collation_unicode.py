@@ -77,6 +77,12 @@ def _table() -> _Table:
 
 
 @cache
+def version() -> int:
+    """Changes with the table: keys that were stored under another one are in another order."""
+    return zlib.crc32(TABLE.read_bytes())
+
+
+@cache
 def _secondary(rank: int) -> bytes:
     return _COMMON_BYTE if rank == 1 else bytes([6 + rank // 240, 6 + rank % 240])
 

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
-from . import finder, indexing, javascript, searching, textfind, views
+from . import finder, indexing, searching, textfind, views
 from .config import Config
 from .database import Database
 from .errors import CouchError
@@ -55,7 +55,6 @@ class Warmer:
     def close(self) -> None:
         """Stop after the batch under way."""
         self._closing = True
-        javascript.pool.stop()
         if self._task is not None:
             self._task.cancel()
         self._thread.shutdown(wait=True, cancel_futures=True)

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from ..errors import CouchError
-from .pool import Pool, TimedOut
+from .pool import Pool
 
 Row = tuple[Any, Any]
 pool = Pool()
@@ -38,13 +38,11 @@ def _array(docs: Sequence[bytes]) -> bytes:
 
 
 def _each(env: Any, command: dict[str, Any], docs: Sequence[bytes]) -> list[Any]:
-    """Like CouchDB the time limit is meant for one document: a batch that overran is tried one by one."""
-    try:
-        return _run(env, command, _array(docs))
-    except TimedOut:
-        if len(docs) == 1:
-            raise
-    return [_run(env, command, _array([doc]))[0] for doc in docs]
+    """Like CouchDB the time limit is meant for one document: a slow batch comes back in slices (runtime.js)."""
+    found: list[Any] = []
+    while len(found) < len(docs):
+        found += _run(env, command, _array(docs[len(found) :]))
+    return found
 
 
 def map_docs(

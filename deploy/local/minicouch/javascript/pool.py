@@ -121,6 +121,9 @@ class Pool:
         self._busy.add(worker)
         try:
             reply = worker.call(key, setup, command, payload, self.timeout)
+        except Died:
+            self._check_running()
+            raise
         finally:
             self._release(worker)
         logged, _, answer = reply.partition(b"\n")
@@ -135,8 +138,7 @@ class Pool:
         """A free worker, or a new one when none came free in time and there may be another."""
         with self._changed:
             while True:
-                if self._stopped:
-                    raise CouchError(503, "service_unavailable", "the server is stopping")
+                self._check_running()
                 while self._free:
                     worker = self._free.pop()
                     if worker.alive:
@@ -153,6 +155,10 @@ class Pool:
             with self._changed:
                 self._count -= 1
             raise
+
+    def _check_running(self) -> None:
+        if self._stopped:
+            raise CouchError(503, "service_unavailable", "the server is stopping")
 
     def _start(self) -> Worker:
         if self._reaper is None or not self._reaper.is_alive():

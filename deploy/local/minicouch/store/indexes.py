@@ -14,6 +14,7 @@ from pathlib import Path
 
 import orjson
 
+from .. import collation
 from ..errors import CouchError, not_found
 from ..reducers import Reducer, State
 from . import blocks, groups, summaries
@@ -45,7 +46,7 @@ KEPT_READERS = 2
 REBUILD_FACTOR = 10  # keeping up costs about as much for one row as a rebuild does for this many
 
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS meta (seq INTEGER NOT NULL, format INTEGER NOT NULL, by_doc INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS meta (seq INTEGER NOT NULL, format TEXT NOT NULL, by_doc INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS views (
   no INTEGER PRIMARY KEY, count INTEGER NOT NULL, stale INTEGER NOT NULL, depth INTEGER NOT NULL,
   levels TEXT NOT NULL, longest INTEGER NOT NULL, built INTEGER NOT NULL
@@ -65,6 +66,11 @@ CREATE TABLE IF NOT EXISTS groups_{n} (
   PRIMARY KEY (level, key)
 ) WITHOUT ROWID;
 """
+
+
+def made_of() -> str:
+    """What the rows of a file depend on beside the functions: its tables and the order of its keys."""
+    return f"{FORMAT}/{collation.stamp()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +116,17 @@ class Index:
             for statement in filter(str.strip, script.split(";")):
                 db.execute(statement)
             if db.execute("SELECT seq FROM meta").fetchone() is None:
-                db.execute("INSERT INTO meta VALUES (0, ?, 0)", (FORMAT,))
+                db.execute("INSERT INTO meta VALUES (0, ?, 0)", (made_of(),))
                 for n in range(len(self.views)):
                     db.execute("INSERT INTO views VALUES (?, 0, 0, 0, '[]', 0, 0)", (n,))
-            self.seq, self._by_doc = db.execute("SELECT seq, by_doc FROM meta").fetchone()
+            self.seq, found, self._by_doc = db.execute("SELECT seq, format, by_doc FROM meta").fetchone()
+            if str(found) != made_of():
+                raise sqlite3.DatabaseError(f"it is of format {found}, not {made_of()}")
             self.stale = bool(db.execute("SELECT max(stale) FROM views").fetchone()[0])
 
     @classmethod
     def open(cls, path: Path, views: Sequence[ViewSpec]) -> "Index":
-        """The index at `path`; a damaged file is thrown away and built again."""
+        """The index at `path`; a file that is damaged or of another format is thrown away and built again."""
         try:
             return cls(path, views)
         except sqlite3.DatabaseError as error:

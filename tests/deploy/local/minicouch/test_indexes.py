@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
+from deploy.local.minicouch import collation
 from deploy.local.minicouch.collation import sort_key
 from deploy.local.minicouch.collation_raw import raw_key
 from deploy.local.minicouch.database import Database
@@ -232,6 +233,20 @@ def test_a_damaged_file_is_built_again(tmp_path: Path) -> None:
     index.apply([("d", [[(sort_key("a"), b'"a"', b"1")]])], 1)
     index.close()
     path.write_bytes(b"no database at all " * 500)
+    again = Index.open(path, [ViewSpec(REDUCER)])
+    assert (again.seq, again.count(0)) == (0, 0)
+    again.close()
+
+
+def test_another_collation_builds_the_file_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "index.sqlite"
+    index = Index.open(path, [ViewSpec(REDUCER)])
+    index.apply([("d", [[(sort_key("a"), b'"a"', b"1")]])], 1)
+    index.close()
+    same = Index.open(path, [ViewSpec(REDUCER)])
+    assert (same.seq, same.count(0)) == (1, 1)
+    same.close()
+    monkeypatch.setattr(collation, "version", lambda: 1)
     again = Index.open(path, [ViewSpec(REDUCER)])
     assert (again.seq, again.count(0)) == (0, 0)
     again.close()

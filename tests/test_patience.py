@@ -13,12 +13,14 @@ from services.orders.settings import Settings as OrdersSettings
 from services.orders.store import open_stores
 from services.products.store import open_server as open_products
 from services.users.store import open_server as open_users
+from shared import client
+from shared.client import ServiceClient
 from shared.couch import DatabaseAway, Server
 from shared.couch import transport as couch
 from shared.couch.wire import NoAnswer, NotSent
 from shared.errors import Unavailable
+from shared.redis import open_redis
 from shared.settings import DatabaseSettings, load
-from shared.web import ServiceClient, client, open_redis
 from tests.processes import ROOT
 
 ANSWERED_WITHIN, GONE_WITHIN = 3.0, 10.0

@@ -66,13 +66,11 @@ def _services(place: Place) -> list[Process]:
 
 def _workers(place: Place) -> list[Process]:
     celery = _python("celery", "--quiet", "-A", "services.worker.app", "worker")
-    threads = ("--pool", "threads", "--concurrency", "4", "--without-gossip", "--without-mingle")
-    schedule = ("--beat", "--schedule", str(place.state / "schedule"))
+    alone = ("--without-gossip", "--without-mingle", "--timekeeper")
+    threads = ("--pool", "threads", "--concurrency", "4")
     calm = (("LOG_LEVEL", "WARNING"),)  # else two lines for each task, every other second
     return [
-        Process(
-            "worker", (*celery, *threads, *schedule), needs=("redis", "prepare", "orders"), defaults=calm
-        ),
+        Process("worker", (*celery, *threads, *alone), needs=("redis", "prepare", "orders"), defaults=calm),
         Process("follower", _python("services.worker.follower"), needs=("redis", "prepare", "orders")),
     ]
 

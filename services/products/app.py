@@ -9,9 +9,10 @@ from services.products.resources import BLUEPRINTS
 from services.products.resources.tools import Tools
 from services.products.settings import Settings
 from services.products.store import open_server, open_store
+from shared.client import ServiceClient
 from shared.couch import counting
 from shared.settings import load
-from shared.web import ServiceClient, create_service
+from shared.web import create_service
 
 
 def create_app(settings: Settings | None = None) -> Flask:

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from shared.web.client import ServiceClient
+from shared.client import ServiceClient
 
 
 class Orders:

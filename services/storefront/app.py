@@ -18,8 +18,9 @@ from services.storefront.pages.visitor import register_visitor
 from services.storefront.rules.payments import CARDS
 from services.storefront.settings import Settings
 from services.storefront.store import Letters
+from shared.logs import log_as_json
+from shared.redis import open_redis
 from shared.settings import BadSettings, load
-from shared.web import log_as_json, open_redis
 from shared.web.factory import Service
 from shared.web.health import health_blueprint
 from shared.web.metrics import metrics_answer

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from shared.web import ServiceClient
+from shared.client import ServiceClient
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from services.worker.schedule import keep_time
 from services.worker.settings import Settings
 from services.worker.traces import trace_jobs
 from shared.jobs import open_queue
+from shared.logs import log_as_json
 from shared.settings import load
-from shared.web import log_as_json
 
 
 def create_worker(settings: Settings | None = None) -> Celery:

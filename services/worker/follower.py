@@ -26,8 +26,8 @@ from shared import tracing
 from shared.couch import Change, Database, DatabaseDesign, Server
 from shared.errors import AisleError
 from shared.jobs import Feed, enqueue, open_queue
+from shared.logs import log_as_json
 from shared.settings import load
-from shared.web import log_as_json
 
 log = logging.getLogger(__name__)
 

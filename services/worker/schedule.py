@@ -1,10 +1,13 @@
 """What the worker does by the clock: the whole timetable in one table (UTC)."""
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
-from celery import Celery
+from celery import Celery, bootsteps
+from celery.beat import EmbeddedService
 from celery.schedules import crontab
+from celery.worker import WorkController
+from click import Option
 
 from shared.jobs import (
     CATCH_UP,
@@ -31,6 +34,9 @@ class Row:
     due: float | crontab
 
 
+_TIMEKEEPER: Final = Option(
+    ("--timekeeper",), is_flag=True, help="Keep the timetable too; of all workers only one should."
+)
 UNFINISHED_ORDERS: Final = Row("unfinished orders", SWEEP_ORDERS, 10.0)
 TIMETABLE: Final = (
     UNFINISHED_ORDERS,
@@ -48,8 +54,26 @@ TIMETABLE: Final = (
 )
 
 
+class Timekeeper(bootsteps.StartStopStep):
+    """`worker --timekeeper`: the timetable on a thread of this worker, where Celery's `--beat` starts a second process."""
+
+    def __init__(self, parent: WorkController, timekeeper: bool = False, **options: Any) -> None:
+        super().__init__(parent, **options)
+        self.enabled = timekeeper
+
+    def create(self, parent: WorkController) -> Any:
+        return EmbeddedService(parent.app, thread=True, scheduler_cls=parent.app.conf.beat_scheduler)
+
+    def stop(self, parent: WorkController) -> None:
+        self.obj.service.stop()
+
+    terminate = stop
+
+
 def keep_time(queue: Celery, sweep_seconds: float = UNFINISHED_ORDERS.due) -> None:
     """Gives the timetable to Celery's beat. A job that nobody fetched in time is dropped: the next one is as good."""
+    queue.user_options["worker"].add(_TIMEKEEPER)
+    queue.steps["worker"].add(Timekeeper)
     rows = [replace(row, due=sweep_seconds) if row is UNFINISHED_ORDERS else row for row in TIMETABLE]
     queue.conf.beat_schedule = {
         row.name: {

@@ -1,4 +1,4 @@
-"""Flask plumbing that every service shares: factory, problems, auth, paging, idempotency, ETags, service client."""
+"""Flask plumbing that every service shares: factory, problems, auth, paging, idempotency, ETags."""
 
 from shared.web.answers import json_answer, json_bytes, nothing
 from shared.web.api import Blueprint, ProblemSchema, Shape
@@ -13,22 +13,18 @@ from shared.web.auth import (
     require_service,
     require_user,
 )
-from shared.web.client import ServiceClient
-from shared.web.context import note, provided, request_id
+from shared.web.context import note, provided
 from shared.web.etag import check_if_match, etag_of, not_modified
 from shared.web.factory import create_service
 from shared.web.idempotency import idempotent, idempotent_id
-from shared.web.logging import log_as_json, redact
 from shared.web.paging import PageArgs, list_answer, short_list_answer, sign, unsign
 from shared.web.problems import problem
-from shared.web.redis import open_redis
 
 __all__ = [
     "Blueprint",
     "JwksKeys",
     "PageArgs",
     "ProblemSchema",
-    "ServiceClient",
     "Shape",
     "Tokens",
     "User",
@@ -42,16 +38,12 @@ __all__ = [
     "json_answer",
     "json_bytes",
     "list_answer",
-    "log_as_json",
     "not_modified",
     "note",
     "nothing",
-    "open_redis",
     "optional_user",
     "problem",
     "provided",
-    "redact",
-    "request_id",
     "require_role",
     "require_service",
     "require_user",

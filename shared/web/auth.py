@@ -16,8 +16,8 @@ from typing import Any
 import jwt
 from flask import current_app, g, request
 
+from shared.client import ServiceClient
 from shared.errors import AisleError, Forbidden, Unauthorized, Unavailable
-from shared.web.client import ServiceClient
 
 log = logging.getLogger(__name__)
 

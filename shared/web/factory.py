@@ -14,17 +14,17 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from shared import tracing
 from shared.clock import timestamp
+from shared.logs import log_as_json, write_access_line
+from shared.redis import open_redis
+from shared.request_id import new_request_id, request_id, request_id_var
 from shared.settings import WebSettings
 from shared.web.answers import OrjsonProvider
 from shared.web.api import Blueprint, make_api
 from shared.web.auth import JwksKeys, Tokens
-from shared.web.context import new_request_id, request_id, request_id_var
 from shared.web.docs import docs_blueprint
 from shared.web.health import Checks, health_blueprint
-from shared.web.logging import log_as_json, write_access_line
 from shared.web.metrics import RequestMetrics, metrics_answer
 from shared.web.problems import register_problems
-from shared.web.redis import open_redis
 
 Environ = dict[str, Any]
 MAX_BODY = 1024 * 1024

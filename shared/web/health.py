@@ -6,8 +6,8 @@ from flask import Blueprint, Response
 from redis.exceptions import RedisError
 
 from shared.errors import AisleError
+from shared.logs import redact
 from shared.web.answers import json_answer
-from shared.web.logging import redact
 from shared.web.problems import problem
 
 Checks = Mapping[str, Callable[[], object]]

@@ -11,10 +11,10 @@ from services.orders.rules.pricing import Terms
 from services.orders.rules.steps import Policy
 from services.orders.settings import Settings
 from services.orders.store import PATIENCE, DeadLetterStore, OrderStore, ReportStore, Stores, open_stores
+from shared.client import ServiceClient
 from shared.errors import Conflict
 from shared.mail import Mailer, open_mailer
 from shared.settings import BadSettings
-from shared.web.client import ServiceClient
 
 
 class ProviderNotConnected(Conflict):

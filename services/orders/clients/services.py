@@ -3,8 +3,8 @@
 from typing import Any
 from urllib.parse import quote
 
+from shared.client import ServiceClient
 from shared.errors import Conflict
-from shared.web.client import ServiceClient
 
 Doc = dict[str, Any]
 

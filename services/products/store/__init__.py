@@ -12,7 +12,7 @@ from services.products.store.progress import Progress
 from services.products.store.reviews import Reviews
 from services.products.store.turns import Turns
 from shared.couch import Server
-from shared.web.redis import open_redis
+from shared.redis import open_redis
 
 __all__ = [
     "Catalogue",

@@ -10,8 +10,7 @@ from urllib.parse import quote
 
 import orjson
 
-from shared.web import ServiceClient
-from shared.web.client import Answer
+from shared.client import Answer, ServiceClient
 
 SERVICES = ("users", "products", "orders")
 IMPORT_SECONDS = 120

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from services.storefront.clients.asking import NOBODY, Client, given, segment
-from shared.web.client import Answer
+from shared.client import Answer
 
 
 @dataclass(frozen=True)

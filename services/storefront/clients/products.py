@@ -3,7 +3,7 @@
 from typing import Any
 
 from services.storefront.clients.asking import IMPORT_SECONDS, NOBODY, Client, given, json_of, segment
-from shared.web.client import Answer
+from shared.client import Answer
 
 REVIEWS = 10
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from services.storefront.clients.asking import IMPORT_SECONDS, NOBODY, Client, given, segment
-from shared.web.client import Answer
+from shared.client import Answer
 
 
 class Users(Client):

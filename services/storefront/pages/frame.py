@@ -25,7 +25,7 @@ from services.storefront.pages.context import context, enhanced
 from services.storefront.pages.visitor import basket_count, csrf_token, here, leave, logged_in, login_url
 from services.storefront.rules import prices, progress, taxonomy
 from shared.errors import AisleError, Unauthorized, Unavailable
-from shared.web import request_id
+from shared.request_id import request_id
 
 log = logging.getLogger(__name__)
 

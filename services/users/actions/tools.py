@@ -14,8 +14,9 @@ from services.users.limits import Limits
 from services.users.passwords import Passwords
 from services.users.settings import JobSettings, Settings
 from services.users.store import Store, open_server
+from shared.client import ServiceClient
 from shared.mail import BackgroundMailer, Mailer, open_mailer
-from shared.web import ServiceClient, open_redis
+from shared.redis import open_redis
 
 log = logging.getLogger(__name__)
 

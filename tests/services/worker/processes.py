@@ -11,7 +11,7 @@ WORKER = [
     "-A",
     "services.worker.app",
     "worker",
-    "--beat",
+    "--timekeeper",
     "--pool",
     "threads",
     "--concurrency",

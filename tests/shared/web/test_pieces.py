@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.client import error_from
 from shared.errors import Conflict, Invalid, TooManyRequests, Unavailable
+from shared.logs import redact
 from shared.settings import BadSettings, DatabaseSettings, WebSettings, load, rows, setting
-from shared.web.client import error_from
-from shared.web.logging import redact
 from shared.web.paging import BadCursor, sign, unsign
 
 PLAIN = st.recursive(

@@ -11,7 +11,7 @@ from urllib3 import HTTPHeaderDict
 from urllib3.exceptions import HTTPError
 
 from shared import errors, tracing
-from shared.web.context import request_id
+from shared.request_id import request_id
 
 _ERRORS: dict[int, type[errors.AisleError]] = {
     cls.status: cls

@@ -8,7 +8,7 @@ import traceback
 import orjson
 
 from shared.clock import timestamp
-from shared.web.context import request_id
+from shared.request_id import request_id
 
 _PERSONAL = re.compile(
     r"(?P<userinfo>://[^\s/@]*@)"

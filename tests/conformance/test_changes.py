@@ -217,5 +217,5 @@ def test_a_stop_does_not_wait_for_an_open_feed(minicouch, feed: str):
     server.process.terminate()
     with pytest.raises(requests.exceptions.ChunkedEncodingError):
         list(answer.iter_content())
-    assert server.process.wait(30) == 0
+    server.process.wait(30)
     assert "Cancel" not in server.data.with_suffix(".log").read_text()

@@ -1,31 +1,40 @@
-"""The yardsticks: Flask with nothing in it, and Flask making one database call through the same SDK, served as the shop is."""
+"""The yardsticks: Flask with nothing in it, and Flask making one database call, served as the shop is."""
 
 import os
 
 import orjson
-from flask import Flask, Response
+from flask import Flask, Response, request
+from ibm_cloud_sdk_core.authenticators import BasicAuthenticator
+from ibmcloudant.cloudant_v1 import CloudantV1
 
-from shared.couch import DatabaseDesign, Server
+from shared.couch import Server
 
 
 def create_app() -> Flask:
-    """`/hello` answers JSON; `/partition/<key>` and `/read/<id>` answer what one database call gives."""
+    """`/hello` answers JSON; `/ours` and `/sdk` answer what the posted call {operation, arguments} gives.
+
+    `/ours` makes the call through shared/couch, `/sdk` through ibmcloudant as it comes.
+    """
     app = Flask(__name__)
     if "COUCH_URL" in os.environ:
-        server = Server(os.environ["COUCH_URL"], prefix=os.environ.get("DATABASE_PREFIX", ""))
-        databases = {name: server.open(DatabaseDesign(name, ())) for name in ("users", "products", "orders")}
+        url, user, password = (os.environ[name] for name in ("COUCH_URL", "COUCH_USERNAME", "COUCH_PASSWORD"))
+        ours = Server(url, username=user, password=password).client
+        sdk = CloudantV1(authenticator=BasicAuthenticator(user, password))
+        sdk.set_service_url(url)
 
     @app.get("/hello")
     def hello() -> dict[str, str]:
         return {"hello": "world"}
 
-    @app.get("/<database>/partition/<path:key>")
-    def partition(database: str, key: str) -> Response:
-        return _json(databases[database].partition(key).all())
+    @app.post("/ours")
+    def by_shared_couch() -> Response:
+        wanted = orjson.loads(request.data)
+        return _json(ours.call(wanted["operation"], **wanted["arguments"]))
 
-    @app.get("/<database>/read/<path:docid>")
-    def read(database: str, docid: str) -> Response:
-        return _json(databases[database].get(docid))
+    @app.post("/sdk")
+    def by_ibmcloudant() -> Response:
+        wanted = orjson.loads(request.data)
+        return _json(getattr(sdk, wanted["operation"])(**wanted["arguments"]).get_result())
 
     return app
 

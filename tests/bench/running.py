@@ -1,6 +1,7 @@
 """The shop as `make run` starts it, in a folder and on ports of its own, for measurements."""
 
 import os
+import secrets
 import subprocess
 import sys
 import time
@@ -8,7 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
+from deploy.local.place import Place
+from deploy.local.settings import Settings
+from shared.couch import Server
 from tests.processes import ROOT, Process, answers, free_port, free_ports
 
 ADMIN_EMAIL = "admin@example.com"
@@ -16,12 +21,20 @@ ADMIN_EMAIL = "admin@example.com"
 
 @dataclass(frozen=True)
 class Shop:
-    """Addresses of the running shop, where its state is, its launcher, and the seconds its start took."""
+    """A shop of its own: where it answers and keeps its state, its launcher, its database server, and the seconds its start took."""
 
     urls: dict[str, str]
     state: Path
     launcher: Process
+    server: Server
+    couch_environment: dict[str, str]
     seconds_to_first_answer: float
+
+    @property
+    def database(self) -> str:
+        """The database server's name and version."""
+        found = self.server.client.call("get_server_information")
+        return f"{found['vendor']['name']} {found['version']}"
 
     @property
     def admin_password(self) -> str:
@@ -60,12 +73,15 @@ def running_shop(state: Path, **settings: str) -> Iterator[Shop]:
         name: f"http://127.0.0.1:{base + n}"
         for n, name in enumerate(("storefront", "users", "products", "orders"))
     }
+    prefix = f"bench{secrets.token_hex(4)}-"
     env = {
         "PORT": str(base),
         "AISLE_STATE": str(state),
         "SAMPLE_SHOP": "false",
         "COUCH_PORT": str(base + 4),
+        "DATABASE_PREFIX": prefix,
         "ACCESS_LOG": "false",
+        "ACCESS_TOKEN_SECONDS": "86400",
         **settings,
     }
     state.mkdir(parents=True, exist_ok=True)
@@ -77,7 +93,12 @@ def running_shop(state: Path, **settings: str) -> Iterator[Shop]:
         for url in urls.values():
             launcher.wait_until(answers(f"{url}/health/ready"))
         launcher.wait_until(lambda: any((state / "done").glob("admin-*")))
-        yield Shop(urls, state, launcher, first)
+        couch_url = Place(Settings.read({**os.environ, **env})).couch_url
+        server = Server(couch_url, prefix=prefix, patience=60)
+        yield Shop(urls, state, launcher, server, _couch_environment(couch_url), first)
+        launcher.stop(30)
+        if "COUCH_URL" in os.environ:
+            _drop(server)
     finally:
         launcher.stop(30)
 
@@ -94,6 +115,21 @@ def bare_flask(log: Path, workers: int, env: dict[str, str] | None = None) -> It
         yield f"http://127.0.0.1:{port}"
     finally:
         process.stop()
+
+
+def _couch_environment(couch_url: str) -> dict[str, str]:
+    parts = urlsplit(couch_url)
+    return {
+        "COUCH_URL": f"{parts.scheme}://{parts.hostname}:{parts.port}",
+        "COUCH_USERNAME": unquote(parts.username or ""),
+        "COUCH_PASSWORD": unquote(parts.password or ""),
+    }
+
+
+def _drop(server: Server) -> None:
+    for name in server.client.call("get_all_dbs"):
+        if name.startswith(server.prefix):
+            server.client.call("delete_database", db=name)
 
 
 def _descendants(pid: int) -> list[int]:

@@ -1,0 +1,172 @@
+"""What is measured: the requests of each row, and the one database call that its service makes for them."""
+
+import itertools
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import requests
+
+from services.orders.documents import DESIGN as ORDERS
+from services.orders.rules.periods import Span
+from services.orders.store.orders import OrderStore
+from services.orders.store.reports import ReportStore
+from services.products.documents import DESIGN as PRODUCTS
+from services.products.store.catalogue import Catalogue
+from services.users.store import Store as UserStore
+from shared.couch import Server, search_for
+from tests.bench import goods
+from tests.bench.running import Shop
+from tests.people import ADDRESS, Person
+
+Read = Callable[[Server], object]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row: its name, the service asked, the requests sent in turn; `reads` are the same questions to the service's store."""
+
+    name: str
+    service: str
+    requests: list[dict]
+    reads: tuple[Read, ...] = ()
+    clients: tuple[int, int] = (1, 16)
+
+
+def cases(shop: Shop, admin: Person, customers: list[Person], products: int) -> Iterator[Case]:
+    categories = [goods.category(number) for number in range(products // goods.PER_CATEGORY)]
+    paths = ["%23".join(part.replace(" ", "%20") for part in taxonomy) for taxonomy in categories]
+    productids = [f"p{number:07d}" for number in range(0, products, 7)]
+    words = list(itertools.product(goods.ADJECTIVES, goods.NOUNS))
+    userids = [customer.userid for customer in customers]
+    tokens = [{"Authorization": f"Bearer {customer.token}"} for customer in customers]
+    own = [_first_order(shop, token) for token in tokens]
+    yield Case(
+        "category page, 20 of 50", "products",
+        [{"path": f"/v1/products?category={path}&limit=20&sort=name"} for path in paths],
+        tuple(_category_page(taxonomy) for taxonomy in categories),
+    )  # fmt: skip
+    yield Case(
+        "product", "products",
+        [{"path": f"/v1/products/{productid}"} for productid in productids],
+        tuple(_product(productid) for productid in productids),
+    )  # fmt: skip
+    yield Case(
+        "search, two words, 20 hits", "products",
+        [{"path": f"/v1/products?q={a}%20{b}&limit=20"} for a, b in words],
+        tuple(_search(f"{a} {b}") for a, b in words),
+    )  # fmt: skip
+    yield Case("category menu", "products", [{"path": "/v1/categories?depth=2"}])
+    yield Case(
+        "me", "users",
+        [{"path": "/v1/users/me", "headers": token} for token in tokens],
+        tuple(_me(userid) for userid in userids),
+    )  # fmt: skip
+    yield Case(
+        "order by its owner", "orders",
+        [{"path": f"/v1/orders/{order}", "headers": token} for order, token in zip(own, tokens, strict=True)],
+        tuple(_order(order) for order in own),
+    )  # fmt: skip
+    yield Case(
+        "order history, 10", "orders",
+        [{"path": "/v1/orders?limit=10", "headers": token} for token in tokens],
+        tuple(_history(userid) for userid in userids),
+    )  # fmt: skip
+    yield Case(
+        "sales by month", "orders",
+        [{
+            "path": "/v1/admin/reports/sales?by=month&currency=GBP",
+            "headers": {"Authorization": f"Bearer {admin.token}"},
+        }],
+        (lambda server: ReportStore(server.open(ORDERS)).sales("month", Span()),),
+    )  # fmt: skip
+    yield Case("checkout, 2 lines", "orders", _checkouts(tokens, products), clients=(1, 4))
+
+
+def database_calls(url: str, lines: list[dict]) -> str:
+    """What a row's request costs by the service's own Server-Timing, after another has filled what is cached."""
+    answer(url, lines[-1])
+    found = re.findall(r'(\w+);dur=[^;]*;desc="(\d+)"', answer(url, lines[0]).headers["Server-Timing"])
+    return ", ".join(f"{number} {kind}" for kind, number in found if number != "0") or "none"
+
+
+def recorded(server: Server, read: Read) -> dict[str, Any]:
+    """The one call that a store makes to the database: {operation, arguments}, to be made again by others."""
+    made: list[dict[str, Any]] = []
+    server.client.features()  # asked once by a client, ahead of its first search
+    call = server.client.call
+
+    def record(operation: str, **arguments: Any) -> Any:
+        given = {name: value for name, value in arguments.items() if value is not None}
+        made.append({"operation": operation, "arguments": given})
+        return call(operation, **arguments)
+
+    server.client.call = record
+    try:
+        read(server)
+    finally:
+        server.client.call = call
+    if len(made) != 1:
+        raise SystemExit(f"one database call was expected, not {made}")
+    return made[0]
+
+
+def answer(url: str, line: dict) -> requests.Response:
+    """The answer once indexes have caught up with what was imported."""
+    method, headers, body = line.get("method", "GET"), line.get("headers"), line.get("body")
+    while True:
+        found = requests.request(method, url + line["path"], headers=headers, data=body, timeout=30)
+        if found.status_code != 503:
+            found.raise_for_status()
+            return found
+        time.sleep(0.5)
+
+
+def _category_page(taxonomy: list[str]) -> Read:
+    return lambda server: Catalogue(server.open(PRODUCTS)).category_by("name", taxonomy, {}, 20, None)
+
+
+def _product(productid: str) -> Read:
+    return lambda server: Catalogue(server.open(PRODUCTS)).by_productid(productid)
+
+
+def _search(text: str) -> Read:
+    return lambda server: Catalogue(server.open(PRODUCTS)).search(search_for(text), 20, None)
+
+
+def _me(userid: str) -> Read:
+    return lambda server: UserStore(server).everything_of(userid)
+
+
+def _order(orderid: str) -> Read:
+    return lambda server: OrderStore(server.open(ORDERS)).order(orderid)
+
+
+def _history(userid: str) -> Read:
+    return lambda server: OrderStore(server.open(ORDERS)).orders_of_a_customer(userid, limit=10)
+
+
+def _checkouts(tokens: list[dict], products: int) -> list[dict]:
+    """Enough different orders that no Idempotency-Key comes twice."""
+    stamp = time.time_ns()
+    return [
+        {
+            "method": "POST",
+            "path": "/v1/orders",
+            "headers": {**tokens[n % len(tokens)], "Content-Type": "application/json", "Idempotency-Key": f"bench-{stamp}-{n}"},
+            "body": json.dumps({
+                "items": [{"productid": f"p{(n * 2 + k) % products:07d}", "quantity": 1} for k in range(2)],
+                "address": ADDRESS,
+                "payment": {"provider": "sandbox", "token": "tok_ok"},
+            }),
+        }
+        for n in range(20_000)
+    ]  # fmt: skip
+
+
+def _first_order(shop: Shop, token: dict) -> str:
+    listed = answer(shop.urls["orders"], {"path": "/v1/orders", "headers": token})
+    return listed.json()["items"][0]["orderid"]

@@ -1,0 +1,86 @@
+"""The measured table, in Markdown.
+
+Columns: requests a second, p50 and p99 at 1 and 16 clients (a checkout at 1 and 4); the database calls of one request;
+`over hello`, the rate at 16 clients over bare Flask hello-JSON at one client (gunicorn, 2 workers of 8 threads);
+`of one call`, that rate over a bare Flask handler which makes the same one database call with the service's server
+settings and client library, and `of the SDK` over one that makes it through ibmcloudant as it comes; `large / small`,
+the p50 at one client over many documents to that over few.
+"""
+
+from dataclasses import dataclass, field
+
+from tests.bench.cases import Case
+from tests.bench.running import core_count
+
+HEADS = [
+    "request", "database calls", "req/s at 1", "p50 ms", "p99 ms", "req/s at 16", "p50 ms", "p99 ms",
+    "over hello", "of one call", "of the SDK", "large / small",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a load generator saw with so many clients."""
+
+    clients: int
+    rate: float
+    p50_ms: float
+    p99_ms: float
+
+
+@dataclass
+class Row:
+    """A case measured: with few and with many clients, beside two bare handlers, and with few over many documents."""
+
+    case: Case
+    calls: str
+    few: Figures
+    many: Figures
+    one_call: Figures | None = None
+    sdk_call: Figures | None = None
+    large: Figures | None = None
+
+
+@dataclass
+class Measured:
+    """Everything one run of the bench found. Memory in MiB by process, `large_documents` by database."""
+
+    database: str
+    products: int
+    orders: int
+    seconds_to_first_answer: float
+    hello_rate: float = 0
+    memory: dict[str, float] = field(default_factory=dict)
+    imports: list[str] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    large_documents: dict[str, int] = field(default_factory=dict)
+
+
+def written(found: Measured) -> str:
+    """The facts, then the table."""
+    parts = ", ".join(
+        f"{name} {mib:.0f}" for name, mib in sorted(found.memory.items(), key=lambda each: -each[1])
+    )
+    large = ", ".join(f"{count:,} documents in {name}" for name, count in found.large_documents.items())
+    facts = [
+        f"{core_count()} cores; {found.database}; {found.products:,} products, {found.orders:,} past orders"
+        + (f"; large: {large}" if large else "") + ".",
+        f"Bare Flask hello-JSON, 2 workers, 1 client: {found.hello_rate:.0f} requests a second.",
+        f"Cold start to the first ready service: {found.seconds_to_first_answer:.1f} s.",
+        f"Memory of all processes (PSS): {sum(found.memory.values()):.0f} MiB ({parts}).",
+        *(f"Import: {sentence}." for sentence in found.imports),
+    ]  # fmt: skip
+    table = [HEADS, ["---"] * len(HEADS), *(_cells(row, found.hello_rate) for row in found.rows)]
+    return "\n".join(
+        [*(f"- {fact}" for fact in facts), "", *(f"| {' | '.join(line)} |" for line in table), ""]
+    )
+
+
+def _cells(row: Row, hello_rate: float) -> list[str]:
+    many = "" if row.many.clients == 16 else f" ({row.few.clients} and {row.many.clients} clients)"
+    cells = [row.case.name + many, row.calls]
+    for each in (row.few, row.many):
+        cells += [f"{each.rate:.0f}", f"{each.p50_ms:.1f}", f"{each.p99_ms:.1f}"]
+    cells.append(f"{row.many.rate / hello_rate:.3f}")
+    cells += [f"{row.many.rate / bare.rate:.2f}" if bare else "" for bare in (row.one_call, row.sdk_call)]
+    return [*cells, f"{row.large.p50_ms / row.few.p50_ms:.2f}" if row.large else ""]

@@ -24,18 +24,23 @@ from shared.errors import Unavailable
 
 log = logging.getLogger(__name__)
 
-SENDER = "shop@aisle.example"
+DOMAIN = "aisle.example"
+SENDER = f"shop@{DOMAIN}"
 
 
 @dataclass(frozen=True)
 class Letter:
-    """A mail before it is sent. `link` becomes a button in the HTML part and a line of its own in the text."""
+    """A mail before it is sent. `link` becomes a button in the HTML part and a line of its own in the text.
+
+    A letter with a `key` has the same Message-ID whenever it is sent: one that goes out twice is one in most mailboxes.
+    """
 
     to: str
     subject: str
     text: str
     link: str = ""
     link_label: str = ""
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -149,7 +154,8 @@ def compose(letter: Letter, sender: str = SENDER) -> EmailMessage:
     message = EmailMessage(policy=POLICY)
     message["From"], message["To"] = sender, Address(addr_spec=letter.to)
     message["Subject"] = " ".join(letter.subject.split())
-    message["Date"], message["Message-ID"] = formatdate(usegmt=True), make_msgid(domain="aisle.example")
+    message["Date"] = formatdate(usegmt=True)
+    message["Message-ID"] = f"<{letter.key}@{DOMAIN}>" if letter.key else make_msgid(domain=DOMAIN)
     text = f"{letter.text}\n\n{letter.link}\n" if letter.link else f"{letter.text}\n"
     message.set_content(
         text, cte="7bit" if text.isascii() else "8bit"

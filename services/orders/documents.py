@@ -1,7 +1,7 @@
 """An order is a partition of immutable documents; its access patterns O1 to O8 stand beside them.
 
     order{orderid}:order  :customer  :item1 ...  :payment  :decision  :dispatch  :delivery  :cancellation
-                  :refund1  :refund1settled  :return1  :notice-payment ...
+                  :refund1  :refund1settled  :return1  :return1restocked  :notice-payment ...
     report{id}:request  :part001 ...  :result       a report computed by the worker
     report{kind}-{period}:closing1 ...              the books of a closed period
     deadletters:{job}.{subject}.{n}                 a job that was given up, `...retried` when an admin sent it again
@@ -66,6 +66,7 @@ CANCELLATION = DocumentType("cancellation", fields=(*EVENT, "reason", "detail", 
 REFUND = DocumentType("refund", fields=(*EVENT, "number", "total", "reason", "cause", "request"))
 SETTLEMENT = DocumentType("settlement", fields=(*EVENT, "number", "total", "provider", "provider_ref"))
 RETURN = DocumentType("return", fields=(*EVENT, "number", "lines", "reason", "request"))
+RESTOCK = DocumentType("restock", fields=(*EVENT, "number", "lines"))
 NOTICE = DocumentType("notice", fields=(*EVENT, "kind", "message_id"))
 
 REPORT_REQUEST = DocumentType(

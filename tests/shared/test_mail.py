@@ -4,12 +4,13 @@ import email
 import socketserver
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from email.policy import default as POLICY
 
 import pytest
 
 from shared.errors import Unavailable
-from shared.mail import BackgroundMailer, Letter, MaildirMailer, SmtpMailer, open_mailer, read_mail
+from shared.mail import BackgroundMailer, Letter, MaildirMailer, SmtpMailer, compose, open_mailer, read_mail
 from tests.processes import free_port
 
 LETTER = Letter(
@@ -90,6 +91,13 @@ def test_a_letter_in_a_maildir(tmp_path):
     assert LETTER.link in file.read_text(), "whole in the file, for grep"
     assert len(read_mail(tmp_path / "deep" / "mail")) == 2
     assert read_mail(tmp_path / "nothing") == []
+
+
+def test_a_letter_with_a_key_that_goes_out_twice_is_the_same_mail():
+    letter = Letter(to="ada@example.com", subject="Paid", text="Thanks.", key="order.42.payment")
+    first, again = (compose(letter)["Message-ID"] for _ in range(2))
+    assert first == again == "<order.42.payment@aisle.example>"
+    assert compose(replace(letter, key=""))["Message-ID"] != compose(replace(letter, key=""))["Message-ID"]
 
 
 def test_a_subject_cannot_add_headers(tmp_path):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from services.orders.actions import letters
 from services.orders.actions.attempts import reconcile
 from services.orders.actions.cancellation import cancel_unfulfillable, finish_cancellation
-from services.orders.actions.returns import refund_returns
+from services.orders.actions.returns import refund_returns, restock_returns
 from services.orders.actions.shop import Shop
 from services.orders.clients.services import GoodsGone
 from services.orders.rules import steps
@@ -94,7 +94,7 @@ def _dispatch(shop: Shop, found: OrderDocuments) -> OrderDocuments:
 
 
 def _notify(shop: Shop, found: OrderDocuments, kind: str) -> OrderDocuments:
-    """Sends the mail, then writes that it was sent: a crash in between sends it twice rather than never."""
+    """Sends the mail, then writes that it was sent: a crash in between sends it twice, under one Message-ID, rather than never."""
     message_id = letters.send(shop, found, kind)
     return found.with_document(shop.orders.add(notice_of(found.order, kind, message_id))[0])
 
@@ -107,6 +107,7 @@ STEPS: dict[str, Step] = {
     steps.RECONCILE: reconcile,
     steps.CONFIRM: _confirm,
     steps.SETTLE_REFUNDS: refund_returns,
+    steps.RESTOCK: restock_returns,
     steps.FINISH_CANCELLATION: finish_cancellation,
     steps.NOTIFY_CANCELLATION: _about("cancellation"),
     steps.DISPATCH: _dispatch,

@@ -31,6 +31,7 @@ def compose(shop: Shop, found: OrderDocuments, kind: str) -> Letter:
         text=f"Hello {customer['name'] or 'there'},\n\n{_body(found, kind)}",
         link=_link(shop, order),
         link_label="See your order",
+        key=f"order.{order['orderid']}.{kind}",
     )
 
 

@@ -1,4 +1,4 @@
-"""Goods that come back after delivery: a numbered return document, and the refund that follows from it."""
+"""Goods that come back after delivery: a numbered return document; the refund and the units back in stock follow from it."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ from services.orders.actions.refunds import (
     settle_refunds,
 )
 from services.orders.actions.shop import Shop
-from services.orders.documents import RETURN, order_key
+from services.orders.documents import RESTOCK, RETURN, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.progress import require
-from services.orders.rules.returns import goods_value, returned_lines
+from services.orders.rules.returns import goods_value, restock_reference, returned_lines, stock_lines
 from services.orders.rules.writing import event_fields
 from shared.couch import Doc
 
@@ -47,6 +47,20 @@ def refund_returns(shop: Shop, found: OrderDocuments) -> OrderDocuments:
             total = {**left, "amount": value}
             found = add_refund(shop, found, total, f"Return {back['number']}", f"return{back['number']}")
     return settle_refunds(shop, found)
+
+
+def restock_returns(shop: Shop, found: OrderDocuments) -> OrderDocuments:
+    """Puts the units of every return back into stock, once each; the document that says so comes last."""
+    order = found.order
+    for back in found.returns:
+        if found.restocked(back["number"]):
+            continue
+        lines = stock_lines(order["basket"], back["lines"])
+        shop.products.take_back(order["orderid"], lines, restock_reference(back))
+        key = order_key(order["orderid"], f"return{back['number']}restocked")
+        restock = RESTOCK.new(key, **event_fields(order), number=back["number"], lines=lines)
+        found = found.with_document(shop.orders.add(restock)[0])
+    return found
 
 
 def _return_document(

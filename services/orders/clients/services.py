@@ -58,9 +58,13 @@ class Products:
         """The goods are given back, once, whether they were reserved or sold."""
         self._end(orderid, "release", basket)
 
-    def _end(self, orderid: str, how: str, basket: list[Doc]) -> None:
+    def take_back(self, orderid: str, lines: list[Doc], reference: str) -> None:
+        """Sold goods came back and are in stock again: once for each `reference`."""
+        self._end(orderid, "release", lines, reference=reference)
+
+    def _end(self, orderid: str, how: str, basket: list[Doc], **more: str) -> None:
         path = f"/v1/internal/reservations/{quote(orderid, safe='')}/{how}"
-        self._post(path, {"items": _stock_lines(basket)})
+        self._post(path, {"items": _stock_lines(basket), **more})
 
     def _post(self, path: str, body: Doc) -> None:
         try:

@@ -87,6 +87,9 @@ class OrderDocuments:
     def settled(self, number: int) -> bool:
         return f"refund{number}settled" in self._by_key
 
+    def restocked(self, number: int) -> bool:
+        return f"return{number}restocked" in self._by_key
+
     def noticed(self, kind: str) -> bool:
         return f"notice-{kind}" in self._by_key
 

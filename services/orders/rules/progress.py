@@ -28,6 +28,7 @@ class Progress(NamedTuple):
     returns: int = 0
     notices: int = 0
     imported: int = 0
+    restocks: int = 0
 
 
 _COUNTED: Final = {
@@ -41,6 +42,7 @@ _COUNTED: Final = {
     "settlement": "settlements",
     "return": "returns",
     "notice": "notices",
+    "restock": "restocks",
 }
 
 PLACED, PAID, DISPATCHED, DELIVERED = "placed", "paid", "dispatched", "delivered"
@@ -125,6 +127,8 @@ def is_finished(progress: Progress) -> bool:
         return False
     if progress.imported:
         return True
+    if progress.returns > progress.restocks:
+        return False
     if progress.cancellations:
         return progress.payments == 0 or progress.notices >= 2
     return bool(progress.deliveries) and progress.notices >= 3

@@ -16,6 +16,7 @@ DISPATCH = "dispatch"
 NOTIFY_DISPATCH = "notify_dispatch"
 DELIVER = "deliver"
 NOTIFY_DELIVERY = "notify_delivery"
+RESTOCK = "restock"
 
 
 SETTLING = timedelta(seconds=5)
@@ -51,6 +52,8 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
         return Plan(tuple(due))
     if not found.noticed("payment"):
         due.append(CONFIRM)
+    elif any(not found.restocked(back["number"]) for back in found.returns):
+        due.append(RESTOCK)
     if found.cancellation is not None:
         return Plan((*due, *([] if found.noticed("cancellation") else [NOTIFY_CANCELLATION])))
     if found.is_being_cancelled:

@@ -179,6 +179,8 @@ def test_the_sweep_passes_over_what_is_finished_or_waits() -> None:
     assert steps.may_be_due(unpaid, placed, NOON + timedelta(seconds=31), policy) is True
     done = Progress(orders=1, payments=1, dispatches=1, deliveries=1, notices=3)
     assert is_finished(done)
+    assert is_finished(done._replace(returns=1, refunds=1, settlements=1, restocks=1))
+    assert not is_finished(done._replace(returns=1, refunds=1, settlements=1))
     assert steps.may_be_due(done, placed, NOON, policy) is None
     assert (
         steps.may_be_due(done._replace(refunds=1, refunded=5), placed, NOON + timedelta(minutes=1), policy)

@@ -9,6 +9,7 @@ import requests
 from redis import Redis
 
 from shared.couch import Database
+from shared.jobs import ADVANCE_ORDER, enqueue, open_queue
 from shared.mail import read_mail
 from tests.people import Person
 from tests.services.orders.conftest import Shop, Worker, checkout, until
@@ -154,6 +155,27 @@ def test_a_report_is_computed_by_the_worker_and_kept(shop: Shop, worker: Worker,
     assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
     listed = shop.get(shop.admin, "/v1/admin/reports").json()["items"]
     assert made.json()["id"] in {each["id"] for each in listed}
+
+
+def test_goods_that_come_back_are_in_stock_again_once(
+    shop: Shop, worker: Worker, customer: Person, database: Database, environment: dict[str, str]
+) -> None:
+    """The guard is the return's reference in the stock's ledger: without it the job done again adds the units again."""
+    product = shop.product(stock=10)
+    order = shop.placed(customer, {product: 4})
+    orderid = order["orderid"]
+    finished(shop, customer, orderid)
+    for quantity, stock in ((1, 7), (2, 9)):
+        back = {"items": [{"productid": product, "quantity": quantity}]}
+        assert shop.post(customer, f"/v1/orders/{orderid}/returns", back).status_code == 201
+        until(lambda stock=stock: shop.stock(product) == stock)
+    marks = [f"order{orderid}:return{number}restocked" for number in (1, 2)]
+    until(lambda: len(database.get_many(marks)) == 2)
+    for mark in marks:  # as after a crash between putting back and writing it down
+        database.delete(mark, database.get(mark)["_rev"])
+    enqueue(open_queue(environment["REDIS_URL"]), ADVANCE_ORDER, orderid)
+    until(lambda: len(database.get_many(marks)) == 2)
+    assert shop.stock(product) == 9
 
 
 def test_a_refund_on_an_imported_order_without_its_provider_is_refused(shop: Shop, worker: Worker) -> None:

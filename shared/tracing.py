@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from shared.settings import BadSettings
+
 _tracing: Any = None
 
 
@@ -32,9 +34,16 @@ class Tracing:
 
 
 def switch_on(service: str, endpoint: str) -> None:
-    """Sends this process's spans to the collector at `endpoint` (`http://collector:4318`); "" leaves tracing off."""
+    """Sends this process's spans to the collector at `endpoint` (`http://collector:4318`); "" leaves tracing off.
+
+    Raises BadSettings for what is no such address.
+    """
     global _tracing
     if endpoint:
+        if not endpoint.startswith(("http://", "https://")):
+            raise BadSettings(
+                f"OTEL_EXPORTER_OTLP_ENDPOINT is {endpoint!r}: use an address like http://collector:4318, or leave it empty."
+            )
         _tracing = Tracing(service, endpoint)
 
 

@@ -30,7 +30,7 @@ def dockerfile() -> Iterator[str]:
 
 
 def compose() -> Iterator[str]:
-    """The published compose schema; `docker compose config` where there is one; and that names lead somewhere."""
+    """The published compose schema; compose's own reading; and that names lead somewhere."""
     schema = [
         sys.executable,
         "-m",
@@ -40,23 +40,32 @@ def compose() -> Iterator[str]:
         "docker-compose.yml",
     ]
     yield from _run(schema)
-    if (
-        shutil.which("docker")
-        and subprocess.run(["docker", "compose", "version"], capture_output=True).returncode == 0
-    ):
-        yield from _run(["docker", "compose", "--env-file", ".env.example", "config", "--quiet"])
+    yield from _compose_config()
     file = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
     for name, service in file["services"].items():
         for mount in service.get("volumes", []):
             source = mount.split(":")[0]
             if not (source in file["volumes"] or (source.startswith("./") and (ROOT / source).is_file())):
                 yield f"{name}: {source} is no volume and no file"
+        lacks = [word for word, given in _careful(service).items() if not given]
+        yield from (f"{name}: lacks {word}" for word in lacks)
         for needed in service.get("depends_on", {}):
             if needed not in file["services"]:
                 yield f"{name}: depends on {needed}, which is not there"
     given = set(re.findall(r"^([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
     required = set(re.findall(r"\$\{([A-Z_]+):\?", (ROOT / "docker-compose.yml").read_text()))
     yield from (f"{name} is required and not in .env.example" for name in sorted(required - given))
+
+
+def _careful(service: dict) -> dict[str, bool]:
+    """What every container should have. Ours get their user from the image; the database writes beside its settings."""
+    user = service.get("user", "the image's" if "build" in service else "root")
+    return {
+        "a user that is not root": not user.startswith(("0", "root")),
+        "cap_drop: [ALL]": service.get("cap_drop") == ["ALL"] and "cap_add" not in service,
+        "no-new-privileges": "no-new-privileges:true" in service.get("security_opt", ()),
+        "read_only": bool(service.get("read_only")) or service["image"].startswith("couchdb:"),
+    }
 
 
 def _compose_config() -> Iterator[str]:

@@ -1,8 +1,4 @@
-"""The users service from the command line; both commands may be repeated.
-
-`python -m services.users create-admin` makes the first admin of ADMIN_EMAIL and ADMIN_PASSWORD_FILE.
-`python -m services.users create-key PATH` writes a new signing key for access tokens, unless there is one.
-"""
+"""`python -m services.users create-admin` makes the first admin of ADMIN_EMAIL and ADMIN_PASSWORD_FILE; it may be repeated."""
 
 import argparse
 import os
@@ -11,7 +7,6 @@ from pathlib import Path
 
 from services.users.actions.staff import make_admin
 from services.users.actions.tools import open_tools
-from services.users.keys import new_signing_key
 from services.users.settings import Settings
 from shared.errors import AisleError
 from shared.settings import BadSettings, load
@@ -21,10 +16,9 @@ def main() -> int:
     arguments = argparse.ArgumentParser(prog="python -m services.users", description=__doc__)
     commands = arguments.add_subparsers(dest="command", required=True)
     commands.add_parser("create-admin", help="make the first admin")
-    commands.add_parser("create-key", help="make a signing key").add_argument("path", type=Path)
-    chosen = arguments.parse_args()
+    arguments.parse_args()
     try:
-        print(_create_key(chosen.path) if chosen.command == "create-key" else _create_admin())
+        print(_create_admin())
     except KeyError as missing:
         return _fail(f"{missing.args[0]} is not set.")
     except (BadSettings, AisleError, OSError, ValueError) as error:
@@ -37,16 +31,6 @@ def _create_admin() -> str:
     email, file = os.environ["ADMIN_EMAIL"], Path(os.environ["ADMIN_PASSWORD_FILE"])
     done = make_admin(open_tools(settings), email, file.read_text().strip())
     return f"{email} {done}. The password of the first start is in {file}."
-
-
-def _create_key(path: Path) -> str:
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return f"{path} is there already."
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(new_signing_key())
-    return f"{path} holds a new Ed25519 key."
 
 
 def _fail(why: str) -> int:

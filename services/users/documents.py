@@ -7,6 +7,7 @@
     email{sha256}:claim           its `_id` makes an e-mail unique
     audit{yyyy-mm}:{time id}      what staff did, immutable
 
+What was looked at lately is no document: 20 products for 30 days live in Redis, and a Redis that forgets loses them.
 Which address is the default is derived (the latest `default_since`), so that racing writers cannot make two.
 """
 

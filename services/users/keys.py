@@ -1,7 +1,7 @@
 """Signs access tokens (EdDSA), publishes the keys they verify with (JWKS), signs refresh tokens.
 
-Rotation: name the new key in JWT_OTHER_KEY_FILES, restart; make it JWT_PRIVATE_KEY_FILE and the old one "other",
-restart; drop the old one when its last token has expired.
+Rotation: make a key with `python -m deploy.signing_key PATH`; name it in JWT_OTHER_KEY_FILES, restart; make it
+JWT_PRIVATE_KEY_FILE and the old one "other", restart; drop the old one when its last token has expired.
 """
 
 import base64
@@ -18,8 +18,6 @@ import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
-    NoEncryption,
-    PrivateFormat,
     PublicFormat,
     load_pem_private_key,
     load_pem_public_key,
@@ -75,11 +73,6 @@ def load_keys(private_file: Path, other_files: str, *, seconds: int) -> SigningK
         )
     others = [_public_from(Path(name.strip())) for name in other_files.split(",") if name.strip()]
     return SigningKeys(private, others, seconds=seconds)
-
-
-def new_signing_key() -> bytes:
-    """A new Ed25519 private key as PEM."""
-    return Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 def key_id(key: Ed25519PublicKey) -> str:

@@ -28,7 +28,11 @@ def services(env: Mapping[str, str]) -> dict[str, dict]:
         lambda found: _value(found, env),
         (ROOT / "docker-compose.yml").read_text(),
     )
-    return yaml.safe_load(text)["services"]
+    found = yaml.safe_load(text)["services"]
+    for service in found.values():
+        given = service.get("environment") or {}
+        service["environment"] = {name: "" if value is None else str(value) for name, value in given.items()}
+    return found
 
 
 def _value(found: re.Match, env: Mapping[str, str]) -> str:

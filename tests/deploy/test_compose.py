@@ -61,8 +61,6 @@ class Compose:
 
     def run_once(self, name: str) -> None:
         command = self.here.command(self.services[name])
-        if name == "keys":
-            command = [sys.executable, "-m", "deploy.signing_key", self.here.text("/keys/jwt.pem")]
         subprocess.run(
             command, cwd=ROOT, env=self.environment(name), check=True, capture_output=True, timeout=60
         )

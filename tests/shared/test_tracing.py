@@ -12,6 +12,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from services.orders.documents import DESIGN as ORDERS
 from services.products.documents import DESIGN as PRODUCTS
 from services.users.documents import DESIGN as USERS
+from shared.settings import BadSettings
+from shared.tracing import switch_on
 from tests.people import add_address, register
 from tests.processes import free_port
 
@@ -72,6 +74,11 @@ def users_url(collector, prepared, service, environment) -> str:
     service("products")
     service("orders")
     return service("users")
+
+
+def test_an_endpoint_that_is_none_is_named_at_start():
+    with pytest.raises(BadSettings, match="OTEL_EXPORTER_OTLP_ENDPOINT is 'None'"):
+        switch_on("users", "None")
 
 
 def test_a_trace_runs_through_the_services_and_holds_nothing_personal(users_url, collector, environment):

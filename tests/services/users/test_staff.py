@@ -16,7 +16,7 @@ def test_the_command_may_be_repeated(admin, create_admin):
 
 
 def test_a_key_is_made_once_and_readable_by_its_owner_only(tmp_path):
-    command = [sys.executable, "-m", "services.users", "create-key", str(tmp_path / "jwt.pem")]
+    command = [sys.executable, "-m", "deploy.signing_key", str(tmp_path / "jwt.pem")]
     for _ in range(2):
         assert subprocess.run(command, cwd=ROOT, check=False, capture_output=True, timeout=60).returncode == 0
         key = (tmp_path / "jwt.pem").read_bytes()

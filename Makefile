@@ -51,8 +51,9 @@ test-browser: setup ## the pages in a real browser
 test-deployment: setup ## the commands and environment of compose and Kubernetes as plain processes
 	@$(PYTEST) -m deployment
 
-bench: setup ## the shop's requests beside a bare Flask, the peers' figures, memory and cold start
-	@$(BIN)/python -m tests.bench.shop
+LARGE ?= 1000000
+bench: setup ## the shop's requests over 10,000 and LARGE documents, beside bare Flask; memory, cold start, flame graph
+	@$(BIN)/python -m tests.bench.shop --large $(LARGE)
 
 bench-minicouch: setup ## minicouch beside the CouchDB that COUCH_URL names: requests a second and their ratio
 	@$(BIN)/python -m tests.bench.minicouch

@@ -82,7 +82,7 @@ class ProductList(Shape):
     facets = ma.fields.Dict(keys=ma.fields.String(), values=ma.fields.List(ma.fields.Nested(FacetValue)))
     breadcrumbs = ma.fields.List(ma.fields.Nested(Crumb))
     did_you_mean = ma.fields.String(
-        allow_none=True, metadata={"description": "nothing matched; these are hits one typo away"}
+        metadata={"description": "a word was not known; these are hits one typo away"}
     )
     cannot = ma.fields.List(
         ma.fields.String(), metadata={"description": "what this server's search cannot do"}

@@ -18,6 +18,7 @@ class Client:
     def __init__(self, sdk: CloudantV1) -> None:
         self.sdk = sdk
         self._features: frozenset[str] | None = None
+        self._shards: dict[str, int] = {}
 
     def call(self, operation: str, **arguments: Any) -> Any:
         return self.answer(operation, **arguments).get_result()
@@ -32,6 +33,14 @@ class Client:
             with counting():
                 self._features = frozenset(self.call("get_server_information").get("features", ()))
         return self._features
+
+    def shards(self, db: str) -> int:
+        """How many shards a database has, every copy counted; asked once, like `features`."""
+        if db not in self._shards:
+            with counting():
+                cluster = self.call("get_database_information", db=db)["cluster"]
+            self._shards[db] = cluster["q"] * cluster["n"]
+        return self._shards[db]
 
     def nouveau(self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any]) -> Any:
         """A Nouveau search, which the SDK has no operation for."""

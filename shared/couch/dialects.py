@@ -16,6 +16,12 @@ class Caller(Protocol):
 
     def features(self) -> frozenset[str]: ...
 
+    def shards(self, db: str) -> int: ...
+
+
+NOUVEAU_VALUES, MOST_VALUES = 1000, 50
+"""Nouveau counts so many values of a field at most, over all copies of all shards; and so many are enough for a page."""
+
 
 def search(
     client: Caller,
@@ -82,7 +88,9 @@ def _nouveau(
     body: dict[str, Any] = {"q": query.lucene(index.of), "limit": limit, "include_docs": True}
     body |= {"bookmark": bookmark} if bookmark else {}
     body |= {"sort": query.sort} if query.sort else {}
-    body |= {"counts": list(query.counts), "top_n": 1000} if query.counts else {}
+    body |= {"counts": list(query.counts)} if query.counts else {}
+    if query.counts or query.bands:
+        body["top_n"] = max(1, min(MOST_VALUES, NOUVEAU_VALUES // client.shards(at["db"])))
     if query.bands:
         body["ranges"] = {
             name: [{"label": band.label, "min": band.least, "max": band.most} for band in bands]
@@ -91,9 +99,9 @@ def _nouveau(
     answer = client.nouveau(at, index.design_id, index.name, body)
     docs = [hit["doc"] for hit in answer["hits"] if hit.get("doc")]
     following = answer["bookmark"] if len(answer["hits"]) == limit else None
-    return SearchPage(
-        docs, following, answer["total_hits"], answer.get("counts") or {}, answer.get("ranges") or {}
-    )
+    exact = answer["total_hits_relation"] == "EQUAL_TO"
+    total = answer["total_hits"] if exact else None
+    return SearchPage(docs, following, total, answer.get("counts") or {}, answer.get("ranges") or {})
 
 
 def _by_keyword(

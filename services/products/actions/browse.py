@@ -130,28 +130,25 @@ def _search(store: Store, asked: Question) -> Listed:
     query = _query(asked)
     if asked.q.strip() and not query.all_words:
         return Listed([], None, {"total": 0, **_crumbs(asked)})
-    page, forgiven = _found(store, asked, query), False
-    if not page.total and query.all_words and asked.cursor is None:
-        page, forgiven = _found(store, asked, query.forgiven()), True
-    docs = one_each(page.items)
-    more: dict[str, Any] = {"total": page.total, **_crumbs(asked)}
+    bookmark, seen, forgiven = asked.cursor or (None, 0, store.vocabulary.unknown(query.words, query.prefix))
+    page = _found(store, asked, query.forgiving(forgiven), bookmark)
+    docs, seen = one_each(page.items), seen + len(page.items)
+    more: dict[str, Any] = _crumbs(asked) | ({} if page.total is None else {"total": page.total})
     if asked.facets:
         more["facets"] = facets(asked.facets, page.counts, page.ranges)
     if forgiven:
-        more["did_you_mean"] = did_you_mean(query, docs)
+        store.vocabulary.learn(docs)
+        more |= {"did_you_mean": meant} if (meant := did_you_mean(query, docs)) else {}
     if page.cannot:
         more["cannot"] = list(page.cannot)
-    following = None if page.next is None else [page.next, forgiven]
-    return Listed(docs, following, more)
+    ended = page.next is None or seen == page.total
+    return Listed(docs, None if ended else [page.next, seen, sorted(forgiven)], more)
 
 
-def _found(store: Store, asked: Question, query: SearchQuery) -> SearchPage:
-    cursor, forgiving = asked.cursor or (None, query.forgiving)
-    if forgiving and not query.forgiving:
-        query = query.forgiven()
+def _found(store: Store, asked: Question, query: SearchQuery, bookmark: str | None) -> SearchPage:
     if asked.one_category and not asked.facets:
-        return store.catalogue.search_in_category(asked.category or (), query, asked.limit, cursor)
-    return store.catalogue.search(query, asked.limit, cursor)
+        return store.catalogue.search_in_category(asked.category or (), query, asked.limit, bookmark)
+    return store.catalogue.search(query, asked.limit, bookmark)
 
 
 def _query(asked: Question) -> SearchQuery:

@@ -55,7 +55,7 @@ def _bands(counted: dict[str, int]) -> list[Doc]:
 
 
 def did_you_mean(query: SearchQuery, docs: Sequence[Doc]) -> str | None:
-    """The query with each word that no hit holds replaced by the hits' word next to it; None when nothing changes."""
+    """The query with each word that no hit holds replaced by the hits' word one typo away; None when nothing changes."""
     known = [set(words_of(" ".join([doc["name"], doc["brand"], *doc["keywords"]]))) for doc in docs]
     known += [set(words_of(doc["description"])) for doc in docs]
     words = [_nearest(word, known) for word in query.all_words]

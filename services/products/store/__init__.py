@@ -11,6 +11,7 @@ from services.products.store.pictures import Pictures
 from services.products.store.progress import Progress
 from services.products.store.reviews import Reviews
 from services.products.store.turns import Turns
+from services.products.store.vocabulary import Vocabulary
 from shared.couch import Server
 from shared.redis import open_redis
 
@@ -22,6 +23,7 @@ __all__ = [
     "Progress",
     "Reviews",
     "Store",
+    "Vocabulary",
     "open_server",
     "open_store",
 ]
@@ -38,6 +40,7 @@ class Store:
     menu: MenuCache
     progress: Progress
     turns: Turns
+    vocabulary: Vocabulary
 
 
 def open_server(settings: Settings, patience: float = 2.5) -> Server:
@@ -58,4 +61,5 @@ def open_store(settings: Settings, server: Server) -> Store:
         menu=MenuCache(redis, database.name, settings.menu_seconds),
         progress=Progress(redis, database.name),
         turns=Turns(redis, database.name),
+        vocabulary=Vocabulary(redis, database.name),
     )

@@ -1,7 +1,7 @@
 """What is asked of a search index, and its text in Lucene syntax, in which nothing a person typed is syntax."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ class SearchQuery:
     """Every word must match; `prefix` is a last word that may go on; `phrases` are words in a row; filters must hold.
 
     `filters` is {keyword field: values, one of which must be there}, `ranges` {number field: (least, most)}, `sort` a
-    field's name (with `-` for the largest first) or None for relevance. `forgiving` lets each longer word differ by one letter.
+    field's name (with `-` for the largest first) or None for relevance. A word that is `forgiven` may differ by one letter if it is not too short.
     """
 
     words: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class SearchQuery:
     sort: str | None = None
     counts: tuple[str, ...] = ()
     bands: Mapping[str, Sequence[Band]] = field(default_factory=dict)
-    forgiving: bool = False
+    forgiven: frozenset[str] = frozenset()
 
     @property
     def all_words(self) -> tuple[str, ...]:
@@ -47,9 +47,9 @@ class SearchQuery:
         spoken = tuple(word for phrase in self.phrases for word in phrase)
         return (*spoken, *self.words, *((self.prefix,) if self.prefix else ()))
 
-    def forgiven(self) -> "SearchQuery":
-        """The same question, one typo forgiven in each word."""
-        return replace(self, forgiving=True)
+    def forgiving(self, words: Iterable[str]) -> "SearchQuery":
+        """The same question, one typo forgiven in each of these words."""
+        return replace(self, forgiven=frozenset(words))
 
     def lucene(self, index: SearchIndex) -> str:
         """The query text for `_search` and `_nouveau`."""
@@ -71,7 +71,7 @@ class SearchQuery:
         terms = [f'{each.name}:"{word}"^{each.weight * 2}' for each in texts]
         if last and len(word) >= SHORTEST_PREFIX:
             terms += [f"{each.name}:{word}*^{each.weight}" for each in texts]
-        if self.forgiving and len(word) >= SHORTEST_FORGIVEN:
+        if word in self.forgiven and len(word) >= SHORTEST_FORGIVEN:
             terms += [f"{each.name}:{word}~1^{each.weight}" for each in texts]
         return _any(terms)
 

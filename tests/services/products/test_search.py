@@ -3,6 +3,7 @@
 from urllib.parse import quote
 
 import pytest
+from redis import Redis
 
 from tests.services.products.conftest import Shop, product
 
@@ -65,16 +66,35 @@ def test_accents_and_signs_are_folded(search):
     assert search("028") == ["cable"]
 
 
-def test_one_typo_is_forgiven_when_nothing_matches(shop: Shop, search, text_search: bool):
+def test_one_typo_is_forgiven_in_a_word_that_no_product_has(shop: Shop, search, text_search: bool):
     if not text_search:
         assert shop.ok("/v1/products", q="leathr sofa ")["cannot"] == ["forgive typos"]
         return
     for typo in ("leathr sofa", "laether sofa", "leatherr sofa", "lebther sofa"):
-        found = shop.ok("/v1/products", q=typo)
+        answer = shop.get("/v1/products", q=typo)
+        found = answer.json
+        assert answer.calls == {"global": 1}
         assert {each["productid"] for each in found["items"]} == {"sofa-red", "table"}, typo
         assert found["did_you_mean"] == "leather sofa"
     assert search("table") == ["table"]
     assert "did_you_mean" not in shop.ok("/v1/products", q="leather")
+
+
+def test_nothing_found_is_one_query_too(shop: Shop, search, text_search: bool):
+    for words in ("leather sofa blue", "leather xyzzy", "xyzzy "):
+        answer = shop.get("/v1/products", q=words)
+        assert (answer.json["items"], answer.json["total"], answer.json["next"]) == ([], 0, None)
+        assert answer.calls.get("global") == 1, words
+
+
+def test_words_that_redis_lost_are_found_nevertheless(shop: Shop, search, text_search: bool, redis_url: str):
+    """What is one typo away comes along then, behind what fits; that the words are there is learnt from the hits."""
+    redis = Redis.from_url(redis_url)
+    redis.delete(*redis.keys("words:*products"))
+    for words in ("cable ", "table "):
+        assert search(words)[0] == words.strip()
+        assert shop.get("/v1/products", q=words).calls.get("global") == 1
+    assert search("cable ") == ["cable"]
 
 
 def test_facets_count_what_the_filters_leave(shop: Shop, search):

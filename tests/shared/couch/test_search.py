@@ -62,7 +62,7 @@ def test_every_word_is_asked_of_every_text_field_by_weight():
 
 
 def test_typos_are_forgiven_only_when_asked_and_only_in_longer_words():
-    forgiving = search_for("red sofa ").forgiven().lucene(INDEX)
+    forgiving = search_for("red sofa bench ").forgiving(["red", "sofa"]).lucene(INDEX)
     assert re.findall(r"\w+:\w+~1", forgiving) == ["name:sofa~1", "text:sofa~1"]
 
 
@@ -86,12 +86,15 @@ def test_a_server_gets_the_form_it_can_serve():
 class Recorder:
     """A server that remembers what it was asked; it answers with nothing found."""
 
-    def __init__(self, *features: str) -> None:
+    def __init__(self, *features: str, shards: int = 2, relation: str = "EQUAL_TO") -> None:
         self.asked: list[Any] = []
-        self._features = frozenset(features)
+        self._features, self._shards, self._relation = frozenset(features), shards, relation
 
     def features(self) -> frozenset[str]:
         return self._features
+
+    def shards(self, db: str) -> int:
+        return self._shards
 
     def call(self, operation: str, **arguments: Any) -> Any:
         self.asked.append((operation, arguments))
@@ -99,7 +102,9 @@ class Recorder:
 
     def nouveau(self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any]) -> Any:
         self.asked.append((at, body))
-        return {"hits": [], "total_hits": 0, "bookmark": "b", "counts": None, "ranges": None}
+        return {
+            "hits": [], "total_hits": 1000, "total_hits_relation": self._relation, "bookmark": "b", "counts": None, "ranges": None,
+        }  # fmt: skip
 
 
 def test_the_same_question_in_two_server_dialects():
@@ -116,6 +121,26 @@ def test_the_same_question_in_two_server_dialects():
     assert at == {"db": "d", "partition_key": "p"}
     assert (body["q"], body["sort"], body["bookmark"]) == (query.lucene(INDEX), "-price", "x")
     assert body["ranges"] == {"price": [{"label": "low", "min": 0, "max": 9}]}
+
+
+@pytest.mark.parametrize("shards", [1, 6, 24, 96, 3000])
+def test_nouveau_is_not_asked_for_more_values_than_it_counts(shards: int):
+    """It multiplies `top_n` by the shards and refuses more than 1,000; without `top_n` it would count ten price bands."""
+    server = Recorder("nouveau", shards=shards)
+    for query in (search_for("", counts=("brand_is",)), search_for("", bands={"price": [Band("low", 0, 9)]})):
+        search(server, {"db": "d"}, INDEX, query, limit=5, bookmark=None)
+    assert [body["top_n"] for _, body in server.asked] == 2 * [max(1, min(50, 1000 // shards))]
+
+
+def test_nouveau_counts_only_the_first_thousand_hits():
+    page = {
+        relation: search(Recorder("nouveau", relation=relation), {"db": "d"}, INDEX, search_for("x"), limit=5, bookmark=None)
+        for relation in ("EQUAL_TO", "GREATER_THAN_OR_EQUAL_TO")
+    }  # fmt: skip
+    assert {relation: found.total for relation, found in page.items()} == {
+        "EQUAL_TO": 1000,
+        "GREATER_THAN_OR_EQUAL_TO": None,
+    }
 
 
 def rows(*pairs: tuple[str, str, int]) -> list[dict[str, Any]]:

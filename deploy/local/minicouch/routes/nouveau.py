@@ -24,6 +24,9 @@ async def ask(request: Request) -> Response:
     spec = searching.nouveau_spec_of(db, design_doc(request), request.params["index"])
     options = _options(request)
     question = _question(request, spec, options)
+    shards = db.properties["q"] * db.properties["n"]
+    if options.get("top_n", 10) * (1 if question.partition else shards) > MAX_FACETS:
+        raise bad_request(f"topN must be less than or equal to {MAX_FACETS}")
     if not question.stale:
         await searching.ready(db, spec)
     found = await run_in_thread(searching.ask, db, spec, question)
@@ -41,7 +44,7 @@ async def ask(request: Request) -> Response:
             "total_hits_relation": "EQUAL_TO",
             "hits": hits,
             "counts": _counts(found.counts, options.get("top_n", 10)),
-            "ranges": _whole(found.ranges),
+            "ranges": _counts(found.ranges, options.get("top_n", 10)),
             "update_latency": 0,
         }
     )
@@ -149,7 +152,7 @@ def _counts(counts: Options | None, most: int) -> Options | None:
     if counts is None:
         return None
     return {
-        field: dict(list(found.items())[: min(most, MAX_FACETS)])
+        field: dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:most])
         for field, found in (_whole(counts) or {}).items()
     }
 

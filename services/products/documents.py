@@ -2,7 +2,7 @@
 
 One partition is one category: its key is the taxonomy joined by `#`. Beside a product lie, under the same prefix,
 its stock movements (a chain of numbered slots), reservations and their settlements, reviews and old prices; all of
-these are written once. Only the product itself is ever updated.
+these are written once. Only the product itself is ever updated; where it was before a move, a forward stays.
 """
 
 import re
@@ -28,6 +28,8 @@ PRODUCT = DocumentType(
     fields=("taxonomy", "keywords", "productid", "brand", "name", "description", "colours", "price", "delivery", "image", "stock", "rating", "rank", "edited"),
     optional=("moved_from",),
 )  # fmt: skip
+FORWARD = DocumentType("forward", fields=("productid", "taxonomy", "moved_to", "edited"))
+"""Stands where a product was before it moved to another category: `moved_to` is the id of its document there."""
 MOVEMENT = DocumentType(
     "movement",
     fields=("productid", "taxonomy", "slot", "delta", "level", "reason", "mark", "date"),
@@ -163,8 +165,8 @@ CATEGORIES = View(
 )
 BY_PRODUCTID = View(
     "by_productid",
-    "A product by its productid alone; many by theirs (P4)",
-    map='function (doc) { if (doc.type === "product") emit(doc.productid, null); }',
+    "A product by its productid alone, also by way of where it was before; many by theirs (P4)",
+    map=view_source(__file__, "by_productid"),
 )
 LEVELS = View(
     "levels",

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from services.products.documents import PRICE_CHANGE, partition_of, price_change_id
+from services.products.documents import PRICE_CHANGE, partition_of, price_change_id, product_id
 from services.products.rules import ledger
 from services.products.rules.ledger import Line
-from services.products.rules.product import document, replaced, same_content, still_matches
+from services.products.rules.product import document, forward, replaced, same_content, still_matches
 from services.products.store import Store
 from shared.couch import Doc, UpdateConflict, document_id, split_id, time_ordered_id
 from shared.errors import Conflict, Invalid, NotFound, PreconditionFailed
@@ -24,18 +24,25 @@ class NoSuchProduct(NotFound):
 def create(store: Store, content: Doc, stock: int | None, date: str) -> Doc:
     """A new product and the stock it starts with. Raises ProductExists, also when it is in another category."""
     with store.turns.alone(content["productid"]) as alone:
-        if not alone or store.catalogue.places(content["productid"]):
-            raise _exists(content["productid"])
         doc = document(content, date)
-        if stock:
+        if not alone or store.catalogue.places(content["productid"], hoped=doc["_id"]):
+            raise _exists(content["productid"])
+        if stock is not None:
             doc["stock"] = open_stock(store, content, stock, date)
         try:
-            doc = store.catalogue.put(doc)
+            doc = _put_in_place(store, doc)
         except UpdateConflict:
             raise _exists(content["productid"]) from None
         _yield_to_a_rival(store, doc)
+    store.vocabulary.learn([doc])
     store.menu.changed()
     return doc
+
+
+def _put_in_place(store: Store, doc: Doc) -> Doc:
+    """Writes a product where it was not before, or was once: then its forward stands there, and gives way."""
+    there = store.catalogue.get_many([doc["_id"]]).get(doc["_id"])
+    return store.catalogue.put(doc if there is None else doc | {"_rev": there["_rev"]})
 
 
 def _exists(productid: str) -> ProductExists:
@@ -44,7 +51,7 @@ def _exists(productid: str) -> ProductExists:
 
 def _yield_to_a_rival(store: Store, doc: Doc) -> None:
     """A creation that outlived its turn, or a cluster's late view, leaves two documents: the one written first stays."""
-    places = store.catalogue.places(doc["productid"])
+    places = store.catalogue.places(doc["productid"], hoped=doc["_id"])
     first = min(places, key=lambda each: (each["edited"], each["_id"]), default=doc)
     if first["_id"] != doc["_id"]:
         store.catalogue.delete(doc["_id"], doc["_rev"])
@@ -52,8 +59,9 @@ def _yield_to_a_rival(store: Store, doc: Doc) -> None:
 
 
 def open_stock(store: Store, content: Doc, stock: int, date: str) -> int:
-    """Brings the chain of a product that is about to be made to its first level, whatever an earlier product of this id left."""
+    """Brings the chain of a product that is about to be made to its first level, whatever an earlier product of this id left, and wherever."""
     line = Line(content["productid"], tuple(content["taxonomy"]), stock)
+    move_stock(store, line, line, date)
     _, head = store.ledger.end(line)
     if head.level != stock:
         store.ledger.append(line, stock - head.level, ledger.CREATED, time_ordered_id(), date)
@@ -67,7 +75,7 @@ def replace(store: Store, productid: str, content: Doc, if_match: str | None, da
             "The productid cannot change.", errors={"productid": [f"Must be {productid}, as in the path."]}
         )
     for _ in range(_TRIES):
-        doc = _only_place(store, productid)
+        doc = _only_place(store, productid, date, hoped=product_id(content["taxonomy"], productid))
         if not still_matches(if_match, doc):
             raise PreconditionFailed("It changed since you read it: read it again, then repeat the change.")
         if same_content(doc, content):
@@ -88,9 +96,9 @@ def remove(store: Store, productid: str, if_match: str | None) -> None:
     store.menu.changed()
 
 
-def finish_moves(store: Store, productid: str) -> Doc:
+def finish_moves(store: Store, productid: str, date: str) -> Doc:
     """The product; what a crashed move left in its old category is cleared away. Raises NoSuchProduct."""
-    return _only_place(store, productid)
+    return _only_place(store, productid, date)
 
 
 def _changed(store: Store, doc: Doc, content: Doc, date: str) -> Doc:
@@ -98,6 +106,7 @@ def _changed(store: Store, doc: Doc, content: Doc, date: str) -> Doc:
         fresh = store.catalogue.put(replaced(doc, content, date))
     else:
         fresh = _move(store, doc, content, date)
+    store.vocabulary.learn([fresh])
     note_price(store, doc, content, date)
     return fresh
 
@@ -120,7 +129,7 @@ def price_change(before: Doc, content: Doc, date: str) -> Doc | None:
 
 
 def _move(store: Store, doc: Doc, content: Doc, date: str) -> Doc:
-    """To another category: stock and what lies beside it first, then the new place, then the old one goes.
+    """To another category: stock and what lies beside it first, then the new place, then a forward in the old one.
 
     In between the product is in both places; every read shows it once, where it goes to (`one_each`).
     """
@@ -130,11 +139,8 @@ def _move(store: Store, doc: Doc, content: Doc, date: str) -> Doc:
     _copy_beside(store, doc["taxonomy"], content["taxonomy"], productid)
     carried = {"stock": doc["stock"], "rating": doc["rating"], "rank": doc["rank"], "moved_from": doc["_id"]}
     fresh = document(content, date, **carried)
-    there = store.catalogue.get_many([fresh["_id"]])
-    if fresh["_id"] in there:
-        fresh["_rev"] = there[fresh["_id"]]["_rev"]
-    fresh = store.catalogue.put(fresh)
-    store.catalogue.delete(doc["_id"], doc["_rev"])
+    fresh = _put_in_place(store, fresh)
+    store.catalogue.put(forward(doc, fresh["_id"], date))
     _clear_beside(store, doc["taxonomy"], content["taxonomy"], productid)
     store.menu.changed()
     return fresh
@@ -176,17 +182,17 @@ def _elsewhere(doc: Doc, taxonomy: Sequence[str]) -> Doc:
     return moved | {"_id": document_id(partition_of(taxonomy), key), "taxonomy": list(taxonomy)}
 
 
-def _places(store: Store, productid: str) -> list[Doc]:
-    places = store.catalogue.places(productid)
+def _places(store: Store, productid: str, hoped: str | None = None) -> list[Doc]:
+    places = store.catalogue.places(productid, hoped)
     if not places:
         raise NoSuchProduct(f"There is no product {productid}.")
     return places
 
 
-def _only_place(store: Store, productid: str) -> Doc:
-    first, *left_behind = _places(store, productid)
+def _only_place(store: Store, productid: str, date: str, hoped: str | None = None) -> Doc:
+    first, *left_behind = _places(store, productid, hoped)
     for doc in left_behind:
-        store.catalogue.delete(doc["_id"], doc["_rev"])
+        store.catalogue.put(forward(doc, first["_id"], date))
         _clear_beside(store, doc["taxonomy"], first["taxonomy"], productid)
     if left_behind:
         store.menu.changed()

@@ -13,6 +13,7 @@ from services.products.rules.product import (
     checked,
     content_of,
     document,
+    is_product,
     replaced,
     same_content,
 )
@@ -129,10 +130,11 @@ def _write(store: Store, batch: list[Wanted], date: str, outcome: Outcome) -> No
         wanted.content["productid"]: product_id(wanted.content["taxonomy"], wanted.content["productid"])
         for wanted in batch
     }
-    there = store.catalogue.get_many(list(ids.values()))
+    found = store.catalogue.get_many(list(ids.values()))
+    there = {docid: doc for docid, doc in found.items() if is_product(doc)}
     absent = [wanted for wanted in batch if ids[wanted.content["productid"]] not in there]
     elsewhere = (
-        store.catalogue.places_of([wanted.content["productid"] for wanted in absent]) if absent else {}
+        store.catalogue.all_by_productid([wanted.content["productid"] for wanted in absent]) if absent else {}
     )
     moving = [wanted for wanted in absent if wanted.content["productid"] in elsewhere]
     fresh = [wanted for wanted in absent if wanted.content["productid"] not in elsewhere]
@@ -143,7 +145,7 @@ def _write(store: Store, batch: list[Wanted], date: str, outcome: Outcome) -> No
     ]
     changed = [(wanted, doc) for wanted, doc in present if not same_content(doc, wanted.content)]
     outcome.unchanged += len(present) - len(changed)
-    _create(store, fresh, date, outcome)
+    _create(store, fresh, found, date, outcome)
     _update(store, changed, date, outcome)
     for wanted in moving:
         _one_by_one(store, wanted, date, outcome)
@@ -151,10 +153,12 @@ def _write(store: Store, batch: list[Wanted], date: str, outcome: Outcome) -> No
         store.menu.changed()
 
 
-def _create(store: Store, fresh: list[Wanted], date: str, outcome: Outcome) -> None:
+def _create(store: Store, fresh: list[Wanted], forwards: dict[str, Doc], date: str, outcome: Outcome) -> None:
     """The first movement of each before the product itself: a crash in between leaves nothing that a second import cannot finish."""
-    _open_stocks(store, [wanted for wanted in fresh if wanted.stock], date)
+    _open_stocks(store, [wanted for wanted in fresh if wanted.stock is not None], date)
     docs = [document(wanted.content, date, stock=wanted.stock or 0) for wanted in fresh]
+    docs = [{**doc, **_revision(forwards.get(doc["_id"]))} for doc in docs]
+    store.vocabulary.learn(docs)
     for wanted, row in zip(fresh, store.catalogue.put_many(docs) if docs else [], strict=True):
         if not row.error:
             outcome.created += 1
@@ -162,6 +166,10 @@ def _create(store: Store, fresh: list[Wanted], date: str, outcome: Outcome) -> N
             _one_by_one(store, wanted, date, outcome)
         else:
             outcome.fail(wanted.number, _refused(row))
+
+
+def _revision(forward: Doc | None) -> Doc:
+    return {"_rev": forward["_rev"]} if forward else {}
 
 
 def _open_stocks(store: Store, stocked: list[Wanted], date: str) -> None:
@@ -179,6 +187,7 @@ def _open_stocks(store: Store, stocked: list[Wanted], date: str) -> None:
 
 def _update(store: Store, changed: list[tuple[Wanted, Doc]], date: str, outcome: Outcome) -> None:
     docs = [replaced(doc, wanted.content, date) for wanted, doc in changed]
+    store.vocabulary.learn(docs)
     prices = [change for wanted, doc in changed if (change := price_change(doc, wanted.content, date))]
     written = store.catalogue.put_many([*docs, *prices]) if docs else []
     for (wanted, _), row in zip(changed, written, strict=False):

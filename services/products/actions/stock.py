@@ -1,6 +1,7 @@
 """Stock for checkout and for admins; how it is kept from being oversold is told in `rules.ledger`."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -36,7 +37,9 @@ def reserve(store: Store, orderid: str, lines: Sequence[Line], expires: str, dat
     """
     with store.ledger.turn(line.productid for line in lines):
         ends = _ends(store, lines)
-        _refuse_what_is_short(lines, ends)
+        short = [line for line in lines if ends[line][1].level < line.quantity]
+        if short:
+            return _repeat_or_refuse(store, orderid, lines, _too_few(short, ends), date)
         slots = [_slot(*ends[line], orderid, date) for line in lines]
         claims = [_claim(line, orderid, expires, date) for line in lines]
         written = store.ledger.write([*claims, *slots])
@@ -46,6 +49,7 @@ def reserve(store: Store, orderid: str, lines: Sequence[Line], expires: str, dat
         except OutOfStock:
             _end(store, orderid, lines, rules.RELEASED, date)
             raise
+    return None
 
 
 def confirm(store: Store, orderid: str, lines: Sequence[Line], date: str) -> None:
@@ -77,12 +81,24 @@ def _ends(store: Store, lines: Sequence[Line]) -> dict[Line, tuple[Line, Head]]:
     return {line: known.get(line) or store.ledger.end(line) for line in lines}
 
 
-def _refuse_what_is_short(lines: Sequence[Line], ends: Mapping[Line, tuple[Line, Head]]) -> None:
-    short = [line for line in lines if ends[line][1].level < line.quantity]
-    if short:
-        names = ", ".join(line.productid for line in short)
-        available = [{"productid": line.productid, "available": ends[line][1].level} for line in short]
-        raise OutOfStock(f"Not enough in stock of {names}.", items=available)
+def _too_few(short: Sequence[Line], ends: Mapping[Line, tuple[Line, Head]]) -> OutOfStock:
+    names = ", ".join(line.productid for line in short)
+    available = [{"productid": line.productid, "available": ends[line][1].level} for line in short]
+    return OutOfStock(f"Not enough in stock of {names}.", items=available)
+
+
+def _repeat_or_refuse(
+    store: Store, orderid: str, lines: Sequence[Line], refusal: OutOfStock, date: str
+) -> None:
+    """Too few are left: perhaps because this very order has them."""
+    claims = store.ledger.get_many([reservation_id(line.taxonomy, line.productid, orderid) for line in lines])
+    if not claims:
+        raise refusal
+    with suppress(OutOfStock):
+        if len(claims) == len(lines):
+            return _repeat(store, orderid, lines, date)
+    _end(store, orderid, lines, rules.RELEASED, date)
+    raise refusal
 
 
 def _slot(line: Line, head: Head, orderid: str, date: str) -> Doc:
@@ -113,6 +129,10 @@ def _take_the_rest(
         ours = store.ledger.is_ours(slot, written)
         if claim.error:
             repeated.append(line)
+            if ours:
+                store.ledger.append(
+                    line, line.quantity, rules.RELEASED, time_ordered_id(), date, orderid=orderid
+                )
         elif not ours:
             store.ledger.append(line, -line.quantity, rules.RESERVED, slot["mark"], date, orderid=orderid)
     if repeated:
@@ -120,21 +140,21 @@ def _take_the_rest(
 
 
 def _repeat(store: Store, orderid: str, lines: Sequence[Line], date: str) -> None:
-    """This order was here before: take what is missing, give back what was taken twice."""
+    """This order was here before: take what is missing. What others took for it meanwhile is theirs to give back."""
     claims = store.ledger.get_many([reservation_id(line.taxonomy, line.productid, orderid) for line in lines])
     outcomes = _outcomes(store, orderid, lines)
     held = store.ledger.held([(orderid, line.productid) for line in lines])
     for line in lines:
         claim = claims[reservation_id(line.taxonomy, line.productid, orderid)]
         outcome = outcomes.get(line)
-        due = 0 if outcome in (rules.RELEASED, rules.EXPIRED) else claim["quantity"]
-        _bring_to(store, orderid, line, held.get((orderid, line.productid), 0), due, date)
         if outcome in (rules.RELEASED, rules.EXPIRED):
             raise ReservationClosed(
                 f"The goods of order {orderid} were given back ({outcome}); place a new order."
             )
         if claim["quantity"] != line.quantity:
             raise ReservationDiffers(f"Order {orderid} has reserved {claim['quantity']} of {line.productid}.")
+        kept = held.get((orderid, line.productid), 0)
+        _bring_to(store, orderid, line, kept, max(kept, line.quantity), date)
 
 
 def _bring_to(store: Store, orderid: str, line: Line, held: int, due: int, date: str) -> None:

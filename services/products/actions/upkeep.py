@@ -9,6 +9,7 @@ from services.products.actions import catalogue
 from services.products.documents import SETTLEMENT, settlement_id, summed_up_in
 from services.products.rules import ledger, ratings
 from services.products.rules.ledger import Line
+from services.products.rules.product import is_product
 from services.products.store import Store
 from shared.clock import iso, timestamp
 from shared.couch import Doc, NoSuchDocument, UpdateConflict, time_ordered_id
@@ -42,7 +43,7 @@ def refresh(store: Store, product_ids: Iterable[str]) -> int:
     wanted, changed = sorted(set(product_ids)), 0
     for _ in range(_TRIES):
         docs = store.catalogue.get_many(wanted).values()
-        stale = [fresh for doc in docs if (fresh := _summed_up(store, doc)) != doc]
+        stale = [fresh for doc in docs if is_product(doc) and (fresh := _summed_up(store, doc)) != doc]
         written = store.catalogue.put_many(stale) if stale else []
         changed += sum(not row.error for row in written)
         wanted = [row.id for row in written if row.error == "conflict"]
@@ -141,18 +142,16 @@ def settle_conflicts(store: Store) -> int:
 def finish_moves(store: Store, now: datetime) -> int:
     """Takes products out of the category they left when a crash came in between; returns how many there were."""
     moved = store.catalogue.moved_since(iso(now - MOVES_LOOKED_AT))
-    left_behind = store.catalogue.get_many(list(moved.values()))
-    for doc in left_behind.values():
-        catalogue.finish_moves(store, doc["productid"])
+    left_behind = [doc for doc in store.catalogue.get_many(list(moved.values())).values() if is_product(doc)]
+    for doc in left_behind:
+        catalogue.finish_moves(store, doc["productid"], iso(now))
     return len(left_behind)
 
 
 def _settle(store: Store, docid: str, kind: str) -> int:
     try:
         leaves = store.ledger.leaves(docid)
-        gone = {"product": _older_products, "settlement": _weaker_settlements}.get(kind, _lost_slots)(
-            store, leaves
-        )
+        gone = _RULES.get(kind, _lost_slots)(store, leaves)
         store.ledger.remove(gone)
         if gone and kind == "movement":
             _correct(store, leaves[0])
@@ -164,7 +163,7 @@ def _settle(store: Store, docid: str, kind: str) -> int:
 
 
 def _older_products(store: Store, leaves: list[Doc]) -> list[Doc]:
-    """The edit made last stays; stock and rating are summed up again."""
+    """The edit made last stays, a move to another category being one; stock and rating are summed up again."""
     return sorted(leaves, key=lambda leaf: (leaf["edited"], leaf["_rev"]))[:-1]
 
 
@@ -182,6 +181,9 @@ def _lost_slots(store: Store, leaves: list[Doc]) -> list[Doc]:
     ids = {settlement_id(first["taxonomy"], first["productid"], orderid): orderid for orderid in orders}
     outcomes = {ids[docid]: doc["outcome"] for docid, doc in store.ledger.get_many(list(ids)).items()}
     return ledger.losers(leaves, outcomes, later)
+
+
+_RULES = {"product": _older_products, "forward": _older_products, "settlement": _weaker_settlements}
 
 
 def _correct(store: Store, movement: Doc) -> None:

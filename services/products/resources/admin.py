@@ -83,7 +83,7 @@ def delete(productid: str) -> Response:
 @admin.alt_response(409, "CONFLICT")
 def change_stock(change: dict[str, Any], productid: str) -> Response:
     """Goods come in or are written off"""
-    product = catalogue.finish_moves(store(), productid)
+    product = catalogue.finish_moves(store(), productid, timestamp())
     mark = idempotent_id() or time_ordered_id()
     movement = stock_acts.adjust(store(), product, change["delta"], change["reason"], mark, timestamp())
     upkeep.refresh(store(), [product["_id"]])
@@ -98,7 +98,7 @@ def change_stock(change: dict[str, Any], productid: str) -> Response:
 @admin.alt_response(404, "NOT_FOUND")
 def stock(productid: str) -> Response:
     """The exact level and the last hundred movements"""
-    product = catalogue.finish_moves(store(), productid)
+    product = catalogue.finish_moves(store(), productid, timestamp())
     movements = store().ledger.movements(product["taxonomy"], productid, 100)
     level = store().ledger.level(product["taxonomy"], productid)
     return json_answer(
@@ -112,7 +112,7 @@ def stock(productid: str) -> Response:
 @admin.alt_response(404, "NOT_FOUND")
 def prices(productid: str) -> Response:
     """The price changes of a product, the newest first"""
-    product = catalogue.finish_moves(store(), productid)
+    product = catalogue.finish_moves(store(), productid, timestamp())
     changes = store().catalogue.price_history(product["taxonomy"], productid)
     return json_answer(
         {

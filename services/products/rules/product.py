@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from services.products.documents import PRODUCT, partition_of, product_id
+from services.products.documents import FORWARD, PRODUCT, partition_of, product_id
 from shared.couch import Doc
 from shared.errors import Invalid
 from shared.money import CURRENCIES, money
@@ -211,6 +211,19 @@ def one_each(docs: list[Doc], key: Callable[[Doc], str] = lambda doc: doc["produ
         if present is None or supersedes(doc, present):
             chosen[key(doc)] = doc
     return list(chosen.values())
+
+
+def is_product(doc: Doc) -> bool:
+    """Not the forward that it left in a category where it was before."""
+    return doc["type"] == PRODUCT.name
+
+
+def forward(doc: Doc, moved_to: str, moment: str) -> Doc:
+    """What takes the place of a product that is in another category now."""
+    left = FORWARD.new(
+        doc["_id"], productid=doc["productid"], taxonomy=doc["taxonomy"], moved_to=moved_to, edited=moment
+    )
+    return left | {"_rev": doc["_rev"]}
 
 
 def supersedes(doc: Doc, other: Doc) -> bool:

@@ -19,7 +19,7 @@ from services.products.documents import (
     price_prefix,
 )
 from services.products.rules.categories import below
-from services.products.rules.product import one_each, supersedes
+from services.products.rules.product import is_product, one_each, supersedes
 from shared.couch import (
     Changes,
     Database,
@@ -83,15 +83,14 @@ class Catalogue:
             return {}
         return {doc["productid"]: doc for doc in one_each(self._places(productids))}
 
-    def places(self, productid: str) -> list[Doc]:
-        """The documents of one product: two while it is being moved, the newer place first. 1 global query."""
-        docs = self._places([productid])
-        return docs[::-1] if len(docs) == 2 and supersedes(docs[1], docs[0]) else docs
+    def places(self, productid: str, hoped: str | None = None) -> list[Doc]:
+        """The documents of one product: two while it is being moved, the newer place first. 1 global query and 1 read.
 
-    def places_of(self, productids: Sequence[str]) -> dict[str, str]:
-        """{productid: document id} of those that exist. 1 global query."""
-        rows = self._database.across_partitions.view(BY_PRODUCTID, keys=list(productids))
-        return {row["key"]: row["id"] for row in rows}
+        For who is about to write. A cluster's view may be late: what it names is read again, and the document id `hoped` for too.
+        """
+        named = {*(doc["_id"] for doc in self._places([productid])), *((hoped,) if hoped else ())}
+        docs = [doc for doc in self.get_many(sorted(named)).values() if is_product(doc)]
+        return docs[::-1] if len(docs) == 2 and supersedes(docs[1], docs[0]) else docs
 
     def search(self, query: SearchQuery, limit: int, cursor: str | None) -> SearchPage:
         """P6: products everywhere by words, filters and facets. 1 global query."""
@@ -141,7 +140,7 @@ class Catalogue:
         return self._database.get(docid, rev=rev)
 
     def get_many(self, docids: Sequence[str]) -> dict[str, Doc]:
-        """Those that exist, by document id. 1 read."""
+        """Those that exist, products and forwards, by document id. 1 read."""
         return self._database.get_many(docids)
 
     def put(self, doc: Doc) -> Doc:
@@ -161,7 +160,8 @@ class Catalogue:
 
     def _places(self, productids: Sequence[str]) -> list[Doc]:
         rows = self._database.across_partitions.view(BY_PRODUCTID, keys=list(productids), include_docs=True)
-        return [row["doc"] for row in rows if row.get("doc")]
+        docs = [row["doc"] for row in rows if row.get("doc") and is_product(row["doc"])]
+        return list({doc["_id"]: doc for doc in docs}.values())
 
 
 def _docs(page: Page) -> Page:

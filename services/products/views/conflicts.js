@@ -1,5 +1,6 @@
 function (doc) {
-  if (doc._conflicts && (doc.type === "product" || doc.type === "movement" || doc.type === "settlement")) {
+  var settled = ["product", "forward", "movement", "settlement"];
+  if (doc._conflicts && settled.indexOf(doc.type) >= 0) {
     emit(doc.type, doc._conflicts);
   }
 }

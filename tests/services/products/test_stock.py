@@ -87,6 +87,16 @@ def test_a_repeated_reservation_takes_nothing_twice(shop: Shop):
     assert level(shop, "again") == 5
 
 
+def test_a_repetition_is_not_refused_for_what_the_order_itself_took(shop: Shop):
+    shop.load([product("last", stock=3), product("lasting", stock=3)])
+    assert [reserve(shop, "all", ("last", 3), ("lasting", 2)) for _ in range(3)] == [201, 201, 201]
+    assert reserve(shop, "other", ("last", 1)) == 409
+    with ThreadPoolExecutor(8) as callers:
+        statuses = callers.map(lambda _: reserve(shop, "all", ("last", 3), ("lasting", 2)), range(8))
+        assert set(statuses) == {201}
+    assert [level(shop, each) for each in ("last", "lasting")] == [0, 1]
+
+
 def test_released_once_however_often_it_is_asked(shop: Shop):
     shop.load([product("back", stock=5)])
     assert reserve(shop, "rel", ("back", 5)) == 201

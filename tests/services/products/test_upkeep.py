@@ -6,7 +6,7 @@ import pytest
 
 from services.products.actions import catalogue, upkeep
 from services.products.actions.upkeep import finish_moves, settle_conflicts
-from services.products.documents import DESIGN, product_id
+from services.products.documents import BY_PRODUCTID, DESIGN, product_id
 from services.products.rules import ledger
 from services.products.rules.ledger import Line
 from services.products.rules.product import document
@@ -59,8 +59,35 @@ def test_a_product_in_both_places_is_read_once_and_the_worker_clears_up(shop: Sh
 def test_the_move_can_simply_be_asked_for_again(shop: Shop, store: Store):
     half_moved(shop, store, "again")
     assert shop.admin("PUT", "/v1/products/again", product("again", taxonomy=GARDEN)).status == 200
-    assert product_id(KITCHEN, "again") not in store.catalogue.get_many([product_id(KITCHEN, "again")])
+    left = store.catalogue.get(product_id(KITCHEN, "again"))
+    assert (left["type"], left["moved_to"]) == ("forward", product_id(GARDEN, "again"))
     assert level(shop, "again") == 5
+
+
+def test_a_moved_product_is_found_by_way_of_where_it_was(shop: Shop, store: Store, server: Server):
+    """On a cluster the copy that answers may not know the new place yet: the forward has the database read it by id."""
+    shop.load([product("wanderer")])
+    places = [product_id(taxonomy, "wanderer") for taxonomy in (KITCHEN, GARDEN)]
+    assert shop.admin("PUT", "/v1/products/wanderer", product("wanderer", taxonomy=GARDEN)).status == 200
+    rows = server.open(DESIGN).across_partitions.view(BY_PRODUCTID, key="wanderer", include_docs=True)
+    assert {row["id"]: row["doc"]["_id"] for row in rows} == dict.fromkeys(places, places[1])
+    assert [each["productid"] for each in shop.walk(category="Home#Kitchen")].count("wanderer") == 0
+    assert shop.admin("DELETE", "/v1/products/wanderer").status == 204
+    assert store.catalogue.all_by_productid(["wanderer"]) == {}
+
+
+def test_a_category_that_a_product_left_takes_it_again(shop: Shop, store: Store):
+    for create in (
+        lambda line: shop.admin("POST", "/v1/products", line).status == 201,
+        lambda line: shop.load([line])["created"] == 1,
+    ):
+        assert create(product("back", stock=3))
+        assert shop.admin("PUT", "/v1/products/back", product("back", taxonomy=GARDEN)).status == 200
+        assert shop.admin("DELETE", "/v1/products/back").status == 204
+        assert create(product("back", stock=2))
+        assert (shop.ok("/v1/products/back")["taxonomy"], level(shop, "back")) == (KITCHEN, 2)
+        assert upkeep.refresh(store, [product_id(GARDEN, "back")]) == 0
+        assert shop.admin("DELETE", "/v1/products/back").status == 204
 
 
 def test_stock_on_its_way_to_another_category_is_found_by_the_next_buyer(shop: Shop, store: Store):

@@ -12,6 +12,7 @@ from services.orders import documents as orders
 from services.products import documents as products
 from services.users import documents as users
 from shared.couch import Server
+from shared.errors import AisleError
 
 DESIGNS = (users.DESIGN, products.DESIGN, orders.DESIGN, orders.SANDBOX_LEDGER)
 PATIENCE_SECONDS = 60.0
@@ -19,6 +20,17 @@ PATIENCE_SECONDS = 60.0
 
 def main() -> int:
     options = _arguments()
+    if not os.environ.get("COUCH_URL"):
+        return _fail(
+            "COUCH_URL is not set: the database server's address, like http://name:password@host:5984."
+        )
+    try:
+        return _do(options)
+    except AisleError as error:
+        return _fail(error.detail)
+
+
+def _do(options: argparse.Namespace) -> int:
     server = Server(
         os.environ["COUCH_URL"],
         username=os.environ.get("COUCH_USERNAME", ""),
@@ -44,6 +56,11 @@ def _arguments() -> argparse.Namespace:
         "--clean-up", action="store_true", help="afterwards remove indexes this version does not use"
     )
     return parser.parse_args()
+
+
+def _fail(why: str) -> int:
+    print(why, file=sys.stderr)
+    return 1
 
 
 def _say(line: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from shared.couch.client import Client
-from shared.couch.errors import DatabaseAway, NoSuchDocument, UpdateConflict
+from shared.couch.errors import DatabaseAway, NoSuchDocument, NotPrepared, UpdateConflict
 from shared.couch.indexes import DatabaseDesign, FindIndex, Pattern, View
 from shared.couch.search import NouveauIndex, SearchIndex
 from shared.errors import Conflict
@@ -31,11 +31,18 @@ def prepare(
 
 
 def check(client: Client, name: str, design: DatabaseDesign, features: Iterable[str]) -> list[str]:
-    """What `prepare` would have to do, and what Cloudant would refuse; empty when all is in place."""
+    """What `prepare` would have to do, and what Cloudant would refuse; empty when all is in place and built."""
+    try:
+        there = design_documents(client, name)
+    except NotPrepared:
+        return [*refused_by_cloudant(design), f"{name}: there is no such database"]
     problems = refused_by_cloudant(design)
-    there = design_documents(client, name)
-    missing = [pattern for pattern in servable(design, features) if pattern.design_id not in there]
-    return problems + [f"{name}: {pattern.name} ({pattern.design_id}) is not built" for pattern in missing]
+    for pattern in servable(design, features):
+        if pattern.design_id not in there:
+            problems.append(f"{name}: {pattern.name} ({pattern.design_id}) is not there")
+        elif not _answers(client, name, pattern):
+            problems.append(f"{name}: {pattern.name} ({pattern.design_id}) is still being built")
+    return problems
 
 
 def clean_up(client: Client, name: str, keep: set[str], progress: Progress) -> None:

@@ -176,6 +176,9 @@ def test_prepare_again_changes_nothing_and_check_is_content(library, server):
     server.prepare([LIBRARY], progress=lines.append)
     assert lines == []
     assert server.check([LIBRARY]) == []
+    assert server.check([DatabaseDesign("nowhere", ())]) == [
+        f"{server.prefix}nowhere: there is no such database"
+    ]
 
 
 def test_a_changed_declaration_is_another_design_document_and_the_old_one_goes_last(library, server):

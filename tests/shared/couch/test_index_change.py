@@ -13,6 +13,7 @@ LONG_MAP = """function (doc) {
   for (var i = 0; i < 200000; i++) { spun += i % 7; }
   if (doc.n && spun) { emit(null, doc.n); }
 }"""
+SLOW_MAP = "function (doc) { var end = Date.now() + 3; while (Date.now() < end); emit(null, 1); }"
 OLD = View("totals", "how many in all", map="function (doc) { if (doc.n) { emit(null, 1); } }", reduce="_sum")
 NEW = View("totals", "how much in all", map=LONG_MAP, reduce="_sum")
 DESIGNS = [DatabaseDesign("changing", (view,)) for view in (OLD, NEW)]
@@ -63,6 +64,19 @@ def test_new_code_finds_its_index_built(filled: Server) -> None:
     assert filled.check(DESIGNS[1:]) == []
     (row,) = filled.open(DESIGNS[1]).across_partitions.view(NEW)
     assert row["value"] == 2 * DOCUMENTS
+
+
+def test_an_index_that_is_there_but_not_built_holds_new_code_back(filled: Server, couch_url: str) -> None:
+    """Else the last index of a version would be built by its first readers."""
+    slow = View("slow", "how slow?", map=SLOW_MAP)
+    design = DatabaseDesign("changing", (slow,))
+    name = filled.name_of(design)
+    made = filled.client.call(
+        "put_design_document", db=name, ddoc=slow.design_id, design_document=slow.design_document()
+    )
+    impatient = Server(couch_url, prefix=filled.prefix, patience=0.5)
+    assert impatient.check([design]) == [f"{name}: slow ({slow.design_id}) is still being built"]
+    filled.client.call("delete_design_document", db=name, ddoc=slow.design_id, rev=made["rev"])
 
 
 def test_the_old_index_goes_only_when_no_running_version_names_it(filled: Server) -> None:

@@ -93,7 +93,7 @@ class Process(uvicorn.Server):
 def main() -> None:
     options = arguments()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    sys.setswitchinterval(0.001)
+    sys.setswitchinterval(0.0002)
     try:
         app = server(options)
     except (RuntimeError, OSError) as error:

@@ -10,23 +10,18 @@ from .database import Database
 from .errors import bad_request, not_found
 from .http import Request, parse_json
 from .plugins import load
-from .store.rows import StoredDoc
+from .store import Narrowing, StoredDoc
 
 Test = Callable[[list[StoredDoc]], list[bool]]
 
 
 @dataclass(slots=True)
 class Filter:
-    """`ids` cuts by id before anything is read; `test` judges documents, in a thread; `shape` projects `doc`."""
+    """`narrowing` passes over documents that are not read at all, `test` judges the others; `shape` projects `doc`."""
 
-    ids: Any = None
+    narrowing: Narrowing | None = None
     test: Test | None = None
     shape: Callable[[bytes], bytes] | None = None
-
-
-class _DesignIds:
-    def __contains__(self, docid: str) -> bool:
-        return docid.startswith("_design/")
 
 
 async def filter_for(request: Request, body: dict[str, Any]) -> Filter:
@@ -35,9 +30,9 @@ async def filter_for(request: Request, body: dict[str, Any]) -> Filter:
     if not name:
         return Filter()
     if name == "_doc_ids":
-        return Filter(_doc_ids(request, body))
+        return Filter(Narrowing(ids=_doc_ids(request, body)))
     if name == "_design":
-        return Filter(_DesignIds())
+        return Filter(Narrowing(design=True))
     if name == "_selector":
         return _selector(request, body)
     if name == "_view":
@@ -52,13 +47,13 @@ async def filter_for(request: Request, body: dict[str, Any]) -> Filter:
     return Filter(test=_function(request, ddoc, source))
 
 
-def _doc_ids(request: Request, body: dict[str, Any]) -> set[str]:
+def _doc_ids(request: Request, body: dict[str, Any]) -> frozenset[str]:
     ids = body.get("doc_ids")
     if ids is None and "doc_ids" in request.query:
         ids = parse_json(request.query["doc_ids"].encode())
     if not isinstance(ids, list):
         raise bad_request("`doc_ids` filter parameter is not a list of doc ids.")
-    return {docid for docid in ids if isinstance(docid, str)}
+    return frozenset(docid for docid in ids if isinstance(docid, str))
 
 
 def _selector(request: Request, body: dict[str, Any]) -> Filter:
@@ -67,14 +62,15 @@ def _selector(request: Request, body: dict[str, Any]) -> Filter:
     selector = body.get("selector")
     if not isinstance(selector, dict):
         raise bad_request("Selector error: expected a JSON object")
-    matches = load("mango").matcher(selector)
+    mango = load("mango")
+    matches, plausible = mango.matcher(selector), mango.plausible(selector)
     fields = body.get("fields")
     if fields is not None and not (
         isinstance(fields, list) and all(isinstance(item, str) for item in fields)
     ):
         raise bad_request("Selector error: fields must be JSON array")
     return Filter(
-        test=lambda docs: [bool(matches(doc.dict())) for doc in docs],
+        test=lambda docs: [plausible(doc.body) and bool(matches(doc.dict())) for doc in docs],
         shape=(lambda doc: _project(doc, fields)) if fields else None,
     )
 

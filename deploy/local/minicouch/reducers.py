@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import orjson
 
+from .erlang_terms import erlang_text
 from .errors import CouchError
 
 Row = tuple[bytes, str, bytes]
@@ -31,10 +32,12 @@ NUMBERS = frozenset((int, float))
 
 
 class Reducer(Protocol):
-    """What an index asks of a reduce. `check` sees the JSON values of new rows and refuses what may not be indexed."""
+    """What an index asks of a reduce. `check` sees the JSON values of new rows and refuses what may not be indexed; `join`
+    adds the state of new rows, wherever among the old ones they are, and is None where only all rows can tell."""
 
     def reduce(self, groups: Sequence[Sequence[Row]]) -> list[State]: ...
     def rereduce(self, groups: Sequence[Sequence[State]]) -> list[State]: ...
+    def join(self, old: State, new: State) -> State | None: ...
     def finish(self, states: Sequence[State]) -> list[Any]: ...
     def check(self, values: Sequence[bytes]) -> None: ...
 
@@ -51,6 +54,9 @@ class BuiltIn:
 
     def rereduce(self, groups: Sequence[Sequence[State]]) -> list[State]:
         return [states[0] if len(states) == 1 else self.of_states(states) for states in groups]
+
+    def join(self, old: State, new: State) -> State | None:
+        """Most depend on the order of rows."""
 
     def finish(self, states: Sequence[State]) -> list[Any]:
         return [self.finalize(state) for state in states]
@@ -77,6 +83,9 @@ class Count(BuiltIn):
     def of_states(self, states: Sequence[int]) -> int:
         return sum(states)
 
+    def join(self, old: int, new: int) -> int:
+        return old + new
+
 
 class SumRefused(Exception):
     """`_sum` met a value it cannot add."""
@@ -100,6 +109,23 @@ class Sum(BuiltIn):
             reason = f"Reduce output must shrink more rapidly: input size: {size} output size: {out}"
             return {"error": "builtin_reduce_error", "reason": reason}
         return total
+
+    def join(self, old: State, new: State) -> State | None:
+        if not addable(old, new):
+            return None
+        total = total_of([old, new])
+        return total if type(total) in NUMBERS or len(orjson.dumps(total)) <= OVERFLOW else None
+
+
+def addable(a: Any, b: Any) -> bool:
+    """Whether two sums add up to the same whichever comes first: numbers, arrays of them, objects of such."""
+    if type(a) is dict:
+        return type(b) is dict and all(
+            addable(a.get(n, b.get(n)), b.get(n, a.get(n))) for n in a.keys() | b.keys()
+        )
+    if type(a) is list:
+        return type(b) is list and set(map(type, a)) | set(map(type, b)) <= NUMBERS
+    return type(a) in NUMBERS and type(b) in NUMBERS
 
 
 def total_of(values: Sequence[Any]) -> State:
@@ -197,6 +223,10 @@ class Stats(BuiltIn):
             return {"refused": str(e)}
         return total
 
+    def join(self, old: State, new: State) -> State | None:
+        total = self.of_states([old, new])
+        return None if isinstance(total, dict) and "refused" in total else total
+
     def check(self, values: Sequence[bytes]) -> None:
         """Errors: 500 invalid_value for what is no number; the index does not get past such a row."""
         parsed = orjson.loads(b"[" + b",".join(values) + b"]")
@@ -258,19 +288,6 @@ def stats_add(value: Any, total: State) -> State:
     }
 
 
-def erlang_text(value: Any) -> str:
-    """A value as Erlang prints it, for reasons that quote one: strings alone are bytes, within objects text."""
-    if isinstance(value, str):
-        return "<<" + ",".join(map(str, value.encode())) + ">>"
-    if isinstance(value, list):
-        return "[" + ",".join(erlang_text(v) for v in value) + "]"
-    if isinstance(value, tuple):
-        return f'{{<<"{value[0]}">>,{erlang_text(value[1])}}}'
-    if isinstance(value, dict):
-        return "{" + erlang_text(list(value.items())) + "}"
-    return orjson.dumps(value).decode()
-
-
 class Distinct(BuiltIn):
     """`_approx_count_distinct`: how many different keys; exact up to 256, beyond that HyperLogLog with 2^11 registers."""
 
@@ -288,6 +305,9 @@ class Distinct(BuiltIn):
             return self._small(small)
         registers = bytearray(map(max, *large, bytes(1 << self.bits)))
         return self._encode(registers, small)
+
+    def join(self, old: State, new: State) -> State:
+        return self.of_states([old, new])
 
     def finalize(self, state: State) -> int:
         if isinstance(state, list):

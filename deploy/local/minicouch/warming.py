@@ -78,7 +78,7 @@ class Warmer:
             calm = seq == before
             if seq != seen.warmed and (calm or seq - seen.warmed >= MANY):
                 seen.warmed = seq if calm else seen.warmed
-                seen.work = asyncio.get_running_loop().run_in_executor(self._thread, self._warm, db, calm)
+                seen.work = asyncio.get_running_loop().run_in_executor(self._thread, self._warm, db)
                 seen.work.add_done_callback(partial(self._report, db))
 
     def _report(self, db: Database, work: "asyncio.Future[None]") -> None:
@@ -86,9 +86,9 @@ class Warmer:
         if not work.cancelled() and (error := work.exception()) and not db.deleted and not self._closing:
             log.error("keeping %s warm ended", db.name, exc_info=error)
 
-    def _warm(self, db: Database, calm: bool) -> None:
+    def _warm(self, db: Database) -> None:
         """Bring every index of the database to the sequence it has now."""
-        for signature, step in self._steps(db, calm):
+        for signature, step in self._steps(db):
             if time.monotonic() < self._failed.get(signature, 0.0):
                 continue
             try:
@@ -105,20 +105,20 @@ class Warmer:
             more = step()
             time.sleep(min(LONGEST_PAUSE, time.perf_counter() - began))
 
-    def _steps(self, db: Database, calm: bool) -> Iterator[tuple[str, Step]]:
+    def _steps(self, db: Database) -> Iterator[tuple[str, Step]]:
         """For each index its name and what brings it one batch further."""
         target = db.update_seq
         for spec in specs(db):
-            yield spec.signature, lambda spec=spec: self._advance(db, spec, target, calm)
+            yield spec.signature, lambda spec=spec: self._advance(db, spec, target)
         for search in search_specs(db):
             yield search.signature, lambda search=search: searching.advance(db, search, target)
 
-    def _advance(self, db: Database, spec: indexing.IndexSpec, target: int, calm: bool) -> bool:
+    def _advance(self, db: Database, spec: indexing.IndexSpec, target: int) -> bool:
         index = indexing.get_index(db, spec)
         index.kept_warm = True
         if indexing.advance(db, spec, index, target, BATCH):
             return True
-        if index.stale and calm:
+        if index.stale:
             indexing.summarise(index)
         return False
 

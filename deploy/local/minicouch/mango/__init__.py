@@ -9,6 +9,7 @@ from .matching import Predicate, compile_node, matcher
 from .naming import generated_name
 from .options import bulk_delete_options, find_options, index_options
 from .planner import Plan, plan, scan_warning
+from .required import plausible
 from .selector import Node
 from .terms import erlang
 from .text import entry_maker
@@ -17,6 +18,6 @@ from .text_query import lucene, sort_fields
 __all__ = [
     "ALL_DOCS", "Index", "Node", "Plan", "Predicate", "bulk_delete_options", "compile_node", "design_member",
     "entry_maker", "erlang", "explain", "find_options", "from_design_docs", "generated_name", "index_options",
-    "invalid_bookmark", "lucene", "matcher", "pack", "parse_field", "plan", "projector", "row_maker", "scan_warning",
-    "set_field", "sort_fields", "unpack",
+    "invalid_bookmark", "lucene", "matcher", "pack", "parse_field", "plan", "projector", "plausible", "row_maker",
+    "scan_warning", "set_field", "sort_fields", "unpack",
 ]  # fmt: skip

@@ -12,8 +12,11 @@ from ..database import Database
 from ..errors import bad_request
 from ..filters import Filter, filter_for
 from ..http import Request, Response, raw_json, run_in_thread
+from ..store import StoredDoc
 
-CHUNK = 500
+CHUNK = 1000
+STRETCH = 10_000
+AT_ONCE = 20
 DEFAULT_TIMEOUT = 60.0
 FEEDS = ("normal", "continuous", "longpoll", "eventsource")
 EVENT_STREAM = [("Content-Type", "text/event-stream"), ("Cache-Control", "no-cache")]
@@ -103,62 +106,71 @@ class Reader:
     def done(self) -> bool:
         return self.left is not None and self.left <= 0
 
+    @property
+    def behind(self) -> int:
+        """How many sequences there are after the place reached."""
+        return self.db.update_seq - self.seq
+
     async def batch(self) -> list[tuple[str, bytes]] | None:
         """The next changes as (sequence, JSON); None when there are no more now."""
-        if self.done:
+        if self.done or self.behind <= 0:
             return None
-        docs = self.db.changes_since(self.seq, CHUNK)
-        if not docs:
-            return None
-        ids = self.filter.ids
-        candidates = [doc for doc in docs if not doc.purged and (ids is None or doc.id in ids)]
-        revisions = [reading.leaves(self.db, doc) if self.options.all_leaves else [doc] for doc in candidates]
-        passed = await self._pass(revisions)
+        if self.behind <= AT_ONCE and self.filter.test is None:
+            return self._next()
+        return await run_in_thread(self._next)
+
+    def _next(self) -> list[tuple[str, bytes]]:
+        """The changes of the next stretch of sequences; a narrowed stretch is longer, as most of it is passed over."""
+        upto = min(self.db.update_seq, self.seq + (CHUNK if self.filter.narrowing is None else STRETCH))
+        docs = self.db.changes_since(self.seq, CHUNK, upto, self.filter.narrowing)
+        seq = docs[-1].seq if len(docs) == CHUNK else upto
+        candidates = [doc for doc in docs if not doc.purged]
         found: list[tuple[str, bytes]] = []
-        for doc, chosen in zip(candidates, passed, strict=True):
+        for doc, chosen in zip(candidates, self._passed(candidates), strict=True):
             if not chosen:
                 continue
-            seq = self.db.seq_string(doc.seq)
-            found.append((seq, self._row(seq, doc, chosen)))
-            self.seq = doc.seq
+            name = self.db.seq_string(doc.seq)
+            found.append((name, self._row(name, doc, chosen)))
+            if self.left is not None:
+                self.left -= 1
+                if self.left <= 0:
+                    seq = doc.seq
+                    break
+        self.seq, self.last = seq, self.db.seq_string(seq)
+        return found
+
+    def _passed(self, docs: list[StoredDoc]) -> list[list[StoredDoc]]:
+        """Of each document the revisions to name."""
+        revisions = [reading.leaves(self.db, doc) if self.options.all_leaves else [doc] for doc in docs]
+        if self.filter.test is None:
+            return revisions
+        flat = [doc for group in revisions for doc in group]
+        answers = iter(self.filter.test(flat) if flat else ())
+        return [[doc for doc in group if next(answers)] for group in revisions]
+
+    async def backwards(self) -> AsyncIterator[list[tuple[str, bytes]]]:
+        """The newest changes first, down to the start. `descending` has no way to wait for more."""
+        before = self.db.update_seq
+        while not self.done and before > 0:
+            docs = await run_in_thread(self.db.changes_before, before, CHUNK, self.filter.narrowing)
+            if not docs:
+                break
+            before = docs[-1].seq - 1
+            yield await run_in_thread(self._judged, docs)
+
+    def _judged(self, docs: list[StoredDoc]) -> list[tuple[str, bytes]]:
+        found = []
+        for doc in docs:
+            chosen = reading.leaves(self.db, doc) if self.options.all_leaves else [doc]
+            if self.filter.test is not None and not any(self.filter.test(chosen)):
+                continue
+            name = self.db.seq_string(doc.seq)
+            found.append((name, self._row(name, doc, chosen)))
+            self.last = name
             if self.left is not None:
                 self.left -= 1
                 if self.left <= 0:
                     break
-        else:
-            self.seq = docs[-1].seq
-        self.last = self.db.seq_string(self.seq)
-        return found
-
-    async def _pass(self, revisions: list[list[Any]]) -> list[list[Any]]:
-        if self.filter.test is None:
-            return revisions
-        flat = [doc for group in revisions for doc in group]
-        answers = iter(await run_in_thread(self.filter.test, flat) if flat else ())
-        return [[doc for doc in group if next(answers)] for group in revisions]
-
-    def backwards(self) -> list[tuple[str, bytes]]:
-        """The newest changes first, down to the start. `descending` has no way to wait for more."""
-        found = []
-        seq = self.db.update_seq
-        while not self.done and seq > 0:
-            docs = self.db.changes_before(seq, CHUNK)
-            if not docs:
-                break
-            for doc in docs:
-                seq = doc.seq - 1
-                chosen = reading.leaves(self.db, doc) if self.options.all_leaves else [doc]
-                if self.filter.ids is not None and doc.id not in self.filter.ids:
-                    continue
-                if self.filter.test is not None and not any(self.filter.test(chosen)):
-                    continue
-                name = self.db.seq_string(doc.seq)
-                found.append((name, self._row(name, doc, chosen)))
-                self.last = name
-                if self.left is not None:
-                    self.left -= 1
-                    if self.left <= 0:
-                        break
         return found
 
     def _row(self, seq: str, doc: Any, chosen: list[Any]) -> bytes:
@@ -172,11 +184,9 @@ class Reader:
         parts.append(b"}")
         return b"".join(parts)
 
-    def pending(self) -> int:
-        return self.db.changes_after_count(self.seq)
-
-    def end(self) -> bytes:
-        return b'"last_seq":"' + self.last.encode() + b'","pending":' + str(self.pending()).encode() + b"}\n"
+    async def end(self) -> bytes:
+        pending = await run_in_thread(self.db.changes_after_count, self.seq) if self.behind else 0
+        return b'"last_seq":"' + self.last.encode() + b'","pending":%d}\n' % pending
 
 
 async def _ticks(reader: Reader) -> AsyncIterator[bool]:
@@ -202,7 +212,7 @@ async def _json(reader: Reader) -> AsyncIterator[bytes]:
         elif rows:
             yield head + separator + b",\r\n".join(row for _, row in rows)
             head, separator = b"", b",\r\n"
-    yield head + b"\n],\n" + reader.end() + b"\n"
+    yield head + b"\n],\n" + await reader.end() + b"\n"
 
 
 async def _primed(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -219,7 +229,8 @@ async def _primed(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 async def _waves(reader: Reader) -> AsyncIterator[list[tuple[str, bytes]] | None]:
     if reader.options.descending:
-        yield reader.backwards()
+        async for rows in reader.backwards():
+            yield rows
         return
     sent = False
     while (rows := await reader.batch()) is not None:
@@ -254,7 +265,7 @@ async def _lines(reader: Reader, write: Any, beat: bytes) -> AsyncIterator[bytes
             if reader.done:
                 break
     if beat == b"\n":
-        yield b"{" + reader.end()
+        yield b"{" + await reader.end()
 
 
 def _event(seq: str, row: bytes) -> bytes:

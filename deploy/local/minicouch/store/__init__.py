@@ -13,9 +13,10 @@ from urllib.parse import quote, unquote
 
 from ..errors import CouchError, not_found
 from .documents import Documents
+from .narrowing import Narrowing
 from .rows import StoredDoc
 
-__all__ = ["Documents", "Store", "StoredDoc", "check_name"]
+__all__ = ["Documents", "Narrowing", "Store", "StoredDoc", "check_name"]
 
 NAME = re.compile(r"[a-z][a-z0-9_$()+\-/]*")
 SYSTEM_NAMES = {"_users", "_replicator", "_global_changes", "_metadata", "_nodes", "_dbs"}

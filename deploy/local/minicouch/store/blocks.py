@@ -198,11 +198,17 @@ def refresh_level(
     changed: set[Position] = set()
     for start in sorted(dirty):
         end = db.execute(behind, (level, *start)).fetchone() or END
-        if level == 1:
-            changed |= _refresh_block(db, view, reducer, start, end)
-        else:
-            changed |= _refresh_upper(db, view, reducer, level, start, end)
+        changed |= refresh_entry(db, view, reducer, level, start, end)
     return changed
+
+
+def refresh_entry(
+    db: sqlite3.Connection, view: int, reducer: Reducer | None, level: int, start: Position, end: Position
+) -> set[Position]:
+    """Recompute one entry from what is below it; it may go, or become several. Gives where entries changed."""
+    if level == 1:
+        return _refresh_block(db, view, reducer, start, end)
+    return _refresh_upper(db, view, reducer, level, start, end)
 
 
 def _refresh_block(

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from .durable import Log, connect
+from .narrowing import Narrowing
 from .rows import COLUMNS, PURGED, StoredDoc, json_text
 from .transactions import Transaction
 
@@ -175,33 +176,52 @@ class Documents:
             values.append(end)
         return self._reader().execute(sql, values).fetchone()[0]
 
-    def changes_since(self, seq: int, limit: int | None = None) -> list[StoredDoc]:
+    def changes_since(
+        self,
+        seq: int,
+        limit: int | None = None,
+        upto: int | None = None,
+        narrowing: Narrowing | None = None,
+    ) -> list[StoredDoc]:
         """Winners changed after a sequence, in sequence order, deleted ones and design documents included.
 
         A purged document comes as a deleted one with `purged` set, so that indexes forget it.
         """
+        where, values = "seq > ?", [seq]
+        if upto is not None:
+            where += " AND seq <= ?"
+            values.append(upto)
+        if narrowing is not None:
+            condition, more = narrowing.sql()
+            where += f" AND {condition}" if condition else ""
+            values += more
         rows = self._reader().execute(
-            f"SELECT {COLUMNS} FROM docs WHERE seq > ? ORDER BY seq LIMIT ?",
-            (seq, -1 if limit is None else limit),
+            f"SELECT {COLUMNS} FROM docs WHERE {where} ORDER BY seq LIMIT ?",
+            (*values, -1 if limit is None else limit),
         )
-        return [StoredDoc(*row) for row in rows]
+        return [StoredDoc(*row) for row in rows.fetchall()]
 
-    def changes_before(self, seq: int, limit: int) -> list[StoredDoc]:
+    def changes_before(self, seq: int, limit: int, narrowing: Narrowing | None = None) -> list[StoredDoc]:
         """The newest changes up to a sequence, newest first."""
+        condition, values = narrowing.sql() if narrowing is not None else ("", [])
         rows = self._reader().execute(
-            f"SELECT {COLUMNS} FROM docs WHERE seq <= ? AND deleted < {PURGED} ORDER BY seq DESC LIMIT ?",
-            (seq, limit),
+            f"SELECT {COLUMNS} FROM docs WHERE seq <= ? AND deleted < {PURGED} {condition and 'AND ' + condition}"
+            " ORDER BY seq DESC LIMIT ?",
+            (seq, *values, limit),
         )
-        return [StoredDoc(*row) for row in rows]
+        return [StoredDoc(*row) for row in rows.fetchall()]
 
     def changes_after_count(self, seq: int) -> int:
+        """Documents whose last change is behind a sequence, counted from the nearer end."""
         if seq >= self.update_seq:
             return 0
-        return (
-            self._reader()
-            .execute("SELECT COUNT(*) FROM docs WHERE seq > ? AND deleted < 2", (seq,))
-            .fetchone()[0]
-        )
+        counts = self.counts
+        nearer = seq < counts["seq"] // 2
+        sql = f"SELECT COUNT(*) FROM docs WHERE seq {'<=' if nearer else '>'} ?"
+        if counts["purge_seq"]:
+            sql += f" AND deleted < {PURGED}"
+        found = self._reader().execute(sql, (seq,)).fetchone()[0]
+        return max(0, counts["docs"] + counts["deleted"] - found) if nearer else found
 
     def partition_info(self, partition: str) -> tuple[int, int, int]:
         """Live documents, deleted ones, bytes."""

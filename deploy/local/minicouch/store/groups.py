@@ -15,7 +15,7 @@ from ..reducers import Reducer, State
 from ..reducers import Row as ReduceRow
 from .blocks import EMPTY, READ, Position, reduce_ranges
 
-Touched = tuple[bytes, str, bytes]  # key, document id, key JSON
+Touched = tuple[bytes, str, bytes, bytes]  # key, document id, key JSON, value JSON
 Group = tuple[bytes, State]  # group's key JSON, reduction
 OpenGroup = tuple[bytes, bytes, list[State]]  # prefix, first key JSON, states so far
 EXACT = 0
@@ -93,7 +93,7 @@ def groups(
     first = before[0] if before and after(before[0]) > lo else lo[0]
     upto = "<=" if hi[1] else "<"
     sql = f"SELECT key, k, state FROM groups_{view} WHERE level = ? AND key >= ? AND key {upto} ? ORDER BY key {direction}"
-    for key, k, state in db.execute(sql, (stored, first, hi[0])).fetchall():
+    for key, k, state in db.execute(sql, (stored, first, hi[0])):
         if (key, "") >= lo and after(key) <= hi:
             yield k, orjson.loads(state)
             continue
@@ -255,11 +255,18 @@ def refresh(
     touched: Sequence[Touched],
 ) -> None:
     """Recompute the groups of the kept levels that rows came to or went from; the blocks must be right already."""
-    decoded = [(key, k, orjson.loads(k)) for key, k in {key: k for key, _, k in touched}.items()]
+    decoded = [(key, k, orjson.loads(k)) for key, k in {key: k for key, _, k, _ in touched}.items()]
     dirty: dict[tuple[int, bytes], bytes] = {}
     for level in levels:
         for key, k, value in decoded:
             dirty.setdefault((level, order.prefix(key, value, level)), k)
+    recompute(db, view, reducer, depth, dirty)
+
+
+def recompute(
+    db: sqlite3.Connection, view: int, reducer: Reducer, depth: int, dirty: dict[tuple[int, bytes], bytes]
+) -> None:
+    """Reduce these groups, (level, prefix) to a key's JSON, anew from the blocks."""
     ranges = [((prefix, ""), after(prefix)) for _, prefix in dirty]
     for ((level, prefix), k), state in zip(
         dirty.items(), reduce_ranges(db, view, reducer, depth, ranges), strict=True

@@ -285,17 +285,17 @@ class Index:
                 if sorted(wanted[docid]) == old:
                     del wanted[docid]
                 else:
-                    removed += [(key, docid, k) for key, _, k, _ in old]
+                    removed += [(key, docid, k, v) for key, _, k, v in old]
             db.executemany(
                 f"DELETE FROM rows_{view} WHERE key = ? AND docid = ?",
-                [(key, docid) for key, docid, _ in removed],
+                [row[:2] for row in removed],
             )
         new = sorted([(key, docid, n, k, v) for docid, rows in wanted.items() for key, n, k, v in rows])
         reducer = self.views[view].reducer
         if reducer is not None and new:
             reducer.check([row[4] for row in new])
         db.executemany(f"INSERT INTO rows_{view} VALUES (?, ?, ?, ?, ?)", new)
-        return [(key, docid, k) for key, docid, _, k, _ in new], removed
+        return [(key, docid, k, v) for key, docid, _, k, v in new], removed
 
     def _rows_of(
         self, db: sqlite3.Connection, view: int, docids: Sequence[str]

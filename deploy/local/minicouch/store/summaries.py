@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from ..reducers import Reducer
-from . import blocks, groups
+from . import blocks, groups, growth
 from .blocks import Position
 from .groups import EXACT, KeyOrder, Touched
 
@@ -60,17 +60,28 @@ def update(
     added: Sequence[Touched],
     removed: Sequence[Touched],
 ) -> Shape:
-    """Bring the summaries up to date after these rows came and went."""
+    """Bring the summaries up to date after these rows came and went; `added` is sorted."""
     if shape.depth == 0:
         return shape
-    touched = [*added, *removed]
-    starts: Iterable[Position] = {(key, docid) for key, docid, _ in touched}
-    for level in range(1, shape.depth + 1):
-        starts = blocks.refresh_level(db, view, reducer, level, starts)
+    if removed:
+        _refresh_blocks(db, view, reducer, shape.depth, [*added, *removed])
+    else:
+        growth.grow_blocks(db, view, reducer, shape.depth, added)
     shape = replace(shape, depth=blocks.raise_tree(db, view, reducer, shape.depth))
     if not reducer:
         return shape
-    lengths = [len(value) for value in (orjson.loads(k) for _, _, k in added) if isinstance(value, list)]
+    lengths = [len(value) for value in (orjson.loads(k) for _, _, k, _ in added) if isinstance(value, list)]
     shape = replace(shape, longest=max([shape.longest, *lengths]))
-    groups.refresh(db, view, reducer, order, shape.depth, shape.levels, touched)
+    if removed:
+        groups.refresh(db, view, reducer, order, shape.depth, shape.levels, [*added, *removed])
+    else:
+        growth.grow_groups(db, view, reducer, order, shape.depth, shape.levels, added)
     return shape
+
+
+def _refresh_blocks(
+    db: sqlite3.Connection, view: int, reducer: Reducer | None, depth: int, touched: Sequence[Touched]
+) -> None:
+    starts: Iterable[Position] = {(key, docid) for key, docid, *_ in touched}
+    for level in range(1, depth + 1):
+        starts = blocks.refresh_level(db, view, reducer, level, starts)

@@ -102,7 +102,8 @@ class Answer:
         reducer = self._view.reducer
         assert reducer is not None
         found = self._groups()
-        while part := list(islice(found, TOGETHER)):
+        together = TOGETHER if self._stop is None else max(1, min(TOGETHER, self._stop))
+        while part := list(islice(found, together)):
             for (k, _), value in zip(part, reducer.finish([state for _, state in part]), strict=True):
                 yield reduced_row(k, value)
 

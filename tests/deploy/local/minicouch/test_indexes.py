@@ -276,3 +276,84 @@ def test_summaries_left_stale_by_a_stop_are_built_by_the_next_reader(tmp_path: P
         store.close()
 
     asyncio.run(story())
+
+
+REDUCERS: dict[str, Any] = {
+    "_sum": lambda chance: chance.choice([3, [1, 2], [1, 2, 3], {"a": 1}, {"a": 1, "b": {"c": 2}}, 5]),
+    "_stats": lambda chance: chance.randrange(9),
+    "_count": lambda chance: None,
+    "_approx_count_distinct": lambda chance: None,
+    "_top_2": lambda chance: chance.randrange(99),
+    "_last": lambda chance: chance.randrange(99),
+}
+
+
+def without_causes(found: Any) -> Any:
+    """Which value of several a refusal names depends on where blocks begin."""
+    if isinstance(found, dict):
+        return {name: without_causes(value) for name, value in found.items() if name != "caused_by"}
+    return [without_causes(item) for item in found] if isinstance(found, list | tuple) else found
+
+
+@pytest.mark.parametrize("name", REDUCERS)
+@pytest.mark.parametrize("mixed", [False, True], ids=["one kind", "mixed kinds"])
+def test_rows_that_only_came_add_up_to_what_a_rebuild_finds(tmp_path: Path, name: str, mixed: bool) -> None:
+    reducer, chance = built_in(name, sort_key), random.Random(5)
+    index = Index(tmp_path / "index.sqlite", [ViewSpec(reducer)])
+
+    def add(first: int, count: int) -> None:
+        made = random.Random(8 if not mixed else chance.random())
+        changes = []
+        for n in range(first, first + count):
+            key = ["GBP", chance.randrange(3), chance.randrange(40)][: chance.choice([2, 3, 3, 3])]
+            value = REDUCERS[name](made if mixed else random.Random(8))
+            changes.append((f"d{n}", [[(sort_key(key), orjson.dumps(key), orjson.dumps(value))]]))
+        index.apply(changes, first + count)
+
+    add(0, 3000)
+    index.summarise()
+    for first in range(3000, 4500, 150):
+        add(first, 150)
+    assert not index.stale
+    with index.reading() as db:
+        ranges = [Range((sort_key(["GBP", n]), ""), None) for n in range(3)]
+        grown = [list(index.groups(db, 0, Range(), level)) for level in LEVELS], index.reduce(db, 0, ranges)
+        offsets = [index.offset(db, 0, rng) for rng in ranges]
+        db.execute("UPDATE views SET stale = 1")
+        plain = [list(index.groups(db, 0, Range(), level)) for level in LEVELS], index.reduce(db, 0, ranges)
+        assert offsets == [index.offset(db, 0, rng) for rng in ranges]
+        db.execute("ROLLBACK")
+    assert without_causes(grown) == without_causes(plain)
+    index.close()
+
+
+def test_a_row_costs_the_same_beside_few_and_many(tmp_path: Path) -> None:
+    """What keeping up reads is counted in steps of SQLite's machine."""
+    cost = {}
+    for count in (4_000, 64_000):
+        index = Index(tmp_path / f"{count}.sqlite", [ViewSpec(REDUCER)])
+
+        def changes(numbers: Any, chance: random.Random) -> list[Any]:
+            keys = [["GBP", chance.randrange(9), chance.randrange(300)] for _ in numbers]
+            return [
+                (f"d{n}", [[(sort_key(k), orjson.dumps(k), b"1")]])
+                for n, k in zip(numbers, keys, strict=True)
+            ]
+
+        index.apply(changes(range(count), random.Random(1)), count, fresh=True)
+        index.summarise()
+        with index._write() as db:
+            steps = 0
+
+            def step() -> int:
+                nonlocal steps
+                steps += 1
+                return 0
+
+            db.set_progress_handler(step, 100)
+        for first in range(count, count + 1000, 100):
+            index.apply(changes(range(first, first + 100), random.Random(first)), first + 100)
+        assert not index.stale
+        cost[count] = steps
+        index.close()
+    assert cost[64_000] < 2 * cost[4_000]

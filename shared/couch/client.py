@@ -1,5 +1,6 @@
 """The SDK with our errors: what it raises is turned into the shop's own tree here and nowhere else."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
@@ -11,6 +12,8 @@ from ibmcloudant.cloudant_v1 import CloudantV1
 from shared.couch.errors import DatabaseAway, from_answer
 from shared.couch.tally import counting
 
+FRESH_SHARE, LATE_SECONDS = 0.6, 5.0
+
 
 class Client:
     """The SDK with our errors: `call("get_document", db=..., doc_id=...)` -> the parsed answer."""
@@ -19,6 +22,7 @@ class Client:
         self.sdk = sdk
         self._features: frozenset[str] | None = None
         self._shards: dict[str, int] = {}
+        self._late: dict[str, float] = {}
 
     def call(self, operation: str, **arguments: Any) -> Any:
         return self.answer(operation, **arguments).get_result()
@@ -26,6 +30,21 @@ class Client:
     def answer(self, operation: str, **arguments: Any) -> Any:
         """The SDK's DetailedResponse, for those who need its headers."""
         return self._sent(lambda: getattr(self.sdk, operation)(**arguments), operation)
+
+    def fresh_or_older(self, index: str, ask: Callable[..., Any], older: dict[str, Any]) -> Any:
+        """What an index says when it has caught up; if that takes long, what it holds by now: asked with the `older` arguments.
+
+        Both questions share our patience; once the second was needed, it is the only one for a while.
+        """
+        patience = self.sdk.get_http_client().patience
+        if self._late.get(index, 0.0) < time.monotonic():
+            try:
+                return ask(patience=patience * FRESH_SHARE)
+            except DatabaseAway:
+                answer = ask(patience=patience * (1 - FRESH_SHARE), **older)
+                self._late[index] = time.monotonic() + LATE_SECONDS
+                return answer
+        return ask(**older)
 
     def features(self) -> frozenset[str]:
         """What `GET /` says the server can do; asked once, and not on the bill of the request that happens to be first."""
@@ -42,13 +61,13 @@ class Client:
             self._shards[db] = cluster["q"] * cluster["n"]
         return self._shards[db]
 
-    def nouveau(self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any]) -> Any:
-        """A Nouveau search, which the SDK has no operation for."""
+    def nouveau(self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any], **options: Any) -> Any:
+        """A Nouveau search, which the SDK has no operation for. `options` are the SDK's, such as `patience`."""
         partition = f"/_partition/{quote(at['partition_key'], safe='')}" if "partition_key" in at else ""
         path = f"/{quote(at['db'], safe='')}{partition}/_design/{quote(ddoc, safe='')}/_nouveau/{quote(index, safe='')}"
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         request = self.sdk.prepare_request("POST", path, headers=headers, data=body)
-        return self._sent(lambda: self.sdk.send(request), "nouveau").get_result()
+        return self._sent(lambda: self.sdk.send(request, **options), "nouveau").get_result()
 
     def _sent(self, send: Callable[[], Any], operation: str) -> Any:
         try:

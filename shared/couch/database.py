@@ -9,6 +9,7 @@ Errors are those of `shared.couch.errors`: NoSuchDocument, UpdateConflict, Query
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from shared.couch import dialects
@@ -202,14 +203,19 @@ class AcrossPartitions:
         self._client, self._at = client, {"db": database}
 
     def find(self, index: FindIndex, selector: dict[str, Any], **options: Any) -> Page:
-        """Documents by a Mango index, in its key order. Options: sort, limit (20), bookmark, fields.
+        """Documents by a Mango index, in its key order. Options: sort, limit (20), bookmark, fields, older.
+
+        With `older` an index that is long in catching up answers with what it holds by now.
 
         Raises QueryRefused when the server would not use this index: a scan is never silent.
         """
         return _find(self._client, "post_find", self._at, index, selector, **options)
 
     def view(self, view: View, **query: Any) -> list[dict[str, Any]]:
-        """Rows {"id", "key", "value", "doc"}. Query: key, keys, start, end, inclusive_end, group, group_level, reduce, include_docs, descending, limit, skip."""
+        """Rows {"id", "key", "value", "doc"}. Query: key, keys, start, end, inclusive_end, group, group_level, reduce, include_docs, descending, limit, skip.
+
+        With `older` an index that is long in catching up answers with what it holds by now.
+        """
         return _view(self._client, "post_view", self._at, view, **query)
 
     def view_page(self, view: View, *, limit: int = 20, cursor: str | None = None, **query: Any) -> Page:
@@ -229,11 +235,13 @@ class AcrossPartitions:
 def _find(
     client: Client, operation: str, at: dict[str, str], index: FindIndex, selector: dict[str, Any], *,
     sort: list[dict[str, str]] | None = None, limit: int = 20, bookmark: str | None = None, fields: list[str] | None = None,
+    older: bool = False,
 ) -> Page:  # fmt: skip
-    answer = client.call(
-        operation, **at, selector=(index.partial or {}) | selector, sort=sort, limit=limit, bookmark=bookmark,
+    ask = partial(
+        client.call, operation, **at, selector=(index.partial or {}) | selector, sort=sort, limit=limit, bookmark=bookmark,
         fields=fields, use_index=[index.design_id, index.name], allow_fallback=False,
     )  # fmt: skip
+    answer = client.fresh_or_older(index.design_id, ask, {"update": False}) if older else ask()
     if answer.get("warning"):
         raise QueryRefused(f"The index {index.name} does not serve this query: {answer['warning']}")
     docs = answer["docs"]
@@ -241,12 +249,14 @@ def _find(
 
 
 def _view(
-    client: Client, operation: str, at: dict[str, str], view: View, **query: Any
+    client: Client, operation: str, at: dict[str, str], view: View, *, older: bool = False, **query: Any
 ) -> list[dict[str, Any]]:
     for ours, theirs in (("start", "start_key"), ("end", "end_key")):
         if ours in query:
             query[theirs] = query.pop(ours)
-    return client.call(operation, **at, ddoc=view.design_id, view=view.name, **query)["rows"]
+    ask = partial(client.call, operation, **at, ddoc=view.design_id, view=view.name, **query)
+    answer = client.fresh_or_older(view.design_id, ask, {"update": "lazy"}) if older else ask()
+    return answer["rows"]
 
 
 def _content(doc: Doc) -> Doc:

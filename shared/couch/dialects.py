@@ -1,5 +1,7 @@
 """Runs one search declaration in the dialect of the server: `_search`, `_nouveau`, or the keyword view of a plain CouchDB."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from shared.couch.indexes import View
@@ -12,7 +14,11 @@ class Caller(Protocol):
 
     def call(self, operation: str, **arguments: Any) -> Any: ...
 
-    def nouveau(self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any]) -> Any: ...
+    def nouveau(
+        self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any], **options: Any
+    ) -> Any: ...
+
+    def fresh_or_older(self, index: str, ask: Callable[..., Any], older: dict[str, Any]) -> Any: ...
 
     def features(self) -> frozenset[str]: ...
 
@@ -32,7 +38,7 @@ def search(
     limit: int,
     bookmark: str | None,
 ) -> SearchPage:
-    """A page of whole documents. `at` is {"db"} for a global query, with "partition_key" for a partition's."""
+    """A page of whole documents, as old as the index while it is long in catching up. `at` is {"db"} for a global query, with "partition_key" for a partition's."""
     form = index.on(client.features())
     if isinstance(form, View):
         return _by_keyword(client, at, index, form, query, limit, bookmark)
@@ -60,10 +66,11 @@ def _search(
             for name, bands in query.bands.items()
         }
     operation = "post_partition_search" if "partition_key" in at else "post_search"
-    answer = client.call(
-        operation, **at, ddoc=index.design_id, index=index.name, query=query.lucene(index), limit=limit, bookmark=bookmark,
-        include_docs=True, **options,
+    ask = partial(
+        client.call, operation, **at, ddoc=index.design_id, index=index.name, query=query.lucene(index), limit=limit,
+        bookmark=bookmark, include_docs=True, **options,
     )  # fmt: skip
+    answer = client.fresh_or_older(index.design_id, ask, {"stale": "ok"})
     docs = [row["doc"] for row in answer["rows"] if row.get("doc")]
     following = answer["bookmark"] if len(answer["rows"]) == limit else None
     ranges = {
@@ -96,7 +103,11 @@ def _nouveau(
             name: [{"label": band.label, "min": band.least, "max": band.most} for band in bands]
             for name, bands in query.bands.items()
         }
-    answer = client.nouveau(at, index.design_id, index.name, body)
+
+    def ask(update: bool = True, **options: Any) -> Any:
+        return client.nouveau(at, index.design_id, index.name, body | {"update": update}, **options)
+
+    answer = client.fresh_or_older(index.design_id, ask, {"update": False})
     docs = [hit["doc"] for hit in answer["hits"] if hit.get("doc")]
     following = answer["bookmark"] if len(answer["hits"]) == limit else None
     exact = answer["total_hits_relation"] == "EQUAL_TO"
@@ -110,9 +121,10 @@ def _by_keyword(
     """One query for the rows of the words and one read of documents."""
     operation = "post_partition_view" if "partition_key" in at else "post_view"
     bounds = keywords.key_range(query, index)
-    rows = client.call(
-        operation, **at, ddoc=view.design_id, view=view.name, limit=keywords.MOST_ROWS, **bounds
-    )["rows"]
+    ask = partial(
+        client.call, operation, **at, ddoc=view.design_id, view=view.name, limit=keywords.MOST_ROWS, **bounds
+    )
+    rows = client.fresh_or_older(view.design_id, ask, {"update": "lazy"})["rows"]
     ids = keywords.candidates(query, rows)
     cut = len(rows) == keywords.MOST_ROWS
     if keywords.needs_documents(query):

@@ -48,7 +48,7 @@ class Answer:
 
 
 class LeanSession(requests.Session):
-    """The session given to the SDK. `patience`: seconds a call may take in all, its retries included."""
+    """The session given to the SDK. `patience`: seconds a call may take in all, its retries included; a call may bring its own."""
 
     def __init__(self, patience: float = 2.5, connections: int = 32) -> None:
         super().__init__()
@@ -63,7 +63,8 @@ class LeanSession(requests.Session):
         target = f"{url}?{urlencode(params)}" if params else url
         body = data.read() if hasattr(data, "read") else data
         began = time.monotonic()
-        deadline = began + self.patience + _asked_to_wait(params)
+        patience = rest.get("patience", self.patience)
+        deadline = began + patience + _asked_to_wait(params)
         try:
             return self._until_answered(method, target, body, dict(headers or {}), deadline)
         finally:

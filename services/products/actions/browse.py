@@ -18,7 +18,7 @@ from services.products.rules.searching import (
     suggestions,
 )
 from services.products.store import Store
-from shared.couch import Doc, Page, SearchPage, SearchQuery, search_for
+from shared.couch import DatabaseAway, Doc, Page, SearchPage, SearchQuery, search_for
 from shared.errors import NotFound
 
 
@@ -61,13 +61,21 @@ class Listed:
 
 
 def menu(store: Store, under: Sequence[str], depth: int | None) -> tuple[bytes, str]:
-    """The category tree as JSON bytes and its ETag; no database call while the catalogue's version stays. Raises NoSuchCategory."""
+    """The category tree as JSON bytes and its ETag; no database call while the catalogue's version stays. Raises NoSuchCategory.
+
+    While the database cannot count, the last one that is known serves.
+    """
     question = f"{depth}:{category_path(under)}"
     version = store.menu.version()
     kept = store.menu.get(version, question) if version else None
     if kept:
         return kept
-    tree = categories.tree(store.catalogue.categories(under, depth), under)
+    try:
+        tree = categories.tree(store.catalogue.categories(under, depth), under)
+    except DatabaseAway:
+        if (known := store.menu.last(question)) is None:
+            raise
+        return known
     if under and not tree["count"]:
         raise NoSuchCategory(f"There is no category {category_path(under)!r}; GET /v1/categories lists them.")
     return store.menu.put(version, question, orjson.dumps(tree))

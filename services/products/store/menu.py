@@ -22,6 +22,7 @@ class MenuCache:
         self._redis, self._seconds = redis, seconds
         self._version_key, self._menu_key = f"menu:{database}:version", f"menu:{database}:"
         self._near: dict[str, tuple[bytes, str]] = {}
+        self._last: dict[str, tuple[bytes, str]] = {}
 
     def version(self) -> str | None:
         """The catalogue's version, None when Redis cannot tell."""
@@ -38,7 +39,8 @@ class MenuCache:
     def get(self, version: str, question: str) -> tuple[bytes, str] | None:
         """The menu and its ETag."""
         key = f"{version}:{question}"
-        if key not in self._near:
+        found = self._near.get(key)
+        if found is None:
             try:
                 body = self._redis.get(self._menu_key + key)
             except RedisError as error:
@@ -46,8 +48,12 @@ class MenuCache:
                 return None
             if body is None:
                 return None
-            self._keep_near(key, body)
-        return self._near[key]
+            found = self._keep_near(version, question, body)
+        return found
+
+    def last(self, question: str) -> tuple[bytes, str] | None:
+        """The menu as this process knew it last, for as long as it cannot be counted."""
+        return self._last.get(question)
 
     def put(self, version: str | None, question: str, body: bytes) -> tuple[bytes, str]:
         """Keeps a menu that was counted after `version` was read."""
@@ -57,7 +63,7 @@ class MenuCache:
                 self._redis.set(self._menu_key + key, body, ex=self._seconds)
             except RedisError as error:
                 log.warning("the menu is not writable: %s", error)
-            self._keep_near(key, body)
+            return self._keep_near(version, question, body)
         return body, tag_of(body)
 
     def changed(self) -> None:
@@ -67,10 +73,12 @@ class MenuCache:
         except RedisError as error:
             log.warning("the menu is not writable: %s", error)
 
-    def _keep_near(self, key: str, body: bytes) -> None:
+    def _keep_near(self, version: str, question: str, body: bytes) -> tuple[bytes, str]:
         if len(self._near) > 50:
-            self._near.clear()
-        self._near[key] = (body, tag_of(body))
+            self._near, self._last = {}, {}
+        found = (body, tag_of(body))
+        self._near[f"{version}:{question}"] = self._last[question] = found
+        return found
 
 
 def tag_of(body: bytes) -> str:

@@ -48,6 +48,14 @@ def open_as_worker(environment: dict[str, str]) -> Store:
     return open_store(settings, open_server(settings, 30))
 
 
+def eventually(holds: Callable[[], bool]) -> None:
+    """On a cluster a view may be read from a copy that is late; jobs come again, and so does this, within a generous bound."""
+    ends = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < ends
+        time.sleep(0.2)
+
+
 @dataclass
 class Neighbours:
     """The users service's public keys and the orders service's `bought`, over real HTTP."""

@@ -6,6 +6,12 @@ from threading import Event, Thread
 
 import pytest
 
+from services.products.actions import browse
+from services.products.settings import Settings
+from services.products.store import open_server, open_store
+from shared.couch import DatabaseAway
+from shared.settings import load
+from tests.processes import free_port
 from tests.services.products.conftest import ADMIN, Shop, product, token
 
 LAMPS = ["Home", "Lighting", "Lamps"]
@@ -41,6 +47,18 @@ def test_the_menu_has_any_depth_and_costs_nothing_while_unchanged(shop: Shop):
     changed = shop.get("/v1/categories", {"If-None-Match": first.headers["ETag"]})
     assert (changed.status, changed.calls) == (200, {"global": 1})
     assert shop.get("/v1/categories", under="Nowhere").status == 404
+
+
+def test_the_last_menu_serves_while_the_database_cannot_count(shop: Shop, environment: dict[str, str]):
+    shop.load([product("kept", taxonomy=["Kept"])])
+    shop.ok("/v1/categories", under="Kept")
+    settings = load(Settings, {**environment, "COUCH_URL": f"http://127.0.0.1:{free_port()}"})
+    store = open_store(settings, open_server(settings, patience=0.2))
+    known = browse.menu(store, ["Kept"], None)
+    store.menu.changed()
+    assert browse.menu(store, ["Kept"], None) == known
+    with pytest.raises(DatabaseAway):
+        browse.menu(store, ["Menu"], None)
 
 
 def test_a_category_page_is_sorted_both_ways_and_says_where_it_is(shop: Shop):

@@ -10,9 +10,10 @@ import pytest
 
 from services.products.actions import upkeep
 from services.products.documents import DESIGN
+from services.products.store import Store
 from shared.couch import Server
-from tests.services.products.conftest import Shop, open_as_worker, product
-from tests.services.products.test_stock import KITCHEN, level, reservation
+from tests.services.products.conftest import Shop, eventually, open_as_worker, product
+from tests.services.products.test_stock import KITCHEN, end, level, reservation
 
 NODES = os.environ.get("COUCH_URLS", "").split()
 
@@ -47,12 +48,20 @@ def test_buyers_at_every_node_and_ten_units(
         return shops[number % len(shops)].service("/v1/internal/reservations", body).status
 
     with ThreadPoolExecutor(24) as buyers:
-        statuses = list(buyers.map(buy, range(120)))
-    late = [buy(1000 + number) for number in range(12)]
-    assert (statuses + late).count(201) == 10
-    assert set(statuses + late) <= {201, 409, 503}
-    upkeep.settle_conflicts(open_as_worker(environment))
-    chain = open_as_worker(environment).ledger.chain(KITCHEN, productid)
-    assert [each["slot"] for each in chain] == list(range(1, 12))
-    assert not any("_conflicts" in each for each in chain)
+        statuses = dict(enumerate(buyers.map(buy, range(120))))
+    statuses |= {number: buy(number) for number in range(1000, 1012)}
+    assert list(statuses.values()).count(201) == 10
+    assert set(statuses.values()) <= {201, 409, 503}
     assert level(shops[-1], productid) == 0
+    for number, status in statuses.items():
+        how = "confirmation" if status == 201 else "release"
+        assert end(shops[0], f"{productid}-{number}", how, (productid, 1)) == 200
+    store = open_as_worker(environment)
+    eventually(lambda: upkeep.settle_conflicts(store) == 0 and not conflicts(store, productid))
+    slots = [each["slot"] for each in store.ledger.chain(KITCHEN, productid)]
+    assert slots == list(range(1, len(slots) + 1))
+    assert level(shops[-1], productid) == 0
+
+
+def conflicts(store: Store, productid: str) -> list[str]:
+    return [each["_id"] for each in store.ledger.chain(KITCHEN, productid) if "_conflicts" in each]

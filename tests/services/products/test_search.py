@@ -3,8 +3,11 @@
 from urllib.parse import quote
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from redis import Redis
 
+from shared.couch import words_of
 from tests.services.products.conftest import Shop, product
 
 SOFAS = ["Home", "Living Room", "Sofas & Beds"]
@@ -184,6 +187,27 @@ def test_no_text_breaks_or_widens_a_query(shop: Shop, search, attack: str):
         assert [each["productid"] for each in answer.json["items"]] == plain
     inside = shop.ok("/v1/products", q=attack, category="#".join(SOFAS), limit=100)["items"]
     assert {each["productid"] for each in inside} <= {"sofa-red", "sofa-blue", "stool"}
+
+
+PIECES = st.one_of(
+    st.sampled_from([*'+-&|!(){}[]^"~*?:\\/ #\'<>=@,;%', " AND ", " OR ", " NOT ", " TO ", "*:*", "name:", "sofa", "red", "leather", "028", "é"]),
+    st.text(max_size=3),
+)  # fmt: skip
+
+
+@settings(max_examples=80, deadline=None, database=None)
+@given(text=st.lists(PIECES, max_size=12).map("".join))
+def test_whatever_is_typed_finds_only_what_has_its_words(shop: Shop, search, text: str):
+    answer = shop.get("/v1/products", q=text[:200], limit=100)
+    assert answer.status == 200, answer.body
+    words = words_of(text[:200])
+    for found in answer.json["items"]:
+        texts = words_of(" ".join([found["name"], found["brand"], *found["keywords"], found["description"]]))
+        assert "did_you_mean" in answer.json or all(
+            any(each.startswith(word) for each in texts) for word in words
+        )
+    if not words and text.strip():
+        assert answer.json["items"] == []
 
 
 @pytest.mark.parametrize(

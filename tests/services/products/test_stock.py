@@ -12,7 +12,7 @@ from services.products.rules.ledger import Line
 from services.products.store import Store
 from shared.clock import iso, now, timestamp
 from shared.couch import Server
-from tests.services.products.conftest import Shop, open_as_worker, product
+from tests.services.products.conftest import Shop, eventually, open_as_worker, product
 
 KITCHEN = ["Home", "Kitchen"]
 
@@ -276,7 +276,7 @@ def test_a_slot_that_replicas_wrote_differently_is_settled_by_the_rule(
     Redis.from_url(redis_url).flushdb()
     assert reserve(shop, "next", ("split", 7)) == 409
     assert reserve(shop, "next2", ("split", 6)) == 201
-    assert upkeep.settle_conflicts(store) == 1
+    eventually(lambda: upkeep.settle_conflicts(store) == 1)
     chain = store.ledger.chain(KITCHEN, "split")
     assert all("_conflicts" not in each for each in chain)
     assert [each["mark"] for each in chain if each["slot"] == 2] == [slot["mark"]]

@@ -15,7 +15,7 @@ from services.worker.schedule import TIMETABLE
 from shared.clock import now, timestamp
 from shared.couch import Server
 from shared.jobs import SUM_UP_PRODUCTS
-from tests.services.products.conftest import Shop, open_as_worker, product
+from tests.services.products.conftest import Shop, eventually, open_as_worker, product
 from tests.services.products.test_stock import KITCHEN, level, reserve
 from tests.services.worker.processes import Worker
 
@@ -120,7 +120,7 @@ def test_of_two_edits_on_two_replicas_the_later_stays(shop: Shop, store: Store, 
         "stock": 99,
     }
     replicated(server, {name: value for name, value in rival.items() if not name.startswith("_conflicts")})
-    assert settle_conflicts(store) == 1
+    eventually(lambda: settle_conflicts(store) == 1)
     assert (shop.ok("/v1/products/twice")["name"], shop.ok("/v1/products/twice")["stock"]) == ("Later", 2)
     assert settle_conflicts(store) == 0
 

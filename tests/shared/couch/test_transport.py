@@ -5,10 +5,12 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import pytest
 
-from shared.couch import DatabaseAway, DatabaseDesign, Server, UpdateConflict
+from shared.couch import DatabaseAway, DatabaseDesign, FindIndex, Server, UpdateConflict, View
 from tests.processes import free_port
 
 ANYTHING = DatabaseDesign("anything", ())
@@ -42,6 +44,42 @@ def script(*answers: bytes | None) -> Iterator[tuple[str, list[bytes]]]:
 
         threading.Thread(target=serve, daemon=True).start()
         yield f"http://127.0.0.1:{listener.getsockname()[1]}", requests
+
+
+@contextmanager
+def catching_up() -> Iterator[tuple[str, list[bytes]]]:
+    """A server that keeps back every answer for which an index would have to be brought up to date; and what it was asked."""
+    asked: list[bytes] = []
+    over = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            asked.append(body)
+            if b'"update"' in body or over.wait(30):
+                self.wfile.write(reply("200 OK", {"rows": [{"id": "a:b"}], "docs": [{"_id": "a:b"}]}))
+
+        def log_message(self, *_: Any) -> None:
+            """Quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", asked
+    over.set()
+    server.shutdown()
+    server.server_close()
+
+
+def test_an_index_that_is_long_in_catching_up_says_what_it_held_before():
+    index, view = FindIndex("i", "?", fields=("name",)), View("v", "?", "function (doc) {}")
+    with catching_up() as (url, asked):
+        database = Server(url, patience=1.0).open(ANYTHING)
+        for _ in range(2):
+            assert database.partition("a").find(index, {"name": "x"}, older=True).items == [{"_id": "a:b"}]
+            assert database.across_partitions.view(view, older=True) == [{"id": "a:b"}]
+        assert ["update" in json.loads(body) for body in asked] == [False, True, False, True, True, True]
+        with pytest.raises(DatabaseAway):
+            database.across_partitions.view(view)
 
 
 def test_a_database_that_is_away_is_told():

@@ -43,7 +43,7 @@ TIMETABLE: Final = (
     Row("unfinished orders of the last hundred days", DEEP_SWEEP_ORDERS, crontab(minute="17")),
     Row("indexes of orders up to date", CATCH_UP, 60.0),
     Row("orders that replicas changed apart", SETTLE_ORDER_CONFLICTS, 30.0),
-    Row("close the books of yesterday and last month", CLOSE_BOOKS, crontab(hour="0", minute="10")),
+    Row("close the books of the days and the month that are over", CLOSE_BOOKS, crontab(minute="10")),
     Row("stock and ratings shown on products", SUM_UP_PRODUCTS, 2.0),
     Row("reservations whose time is up", SWEEP_RESERVATIONS, 60.0),
     Row("products and stock that replicas changed apart", SETTLE_PRODUCT_CONFLICTS, 30.0),

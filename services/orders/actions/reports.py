@@ -6,7 +6,7 @@ from services.orders.actions.shop import Shop
 from services.orders.documents import CLOSING, REPORT_PART, REPORT_REQUEST, REPORT_RESULT, report_key
 from services.orders.rules import reports as shape
 from services.orders.rules.identity import check_same, fingerprint_of
-from services.orders.rules.periods import Span, closed_period, coarsest, just_ended, months_between, span
+from services.orders.rules.periods import Span, closed_period, coarsest, lately_ended, months_between, span
 from shared.clock import now, parse, timestamp
 from shared.couch import Doc, Page, time_ordered_id
 from shared.errors import Invalid, NotFound
@@ -37,7 +37,12 @@ def fulfilment(shop: Shop, within: Span) -> list[dict[str, Any]]:
 def list_reports(shop: Shop, limit: int, cursor: str | None) -> Page:
     """O8: what was asked for and what was closed, newest first."""
     page = shop.reports.reports(limit=limit, cursor=cursor)
-    return Page([{**row["value"], "date": row["key"]} for row in page.items], page.next)
+    return Page([{**_listed(row["value"]), "date": row["key"]} for row in page.items], page.next)
+
+
+def _listed(report: dict[str, Any]) -> dict[str, Any]:
+    closed = report["type"] == "closing"
+    return report | {"kind": f"closing-{report['kind']}"} if closed else report
 
 
 def request_report(shop: Shop, wanted: dict[str, Any], key: str | None) -> str:
@@ -104,8 +109,8 @@ def close_period(shop: Shop, kind: str, period: str) -> Doc:
 
 
 def close_what_is_over(shop: Shop) -> None:
-    """Closes yesterday and last month; what is closed already and has not changed stays as it is."""
-    for kind, period in just_ended(now()):
+    """Closes the last days and month, also those that a worker was not there for; what is closed already and has not changed stays."""
+    for kind, period in lately_ended(now()):
         close_period(shop, kind, period)
 
 

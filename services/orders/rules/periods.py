@@ -79,11 +79,12 @@ def closed_period(kind: str, period: str) -> Span:
     return day_of(start) if kind == "day" else month_of(start.year, start.month)
 
 
-def just_ended(moment: datetime) -> list[tuple[str, str]]:
-    """The day and the month before `moment`, as closings name them."""
+def lately_ended(moment: datetime, days: int = 7) -> list[tuple[str, str]]:
+    """The days before `moment`, oldest first, and the month before it, as closings name them."""
     today = day_of(moment).start
-    yesterday, last_month = today - timedelta(days=1), today.replace(day=1) - timedelta(days=1)
-    return [("day", f"{yesterday:%Y-%m-%d}"), ("month", f"{last_month:%Y-%m}")]
+    past = [today - timedelta(days=back) for back in range(days, 0, -1)]
+    last_month = today.replace(day=1) - timedelta(days=1)
+    return [*(("day", f"{day:%Y-%m-%d}") for day in past), ("month", f"{last_month:%Y-%m}")]
 
 
 def months_between(found: Span) -> list[Span]:

@@ -15,8 +15,8 @@ from services.orders.rules.periods import (
     Span,
     closed_period,
     coarsest,
-    just_ended,
     label,
+    lately_ended,
     months_between,
     span,
 )
@@ -203,7 +203,8 @@ def test_periods() -> None:
         "2025-12-15", "2026-01-01", "2026-02-01",
     ]  # fmt: skip
     assert closed_period("month", "2026-12").end == datetime(2027, 1, 1, tzinfo=UTC)
-    assert just_ended(datetime(2026, 3, 1, 0, 10, tzinfo=UTC)) == [
+    assert lately_ended(datetime(2026, 3, 1, 0, 10, tzinfo=UTC), 2) == [
+        ("day", "2026-02-27"),
         ("day", "2026-02-28"),
         ("month", "2026-02"),
     ]

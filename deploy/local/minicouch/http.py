@@ -37,8 +37,8 @@ class Request:
     """One HTTP request: `params` are decoded path parts, `query` decoded (the last value wins), `body` is read whole."""
 
     __slots__ = (
-        "_json", "_query", "body", "cookie", "db", "headers", "method", "params", "path", "query_string",
-        "real_method", "receive", "request_id", "scheme", "server", "user",
+        "_json", "_query", "body", "cookie", "db", "headers", "method", "params", "path", "peer", "query_string",
+        "real_method", "receive", "request_id", "rewritten_from", "scheme", "server", "user",
     )  # fmt: skip
 
     db: "Database"
@@ -58,6 +58,8 @@ class Request:
         self.params: dict[str, str] = {}
         self.request_id = ""
         self.scheme = "http"
+        self.peer = ""
+        self.rewritten_from: Request | None = None
         self.cookie: str | None = None
         self._query: dict[str, str] | None = None
         self._json: Any = None
@@ -67,6 +69,11 @@ class Request:
         if self._query is None:
             self._query = parse_query(self.query_string)
         return self._query
+
+    @property
+    def parts(self) -> list[str]:
+        """The parts of the path, decoded."""
+        return [unquote_path(part) for part in self.path.split("/") if part]
 
     @property
     def is_admin(self) -> bool:

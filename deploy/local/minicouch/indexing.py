@@ -92,7 +92,8 @@ def advance(db: Database, spec: IndexSpec, index: Index, target: int, most: int 
             # A document that changes meanwhile moves behind `fresh_to`, so up to there none comes twice.
             docs = [doc for doc in docs if doc.seq <= index.fresh_to]
         if docs:
-            index.apply(encode(spec, docs), docs[-1].seq, fresh=fresh)
+            waiting = max(0, target - docs[-1].seq)
+            index.apply(encode(spec, docs), docs[-1].seq, fresh=fresh, waiting=waiting)
         else:
             index.apply([], min(target, index.fresh_to) if fresh else target)
         if index.seq >= target:
@@ -171,7 +172,7 @@ def drop_index(db: Database, signature: str) -> None:
     index = db.handles.pop(signature, None)
     if index is not None:
         index.close()
-    shutil.rmtree(db.index_dir(signature), ignore_errors=True)
+    shutil.rmtree(db.index_path(signature), ignore_errors=True)
 
 
 def encode(spec: IndexSpec, docs: Sequence[StoredDoc]) -> list[Change]:

@@ -1,4 +1,4 @@
-"""Design functions: maps, reduces, filters, validation and search indexing in V8, in a process of its own with limits."""
+"""Design functions: maps, reduces, filters, validation, indexing and answers in V8, in a limited process."""
 
 import hashlib
 import re
@@ -12,6 +12,14 @@ from ..errors import CouchError
 from .pool import Pool
 
 Row = tuple[Any, Any]
+REFUSED = {
+    "not_found": 404,
+    "not_acceptable": 406,
+    "method_not_allowed": 405,
+    "forbidden": 403,
+    "unauthorized": 401,
+    "bad_request": 400,
+}
 pool = Pool()
 _guard = threading.Lock()
 LONE_SURROGATE = re.compile(
@@ -107,6 +115,17 @@ def validate(
         answer = _run(ddoc, {"op": "validate", "source": source}, args)
         if answer != 1:
             raise _refusal(answer)
+
+
+def render(ddoc: dict[str, Any], kind: str, source: str, payload: bytes) -> Any:
+    """Run a `show`, `list`, `update` or `rewrite` function over its JSON arguments.
+
+    Errors: CouchError with the status of what the function refused, 500 render_error when it throws.
+    """
+    try:
+        return _run(ddoc, {"op": kind, "source": source}, payload)
+    except CouchError as error:
+        raise CouchError(REFUSED.get(error.error, error.status), error.error, error.reason) from None
 
 
 def _refusal(answer: Any) -> CouchError:

@@ -1,7 +1,7 @@
 // What a design function finds around it, and the dispatcher the worker calls: one V8 isolate for each
 // design document (or each lib), so that what one function does to its globals reaches no other.
 // setup(json) is called once, handle(command, payload) after that; both speak JSON text only.
-(function (global) {
+(function (global, rendering) {
   const { parse, stringify } = JSON;
   const { freeze, isFrozen, keys, getPrototypeOf } = Object;
   const now = Date.now;
@@ -223,6 +223,8 @@
     if (logs.length < 100) logs.push(typeof message === "string" ? message : String(stringify(plainError(message))));
   };
 
+  const renderer = rendering({ compile, errstr, log, design: () => ddoc });
+  Object.assign(commands, renderer.commands);
   Object.assign(global, {
     emit: (key, value) => { emitted = true; rows.push([key, plainError(value)]); },
     index: indexText,
@@ -231,7 +233,7 @@
     toJSON: stringify,
     isArray: Array.isArray,
     require: (name) => requireFrom(name, null),
-    provides: () => {}, registerType: () => {}, start: () => {}, send: () => {}, getRow: () => null,
+    ...renderer.tools,
   });
   for (const name of ["eval", "setTimeout", "clearTimeout", "setInterval", "clearInterval", "SharedArrayBuffer", "Atomics", "WebAssembly"]) {
     delete global[name];
@@ -264,4 +266,4 @@
     return (logs.length ? stringify(logs) : "") + "\n" + answer;
   };
   return [setup, handle];
-})(globalThis);
+})

@@ -21,7 +21,10 @@ from py_mini_racer import JSOOMException, MiniRacer, init_mini_racer
 ISOLATES = 6
 HEAP_BYTES = 256 * 1024 * 1024
 DATA_BYTES = 1024 * 1024 * 1024
-RUNTIME = Path(__file__).with_name("runtime.js").read_text()
+HERE = Path(__file__).parent
+RUNTIME = "({})(globalThis, {})".format(
+    (HERE / "runtime.js").read_text(), (HERE / "rendering.js").read_text()
+)
 
 Environment = tuple[MiniRacer, Callable[[str], None], Callable[[str, str], str]]
 

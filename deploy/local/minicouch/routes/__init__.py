@@ -10,6 +10,7 @@ from . import (
     documents,
     faults,
     find,
+    functions,
     local,
     nouveau,
     operations,
@@ -21,7 +22,7 @@ from . import (
 )
 
 MODULES = [
-    server, session, databases, documents, local, attachments, all_docs, bulk, changes, replication, views, find, search,
+    server, session, databases, documents, local, attachments, all_docs, bulk, changes, replication, views, functions, find, search,
     nouveau, operations, faults,
 ]  # fmt: skip
 ROUTES: list[Route] = [route for module in MODULES for route in module.ROUTES]

@@ -182,12 +182,6 @@ async def post_compact(request: Request) -> Response:
     return json_response({"ok": True}, 202)
 
 
-def not_served(request: Request) -> Response:
-    raise CouchError(
-        501, "not_implemented", "show, list, update and rewrite functions are not served by minicouch"
-    )
-
-
 def temporary_view(request: Request) -> Response:
     raise CouchError(410, "gone", "Temporary views are not supported in CouchDB")
 
@@ -204,9 +198,4 @@ for _root, _what in (("/{db}", "view"), ("/{db}/_partition/{partition}", "view o
         ("GET", _root + "/_design/{ddoc}/_view/{view}", get_view, _what),
         ("POST", _root + "/_design/{ddoc}/_view/{view}", post_view, _what),
         ("POST", _root + "/_design/{ddoc}/_view/{view}/queries", post_queries, _what + ", several queries"),
-    ]
-for _kind in ("_show", "_list", "_update", "_rewrite"):
-    ROUTES += [
-        (_method, "/{db}/_design/{ddoc}/" + _kind + "/{rest*}", not_served, "design functions")
-        for _method in ("GET", "POST", "PUT", "DELETE")
     ]

@@ -308,8 +308,12 @@ class Documents:
 
     # life
 
+    def index_path(self, signature: str) -> Path:
+        return self.directory / "indexes" / signature
+
     def index_dir(self, signature: str) -> Path:
-        directory = self.directory / "indexes" / signature
+        """Where the index is, made when it is not there."""
+        directory = self.index_path(signature)
         directory.mkdir(parents=True, exist_ok=True)
         return directory
 

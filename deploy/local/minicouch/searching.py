@@ -76,6 +76,18 @@ def spec_of(db: Database, ddoc: dict[str, Any], name: str) -> SearchSpec:
     return SearchSpec(_signature(source, analyzer, lib), analyzer, emit, is_partitioned(db, ddoc))
 
 
+def open_spec(db: Database, ddoc_id: str, name: str) -> SearchSpec:
+    """`spec_of` the stored design document, read once for each of its revisions. Errors: 404 also when it is not there."""
+    doc = db.get(ddoc_id)
+    if doc is None or doc.deleted:
+        raise not_found("missing" if doc is None else "deleted")
+    key = ("search", ddoc_id, name)
+    known = db.handles.get(key)
+    if known is None or known[0] != doc.rev:
+        known = db.handles[key] = (doc.rev, spec_of(db, doc.dict(), name))
+    return known[1]
+
+
 def nouveau_spec_of(db: Database, ddoc: dict[str, Any], name: str) -> SearchSpec:
     """Errors: 404 when the design document has no such Nouveau index, 400 for an analyzer that is none."""
     indexes = ddoc.get("nouveau")

@@ -24,14 +24,13 @@ _NUMBERS = ("group_limit", "highlight_number", "highlight_size")
 
 
 async def ask(request: Request) -> Response:
-    ddoc = design_doc(request)
+    db, params = request.db, request.params
+    spec = searching.open_spec(db, f"_design/{params['ddoc']}", params["index"])
     options = _options(request)
-    spec = searching.spec_of(request.db, ddoc, request.params["index"])
     question = _question(request, spec, options)
     if not question.stale:
         await searching.ready(request.db, spec)
-    found = await run_in_thread(searching.ask, request.db, spec, question)
-    rows = await run_in_thread(_rows, request, found, question, options.get("include_docs") is True)
+    found, rows = await run_in_thread(_found, request, spec, question, options.get("include_docs") is True)
     if found.groups is not None:
         return json_response(_grouped(found, rows, "group_field" in options))
     answer: Options = {
@@ -44,6 +43,13 @@ async def ask(request: Request) -> Response:
     if found.ranges is not None:
         answer["ranges"] = found.ranges
     return json_response(answer)
+
+
+def _found(
+    request: Request, spec: SearchSpec, question: Question, include_docs: bool
+) -> tuple[Found, list[Options]]:
+    found = searching.ask(request.db, spec, question)
+    return found, _rows(request, found, question, include_docs)
 
 
 def _grouped(found: Found, rows: list[Options], new: bool) -> Options:

@@ -9,6 +9,7 @@ import shutil
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ FORMAT = 1
 SEPARATOR, GAP = "\x1f", "\x1e"
 MAX_SORT_TEXT = 200
 FIRST_SLOTS = 32
+KEPT_RECORDS = 8192  # unpacking one from the index costs more than all else of a hit
 WHOLE = analyzer("keyword")
 KINDS = ("text", "number", "facet")
 
@@ -142,8 +144,29 @@ class SearchIndex:
         tokens = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(f"[^{SEPARATOR}]+")).build()
         self._index.register_tokenizer("terms", tokens)
         self._index.config_reader("manual")
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Read the index as it is now; records read before belong to the old one."""
         self._index.reload()
-        self.searcher = self._index.searcher()
+        searcher = self._index.searcher()
+
+        @lru_cache(KEPT_RECORDS)
+        def record(segment: int, number: int) -> bytes:
+            return bytes(searcher.doc(tantivy.DocAddress(segment, number))["record"][0])
+
+        self._now = searcher, record
+
+    @property
+    def searcher(self) -> tantivy.Searcher:
+        return self._now[0]
+
+    def record(self, searcher: tantivy.Searcher, address: tantivy.DocAddress) -> bytes:
+        """What is kept of a document of `searcher`: [id, sequence, stored fields, texts to sort by]."""
+        current, record = self._now
+        if searcher is current:
+            return record(address.segment_ord, address.doc)
+        return bytes(searcher.doc(address)["record"][0])
 
     def field(self, kind: str, name: str) -> str | None:
         """The schema's name of a field, None when no document has it."""
@@ -159,8 +182,7 @@ class SearchIndex:
                 if self.seq:
                     writer.delete_documents_by_term("docid", made.docid)
                 writer.add_document(self._document(made))
-        self._index.reload()
-        self.searcher = self._index.searcher()
+        self._refresh()
         self.seq = seq
         self._write_state()
 

@@ -72,7 +72,7 @@ def _parse_key(item: Any) -> Key:
 def load(index: SearchIndex, searcher: tantivy.Searcher, hit: Hit) -> Hit:
     """Read what the index keeps of the document."""
     if hit.stored is None:
-        record = orjson.loads(searcher.doc(hit.address)["record"][0])
+        record = orjson.loads(index.record(searcher, hit.address))
         hit.docid, hit.seq, hit.stored, hit.texts = record
     return hit
 

@@ -212,11 +212,11 @@ class Index:
 
     # -- writing
 
-    def apply(self, changes: Sequence[Change], seq: int, *, fresh: bool = False) -> None:
+    def apply(self, changes: Sequence[Change], seq: int, *, fresh: bool = False, waiting: int = 0) -> None:
         """Replace the rows of the changed documents and move to `seq`, in one transaction.
 
-        `fresh`: none of the documents can have rows yet. Summaries keep up with few changes; after many they are stale
-        until `summarise`.
+        `fresh`: none of the documents can have rows yet. Summaries keep up with few changes; after many, or with many
+        more `waiting` for the next calls, they are stale until `summarise`.
         """
         with self._write() as db:
             if not fresh:
@@ -224,7 +224,7 @@ class Index:
             for view, spec in enumerate(self.views):
                 added, removed = self._replace(db, view, changes, fresh)
                 if added or removed:
-                    self._account(db, view, spec, added, removed)
+                    self._account(db, view, spec, added, removed, 1 + waiting / len(changes))
             db.execute("UPDATE meta SET seq = ?", (seq,))
         self.seq = seq
 
@@ -254,12 +254,14 @@ class Index:
         spec: ViewSpec,
         added: list[Touched],
         removed: list[Touched],
+        times: float,
     ) -> None:
+        """`times`: how many times as much this and the calls to come will bring together."""
         db.execute("UPDATE views SET count = count + ? WHERE no = ?", (len(added) - len(removed), view))
         if not spec.summaries:
             return
         shape = shape_of(db, view)
-        many = (len(added) + len(removed)) * REBUILD_FACTOR > shape.count
+        many = (len(added) + len(removed)) * times * REBUILD_FACTOR > shape.count
         if shape.stale or (shape.count >= summaries.SMALLEST and (many or shape.depth == 0)):
             db.execute("UPDATE views SET stale = 1 WHERE no = ?", (view,))
             self.stale = True

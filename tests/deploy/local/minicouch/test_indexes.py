@@ -52,7 +52,7 @@ class Model:
         whole = ["GBP", self.chance.randrange(3), self.chance.randrange(12), self.chance.randrange(28)]
         return whole[: self.chance.choice([1, 2, 3, 4, 4, 4])]
 
-    def change(self, numbers: list[int], empty: bool = False, **how: bool) -> None:
+    def change(self, numbers: list[int], empty: bool = False, **how: int) -> None:
         changes = []
         for number in numbers:
             docid = f"d{number}"
@@ -357,3 +357,17 @@ def test_a_row_costs_the_same_beside_few_and_many(tmp_path: Path) -> None:
         cost[count] = steps
         index.close()
     assert cost[64_000] < 2 * cost[4_000]
+
+
+def test_a_long_way_to_catch_up_leaves_the_summaries_for_its_end(tmp_path: Path) -> None:
+    model = Model(tmp_path / "index.sqlite", 9)
+    model.change(list(range(3000)), fresh=True)
+    model.index.summarise()
+    model.change(list(range(3000, 3050)))
+    assert not model.index.stale
+    model.change(list(range(3050, 3100)), waiting=5000)
+    assert model.index.stale
+    model.check(3)
+    model.index.summarise()
+    model.check(3)
+    model.index.close()

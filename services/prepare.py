@@ -1,6 +1,7 @@
 """`python -m services.prepare`: makes every service's database and indexes, built and warm, before the services start.
 
 `--check` changes nothing: it prints what is missing or what Cloudant would refuse, and ends with 1 if there is anything.
+`--migrate` writes documents of older schemas in today's; all versions that run must know it by then.
 `--clean-up` removes indexes that this version does not use; run it when no older version is left running.
 """
 
@@ -44,6 +45,8 @@ def _do(options: argparse.Namespace) -> int:
         print("\n".join(problems) or "Every database and index is in place.")
         return 1 if problems else 0
     server.prepare(DESIGNS, progress=_say)
+    if options.migrate:
+        server.migrate(DESIGNS, progress=_say)
     if options.clean_up:
         server.clean_up(DESIGNS, progress=_say)
     return 0
@@ -52,6 +55,7 @@ def _do(options: argparse.Namespace) -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m services.prepare", description=__doc__)
     parser.add_argument("--check", action="store_true", help="only say what is missing or would be refused")
+    parser.add_argument("--migrate", action="store_true", help="afterwards write old documents anew")
     parser.add_argument(
         "--clean-up", action="store_true", help="afterwards remove indexes this version does not use"
     )

@@ -8,7 +8,7 @@ Errors are those of `shared.couch.errors`: NoSuchDocument, UpdateConflict, Query
 
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from shared.couch import dialects
 from shared.couch.changes import Changes
 from shared.couch.changes import from_answer as changes_from_answer
 from shared.couch.client import Client
-from shared.couch.documents import Doc
+from shared.couch.documents import Doc, Shapes
 from shared.couch.errors import NoSuchDocument, QueryRefused, UpdateConflict
 from shared.couch.indexes import FindIndex, View
 from shared.couch.pages import Page, SearchPage, decode_place, encode_place
@@ -43,17 +43,19 @@ class Written:
 class Database:
     """A database of a server. Make one with `Server.open(design)`."""
 
-    def __init__(self, client: Client, name: str) -> None:
-        self._client, self.name = client, name
-        self.across_partitions = AcrossPartitions(client, name)
+    def __init__(self, client: Client, name: str, shapes: Shapes) -> None:
+        self._client, self.name, self._shapes = client, name, shapes
+        self.across_partitions = AcrossPartitions(client, name, shapes)
 
     def partition(self, key: str) -> "Partition":
-        return Partition(self._client, self.name, key)
+        return Partition(self._client, self.name, key, self._shapes)
 
     def get(self, docid: str, *, conflicts: bool = False, rev: str | None = None) -> Doc:
         """One document; with `conflicts` its `_conflicts` are listed. Raises NoSuchDocument."""
-        return self._client.call(
-            "get_document", db=self.name, doc_id=docid, conflicts=conflicts or None, rev=rev
+        return self._shapes.read(
+            self._client.call(
+                "get_document", db=self.name, doc_id=docid, conflicts=conflicts or None, rev=rev
+            )
         )
 
     def get_many(self, docids: Sequence[str]) -> dict[str, Doc]:
@@ -61,7 +63,7 @@ class Database:
         if not docids:
             return {}
         answer = self._client.call("post_all_docs", db=self.name, keys=list(docids), include_docs=True)
-        return {row["id"]: row["doc"] for row in answer["rows"] if row.get("doc")}
+        return {row["id"]: self._shapes.read(row["doc"]) for row in answer["rows"] if row.get("doc")}
 
     def put(self, doc: Doc) -> str:
         """Writes one document (with its `_rev` if it replaces one) and returns the new revision. Raises UpdateConflict."""
@@ -113,7 +115,9 @@ class Database:
             arguments |= {"filter": "_selector", "selector": selector}
         if conflicts:
             arguments |= {"conflicts": True}
-        return changes_from_answer(self._client.call("post_changes", db=self.name, **arguments))
+        answer = self._client.call("post_changes", db=self.name, **arguments)
+        answer["results"] = self._shapes.read_rows(answer["results"])
+        return changes_from_answer(answer)
 
     def get_local(self, name: str) -> Doc | None:
         """A `_local` document: stays on this server, is not replicated and not in any view."""
@@ -149,8 +153,9 @@ class Database:
 class Partition:
     """The documents that share one partition key; every method is one partition query."""
 
-    def __init__(self, client: Client, database: str, key: str) -> None:
+    def __init__(self, client: Client, database: str, key: str, shapes: Shapes) -> None:
         self._client, self._at, self.key = client, {"db": database, "partition_key": key}, key
+        self._shapes = shapes
 
     def all(
         self, prefix: str = "", *, limit: int | None = None, descending: bool = False, conflicts: bool = False,
@@ -177,30 +182,31 @@ class Partition:
             conflicts=conflicts or None,
             **arguments,
         )
-        return [row["doc"] for row in answer["rows"]]
+        return self._shapes.read_all([row["doc"] for row in answer["rows"]])
 
     def find(self, index: FindIndex, selector: dict[str, Any], **options: Any) -> Page:
         """See `AcrossPartitions.find`."""
-        return _find(self._client, "post_partition_find", self._at, index, selector, **options)
+        return _find(self._client, self._shapes, "post_partition_find", self._at, index, selector, **options)
 
     def view(self, view: View, **query: Any) -> list[dict[str, Any]]:
         """See `AcrossPartitions.view`; CouchDB reduces one key or a range within a partition, to several keys it answers nothing."""
         if view.reduce and query.get("reduce") is not False and "keys" in query:
             raise QueryRefused(f"{view.name}: ask a partition's reduce for a range, not for keys.")
-        return _view(self._client, "post_partition_view", self._at, view, **query)
+        return _view(self._client, self._shapes, "post_partition_view", self._at, view, **query)
 
     def search(
         self, index: SearchIndex, query: SearchQuery, *, limit: int = 20, bookmark: str | None = None
     ) -> SearchPage:
         """See `AcrossPartitions.search`; a partition's search knows no facets."""
-        return dialects.search(self._client, self._at, index, query, limit=limit, bookmark=bookmark)
+        page = dialects.search(self._client, self._at, index, query, limit=limit, bookmark=bookmark)
+        return replace(page, items=self._shapes.read_all(page.items))
 
 
 class AcrossPartitions:
     """Reads over the whole database; every method is one global query, the scarce and dear kind."""
 
-    def __init__(self, client: Client, database: str) -> None:
-        self._client, self._at = client, {"db": database}
+    def __init__(self, client: Client, database: str, shapes: Shapes) -> None:
+        self._client, self._at, self._shapes = client, {"db": database}, shapes
 
     def find(self, index: FindIndex, selector: dict[str, Any], **options: Any) -> Page:
         """Documents by a Mango index, in its key order. Options: sort, limit (20), bookmark, fields, older.
@@ -209,14 +215,14 @@ class AcrossPartitions:
 
         Raises QueryRefused when the server would not use this index: a scan is never silent.
         """
-        return _find(self._client, "post_find", self._at, index, selector, **options)
+        return _find(self._client, self._shapes, "post_find", self._at, index, selector, **options)
 
     def view(self, view: View, **query: Any) -> list[dict[str, Any]]:
         """Rows {"id", "key", "value", "doc"}. Query: key, keys, start, end, inclusive_end, group, group_level, reduce, include_docs, descending, limit, skip.
 
         With `older` an index that is long in catching up answers with what it holds by now.
         """
-        return _view(self._client, "post_view", self._at, view, **query)
+        return _view(self._client, self._shapes, "post_view", self._at, view, **query)
 
     def view_page(self, view: View, *, limit: int = 20, cursor: str | None = None, **query: Any) -> Page:
         """A page of unreduced rows; its `next` stays good while documents come and go."""
@@ -229,11 +235,12 @@ class AcrossPartitions:
         self, index: SearchIndex, query: SearchQuery, *, limit: int = 20, bookmark: str | None = None
     ) -> SearchPage:
         """Documents by words, filters, facets (`search_for` makes the query), in whichever dialect the server speaks."""
-        return dialects.search(self._client, self._at, index, query, limit=limit, bookmark=bookmark)
+        page = dialects.search(self._client, self._at, index, query, limit=limit, bookmark=bookmark)
+        return replace(page, items=self._shapes.read_all(page.items))
 
 
 def _find(
-    client: Client, operation: str, at: dict[str, str], index: FindIndex, selector: dict[str, Any], *,
+    client: Client, shapes: Shapes, operation: str, at: dict[str, str], index: FindIndex, selector: dict[str, Any], *,
     sort: list[dict[str, str]] | None = None, limit: int = 20, bookmark: str | None = None, fields: list[str] | None = None,
     older: bool = False,
 ) -> Page:  # fmt: skip
@@ -244,19 +251,26 @@ def _find(
     answer = client.fresh_or_older(index.design_id, ask, {"update": False}) if older else ask()
     if answer.get("warning"):
         raise QueryRefused(f"The index {index.name} does not serve this query: {answer['warning']}")
-    docs = answer["docs"]
+    docs = answer["docs"] if fields else shapes.read_all(answer["docs"])
     return Page(docs, answer.get("bookmark") if len(docs) == limit else None)
 
 
 def _view(
-    client: Client, operation: str, at: dict[str, str], view: View, *, older: bool = False, **query: Any
+    client: Client,
+    shapes: Shapes,
+    operation: str,
+    at: dict[str, str],
+    view: View,
+    *,
+    older: bool = False,
+    **query: Any,
 ) -> list[dict[str, Any]]:
     for ours, theirs in (("start", "start_key"), ("end", "end_key")):
         if ours in query:
             query[theirs] = query.pop(ours)
     ask = partial(client.call, operation, **at, ddoc=view.design_id, view=view.name, **query)
     answer = client.fresh_or_older(view.design_id, ask, {"update": "lazy"}) if older else ask()
-    return answer["rows"]
+    return shapes.read_rows(answer["rows"])
 
 
 def _content(doc: Doc) -> Doc:

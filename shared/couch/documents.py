@@ -1,7 +1,7 @@
 """What a document is: a two-part `_id`, a type, a schema number, named fields. Declarations, no I/O."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -64,3 +64,24 @@ class DocumentType:
                 )
             doc = {**self.upgrades[schema](doc), "schema": schema + 1}
         return doc
+
+
+class Shapes:
+    """Document types that had another shape once: whatever schema a document was written in, it is read in today's."""
+
+    def __init__(self, types: Iterable[DocumentType]) -> None:
+        self._changed = {kind.name: kind for kind in types if kind.schema > 1}
+
+    def read(self, doc: Doc) -> Doc:
+        """Raises ValueError for a document of newer code."""
+        kind = self._changed.get(doc.get("type", "")) if self._changed else None
+        return kind.read(doc) if kind else doc
+
+    def read_all(self, docs: list[Doc]) -> list[Doc]:
+        return [self.read(doc) for doc in docs] if self._changed else docs
+
+    def read_rows(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Rows of a view with the documents they include."""
+        if not self._changed:
+            return rows
+        return [{**row, "doc": self.read(row["doc"])} if row.get("doc") else row for row in rows]

@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+from shared.couch.documents import DocumentType
+
 
 def view_source(beside: str, name: str) -> str:
     """The map function kept in `views/{name}.js` next to the module `beside` (its `__file__`)."""
@@ -84,8 +86,12 @@ class View(Declared):
 
 @dataclass(frozen=True)
 class DatabaseDesign:
-    """A database and every question asked of it; a service's `documents.py` exports one."""
+    """A database and every question asked of it; a service's `documents.py` exports one.
+
+    `types`: those that have `upgrades`, so that documents of an older schema are read in today's shape.
+    """
 
     name: str
     patterns: tuple[Pattern, ...]
     partitioned: bool = True
+    types: tuple[DocumentType, ...] = ()

@@ -17,8 +17,10 @@ from ibm_cloud_sdk_core.authenticators import (
 from ibmcloudant.cloudant_v1 import CloudantV1
 
 from shared.couch import design as designs
+from shared.couch import migration
 from shared.couch.client import Client
 from shared.couch.database import Database
+from shared.couch.documents import Shapes
 from shared.couch.indexes import DatabaseDesign
 from shared.couch.transport import LeanSession
 
@@ -39,7 +41,7 @@ class Server:
 
     def open(self, design: DatabaseDesign) -> Database:
         """The database of a design; no call is made."""
-        return Database(self.client, self.name_of(design))
+        return Database(self.client, self.name_of(design), Shapes(design.types))
 
     def name_of(self, design: DatabaseDesign) -> str:
         return f"{self.prefix}{design.name}"
@@ -73,6 +75,12 @@ class Server:
         for design in wanted:
             keep = designs.design_ids(design) | set(also_keep)
             designs.clean_up(self.client, self.name_of(design), keep, progress)
+
+    def migrate(self, wanted: Iterable[DatabaseDesign], progress: designs.Progress = print) -> None:
+        """Writes documents of older schemas in today's; they were readable before, so this can wait, stop and be repeated."""
+        for design in wanted:
+            if design.types:
+                migration.migrate(self.client, self.name_of(design), design.types, progress)
 
     def ready(self) -> None:
         """Raises DatabaseAway while the server does not answer."""

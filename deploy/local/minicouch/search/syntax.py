@@ -71,7 +71,7 @@ class Clauses:
 
 Node = Term | Wildcard | Phrase | Regexp | RangeOf | Everything | Clauses
 
-_SPACE = " \t\n\r\u3000"
+_SPACE = re.compile("[ \\t\\n\\r\\u3000]*")
 _START = r'[^\s\u3000+\-!():^\[\]"{}~*?\\/]|\\.'
 _WORD = re.compile(rf"(?:{_START}|[*?])(?:{_START}|[-+*?])*", re.DOTALL)
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
@@ -94,6 +94,8 @@ def parse(query: str) -> Node:
 
 
 def unescape(text: str) -> str:
+    if "\\" not in text:
+        return text
     return re.sub(
         r"\\(?:u([0-9A-Fa-f]{4})|(.))", lambda m: chr(int(m[1], 16)) if m[1] else m[2], text, flags=re.DOTALL
     )
@@ -120,8 +122,7 @@ class _Parser:
         return CouchError(400, "bad_request", reason)
 
     def skip_space(self) -> None:
-        while not self.done and self.query[self.at] in _SPACE:
-            self.at += 1
+        self.at = _SPACE.match(self.query, self.at).end()  # type: ignore[union-attr]
 
     def take(self, *words: str) -> str | None:
         """The first of the words that stands here, stepped over."""
@@ -256,6 +257,8 @@ class _Parser:
 
 
 def _wildcard_parts(raw: str) -> tuple[tuple[str, bool], ...]:
+    if "*" not in raw and "?" not in raw:
+        return ((unescape(raw), False),)
     parts: list[tuple[str, bool]] = []
     for piece in re.findall(r"(?:[^*?\\]|\\.)+|[*?]", raw, flags=re.DOTALL):
         parts.append((piece, True) if piece in ("*", "?") else (unescape(piece), False))

@@ -143,7 +143,7 @@ def _repeat(store: Store, orderid: str, lines: Sequence[Line], date: str) -> Non
     """This order was here before: take what is missing. What others took for it meanwhile is theirs to give back."""
     claims = store.ledger.get_many([reservation_id(line.taxonomy, line.productid, orderid) for line in lines])
     outcomes = _outcomes(store, orderid, lines)
-    held = store.ledger.held([(orderid, line.productid) for line in lines])
+    held = store.ledger.held_exactly(orderid, [line.productid for line in lines])
     for line in lines:
         claim = claims[reservation_id(line.taxonomy, line.productid, orderid)]
         outcome = outcomes.get(line)
@@ -153,7 +153,7 @@ def _repeat(store: Store, orderid: str, lines: Sequence[Line], date: str) -> Non
             )
         if claim["quantity"] != line.quantity:
             raise ReservationDiffers(f"Order {orderid} has reserved {claim['quantity']} of {line.productid}.")
-        kept = held.get((orderid, line.productid), 0)
+        kept = held[line.productid]
         _bring_to(store, orderid, line, kept, max(kept, line.quantity), date)
 
 
@@ -197,10 +197,10 @@ def _end(
 ) -> None:
     settled = _settle(store, orderid, lines, outcome, date)
     decided = [line for line, before in settled.items() if before is None]
-    held = store.ledger.held([(orderid, line.productid) for line in decided]) if decided else {}
+    held = store.ledger.held_exactly(orderid, [line.productid for line in decided]) if decided else {}
     for line, before in settled.items():
         if before is None:
-            _bring_to(store, orderid, line, held.get((orderid, line.productid), 0), 0, date)
+            _bring_to(store, orderid, line, held[line.productid], 0, date)
         elif before["outcome"] == rules.SOLD:
             _bring_back(store, orderid, line, reference, date)
 
@@ -228,7 +228,7 @@ def _take_again(store: Store, orderid: str, line: Line, settled: Doc, date: str)
         settled = store.ledger.put({**settled, "outcome": rules.SOLD, "date": date})
     except UpdateConflict:
         return confirm(store, orderid, [line], date)
-    held = store.ledger.held([(orderid, line.productid)]).get((orderid, line.productid), 0)
+    held = store.ledger.held_exactly(orderid, [line.productid])[line.productid]
     try:
         _bring_to(store, orderid, line, held, line.quantity, date)
     except OutOfStock as short:

@@ -140,3 +140,24 @@ def test_bulk_get_of_a_deleted_document(couch: Couch, db: str):
     couch.delete(f"{db}/a?rev={EMPTY_REV}")
     docs = couch.post(f"{db}/_bulk_get", {"docs": [{"id": "a"}]}, headers=JSON).json()["results"][0]["docs"]
     assert docs[0]["ok"]["_deleted"] is True
+
+
+def test_a_full_partition_takes_no_more(couch: Couch, pdb: str):
+    if not couch.is_minicouch:
+        pytest.skip("it would change the setting of a server that others use")
+    setting = "/_node/_local/_config/couchdb/max_partition_size"
+    before = couch.put(setting, "1000").json()
+    couch.put(f"{pdb}/a:full", {"v": "x" * 1000})
+    refused = couch.put(f"{pdb}/a:more", {"v": 1})
+    assert refused.status_code == 403
+    assert refused.json() == {
+        "error": "partition_overflow",
+        "reason": "Partition limit exceeded due to update on 'a:more'",
+    }
+    answers = couch.post(
+        f"{pdb}/_bulk_docs", {"docs": [{"_id": "a:x", "v": 1}, {"_id": "b:x", "v": 1}]}
+    ).json()
+    assert [answer.get("error") for answer in answers] == ["partition_overflow", None]
+    rev = couch.get(f"{pdb}/a:full").json()["_rev"]
+    assert couch.put(f"{pdb}/a:full", {"_rev": rev, "v": "x" * 10}).status_code == 201
+    couch.put(setting, before)

@@ -8,7 +8,11 @@ from pathlib import Path
 from .errors import query_parse_error
 
 DEFAULTS: dict[str, dict[str, str]] = {
-    "couchdb": {"max_document_size": "8000000", "max_attachment_size": "1073741824"},
+    "couchdb": {
+        "max_document_size": "8000000",
+        "max_attachment_size": "1073741824",
+        "max_partition_size": "10737418240",
+    },
     "chttpd": {
         "require_valid_user": "false",
         "max_http_request_size": "4294967296",
@@ -45,6 +49,9 @@ class Config:
         """Settings that every request looks at."""
         self.plus_is_space = self.get("chttpd", "decode_plus_to_space") != "false"
         self.jsonp = self.get("chttpd", "allow_jsonp") == "true"
+        handlers = self.get("chttpd", "authentication_handlers") or ""
+        self.tokens = "jwt_authentication_handler" in handlers
+        self.proxies = "proxy_authentication_handler" in handlers
         self.users_db = self.get("chttpd_auth", "authentication_db") or "_users"
         self.max_request = int(self.get("chttpd", "max_http_request_size") or 4 << 30)
 

@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from . import tokens
 from .auth import NOBODY, UserCtx
 from .errors import bad_request, unauthorized
 from .http import run_in_thread
@@ -37,7 +38,12 @@ class Sessions:
         self._known: set[bytes] = set()
 
     async def authenticate(self, request: "Request") -> UserCtx:
-        """Errors: 401 for wrong credentials, 400 for a malformed cookie."""
+        """Errors: 401 for wrong credentials, 400 for a malformed cookie or token."""
+        config = self._server.config
+        if config.tokens and (user := tokens.from_token(request, config)) is not None:
+            return user
+        if config.proxies and (user := tokens.from_proxy(request, config, self._secret())) is not None:
+            return user
         cookie = _cookie(request.headers.get("cookie", ""), "AuthSession")
         user = self._from_cookie(request, cookie) if cookie else None
         if user is not None:

@@ -30,14 +30,29 @@ class Validator:
     async def check(self, database: "Database", edits: "list[Edit]", replicated: bool) -> "list[Result]":
         """For each edit None, or the CouchError that refuses it."""
         functions = validation_functions(database)
+        full = set() if replicated else self._full_partitions(database, edits)
         if (
             not functions
+            and not full
             and database.name != "_replicator"
             and not self._users(database)
             and not any(e.id.startswith("_design/") for e in edits)
         ):
             return [None] * len(edits)
-        return [await self._refusal(database, edit, functions, replicated) for edit in edits]
+        return [
+            overflow(edit.id)
+            if database.partition_of(edit.id) in full and grows(database, edit)
+            else await self._refusal(database, edit, functions, replicated)
+            for edit in edits
+        ]
+
+    def _full_partitions(self, database: "Database", edits: "list[Edit]") -> set[str | None]:
+        """Those of the edits' partitions that hold as much as one may."""
+        most = int(self._config.get("couchdb", "max_partition_size") or 0)
+        if not database.partitioned or most <= 0 or database.counts["external"] < most:
+            return set()
+        names = {database.partition_of(edit.id) for edit in edits} - {None}
+        return {name for name in names if database.partition_info(name)[2] >= most}
 
     def _users(self, database: "Database") -> bool:
         return users.is_users_database(database.name, self._config)
@@ -81,6 +96,16 @@ class Validator:
             self._user.for_database(database),
             database.security,
         )
+
+
+def grows(database: "Database", edit: "Edit") -> bool:
+    """Whether a document takes more room than before."""
+    old = database.get(edit.id)
+    return not edit.deleted and len(edit.encoded) > (len(old.body) if old is not None else 0)
+
+
+def overflow(docid: str) -> CouchError:
+    return CouchError(403, "partition_overflow", f"Partition limit exceeded due to update on '{docid}'")
 
 
 def previous(database: "Database", edit: "Edit", replicated: bool) -> "StoredDoc | None":

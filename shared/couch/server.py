@@ -11,7 +11,6 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from ibm_cloud_sdk_core.authenticators import (
     Authenticator,
     BasicAuthenticator,
-    IAMAuthenticator,
     NoAuthAuthenticator,
 )
 from ibmcloudant.cloudant_v1 import CloudantV1
@@ -21,6 +20,7 @@ from shared.couch import migration
 from shared.couch.client import Client
 from shared.couch.database import Database
 from shared.couch.documents import Shapes
+from shared.couch.iam import iam_authenticator
 from shared.couch.indexes import DatabaseDesign
 from shared.couch.transport import LeanSession
 
@@ -33,7 +33,9 @@ class Server:
     ) -> None:  # fmt: skip
         address, found = _split_credentials(url)
         self.prefix = prefix
-        sdk = CloudantV1(authenticator=_authenticator(username or found[0], password or found[1], apikey))
+        sdk = CloudantV1(
+            authenticator=_authenticator(username or found[0], password or found[1], apikey, patience)
+        )
         sdk.set_service_url(address)
         sdk.set_http_client(LeanSession(patience))
         sdk.set_enable_gzip_compression(False)
@@ -95,7 +97,7 @@ def _split_credentials(url: str) -> tuple[str, tuple[str, str]]:
     return address, (unquote(parts.username or ""), unquote(parts.password or ""))
 
 
-def _authenticator(username: str, password: str, apikey: str) -> Authenticator:
+def _authenticator(username: str, password: str, apikey: str, patience: float) -> Authenticator:
     if apikey:
-        return IAMAuthenticator(apikey)
+        return iam_authenticator(apikey, patience)
     return BasicAuthenticator(username, password) if username else NoAuthAuthenticator()

@@ -182,7 +182,7 @@ def update_user(tools: JobTools, userid: str, change: Any) -> Doc:
         user = tools.store.user(userid)
         if user is None or not is_live(user):
             raise Unauthorized("This account is closed.")
-        changed = {**change(USER.read(user)), "updated": timestamp()}
+        changed = {**change(user), "updated": timestamp()}
         try:
             return tools.store.put(changed)
         except UpdateConflict:

@@ -1,0 +1,115 @@
+"""Cloudant's way in: an API key becomes a token at IAM, kept while it is good, whatever happens to IAM."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs
+
+import jwt
+import pytest
+
+from shared.couch import DatabaseAway, DatabaseDenied, DatabaseDesign, Server, iam
+
+
+class Cloud:
+    """IAM and a database in one server: `status` is what IAM answers, `life` how long its tokens are good."""
+
+    def __init__(self) -> None:
+        self.status, self.life, self.asked, self.shown = 200, 3600, [], []
+        cloud = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+                cloud.asked.append(form["apikey"][0])
+                now = int(time.time())
+                claims = {"iat": now, "exp": now + cloud.life, "n": len(cloud.asked)}
+                token = jwt.encode(claims, "k" * 32, algorithm="HS256")
+                self.answer(cloud.status, {"access_token": token})
+
+            def do_GET(self) -> None:
+                cloud.shown.append(self.headers["Authorization"].partition("Bearer ")[2])
+                self.answer(200, {"_id": "a:b", "_rev": "1-x"})
+
+            def answer(self, status: int, body: dict) -> None:
+                content = json.dumps(body).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_: object) -> None:
+                """Says nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def cloud() -> Iterator[Cloud]:
+    cloud = Cloud()
+    yield cloud
+    cloud.server.shutdown()
+    cloud.server.server_close()
+
+
+@pytest.fixture
+def server(cloud: Cloud) -> Server:
+    server = Server(cloud.url, apikey="the key")
+    server.client.sdk.authenticator.token_manager.url = cloud.url
+    return server
+
+
+def read(server: Server) -> dict:
+    return server.open(DatabaseDesign("anything", ())).get("a:b")
+
+
+def test_one_token_is_asked_for_and_shown_by_all(cloud: Cloud, server: Server) -> None:
+    threads = [threading.Thread(target=read, args=[server]) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert cloud.asked == ["the key"]
+    assert len(cloud.shown) == 8
+    assert len(set(cloud.shown)) == 1
+
+
+def test_a_good_token_outlives_iam(cloud: Cloud, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(iam, "_CALM_SECONDS", 0)
+    read(server)
+    tokens, cloud.status = server.client.sdk.authenticator.token_manager, 503
+    tokens.refresh_time = 0
+    read(server)
+    assert len(cloud.asked) == 2, "it tried, and the old one goes on"
+    read(server)
+    assert len(cloud.asked) == 2, "and it does not try at every call"
+    tokens.refresh_time, cloud.status = 0, 200
+    read(server)
+    assert len(set(cloud.shown)) == 2, "the new one is shown once there is one"
+
+
+def test_without_a_token_iam_away_is_the_database_away_for_all_and_comes_back(
+    cloud: Cloud, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(iam, "_CALM_SECONDS", 300)
+    cloud.status = 503
+    for _ in range(5):
+        with pytest.raises(DatabaseAway, match="IAM gives no token"):
+            read(server)
+    assert len(cloud.asked) == 1, "nobody waits for what just failed"
+    cloud.status = 200
+    monkeypatch.setattr(iam, "_CALM_SECONDS", 0)
+    assert read(server)["_id"] == "a:b"
+
+
+def test_a_wrong_key_is_named(cloud: Cloud, server: Server) -> None:
+    cloud.status = 400
+    with pytest.raises(DatabaseDenied, match="COUCH_APIKEY"):
+        read(server)

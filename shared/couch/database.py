@@ -209,9 +209,7 @@ class AcrossPartitions:
         self._client, self._at, self._shapes = client, {"db": database}, shapes
 
     def find(self, index: FindIndex, selector: dict[str, Any], **options: Any) -> Page:
-        """Documents by a Mango index, in its key order. Options: sort, limit (20), bookmark, fields, older.
-
-        With `older` an index that is long in catching up answers with what it holds by now.
+        """Documents by a Mango index, in its key order. Options: sort, limit (20), bookmark, fields.
 
         Raises QueryRefused when the server would not use this index: a scan is never silent.
         """
@@ -242,13 +240,11 @@ class AcrossPartitions:
 def _find(
     client: Client, shapes: Shapes, operation: str, at: dict[str, str], index: FindIndex, selector: dict[str, Any], *,
     sort: list[dict[str, str]] | None = None, limit: int = 20, bookmark: str | None = None, fields: list[str] | None = None,
-    older: bool = False,
 ) -> Page:  # fmt: skip
-    ask = partial(
-        client.call, operation, **at, selector=(index.partial or {}) | selector, sort=sort, limit=limit, bookmark=bookmark,
+    answer = client.call(
+        operation, **at, selector=(index.partial or {}) | selector, sort=sort, limit=limit, bookmark=bookmark,
         fields=fields, use_index=[index.design_id, index.name], allow_fallback=False,
     )  # fmt: skip
-    answer = client.fresh_or_older(index.design_id, ask, {"update": False}) if older else ask()
     if answer.get("warning"):
         raise QueryRefused(f"The index {index.name} does not serve this query: {answer['warning']}")
     docs = answer["docs"] if fields else shapes.read_all(answer["docs"])

@@ -26,14 +26,19 @@ _TRIES = 3
 
 
 def sum_up(store: Store) -> int:
-    """Follows movements and reviews from where it stopped last, and refreshes their products; returns how many had changed."""
-    changed = 0
+    """Follows movements and reviews, and refreshes their products; returns how many had changed.
+
+    It begins where it began to find news last time: of a cluster, the copy that was summed up then may have been late.
+    """
+    place, changed = store.ledger.checkpoint(SUMMED_UP), 0
+    since, again = place.get("again", "0"), place.get("since", "0")
     while True:
-        place = store.ledger.checkpoint(SUMMED_UP)
-        found = store.catalogue.changes(place.get("since", "0"), FEED_PAGE)
+        found = store.catalogue.changes(since, FEED_PAGE)
         changed += refresh(store, filter(None, (summed_up_in(row.id) for row in found.rows)))
-        if found.last_seq != place.get("since"):
-            store.ledger.keep_checkpoint(SUMMED_UP, {**place, "since": found.last_seq})
+        since = found.last_seq
+        if (since, again) != (place.get("since"), place.get("again")):
+            place = {**store.ledger.checkpoint(SUMMED_UP), "since": since, "again": again}
+            store.ledger.keep_checkpoint(SUMMED_UP, place)
         if len(found.rows) < FEED_PAGE:
             return changed
 

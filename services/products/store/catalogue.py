@@ -55,7 +55,7 @@ class Catalogue:
         field = index.fields[0]
         selector = {field: {"$gt": None}, **more}
         return self._database.partition(partition_of(taxonomy)).find(
-            index, selector, sort=[{field: direction}], limit=limit, bookmark=cursor, older=True
+            index, selector, sort=[{field: direction}], limit=limit, bookmark=cursor
         )
 
     def categories(self, under: Sequence[str], depth: int | None) -> list[dict[str, Any]]:
@@ -63,10 +63,10 @@ class Catalogue:
         grouping: dict[str, Any] = {"group": True} if depth is None else {"group_level": len(under) + depth}
         return self._database.across_partitions.view(CATEGORIES, **below(under), **grouping)
 
-    def subtree(self, taxonomy: Sequence[str], limit: int, cursor: str | None, *, older: bool = True) -> Page:
+    def subtree(self, taxonomy: Sequence[str], limit: int, cursor: str | None) -> Page:
         """P3: products of a category and all below it, category by category. 1 global query."""
         page = self._database.across_partitions.view_page(
-            CATEGORIES, **below(taxonomy), include_docs=True, limit=limit, cursor=cursor, older=older
+            CATEGORIES, **below(taxonomy), include_docs=True, limit=limit, cursor=cursor
         )
         return _docs(page)
 
@@ -127,7 +127,7 @@ class Catalogue:
 
     def everything(self, limit: int, cursor: str | None) -> Page:
         """All products, category by category. 1 global query a page."""
-        return self.subtree((), limit, cursor, older=False)
+        return self.subtree((), limit, cursor)
 
     def moved_since(self, moment: str) -> dict[str, str]:
         """{document id: the one it replaces} of products that moved since then. 1 global query, for the worker."""

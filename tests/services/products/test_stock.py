@@ -7,7 +7,7 @@ import pytest
 from redis import Redis
 
 from services.products.actions import stock, upkeep
-from services.products.documents import DESIGN, SETTLEMENT, settlement_id, slot_id
+from services.products.documents import DESIGN, SETTLEMENT, product_id, settlement_id, slot_id
 from services.products.rules.ledger import Line
 from services.products.store import Store
 from shared.clock import iso, now, timestamp
@@ -254,8 +254,9 @@ def test_summaries_follow_the_movements(shop: Shop, store: Store):
     shop.load([product("shown", stock=5), product("beside", stock=6)])
     assert reserve(shop, "shown1", ("shown", 2), ("beside", 1)) == 201
     assert shop.ok("/v1/products/shown")["stock"] == 5
-    upkeep.sum_up(store)
-    assert [shop.ok(f"/v1/products/{each}")["stock"] for each in ("shown", "beside")] == [3, 5]
+    eventually(lambda: upkeep.sum_up(store) == 0)
+    ids = [product_id(KITCHEN, each) for each in ("shown", "beside")]
+    eventually(lambda: [doc["stock"] for doc in store.catalogue.get_many(ids).values()] == [3, 5])
     assert upkeep.sum_up(store) == 0
 
 

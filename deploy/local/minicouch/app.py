@@ -72,6 +72,12 @@ class Server:
             return
         request = _request(scope)
         try:
+            await self._serve(request, scope, receive, send)
+        finally:
+            request.leave()
+
+    async def _serve(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
             try:
                 response = await self._answer(request, scope, receive)
             except CouchError as error:
@@ -115,7 +121,7 @@ class Server:
         handler, request.params = self.router.find(request.method, request.path, self.config.plus_is_space)
         name = request.params.get("db")
         if name is not None and handler not in WITHOUT_DATABASE:
-            request.db = self.database(name)
+            request.visit(self.database(name))
             request.db.on_change = self.updates.note
             access.check_database(request, request.db, parts[1] if len(parts) > 1 else None)
         result = handler(request)

@@ -64,6 +64,17 @@ class Request:
         self._query: dict[str, str] | None = None
         self._json: Any = None
 
+    def visit(self, db: "Database") -> None:
+        """Be at a database, which is not closed meanwhile."""
+        self.leave()
+        self.db = db
+        db.visitors += 1
+
+    def leave(self) -> None:
+        """No longer be at the database, if there is one."""
+        if (db := getattr(self, "db", None)) is not None:
+            db.visitors -= 1
+
     @property
     def query(self) -> dict[str, str]:
         if self._query is None:

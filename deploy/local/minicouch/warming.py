@@ -25,6 +25,8 @@ MANY = 1000
 BATCH = 250
 LONGEST_PAUSE = 0.1
 RETRY_AFTER = 60.0
+MOST_OPEN = 32
+UNUSED_FOR = 30.0
 Step = Callable[[], bool]
 
 
@@ -62,6 +64,7 @@ class Warmer:
     async def _run(self) -> None:
         while True:
             await asyncio.sleep(TICK)
+            self._store.close_idle(MOST_OPEN, time.monotonic() - UNUSED_FOR)
             if self._config.get("ken", "enabled", "true") == "true":
                 self._tick()
 
@@ -78,11 +81,13 @@ class Warmer:
             calm = seq == before
             if seq != seen.warmed and (calm or seq - seen.warmed >= MANY):
                 seen.warmed = seq if calm else seen.warmed
+                db.visitors += 1
                 seen.work = asyncio.get_running_loop().run_in_executor(self._thread, self._warm, db)
                 seen.work.add_done_callback(partial(self._report, db))
 
     def _report(self, db: Database, work: "asyncio.Future[None]") -> None:
         """A database may be deleted under its builder; anything else that ends one is worth a line."""
+        db.visitors -= 1
         if not work.cancelled() and (error := work.exception()) and not db.deleted and not self._closing:
             log.error("keeping %s warm ended", db.name, exc_info=error)
 

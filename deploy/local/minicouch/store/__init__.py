@@ -54,6 +54,19 @@ class Store:
         """The databases that somebody has used since the start."""
         return list(self._open.values())
 
+    def close_idle(self, most: int, unused_since: float) -> None:
+        """Close the databases nobody is at, longest unused first, until `most` are open; never a system database."""
+        with self._lock:
+            surplus = len(self._open) - most
+            if surplus <= 0:
+                return
+            idle = [
+                db for db in self._open.values() if db.used < unused_since and db.idle and db.name[0] != "_"
+            ]
+            for db in sorted(idle, key=lambda db: db.used)[:surplus]:
+                del self._open[db.name]
+                db.close(in_passing=True)
+
     def __contains__(self, name: str) -> bool:
         return name in self._names
 
@@ -82,6 +95,7 @@ class Store:
         """Errors: 404 when there is none of that name."""
         found = self._open.get(name)
         if found is not None:
+            found.used = time.monotonic()
             return found
         with self._lock:
             if name not in self._names:

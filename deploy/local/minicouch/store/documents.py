@@ -5,6 +5,8 @@ import os
 import shutil
 import sqlite3
 import threading
+import time
+from asyncio import Future
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,8 @@ class Documents:
         self.name = name
         self.directory = directory
         self.deleted = False
+        self.visitors = 0  # requests and background work that are at it
+        self.used = time.monotonic()
         self.handles: dict[Any, Any] = {}
         self._path = directory / "docs.sqlite"
         self._readers = threading.local()
@@ -321,14 +325,20 @@ class Documents:
         root = self.directory / "indexes"
         return sorted(entry.name for entry in os.scandir(root)) if root.exists() else []
 
-    def close(self) -> None:
+    @property
+    def idle(self) -> bool:
+        """Whether nobody is at it: no request, no build, no write on its way to the disk."""
+        builds = [handle for handle in list(self.handles.values()) if isinstance(handle, Future)]
+        return not self.visitors and not self._log.busy and all(build.done() for build in builds)
+
+    def close(self, *, in_passing: bool = False) -> None:
+        """`in_passing`: while the server goes on, so that a thread whose client has left may still be reading."""
         for handle in list(self.handles.values()):
             if hasattr(handle, "close"):
                 handle.close()
         self.handles.clear()
-        # Of a deleted database threads may still be reading: SQLite crashes when a connection is closed under them, so
-        # theirs close when the last reference goes.
-        for connection in () if self.deleted else self._open_readers:
+        # SQLite crashes when a connection is closed under a thread that reads, so theirs close when the last reference goes.
+        for connection in () if self.deleted or in_passing else self._open_readers:
             connection.close()
         self._open_readers.clear()
         self._writer.close()

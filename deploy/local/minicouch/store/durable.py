@@ -39,6 +39,10 @@ class Log:
         self._unchecked = 0
         self._task: asyncio.Task[None] | None = None
 
+    @property
+    def busy(self) -> bool:
+        return self._task is not None and not self._task.done()
+
     def wrote(self, size: int) -> None:
         self._unchecked += size
 

@@ -58,6 +58,7 @@ def redis_url(stores: Stores) -> str:
 def test_the_database_away_is_503_and_accepted_orders_are_finished(
     shop: Shop, worker: Worker, customer: Person, stores: Stores
 ) -> None:
+    """The guard is that what the transport gives up is DatabaseAway: anything else is a 500."""
     product = shop.product()
     accepted = [shop.placed(customer, {product: 1})["orderid"] for _ in range(5)]
     stores.couch.kill()
@@ -82,6 +83,7 @@ def test_the_database_away_is_503_and_accepted_orders_are_finished(
 def test_redis_away_stops_no_checkout_and_delays_only_what_follows(
     shop: Shop, worker: Worker, customer: Person, stores: Stores
 ) -> None:
+    """The guard is that a checkout's key is kept in the database: with `shared.web.idempotent` it is a 503."""
     product = shop.product()
     stores.redis.kill()
     orderid = shop.placed(customer, {product: 1})["orderid"]

@@ -117,6 +117,7 @@ def test_an_emptied_redis_loses_nothing(
 def test_a_killed_worker_and_follower_go_on_where_they_were(
     shop: Shop, worker: Processes, customer: Person, database: Database
 ) -> None:
+    """The guards are the place kept in the database and the sweep: either is enough for this."""
     product = shop.product()
     worker.kill("follower")
     first = shop.placed(customer, {product: 1})["orderid"]

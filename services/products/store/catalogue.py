@@ -68,7 +68,7 @@ class Catalogue:
         page = self._database.across_partitions.view_page(
             CATEGORIES, **below(taxonomy), include_docs=True, limit=limit, cursor=cursor
         )
-        return _docs(page)
+        return self._docs(page)
 
     def by_productid(self, productid: str) -> Doc:
         """P4: a product by its id alone. 1 global query. Raises NoSuchDocument."""
@@ -106,7 +106,7 @@ class Catalogue:
     def best_rated(self, limit: int, cursor: str | None) -> Page:
         """P8: the leaderboard. 1 global query."""
         across = self._database.across_partitions
-        return _docs(
+        return self._docs(
             across.view_page(
                 BEST_RATED, include_docs=True, descending=True, limit=limit, cursor=cursor, older=True
             )
@@ -115,7 +115,9 @@ class Catalogue:
     def low_stock(self, most: int, limit: int, cursor: str | None) -> Page:
         """Products with at most so many left, the fewest first. 1 global query."""
         across = self._database.across_partitions
-        return _docs(across.view_page(LOW_STOCK, end=most, include_docs=True, limit=limit, cursor=cursor))
+        return self._docs(
+            across.view_page(LOW_STOCK, end=most, include_docs=True, limit=limit, cursor=cursor)
+        )
 
     def price_history(self, taxonomy: Sequence[str], productid: str) -> list[Doc]:
         """The price changes of a product, newest first. 1 partition query."""
@@ -162,9 +164,15 @@ class Catalogue:
 
     def _places(self, productids: Sequence[str]) -> list[Doc]:
         rows = self._database.across_partitions.view(BY_PRODUCTID, keys=list(productids), include_docs=True)
-        docs = [row["doc"] for row in rows if row.get("doc") and is_product(row["doc"])]
-        return list({doc["_id"]: doc for doc in docs}.values())
+        return list({doc["_id"]: doc for doc in self._followed(rows)}.values())
 
+    def _docs(self, page: Page) -> Page:
+        return Page(self._followed(page.items), page.next)
 
-def _docs(page: Page) -> Page:
-    return Page([row["doc"] for row in page.items if row.get("doc")], page.next)
+    def _followed(self, rows: list[dict[str, Any]]) -> list[Doc]:
+        """The products of view rows; one that moved between the reading of its row and of its document is read where it is, 1 read more."""
+        docs = [row["doc"] for row in rows if row.get("doc")]
+        found = [doc for doc in docs if is_product(doc)]
+        there = {doc["productid"] for doc in found}
+        ahead = {doc["moved_to"] for doc in docs if not is_product(doc) and doc["productid"] not in there}
+        return found + [doc for doc in self.get_many(sorted(ahead)).values() if is_product(doc)]

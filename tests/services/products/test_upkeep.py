@@ -76,6 +76,16 @@ def test_a_moved_product_is_found_by_way_of_where_it_was(shop: Shop, store: Stor
     assert store.catalogue.all_by_productid(["wanderer"]) == {}
 
 
+def test_a_row_whose_document_became_a_forward_is_followed(shop: Shop, store: Store):
+    """The index was read before the move, the document after it."""
+    shop.load([product("between")])
+    assert shop.admin("PUT", "/v1/products/between", product("between", taxonomy=GARDEN)).status == 200
+    row = {"doc": store.catalogue.get(product_id(KITCHEN, "between"))}
+    assert [doc["taxonomy"] for doc in store.catalogue._followed([row])] == [GARDEN]
+    assert shop.admin("DELETE", "/v1/products/between").status == 204
+    assert store.catalogue._followed([row]) == []
+
+
 def test_a_category_that_a_product_left_takes_it_again(shop: Shop, store: Store):
     for create in (
         lambda line: shop.admin("POST", "/v1/products", line).status == 201,

@@ -31,6 +31,8 @@ def test_a_view_nobody_asked_for_is_built(couch: Couch, db: str) -> None:
 
 
 def test_a_runaway_design_does_not_keep_others_from_being_warm(couch: Couch, db: str) -> None:
+    if not couch.is_minicouch:
+        pytest.skip("ken takes its own time, longer than a test should wait")
     design(couch, db, "a_bad", v="function (doc) { while (true); }")
     path = design(couch, db, "b_fine", v="function (doc) { emit(doc.n, 1); }")
     fill(couch, db, [{"_id": "a", "n": 1}])
@@ -43,7 +45,10 @@ def test_deleting_a_database_that_is_being_indexed(couch: Couch) -> None:
         design(couch, path, "w", v="function (doc) { emit(doc.n, 1); }")
         fill(couch, path, [{"n": n} for n in range(1000)])
         assert couch.delete(path).status_code == 200
-        assert couch.get(f"{path}/_design/w/_view/v").status_code == 404
+        gone = couch.get(f"{path}/_design/w/_view/v").status_code
+        assert gone == 404 or (
+            gone == 500 and not couch.is_minicouch
+        )  # CouchDB's index dies while it is asked
     assert couch.get("/_up").status_code == 200
 
 

@@ -4,6 +4,7 @@ The queue only carries work: whatever is lost with it is found again from the da
 single `subject` (an order's or a report's id) and may be done twice.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -39,12 +40,13 @@ _REDELIVERED_AFTER = 2 * LONGEST_COUNTDOWN
 class Feed:
     """Which changes of a database are work: `routes` maps a document's type to (job, the field that holds its subject).
 
-    A job of None means that the document itself names the job in `job`.
+    A job of None means that the document itself names the job in `job`. `ours` says of a document with a route whether
+    somebody has to do something about it.
     """
 
     database: str
     routes: dict[str, tuple[str | None, str]]
-    selector: dict
+    ours: Callable[[dict[str, Any]], bool]
 
 
 class Channel(redis.Channel):

@@ -45,10 +45,7 @@ FEED = Feed(
         "reportrequest": (COMPUTE_REPORT, "reportid"),
         "deadletterretried": (None, "subject"),
     },
-    selector={
-        "imported": {"$exists": False},
-        "$or": [{"courier": {"$exists": False}}, {"courier": {"$ne": SANDBOX}}],
-    },
+    ours=lambda doc: "imported" not in doc and doc.get("courier") != SANDBOX,
 )
 
 MOST_RETRIES = 7

@@ -1,5 +1,8 @@
 """`python -m services.worker.follower`: the changes feed is the queue of record, this turns changes into jobs.
 
+It reads all changes and picks its own: a filter in the database reads them all as well, and gives no place to go on
+from while it finds nothing, so that a follower behind a large import would begin again and again.
+
 The place reached is kept in the database, so neither a killed follower nor an emptied Redis loses anything.
 Followers share the changes by shards of the subject's hash; each shard has its own place and one follower at a time.
 """
@@ -47,7 +50,6 @@ class ShardFollower:
         self._leases, self._shard, self._shards = leases, shard, shards
         self._checkpoint = f"follower-{shard}-of-{shards}"
         self.turned = time.monotonic()
-        self._selector = {**feed.selector, "type": {"$in": sorted(feed.routes)}}
 
     def follow(self, stop: Event) -> None:
         """Until `stop`: takes the shard when it may, and works through its changes."""
@@ -67,22 +69,22 @@ class ShardFollower:
         since, saved = kept["since"], time.monotonic()
         while not stop.is_set() and self._leases.hold(self._shard):
             self.turned = time.monotonic()
-            found = self._database.changes(
-                since, limit=BATCH, wait=WAIT_SECONDS, include_docs=True, selector=self._selector
-            )
+            found = self._database.changes(since, limit=BATCH, wait=WAIT_SECONDS)
             for change in found.rows:
                 self._hand_on(change)
             since = found.last_seq
             if since != kept["since"] and time.monotonic() - saved > KEEP_SECONDS:
                 kept, saved = self._keep(since), time.monotonic()
-            if found.rows:
+            if 0 < len(found.rows) < BATCH:
                 stop.wait(GATHERING_SECONDS)
         if since != kept["since"]:
             self._keep(since)
 
     def _hand_on(self, change: Change) -> None:
-        route = self._feed.routes.get(change.doc["type"]) if change.doc and not change.deleted else None
-        if route is None:
+        if change.deleted or not change.doc or "type" not in change.doc:
+            return
+        route = self._feed.routes.get(change.doc["type"])
+        if route is None or not self._feed.ours(change.doc):
             return
         job, field = route
         subject = change.doc[field]

@@ -105,14 +105,12 @@ class Database:
 
     def changes(
         self, since: str = "0", *, limit: int = 100, wait: float = 0, include_docs: bool = True,
-        selector: dict[str, Any] | None = None, conflicts: bool = False,
+        conflicts: bool = False,
     ) -> Changes:  # fmt: skip
         """What changed since `since`; with `wait` seconds, the answer is held back until something does."""
         arguments: dict[str, Any] = {"since": since, "limit": limit, "include_docs": include_docs}
         if wait:
             arguments |= {"feed": "longpoll", "timeout": int(wait * 1000)}
-        if selector:
-            arguments |= {"filter": "_selector", "selector": selector}
         if conflicts:
             arguments |= {"conflicts": True}
         answer = self._client.call("post_changes", db=self.name, **arguments)

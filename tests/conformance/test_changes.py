@@ -219,3 +219,26 @@ def test_a_stop_does_not_wait_for_an_open_feed(minicouch, feed: str):
         list(answer.iter_content())
     server.process.wait(30)
     assert "Cancel" not in server.data.with_suffix(".log").read_text()
+
+
+def test_a_long_poll_that_finds_nothing_says_how_far_it_looked(couch: Couch):
+    """So that whoever asks with a filter comes to the end of it, however much lies before what they want."""
+    if not couch.is_minicouch:
+        pytest.skip("CouchDB looks at all of it first")
+    path = couch.make("changes", "?q=1")
+    for start in range(0, 6000, 2000):
+        couch.post(f"{path}/_bulk_docs", {"docs": [{"_id": f"d{n:05}"} for n in range(start, start + 2000)]})
+    couch.put(f"{path}/wanted", {"type": "wanted"})
+    since, asked = "0", {"filter": "_selector", "feed": "longpoll", "timeout": "0"}
+    nothing_found = 0
+    while nothing_found < 9:
+        body = couch.post(
+            f"{path}/_changes", {"selector": {"type": "wanted"}}, params={**asked, "since": since}
+        ).json()
+        if body["results"]:
+            break
+        assert body["last_seq"] != since
+        since, nothing_found = body["last_seq"], nothing_found + 1
+    assert nothing_found > 0
+    assert ids(body) == ["wanted"]
+    couch.delete(path)

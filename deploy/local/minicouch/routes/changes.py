@@ -1,6 +1,7 @@
 """_changes: what happened since a sequence, at once or as it happens (longpoll, continuous, eventsource)."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -202,8 +203,26 @@ async def _ticks(reader: Reader) -> AsyncIterator[bool]:
             return
 
 
+class _Patience:
+    """How long changes that do not pass are looked at without a word: a longpoll then says how far it came, as CouchDB's does."""
+
+    def __init__(self, options: Options) -> None:
+        self._seconds = options.heartbeat or options.timeout
+        self._end = time.monotonic() + self._seconds
+
+    def is_over(self) -> bool:
+        """Whether it ended; it then begins anew."""
+        if time.monotonic() < self._end:
+            return False
+        self._end = time.monotonic() + self._seconds
+        return True
+
+
 async def _json(reader: Reader) -> AsyncIterator[bytes]:
-    """normal and longpoll: one object. Nothing is sent before the first changes were judged: they may be an error."""
+    """normal and longpoll: one object. Nothing is sent before the first changes were judged: they may be an error.
+
+    An empty piece after changes that did not pass lets a client that has left be noticed.
+    """
     head, separator = b'{"results":[\n', b""
     async for rows in _waves(reader):
         if rows is None:
@@ -212,6 +231,8 @@ async def _json(reader: Reader) -> AsyncIterator[bytes]:
         elif rows:
             yield head + separator + b",\r\n".join(row for _, row in rows)
             head, separator = b"", b",\r\n"
+        else:
+            yield b""
     yield head + b"\n],\n" + await reader.end() + b"\n"
 
 
@@ -232,10 +253,14 @@ async def _waves(reader: Reader) -> AsyncIterator[list[tuple[str, bytes]] | None
         async for rows in reader.backwards():
             yield rows
         return
-    sent = False
+    sent, patience = False, _Patience(reader.options)
     while (rows := await reader.batch()) is not None:
         yield rows
         sent = sent or bool(rows)
+        if reader.options.feed == "longpoll" and not sent and patience.is_over():
+            if not reader.options.heartbeat:
+                return
+            yield None
         await asyncio.sleep(0)
     if reader.options.feed == "normal" or sent or reader.done:
         return

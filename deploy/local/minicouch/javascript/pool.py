@@ -105,7 +105,7 @@ class Worker:
 class Pool:
     """Lends workers; `timeout` is what one call may take, in seconds."""
 
-    def __init__(self, timeout: float = 5.0, idle: float = 30.0) -> None:
+    def __init__(self, timeout: float = 5.0, idle: float = 10.0) -> None:
         self.timeout = timeout
         self.idle = idle
         self._free: list[Worker] = []

@@ -17,6 +17,7 @@ from shared.web.context import note, provided
 from shared.web.etag import check_if_match, etag_of, not_modified
 from shared.web.factory import create_service
 from shared.web.idempotency import idempotent, idempotent_id
+from shared.web.lines import lines_of
 from shared.web.paging import PageArgs, list_answer, short_list_answer, sign, unsign
 from shared.web.problems import problem
 
@@ -37,6 +38,7 @@ __all__ = [
     "idempotent_id",
     "json_answer",
     "json_bytes",
+    "lines_of",
     "list_answer",
     "not_modified",
     "note",

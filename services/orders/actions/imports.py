@@ -44,13 +44,18 @@ class Tally:
         }  # fmt: skip
 
 
-def import_orders(shop: Shop, lines: Iterable[bytes], from_line: int = 1) -> Iterator[Tally]:
-    """Imports each line from `from_line` on; yields the tally after every bulk, so that a caller can show progress."""
+def import_orders(
+    shop: Shop, lines: Iterable[tuple[int, bytes | None]], from_line: int = 1
+) -> Iterator[Tally]:
+    """Imports each (number, line) from `from_line` on, None being too long a one; yields the tally after every bulk, to show progress."""
     tally, batch, seen = Tally(), [], set()
-    for number, line in enumerate(lines, 1):
-        if number < from_line or not line.strip():
+    for number, line in lines:
+        if number < from_line or (line is not None and not line.strip()):
             continue
         tally.lines += 1
+        if line is None:
+            tally.fail(number, "line_too_long", "The line is too long to be an order.")
+            continue
         try:
             docs = documents_of(orjson.loads(line))
         except orjson.JSONDecodeError as error:

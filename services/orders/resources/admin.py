@@ -14,7 +14,7 @@ from services.orders.resources.asking import OPTIONAL_KEY, by_whom, keyed_reques
 from services.orders.rules.periods import span
 from services.orders.schemas import answers, requests
 from shared.money import Money, money
-from shared.web import Blueprint, PageArgs, json_answer, list_answer, provided, require_role, unsign
+from shared.web import Blueprint, PageArgs, json_answer, lines_of, list_answer, provided, require_role, unsign
 
 admin = Blueprint("admin", __name__, url_prefix="/v1/admin", description="For staff and admins")
 
@@ -132,8 +132,7 @@ def import_history(args: dict[str, Any]) -> Response:
     if request.mimetype not in LINES:
         raise UnsupportedMediaType(f"Send the lines as {NDJSON}.")
     request.max_content_length = LARGEST_IMPORT
-    stream = request.stream
-    lines = iter(lambda: stream.readline(LONGEST_LINE), b"")
+    lines = lines_of(request.stream, LONGEST_LINE)
     tallies = imports.import_orders(provided(), lines, args["from_line"])
     if request.accept_mimetypes.best_match(["application/json", NDJSON]) == NDJSON:
         return Response(_progress(tallies), mimetype=NDJSON)

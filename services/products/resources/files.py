@@ -15,13 +15,12 @@ from services.products.resources.tools import store
 from services.products.rules.tables import COLUMNS, from_row, to_row
 from shared.clock import timestamp
 from shared.errors import BadRequest, Invalid, NotFound
-from shared.web import Blueprint, json_answer, require_role
+from shared.web import Blueprint, json_answer, lines_of, require_role
 
 files = Blueprint("files", __name__, description="Import and export")
 
 NDJSON, CSV = "application/x-ndjson", "text/csv"
 LONGEST_FILE, LONGEST_LINE = 100 * 1024**3, 512 * 1024
-_CHUNK = 64 * 1024
 
 _TEXT = {kind: {"schema": {"type": "string"}} for kind in (NDJSON, CSV)}
 _BODY = {"required": True, "content": _TEXT}
@@ -55,7 +54,11 @@ def import_products(args: dict[str, Any]) -> Response:
     readers = {NDJSON: _json_lines, CSV: _csv_lines}
     if request.mimetype not in readers:
         raise WrongMedium(f"Send {NDJSON} or {CSV}.")
-    lines = (line for line in readers[request.mimetype](_lines()) if line.number >= args["from_line"])
+    lines = (
+        line
+        for line in readers[request.mimetype](lines_of(request.stream, LONGEST_LINE))
+        if line.number >= args["from_line"]
+    )
     outcome = importing.run(store(), lines, timestamp(), lambda state: _tell(args["id"], state))
     return json_answer(outcome.answer())
 
@@ -96,20 +99,6 @@ def export_products() -> Response:
 def _tell(importid: str | None, state: dict[str, Any]) -> None:
     if importid:
         store().progress.tell(importid, state)
-
-
-def _lines() -> Iterator[tuple[int, bytes | None]]:
-    """(number, text) of every line of the body, None for one that is too long; never more than a chunk and a line in memory."""
-    number, rest, skipping = 1, b"", False
-    while chunk := request.stream.read(_CHUNK):
-        *whole, rest = (rest + chunk).split(b"\n")
-        for line in whole:
-            yield number, None if skipping else line
-            number, skipping = number + 1, False
-        if len(rest) > LONGEST_LINE:
-            rest, skipping = b"", True
-    if rest or skipping:
-        yield number, None if skipping else rest
 
 
 def _json_lines(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[Line]:

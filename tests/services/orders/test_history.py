@@ -79,12 +79,12 @@ def test_bad_lines_are_named_and_the_others_go_in(shop: Shop) -> None:
         *(history_line(f"worse{number}", items=[{**item, **wrong}]) for number, wrong in enumerate(broken)),
         history_line(taken, userid="somebody else"),
     ]  # fmt: skip
-    body = b"\n".join(orjson.dumps(line) for line in lines) + b"\n{\n\n[1]\n"
+    body = b"\n".join(orjson.dumps(line) for line in lines) + b"\n{\n\n[1]\n" + b"x" * 1_100_000
     answer = shop.admin.post(
         f"{shop.orders}/v1/admin/orders/import", data=body, headers=NDJSON, timeout=60
     ).json()
     assert answer["created"] == 1
-    assert [failed["line"] for failed in answer["failed"]] == [*range(2, 13), 14, 16, 13]
+    assert [failed["line"] for failed in answer["failed"]] == [*range(2, 13), 14, 16, 17, 13]
     assert answer["failed"][-1]["code"] == "order_exists"
     assert shop.get(shop.admin, f"/v1/orders/{good}").status_code == 200
 

@@ -1,0 +1,30 @@
+"""Lines of a body: the ones that are there, whatever the pieces they come in, and never more than one in memory."""
+
+import io
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.web import lines_of
+from shared.web.lines import _CHUNK
+
+
+class Dribbling(io.BytesIO):
+    """A body that comes a few bytes at a time."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        return super().read(3)
+
+
+@given(st.lists(st.binary(max_size=9).map(lambda line: line.replace(b"\n", b""))))
+def test_every_line_comes_with_its_number(lines: list[bytes]) -> None:
+    body = b"\n".join(lines)
+    expected = list(enumerate(body.split(b"\n"), 1))
+    if not expected[-1][1]:
+        expected.pop()
+    assert list(lines_of(Dribbling(body), 100)) == expected
+
+
+def test_a_line_that_is_too_long_is_counted_and_left_out() -> None:
+    body = b"first\n" + b"x" * (3 * _CHUNK) + b"\nthird\n" + b"y" * (3 * _CHUNK)
+    assert list(lines_of(io.BytesIO(body), _CHUNK)) == [(1, b"first"), (2, None), (3, b"third"), (4, None)]

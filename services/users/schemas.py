@@ -183,10 +183,11 @@ class MeChange(Shape):
     )
 
 
-class ProductIds(Shape):
+class Bought(Shape):
     productids = ma.fields.List(
         Text(1, 100), required=True, validate=ma.validate.Length(max=MAX_BASKET_LINES)
     )
+    date = Time(required=True)
 
 
 class Checkout(Shape):

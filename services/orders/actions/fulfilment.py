@@ -84,7 +84,8 @@ def _confirm(shop: Shop, found: OrderDocuments) -> OrderDocuments:
         except GoodsGone:
             found = cancel_unfulfillable(shop, found)
     if order["userid"] is not None:
-        shop.users.clear_basket(order["userid"], [line["productid"] for line in order["basket"]])
+        productids = [line["productid"] for line in order["basket"]]
+        shop.users.clear_basket(order["userid"], productids, order["date"])
     return _notify(shop, found, "payment")
 
 

@@ -29,9 +29,10 @@ class Users:
         """{userid, name, email, addresses, basket} in one call."""
         return self._client.get(f"/v1/internal/users/{quote(userid, safe='')}/checkout")
 
-    def clear_basket(self, userid: str, productids: list[str]) -> None:
+    def clear_basket(self, userid: str, productids: list[str], date: str) -> None:
+        """What was ordered on `date` leaves the basket."""
         path = f"/v1/internal/users/{quote(userid, safe='')}/basket/clear"
-        self._client.post(path, {"productids": productids}, idempotent=True)
+        self._client.post(path, {"productids": productids, "date": date}, idempotent=True)
 
 
 class Products:

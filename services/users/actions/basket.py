@@ -79,10 +79,18 @@ def remove_line(tools: Tools, userid: str, productid: str) -> None:
     raise UpdateConflict("The basket changes too quickly; try again.")
 
 
-def clear(tools: Tools, userid: str, productids: list[str] | None = None) -> None:
-    """Empties the basket, or takes out the products named; may be repeated. 1 partition query, 1 write."""
+def clear(tools: Tools, userid: str) -> None:
+    """Empties the basket; may be repeated. 1 partition query, 1 write."""
+    _delete(tools, tools.store.some_of(userid, PREFIX))
+
+
+def take_out_bought(tools: Tools, userid: str, productids: list[str], date: str) -> None:
+    """Takes out what was ordered on `date`; what was put in later stays, however late this comes. 1 partition query, 1 write."""
     docs = tools.store.some_of(userid, PREFIX)
-    gone = [doc for doc in docs if productids is None or doc["productid"] in productids]
+    _delete(tools, [doc for doc in docs if doc["productid"] in productids and doc["updated"] <= date])
+
+
+def _delete(tools: Tools, gone: list[Doc]) -> None:
     if gone:
         tools.store.put_many({"_id": doc["_id"], "_rev": doc["_rev"], "_deleted": True} for doc in gone)
 

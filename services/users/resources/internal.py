@@ -26,9 +26,9 @@ def checkout(userid: str) -> Response:
 
 @internal.post("/<string:userid>/basket/clear")
 @require_service
-@internal.arguments(schemas.ProductIds)
+@internal.arguments(schemas.Bought)
 @internal.response(204)
 def clear_basket(body: dict[str, Any], userid: str) -> Response:
-    """Take bought products out of the basket; may be repeated"""
-    baskets.clear(provided(), userid, body["productids"])
+    """Take products bought at that moment out of the basket; may be repeated"""
+    baskets.take_out_bought(provided(), userid, body["productids"], body["date"])
     return nothing()

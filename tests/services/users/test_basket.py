@@ -1,11 +1,13 @@
 """The basket on the real products service: one document a line, priced when it is shown."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from services.products.documents import DESIGN as PRODUCTS
 from services.users.documents import DESIGN
+from shared.clock import timestamp
 from tests.processes import free_port
 from tests.services.users.conftest import Api, calls, log_in
 
@@ -118,18 +120,19 @@ def test_merging_a_guests_basket_twice_is_merging_it_once(products, person):
 
 
 def test_bought_products_leave_and_others_stay(products, person, nobody, environment):
-    for name in ("fork", "knife"):
+    for name in ("fork", "knife", "ladle"):
         sell(products, name)
     ann = person()
-    for name in ("fork", "knife"):
+    for name in ("fork", "knife", "ladle"):
         ann.put(f"{PATH}/{name}", {"quantity": 1})
+    bought = {"productids": ["fork", "ladle"], "date": timestamp()}
+    time.sleep(0.002)
+    ann.put(f"{PATH}/ladle", {"quantity": 2})  # for the next order, before the worker came to this one
     headers = {"Authorization": f"Service {environment['SERVICE_SECRET']}"}
     for _ in range(2):
-        cleared = nobody.post(
-            f"/v1/internal/users/{ann.userid}/basket/clear", {"productids": ["fork"]}, headers=headers
-        )
+        cleared = nobody.post(f"/v1/internal/users/{ann.userid}/basket/clear", bought, headers=headers)
         assert cleared.status_code == 204
-    assert [line["productid"] for line in ann.get(PATH).json()["items"]] == ["knife"]
+    assert [line["productid"] for line in ann.get(PATH).json()["items"]] == ["knife", "ladle"]
     assert ann.delete(PATH).status_code == 204
     assert ann.get(PATH).json()["items"] == []
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -42,19 +42,23 @@ class Shop:
 
     def settle(self) -> None:
         """Waits until indexes are warm and jobs done: all processes together use less than a fifth of a core."""
-        before = self._cpu_seconds()
+        before = self._cpu_ticks()
         while True:
             time.sleep(2)
-            now = self._cpu_seconds()
-            if now - before < 0.4:
+            now = self._cpu_ticks()
+            # By process, because a sum falls when a child ends.
+            used = sum(ticks - before.get(pid, 0) for pid, ticks in now.items())
+            if used / os.sysconf("SC_CLK_TCK") < 0.4:
                 return
             before = now
 
-    def _cpu_seconds(self) -> float:
-        ticks = 0
+    def _cpu_ticks(self) -> dict[int, int]:
+        found = {}
         for pid in _descendants(self.launcher.popen.pid):
-            ticks += sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
-        return ticks / os.sysconf("SC_CLK_TCK")
+            with suppress(FileNotFoundError):
+                fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                found[pid] = int(fields[11]) + int(fields[12])
+        return found
 
     def memory_mib(self) -> dict[str, float]:
         """Proportional set size of each process by its command, in MiB: shared pages are counted once in all."""

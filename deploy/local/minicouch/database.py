@@ -30,6 +30,7 @@ class Database(Documents):
     def __init__(self, name: str, directory: Path) -> None:
         super().__init__(name, directory)
         self.design_generation = 0
+        self._designs: tuple[int, dict[str, StoredDoc]] = 0, {}
         self.on_change: Callable[[str, str], None] | None = None
         self.listeners: list[asyncio.Future[None]] = []
 
@@ -54,6 +55,18 @@ class Database(Documents):
 
     def design_docs(self) -> list[StoredDoc]:
         return list(self.range("_design/", "_design0", inclusive_end=False))
+
+    def design_doc(self, name: str) -> StoredDoc:
+        """`_design/name` as it is now, read once until a design document changes. Errors: 404."""
+        if self._designs[0] != self.design_generation:
+            self._designs = self.design_generation, {}
+        known = self._designs[1]
+        if name not in known:
+            doc = self.get(f"_design/{name}")
+            if doc is None or doc.deleted:
+                raise not_found("missing" if doc is None else "deleted")
+            known[name] = doc
+        return known[name]
 
     @property
     def security(self) -> Any:

@@ -110,7 +110,4 @@ def _function(request: Request, ddoc: dict[str, Any], source: str) -> Test:
 
 def design(db: Database, name: str) -> dict[str, Any]:
     """A design document. Errors: 404."""
-    doc = db.get(f"_design/{name}")
-    if doc is None or doc.deleted:
-        raise not_found("missing" if doc is None else "deleted")
-    return doc.dict()
+    return db.design_doc(name).dict()

@@ -76,12 +76,10 @@ def spec_of(db: Database, ddoc: dict[str, Any], name: str) -> SearchSpec:
     return SearchSpec(_signature(source, analyzer, lib), analyzer, emit, is_partitioned(db, ddoc))
 
 
-def open_spec(db: Database, ddoc_id: str, name: str) -> SearchSpec:
+def open_spec(db: Database, ddoc: str, name: str) -> SearchSpec:
     """`spec_of` the stored design document, read once for each of its revisions. Errors: 404 also when it is not there."""
-    doc = db.get(ddoc_id)
-    if doc is None or doc.deleted:
-        raise not_found("missing" if doc is None else "deleted")
-    key = ("search", ddoc_id, name)
+    doc = db.design_doc(ddoc)
+    key = ("search", ddoc, name)
     known = db.handles.get(key)
     if known is None or known[0] != doc.rev:
         known = db.handles[key] = (doc.rev, spec_of(db, doc.dict(), name))

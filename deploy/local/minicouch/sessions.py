@@ -36,6 +36,7 @@ class Sessions:
         self._server = server
         self._admins = admins
         self._known: set[bytes] = set()
+        self._read: tuple[tuple[str, int] | None, dict[str, dict[str, Any] | None]] = None, {}
 
     async def authenticate(self, request: "Request") -> UserCtx:
         """Errors: 401 for wrong credentials, 400 for a malformed cookie or token."""
@@ -124,11 +125,21 @@ class Sessions:
         return ("_admin", *(doc.get("roles", ()) if doc is not None else ()))
 
     def _user_doc(self, name: str) -> dict[str, Any] | None:
+        """A user document, read once until `_users` changes."""
         users = self._server.config.users_db
         if users not in self._server.store:
             return None
-        doc = self._server.database(users).get(f"org.couchdb.user:{name}")
-        return doc.dict() if doc is not None and not doc.deleted else None
+        database = self._server.database(users)
+        now = database.uuid, database.update_seq
+        if self._read[0] != now:
+            self._read = now, {}
+        known = self._read[1]
+        if name not in known:
+            if len(known) > MAX_KNOWN:
+                known.clear()
+            doc = database.get(f"org.couchdb.user:{name}")
+            known[name] = doc.dict() if doc is not None and not doc.deleted else None
+        return known[name]
 
     def _secret(self) -> bytes:
         return (self._server.config.get("chttpd_auth", "secret") or "").encode()

@@ -7,7 +7,7 @@ import orjson
 from .. import mango, search, searching
 from ..auth import check_database_admin
 from ..database import Database
-from ..errors import CouchError, bad_request, not_found, query_parse_error
+from ..errors import CouchError, bad_request, query_parse_error
 from ..http import Request, Response, json_response, run_in_thread
 from ..ids import check_partition
 from ..routing import Route
@@ -25,7 +25,7 @@ _NUMBERS = ("group_limit", "highlight_number", "highlight_size")
 
 async def ask(request: Request) -> Response:
     db, params = request.db, request.params
-    spec = searching.open_spec(db, f"_design/{params['ddoc']}", params["index"])
+    spec = searching.open_spec(db, params["ddoc"], params["index"])
     options = _options(request)
     question = _question(request, spec, options)
     if not question.stale:
@@ -66,10 +66,7 @@ def _grouped(found: Found, rows: list[Options], new: bool) -> Options:
 
 
 def design_doc(request: Request) -> Options:
-    doc = request.db.get(f"_design/{request.params['ddoc']}")
-    if doc is None or doc.deleted:
-        raise not_found("missing" if doc is None else "deleted")
-    return doc.dict()
+    return request.db.design_doc(request.params["ddoc"]).dict()
 
 
 def _options(request: Request) -> Options:

@@ -54,9 +54,7 @@ class Design:
 
 def open_design(db: Database, name: str) -> Design:
     """The design document `_design/name` as views. Errors: 404."""
-    doc = db.get(f"_design/{name}")
-    if doc is None or doc.deleted:
-        raise not_found("missing" if doc is None else "deleted")
+    doc = db.design_doc(name)
     known = db.handles.get(("design", doc.id))
     if known is None or known.rev != doc.rev:
         known = parse(doc.dict(), db.partitioned, db)

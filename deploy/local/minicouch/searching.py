@@ -19,6 +19,7 @@ from .search import Hit, SearchIndex
 from .store import StoredDoc
 
 BATCH = 500
+BATCHES_A_COMMIT = 8  # a commit is dear, what is not committed is lost
 Emit = Callable[[list[StoredDoc]], list[list[Any]]]
 _opening = threading.Lock()
 
@@ -178,17 +179,28 @@ def advance(db: Database, spec: SearchSpec, target: int) -> bool:
 
 
 def _next_batch(db: Database, spec: SearchSpec, index: SearchIndex, target: int) -> None:
-    docs = db.changes_since(index.seq, BATCH)
+    found: dict[str, search.Entry | None] = {}
+    seq = index.seq
+    for _ in range(BATCHES_A_COMMIT):
+        docs = db.changes_since(seq, BATCH)
+        found |= _entries(db, spec, docs)
+        seq = docs[-1].seq if docs else target
+        if seq >= target:
+            break
+    gone = [docid for docid, made in found.items() if made is None] if index.seq else []
+    index.apply([made for made in found.values() if made is not None], gone, seq)
+
+
+def _entries(db: Database, spec: SearchSpec, docs: list[StoredDoc]) -> dict[str, search.Entry | None]:
+    """What the index is to hold of each document; None is nothing."""
     live = [doc for doc in docs if not doc.deleted and not doc.id.startswith("_design/")]
     emitted = spec.emit(live) if live else []
     make = search.nouveau_entry if spec.nouveau else search.entry
-    entries = [
-        make(doc.id, doc.seq, db.partition_of(doc.id), made) for doc, made in zip(live, emitted, strict=True)
-    ]
-    filled = [made for made in entries if made.filled]
-    kept = {made.docid for made in filled}
-    gone = [doc.id for doc in docs if doc.id not in kept] if index.seq else []
-    index.apply(filled, gone, docs[-1].seq if docs else target)
+    found: dict[str, search.Entry | None] = dict.fromkeys(doc.id for doc in docs)
+    for doc, values in zip(live, emitted, strict=True):
+        made = make(doc.id, doc.seq, db.partition_of(doc.id), values)
+        found[doc.id] = made if made.filled else None
+    return found
 
 
 def ask(db: Database, spec: SearchSpec, question: Question) -> Found:

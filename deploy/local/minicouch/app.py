@@ -53,7 +53,7 @@ class Server:
         self.updates = Updates()
         self.answered: Counter[int] = Counter()
         self.faults: Faults | None = None
-        self.warmer = Warmer(store, config)
+        self.warmer = Warmer(store, config, lambda: tuple(self.answered.values()))
         self.router = Router(ROUTES, ALLOW)
         self._stopping = asyncio.Event()
 

@@ -1,7 +1,8 @@
 """Keeps the indexes of written databases up to date in the background, so that readers find them warm (CouchDB: ken).
 
 Every database that changed is looked at in each tick; its indexes are built when the writes have paused, or when many
-changes wait. Work goes in small batches with pauses as long as the work itself, and readers' own builds go first.
+changes wait. Work goes in small batches; while there are requests, pauses as long as the work itself are between them,
+and readers' own builds go first.
 """
 
 import asyncio
@@ -40,11 +41,15 @@ class Watched:
 
 
 class Warmer:
-    """One background thread for all databases. `[ken] enabled = false` in the configuration turns it off."""
+    """One background thread for all databases. `[ken] enabled = false` in the configuration turns it off.
 
-    def __init__(self, store: Store, config: Config) -> None:
+    `answered` gives something else whenever a request was answered.
+    """
+
+    def __init__(self, store: Store, config: Config, answered: Callable[[], object]) -> None:
         self._store = store
         self._config = config
+        self._answered = answered
         self._watched: dict[Database, Watched] = {}
         self._failed: dict[str, float] = {}
         self._thread = ThreadPoolExecutor(1, "index-warmer")
@@ -106,9 +111,10 @@ class Warmer:
     def _work_off(self, db: Database, step: Step) -> None:
         more = True
         while more and not db.deleted and not self._closing:
-            began = time.perf_counter()
+            began, before = time.perf_counter(), self._answered()
             more = step()
-            time.sleep(min(LONGEST_PAUSE, time.perf_counter() - began))
+            if self._answered() != before:
+                time.sleep(min(LONGEST_PAUSE, time.perf_counter() - began))
 
     def _steps(self, db: Database) -> Iterator[tuple[str, Step]]:
         """For each index its name and what brings it one batch further."""

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import tantivy
 
@@ -32,8 +32,7 @@ _WITHOUT_STEMMER = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A term with its place among the terms and in the text."""
 
     term: str

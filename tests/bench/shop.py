@@ -3,7 +3,8 @@
     python -m tests.bench.shop [--products 10000] [--orders 10000] [--large 1000000] [--seconds 4] [--out .local/bench]
 
 Indexes are warm when it measures. Every row is measured beside bare Flask handlers in the same minutes, see
-`tests.bench.report`. With `--large N` products and orders each grow to N documents, and every row is measured again.
+`tests.bench.report`. With `--large N` products and orders each grow to N documents, and every row is measured again,
+in turn with a second shop of the first size.
 With COUCH_URL the shop runs on that server, in databases of its own that are dropped at the end. A flame graph of
 all processes during the slowest request is written beside the table.
 """
@@ -39,9 +40,7 @@ def main() -> None:
         bench = Bench(shop, Path(folder), options.seconds)
         people = _people(shop)
         found = Measured(shop.database, options.products, options.orders, shop.seconds_to_first_answer)
-        found.imports.append(_import(shop, "products", goods.products(options.products)))
-        found.imports.append(_import(shop, "orders", _past_orders(options.orders, people[1:])))
-        shop.settle()
+        found.imports += _fill(shop, options, people)
         found.hello_rate = bench.hello_rate()
         found.rows += [bench.measure(case) for case in cases(shop, people[0], people[1:], options.products)]
         shop.settle()
@@ -51,10 +50,13 @@ def main() -> None:
         if options.large:
             _grow(shop, options.large, found)
             shop.settle()
-            for row, case in zip(
-                found.rows, cases(shop, people[0], people[1:], options.large // 2), strict=True
-            ):
-                row.large = bench.drive(case, 1)
+            with running_shop(Path(folder) / "small") as small:
+                others = _people(small)
+                _fill(small, options, others)
+                large_cases = cases(shop, people[0], people[1:], options.large // 2)
+                small_cases = cases(small, others[0], others[1:], options.products)
+                for row, large_case, small_case in zip(found.rows, large_cases, small_cases, strict=True):
+                    row.small, row.large = bench.in_turn((small, small_case), (shop, large_case))
             _write(options, found)
 
 
@@ -89,6 +91,14 @@ class Bench:
                 ]
             row.many, row.one_call, row.sdk_call = (_median(figures) for figures in zip(*rounds, strict=True))
         return row
+
+    def in_turn(self, *asked: tuple[Shop, Case]) -> list[Figures]:
+        """The median of each with one client, after a first turn that only warms."""
+        rounds = [
+            [self._load(shop.urls[case.service], case.requests, 1) for shop, case in asked]
+            for _ in range(ROUNDS + 1)
+        ]
+        return [_median(figures) for figures in zip(*rounds[1:], strict=True)]
 
     def drive(self, case: Case, clients: int) -> Figures:
         return self._load(self.shop.urls[case.service], case.requests, clients)
@@ -129,6 +139,16 @@ def _people(shop: Shop) -> list[Person]:
     """The admin, and customers."""
     admin = Person(shop.urls["users"], ADMIN_EMAIL, shop.admin_password)
     return [admin, *(register(shop.urls["users"], shop.state / "mail") for _ in range(CUSTOMERS))]
+
+
+def _fill(shop: Shop, options: argparse.Namespace, people: list[Person]) -> list[str]:
+    """Products and past orders of the first size, indexed; what the imports took."""
+    imports = [
+        _import(shop, "products", goods.products(options.products)),
+        _import(shop, "orders", _past_orders(options.orders, people[1:])),
+    ]
+    shop.settle()
+    return imports
 
 
 def _past_orders(count: int, customers: list[Person]) -> Iterator[bytes]:

@@ -208,7 +208,8 @@ def ask(db: Database, spec: SearchSpec, question: Question) -> Found:
     index = get_index(db, spec) if question.stale else catch_up(db, spec)
     tree = search.parse(question.query)
     searcher, compiler = index.searcher, search.Compiler(index, words_too=spec.nouveau)
-    query = search.drilled(index, compiler, compiler.query(tree), question.drilldown)
+    query = index.compiled(question.query, lambda: compiler.query(tree))
+    query = search.drilled(index, compiler, query, question.drilldown)
     if question.partition is not None:
         inside = tantivy.Query.const_score_query(compiler.term("partition", question.partition), 0.0)
         query = compiler.joined([("must", query), ("must", inside)])

@@ -7,7 +7,7 @@ is built again with twice as many.
 
 import shutil
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -24,6 +24,7 @@ SEPARATOR, GAP = "\x1f", "\x1e"
 MAX_SORT_TEXT = 200
 FIRST_SLOTS = 32
 KEPT_RECORDS = 8192  # unpacking one from the index costs more than all else of a hit
+KEPT_QUERIES = 1024
 WHOLE = analyzer("keyword")
 KINDS = ("text", "number", "facet")
 
@@ -156,6 +157,7 @@ class SearchIndex:
             return bytes(searcher.doc(tantivy.DocAddress(segment, number))["record"][0])
 
         self._now = searcher, record
+        self._queries: dict[str, tantivy.Query] = {}
 
     @property
     def searcher(self) -> tantivy.Searcher:
@@ -167,6 +169,16 @@ class SearchIndex:
         if searcher is current:
             return record(address.segment_ord, address.doc)
         return bytes(searcher.doc(address)["record"][0])
+
+    def compiled(self, text: str, make: Callable[[], tantivy.Query]) -> tantivy.Query:
+        """The query that `make` gives, kept until the index changes."""
+        kept = self._queries
+        query = kept.get(text)
+        if query is None:
+            if len(kept) >= KEPT_QUERIES:
+                kept.clear()
+            query = kept[text] = make()
+        return query
 
     def field(self, kind: str, name: str) -> str | None:
         """The schema's name of a field, None when no document has it."""

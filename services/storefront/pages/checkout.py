@@ -8,7 +8,7 @@ from flask import Blueprint, Response, flash, redirect, render_template, request
 from services.storefront import actions, forms
 from services.storefront.clients import NOBODY
 from services.storefront.pages.context import context, services
-from services.storefront.pages.visitor import guest_basket, keep_order, logged_in, token
+from services.storefront.pages.visitor import basket_count, guest_basket, keep_order, logged_in, token
 from services.storefront.rules.payments import CARDS
 from shared.errors import AisleError, BadRequest, Conflict, Invalid
 
@@ -76,12 +76,13 @@ def _kept_address(form: forms.Form) -> str:
 
 
 def _put_away(order: dict, body: dict) -> None:
-    """What was bought leaves the basket; a guest's browser keeps the order's token."""
-    session["count"] = 0
+    """What was bought leaves the basket, what came in meanwhile stays; a guest's browser keeps the order's token."""
+    bought = {item["productid"]: item["quantity"] for item in body["items"]}
+    session["count"] = max(0, basket_count() - sum(bought.values()))
     if logged_in():
-        actions.take_out(services(), token(), [item["productid"] for item in body["items"]])
+        actions.take_out(services(), token(), bought)
     else:
-        session["basket"] = {}
+        session["basket"] = {each: n for each, n in guest_basket().items() if each not in bought}
         keep_order(order["orderid"], order["guest_token"])
 
 

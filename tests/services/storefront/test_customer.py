@@ -313,6 +313,18 @@ def test_a_guest_buys_without_an_account_and_follows_the_order(visitor: Visitor)
     assert "Cancelled" in visitor.submit(f"{address}/cancellation").text
 
 
+def test_what_came_into_the_basket_meanwhile_stays(visitor: Visitor) -> None:
+    put_in_basket(visitor, "cup-16")
+    shown = visitor.get("/checkout").form("/checkout")
+    put_in_basket(visitor, "cup-17")
+    bought = {"email": "two.tabs@example.com", "name": "Tia", "address": "5 Tab Row", "card": "tok_ok"}
+    assert visitor.send_form(shown, {**shown.values, **bought}).path.startswith("/orders/")
+    assert "1 in it" in visitor.page.text
+    basket = visitor.get("/basket").text
+    assert "Cup number 17" in basket
+    assert "Cup number 16" not in basket
+
+
 def test_a_guests_letter_opens_the_order_in_any_browser(visitor: Visitor) -> None:
     put_in_basket(visitor, "cup-15")
     visitor.get("/checkout")

@@ -97,7 +97,7 @@ def mail(environment: dict[str, str]) -> Callable[[str], str]:
     folder = Path(environment["MAIL_DIR"])
 
     def newest_token(email: str, after: int = 0) -> str:
-        for _ in range(100):
+        for _ in range(600):
             letters = letters_with_token(folder, email)
             if len(letters) > after:
                 found = re.search(r"token=([\w.%-]+)", letters[0].text)

@@ -7,6 +7,7 @@
     deadletters:{job}.{subject}.{n}                 a job that was given up, `...retried` when an admin sent it again
 
 Ids are fixed, so a step done twice writes once. Nothing is updated but `:customer`, which erasing a person overwrites.
+While traces are on, what happens to an order is written with its `traceparent`, and whoever follows it up goes on with that trace.
 """
 
 from shared.couch import DatabaseDesign, DocumentType, FindIndex, View, document_id, view_source

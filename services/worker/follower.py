@@ -89,7 +89,8 @@ class ShardFollower:
         job, field = route
         subject = change.doc[field]
         if zlib.crc32(subject.encode()) % self._shards == self._shard:
-            enqueue(self._queue, job or change.doc["job"], subject)
+            with tracing.span("change", "producer", {"traceparent": change.doc.get("traceparent", "")}):
+                enqueue(self._queue, job or change.doc["job"], subject)
 
     def _keep(self, since: str) -> dict[str, Any]:
         stored = self._database.get_local(self._checkpoint) or {}

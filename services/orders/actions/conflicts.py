@@ -3,7 +3,7 @@
 import logging
 
 from services.orders.actions.shop import Shop
-from services.orders.rules.merging import NUMBERED, renumbered, settled
+from services.orders.rules.merging import NUMBERED, renumbered, same, settled
 from shared.couch import Doc
 from shared.errors import Conflict, NotFound
 
@@ -36,12 +36,5 @@ def _keep_what_counts(shop: Shop, loser: Doc, stays: Doc) -> None:
     siblings = shop.orders.order(loser["orderid"]).of_type(loser["type"])
     taken = {doc["number"] for doc in siblings}
     moved = renumbered(loser, stays, taken)
-    if moved is not None and not any(_same(moved, doc) for doc in siblings):
+    if moved and not any(same(moved, doc) for doc in siblings if doc["_id"] != loser["_id"]):
         shop.orders.add(moved)
-
-
-def _same(one: Doc, other: Doc) -> bool:
-    apart = ("_id", "_rev", "number")
-    return {name: one[name] for name in one if name not in apart} == {
-        name: other[name] for name in other if name not in apart
-    }

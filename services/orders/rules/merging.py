@@ -23,7 +23,7 @@ def renumbered(loser: Doc, stays: Doc, taken: set[int]) -> Doc | None:
 
     A refund that follows from a return is made anew for that return's new number.
     """
-    if loser["type"] not in NUMBERED or _content(loser) == _content(stays):
+    if loser["type"] not in NUMBERED or _content(loser, "date") == _content(stays, "date"):
         return None
     if loser["type"] == "refund" and loser["cause"] != "admin":
         return None
@@ -33,11 +33,17 @@ def renumbered(loser: Doc, stays: Doc, taken: set[int]) -> Doc | None:
     return moved | {"_id": f"{partition}:{loser['type']}{number}", "number": number}
 
 
+def same(one: Doc, other: Doc) -> bool:
+    """Whether two documents say the same under different numbers."""
+    return _content(one) == _content(other)
+
+
 def _rank(leaf: Doc) -> tuple[Any, ...]:
     kept_apart = not leaf.get("erased")
     on_its_way = leaf.get("decision") != "dispatch"
     return (kept_apart, on_its_way, leaf.get("date", ""), leaf["_rev"])
 
 
-def _content(doc: Doc) -> Doc:
-    return {name: value for name, value in doc.items() if name not in ("_id", "_rev", "date", "number")}
+def _content(doc: Doc, *apart: str) -> Doc:
+    """What is said, without where it is kept and whose trace wrote it."""
+    return {name: doc[name] for name in doc.keys() - {"_id", "_rev", "number", "traceparent", *apart}}

@@ -3,6 +3,7 @@
 from services.orders.documents import DEADLETTER, DEADLETTER_RETRIED, DEADLETTERS
 from shared.clock import timestamp
 from shared.couch import Database, Doc, UpdateConflict, document_id
+from shared.tracing import outgoing
 
 
 class DeadLetterStore:
@@ -35,6 +36,6 @@ class DeadLetterStore:
 
     def _put_once(self, doc: Doc) -> None:
         try:
-            self._database.put(doc)
+            self._database.put(doc | outgoing())
         except UpdateConflict:
             return

@@ -16,6 +16,7 @@ from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.progress import Progress
 from shared.couch import AFTER_EVERYTHING, Database, Doc, Page, UpdateConflict, View, Written
 from shared.errors import Unavailable
+from shared.tracing import outgoing
 
 Row = tuple[str, str, str | None, str, Progress]
 """orderid, placed, userid, currency, progress: all that a list of orders shows."""
@@ -37,7 +38,8 @@ class OrderStore:
         return written[0].error is None
 
     def add(self, doc: Doc) -> tuple[Doc, bool]:
-        """Writes an immutable document once: (what is stored, whether it was ours)."""
+        """Writes an immutable document once, with the present trace: (what is stored, whether it was ours)."""
+        doc = doc | outgoing()
         try:
             self._database.put(doc)
         except UpdateConflict:

@@ -13,6 +13,7 @@ from services.orders.documents import (
 )
 from services.orders.rules.periods import LEVELS, Span
 from shared.couch import AFTER_EVERYTHING, Database, Doc, Page, UpdateConflict, View
+from shared.tracing import outgoing
 
 Rows = list[dict[str, Any]]
 
@@ -60,7 +61,7 @@ class ReportStore:
     def add(self, reportid: str, key: str, doc: Doc) -> Doc:
         """Writes a report document once; what is stored."""
         try:
-            self._database.put({**doc, "_id": report_key(reportid, key)})
+            self._database.put({**doc, "_id": report_key(reportid, key)} | outgoing())
         except UpdateConflict:
             return self._database.get(report_key(reportid, key))
         return doc

@@ -11,7 +11,7 @@ from services.orders.documents import DESIGN, SANDBOX_LEDGER
 from services.orders.settings import Settings
 from shared.couch import Database, Server
 from shared.settings import load
-from tests.services.orders.test_rules import order_document, paid_order
+from tests.services.orders.test_rules import order_document
 
 BASE = {"orderid": "1", "userid": "u", "placed": "2026-03-01T12:00:00.000Z", "currency": "GBP", "schema": 1}
 
@@ -81,29 +81,34 @@ def test_what_each_kind_of_document_becomes(shop: Shop, server: Server, database
     assert only(database, "order1:dispatch")["courier"] == "a"
 
 
-def test_two_refunds_with_one_number_both_hold(shop: Shop, server: Server, database: Database) -> None:
-    order, payment = paid_order()
-    for doc in (order_document(), payment):
-        database.put(doc)
-    refund = {
-        **BASE,
-        "_id": "order1:refund1",
-        "type": "refund",
-        "number": 1,
-        "total": {"amount": 100, "currency": "GBP"},
-        "reason": "a",
-        "cause": "admin",
-        "request": None,
-        "date": "2026-03-01T13:00:00.000Z",
-    }
-    diverge(
-        server,
-        database,
-        refund,
-        {**refund, "total": {"amount": 200, "currency": "GBP"}, "date": "2026-03-01T12:30:00.000Z"},
-    )
+def refund_of(orderid: str, amount: int, time: str, **more: str) -> dict[str, Any]:
+    return {
+        **BASE, "_id": f"order{orderid}:refund1", "orderid": orderid, "type": "refund", "number": 1, "reason": "a",
+        "total": {"amount": amount, "currency": "GBP"}, "cause": "admin", "request": None,
+        "date": f"2026-03-01T{time}:00.000Z", **more,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("shown", ["earlier", "later"])
+def test_two_refunds_with_one_number_both_hold(
+    shop: Shop, server: Server, database: Database, shown: str
+) -> None:
+    """Whichever of the two the database shows."""
+    database.put({**order_document(), "_id": f"order{shown}:order", "orderid": shown})
+    later, earlier = refund_of(shown, 100, "13:00"), refund_of(shown, 200, "12:30")
+    diverge(server, database, *((later, earlier) if shown == "earlier" else (earlier, later)))
     assert settle_conflicts(shop) == 1
-    assert only(database, "order1:refund1")["total"]["amount"] == 200
-    assert only(database, "order1:refund2")["total"]["amount"] == 100
+    assert only(database, f"order{shown}:refund1")["total"]["amount"] == 200
+    assert only(database, f"order{shown}:refund2")["total"]["amount"] == 100
     assert settle_conflicts(shop) == 0
-    assert order["orderid"] == "1"
+
+
+def test_one_refund_written_twice_under_two_traces_is_one_refund(
+    shop: Shop, server: Server, database: Database
+) -> None:
+    database.put({**order_document(), "_id": "order2:order", "orderid": "2"})
+    traces = (f"00-{trace * 32}-{trace * 16}-01" for trace in ("a", "b"))
+    diverge(server, database, *(refund_of("2", 100, "13:00", traceparent=trace) for trace in traces))
+    assert settle_conflicts(shop) == 1
+    refunds = [doc["_id"] for doc in database.partition("order2").all() if doc["type"] == "refund"]
+    assert refunds == ["order2:refund1"]

@@ -177,3 +177,43 @@ def test_partition_refusals(couch: Couch, parts: str, place: str):
     )
     assert reason(f"{parts}/_partition/p/_nothing") == (404, "missing")
     assert reason(f"{parts}/_partition") == (400, "invalid_partition_req")
+
+
+def test_document_ids_bound_what_keys_leave_open(couch: Couch, place: str):
+    def found(query: str) -> list[str]:
+        return [row["id"] for row in couch.get(f"{place}/_all_docs?{query}").json()["rows"]]
+
+    every = found("")
+    assert found(f"startkey_docid={every[2]}") == every[2:]
+    assert found(f"end_key_doc_id={every[2]}") == every[:3]
+    assert found(f"endkey_docid={every[2]}&inclusive_end=false") == every[:2]
+    assert found(f"descending=true&startkey_docid={every[2]}") == every[2::-1]
+    assert found(f'startkey="{every[1]}"&startkey_docid={every[2]}') == every[1:]
+    backwards = couch.get(f"{place}/_design_docs?descending=true&startkey_docid=zz").json()
+    assert backwards["offset"] >= 0
+    assert len(backwards["rows"]) == 1
+
+
+def test_which_keys_stand_beside_a_range(couch: Couch, place: str):
+    def status(body: dict, query: str = "") -> int:
+        return couch.post(f"{place}/_all_docs{query}", body).status_code
+
+    assert status({"keys": [], "startkey": "a"}) == status({"startkey": "b", "keys": ["a"]}) == 200
+    assert status({"keys": ["a"], "startkey": "b"}) == status({"keys": ["a"]}, '?startkey="b"') == 400
+    assert status({"keys": ["a", "b"]}, '?endkey="b"') == status({"keys": None}) == 400
+    asked = {"queries": [{"endkey": [], "key": "b"}, {"keys": ["a", "b"]}, {}]}
+    answers = couch.post(f'{place}/_all_docs/queries?startkey="a"&limit=2', asked)
+    assert answers.status_code == 400
+    answers = couch.post(f'{place}/_all_docs/queries?keys=["a","b"]&limit=1', asked).json()["results"]
+    assert [len(answer["rows"]) for answer in answers] == [1, 1, 1]
+    assert answers[0]["rows"][0]["id"] == "b"
+
+
+def test_several_queries_of_a_partition(couch: Couch, parts: str):
+    asked = {"queries": [{"limit": 2}, {"startkey": "p:2"}, {"descending": True, "limit": 1}]}
+    answers = couch.post(f"{parts}/_partition/p/_all_docs/queries", asked).json()["results"]
+    assert [[row["id"] for row in answer["rows"]] for answer in answers] == [
+        ["p:0", "p:1"],
+        ["p:2", "p:3"],
+        ["p:3"],
+    ]

@@ -219,3 +219,5 @@ def test_several_reduced_queries(couch: Couch, sales: str) -> None:
     assert [row["value"] for row in first["rows"]] == [21, 57]
     assert second["total_rows"] == 12
     assert third["rows"] == [{"key": None, "value": 3}]
+    shared = couch.post(f"{sales}/queries?group=false&keys=[1,2]", {"queries": queries}).json()["results"]
+    assert [len(result["rows"]) for result in shared] == [2, 1, 1]

@@ -12,7 +12,7 @@ from ..ids import check_partition, check_partitioned_docid
 from ..store.documents import MAX_ID
 from ..store.rows import StoredDoc
 from .local import local_json
-from .ranges import UNSET, Query, Span, parse, span
+from .ranges import UNSET, Query, Span, parse, parse_one_of_several, span
 
 CHUNK = 200
 STREAM_ABOVE = 500
@@ -60,7 +60,7 @@ class Namespace:
             before = total - self.db.count(self.low, start) if isinstance(start, str) else total
         else:
             before = self.db.count(self.low, start, inclusive_end=False) if isinstance(start, str) else 0
-        return min(total, min(before, total) + query.skip)
+        return min(total, max(0, before) + query.skip)
 
 
 def row(db: Database, doc: StoredDoc, query: Query) -> bytes:
@@ -192,7 +192,7 @@ def all_docs(request: Request) -> Response:
     if request.method == "POST":
         request.require_json()
         body = request.json_object()
-        if not isinstance(body.get("keys"), list | None):
+        if not isinstance(body.get("keys", []), list):
             raise bad_request("`keys` body member must be an array.")
     parsed = parse(query, body)
     if parsed.partition is not None and not request.db.partitioned:
@@ -208,11 +208,12 @@ def queries(request: Request) -> Response:
         raise bad_request("POST body must include `queries` parameter.")
     if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
         raise bad_request("`queries` must be an array of objects.")
+    query = _with_partition(request)
     parts = []
     for item in listed:
-        if isinstance(item.get("keys"), list) and len(item["keys"]) == 1:
-            item = item | {"keys": None, "key": item["keys"][0]}
-        head, rows = answer(request.db, _name(request), parse(request.query, item))
+        parsed = parse_one_of_several(query, item)
+        parsed.limit = request.server.config.limited(parsed.limit, parsed.partition is not None)
+        head, rows = answer(request.db, _name(request), parsed)
         parts.append(head + b",\r\n".join(rows) + b"\r\n]}")
     return raw_json(b'{"results":[\r\n' + b",\r\n".join(parts) + b"\r\n]}\n")
 
@@ -220,6 +221,12 @@ def queries(request: Request) -> Response:
 ROUTES = [
     ("GET", "/{db}/_partition/{partition}/_all_docs", all_docs, "_all_docs of a partition"),
     ("POST", "/{db}/_partition/{partition}/_all_docs", all_docs, "_all_docs of a partition"),
+    (
+        "POST",
+        "/{db}/_partition/{partition}/_all_docs/queries",
+        queries,
+        "_all_docs of a partition, several queries",
+    ),
 ]
 for _path in ("_all_docs", "_design_docs", "_local_docs"):
     ROUTES += [

@@ -20,8 +20,9 @@ class Query:
 
     start: Any = UNSET
     end: Any = UNSET
+    start_docid: Any = UNSET
+    end_docid: Any = UNSET
     keys: list[Any] | None = None
-    has_range: bool = False
     descending: bool = False
     inclusive_end: bool = True
     limit: int | None = None
@@ -59,14 +60,42 @@ def parse_count(value: Any, decoded: bool) -> int:
 
 
 def parse(query: dict[str, Any], body: dict[str, Any] | None = None) -> Query:
-    """Parameters of the URL (JSON text) and of a POST body (JSON already). Errors: 400."""
+    """Parameters of a POST body (JSON already), then those of the URL (JSON text), which win. Errors: 400."""
     found = Query()
-    for name, value in (body or {}).items():
+    _from_body(found, body or {})
+    _from_url(found, query)
+    return _settled(found)
+
+
+def parse_one_of_several(query: dict[str, Any], item: dict[str, Any]) -> Query:
+    """One of several queries: the URL's parameters hold for all but for `keys`, its own win. Errors: 400."""
+    found = Query()
+    _from_url(found, query)
+    found.keys = None
+    _from_body(found, item)
+    if found.keys is not None and len(found.keys) == 1:
+        found.keys = None
+    return _settled(found)
+
+
+def _from_body(found: Query, members: dict[str, Any]) -> None:
+    for name, value in members.items():
         _parameter(found, name, value, decoded=True)
-    for name, text in query.items():
+
+
+def _from_url(found: Query, parameters: dict[str, Any]) -> None:
+    for name, text in parameters.items():
         _parameter(found, name, parse_json(text.encode()) if name in JSON_PARAMETERS else text)
-    if found.keys is not None and found.has_range:
+
+
+def _settled(found: Query) -> Query:
+    no_range = found.start is UNSET and found.end is UNSET
+    if found.keys and not no_range and not [found.start] == [found.end] == found.keys:
         raise query_parse_error("`keys` is incompatible with `key`, `start_key` and `end_key`")
+    if found.start is UNSET and found.partition is None:
+        found.start = found.start_docid
+    if found.end is UNSET and found.partition is None:
+        found.end = found.end_docid
     return found
 
 
@@ -77,15 +106,20 @@ def _parameter(query: Query, name: str, value: Any, *, decoded: bool = False) ->
     match name:
         case "key":
             query.start = query.end = value
-            query.has_range = True
         case "startkey" | "start_key":
-            query.start, query.has_range = value, True
+            query.start = value
         case "endkey" | "end_key":
-            query.end, query.has_range = value, True
+            query.end = value
+        case "startkey_docid" | "start_key_doc_id":
+            query.start_docid = str(value)
+        case "endkey_docid" | "end_key_doc_id":
+            query.end_docid = str(value)
         case "keys":
-            if value is not None and not isinstance(value, list):
+            if not isinstance(value, list):
                 raise bad_request("`keys` parameter must be an array.")
             query.keys = value
+            if len(value) == 1:
+                query.start = query.end = value[0]
         case "limit":
             query.limit = parse_count(value, decoded)
         case "skip":

@@ -116,10 +116,11 @@ async def post_queries(request: Request) -> Response:
 def query_of(
     request: Request, parameters: dict[str, str], item: Any, design: Design, view: View
 ) -> ViewQuery:
-    """One of several queries: the URL's parameters hold for all, its own win."""
+    """One of several queries: the URL's parameters hold for all but for keys and grouping, its own win."""
     if not isinstance(item, dict):
         raise bad_request("`queries` member must be an array of objects.")
     query = views.url_query(parameters)
+    query.keys = query.group = query.group_level = None
     views.from_body(query, item)
     return checked(request, design, view, query)
 

@@ -30,6 +30,13 @@ return {'in', 0}
 """
 """KEYS: for each limit the failures and those under way. ARGV: seconds that a try may be under way, then the limits."""
 
+_COUNT = """
+local seen = redis.call('INCR', KEYS[1])
+if redis.call('TTL', KEYS[1]) < 0 then redis.call('EXPIRE', KEYS[1], ARGV[1]) end
+return {seen, redis.call('TTL', KEYS[1])}
+"""
+"""One step, because a counter that ran out between two would count for ever. KEYS: the limit's. ARGV: its seconds."""
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -58,12 +65,9 @@ class Limits:
         limits = list(limits)
         pipeline = self._redis.pipeline(transaction=False)
         for limit in limits:
-            pipeline.set(limit.key, 0, ex=limit.seconds, nx=True)
-            pipeline.incr(limit.key)
-            pipeline.ttl(limit.key)
-        answers = pipeline.execute()
-        counted = zip(limits, answers[1::3], answers[2::3], strict=True)
-        waits = [max(1, seconds) for limit, tries, seconds in counted if tries > limit.tries]
+            pipeline.eval(_COUNT, 1, limit.key, limit.seconds)
+        counted = zip(limits, pipeline.execute(), strict=True)
+        waits = [max(1, seconds) for limit, (tries, seconds) in counted if tries > limit.tries]
         if waits:
             raise too_many(max(waits))
 
@@ -110,8 +114,7 @@ class Limits:
         for limit in limits:
             pipeline.decr(f"{limit.key}:now")
             if outcome == "failure":
-                pipeline.set(limit.key, 0, ex=limit.seconds, nx=True)
-                pipeline.incr(limit.key)
+                pipeline.eval(_COUNT, 1, limit.key, limit.seconds)
             elif outcome == "success" and limit.forgiven:
                 pipeline.delete(limit.key)
         pipeline.execute()

@@ -1,5 +1,6 @@
 """Logging in, refreshing, logging out, and what keeps guessers out."""
 
+import secrets
 import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -10,10 +11,13 @@ import pytest
 from argon2 import PasswordHasher
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from redis import Redis
 
 from services.users.documents import auth_id
 from services.users.keys import load_keys
+from services.users.limits import Limit, Limits
 from services.users.passwords import Passwords
+from shared.errors import Unauthorized
 from tests.services.users.conftest import PASSWORD, Api, calls, log_in
 
 
@@ -119,6 +123,29 @@ def test_too_many_wrong_passwords_of_an_account_are_429(nobody, person):
     blocked = nobody.post("/v1/sessions", {"email": ann.email.upper(), "password": PASSWORD})
     assert (blocked.status_code, blocked.headers["Content-Type"]) == (429, "application/problem+json")
     assert 1 <= int(blocked.headers["Retry-After"]) <= 900
+
+
+def test_spelling_an_email_in_other_letters_gives_no_further_guesses(nobody, person):
+    """`ａ` in a domain is `a` to whoever normalises it, and so it must be to the limit: each letter would double the guesses."""
+    ann = person()
+    spellings = [ann.email.replace("@example", f"@{wide}") for wide in ("ｅxample", "eｘample", "ⓔxample")]
+    statuses = [
+        nobody.post("/v1/sessions", {"email": each, "password": "wrong password"}).status_code
+        for each in [*spellings, *spellings]
+    ]
+    assert statuses == [401] * 5 + [429]
+
+
+def test_a_count_that_lost_its_end_gets_one(redis_url):
+    """As when a counter runs out between the making and the counting: it must not block somebody for ever."""
+    redis, limit = Redis.from_url(redis_url), Limit("end", secrets.token_hex(8), 3, 60)
+    redis.set(limit.key, 1)
+    Limits(redis).take([limit])
+    assert 0 < redis.ttl(limit.key) <= 60
+    redis.persist(limit.key)
+    with pytest.raises(Unauthorized), Limits(redis).attempt(limit):
+        raise Unauthorized
+    assert (0 < redis.ttl(limit.key) <= 60, redis.get(limit.key)) == (True, b"3")
 
 
 def test_parallel_guesses_do_not_slip_through(nobody, person):

@@ -1,6 +1,7 @@
 """Registration, verification and passwords of an account."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from services.users.actions.emails import (
@@ -27,7 +28,7 @@ from services.users.limits import Limit
 from services.users.rules import EmailTaken, WrongPassword, check_password, is_live, normalised_email
 from shared.clock import now, parse, timestamp
 from shared.couch import Doc, QueryRefused, UpdateConflict
-from shared.errors import BadRequest, NotFound, Unauthorized
+from shared.errors import BadRequest, Invalid, NotFound, Unauthorized
 
 
 class BadToken(BadRequest):
@@ -81,12 +82,10 @@ def verify(tools: Tools, text: str) -> Doc:
     token, user = _token_and_user(tools, text, (VERIFY, CHANGE_EMAIL))
     if token["purpose"] == CHANGE_EMAIL:
         return _confirm_new_email(tools, token, user)
-    if token["email"] != user["email"]:
-        raise BadToken("This link belongs to an e-mail address that the account has left.")
-    verified = {**user, "email_verified": True, "updated": timestamp()}
-    results = tools.store.put_many([verified, {**token, "used": timestamp()}])
-    if results[0].error:
-        raise UpdateConflict("The account was just changed; open the link again.")
+    verified = {**_proven(user, token), "updated": timestamp()}
+    written, _ = tools.store.put_many([verified, {**token, "used": timestamp()}])
+    if written.error:
+        return update_user(tools, user["userid"], lambda present: _proven(present, token))
     return verified
 
 
@@ -153,7 +152,8 @@ def change_account(tools: Tools, userid: str, changes: dict[str, Any], user: Doc
     email = normalised_email(changes["email"]) if "email" in changes else user["email"]
     if email != user["email"]:
         refuse_taken(tools, email, userid)
-        wanted["pending_email"] = email
+    if "email" in changes:
+        wanted["pending_email"] = email if email != user["email"] else None
     changed = update_user(tools, userid, lambda present: {**present, **wanted}) if wanted else user
     if email != user["email"]:
         _ask_to_verify(tools, changed, email)
@@ -168,19 +168,19 @@ def change_account(tools: Tools, userid: str, changes: dict[str, Any], user: Doc
 
 
 def login_limits(tools: Tools, email: str, address: str) -> tuple[Limit, Limit]:
-    """The limits that guesses at a password count against."""
+    """The limits that guesses at a password count against: an account has one, however its e-mail is spelt."""
     seconds = tools.settings.login_window_seconds
-    account = Limit(
-        "login", email.strip().lower(), tools.settings.login_tries_per_account, seconds, forgiven=True
-    )
+    with suppress(Invalid):
+        email = normalised_email(email)
+    account = Limit("login", email, tools.settings.login_tries_per_account, seconds, forgiven=True)
     return account, Limit("address", address, tools.settings.login_tries_per_address, seconds)
 
 
-def update_user(tools: JobTools, userid: str, change: Any) -> Doc:
+def update_user(tools: JobTools, userid: str, change: Any, *, closed_too: bool = False) -> Doc:
     """Reads, changes, writes; again when somebody else was first. `change(user) -> user`. Raises Unauthorized for a closed account."""
     for attempt in range(5):
         user = tools.store.user(userid)
-        if user is None or not is_live(user):
+        if user is None or user.get("erasure") or not (closed_too or is_live(user)):
             raise Unauthorized("This account is closed.")
         changed = {**change(user), "updated": timestamp()}
         try:
@@ -220,6 +220,12 @@ def _token_and_user(tools: Tools, text: str, purposes: tuple[str, ...]) -> tuple
     if token.get("used") or parse(token["expires"]) < now():
         raise BadToken("Ask for a new link.")
     return token, user
+
+
+def _proven(user: Doc, token: Doc) -> Doc:
+    if token["email"] != user["email"]:
+        raise BadToken("This link belongs to an e-mail address that the account has left.")
+    return {**user, "email_verified": True}
 
 
 def _use(tools: Tools, token: Doc) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from services.users.actions.accounts import update_user
 from services.users.actions.extras import forget_viewed, viewed
 from services.users.actions.profile import live_user, profile_of
+from services.users.actions.staff import check_an_admin_stays
 from services.users.actions.tools import JobTools, Tools
 from services.users.documents import claim_id
 from shared.clock import timestamp
@@ -37,9 +38,13 @@ def export(tools: Tools, userid: str) -> dict[str, Any]:
     }
 
 
-def erase(tools: Tools, userid: str) -> None:
-    """Closes the account for good and removes the person. What cannot be reached now is finished by the worker."""
-    update_user(tools, userid, _marked)
+def erase(tools: Tools, userid: str, *, closed_too: bool = False) -> None:
+    """Closes the account for good and removes the person. What cannot be reached now is finished by the worker.
+
+    Raises KeepsOneAdmin for the last admin.
+    """
+    check_an_admin_stays(tools, userid)
+    update_user(tools, userid, _marked, closed_too=closed_too)
     try:
         finish_erasure(tools, userid)
     except AisleError as error:

@@ -7,7 +7,14 @@ from services.users.actions.emails import claim_for_new_account, place_for_new_a
 from services.users.actions.profile import account
 from services.users.actions.tools import Tools
 from services.users.documents import ADMIN_ROLE, AUDIT, CUSTOMER_ROLE, audit_partition
-from services.users.rules import EmailTaken, NoSuchUser, check_roles_change, is_live, normalised_email
+from services.users.rules import (
+    EmailTaken,
+    NoSuchUser,
+    check_roles_change,
+    is_admin,
+    is_live,
+    normalised_email,
+)
 from shared.clock import now, timestamp
 from shared.couch import Doc, document_id, time_ordered_id
 from shared.errors import AisleError
@@ -59,8 +66,7 @@ def get_user(tools: Tools, userid: str) -> Doc:
 def set_roles(tools: Tools, actor: str, userid: str, roles: list[str]) -> dict[str, Any]:
     """Gives an account these roles (customer always). Raises KeepsOneAdmin, NoSuchUser."""
     user = get_user(tools, userid)
-    admins = [each for each in list_staff(tools) if ADMIN_ROLE in each["roles"]]
-    check_roles_change(user, roles, len(admins))
+    check_roles_change(user, roles, _admins(tools))
     wanted = [CUSTOMER_ROLE, *sorted(set(roles) - {CUSTOMER_ROLE})]
     details = {"before": user["roles"], "after": wanted}
     return account(
@@ -71,8 +77,7 @@ def set_roles(tools: Tools, actor: str, userid: str, roles: list[str]) -> dict[s
 def close_account(tools: Tools, actor: str, userid: str, reason: str) -> dict[str, Any]:
     """Nobody can log in to it, and its sessions end; `open_account` undoes it."""
     user = get_user(tools, userid)
-    if user["active"]:
-        check_roles_change(user, [], sum(ADMIN_ROLE in each["roles"] for each in list_staff(tools)))
+    check_roles_change(user, [], _admins(tools))
     moment = timestamp()
     change = {"active": False, "roles_changed": moment, "sessions_from": moment, "updated": moment}
     return account(
@@ -85,6 +90,13 @@ def close_account(tools: Tools, actor: str, userid: str, reason: str) -> dict[st
             lambda: tools.store.put({**user, **change}),
         )
     )
+
+
+def check_an_admin_stays(tools: Tools, userid: str) -> None:
+    """Before somebody is erased. Raises KeepsOneAdmin. 1 read, for an admin 1 global query more."""
+    user = tools.store.user(userid)
+    if user is not None and is_admin(user):
+        check_roles_change(user, [], _admins(tools))
 
 
 def open_account(tools: Tools, actor: str, userid: str) -> dict[str, Any]:
@@ -123,6 +135,10 @@ def audit_trail(
         {key: doc[key] for key in ("actor", "action", "subject", "details", "date")} for doc in docs[:limit]
     ]
     return entries, docs[limit - 1]["_id"] if len(docs) > limit else None
+
+
+def _admins(tools: Tools) -> int:
+    return sum(map(is_admin, list_staff(tools)))
 
 
 def _set_roles(tools: Tools, userid: str, roles: list[str]) -> Doc:

@@ -107,6 +107,7 @@ def export() -> Response:
 @require_user
 @extras.arguments(schemas.Erasure, required=False)
 @extras.response(204)
+@extras.alt_response(409, "CONFLICT")
 def erase(body: dict[str, str]) -> Response:
     """Erase oneself; orders stay without a name, the e-mail is free again"""
     tools, userid = provided(), current_user().userid

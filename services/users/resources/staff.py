@@ -77,7 +77,7 @@ def erase_user(userid: str) -> Response:
     """Erase a person who asked for it"""
     tools, actor = provided(), current_user().userid
     act.get_user(tools, userid)
-    act.audited(tools, actor, "erase", userid, {}, lambda: privacy.erase(tools, userid))
+    act.audited(tools, actor, "erase", userid, {}, lambda: privacy.erase(tools, userid, closed_too=True))
     return nothing()
 
 

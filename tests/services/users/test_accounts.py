@@ -1,12 +1,15 @@
 """Registration, verification and passwords, over HTTP."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from redis import Redis
 
+from services.users.actions.accounts import verify
 from services.users.documents import claim_id, user_document
+from services.users.store import Store
 from tests.services.users.conftest import PASSWORD, Api, calls, letters_with_token, log_in
 
 
@@ -108,6 +111,22 @@ def test_a_verification_token_works_once(nobody, email, mail):
     assert [nobody.post("/v1/users/verify", {"token": token}).status_code for _ in range(2)] == [200, 400]
 
 
+def test_a_link_opened_while_the_account_changes_is_not_used_up(nobody, email, mail, database, tools):
+    register(nobody, email)
+    token = mail(email)
+
+    class Meanwhile(Store):
+        def put_many(self, docs):
+            docs = list(docs)
+            self.put({**self.get(docs[0]["_id"]), "name": "Anna"})
+            return super().put_many(docs)
+
+    account = verify(replace(tools, store=Meanwhile(tools.store.server)), token)
+    stored = database.get(account["_id"])
+    assert (stored["email_verified"], stored["name"]) == (True, "Anna")
+    assert log_in(nobody, email).userid == account["userid"]
+
+
 @pytest.mark.parametrize("token", ["x", "a.b", "a:b.c", ".", "_.x", "no.such.token", "Ö.ü"])
 def test_a_wrong_token_is_400(nobody, token):
     answer = nobody.post("/v1/users/verify", {"token": token})
@@ -192,6 +211,16 @@ def test_a_new_email_counts_once_verified(nobody, person, mail, email, database)
     assert register(nobody, ann.email).status_code == 201, "the old address is free again"
     assert register(nobody, email).status_code == 409
     assert database.get(user_document(ann.userid, "auth"))["pending_email"] is None
+
+
+def test_asking_for_the_email_one_has_takes_back_the_other(nobody, person, mail, email):
+    """Somebody mistyped it, and the letter lies in a stranger's mailbox."""
+    ann = person()
+    ann.patch("/v1/users/me", {"email": email, "current_password": PASSWORD})
+    kept = ann.patch("/v1/users/me", {"email": ann.email, "current_password": PASSWORD})
+    assert (kept.status_code, kept.json()["pending_email"]) == (200, None)
+    assert nobody.post("/v1/users/verify", {"token": mail(email)}).status_code == 400
+    assert log_in(nobody, ann.email).userid == ann.userid
 
 
 def test_changing_email_or_password_needs_the_current_password(person, email):

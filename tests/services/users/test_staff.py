@@ -85,8 +85,18 @@ def test_the_shop_keeps_an_admin(admin):
     for answer in (
         admin.put(f"/v1/admin/staff/{admin.userid}", {"roles": ["customer"]}),
         admin.put(f"/v1/admin/users/{admin.userid}/closure", {"reason": "no"}),
+        admin.delete(f"/v1/admin/users/{admin.userid}"),
+        admin.delete("/v1/users/me"),
     ):
         assert (answer.status_code, answer.json()["code"]) == (409, "last_admin")
+
+
+def test_an_admin_who_cannot_log_in_keeps_nobodys_shop(admin, person):
+    bob = person(name="Bob")
+    assert admin.put(f"/v1/admin/staff/{bob.userid}", {"roles": ["admin"]}).status_code == 200
+    assert admin.put(f"/v1/admin/users/{bob.userid}/closure", {"reason": "left"}).status_code == 200
+    test_the_shop_keeps_an_admin(admin)
+    assert admin.delete(f"/v1/admin/users/{bob.userid}").status_code == 204, "one who is closed may go"
 
 
 def test_a_closed_account_cannot_log_in_or_refresh(admin, person, nobody):

@@ -102,7 +102,9 @@ class Suggestions(Shape):
 
 
 class Lookup(Shape):
-    productids = ma.fields.List(Text(1, 100), required=True, validate=ma.validate.Length(1, 100))
+    productids = ma.fields.List(
+        Text(1, 100), required=True, validate=ma.validate.Length(1, rules.MOST_LOOKED_UP)
+    )
 
 
 class LookedUp(Shape):

@@ -36,6 +36,8 @@ RESERVED_IDS: Final = frozenset(
 """Words that are routes of the API, not products."""
 
 MOST_LEVELS, MOST_STOCK, MOST_PRICE, MOST_KEY = 12, 10**9, 10**12, 1000
+MOST_LOOKED_UP: Final = 200
+"""As many lines as a basket holds."""
 
 _PRODUCTID = re.compile(PRODUCTID)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")

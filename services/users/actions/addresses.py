@@ -64,6 +64,8 @@ def add_address(
 ) -> tuple[dict[str, Any], Doc]:
     """Adds one; the first is the default whatever was asked. `key` (of an Idempotency-Key) makes a retry find what it wrote."""
     docs = tools.store.some_of(userid, PREFIX)
+    if key and any(address_key(doc) == key for doc in docs):
+        return get_address(tools, userid, key)
     if len(docs) >= MAX_ADDRESSES:
         raise TooManyAddresses(f"Remove one of your {MAX_ADDRESSES} addresses first.")
     wanted = values["default"] or not docs

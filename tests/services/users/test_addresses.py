@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from redis import Redis
 
-from services.users.rules import default_address
+from services.users.rules import MAX_ADDRESSES, default_address
 from tests.services.users.conftest import calls
 
 PATH = "/v1/users/me/addresses"
@@ -98,6 +98,18 @@ def test_a_lost_answer_does_not_make_a_second_address(person, redis_url):
     Redis.from_url(redis_url).flushdb()
     assert ann.post(PATH, body, headers=headers).json() == first
     assert len(ann.get(PATH).json()["items"]) == 1
+
+
+def test_a_lost_answer_is_given_again_when_it_was_the_last_place(person, redis_url):
+    ann = person()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: add(ann, f"home {number}"), range(MAX_ADDRESSES - 1)))
+    body, headers = {"name": "last", "address": "1 street"}, {"Idempotency-Key": "last"}
+    first = ann.post(PATH, body, headers=headers).json()
+    Redis.from_url(redis_url).flushdb()
+    again = ann.post(PATH, body, headers=headers)
+    assert (again.status_code, again.json()) == (201, first)
+    assert ann.post(PATH, body).json()["code"] == "too_many_addresses"
 
 
 def test_the_list_and_me_cost_one_partition_query(person):

@@ -3,10 +3,12 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import orjson
 import pytest
 
 from services.products.documents import DESIGN as PRODUCTS
 from services.users.documents import DESIGN
+from services.users.rules import MAX_BASKET_LINES
 from shared.clock import timestamp
 from tests.processes import free_port
 from tests.services.users.conftest import Api, calls, log_in
@@ -27,13 +29,16 @@ def products(users_url, admin, environment):
     return Api(environment["PRODUCTS_URL"], admin.token)
 
 
-def sell(products, productid, amount=1000, stock=10):
-    product = {
+def goods_named(productid, amount=1000, stock=10):
+    return {
         "productid": productid, "taxonomy": ["Home", "Kitchen"], "keywords": [], "brand": "Aisle", "name": f"The {productid}",
         "description": "", "colours": [], "price": {"amount": amount, "currency": "GBP"},
         "delivery": {"amount": 0, "currency": "GBP"}, "image": "", "stock": stock,
     }  # fmt: skip
-    answer = products.post("/v1/products", product)
+
+
+def sell(products, productid, **more):
+    answer = products.post("/v1/products", goods_named(productid, **more))
     assert answer.status_code == 201, answer.text
 
 
@@ -117,6 +122,20 @@ def test_merging_a_guests_basket_twice_is_merging_it_once(products, person):
             "cup": 3,
             "plate": 2,
         }
+
+
+def test_a_basket_as_full_as_it_may_be_is_shown(products, person):
+    lines = [{"productid": f"bead{number}", "quantity": 1} for number in range(MAX_BASKET_LINES)]
+    goods = b"\n".join(orjson.dumps(goods_named(line["productid"])) for line in lines)
+    headers = {"Content-Type": "application/x-ndjson"}
+    imported = products.call("POST", "/v1/products/import", data=goods, headers=headers)
+    assert imported.json()["created"] == MAX_BASKET_LINES
+    ann = person()
+    assert ann.post(PATH, {"items": lines}).status_code == 200
+    assert len(ann.get(PATH).json()["items"]) == MAX_BASKET_LINES
+    sell(products, "one-bead-more")
+    full = ann.put(f"{PATH}/one-bead-more", {"quantity": 1})
+    assert (full.status_code, full.json()["code"]) == (409, "basket_full")
 
 
 def test_bought_products_leave_and_others_stay(products, person, nobody, environment):

@@ -101,7 +101,12 @@ class Database:
         return there | {docid: doc["_rev"] for docid, doc in stored.items()}
 
     def delete(self, docid: str, rev: str) -> None:
-        self._client.call("delete_document", db=self.name, doc_id=docid, rev=rev)
+        """Raises UpdateConflict when `rev` is not what is there, NoSuchDocument when nothing is."""
+        try:
+            self._client.call("delete_document", db=self.name, doc_id=docid, rev=rev)
+        except (UpdateConflict, NoSuchDocument) as refused:
+            if not refused.extra.get("resent") or self.get_many([docid]):
+                raise
 
     def changes(
         self, since: str = "0", *, limit: int = 100, wait: float = 0, include_docs: bool = True,

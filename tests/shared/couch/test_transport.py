@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from shared.couch import DatabaseAway, DatabaseDesign, Server, UpdateConflict, View
+from shared.couch import DatabaseAway, DatabaseDesign, NoSuchDocument, Server, UpdateConflict, View
 from tests.processes import free_port
 
 ANYTHING = DatabaseDesign("anything", ())
@@ -114,6 +114,26 @@ def test_a_write_whose_answer_was_lost_is_recognised_as_ours():
     ours = reply("200 OK", {"_id": "a:b", "_rev": "1-x", "n": 1})
     with script(None, conflict, ours) as (url, _):
         assert Server(url, patience=5).open(ANYTHING).put({"_id": "a:b", "n": 1}) == "1-x"
+
+
+GONE = reply("200 OK", {"rows": [{"id": "a:b", "value": {"rev": "2-x", "deleted": True}, "doc": None}]})
+REWRITTEN = reply("200 OK", {"rows": [{"id": "a:b", "doc": {"_id": "a:b", "_rev": "2-y"}}]})
+
+
+@pytest.mark.parametrize(
+    "refusal", [("409 Conflict", {"error": "conflict"}), ("404 Not Found", {"error": "not_found"})]
+)
+def test_a_deletion_whose_answer_was_lost_is_recognised_as_ours(refusal: tuple[str, dict]):
+    with script(None, reply(*refusal), GONE) as (url, _):
+        Server(url, patience=5).open(ANYTHING).delete("a:b", "1-x")
+    with script(reply(*refusal)) as (url, _), pytest.raises((UpdateConflict, NoSuchDocument)):
+        Server(url, patience=5).open(ANYTHING).delete("a:b", "1-x")
+
+
+def test_a_deletion_that_lost_to_somebody_else_stays_a_conflict():
+    conflict = reply("409 Conflict", {"error": "conflict", "reason": "Document update conflict."})
+    with script(None, conflict, REWRITTEN) as (url, _), pytest.raises(UpdateConflict):
+        Server(url, patience=5).open(ANYTHING).delete("a:b", "1-x")
 
 
 def test_a_write_that_lost_to_somebody_else_stays_a_conflict():

@@ -12,7 +12,7 @@ def lines_of(stream: IO[bytes], longest: int) -> Iterator[tuple[int, bytes | Non
     while chunk := stream.read(_CHUNK):
         *whole, rest = (rest + chunk).split(b"\n")
         for line in whole:
-            yield number, None if skipping else line
+            yield number, None if skipping or len(line) > longest else line
             number, skipping = number + 1, False
         if len(rest) > longest:
             rest, skipping = b"", True

@@ -109,6 +109,12 @@ def test_claims_that_are_missing_or_wrong_are_refused(changes):
         tokens.verify(signed(private, **changes))
 
 
+def test_a_clock_that_is_behind_takes_a_new_token():
+    private = Ed25519PrivateKey.generate()
+    token = signed(private, iat=int(time.time()) + 5)
+    assert Tokens({"k": private.public_key()}.get).verify(token).userid == "u1"
+
+
 def test_a_remembered_token_still_expires():
     private = Ed25519PrivateKey.generate()
     tokens = Tokens({"k": private.public_key()}.get)

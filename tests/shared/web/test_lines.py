@@ -25,6 +25,17 @@ def test_every_line_comes_with_its_number(lines: list[bytes]) -> None:
     assert list(lines_of(Dribbling(body), 100)) == expected
 
 
+@given(st.integers(0, 2 * _CHUNK), st.integers(-2, 2), st.sampled_from([_CHUNK // 2, _CHUNK, 3 * _CHUNK]))
+def test_where_the_chunks_end_decides_nothing(before: int, more: int, longest: int) -> None:
+    body = b"\n".join([b"a" * before, b"b" * (longest + more), b"c"])
+    expected = [
+        b"a" * before if before <= longest else None,
+        None if more > 0 else b"b" * (longest + more),
+        b"c",
+    ]
+    assert [line for _, line in lines_of(io.BytesIO(body), longest)] == expected
+
+
 def test_a_line_that_is_too_long_is_counted_and_left_out() -> None:
     body = b"first\n" + b"x" * (3 * _CHUNK) + b"\nthird\n" + b"y" * (3 * _CHUNK)
     assert list(lines_of(io.BytesIO(body), _CHUNK)) == [(1, b"first"), (2, None), (3, b"third"), (4, None)]

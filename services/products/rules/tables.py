@@ -1,6 +1,7 @@
-"""Products as rows of a CSV file: levels joined by `#`, other lists by `|`, money as two columns."""
+"""Products as rows of a CSV file: levels joined by `#`, other lists by `|` (`\\|` is one within a text), money as two columns."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from shared.couch import Doc
@@ -10,6 +11,9 @@ COLUMNS: Final = (
     "delivery_amount", "delivery_currency", "image", "stock",
 )  # fmt: skip
 
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_SIGN, _ESCAPED, _PART = re.compile(r"[\\|]"), re.compile(r"\\([\\|])"), re.compile(r"(?:\\[\\|]|[^|])+")
+
 
 def from_row(row: Mapping[str, Any]) -> Doc:
     """The import line of a row; what is wrong with it is for `checked` to say."""
@@ -18,8 +22,8 @@ def from_row(row: Mapping[str, Any]) -> Doc:
         for name in ("productid", "brand", "name", "description", "image")
         if row.get(name) is not None
     }
-    product["taxonomy"] = _list(row.get("taxonomy"), "#")
-    product["keywords"], product["colours"] = _list(row.get("keywords"), "|"), _list(row.get("colours"), "|")
+    product["taxonomy"] = [level for level in (row.get("taxonomy") or "").split("#") if level.strip()]
+    product["keywords"], product["colours"] = _list(row.get("keywords")), _list(row.get("colours"))
     for name in ("price", "delivery"):
         if row.get(f"{name}_amount"):
             product[name] = {
@@ -36,17 +40,21 @@ def to_row(product: Doc) -> dict[str, Any]:
     row = {name: product[name] for name in ("productid", "brand", "name", "description", "image", "stock")}
     row |= {
         "taxonomy": "#".join(product["taxonomy"]),
-        "keywords": "|".join(product["keywords"]),
-        "colours": "|".join(product["colours"]),
+        "keywords": _joined(product["keywords"]),
+        "colours": _joined(product["colours"]),
     }
     for name in ("price", "delivery"):
         row |= {f"{name}_amount": product[name]["amount"], f"{name}_currency": product[name]["currency"]}
     return row
 
 
-def _list(text: Any, separator: str) -> list[str]:
-    return [part for part in (text or "").split(separator) if part.strip()]
+def _joined(texts: Iterable[str]) -> str:
+    return "|".join(_SIGN.sub(r"\\\g<0>", text) for text in texts)
+
+
+def _list(text: str | None) -> list[str]:
+    return [_ESCAPED.sub(r"\1", part) for part in _PART.findall(text or "") if part.strip()]
 
 
 def _number(text: str) -> Any:
-    return int(text) if text.strip().lstrip("-").isdecimal() else text
+    return int(text) if _NUMBER.fullmatch(text.strip()) else text

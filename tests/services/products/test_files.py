@@ -1,8 +1,14 @@
 """CSV, export, progress, pictures."""
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import orjson
 
-from tests.services.products.conftest import ADMIN, Shop, product, token
+from services.products.actions.pictures import attach
+from services.products.store import Pictures
+from shared.clock import timestamp
+from tests.services.products.conftest import ADMIN, Shop, open_as_worker, product, token
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 100
 
@@ -18,7 +24,7 @@ def test_what_is_exported_can_be_imported(shop: Shop):
                 "x1",
                 stock=3,
                 colours=["red", "sky blue"],
-                keywords=["a b", "c"],
+                keywords=["a b", "c", "this|that", "back\\slash", "end\\", "\\|"],
                 description='Line\nbreak, "quotes"',
             ),
             product("x2", taxonomy=["_Odd: one", "B"]),
@@ -45,6 +51,17 @@ def test_wrong_rows_of_a_csv_file_are_named(shop: Shop):
     answer = send(shop, head + rows, "text/csv").json
     assert (answer["created"], [each["line"] for each in answer["failed"]]) == (1, [3, 4])
     assert send(shop, b"productid,name\nv9,x\n", "text/csv").status == 400
+    for number, cell in enumerate(
+        (b"--5", b"-", b"1e3", b"1.5", b"-5", b"9" * 5000, "²".encode(), "٣".encode())
+    ):
+        answer = send(shop, head + b"w%d,A#B,,Acme,One,,,%s,GBP,\r\n" % (number, cell), "text/csv")
+        assert (answer.status, answer.json["failed"][0]["code"]) == (200, "invalid_product"), cell
+    cut = head + b"v4,A#B,,Acme,Four, with a comma,,,100,GBP,\r\nv5,A#B,,Acme,Five,,,100,GBP,\r\n"
+    answer = send(shop, b"\xef\xbb\xbf" + cut, "text/csv").json
+    assert (answer["created"], [(each["line"], each["code"]) for each in answer["failed"]]) == (
+        1,
+        [(2, "row_too_long")],
+    ), "a byte order mark, as spreadsheets write it, is no part of a name"
     assert send(shop, b"{}", "application/json").status == 415
 
 
@@ -60,6 +77,38 @@ def test_an_import_tells_its_progress_and_goes_on_from_a_line(shop: Shop):
         "unchanged": 7,
         "failed": [],
     }
+
+
+def test_a_product_that_comes_twice_has_two_price_changes(shop: Shop):
+    prices = [{"amount": amount, "currency": "GBP"} for amount in (100, 200, 300)]
+    shop.load([product("twice", price=price) for price in prices])
+    changes = shop.admin("GET", "/v1/products/twice/prices").json["items"]
+    assert [each["before"]["amount"] for each in changes] == [200, 100]
+
+
+def test_a_picture_overwrites_nothing_that_was_changed_meanwhile(shop: Shop, environment: dict[str, str]):
+    shop.load([product("busy", brand="Old")])
+    store = open_as_worker(environment)
+
+    class Slow(Pictures):
+        def add(self, doc, content):
+            assert shop.admin("PUT", "/v1/products/busy", product("busy", brand="New")).status == 200
+            return super().add(doc, content)
+
+    slow = replace(store, pictures=Slow(store.pictures._database))
+    attach(slow, "busy", PNG + b"busy", 1000, timestamp())
+    shown = shop.ok("/v1/products/busy")
+    assert (shown["brand"], shop.get(shown["image"]).body) == ("New", PNG + b"busy")
+
+
+def test_one_picture_may_come_twice_at_once(shop: Shop):
+    shop.load([product(f"alike{n}") for n in range(12)])
+    picture, kind = PNG + b"alike", token(*ADMIN) | {"Content-Type": "image/png"}
+    with ThreadPoolExecutor(12) as pool:
+        places = [f"/v1/products/alike{n}/picture" for n in range(12)]
+        answers = list(pool.map(lambda place: shop.request("PUT", place, picture, kind), places))
+    assert [answer.status for answer in answers] == [200] * 12
+    assert shop.get(answers[0].json["image"]).body == picture
 
 
 def test_an_import_moves_a_product_to_another_category(shop: Shop):

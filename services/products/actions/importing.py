@@ -18,6 +18,7 @@ from services.products.rules.product import (
     same_content,
 )
 from services.products.store import Store
+from shared.clock import timestamp
 from shared.couch import Doc, Written
 from shared.errors import AisleError
 
@@ -79,12 +80,15 @@ class Wanted:
     stock: int | None
 
 
-def run(store: Store, lines: Iterable[Line], date: str, tell: Callable[[Doc], None]) -> Outcome:
-    """Imports every line. An error of the database ends it: the answer says the first line that was not dealt with."""
+def run(store: Store, lines: Iterable[Line], tell: Callable[[Doc], None]) -> Outcome:
+    """Imports every line. An error of the database ends it: the answer says the first line that was not dealt with.
+
+    Each batch has its own date: a product that comes twice has two price changes, and a late edit is not an early one.
+    """
     outcome = Outcome()
     try:
         for batch in _batches(lines, outcome):
-            _write(store, batch, date, outcome)
+            _write(store, batch, timestamp(), outcome)
             outcome.lines = max(outcome.lines, batch[-1].number)
             tell(outcome.summary())
     except AisleError as error:

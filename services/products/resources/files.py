@@ -13,7 +13,6 @@ from services.products.actions import importing
 from services.products.actions.importing import Line
 from services.products.resources.tools import store
 from services.products.rules.tables import COLUMNS, from_row, to_row
-from shared.clock import timestamp
 from shared.errors import BadRequest, Invalid, NotFound
 from shared.web import Blueprint, json_answer, lines_of, require_role
 
@@ -32,6 +31,10 @@ class BrokenLine(Invalid):
 
 class LongLine(Invalid):
     code, title = "line_too_long", "The line is too long"
+
+
+class LongRow(Invalid):
+    code, title = "row_too_long", "The row has more cells than columns"
 
 
 class WrongMedium(BadRequest):
@@ -59,7 +62,7 @@ def import_products(args: dict[str, Any]) -> Response:
         for line in readers[request.mimetype](lines_of(request.stream, LONGEST_LINE))
         if line.number >= args["from_line"]
     )
-    outcome = importing.run(store(), lines, timestamp(), lambda state: _tell(args["id"], state))
+    outcome = importing.run(store(), lines, lambda state: _tell(args["id"], state))
     return json_answer(outcome.answer())
 
 
@@ -124,7 +127,9 @@ def _csv_lines(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[Line]:
         ]:
             raise BadRequest(f"The first row must name the columns; {', '.join(missing)} is missing.")
         for row in reader:
-            if row:
+            if len(row) > len(columns):
+                yield Line(reader.line_num, problem=LongRow(f"{len(row)} cells for {len(columns)} columns."))
+            elif row:
                 yield Line(reader.line_num, from_row(dict(zip(columns, row, strict=False))))
     except csv.Error as error:
         raise BadRequest(f"Line {reader.line_num} is not CSV: {error}.") from None
@@ -135,7 +140,7 @@ def _decoded(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[str]:
         if text is None:
             raise BadRequest(f"Line {number} is longer than {LONGEST_LINE} bytes.")
         try:
-            yield text.decode() + "\n"
+            yield text.decode("utf-8-sig" if number == 1 else "utf-8") + "\n"
         except UnicodeDecodeError:
             raise BadRequest(f"Line {number} is not UTF-8.") from None
 

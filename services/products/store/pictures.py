@@ -17,13 +17,19 @@ class Pictures:
         return self._database.attachment(picture_id(digest), _FILE)
 
     def add(self, doc: Doc, content: bytes) -> bool:
-        """Whether it is new."""
+        """Whether it is new. Several may bring the same picture at once, and one may have crashed half-way."""
+        docid = doc["_id"]
         try:
             rev = self._database.put(doc)
         except UpdateConflict:
-            stored = self._database.get(doc["_id"])
+            stored = self._database.get(docid)
             if "_attachments" in stored:
                 return False
             rev = stored["_rev"]
-        self._database.put_attachment(doc["_id"], rev, _FILE, content, doc["content_type"])
+        try:
+            self._database.put_attachment(docid, rev, _FILE, content, doc["content_type"])
+        except UpdateConflict:
+            if "_attachments" not in self._database.get(docid):
+                raise
+            return False
         return True

@@ -71,7 +71,7 @@ def place_order(shop: Shop, buyer: Buyer, key: str, body: dict[str, Any]) -> Pla
         found = _latest(shop, buyer.whose, key)[1]
         if not found.exists:
             raise
-        return _again(shop, found, fingerprint, token, refusal)
+        return _again(shop, found, None, fingerprint, token, refusal)
     docs = intent.documents(orderid, fingerprint)
     if shop.orders.place(docs):
         return Placed(_carry_through(shop, OrderDocuments(docs), token))
@@ -80,7 +80,7 @@ def place_order(shop: Shop, buyer: Buyer, key: str, body: dict[str, Any]) -> Pla
     if not found.exists and shop.orders.place(docs):
         return Placed(_carry_through(shop, OrderDocuments(docs), token))
     found = found if found.exists else shop.orders.order(orderid)
-    return _again(shop, _completed(shop, found, docs), fingerprint, token, None)
+    return _again(shop, found, docs, fingerprint, token, None)
 
 
 def quote_items(shop: Shop, wanted: list[Doc]) -> Doc:
@@ -164,11 +164,12 @@ def _completed(shop: Shop, found: OrderDocuments, docs: list[Doc]) -> OrderDocum
 
 
 def _again(
-    shop: Shop, found: OrderDocuments, fingerprint: str, token: str, refusal: AisleError | None
-) -> Placed:
+    shop: Shop, found: OrderDocuments, docs: list[Doc] | None, fingerprint: str, token: str,
+    refusal: AisleError | None,
+) -> Placed:  # fmt: skip
     """A repeated request: the same answer; if the first one got stuck, this one carries on."""
     check_same(found.order["fingerprint"], fingerprint)
-    found = _wait_for_the_first(shop, found)
+    found = _wait_for_the_first(shop, found if docs is None else _completed(shop, found, docs))
     _refuse_if_shop_cancelled(found)
     if found.payment is not None:
         return Placed(found, replayed=True)

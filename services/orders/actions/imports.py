@@ -78,30 +78,37 @@ def import_orders(
 
 
 def _written(shop: Shop, batch: list[tuple[int, list[Doc]]], tally: Tally) -> Tally:
+    """The orders first, then what belongs to those that are ours: nothing is written into another order."""
     if batch:
         tally.bulks += 1
-        written = shop.stores.bulk_orders.add_all([doc for _, docs in batch for doc in docs])
-        conflicts = {row.id for row in written if row.error}
-        tally.documents += len(written) - len(conflicts)
-        met = [(number, docs) for number, docs in batch if docs[0]["_id"] in conflicts]
+        store = shop.stores.bulk_orders
+        written = store.add_all([docs[0] for _, docs in batch])
+        there = {row.id for row in written if row.error}
+        met = [(number, docs) for number, docs in batch if docs[0]["_id"] in there]
         tally.created += len(batch) - len(met)
-        _compare(shop, met, tally)
+        refused = _compare(shop, met, tally)
+        following = [doc for number, docs in batch if number not in refused for doc in docs[1:]]
+        written += store.add_all(following) if following else []
+        tally.documents += sum(1 for row in written if not row.error)
         if tally.bulks % CATCH_UP_EVERY == 0:
             shop.stores.bulk_reports.catch_up(SALES)
         log.info("import: line %s, %s documents written", batch[-1][0], tally.documents)
     return tally
 
 
-def _compare(shop: Shop, met: list[tuple[int, list[Doc]]], tally: Tally) -> None:
-    """Orders that were there already: the same content is unchanged, another is refused, for an order never changes."""
+def _compare(shop: Shop, met: list[tuple[int, list[Doc]]], tally: Tally) -> set[int]:
+    """Orders that were there already: the same content is unchanged, another (its lines come back) is refused, for an order never changes."""
+    refused = set()
     stored = shop.stores.bulk_orders.headers([docs[0]["orderid"] for _, docs in met]) if met else {}
     for number, docs in met:
         there = stored.get(docs[0]["orderid"])
         if there is not None and there["fingerprint"] == docs[0]["fingerprint"]:
             tally.unchanged += 1
         else:
+            refused.add(number)
             tally.fail(
                 number,
                 "order_exists",
                 f"Order {docs[0]['orderid']} is there with other content; orders never change.",
             )
+    return refused

@@ -108,7 +108,7 @@ def whole_order(found: OrderDocuments) -> dict[str, Any]:
         "date": order["date"],
         "status": status_of(progress),
         "refunded": refunded_of(progress),
-        "items": [line_of(item) for item in found.items or order["basket"]],
+        "items": [line_of(line) for line in order["basket"]],
         "goods": order["goods"],
         "deliveryCharge": order["delivery"],
         "tax": order["tax"],

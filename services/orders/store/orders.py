@@ -32,10 +32,13 @@ class OrderStore:
         self._database = database
 
     def place(self, docs: Sequence[Doc]) -> bool:
-        """Writes an order's first documents in one bulk; False when the order is there already."""
+        """Writes an order's first documents in one bulk; False when the order is there already, which stays as it is."""
         written = self._database.put_many(docs)
         _refuse_failures(written)
-        return written[0].error is None
+        if written[0].error is None:
+            return True
+        self._take_back([row for row in written if row.error is None], docs[0]["_id"])
+        return False
 
     def add(self, doc: Doc) -> tuple[Doc, bool]:
         """Writes an immutable document once, with the present trace: (what is stored, whether it was ours)."""
@@ -124,6 +127,15 @@ class OrderStore:
     def set_sweep_mark(self, placed: str) -> None:
         mark = self._database.get_local(SWEEP_MARK) or {}
         self._database.put_local(SWEEP_MARK, {**mark, "placed": placed})
+
+    def _take_back(self, written: list[Written], docid: str) -> None:
+        """A bulk that met another order has written those of its lines that the order has not: they go again."""
+        if not written:
+            return
+        order = self._database.get(docid)
+        own = {order_key(order["orderid"], f"item{line['line']}") for line in order["basket"]}
+        foreign = [row for row in written if ":item" in row.id and row.id not in own]
+        self._database.put_many([{"_id": row.id, "_rev": row.rev, "_deleted": True} for row in foreign])
 
     def _newest_first(self, view: View, lowest: list, highest: list, limit: int, after: list | None) -> Page:
         start, inclusive = (after, False) if after else (highest, True)

@@ -65,6 +65,18 @@ def test_the_same_key_is_the_same_order(shop: Shop, customer: Person, ledger: Da
     assert shop.stock(product) == 98
 
 
+def test_a_key_used_again_for_more_lines_leaves_the_first_order_as_it_was(
+    shop: Shop, customer: Person, database: Database
+) -> None:
+    """A bulk writes each document on its own: lines that the first order has not must not stay in it."""
+    product, more, key = shop.product(), shop.product(), secrets.token_hex(8)
+    first = shop.placed(customer, {product: 1}, key=key)
+    refused = shop.order(customer, {product: 1, more: 1}, key)
+    assert (refused.status_code, refused.json()["code"]) == (422, "idempotency_key_reused")
+    assert kinds(database, first["orderid"]) == ["customer", "item1", "order", "payment"]
+    assert shop.get(customer, f"/v1/orders/{first['orderid']}").json() == first
+
+
 def test_the_same_key_answers_the_same_although_the_price_changed_since(shop: Shop, customer: Person) -> None:
     product, key = shop.product(price=1000, delivery=0), secrets.token_hex(8)
     seen = {"expected_total": {"amount": 1000, "currency": "GBP"}}

@@ -89,6 +89,23 @@ def test_bad_lines_are_named_and_the_others_go_in(shop: Shop) -> None:
     assert shop.get(shop.admin, f"/v1/orders/{good}").status_code == 200
 
 
+def test_a_refused_line_changes_nothing_of_the_order_that_is_there(shop: Shop) -> None:
+    """Neither of one imported before nor of one that a customer placed."""
+    product, customer = shop.product(), shop.customer()
+    placed = shop.placed(customer, {product: 1})["orderid"]
+    taken = f"h{secrets.token_hex(4)}"
+    send(shop, [history_line(taken)])
+    before = [shop.get(shop.admin, f"/v1/orders/{orderid}").json() for orderid in (taken, placed)]
+    item, day = history_line("x")["items"][0], {"date": "2019-03-06"}
+    lines = [
+        history_line(orderid, items=[item, item], dispatch=day, delivery=day) for orderid in (taken, placed)
+    ]
+    answer = send(shop, lines).json()
+    assert [failed["code"] for failed in answer["failed"]] == ["order_exists"] * 2
+    assert answer["documents"] == 0
+    assert [shop.get(shop.admin, f"/v1/orders/{orderid}").json() for orderid in (taken, placed)] == before
+
+
 def test_a_stream_that_broke_off_is_resumed(shop: Shop) -> None:
     name = secrets.token_hex(3)
     lines = [history_line(f"r{name}-{number}") for number in range(20)]

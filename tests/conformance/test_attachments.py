@@ -80,6 +80,15 @@ def test_putting_and_deleting_one(couch: Couch, db: str):
     assert refused.json()["reason"] == "Attachment name '_x' starts with prohibited character '_'"
 
 
+def test_an_attachment_of_a_deleted_revision_brings_nothing_back(couch: Couch, db: str):
+    rev = couch.put(f"{db}/gone", {"": "a member without a name"}).json()["rev"]
+    rev = couch.put(f"{db}/gone/a?rev={rev}", data=b"one", headers=BYTES).json()["rev"]
+    assert couch.get(f"{db}/gone").json()[""] == "a member without a name"
+    rev = couch.delete(f"{db}/gone?rev={rev}").json()["rev"]
+    assert couch.put(f"{db}/gone/a?rev={rev}", data=b"two", headers=BYTES).status_code in (201, 409)
+    assert couch.get(f"{db}/gone").status_code == 404
+
+
 def test_stubs_keep_attachments_through_updates(couch: Couch, doc: str):
     body = couch.get(doc).json()
     body["v"] = 2

@@ -42,10 +42,30 @@ def test_open_revs(couch: Couch, diverged: str):
     assert [item["ok"]["_rev"] for item in found] == ["1-e", "2-b", "2-c", "2-d"]
     some = couch.get(f'{diverged}/x?open_revs=["2-b","1-a","9-z"]', headers=JSON).json()
     assert some == [{"ok": {"_id": "x", "_rev": "2-b", "v": 1}}, {"missing": "1-a"}, {"missing": "9-z"}]
+    mixed = couch.get(f'{diverged}/x?open_revs=["9-z","2-c","1-e","2-c"]', headers=JSON).json()
+    assert [item.get("missing") or item["ok"]["_rev"] for item in mixed] == ["1-e", "2-c", "9-z"]
+    assert couch.get(f"{diverged}/x?open_revs=[]", headers=JSON).json()["_rev"] == "2-c"
     latest = couch.get(f'{diverged}/x?open_revs=["1-a"]&latest=true', headers=JSON).json()
     assert [item["ok"]["_rev"] for item in latest] == ["2-b", "2-c", "2-d"]
     assert couch.get(f"{diverged}/never?open_revs=all", headers=JSON).status_code == 404
     assert couch.get(f'{diverged}/never?open_revs=["1-a"]', headers=JSON).json() == [{"missing": "1-a"}]
+
+
+def test_roots_of_any_order_are_shown_oldest_first(couch: Couch, db: str):
+    docs = [revision("y", ["b", "a"]), revision("y", ["f"]), revision("y", ["d", "c", "b0"])]
+    couch.post(f"{db}/_bulk_docs", {"new_edits": False, "docs": docs})
+    found = couch.get(f"{db}/y?open_revs=all", headers=JSON).json()
+    assert [item["ok"]["_rev"] for item in found] == ["1-f", "2-b", "3-d"]
+
+
+def test_an_etag_unless_conflicts_are_shown(couch: Couch, diverged: str):
+    first = couch.put(f"{diverged}/plain", {}).json()["rev"]
+    rev = couch.put(f"{diverged}/plain?rev={first}", {"v": 2}).json()["rev"]
+    for options in ("conflicts=true", "deleted_conflicts=true", "revs=true&conflicts=true"):
+        assert couch.get(f"{diverged}/plain?{options}").headers["ETag"] == f'"{rev}"'
+        again = couch.get(f"{diverged}/plain?{options}", headers={"If-None-Match": f'"{rev}"'})
+        assert again.status_code == 304
+        assert "ETag" not in couch.get(f"{diverged}/x?{options}").headers
 
 
 def test_reading_a_revision(couch: Couch, diverged: str):

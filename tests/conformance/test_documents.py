@@ -196,6 +196,10 @@ def test_copy(couch: Couch, db: str):
     assert error(couch.request("COPY", f"{db}/a", headers={"Destination": "b"})) == CONFLICT
     again = couch.request("COPY", f"{db}/a", headers={"Destination": f"b?rev={copied.json()['rev']}"})
     assert again.status_code == 201
+    local = couch.request("COPY", f"{db}/a", headers={"Destination": "_local/l"})
+    assert local.json()["rev"] == "0-1"
+    assert couch.get(f"{db}/_local/l").json()["v"] == 1
+    assert couch.get(db).json()["doc_count"] == 2
     assert error(couch.request("COPY", f"{db}/a")) == (
         400,
         "bad_request",

@@ -174,6 +174,7 @@ REFUSED = [
         "-1 is not an integer greater than or equal to zero",
     ),
     ({"selector": {}, "fields": 3}, "invalid_fields", "Fields must be an array of strings, not: 3"),
+    ({"selector": {"n": 3}, "fields": [""]}, "invalid_field_name", "Invalid field name: "),
     ({"selector": {}, "sort": [{"a": "asc"}, {"b": "desc"}]}, "unsupported_mixed_sort", None),
     (
         {"selector": {}, "sort": ["n"]},

@@ -47,7 +47,9 @@ def parse_options(query: dict[str, str]) -> ReadOptions:
         options.rev = normal_rev(query["rev"])
     if "open_revs" in query:
         options.open_revs = (
-            "all" if query["open_revs"] == "all" else revs_list(parse_json(query["open_revs"].encode()))
+            "all"
+            if query["open_revs"] == "all"
+            else revs_list(parse_json(query["open_revs"].encode())) or None
         )
     if "atts_since" in query:
         options.atts_since = revs_list(parse_json(query["atts_since"].encode()))
@@ -82,19 +84,20 @@ def open_document(db: Database, docid: str, options: ReadOptions) -> StoredDoc:
 
 
 def open_revisions(db: Database, docid: str, options: ReadOptions) -> list[tuple[str, StoredDoc | None]]:
-    """(revision, document or None) for `open_revs`."""
+    """(revision, document or None) for `open_revs`, each once."""
     doc = db.get(docid)
     if doc is None:
-        return [] if options.open_revs == "all" else [(rev, None) for rev in options.open_revs or []]
+        return (
+            []
+            if options.open_revs == "all"
+            else [(rev, None) for rev in dict.fromkeys(options.open_revs or [])]
+        )
     tree = db.tree(doc)
-    if options.open_revs == "all":
-        wanted = tree.leaves_in_tree_order()
-    else:
-        wanted = list(options.open_revs or [])
-        if "latest" in options.flags:
-            wanted = list(dict.fromkeys(leaf for rev in wanted for leaf in (tree.leaves_under(rev) or [rev])))
+    wanted = tree.leaves_in_tree_order() if options.open_revs == "all" else list(options.open_revs or [])
+    if "latest" in options.flags:
+        wanted = [leaf for rev in wanted for leaf in (tree.leaves_under(rev) or [rev])]
     found: list[tuple[str, StoredDoc | None]] = []
-    for rev in wanted:
+    for rev in dict.fromkeys(wanted):
         stored = doc if rev == doc.rev else db.stored_revision(docid, rev) if rev in tree.nodes else None
         if stored is not None:
             stored.tree, stored.seq = doc.tree, doc.seq

@@ -68,6 +68,8 @@ def validate_fields(value: Any) -> tuple[str, ...] | None:
     for field in value:
         if not isinstance(field, str):
             raise refusal("invalid_field", f"Invalid JSON for field spec: {erlang(field)}")
+        if not field:
+            raise invalid_field_name(field)
     return tuple(value) or None
 
 

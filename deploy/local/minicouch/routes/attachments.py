@@ -137,10 +137,10 @@ def _base(request: Request, rev: str | None) -> Edit:
     doc = request.db.get_rev(docid, rev)
     if doc is None or doc.rev != rev:
         raise CouchError(409, "not_found", "missing_rev")
-    body = {key: value for key, value in doc.dict().items() if key[0] != "_"}
+    body = {key: value for key, value in doc.dict().items() if key[:1] != "_"}
     edit = parse_edit(body, docid)
     edit.path = [rev]
-    edit.deleted = False
+    edit.deleted = bool(doc.deleted)
     edit.attachments = {record["name"]: {"record": record} for record in doc.attachments()}
     return edit
 

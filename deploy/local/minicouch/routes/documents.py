@@ -4,11 +4,12 @@ import re
 from urllib.parse import quote, unquote, urlsplit
 
 from .. import reading, users
+from ..database import Database
 from ..edits import Edit, parse_edit
 from ..errors import CouchError, bad_request, not_found
 from ..http import Headers, Request, Response, json_response, parse_json, raw_json
 from ..ids import check_docid, check_partitioned_docid
-from ..revisions import normal_rev
+from ..revisions import normal_rev, sort_key
 from ..store.rows import StoredDoc
 from ..validation import validator_for
 from . import multipart
@@ -44,17 +45,20 @@ def get_document(request: Request) -> Response:
     doc = reading.open_document(request.db, docid, options)
     if users.is_users_database(request.db.name, request.server.config):
         users.check_readable(doc, request.user, request.db)
-    if _has_meta(doc, options):
+    if _has_meta(request.db, doc, options):
         return _send(request, doc, options, [])
     etag = f'"{doc.rev}"'
     return not_modified(request, etag) or _send(request, doc, options, [("ETag", etag)])
 
 
-def _has_meta(doc: StoredDoc, options: reading.ReadOptions) -> bool:
+def _has_meta(db: Database, doc: StoredDoc, options: reading.ReadOptions) -> bool:
     """Whether the answer says more than the revision does, so that no ETag fits."""
     if options.flags & {"revs_info", "local_seq"}:
         return True
-    return doc.has_tree and bool(options.flags & {"conflicts", "deleted_conflicts"})
+    if not doc.has_tree or not options.flags & {"conflicts", "deleted_conflicts"}:
+        return False
+    live, deleted = db.tree(doc).conflicts()
+    return bool(("conflicts" in options.flags and live) or ("deleted_conflicts" in options.flags and deleted))
 
 
 def _send(request: Request, doc: StoredDoc, options: reading.ReadOptions, headers: Headers) -> Response:
@@ -65,6 +69,7 @@ def _send(request: Request, doc: StoredDoc, options: reading.ReadOptions, header
 
 def _open_revs(request: Request, docid: str, options: reading.ReadOptions) -> Response:
     found = reading.open_revisions(request.db, docid, options)
+    found.sort(key=lambda pair: (pair[1] is None, sort_key(pair[0])))
     if not found and options.open_revs == "all":
         raise not_found()
     if request.accepts("multipart/mixed"):
@@ -197,6 +202,8 @@ async def copy_document(request: Request) -> Response:
     edit = parse_edit(_body(source), target)
     edit.attachments = {name: {"record": record} for name, record in stubs.items()}
     edit.path = [rev] if rev else []
+    if target.startswith("_local/"):
+        return await put_local_edit(request, edit)
     result = (await request.db.update_docs([edit], validator=validator_for(request)))[0]
     if isinstance(result, CouchError):
         raise result

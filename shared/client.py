@@ -90,6 +90,8 @@ class ServiceClient:
     def _send(
         self, method: str, path: str, data: bytes | None, headers: dict[str, str], ends: float
     ) -> Answer:
+        if not all(value.isascii() and value.isprintable() for value in headers.values()):
+            raise errors.BadRequest("A key, a token or an ETag is made of visible ASCII characters.")
         left = max(0.05, ends - time.monotonic())
         timeout = urllib3.Timeout(total=left, connect=min(1.0, left))
         try:

@@ -17,7 +17,7 @@ from redis import Redis
 
 from services.storefront.clients import Products, Services, Users, attempt
 from services.storefront.rules import taxonomy
-from shared.errors import AisleError, Conflict, Unauthorized, Unavailable
+from shared.errors import AisleError, Conflict, Invalid, Unauthorized, Unavailable
 from shared.money import Money, add, times
 
 log = logging.getLogger(__name__)
@@ -29,6 +29,7 @@ SOON = 3.0
 LEEWAY = 30
 MOST_OF_ONE = 99
 GUEST_LINES = 30
+ORDER_LINES = 100
 LINES_AT_ONCE = 500
 
 
@@ -61,14 +62,18 @@ def session_from(tokens: dict, name: str) -> Session:
 
 def log_in(
     services: Services, email: str, password: str, address: str, basket: Mapping[str, int]
-) -> tuple[Session, int]:
-    """A session, and how many things its basket holds once the guest's basket is merged in. Raises Unauthorized."""
-    users = services.users
+) -> tuple[Session, int, str]:
+    """A session, how many things its basket holds once the guest's is merged in, and why that could not be ("" when it
+    was). Raises Unauthorized."""
+    users, problem = services.users, ""
     session = session_from(users.log_in(email, password, address), "")
     if basket:
-        users.merge_basket(session.access, basket)
+        try:
+            users.merge_basket(session.access, basket)
+        except (Conflict, Invalid) as error:
+            problem = error.detail
     me = users.me(session.access)
-    return replace(session, name=me["name"]), pieces(me["basket"])
+    return replace(session, name=me["name"]), pieces(me["basket"]), problem
 
 
 def pieces(lines: Iterable[Mapping]) -> int:
@@ -204,12 +209,19 @@ class Line:
 
 @dataclass(frozen=True)
 class Basket:
+    """What lies in it; a customer may keep more there than one order holds."""
+
     lines: list[Line]
+
+    @property
+    def surplus(self) -> int:
+        """How many different things must go before it can be ordered."""
+        return max(0, len(self.lines) - ORDER_LINES)
 
     @property
     def buyable(self) -> bool:
         return (
-            bool(self.lines)
+            0 < len(self.lines) <= ORDER_LINES
             and all(line.product and not line.short for line in self.lines)
             and len(self.currencies) == 1
         )

@@ -1,9 +1,12 @@
 """Every form of the shop as data: the template draws it, `read` takes only the fields named here."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from shared.errors import Invalid
+from shared.errors import AisleError, Invalid
+
+_WHOLE = re.compile(r"[+-]?\d{1,9}")
 
 
 @dataclass(frozen=True)
@@ -165,8 +168,13 @@ def words(text: str) -> list[str]:
 
 
 def whole(text: str, name: str) -> int:
-    """A whole number. Raises Invalid on the field `name` otherwise."""
-    try:
-        return int(text)
-    except ValueError:
-        raise Invalid(errors={name: ["Write a whole number."]}) from None
+    """A whole number of at most nine digits. Raises Invalid on the field `name` otherwise."""
+    if not _WHOLE.fullmatch(text.strip()):
+        raise Invalid(errors={name: ["Write a whole number, of nine digits at most."]})
+    return int(text)
+
+
+def complaint(error: AisleError) -> str:
+    """What is wrong, in words for a place without fields: the fields' messages, else the error's own."""
+    messages = [message for each in getattr(error, "errors", {}).values() for message in each]
+    return " ".join(messages) or error.detail

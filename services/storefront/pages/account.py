@@ -1,10 +1,12 @@
 """A customer's account: name, addresses, everything the shop holds (export), and leaving for good (erasure)."""
 
+from dataclasses import replace
+
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 
 from services.storefront import forms
 from services.storefront.pages.context import services
-from services.storefront.pages.visitor import leave, needs_login, token
+from services.storefront.pages.visitor import leave, logged_in, needs_login, remember, token
 from shared.errors import Conflict, Forbidden, Invalid, TooManyRequests
 
 account = Blueprint("account", __name__, url_prefix="/account")
@@ -23,6 +25,7 @@ def save() -> str | Response:
     if form.ok:
         try:
             services().users.change(token(), {"name": form.values["name"]})
+            remember(replace(logged_in(), name=form.values["name"]))
             flash("Saved.", "good")
             return redirect(url_for("account.show"))
         except Invalid as error:
@@ -66,7 +69,7 @@ def change_address(address_id: str) -> Response:
             services().users.change_address(token(), address_id, body)
         flash("Saved.", "good")
     except (Conflict, Invalid) as error:
-        flash(error.detail, "bad")
+        flash(forms.complaint(error), "bad")
     return redirect(url_for("account.show") + "#addresses")
 
 

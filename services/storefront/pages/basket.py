@@ -20,13 +20,12 @@ def show() -> str:
 @basket.post("/basket")
 def add() -> str | Response:
     """Puts something in, on top of what is in already."""
-    productid, quantity = (
-        request.form["productid"],
-        forms.whole(request.form.get("quantity", "1"), "quantity"),
-    )
-    now = _wanted().get(productid, 0)
-    _set(productid, min(now + max(1, quantity), actions.MOST_OF_ONE))
-    session["count"] = basket_count() + 1 if now >= actions.MOST_OF_ONE else basket_count() + max(1, quantity)
+    productid = request.form["productid"]
+    quantity = forms.whole(request.form.get("quantity", "1"), "quantity")
+    before = _wanted().get(productid, 0)
+    after = min(before + max(1, quantity), actions.MOST_OF_ONE)
+    _set(productid, after)
+    session["count"] = basket_count() + after - before
     if enhanced():
         return render_template("parts/added.html", name=request.form.get("name", "")[:200])
     flash("Added to your basket.", "good")

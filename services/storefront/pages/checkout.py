@@ -51,7 +51,8 @@ def _order(form: forms.Form) -> dict:
     """What was bought, as the page showed it. Raises Invalid for an address that is not complete."""
     try:
         body = orjson.loads(request.form["order"])
-    except orjson.JSONDecodeError:
+        orjson.dumps(body)  # which takes less deep nesting than `loads` does
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         body = None
     if not isinstance(body, dict):
         raise BadRequest("Load the checkout page again.")
@@ -96,7 +97,7 @@ def _page(form: forms.Form, problem: str) -> str | Response:
     try:
         quote = services().orders.quote(_token(), items)
     except (Conflict, Invalid) as error:
-        flash(problem or error.detail, "warn")
+        flash(problem or forms.complaint(error), "warn")
         return redirect(url_for("basket.show"))
     cards = CARDS[context().settings.payment_provider]
     return render_template(

@@ -1,6 +1,7 @@
 """Coming in: register, verify the e-mail, log in and out, set a new password."""
 
 from flask import Blueprint, Response, flash, redirect, render_template, request, session, url_for
+from redis.exceptions import RedisError
 
 from services.storefront import actions, forms
 from services.storefront.pages.context import services
@@ -60,7 +61,7 @@ def verify_now() -> str | Response:
     try:
         services().users.verify(request.form.get("token", ""))
     except (BadRequest, Invalid) as error:
-        return render_template("verify.html", token="", problem=error.detail)
+        return render_template("verify.html", token="", problem=forms.complaint(error))
     flash("Your e-mail is confirmed. Welcome! You can log in now.", "good")
     return redirect(url_for("door.login"))
 
@@ -79,11 +80,15 @@ def login_now() -> str | Response:
     target = own_path(request.form.get("next", ""), "")
     if form.ok:
         try:
-            found, count = actions.log_in(
+            found, count, problem = actions.log_in(
                 services(), form.values["email"], form.values["password"], address(), guest_basket()
             )
             enter(found, count)
+            if problem:
+                flash(f"{problem} What you chose before you logged in was left out.", "warn")
             return redirect(target or url_for("desk.sales" if found.staff else "shop.home"))
+        except Invalid as error:
+            form.blame(error)
         except (Unauthorized, TooManyRequests) as error:
             form.general = error.detail
     return render_template("login.html", form=form, next=target)
@@ -91,12 +96,17 @@ def login_now() -> str | Response:
 
 @door.post("/logout")
 def logout() -> Response:
+    told = True
     try:
         if logged_in() is not None:
             services().users.log_out(token())
-    except AisleError:
-        flash("You are logged out of this browser. Other devices could not be told.", "warn")
+    except Unauthorized:
+        pass  # the session was over already
+    except (AisleError, RedisError):
+        told = False
     leave()
+    if not told:
+        flash("You are logged out of this browser. The rest of the shop could not be told.", "warn")
     return redirect(url_for("shop.home"))
 
 
@@ -111,6 +121,8 @@ def ask_reset_now() -> str:
     if form.ok:
         try:
             services().users.ask_reset(form.values["email"], address())
+        except Invalid as error:
+            form.blame(error)
         except TooManyRequests as error:
             form.general = error.detail
     return render_template("reset.html", form=form, sent=form.ok)

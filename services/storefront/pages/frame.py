@@ -18,9 +18,11 @@ from flask import (
     request,
     send_from_directory,
 )
+from gunicorn.http.errors import ParseException
 from redis.exceptions import RedisError
 from werkzeug.exceptions import HTTPException
 
+from services.storefront.forms import complaint
 from services.storefront.pages.context import context, enhanced
 from services.storefront.pages.visitor import basket_count, csrf_token, here, leave, logged_in, login_url
 from services.storefront.rules import prices, progress, taxonomy
@@ -71,6 +73,7 @@ def register_frame(app: Flask) -> None:
     app.register_error_handler(AisleError, error_page)
     app.register_error_handler(HTTPException, http_error_page)
     app.register_error_handler(RedisError, away_page)
+    app.register_error_handler(ParseException, broken_body_page)
     app.register_error_handler(Exception, unexpected_page)
     app.jinja_env.filters |= {
         "price": prices.shown,
@@ -180,7 +183,7 @@ def error_page(error: AisleError) -> Response:
         return redirect(login_url())
     if error.status >= 500:
         log.warning("page answered %s: %s", error.status, error.__cause__ or error.detail)
-    return _answer(error.status, error.title, error.detail, getattr(error, "retry_after", None))
+    return _answer(error.status, error.title, complaint(error), getattr(error, "retry_after", None))
 
 
 def http_error_page(error: HTTPException) -> Response:
@@ -197,6 +200,15 @@ def http_error_page(error: HTTPException) -> Response:
 def away_page(error: RedisError) -> Response:
     log.warning("redis is away: %s", error)
     return error_page(Unavailable(retry_after=2))
+
+
+def broken_body_page(error: ParseException) -> Response:
+    """Chunks that are none are found when a form is read; what comes behind them is no request."""
+    response = _answer(
+        400, "This cannot be read", "Go back, load the page again and send the form once more."
+    )
+    response.headers["Connection"] = "close"
+    return response
 
 
 def unexpected_page(error: Exception) -> Response:

@@ -3,6 +3,7 @@
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 
 from services.storefront import forms
+from services.storefront.clients import Asking
 from services.storefront.pages.context import services
 from services.storefront.pages.visitor import asking_for, keep_order, needs_login, token
 from services.storefront.rules import progress
@@ -22,9 +23,10 @@ def history() -> str:
 
 @orders.get("/<orderid>")
 def show(orderid: str) -> str | Response:
-    """A guest's letter leads here with the order's token, which then leaves the address bar."""
+    """A guest's letter leads here with the order's token; a good one is kept and leaves the address bar."""
     if order_token := request.args.get("token"):
-        keep_order(orderid, order_token[:200])
+        services().orders.order(Asking(order_token=order_token), orderid)
+        keep_order(orderid, order_token)
         return redirect(url_for("orders.show", orderid=orderid))
     return _page("order.html", services().orders.order(asking_for(orderid), orderid))
 
@@ -72,5 +74,5 @@ def give_back(orderid: str) -> Response:
         services().orders.give_back(asking_for(orderid), orderid, items)
         flash("Your return is noted.", "good")
     except (Conflict, Invalid) as error:
-        flash(error.detail, "bad")
+        flash(forms.complaint(error), "bad")
     return redirect(url_for("orders.show", orderid=orderid))

@@ -44,9 +44,7 @@ def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> str:
     try:
         answer = services().products.search(filters.params(subtree=bool(filters.category) and not ends_here))
     except Invalid as error:
-        problem = (
-            " ".join(message for messages in error.errors.values() for message in messages) or error.detail
-        )
+        problem = forms.complaint(error)
     if filters.category and place is None and not answer["items"] and not filters.chosen:
         raise NotFound("There is no such department.")
     currency = (

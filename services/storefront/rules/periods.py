@@ -55,8 +55,8 @@ def span(by: str | None, first: str | None, last: str | None, today: date) -> Sp
     by = by or "day"
     if by not in BY:
         raise Invalid(errors={"by": [f"Choose one of {', '.join(BY)}."]})
-    end = _day(last, "to") or today
-    begin = _day(first, "from") or end - USUAL[by]
+    end = day(last, "to") if last else today
+    begin = day(first, "from") if first else end - USUAL[by]
     if begin > end:
         raise Invalid(errors={"from": ["The first day comes after the last."]})
     if end - begin > LONGEST[by]:
@@ -69,13 +69,15 @@ def span(by: str | None, first: str | None, last: str | None, today: date) -> Sp
     return Span(by, begin, end)
 
 
-def _day(text: str | None, field: str) -> date | None:
-    if not text:
-        return None
+def day(text: str, field: str) -> date:
+    """Raises Invalid on `field`, also for a day so far off that the calendar ends beside it."""
     try:
-        return date.fromisoformat(text)
+        found = date.fromisoformat(text)
     except ValueError:
         raise Invalid(errors={field: ["Write a day as 2026-11-20."]}) from None
+    if not 1900 <= found.year < 9999:
+        raise Invalid(errors={field: ["Choose a year from 1900 to 9998."]})
+    return found
 
 
 def label(period: str) -> str:

@@ -1,6 +1,6 @@
 """Money as a shop writes it: £1,234.56."""
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, DecimalException
 
 from shared.errors import Invalid
 from shared.money import MINOR_UNITS, Money, money
@@ -36,7 +36,7 @@ def read(text: str, currency: str, field: str = "price") -> Money:
     digits = MINOR_UNITS.get(currency, 2)
     try:
         amount = Decimal(text.replace(",", "").strip()).scaleb(digits)
-    except InvalidOperation:
+    except DecimalException:
         raise Invalid(errors={field: ["Write a number, such as 12.50."]}) from None
     if not amount.is_finite() or amount != amount.to_integral_value() or abs(amount) > 10**12:
         raise Invalid(errors={field: [f"{currency} has {digits} decimal places."]})

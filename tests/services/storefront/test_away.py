@@ -1,6 +1,9 @@
 """The storefront alone, every service away: kind pages, quick, and nothing that needs nobody is lost."""
 
+from copy import copy
+
 import pytest
+from itsdangerous import URLSafeTimedSerializer
 
 from tests.processes import free_port, start_service
 from tests.services.storefront.visitor import Visitor
@@ -40,6 +43,23 @@ def test_a_form_that_cannot_be_taken_now_is_answered_kindly(alone: str) -> None:
     page = visitor.submit("/login", email="ann@example.com", password="correct horse")
     assert page.status == 503
     assert "short break" in page.text
+
+
+@pytest.mark.parametrize("expires", [0, 2**40])
+def test_who_logs_out_now_is_out_here_and_told_of_the_rest(alone: str, expires: int) -> None:
+    """An access token that has run out would be renewed first, for which Redis is needed."""
+    kept = {"access": "a", "refresh": "r", "expires": expires, "name": "Ann", "userid": "u", "roles": []}
+    cookie = URLSafeTimedSerializer("cookie secret", salt="storefront.session").dumps(kept)
+    visitor = Visitor(alone)
+    token = visitor.get("/login").form("/login").values["_csrf"]
+    session = copy(visitor.cookie("aisle_visit"))
+    session.name, session.value = "aisle_session", cookie
+    visitor.jar.set_cookie(session)
+    assert visitor.get("/departments").link("Ann") == "/account"
+    body = f"_csrf={token}".encode()
+    page = visitor.send("POST", "/logout", body, {"Content-Type": "application/x-www-form-urlencoded"})
+    assert "could not be told" in page.text
+    assert visitor.get("/departments").link("Log in") == "/login"
 
 
 def test_health_tells_who_is_away(alone: str) -> None:
@@ -117,7 +137,15 @@ def test_a_damaged_session_cookie_is_a_visitor_who_is_not_logged_in(alone: str, 
 
 
 @pytest.mark.parametrize(
-    "target", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"]
+    "target",
+    [
+        "//evil.example",
+        "https://evil.example",
+        "/\\evil.example",
+        "javascript:alert(1)",
+        "/%09/evil.example",
+        "/%0D%0A/x",
+    ],
 )
 def test_login_never_leads_to_another_site(alone: str, target: str) -> None:
     page = Visitor(alone).get(f"/login?next={target}")

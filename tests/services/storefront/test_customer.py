@@ -167,6 +167,14 @@ def test_somebody_elses_order_is_not_found(ann: Visitor, join: Join) -> None:
     assert join("Nosy Ned").get(path).status == 404
 
 
+def test_a_new_name_is_greeted_at_once(join: Join) -> None:
+    visitor = join("Old Name")
+    form = next(form for form in visitor.get("/account").forms if form.action == "/account")
+    page = visitor.send_form(form, {**form.values, "name": "New Name"})
+    assert page.link("New Name") == "/account"
+    assert "Old Name" not in page.text
+
+
 def test_pages_of_a_person_are_not_kept(ann: Visitor) -> None:
     for path in ("/account", "/orders", "/login"):
         assert ann.get(path).headers["Cache-Control"] == "no-store"
@@ -338,3 +346,5 @@ def test_a_guests_letter_opens_the_order_in_any_browser(visitor: Visitor) -> Non
     assert "4 Post Street" in opened.text
     wrong = Visitor(visitor.base).get(f"{page.path}?token=wrong")
     assert "4 Post Street" not in wrong.text
+    assert other.get(f"{page.path}?token=wrong").status == 404
+    assert "4 Post Street" in other.get(page.path).text, "a wrong token does not take the good one's place"

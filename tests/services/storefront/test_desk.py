@@ -91,6 +91,8 @@ def test_orders_are_filtered_by_status_day_and_number(customer: Visitor, keeper:
     assert address not in [href for href, _ in keeper.get("/admin/orders?status=delivered").links]
     assert address not in [href for href, _ in keeper.get("/admin/orders?to=2020-01-01").links]
     assert "Write a day" in keeper.get("/admin/orders?to=soon").text
+    assert "Choose a year" in keeper.get("/admin/orders?to=9999-12-31").text
+    assert "`errors`" not in keeper.get("/admin/orders?from=soon").text
     keeper.get("/admin/orders")
     form = next(form for form in keeper.page.forms if "order" in form.names)
     assert keeper.send_form(form, {"order": orderid}).path == address
@@ -123,7 +125,15 @@ def test_the_longest_charts_are_still_small_pages(keeper: Visitor) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["by=week", "from=yesterday", "by=hour&from=2020-01-01", "from=2026-02-02&to=2026-02-01"]
+    "query",
+    [
+        "by=week",
+        "from=yesterday",
+        "by=hour&from=2020-01-01",
+        "from=2026-02-02&to=2026-02-01",
+        "to=9999-12-31",
+        "to=0001-01-01",
+    ],
 )
 def test_a_range_that_cannot_be_drawn_is_said_on_the_page(keeper: Visitor, query: str) -> None:
     page = keeper.get(f"/admin?{query}")
@@ -205,6 +215,9 @@ def test_a_piece_of_a_file_keeps_its_line_numbers(keeper: Visitor) -> None:
     answer = orjson.loads(keeper.send("POST", "/admin/import/piece", b"broken\n", headers).body)
     assert [each["line"] for each in answer["failed"]] == [501]
     assert keeper.send("POST", "/admin/import/piece", b"broken\n", {"X-First-Line": "1"}).status == 403
+    for first in ("\u00b2", "9" * 5000, "1" * 400, "-1", ""):
+        answer = keeper.send("POST", "/admin/import/piece", b"broken\n", {**headers, "X-First-Line": first})
+        assert answer.status == 400, first
 
 
 def test_the_catalogue_can_be_downloaded(keeper: Visitor) -> None:
@@ -239,6 +252,12 @@ def test_a_job_that_was_given_up_is_shown_and_sent_again(
     page = keeper.send_form(retry, retry.values)
     assert "Sent again." in page.text
     assert "The courier is away." not in page.text
+
+
+def test_the_way_back_from_a_later_page_keeps_the_filters(keeper: Visitor) -> None:
+    keeper.get("/admin/products?q=cup")
+    page = keeper.get(keeper.page.link("Next page"))
+    assert keeper.get(page.link("First page")).form("/admin/products").values["q"] == "cup"
 
 
 def test_what_runs_out_is_a_list(keeper: Visitor) -> None:

@@ -32,7 +32,7 @@ def test_a_price_typed_as_it_is_shown_is_the_same_price(amount: int, currency: s
     assert prices.read(prices.plain(money(amount, currency)), currency) == money(amount, currency)
 
 
-@pytest.mark.parametrize("text", ["", "abc", "1.234", "NaN", "Infinity", "1e99", "--1"])
+@pytest.mark.parametrize("text", ["", "abc", "1.234", "NaN", "Infinity", "1e99", "1e999999", "--1"])
 def test_what_is_no_price_is_refused_by_field(text: str) -> None:
     with pytest.raises(Invalid) as caught:
         prices.read(text, "GBP", "min_price")
@@ -121,6 +121,9 @@ def test_a_report_covers_every_period_of_its_range() -> None:
         ("day", "yesterday", None, "from"),
         ("day", "2026-02-02", "2026-02-01", "from"),
         ("hour", "2026-01-01", "2026-02-01", "from"),
+        ("day", None, "0001-01-01", "to"),
+        ("day", None, "9999-12-31", "to"),
+        ("year", "1899-12-31", None, "from"),
     ],
 )
 def test_a_range_that_cannot_be_drawn_is_refused_by_field(

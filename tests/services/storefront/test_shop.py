@@ -1,8 +1,12 @@
 """The shop floor through HTTP, without JavaScript, against the real services."""
 
+from urllib.parse import urlencode
+
 import pytest
 
 from tests.services.storefront.visitor import Page, Visitor
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 def test_the_home_page_shows_departments_and_goods(visitor: Visitor) -> None:
@@ -179,6 +183,15 @@ def test_a_guest_fills_a_basket_and_empties_it(visitor: Visitor) -> None:
     page = visitor.send_form(form, {**form.values, "remove": "1"})
     assert "Blue Mug" not in page.text
     assert page.form("/basket/mug-red").values["quantity"] == "1"
+
+
+def test_the_basket_counts_what_went_in_and_no_more(visitor: Visitor) -> None:
+    form = visitor.get("/product/mug-red").form("/basket")
+    for quantity, count in (("98", 98), ("5", 99), ("1", 99), ("-4", 99)):
+        body = urlencode({**form.values, "quantity": quantity}).encode()
+        added = visitor.send("POST", "/basket", body, {**FORM, "HX-Request": "true"})
+        assert f"{count} in it" in added.text, quantity
+    assert visitor.get("/basket").form("/basket/mug-red").values["quantity"] == "99"
 
 
 def test_more_than_there_is_cannot_be_checked_out(visitor: Visitor) -> None:

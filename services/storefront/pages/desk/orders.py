@@ -1,7 +1,7 @@
 """Orders at the desk: the list with its filters, one order with dispatch, delivery and refund."""
 
 import secrets
-from datetime import date, timedelta
+from datetime import timedelta
 
 from flask import Response, flash, redirect, render_template, request, url_for
 
@@ -10,7 +10,7 @@ from services.storefront.clients import Asking
 from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
-from services.storefront.rules import prices, progress
+from services.storefront.rules import periods, prices, progress
 from shared.errors import Conflict, Invalid, NotFound
 
 STATUSES = ("placed", "paid", "dispatched", "delivered", "cancelled", "returned")
@@ -31,7 +31,7 @@ def orders() -> str | Response:
             limit=25,
         )
     except Invalid as error:
-        problem = error.detail
+        problem = forms.complaint(error)
     return render_template(
         "desk/orders.html", orders=found["items"], next=found["next"], statuses=STATUSES, problem=problem
     )
@@ -39,12 +39,7 @@ def orders() -> str | Response:
 
 def _after(day: str | None) -> str | None:
     """The day after `day`: the API's ranges end before their end, people's include it."""
-    if not day:
-        return None
-    try:
-        return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
-    except ValueError:
-        raise Invalid("Write a day as 2026-11-20.") from None
+    return (periods.day(day, "to") + timedelta(days=1)).isoformat() if day else None
 
 
 @desk.get("/orders/<orderid>")
@@ -69,7 +64,7 @@ def delivery(orderid: str) -> Response:
     try:
         services().orders.act(token(), orderid, "delivery", {})
     except (Conflict, Invalid) as error:
-        flash(error.detail, "bad")
+        flash(forms.complaint(error), "bad")
         return redirect(url_for("desk.order", orderid=orderid))
     return _done(orderid, "Delivered.")
 

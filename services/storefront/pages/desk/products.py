@@ -1,5 +1,6 @@
 """Products at the desk: find, create, edit, stock, remove, export, import with progress."""
 
+import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -127,7 +128,7 @@ def import_file() -> str:
 def import_piece() -> dict:
     """Some lines of a file that the page reads itself, so that it can show how far it is. Body: NDJSON."""
     first = request.headers.get("X-First-Line", "1")
-    if not first.isdigit():
+    if not re.fullmatch("[0-9]{1,9}", first):
         raise BadRequest("X-First-Line is a line number.")
     result = actions.import_products(
         services().products, token(), request.get_data().splitlines(keepends=True), int(first)

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from flask import Response, render_template, request
 
+from services.storefront import forms
 from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
@@ -18,7 +19,7 @@ def sales() -> str:
     try:
         span = periods.span(request.args.get("by"), request.args.get("from"), request.args.get("to"), today)
     except Invalid as error:
-        problem = " ".join(message for messages in error.errors.values() for message in messages)
+        problem = forms.complaint(error)
         span = periods.span(None, None, None, today)
     access, orders = token(), services().orders
     found = services().together(

@@ -13,6 +13,7 @@ def cancel_order(shop: Shop, found: OrderDocuments, by: str, reason: str) -> Ord
     if found.cancellation is not None and found.payment is not None:
         return found
     require(found.progress, "cancel")
+    shop.provider(found.payment["provider"])
     decision, _ = shop.orders.add(decision_of(found.order, "cancel", reason, by))
     if decision["decision"] != "cancel":
         raise NotPossible(
@@ -38,6 +39,7 @@ def finish_cancellation(shop: Shop, found: OrderDocuments) -> OrderDocuments:
 
 
 def cancel_unfulfillable(shop: Shop, found: OrderDocuments) -> OrderDocuments:
-    """Paid, but the goods are gone: cancelled by the shop and paid back."""
+    """Paid, but the goods are gone: cancelled by the shop and paid back, unless they are with the courier already."""
     decision, _ = shop.orders.add(decision_of(found.order, "cancel", "out_of_stock", "shop"))
-    return finish_cancellation(shop, found.with_document(decision))
+    found = found.with_document(decision)
+    return finish_cancellation(shop, found) if found.is_being_cancelled else found

@@ -31,6 +31,7 @@ def return_items(
         if request is not None and any(same_request(back, request) for back in found.returns):
             return found
         require(found.progress, "return")
+        shop.provider(found.payment["provider"])
         back, ours = shop.orders.add(_return_document(found, wanted, reason, request))
         if ours:
             return refund_returns(shop, found.with_document(back))

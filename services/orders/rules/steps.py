@@ -76,9 +76,10 @@ def _attempt(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
 
 
 def _parcel(found: OrderDocuments, due: list[str], moment: datetime, policy: Policy) -> Plan:
+    """Goods go out once they are surely sold: as the payment says, or as the confirmation has seen to."""
     dispatch, delivery = found.dispatch, found.delivery
     if dispatch is None:
-        if not policy.automatic:
+        if not policy.automatic or not (found.payment.get("sold") or found.noticed("payment")):
             return Plan(tuple(due))
         return _when_due(found.payment["date"], policy.dispatch_seconds, moment, due, DISPATCH)
     if not found.noticed("dispatch"):

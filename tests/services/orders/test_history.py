@@ -10,6 +10,7 @@ import orjson
 import pytest
 import requests
 
+from shared.couch import Database
 from tests.people import Person
 from tests.processes import ROOT
 from tests.services.orders import cdnow
@@ -104,6 +105,25 @@ def test_a_refused_line_changes_nothing_of_the_order_that_is_there(shop: Shop) -
     assert [failed["code"] for failed in answer["failed"]] == ["order_exists"] * 2
     assert answer["documents"] == 0
     assert [shop.get(shop.admin, f"/v1/orders/{orderid}").json() for orderid in (taken, placed)] == before
+
+
+def test_what_cannot_be_paid_back_is_refused_before_anything_is_written(
+    shop: Shop, customer: Person, database: Database
+) -> None:
+    """Cancelling and returning, as refunding: the provider of an imported payment is not connected."""
+    name, day = secrets.token_hex(4), {"date": "2019-03-06"}
+    paid, arrived = f"paid{name}", f"arrived{name}"
+    mine = {"userid": customer.userid}
+    send(shop, [history_line(paid, **mine), history_line(arrived, **mine, dispatch=day, delivery=day)])
+    asked = {
+        paid: ("cancellation", {}),
+        arrived: ("returns", {"items": [{"productid": "tea", "quantity": 1}]}),
+    }
+    for orderid, (verb, body) in asked.items():
+        before = database.partition(f"order{orderid}").all()
+        refused = shop.post(customer, f"/v1/orders/{orderid}/{verb}", body)
+        assert (refused.status_code, refused.json()["code"]) == (409, "provider_not_connected")
+        assert database.partition(f"order{orderid}").all() == before
 
 
 def test_a_stream_that_broke_off_is_resumed(shop: Shop) -> None:

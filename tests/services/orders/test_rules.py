@@ -33,7 +33,14 @@ from services.orders.rules.progress import (
 )
 from services.orders.rules.reports import as_csv, best_sellers, difference, sales_report
 from services.orders.rules.returns import returned_lines
-from services.orders.rules.writing import cancellation_of, delivery_of, dispatch_of, items_of, payment_of
+from services.orders.rules.writing import (
+    cancellation_of,
+    delivery_of,
+    dispatch_of,
+    items_of,
+    notice_of,
+    payment_of,
+)
 from shared.couch import Doc
 from shared.errors import Invalid
 from shared.money import money
@@ -152,13 +159,17 @@ def test_what_an_order_still_calls_for() -> None:
     assert steps.plan(OrderDocuments(placed), NOON + timedelta(seconds=10), policy) == steps.Plan((), 20.0)
     assert steps.plan(OrderDocuments(placed), NOON + timedelta(seconds=30), policy).due == (steps.RECONCILE,)
     paid = [*placed, payment]
-    assert steps.plan(OrderDocuments(paid), NOON + timedelta(seconds=1), policy) == steps.Plan(
+    sold = [*placed, {**payment, "sold": True}]
+    assert steps.plan(OrderDocuments(sold), NOON + timedelta(seconds=1), policy) == steps.Plan(
         (steps.CONFIRM,), 5.0
     )
-    assert steps.plan(OrderDocuments(paid), NOON + timedelta(seconds=6), policy).due == (
+    assert steps.plan(OrderDocuments(sold), NOON + timedelta(seconds=6), policy).due == (
         steps.CONFIRM,
         steps.DISPATCH,
     )
+    assert steps.plan(OrderDocuments(paid), NOON + timedelta(seconds=6), policy).due == (steps.CONFIRM,)
+    confirmed = [*paid, notice_of(order, "payment", "sent")]
+    assert steps.plan(OrderDocuments(confirmed), NOON + timedelta(seconds=6), policy).due == (steps.DISPATCH,)
     by_hand = steps.Policy(30, False, 5, 10)
     assert steps.plan(OrderDocuments(paid), NOON + timedelta(hours=1), by_hand) == steps.Plan(
         (steps.CONFIRM,)

@@ -1,0 +1,32 @@
+"""Paid goods that are gone: paid back, unless a courier has the parcel."""
+
+from collections.abc import Callable
+
+import pytest
+
+from services.orders.actions.cancellation import cancel_unfulfillable
+from services.orders.actions.shop import Shop, open_shop
+from services.orders.documents import DESIGN, SANDBOX_LEDGER
+from services.orders.rules.writing import decision_of, dispatch_of
+from services.orders.settings import Settings
+from shared.settings import load
+from tests.services.orders.test_rules import paid_order
+
+
+@pytest.fixture
+def shop(prepared: Callable, environment: dict[str, str]) -> Shop:
+    prepared(DESIGN, SANDBOX_LEDGER)
+    return open_shop(load(Settings, environment))
+
+
+def test_what_was_handed_over_is_not_cancelled_for_want_of_stock(shop: Shop) -> None:
+    order, payment = paid_order()
+    written = [
+        order,
+        payment,
+        decision_of(order, "dispatch", "post p1", "staff"),
+        dispatch_of(order, payment, "post", "p1"),
+    ]
+    shop.orders.add_all(written)
+    assert cancel_unfulfillable(shop, shop.orders.order("1")).status == "dispatched"
+    assert len(shop.orders.order("1").documents) == len(written)

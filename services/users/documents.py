@@ -14,9 +14,10 @@ Which address is the default is derived (the latest `default_since`), so that ra
 import hashlib
 import re
 
-from shared.couch import DatabaseDesign, DocumentType, FindIndex, document_id
+from shared.couch import DatabaseDesign, Doc, DocumentType, FindIndex, document_id
 from shared.errors import NotFound
 
+_LEFT = ("_id", "_rev", "type", "schema")
 _USERID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 USER = DocumentType(
@@ -87,6 +88,15 @@ DESIGN = DatabaseDesign("users", (ACCOUNT_BY_EMAIL, DEFAULT_ADDRESS, EXPIRING, S
 
 CUSTOMER_ROLE, STAFF_ROLE, ADMIN_ROLE = "customer", "staff", "admin"
 ROLES = (CUSTOMER_ROLE, STAFF_ROLE, ADMIN_ROLE)
+
+
+def blanked(doc: Doc) -> Doc:
+    """What an erasure writes over a document before it deletes it."""
+    return {name: doc[name] for name in _LEFT}
+
+
+def is_blank(doc: Doc) -> bool:
+    return doc.keys() <= {*_LEFT, "_conflicts"}
 
 
 def user_partition(userid: str) -> str:

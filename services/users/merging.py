@@ -2,7 +2,8 @@
 
 | type | rule |
 |---|---|
-| user | an erasure wins over everything; else name of the latest change, password, e-mail and roles each of its own latest change, on a tie the password that readers saw and the fewer rights; the later end of sessions |
+| any | what an erasure overwrote stays so |
+| user | an erasure wins over everything, and frees every e-mail that either side had; else name of the latest change, password, e-mail and roles each of its own latest change, on a tie the password that readers saw and the fewer rights; the later end of sessions |
 | claim | of the accounts that have the e-mail (else of all) the earlier claim keeps it; another account must choose a new one |
 | userdelivery, preferences, paymentmethod | the latest change; an address keeps the later `default_since` |
 | basketline | the latest change, on a tie the larger quantity |
@@ -14,6 +15,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from services.users.documents import claim_id, is_blank
+
 Doc = dict[str, Any]
 
 _BOOKKEEPING = ("_rev", "_conflicts")
@@ -22,8 +25,9 @@ _BOOKKEEPING = ("_rev", "_conflicts")
 def merged(versions: Sequence[Doc]) -> Doc:
     """One document out of at least one version (all of one `_id`), without `_rev`; the same whatever their order."""
     ordered = sorted(versions, key=_age)
+    blank = next((doc for doc in ordered if is_blank(doc)), None)
     rule = _RULES.get(ordered[-1]["type"])
-    result = rule(ordered) if rule else ordered[-1]
+    result = blank or (rule(ordered) if rule else ordered[-1])
     return {name: value for name, value in result.items() if name not in _BOOKKEEPING}
 
 
@@ -53,7 +57,11 @@ def _latest(versions: Sequence[Doc], since: str) -> list[Doc]:
 def _user(versions: Sequence[Doc]) -> Doc:
     erased = [doc for doc in versions if doc.get("erasure")]
     if erased:
-        return next((doc for doc in erased if doc["erasure"] == "started"), erased[-1])
+        kept = next((doc for doc in erased if doc["erasure"] == "started"), erased[-1])
+        emails = {doc[name] for doc in versions for name in ("email", "pending_email") if doc.get(name)}
+        claims = {claim for doc in erased for claim in doc.get("erasure_claims", ())}
+        claims |= {claim_id(email) for email in emails}
+        return {**kept, "erasure": "started", "erasure_claims": sorted(claims)} if claims else kept
     result = dict(versions[-1])
     passwords = _latest(versions, "password_changed")
     result["password"] = max(passwords[::-1], key=_revision)["password"]

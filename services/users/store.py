@@ -13,6 +13,7 @@ from services.users.documents import (
     STAFF,
     audit_partition,
     auth_id,
+    is_blank,
     user_document,
     user_partition,
 )
@@ -32,7 +33,10 @@ def open_server(settings: DatabaseSettings) -> Server:
 
 
 class Store:
-    """Reads and writes of the users database; errors are those of `shared.couch`."""
+    """Reads and writes of the users database; errors are those of `shared.couch`.
+
+    What an erasure has overwritten and not deleted yet is there for `everything_of` alone.
+    """
 
     def __init__(self, server: Server) -> None:
         self.server, self.database = server, server.open(DESIGN)
@@ -43,7 +47,8 @@ class Store:
 
     def some_of(self, userid: str, prefix: str) -> list[Doc]:
         """The documents of a person whose key begins with `prefix`. 1 partition query."""
-        return self.database.partition(user_partition(userid)).all(prefix)
+        docs = self.database.partition(user_partition(userid)).all(prefix)
+        return [doc for doc in docs if not is_blank(doc)]
 
     def default_address(self, userid: str) -> Doc | None:
         """U2: the address chosen last. 1 partition query."""
@@ -81,13 +86,15 @@ class Store:
     def get(self, docid: str) -> Doc | None:
         """One document or None. 1 read."""
         try:
-            return self.database.get(docid)
+            doc = self.database.get(docid)
         except NoSuchDocument:
             return None
+        return None if is_blank(doc) else doc
 
     def get_many(self, docids: Sequence[str]) -> dict[str, Doc]:
         """Those that exist, by id. 1 read."""
-        return self.database.get_many(docids)
+        found = self.database.get_many(docids)
+        return {docid: doc for docid, doc in found.items() if not is_blank(doc)}
 
     def of_user(self, userid: str, key: str) -> Doc | None:
         return self.get(user_document(userid, key))

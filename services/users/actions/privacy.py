@@ -13,7 +13,7 @@ from services.users.actions.extras import forget_viewed, viewed
 from services.users.actions.profile import live_user, profile_of
 from services.users.actions.staff import check_an_admin_stays
 from services.users.actions.tools import JobTools, Tools
-from services.users.documents import claim_id
+from services.users.documents import blanked, claim_id
 from shared.clock import timestamp
 from shared.couch import Doc
 from shared.errors import AisleError, Conflict
@@ -93,11 +93,7 @@ def _remove_documents(tools: JobTools, userid: str) -> None:
         docs = [doc for doc in tools.store.everything_of(userid) if doc["type"] != "user"]
         if not docs:
             return
-        blank = [
-            {"_id": doc["_id"], "_rev": doc["_rev"], "type": doc["type"], "schema": doc["schema"]}
-            for doc in docs
-        ]
-        written = tools.store.put_many(blank)
+        written = tools.store.put_many(blanked(doc) for doc in docs)
         tools.store.put_many({"_id": row.id, "_rev": row.rev, "_deleted": True} for row in written if row.rev)
     raise Conflict("The account's documents keep changing; its erasure is tried again later.")
 

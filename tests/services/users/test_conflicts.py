@@ -6,7 +6,7 @@ from itertools import permutations
 import pytest
 
 from services.users.actions.conflicts import settle_conflicts
-from services.users.documents import auth_id, claim_id
+from services.users.documents import CLAIM, auth_id, blanked, claim_id, is_blank, user_document
 from services.users.merging import merged
 from services.users.rules import default_address
 from tests.services.users.conftest import log_in
@@ -135,6 +135,34 @@ def test_settling_twice_changes_nothing(person, database, tools):
     first = settled(database, tools, docid)
     settle_conflicts(tools)
     assert database.get(docid)["_rev"] == first["_rev"]
+
+
+def test_an_erasure_frees_what_either_side_had(person, database, tools, nobody):
+    """One side erased the account while the other moved it to another e-mail."""
+    ann = person()
+    moved = claim_id(f"moved.{ann.email}")
+    database.put(CLAIM.new(moved, userid=ann.userid, claimed="2026-01-01T00:00:00.000Z"))
+    blank = {"name": "", "email": "", "password": "", "active": False, "roles": [], "erasure_claims": []}
+    diverge(
+        database,
+        auth_id(ann.userid),
+        {"email": f"moved.{ann.email}", "updated": "2031-01-01T00:00:00.000Z"},
+        {**blank, "erasure": "done"},
+    )
+    merged_doc = settled(database, tools, auth_id(ann.userid))
+    assert (merged_doc["email"], merged_doc["erasure_claims"]) == ("", [moved])
+
+
+def test_what_an_erasure_overwrote_stays_so(person, database, tools):
+    """The erasure crashed before it deleted, and the other side changed the address: no job may stumble over it."""
+    ann = person()
+    made = ann.post("/v1/users/me/addresses", {"name": "Home", "address": "7 Secret Lane"}).json()
+    docid = user_document(ann.userid, f"delivery{made['id']}")
+    present = database.get(docid)
+    diverge(database, docid, {"address": "8 Secret Lane", "updated": "2031-01-01T00:00:00.000Z"}, {})
+    winner = database.get(docid, conflicts=True)
+    database.put({**blanked(present), "_rev": winner["_conflicts"][0]})
+    assert is_blank(settled(database, tools, docid))
 
 
 USER = {

@@ -101,6 +101,14 @@ def finish_moves(store: Store, productid: str, date: str) -> Doc:
     return _only_place(store, productid, date)
 
 
+def follow(store: Store, product: Doc, date: str) -> Doc:
+    """The product as it is now. What was written beside it while it moved to another category goes after it."""
+    here = _only_place(store, product["productid"], date)
+    if here["_id"] != product["_id"]:
+        _clear_beside(store, product["taxonomy"], here["taxonomy"], product["productid"])
+    return here
+
+
 def _changed(store: Store, doc: Doc, content: Doc, date: str) -> Doc:
     if partition_of(doc["taxonomy"]) == partition_of(content["taxonomy"]):
         fresh = store.catalogue.put(replaced(doc, content, date))

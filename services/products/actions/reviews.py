@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol
 
-from services.products.actions.catalogue import NoSuchProduct
+from services.products.actions.catalogue import NoSuchProduct, follow
 from services.products.actions.upkeep import refresh
 from services.products.documents import REVIEW, review_id
 from services.products.store import Store
@@ -41,7 +41,7 @@ def add(store: Store, buyers: Buyers, productid: str, userid: str, review: dict[
     )
     if not store.reviews.add(doc):
         raise AlreadyReviewed("One review of a product by each buyer.")
-    refresh(store, [product["_id"]])
+    refresh(store, [follow(store, product, date)["_id"]])
     return public(doc)
 
 

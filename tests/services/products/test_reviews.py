@@ -3,8 +3,10 @@
 from concurrent.futures import ThreadPoolExecutor
 
 from services.products.actions import upkeep
+from services.products.actions.reviews import add
 from services.products.documents import product_id
 from services.products.rules.ratings import rank
+from shared.clock import timestamp
 from tests.services.products.conftest import SERVICE, Shop, eventually, open_as_worker, product, token
 
 
@@ -34,6 +36,21 @@ def test_only_buyers_and_once_each(shop: Shop, environment: dict[str, str]):
     store = open_as_worker(environment)
     eventually(lambda: upkeep.refresh(store, [product_id(["Home", "Kitchen"], "book")]) == 0)
     eventually(lambda: shop.ok("/v1/products/book")["rating"] == {"average": 4.5, "count": 2})
+
+
+def test_a_review_written_while_its_product_moves_goes_along(shop: Shop, environment: dict[str, str]):
+    shop.load([product("nomad", taxonomy=["Old"])])
+
+    class Meanwhile:
+        def bought(self, userid: str, productid: str) -> bool:
+            moved = shop.admin("PUT", "/v1/products/nomad", product("nomad", taxonomy=["New"]))
+            return moved.status == 200
+
+    store = open_as_worker(environment)
+    add(store, Meanwhile(), "nomad", "ann", {"stars": 4, "title": "Here", "text": ""}, timestamp())
+    assert [each["title"] for each in shop.ok("/v1/products/nomad/reviews")["items"]] == ["Here"]
+    eventually(lambda: shop.ok("/v1/products/nomad")["rating"] == {"average": 4.0, "count": 1})
+    assert review(shop, "nomad", "ann", 1).json["code"] == "already_reviewed"
 
 
 def test_reviews_are_listed_newest_first_by_pages(shop: Shop):

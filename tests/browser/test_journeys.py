@@ -117,6 +117,21 @@ def test_filters_change_the_list_and_the_address(visit: Visit) -> None:
     page.wait_for_url(lambda url: "sort=-price" not in url)
 
 
+def test_a_filter_keeps_the_sort_chosen_before_it(visit: Visit) -> None:
+    page = visit()
+    page.goto("/search")
+    page.get_by_label("Sort by").select_option("-price")
+    page.wait_for_url(re.compile("sort=-price"))
+    page.locator(".filters input[name=brand]:not([value=''])").first.check()
+    page.wait_for_url(re.compile("brand=[^&]"))
+    assert "sort=-price" in page.url
+    expect(page.get_by_label("Sort by")).to_have_value("-price")
+    expect(page.locator("#bands a").first).to_have_attribute("href", re.compile("brand=.*sort=-price"))
+    page.get_by_role("link", name="Clear").click()
+    page.wait_for_url(lambda url: "brand=" not in url)
+    assert "sort=-price" in page.url
+
+
 def test_the_basket_updates_itself(visit: Visit) -> None:
     page = visit()
     page.goto("/")

@@ -23,6 +23,6 @@ def parse(value: str) -> datetime:
     """Reads an ISO 8601 date or time (UTC when no zone is given). Raises Invalid otherwise."""
     try:
         moment = datetime.fromisoformat(value)
-    except ValueError:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
         raise Invalid(f"{value!r} is not a date or time; write 2026-11-20 or 2026-11-20T23:11:00Z.") from None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -36,8 +36,9 @@ def read_event(secret: str, tolerance: int, headers: dict[str, str], body: bytes
     signatures.check(secret, headers.get(signatures.HEADER), body, tolerance)
     try:
         said = orjson.loads(body)
+        date = said.get("date")
         event = CourierEvent(
-            str(said["orderid"]), str(said["event"]), str(said["courierid"]), said.get("date")
+            str(said["orderid"]), str(said["event"]), str(said["courierid"]), str(date) if date else None
         )
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
         raise BadRequest("A courier's event is {event, orderid, courierid, date}.") from None

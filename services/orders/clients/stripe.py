@@ -20,6 +20,7 @@ from services.orders.clients.payments import (
     PaymentEvent,
     ProviderUnavailable,
 )
+from services.orders.rules.identity import fingerprint_of
 from shared.clock import iso
 from shared.errors import AisleError, BadRequest
 from shared.money import Money, money
@@ -52,7 +53,9 @@ class StripeProvider:
             raise PaymentClosed("This order was closed before it was paid; place it again.")
         path = f"/v1/payment_intents/{quote(intent['id'], safe='')}/confirm"
         confirmed = self._post(
-            path, {"payment_method": token, "off_session": "true"}, f"{orderid}-confirm-{token}"
+            path,
+            {"payment_method": token, "off_session": "true"},
+            f"{orderid}-confirm-{fingerprint_of(token)}",
         )
         if confirmed["status"] != "succeeded":
             raise PaymentDeclined(f"The payment needs more from the customer ({confirmed['status']}).")
@@ -128,7 +131,7 @@ class StripeProvider:
 
 def _error(status: int, said: dict[str, Any]) -> AisleError:
     detail = str(said.get("message") or f"Stripe answered {status}.")
-    if status == 402 or said.get("type") == "card_error":
+    if status == 402 or said.get("type") == "card_error" or said.get("param") == "payment_method":
         return PaymentDeclined(detail, decline_code=said.get("decline_code") or said.get("code"))
     if status in (409, 429) or status >= 500:
         return ProviderUnavailable(detail)

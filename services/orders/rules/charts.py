@@ -1,8 +1,10 @@
 """Bar charts as SVG text, drawn by ourselves: readable by eye, by screen readers, and without scripts."""
 
+import re
 from dataclasses import dataclass
-from html import escape
+from html import escape as escape_html
 
+_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _WIDTH, _HEIGHT = 800, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 84, 12, 36, 48
 _LABELS = 12
@@ -37,6 +39,11 @@ def bar_chart(title: str, bars: list[Bar]) -> str:
     if not bars:
         parts.append(f'<text x="{_LEFT + 12}" y="{_TOP + 24}" fill="#595959">Nothing in this span.</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def escape(text: str) -> str:
+    """For XML, which knows no control characters however they are written."""
+    return escape_html(_NOT_IN_XML.sub("", text))
 
 
 def _scale(highest: float, plot_height: int) -> list[str]:

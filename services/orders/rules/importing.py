@@ -52,7 +52,7 @@ def _order(line: dict[str, Any]) -> Doc:
     if not isinstance(items, list) or not 1 <= len(items) <= MOST_LINES:
         raise Invalid(f"items: a list of 1 to {MOST_LINES}.")
     basket = [_item(number, item, currency) for number, item in enumerate(items, 1)]
-    total = money(sum(item["total"]["amount"] for item in basket), currency)
+    total = _amount(sum(item["total"]["amount"] for item in basket), currency, "the order's total")
     none = money(0, currency)
     return ORDER.new(
         order_key(orderid, "order"), orderid=orderid, userid=_text(line, "userid", optional=True), basket=basket,
@@ -88,8 +88,12 @@ def _item(number: int, item: Any, currency: str) -> Doc:
 def _customer(order: Doc, line: dict[str, Any]) -> Doc:
     return CUSTOMER.new(
         order_key(order["orderid"], "customer"), orderid=order["orderid"], userid=order["userid"],
-        name=line.get("name", ""), email=line.get("email", ""), deliveryAddress=line.get("deliveryAddress"),
+        name=_personal(line, "name"), email=_personal(line, "email"), deliveryAddress=line.get("deliveryAddress"),
     )  # fmt: skip
+
+
+def _personal(line: dict[str, Any], name: str) -> str:
+    return "" if line.get(name) in (None, "") else _text(line, name) or ""
 
 
 def _events(order: Doc, line: dict[str, Any]) -> list[Doc]:
@@ -144,5 +148,5 @@ def _amount(value: Any, currency: str, where: str) -> Money:
     if isinstance(value, dict) and value.get("currency", currency) != currency:
         raise Invalid(f"{where}: one order holds one currency.")
     if type(amount) is not int or not 0 <= amount <= MOST_AMOUNT:
-        raise Invalid(f"{where}: minor units, a whole number of at least 0.")
+        raise Invalid(f"{where}: minor units, a whole number from 0 to {MOST_AMOUNT}.")
     return money(amount, currency)

@@ -115,7 +115,7 @@ def _edge(text: str | None, name: str) -> datetime | None:
     whole = {4: f"{text}-01-01", 7: f"{text}-01"}.get(len(text), text)
     try:
         moment = parse(whole)
-        moment + timedelta(days=366)
+        moment + timedelta(days=366), moment - timedelta(days=1)
     except (Invalid, OverflowError):
         raise Invalid(
             f"{name} is {text!r}; write 2026, 2026-11, 2026-11-20 or 2026-11-20T23:11:00Z.",

@@ -29,6 +29,7 @@ class Progress(NamedTuple):
     notices: int = 0
     imported: int = 0
     restocks: int = 0
+    repaid: int = 0
 
 
 _COUNTED: Final = {
@@ -83,6 +84,7 @@ def progress_of(documents: list[Doc]) -> Progress:
             counts["imported"] = int(bool(doc.get("imported")))
         elif doc["type"] == "refund":
             counts["refunded"] += doc["total"]["amount"]
+            counts["repaid"] += int(doc["cause"].startswith("return"))
     return Progress(**counts)
 
 
@@ -123,7 +125,7 @@ def is_finished(progress: Progress) -> bool:
     """Nothing is left for the worker to do: the sweep may pass over it."""
     if progress.refunds != progress.settlements:
         return False
-    if progress.returns > progress.refunds and progress.refunded < progress.paid:
+    if progress.returns > progress.repaid and progress.refunded < progress.paid:
         return False
     if progress.imported:
         return True

@@ -7,7 +7,7 @@ function (doc) {
   var currency = first ? doc.total.currency : doc.currency;
   var key = KEY;
   if (!key) return;
-  var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+  var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
   sums[slot] = 1;
   if (first) sums[1] = doc.total.amount;
   if (doc.type === "payment") {
@@ -15,6 +15,9 @@ function (doc) {
     sums[3] = doc.units;
     if (doc.imported) sums[14] = 1;
   }
-  if (doc.type === "refund") sums[10] = doc.total.amount;
+  if (doc.type === "refund") {
+    sums[10] = doc.total.amount;
+    if (doc.cause.indexOf("return") === 0) sums[16] = 1;
+  }
   emit(key, sums);
 }

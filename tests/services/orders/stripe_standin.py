@@ -74,6 +74,8 @@ class StripeStandIn:
             return _error(400, "invalid_request_error", "payment_intent_unexpected_state")
         if form["payment_method"] == "pm_card_declined":
             return _error(402, "card_error", "card_declined", decline_code="insufficient_funds")
+        if form["payment_method"] not in ("pm_card_visa", "pm_lost"):
+            return _error(400, "invalid_request_error", "resource_missing", param="payment_method")
         intent["status"] = "succeeded"
         return 200, intent
 

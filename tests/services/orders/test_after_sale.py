@@ -203,6 +203,9 @@ def test_courier_webhooks_are_signed_timed_and_harmless_when_replayed(
     assert shop.get(customer, path).json()["status"] == "delivered"
     broken = b"[]"
     assert send(broken, sign(COURIER_SECRET, broken)).status_code == 400
+    for date in (5, ["2026-01-01"], "0001-01-01T00:00:00+23:00"):
+        dated = json.dumps({**event, "date": date}).encode()
+        assert send(dated, sign(COURIER_SECRET, dated)).status_code == 422
 
 
 def test_payment_webhooks_only_make_us_ask_the_provider(

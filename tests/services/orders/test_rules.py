@@ -41,6 +41,7 @@ from services.orders.rules.writing import (
     notice_of,
     payment_of,
 )
+from shared.clock import parse
 from shared.couch import Doc
 from shared.errors import Invalid
 from shared.money import money
@@ -190,13 +191,23 @@ def test_the_sweep_passes_over_what_is_finished_or_waits() -> None:
     assert steps.may_be_due(unpaid, placed, NOON + timedelta(seconds=31), policy) is True
     done = Progress(orders=1, payments=1, dispatches=1, deliveries=1, notices=3)
     assert is_finished(done)
-    assert is_finished(done._replace(returns=1, refunds=1, settlements=1, restocks=1))
-    assert not is_finished(done._replace(returns=1, refunds=1, settlements=1))
+    back = done._replace(paid=9, returns=1, refunds=1, settlements=1, restocks=1)
+    assert is_finished(back._replace(repaid=1))
+    assert not is_finished(back._replace(repaid=1, restocks=0))
+    assert not is_finished(back), "the refund was another one"
     assert steps.may_be_due(done, placed, NOON, policy) is None
     assert (
         steps.may_be_due(done._replace(refunds=1, refunded=5), placed, NOON + timedelta(minutes=1), policy)
         is True
     )
+
+
+def test_dates_at_the_ends_of_the_calendar_are_refused() -> None:
+    for edge in ("0001", "0001-01-01T00:00:00+23:00", "9999-12-31T23:59:59-01:00"):
+        with pytest.raises(Invalid):
+            span(None, edge)
+    with pytest.raises(Invalid):
+        parse("0001-01-01T00:00:00+23:00")
 
 
 def test_periods() -> None:
@@ -273,6 +284,8 @@ def test_charts_are_wellformed_and_escaped() -> None:
     assert picture.tag.endswith("svg")
     assert len([part for part in picture if part.tag.endswith("rect")]) == 3
     assert ElementTree.fromstring(bar_chart("Empty", [])) is not None
+    assert "Tea pot" in bar_chart("Names", [Bar("Tea\x0b pot", 1.0, "\x00")])
+    assert ElementTree.fromstring(bar_chart("Names", [Bar("Tea\x0b pot", 1.0, "\x00\uffff")])) is not None
 
 
 def test_more_cannot_come_back_than_was_bought() -> None:

@@ -64,6 +64,15 @@ def test_a_declined_card(provider: StripeProvider, orderid: str) -> None:
     assert provider.find(orderid, TOTAL) is None
 
 
+@pytest.mark.parametrize("token", ["pm_unknown", "pm_\r\nX-Injected: 1", "pm_\u20ac"])
+def test_a_payment_method_that_is_none_is_declined(
+    provider: StripeProvider, orderid: str, token: str
+) -> None:
+    """The token is the customer's text: whatever it holds, the answer is theirs and not our fault."""
+    with pytest.raises(PaymentDeclined):
+        provider.charge(orderid, TOTAL, token)
+
+
 def test_a_closed_order_is_never_charged(
     provider: StripeProvider, stripe: StripeStandIn, orderid: str
 ) -> None:

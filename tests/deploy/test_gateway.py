@@ -76,6 +76,22 @@ def test_every_path_finds_its_service(routes: Routes, paths: dict[str, list[str]
         assert {path: leads(routes, path) for path in outside} == dict.fromkeys(outside, name)
 
 
+IMPORTS = {"/v1/products/import", "/v1/admin/orders/import", "/admin/import"}
+
+
+def test_compose_lets_imports_of_any_size_through() -> None:
+    text = (ROOT / "deploy" / "nginx.conf").read_text()
+    unlimited = r"location (?:= )?(\S+) \{\s+client_max_body_size 0;\s+proxy_request_buffering off;"
+    assert set(re.findall(unlimited, text)) == IMPORTS
+
+
+def test_kubernetes_lets_imports_of_any_size_through() -> None:
+    documents = yaml.safe_load_all((ROOT / "deploy" / "kubernetes" / "base" / "ingress.yaml").read_text())
+    imports = next(item for item in documents if item["metadata"]["name"] == "imports")
+    assert imports["metadata"]["annotations"]["nginx.ingress.kubernetes.io/proxy-body-size"] == "0"
+    assert {path["path"] for path in imports["spec"]["rules"][0]["http"]["paths"]} == IMPORTS
+
+
 @pytest.mark.parametrize("path", ["/metrics", "/health/ready", "/health/live"])
 @pytest.mark.parametrize("routes", [of_nginx(), of_ingress()], ids=["compose", "kubernetes"])
 def test_health_and_metrics_lead_nowhere(routes: Routes, path: str) -> None:

@@ -14,7 +14,7 @@ from services.storefront.pages.visitor import logged_in, token
 from services.storefront.rules import prices, taxonomy
 from shared.errors import BadRequest, Conflict, Invalid, PreconditionFailed
 
-MOST_BYTES = 256 * 1024 * 1024
+MOST_BYTES = 32 * 1024 * 1024  # at once: half of what a container's /tmp holds
 SHOWN_FAILURES = 200
 
 

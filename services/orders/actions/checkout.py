@@ -180,7 +180,8 @@ def _again(
 
 def _wait_for_the_first(shop: Shop, found: OrderDocuments) -> OrderDocuments:
     """While the request that placed the order may still be at work, its outcome is waited for."""
-    until, pause = parse(found.order["date"]) + timedelta(seconds=WAIT_FOR_THE_FIRST), FIRST_PAUSE
+    placed, pause = min(parse(found.order["date"]), now()), FIRST_PAUSE
+    until = placed + timedelta(seconds=WAIT_FOR_THE_FIRST)
     while found.payment is None and found.cancellation is None and now() < until:
         time.sleep(pause)
         pause = min(pause * 2, LONGEST_PAUSE)

@@ -48,7 +48,7 @@ def _listed(report: dict[str, Any]) -> dict[str, Any]:
 def request_report(shop: Shop, wanted: dict[str, Any], key: str | None) -> str:
     """Writes what is wanted; the changes feed carries it to the worker. The report's id."""
     within = _closed_span(wanted)
-    reportid = f"{wanted['kind']}-{key or time_ordered_id()}"
+    reportid = f"asked-{key or time_ordered_id()}"
     start, end = within.as_text()
     request = REPORT_REQUEST.new(
         report_key(reportid, "request"), reportid=reportid, kind=wanted["kind"], by=wanted["by"], start=start,

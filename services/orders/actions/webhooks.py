@@ -7,6 +7,7 @@ from services.orders.actions.shop import Shop
 from services.orders.clients.couriers import CourierEvent
 from services.orders.clients.payments import PaymentEvent
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.progress import NotPossible
 from shared.clock import iso, now, parse
 
 
@@ -26,4 +27,6 @@ def courier_event(shop: Shop, courier: str, event: CourierEvent) -> OrderDocumen
     date = iso(min(parse(event.date), now())) if event.date else ""
     if event.kind == "dispatched":
         return dispatch_order(shop, found, courier, event.courierid, f"courier {courier}", date)
+    if found.dispatch is not None and found.dispatch["courierid"] != event.courierid:
+        raise NotPossible("The order went out as another parcel.", order_status=found.status)
     return deliver_order(shop, found, date)

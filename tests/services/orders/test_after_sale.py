@@ -198,6 +198,8 @@ def test_courier_webhooks_are_signed_timed_and_harmless_when_replayed(
     assert (sent["status"], sent["dispatch"]["courier"]) == ("dispatched", "fastpost")
     assert send(body, signature).status_code == 200
     assert shop.get(customer, path).json() == sent
+    foreign = json.dumps({**event, "event": "delivered", "courierid": "w2"}).encode()
+    assert send(foreign, sign(COURIER_SECRET, foreign)).status_code == 409, "that is another parcel"
     arrived = json.dumps({**event, "event": "delivered"}).encode()
     assert send(arrived, sign(COURIER_SECRET, arrived)).status_code == 200
     assert shop.get(customer, path).json()["status"] == "delivered"

@@ -304,3 +304,15 @@ def close(shop: Shop, kind: str, period: str) -> dict[str, Any]:
     answer = shop.post(shop.admin, "/v1/admin/reports/closings", {"kind": kind, "period": period})
     assert answer.status_code == 201, answer.text
     return answer.json()
+
+
+def test_a_key_used_again_for_another_report_is_refused(shop: Shop) -> None:
+    wanted, headers = (
+        {"kind": "sales", "from": "2019", "to": "2020"},
+        {"Idempotency-Key": secrets.token_hex(8)},
+    )
+    first, again = (shop.post(shop.admin, "/v1/admin/reports", wanted, headers=headers) for _ in range(2))
+    assert (first.status_code, again.json()) == (202, first.json())
+    for other in ({"to": "2021"}, {"kind": "fulfilment"}):
+        refused = shop.post(shop.admin, "/v1/admin/reports", {**wanted, **other}, headers=headers)
+        assert (refused.status_code, refused.json()["code"]) == (422, "idempotency_key_reused")

@@ -1,12 +1,14 @@
-"""Paid goods that are gone: paid back, unless a courier has the parcel."""
+"""Cancelling while others act on the same order: what a courier has stays, what is paid back is not paid back again."""
 
 from collections.abc import Callable
 
 import pytest
 
 from services.orders.actions.cancellation import cancel_unfulfillable
+from services.orders.actions.refunds import add_refund
 from services.orders.actions.shop import Shop, open_shop
 from services.orders.documents import DESIGN, SANDBOX_LEDGER
+from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.writing import decision_of, dispatch_of
 from services.orders.settings import Settings
 from shared.settings import load
@@ -30,3 +32,15 @@ def test_what_was_handed_over_is_not_cancelled_for_want_of_stock(shop: Shop) -> 
     shop.orders.add_all(written)
     assert cancel_unfulfillable(shop, shop.orders.order("1")).status == "dispatched"
     assert len(shop.orders.order("1").documents) == len(written)
+
+
+def test_of_a_cancellation_and_a_whole_refund_at_once_only_one_pays_back(shop: Shop) -> None:
+    order, payment = (
+        {**doc, "_id": doc["_id"].replace("order1", "order2"), "orderid": "2"} for doc in paid_order()
+    )
+    shop.orders.add_all([order, payment])
+    seen = OrderDocuments([order, payment])
+    add_refund(shop, seen, order["total"], "all of it", "admin")
+    after = add_refund(shop, seen, None, "The order was cancelled.", "cancellation")
+    assert [refund["total"] for refund in after.refunds] == [order["total"]]
+    assert [refund["number"] for refund in shop.orders.order("2").refunds] == [1]

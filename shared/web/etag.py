@@ -24,10 +24,16 @@ def not_modified(etag: str) -> Response | None:
     return None
 
 
-def check_if_match(etag: str) -> None:
-    """Raises PreconditionFailed when the caller sent If-Match for another version; without the header all is well."""
+def check_if_match(etag: str) -> bool:
+    """Whether the caller wants this very version changed, so that a write must not go over a later one.
+
+    Raises PreconditionFailed when If-Match names another; without the header all is well.
+    """
     sent = request.headers.get("If-Match")
-    if sent and sent.strip() != "*" and etag not in (tag.strip() for tag in sent.split(",")):
+    if not sent or sent.strip() == "*":
+        return False
+    if etag not in (tag.strip() for tag in sent.split(",")):
         raise PreconditionFailed(
             "It changed since you read it: read it again, then repeat the change.", etag=etag
         )
+    return True

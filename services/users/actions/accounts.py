@@ -136,8 +136,13 @@ def check_current_password(tools: Tools, userid: str, password: str, address: st
             raise WrongPassword("Send the current password as `current_password`.")
 
 
-def change_account(tools: Tools, userid: str, changes: dict[str, Any], user: Doc, address: str) -> Doc:
-    """Name at once; password with the current one; e-mail after its new address is verified. Raises WrongPassword, EmailTaken."""
+def change_account(
+    tools: Tools, userid: str, changes: dict[str, Any], user: Doc, address: str, *, only: bool = False
+) -> Doc:
+    """Name at once; password with the current one; e-mail after its new address is verified. Raises WrongPassword, EmailTaken.
+
+    With `only` this very version of `user` is changed: raises UpdateConflict when there is another.
+    """
     if "email" in changes or "password" in changes:
         check_current_password(tools, userid, changes.get("current_password", ""), address)
     wanted = {"name": changes["name"]} if "name" in changes else {}
@@ -154,7 +159,10 @@ def change_account(tools: Tools, userid: str, changes: dict[str, Any], user: Doc
         refuse_taken(tools, email, userid)
     if "email" in changes:
         wanted["pending_email"] = email if email != user["email"] else None
-    changed = update_user(tools, userid, lambda present: {**present, **wanted}) if wanted else user
+    changed = user
+    if wanted:
+        version = user if only else None
+        changed = update_user(tools, userid, lambda present: {**present, **wanted}, only=version)
     if email != user["email"]:
         _ask_to_verify(tools, changed, email)
     if "password" in changes:
@@ -176,17 +184,22 @@ def login_limits(tools: Tools, email: str, address: str) -> tuple[Limit, Limit]:
     return account, Limit("address", address, tools.settings.login_tries_per_address, seconds)
 
 
-def update_user(tools: JobTools, userid: str, change: Any, *, closed_too: bool = False) -> Doc:
-    """Reads, changes, writes; again when somebody else was first. `change(user) -> user`. Raises Unauthorized for a closed account."""
+def update_user(
+    tools: JobTools, userid: str, change: Any, *, closed_too: bool = False, only: Doc | None = None
+) -> Doc:
+    """Reads, changes, writes; again when somebody else was first. `change(user) -> user`. Raises Unauthorized for a closed account.
+
+    `only` this version of the account is changed: raises UpdateConflict when there is another.
+    """
     for attempt in range(5):
-        user = tools.store.user(userid)
+        user = only or tools.store.user(userid)
         if user is None or user.get("erasure") or not (closed_too or is_live(user)):
             raise Unauthorized("This account is closed.")
         changed = {**change(user), "updated": timestamp()}
         try:
             return tools.store.put(changed)
         except UpdateConflict:
-            if attempt == 4:
+            if only or attempt == 4:
                 raise
     raise AssertionError("unreachable")
 

@@ -95,8 +95,8 @@ def change_me(changes: dict[str, Any]) -> Response:
     userid = current_user().userid
     docs = tools.store.everything_of(userid)
     user = live_user(docs)
-    check_if_match(etag_of(*(doc["_rev"] for doc in docs)))
-    changed = act.change_account(tools, userid, changes, user, client_address())
+    only = check_if_match(etag_of(*(doc["_rev"] for doc in docs)))
+    changed = act.change_account(tools, userid, changes, user, client_address(), only=only)
     return json_answer(profile_of([changed if doc["_id"] == user["_id"] else doc for doc in docs]))
 
 

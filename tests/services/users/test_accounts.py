@@ -213,6 +213,19 @@ def test_a_new_email_counts_once_verified(nobody, person, mail, email, database)
     assert database.get(user_document(ann.userid, "auth"))["pending_email"] is None
 
 
+def test_of_two_who_change_one_version_at_once_one_is_told(person):
+    ann = person()
+    for _ in range(8):
+        version = {"If-Match": ann.get("/v1/users/me").headers["ETag"]}
+        with ThreadPoolExecutor(2) as pool:
+            answers = pool.map(
+                lambda name, version=version: ann.patch("/v1/users/me", {"name": name}, headers=version),
+                ("Anna", "Anne"),
+            )
+            won, lost = sorted(answer.status_code for answer in answers)
+        assert (won, lost in (409, 412)) == (200, True)
+
+
 def test_asking_for_the_email_one_has_takes_back_the_other(nobody, person, mail, email):
     """Somebody mistyped it, and the letter lies in a stranger's mailbox."""
     ann = person()
@@ -252,7 +265,7 @@ def test_an_update_of_an_older_version_is_412(person):
 @pytest.mark.parametrize(
     ("field", "value"),
     [("email", "no at"), ("email", "a@b"), ("email", "a b@example.com"), ("email", "a..b@example.com"),
-     ("password", "short"), ("password", "aaaaaaaaaa"), ("name", ""), ("name", "   "), ("name", 5), ("other", "field")],
+     ("password", "short"), ("password", "aaaaaaaaaa"), ("name", ""), ("name", "   "), ("name", "Ann,\n\nyou have won"), ("name", 5), ("other", "field")],
 )  # fmt: skip
 def test_bad_registrations_are_422_and_name_the_field(nobody, email, field, value):
     body = {"name": "Ann", "email": email, "password": PASSWORD} | {field: value}

@@ -5,6 +5,7 @@ into a database that is there. Checkpoints (`_local` documents) belong to one se
 """
 
 import argparse
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -45,9 +46,12 @@ def save(server: Server, parent: Path, say: Callable[[str], None]) -> Path:
     moment = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S.%fZ")
     unfinished = parent / f".{moment}"
     unfinished.mkdir(parents=True)
-    databases = {name: _save_one(server, name, unfinished, say) for name in server.databases()}
-    files.write_manifest(unfinished, databases)
-    return unfinished.rename(parent / moment)
+    try:
+        databases = {name: _save_one(server, name, unfinished, say) for name in server.databases()}
+        files.write_manifest(unfinished, databases)
+        return unfinished.rename(parent / moment)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)  # of a failed one nothing stays to fill the disk
 
 
 def _save_one(server: Server, database: str, folder: Path, say: Callable[[str], None]) -> dict:

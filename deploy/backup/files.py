@@ -10,6 +10,7 @@ from pathlib import Path
 from deploy.backup.server import Failed
 
 MANIFEST = "manifest.json"
+ENOUGH = 2_000_000
 
 
 def write_lines(path: Path, documents: Iterable[dict]) -> int:
@@ -23,13 +24,16 @@ def write_lines(path: Path, documents: Iterable[dict]) -> int:
 
 
 def read_batches(path: Path, size: int) -> Iterator[list[dict]]:
+    """At most `size` documents at a time, and fewer large ones: Cloudant takes requests of 11 MB at most."""
     batch: list[dict] = []
+    held = 0
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:
             batch.append(json.loads(line))
-            if len(batch) == size:
+            held += len(line)
+            if len(batch) == size or held >= ENOUGH:
                 yield batch
-                batch = []
+                batch, held = [], 0
     if batch:
         yield batch
 

@@ -52,10 +52,19 @@ class Server:
             if not answer["results"] or answer.get("pending") == 0:
                 return
 
-    def documents(self, database: str, leaves: Sequence[tuple[str, str]]) -> list[dict]:
-        """The documents whole: with their ancestry (`_revisions`) and their attachments."""
+    def documents(self, database: str, leaves: Sequence[tuple[str, str]]) -> Iterator[dict]:
+        """The documents whole: with their ancestry (`_revisions`) and their attachments, which come one document at a
+        time, since some hundred pictures are more than a small container holds."""
+        for document in self._fetched(database, leaves, attachments=False):
+            if "_attachments" in document:
+                one = [(document["_id"], document["_rev"])]
+                yield from self._fetched(database, one, attachments=True)
+            else:
+                yield document
+
+    def _fetched(self, database: str, leaves: Sequence[tuple[str, str]], *, attachments: bool) -> list[dict]:
         wanted = [BulkGetQueryDocument(id=id, rev=rev) for id, rev in leaves]
-        answer = self._call("post_bulk_get", db=database, docs=wanted, revs=True, attachments=True)
+        answer = self._call("post_bulk_get", db=database, docs=wanted, revs=True, attachments=attachments)
         found = [entry for result in answer["results"] for entry in result["docs"]]
         if lost := [entry["error"] for entry in found if "ok" not in entry]:
             raise Failed(f"{database}: {len(lost)} documents cannot be read, the first: {lost[0]}")

@@ -1,5 +1,6 @@
 """Backup and restore through the command line: what was on one server is on an empty other one, revision for revision."""
 
+import base64
 import json
 import os
 import secrets
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from deploy.backup import files
 from deploy.checks.locks import ROOT
 from tests.processes import start_minicouch
 
@@ -132,3 +134,35 @@ def test_a_server_that_does_not_answer_is_named(tmp_path: Path) -> None:
     answer = backup("http://127.0.0.1:9", "save", str(tmp_path))
     assert answer.returncode == 1
     assert "does not answer" in answer.stderr
+    assert list(tmp_path.iterdir()) == [], "failed backups do not fill the disk"
+
+
+def test_many_pictures_fit_a_small_container_and_small_requests(
+    couch_url: str, empty: str, tmp_path: Path
+) -> None:
+    """The CronJob has 256 MiB; Cloudant takes 11 MB in one request."""
+    database = f"b{secrets.token_hex(4)}-pictures"
+    requests.put(f"{couch_url}/{database}").raise_for_status()
+    for number in range(40):
+        picture = {"content_type": "image/png", "data": base64.b64encode(os.urandom(1_000_000)).decode()}
+        body = {"number": number, "_attachments": {"picture.png": picture}}
+        requests.put(f"{couch_url}/{database}/p{number:02d}", json=body).raise_for_status()
+    measured = (
+        "import resource, sys; from deploy.backup.__main__ import main; code = main(); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr); sys.exit(code)"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", measured, "save", str(tmp_path / "backups")],
+        env={**os.environ, "COUCH_URL": couch_url, "DATABASE_PREFIX": database}, cwd=ROOT, capture_output=True, text=True,
+        timeout=120,
+    )  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    assert int(answer.stderr) < 120
+    (folder,) = (tmp_path / "backups").iterdir()
+    batches = list(files.read_batches(folder / f"{database}.jsonl.gz", 500))
+    assert [len(batch) for batch in batches] == [2] * 20
+    assert backup(empty, "restore", str(folder)).returncode == 0
+    same = [requests.get(f"{url}/{database}/p39/picture.png").content for url in (couch_url, empty)]
+    assert len(same[0]) == 1_000_000
+    assert same[0] == same[1]
+    requests.delete(f"{couch_url}/{database}")

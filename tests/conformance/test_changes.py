@@ -83,6 +83,24 @@ def test_all_leaves(couch: Couch, four: str):
     assert len(next(row for row in main if row["id"] == "a")["changes"]) == 1
 
 
+@pytest.mark.parametrize("order", ["", "&descending=true"])
+def test_a_filter_judges_each_leaf(couch: Couch, db: str, order: str):
+    leaves = [
+        ("x", "1-c", 1),
+        ("x", "1-b", 2),
+        ("x", "1-a", 3),
+        ("y", "1-b", 2),
+        ("y", "1-a", 1),
+        ("z", "1-a", 2),
+    ]
+    docs = [{"_id": docid, "_rev": rev, "n": n} for docid, rev, n in leaves]
+    couch.post(f"{db}/_bulk_docs", {"new_edits": False, "docs": docs})
+    asked = {"selector": {"n": {"$in": [1, 3]}}}
+    answer = couch.post(f"{db}/_changes?filter=_selector&style=all_docs{order}", asked).json()
+    found = {row["id"]: [change["rev"] for change in row["changes"]] for row in answer["results"]}
+    assert found == {"x": ["1-c", "1-a"], "y": ["1-a"]}
+
+
 def test_longpoll(couch: Couch, four: str):
     at_once = couch.get(f"{four}/_changes?feed=longpoll").json()
     assert ids(at_once) == list("abcd")
@@ -168,9 +186,10 @@ def test_filters(couch: Couch, four: str):
     ]
 
 
-def test_a_filter_that_throws_is_an_error_not_a_torn_answer(couch: Couch, four: str):
+@pytest.mark.parametrize("feed", ["normal", "longpoll", "continuous", "eventsource"])
+def test_a_filter_that_throws_is_an_error_not_a_torn_answer(couch: Couch, four: str, feed: str):
     couch.put(f"{four}/_design/f", {"filters": {"t": "function () { throw('no') }"}})
-    answer = couch.get(f"{four}/_changes?filter=f/t")
+    answer = couch.get(f"{four}/_changes?filter=f/t&timeout=1000&feed={feed}")
     assert answer.status_code == 500
     assert "error" in answer.json()
 

@@ -162,8 +162,8 @@ class Reader:
     def _judged(self, docs: list[StoredDoc]) -> list[tuple[str, bytes]]:
         found = []
         for doc in docs:
-            chosen = reading.leaves(self.db, doc) if self.options.all_leaves else [doc]
-            if self.filter.test is not None and not any(self.filter.test(chosen)):
+            chosen = self._passed([doc])[0]
+            if not chosen:
                 continue
             name = self.db.seq_string(doc.seq)
             found.append((name, self._row(name, doc, chosen)))
@@ -273,10 +273,9 @@ async def _waves(reader: Reader) -> AsyncIterator[list[tuple[str, bytes]] | None
 
 
 async def _lines(reader: Reader, write: Any, beat: bytes) -> AsyncIterator[bytes]:
-    """continuous and eventsource: a piece for each change, for as long as the client stays."""
+    """continuous and eventsource: a piece for each batch of changes, for as long as the client stays."""
     while (rows := await reader.batch()) is not None:
-        if rows:
-            yield b"".join(write(seq, row) for seq, row in rows)
+        yield b"".join(write(seq, row) for seq, row in rows)
         await asyncio.sleep(0)
     if not reader.done:
         yield b"\n"
@@ -305,9 +304,10 @@ async def changes(request: Request) -> Response:
     options = parse(request)
     reader = Reader(request.db, options, await filter_for(request, body))
     if options.feed == "continuous":
-        return raw_json(_lines(reader, lambda _seq, row: row + b"\n", b"\n"))
+        return raw_json(await _primed(_lines(reader, lambda _seq, row: row + b"\n", b"\n")))
     if options.feed == "eventsource":
-        return Response(200, _lines(reader, _event, b"event: heartbeat\ndata: \n\n"), list(EVENT_STREAM))
+        events = await _primed(_lines(reader, _event, b"event: heartbeat\ndata: \n\n"))
+        return Response(200, events, list(EVENT_STREAM))
     if options.feed == "normal":
         etag = f'"{request.db.uuid[:16]}{request.db.update_seq}"'
         return raw_json(await _primed(_json(reader)), headers=[("ETag", etag)])

@@ -40,10 +40,15 @@ def return_items(
 
 
 def refund_returns(shop: Shop, found: OrderDocuments) -> OrderDocuments:
-    """The refund of every return, once each, never more than is left of the payment."""
+    """The refund of every return, once each, never more than is left of the payment.
+
+    What comes back in parts is worth together what it is worth at once: each part what it adds to those before.
+    """
+    back_already: list[Doc] = []
     for back in found.returns:
-        left = left_to_refund(found)
-        value = min(goods_value(found.order, back["lines"]), left["amount"])
+        left, before = left_to_refund(found), goods_value(found.order, back_already)
+        back_already += back["lines"]
+        value = min(goods_value(found.order, back_already) - before, left["amount"])
         if value:
             total = {**left, "amount": value}
             found = add_refund(shop, found, total, f"Return {back['number']}", f"return{back['number']}")

@@ -48,6 +48,9 @@ class Database:
         self.across_partitions = AcrossPartitions(client, name, shapes)
 
     def partition(self, key: str) -> "Partition":
+        """Raises NoSuchDocument for a key that no document can have."""
+        if ":" in key:
+            raise NoSuchDocument(f"There is nothing at {key}.")
         return Partition(self._client, self.name, key, self._shapes)
 
     def get(self, docid: str, *, conflicts: bool = False, rev: str | None = None) -> Doc:

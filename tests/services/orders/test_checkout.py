@@ -3,6 +3,7 @@
 import secrets
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 import requests
 
 from shared.couch import Database
@@ -169,6 +170,11 @@ def test_somebody_elses_order_is_404(shop: Shop, customer: Person) -> None:
     assert shop.post(stranger, f"{path}/cancellation", {}).status_code == 404
     assert shop.get(requests.Session(), path).status_code == 404
     assert shop.get(shop.admin, path).status_code == 200
+
+
+@pytest.mark.parametrize("orderid", ["a:b", "a:b/items", "_a", "a%00b", "x" * 3000])
+def test_an_id_that_no_order_has_is_404(shop: Shop, orderid: str) -> None:
+    assert shop.get(shop.admin, f"/v1/orders/{orderid}").status_code == 404
 
 
 def test_bad_checkouts_say_what_is_wrong(shop: Shop, customer: Person) -> None:

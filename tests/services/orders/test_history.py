@@ -298,6 +298,7 @@ def test_a_closing_equals_the_books_or_says_why_not(shop: Shop) -> None:
     early = shop.post(shop.admin, "/v1/admin/reports/closings", {"kind": "month", "period": "2999-01"})
     assert early.status_code == 422
     assert shop.get(shop.admin, "/v1/admin/reports/month-1903-01").status_code == 404
+    assert shop.get(shop.admin, "/v1/admin/reports/month:1903-01").status_code == 404
 
 
 def close(shop: Shop, kind: str, period: str) -> dict[str, Any]:

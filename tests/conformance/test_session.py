@@ -61,6 +61,37 @@ def test_forms_sign_in_as_well(couch: Couch, user: str):
     assert couch.post("/_session", data=b"", auth=None).status_code == 415
 
 
+def test_where_to_go_after_signing_in_is_on_this_server(couch: Couch, user: str):
+    def go(place: str) -> requests.Response:
+        body = {"name": user, "password": "pw"}
+        answer = couch.post("/_session", body, auth=None, params={"next": place})
+        couch.session.cookies.clear()
+        return answer
+
+    for place in ("/_utils/a?b=c", "//elsewhere.example/a"):
+        assert go(place).status_code == 302
+        assert go(place).headers["Location"] == couch.url + place
+    for place in ("http://elsewhere.example/", "", "a"):
+        assert (go(place).status_code, go(place).json()["reason"]) == (400, "path must begin with a /.")
+
+
+def test_a_place_with_a_line_break_is_refused(couch: Couch, user: str):
+    if not couch.is_minicouch:
+        pytest.skip("CouchDB puts the line break into its headers")
+    body = {"name": user, "password": "pw"}
+    answer = couch.post("/_session", body, auth=None, params={"next": "/\r\nX-Evil: yes"})
+    assert answer.status_code == 400
+
+
+def test_what_are_no_credentials(couch: Couch):
+    none = couch.post("/_session", {}, auth=None)
+    assert (none.status_code, none.json()["reason"]) == (400, "request body must contain a username")
+    couch.session.cookies.clear()
+    broken = couch.get("/_session", auth=None, headers={"Authorization": "Basic x"})
+    reason = "Authorization header has invalid base64 value"
+    assert (broken.status_code, broken.json()["reason"]) == (400, reason)
+
+
 def test_signing_out(couch: Couch):
     answer = couch.delete("/_session", auth=None)
     assert answer.json() == {"ok": True}
@@ -113,6 +144,9 @@ def test_members_and_admins(couch: Couch, db: str, user: str):
     couch.put(f"{db}/_security", {"members": {"names": ["another"]}})
     assert couch.get(f"{db}/a", auth=as_user).status_code == 403
     assert couch.get(f"{db}/a", auth=None).status_code == 401
+    assert couch.post(f"{db}/_compact", {}, auth=as_user).status_code == 403
+    assert couch.post("/_users/_find", {"selector": {}}, auth=as_user).status_code == 403
+    assert couch.get("/_users/_all_docs", auth=as_user).status_code == 401
     couch.put(f"{db}/_security", {})
     assert couch.get(f"{db}/a", auth=None).status_code == 200
 

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 OPEN_TO_ALL = {"_up", "_uuids", "_session", "_stats", "_active_tasks", "_utils"}
 SYSTEM_DATABASES = {"_users", "_replicator"}
-ADMIN_ONLY_IN_SYSTEM = {"_all_docs", "_changes", "_find", "_index", "_explain", "_design_docs", "_local_docs"}
+ADMIN_FIRST_IN_SYSTEM = {"_all_docs", "_changes"}
+ADMIN_ONLY_IN_SYSTEM = {"_find", "_index", "_explain", "_design_docs", "_local_docs"}
 
 
 def check_path(request: "Request", parts: list[str]) -> None:
@@ -37,8 +38,11 @@ def check_database(request: "Request", database: "Database", rest: str | None) -
         return
     if rest in ("_purge", "_purged_infos_limit", "_sync_shards"):
         auth.check_server_admin(user)
-    if database.name in SYSTEM_DATABASES and rest in ADMIN_ONLY_IN_SYSTEM:
+    is_system = database.name in SYSTEM_DATABASES
+    if is_system and rest in ADMIN_FIRST_IN_SYSTEM:
+        auth.check_server_admin(user)
+    auth.check_member(user, database.security)
+    if is_system and rest in ADMIN_ONLY_IN_SYSTEM:
         auth.check_server_admin(user)
     if rest in ("_compact", "_view_cleanup") and not auth.is_database_admin(user, database.security):
         raise unauthorized("You are not a server or db admin.")
-    auth.check_member(user, database.security)

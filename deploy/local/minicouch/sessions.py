@@ -63,8 +63,12 @@ class Sessions:
 
     async def _basic(self, header: str) -> UserCtx:
         try:
-            name, colon, password = base64.b64decode(header[6:], validate=True).decode().partition(":")
-        except (binascii.Error, UnicodeDecodeError):
+            given = base64.b64decode(header[6:].strip(), validate=True)
+        except binascii.Error:
+            raise bad_request("Authorization header has invalid base64 value") from None
+        try:
+            name, _, password = given.decode().partition(":")
+        except UnicodeDecodeError:
             raise unauthorized(WRONG) from None
         if (name, password) == NOBODY_AT_ALL:
             return NOBODY

@@ -1,6 +1,6 @@
 """_session: sign in for a cookie, see who one is, sign out."""
 
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 from ..auth import UserCtx
 from ..errors import CouchError, bad_request
@@ -29,13 +29,16 @@ def get_session(request: Request) -> Response:
 
 async def post_session(request: Request) -> Response:
     name, password = _credentials(request)
+    place = request.query.get("next")
+    if place is not None and (not place.startswith("/") or not place.isprintable()):
+        raise bad_request("path must begin with a /.")
     try:
         user = await request.server.sessions.check(name, password, "cookie")
     except CouchError as error:
         request.cookie = _signed_out(request)
         raise CouchError(401, "unauthorized", error.reason) from None
     request.cookie = request.server.sessions.new_cookie(name)
-    headers = [("Location", request.query["next"])] if "next" in request.query else None
+    headers = [("Location", request.absolute(quote(place, safe="/?&=%#:")))] if place else None
     shown = {"ok": True, "name": user.name, "roles": list(user.roles)}
     return json_response(shown, 302 if headers else 200, headers)
 
@@ -47,7 +50,9 @@ def _credentials(request: Request) -> tuple[str, str]:
         name, password = form.get("name", form.get("username", [""]))[0], form.get("password", [""])[0]
     elif kind == "application/json":
         body = request.json_object()
-        name, password = body.get("name", body.get("username", "")), body.get("password", "")
+        if "name" not in body and "username" not in body:
+            raise bad_request("request body must contain a username")
+        name, password = body.get("name", body.get("username")), body.get("password", "")
     else:
         raise CouchError(415, "bad_content_type", CONTENT_TYPES)
     if not isinstance(name, str) or not isinstance(password, str):

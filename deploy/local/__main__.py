@@ -37,7 +37,8 @@ def _up(place: Place) -> int:
     with _alone(place):
         new = not place.admin_password_file.exists()
         rows = table(place)
-        taken = set(busy(row.port for row in rows if row.port))
+        ports = [row.port for row in rows if row.port]
+        taken = {*busy(ports), *(port for port in ports if ports.count(port) > 1)}
         if names := [f"{row.port} ({row.name})" for row in rows if row.port in taken]:
             raise Refused(
                 f"Busy: port {', '.join(names)}. Stop what listens there, or use other ports: "

@@ -27,7 +27,8 @@ def finish_cancellation(shop: Shop, found: OrderDocuments) -> OrderDocuments:
     order, decision = found.order, found.decision
     if left_to_refund(found)["amount"]:
         found = add_refund(shop, found, None, "The order was cancelled.", "cancellation")
-    shop.products.release(order["orderid"], order["basket"])
+    if not order.get("imported"):
+        shop.products.release(order["orderid"], order["basket"])
     cancellation, _ = shop.orders.add(
         cancellation_of(order, decision["reason"], decision["reason"], decision["by"], was_paid=True)
     )

@@ -128,6 +128,17 @@ def test_what_cannot_be_paid_back_is_refused_before_anything_is_written(
         assert database.partition(f"order{orderid}").all() == before
 
 
+def test_an_imported_order_is_cancelled_where_its_provider_is_connected(shop: Shop, customer: Person) -> None:
+    """Its goods never were in our stock: there is nothing to give back."""
+    orderid = f"h{secrets.token_hex(4)}"
+    payment = {"provider": "sandbox", "provider_ref": "s1", "date": "2019-03-04T11:00:00Z"}
+    send(shop, [history_line(orderid, userid=customer.userid, payment=payment)])
+    answer = shop.post(customer, f"/v1/orders/{orderid}/cancellation", {})
+    assert answer.status_code == 201, answer.text
+    assert (answer.json()["status"], answer.json()["refunded"]) == ("cancelled", "whole")
+    assert [refund["settled"] for refund in answer.json()["refunds"]] == [True]
+
+
 def test_a_stream_that_broke_off_is_resumed(shop: Shop) -> None:
     name = secrets.token_hex(3)
     lines = [history_line(f"r{name}-{number}") for number in range(20)]

@@ -26,7 +26,7 @@ SEPARATOR: Final = "#"
 PRODUCT = DocumentType(
     "product",
     fields=("taxonomy", "keywords", "productid", "brand", "name", "description", "colours", "price", "delivery", "image", "stock", "rating", "rank", "edited"),
-    optional=("moved_from",),
+    optional=("moved_from", "request"),
 )  # fmt: skip
 FORWARD = DocumentType("forward", fields=("productid", "taxonomy", "moved_to", "edited"))
 """Stands where a product was before it moved to another category: `moved_to` is the id of its document there."""
@@ -43,7 +43,11 @@ SETTLEMENT = DocumentType(
     fields=("productid", "taxonomy", "orderid", "outcome", "quantity", "date"),
     optional=("reference", "mark"),
 )
-REVIEW = DocumentType("review", fields=("productid", "taxonomy", "userid", "stars", "title", "text", "date"))
+REVIEW = DocumentType(
+    "review",
+    fields=("productid", "taxonomy", "userid", "stars", "title", "text", "date"),
+    optional=("request",),
+)
 PRICE_CHANGE = DocumentType("pricechange", fields=("productid", "taxonomy", "before", "after", "date"))
 PICTURE = DocumentType("picture", fields=("digest", "content_type", "size", "date"))
 

@@ -21,22 +21,32 @@ class NoSuchProduct(NotFound):
     code, title = "no_such_product", "No such product"
 
 
-def create(store: Store, content: Doc, stock: int | None, date: str) -> Doc:
-    """A new product and the stock it starts with. Raises ProductExists, also when it is in another category."""
-    with store.turns.alone(content["productid"]) as alone:
-        doc = document(content, date)
-        if not alone or store.catalogue.places(content["productid"], hoped=doc["_id"]):
-            raise _exists(content["productid"])
-        if stock is not None:
-            doc["stock"] = open_stock(store, content, stock, date)
-        try:
-            doc = _put_in_place(store, doc)
-        except UpdateConflict:
-            raise _exists(content["productid"]) from None
+def create(store: Store, content: Doc, stock: int | None, date: str, request: str | None = None) -> Doc:
+    """A new product and the stock it starts with; `request` makes a retry find what it made.
+
+    Raises ProductExists, also when it is in another category.
+    """
+    productid = content["productid"]
+    with store.turns.alone(productid) as alone:
+        places = store.catalogue.places(productid, hoped=product_id(content["taxonomy"], productid))
+        made = [each for each in places if request and each.get("request") == request]
+        if not alone or (places and not made):
+            raise _exists(productid)
+        doc = made[0] if made else _create(store, content, stock, date, request)
         _yield_to_a_rival(store, doc)
     store.vocabulary.learn([doc])
     store.menu.changed()
     return doc
+
+
+def _create(store: Store, content: Doc, stock: int | None, date: str, request: str | None) -> Doc:
+    doc = document(content, date, **({"request": request} if request else {}))
+    if stock is not None:
+        doc["stock"] = open_stock(store, content, stock, date)
+    try:
+        return _put_in_place(store, doc)
+    except UpdateConflict:
+        raise _exists(content["productid"]) from None
 
 
 def _put_in_place(store: Store, doc: Doc) -> Doc:

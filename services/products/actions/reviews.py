@@ -24,8 +24,19 @@ class Buyers(Protocol):
     def bought(self, userid: str, productid: str) -> bool: ...
 
 
-def add(store: Store, buyers: Buyers, productid: str, userid: str, review: dict[str, Any], date: str) -> Doc:
-    """One review by one buyer; rating and rank of the product follow. Raises NoSuchProduct, NotABuyer, AlreadyReviewed."""
+def add(
+    store: Store,
+    buyers: Buyers,
+    productid: str,
+    userid: str,
+    review: dict[str, Any],
+    date: str,
+    request: str | None = None,
+) -> Doc:
+    """One review by one buyer; rating and rank of the product follow; `request` makes a retry find what it wrote.
+
+    Raises NoSuchProduct, NotABuyer, AlreadyReviewed.
+    """
     product = _product(store, productid)
     if not buyers.bought(userid, productid):
         raise NotABuyer("Only who bought this product can review it.")
@@ -38,9 +49,12 @@ def add(store: Store, buyers: Buyers, productid: str, userid: str, review: dict[
         userid=userid,
         date=date,
         **fields,
+        **({"request": request} if request else {}),
     )
     if not store.reviews.add(doc):
-        raise AlreadyReviewed("One review of a product by each buyer.")
+        doc = store.catalogue.get(doc["_id"])
+        if not request or doc.get("request") != request:
+            raise AlreadyReviewed("One review of a product by each buyer.")
     refresh(store, [follow(store, product, date)["_id"]])
     return public(doc)
 

@@ -41,7 +41,7 @@ _IF_MATCH = {
 def create(body: dict[str, Any]) -> Response:
     """A new product"""
     content, stock = checked(body)
-    doc = catalogue.create(store(), content, stock, timestamp())
+    doc = catalogue.create(store(), content, stock, timestamp(), idempotent_id())
     return json_answer(
         public(doc), 201, etag=etag(doc), headers={"Location": f"/v1/products/{doc['productid']}"}
     )

@@ -13,6 +13,7 @@ from shared.web import (
     PageArgs,
     current_user,
     idempotent,
+    idempotent_id,
     json_answer,
     list_answer,
     require_user,
@@ -45,4 +46,5 @@ def newest(page: dict[str, Any], productid: str) -> Response:
 def add(review: dict[str, Any], productid: str) -> Response:
     """Review a product you bought, once"""
     userid = current_user().userid
-    return json_answer(act.add(store(), tools().orders, productid, userid, review, timestamp()), 201)
+    request = idempotent_id()
+    return json_answer(act.add(store(), tools().orders, productid, userid, review, timestamp(), request), 201)

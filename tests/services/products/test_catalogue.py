@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Thread
 
 import pytest
+from redis import Redis
 
 from services.products.actions import browse
 from services.products.settings import Settings
@@ -329,6 +330,16 @@ def test_a_create_repeated_with_its_key_is_one_product(shop: Shop):
     again = shop.admin("POST", "/v1/products", product("i1"), Idempotency_Key="k1")
     assert (first.status, again.status, again.json) == (201, 201, first.json)
     assert shop.admin("POST", "/v1/products", product("i2"), Idempotency_Key="k1").status == 422
+
+
+def test_a_create_whose_answer_died_with_its_process_is_found_by_the_retry(shop: Shop, redis_url: str):
+    wanted = product("i3", stock=7)
+    first = shop.admin("POST", "/v1/products", wanted, Idempotency_Key="k3")
+    Redis.from_url(redis_url).flushdb()
+    again = shop.admin("POST", "/v1/products", wanted, Idempotency_Key="k3")
+    assert (first.status, again.status, again.json) == (201, 201, first.json)
+    assert len(shop.ok("/v1/products/i3/stock", token(*ADMIN))["movements"]) == 1
+    assert shop.admin("POST", "/v1/products", wanted, Idempotency_Key="k4").json["code"] == "product_exists"
 
 
 def test_the_documented_cost_of_each_read(shop: Shop):

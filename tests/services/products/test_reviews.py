@@ -2,6 +2,8 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
+from redis import Redis
+
 from services.products.actions import upkeep
 from services.products.actions.reviews import add
 from services.products.documents import product_id
@@ -51,6 +53,21 @@ def test_a_review_written_while_its_product_moves_goes_along(shop: Shop, environ
     assert [each["title"] for each in shop.ok("/v1/products/nomad/reviews")["items"]] == ["Here"]
     eventually(lambda: shop.ok("/v1/products/nomad")["rating"] == {"average": 4.0, "count": 1})
     assert review(shop, "nomad", "ann", 1).json["code"] == "already_reviewed"
+
+
+def test_a_review_whose_answer_died_with_its_process_is_found_by_the_retry(shop: Shop, redis_url: str):
+    shop.load([product("lost")])
+    shop.neighbours.purchases.add(("ann", "lost"))
+
+    def post(key: str):
+        headers = token("ann") | {"Idempotency-Key": key}
+        return shop.request("POST", "/v1/products/lost/reviews", {"stars": 5}, headers)
+
+    first = post("r1")
+    Redis.from_url(redis_url).flushdb()
+    again = post("r1")
+    assert (first.status, again.status, again.json) == (201, 201, first.json)
+    assert post("r2").json["code"] == "already_reviewed"
 
 
 def test_reviews_are_listed_newest_first_by_pages(shop: Shop):

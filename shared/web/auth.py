@@ -174,15 +174,20 @@ def require_service(handler: Callable) -> Callable:
 
     @wraps(handler)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
-        expected = current_app.extensions["aisle.service_secret"]
-        if scheme != "Service" or not hmac.compare_digest(secret.encode(), expected.encode()):
+        if not asked_by_service():
             raise Unauthorized("Only our own services may ask this.")
         acting = request.headers.get("X-Acting-User")
         g.user = User(acting) if acting else None
         return handler(*args, **kwargs)
 
     return _documented(checked, "service")
+
+
+def asked_by_service() -> bool:
+    """Whether another of our services asks, showing the secret."""
+    scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+    expected = current_app.extensions["aisle.service_secret"]
+    return scheme == "Service" and hmac.compare_digest(secret.encode(), expected.encode())
 
 
 def client_address() -> str:

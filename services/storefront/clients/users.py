@@ -24,7 +24,8 @@ class Users(Client):
         )
 
     def refresh(self, refresh_token: str) -> dict:
-        return self.http.post("/v1/sessions/refresh", {"refresh_token": refresh_token}, token=NOBODY)
+        """Asked as a service: after a lost answer the same token may be sent again."""
+        return self.http.post("/v1/sessions/refresh", {"refresh_token": refresh_token}, idempotent=True)
 
     def log_out(self, token: str) -> None:
         self.http.call("DELETE", "/v1/sessions", token=token)

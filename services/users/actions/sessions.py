@@ -17,6 +17,8 @@ from shared.clock import iso, now, parse, timestamp
 from shared.couch import Doc, UpdateConflict
 from shared.errors import Invalid
 
+LOST_ANSWER = timedelta(seconds=60)
+
 
 def log_in(tools: Tools, email: str, password: str, address: str) -> dict[str, Any]:
     """Tokens of a new session. Every failure is the same BadLogin after the same work; TooManyRequests after too many.
@@ -39,8 +41,11 @@ def _checked(tools: Tools, email: str, password: str) -> Doc:
     return user
 
 
-def refresh(tools: Tools, text: str) -> dict[str, Any]:
-    """The next tokens of a session. Raises BadRefreshToken; a token used before ends its session. 1 read, 1 write."""
+def refresh(tools: Tools, text: str, *, by_service: bool = False) -> dict[str, Any]:
+    """The next tokens of a session. Raises BadRefreshToken; a token used before ends its session. 1 read, 1 write.
+
+    `by_service`: one of our own asks for a browser; for a minute it may ask again, since an answer may be lost.
+    """
     token = tools.refresh_tokens.read(text)
     if token is None:
         raise BadRefreshToken("Log in again.")
@@ -50,7 +55,8 @@ def refresh(tools: Tools, text: str) -> dict[str, Any]:
     user, doc = found.get(ids[0]), found.get(ids[1])
     _check_session(tools, user, doc, began)
     present = doc["generation"] if doc else 0
-    if generation != present or not _advance(tools, doc, userid, session, generation + 1, began):
+    advanced = generation == present and _advance(tools, doc, userid, session, generation + 1, began)
+    if not advanced and not (by_service and _just_left(tools, ids[1], generation)):
         end_session(tools, userid, session, "reused")
         raise BadRefreshToken("This refresh token was used before, so the session was ended. Log in again.")
     return _tokens(tools, user, session, generation + 1, began)
@@ -139,6 +145,17 @@ def _advance(tools: Tools, doc: Doc | None, userid: str, session: str, generatio
         else fresh
     )
     return tools.store.put_if_first(following)
+
+
+def _just_left(tools: Tools, id: str, generation: int) -> bool:
+    """Whether the session moved on from `generation` a moment ago and lives."""
+    doc = tools.store.get(id)
+    return (
+        doc is not None
+        and doc["generation"] == generation + 1
+        and not doc.get("revoked")
+        and parse(doc["updated"]) > now() - LOST_ANSWER
+    )
 
 
 def _session(tools: Tools, userid: str, session: str, generation: int, began: int) -> Doc:

@@ -7,7 +7,16 @@ from flask import Response
 from services.users import schemas
 from services.users.actions import sessions as act
 from services.users.actions.tools import Tools
-from shared.web import Blueprint, client_address, current_user, json_answer, nothing, provided, require_user
+from shared.web import (
+    Blueprint,
+    asked_by_service,
+    client_address,
+    current_user,
+    json_answer,
+    nothing,
+    provided,
+    require_user,
+)
 
 sessions = Blueprint("sessions", __name__, description="Logging in and out")
 
@@ -28,7 +37,7 @@ def log_in(body: dict[str, str]) -> Response:
 @sessions.alt_response(401, "UNAUTHORIZED")
 def refresh(body: dict[str, str]) -> Response:
     """Exchange a refresh token for the next; using one twice ends the session"""
-    return _tokens(act.refresh(provided(), body["refresh_token"]))
+    return _tokens(act.refresh(provided(), body["refresh_token"], by_service=asked_by_service()))
 
 
 @sessions.delete("/v1/sessions")

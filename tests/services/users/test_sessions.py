@@ -4,6 +4,7 @@ import secrets
 import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import jwt
@@ -17,6 +18,7 @@ from services.users.documents import auth_id
 from services.users.keys import load_keys
 from services.users.limits import Limit, Limits
 from services.users.passwords import Passwords
+from shared.clock import iso, now
 from shared.errors import Unauthorized
 from tests.services.users.conftest import PASSWORD, Api, calls, log_in
 
@@ -55,6 +57,38 @@ def test_a_refresh_token_raced_by_many_is_used_once(nobody, person):
     won = [answer for answer in answers if answer.status_code == 200]
     assert len(won) == 1
     assert refresh(nobody, won[0].json()["refresh_token"]).status_code == 401
+
+
+def test_a_service_whose_answer_was_lost_may_ask_again_at_once(users_url, nobody, person, environment):
+    ann, service = (
+        person(),
+        Api(users_url, headers={"Authorization": f"Service {environment['SERVICE_SECRET']}"}),
+    )
+    with ThreadPoolExecutor(10) as pool:
+        answers = list(pool.map(lambda _: refresh(service, ann.refresh_token), range(10)))
+    assert {answer.status_code for answer in answers} == {200}
+    (second,) = {answer.json()["refresh_token"] for answer in answers}
+    third = refresh(service, second).json()["refresh_token"]
+    assert refresh(service, ann.refresh_token).status_code == 401, "two steps back is no lost answer"
+    assert refresh(service, third).status_code == 401
+
+
+@pytest.mark.parametrize("why", ["no service", "too late"])
+def test_reuse_ends_the_family_also_of_what_a_service_asked_for(
+    users_url, nobody, person, environment, database, why
+):
+    ann, service = (
+        person(),
+        Api(users_url, headers={"Authorization": f"Service {environment['SERVICE_SECRET']}"}),
+    )
+    second = refresh(service, ann.refresh_token).json()["refresh_token"]
+    if why == "no service":
+        service.headers["Authorization"] = "Service guessed"
+    else:
+        (doc,) = [row for row in database.partition(f"user{ann.userid}").all() if row["type"] == "session"]
+        database.put({**doc, "updated": iso(now() - timedelta(seconds=61))})
+    assert refresh(service, ann.refresh_token).status_code == 401
+    assert refresh(nobody, second).status_code == 401
 
 
 @pytest.mark.parametrize("token", ["x", "AAAA" * 20, "ü", "e30", "=" * 8])

@@ -137,11 +137,7 @@ def _write(store: Store, batch: list[Wanted], date: str, outcome: Outcome) -> No
     found = store.catalogue.get_many(list(ids.values()))
     there = {docid: doc for docid, doc in found.items() if is_product(doc)}
     absent = [wanted for wanted in batch if ids[wanted.content["productid"]] not in there]
-    elsewhere = (
-        store.catalogue.all_by_productid([wanted.content["productid"] for wanted in absent]) if absent else {}
-    )
-    moving = [wanted for wanted in absent if wanted.content["productid"] in elsewhere]
-    fresh = [wanted for wanted in absent if wanted.content["productid"] not in elsewhere]
+    moving = _create_absent(store, absent, found, date, outcome) if absent else []
     present = [
         (wanted, there[ids[wanted.content["productid"]]])
         for wanted in batch
@@ -149,12 +145,23 @@ def _write(store: Store, batch: list[Wanted], date: str, outcome: Outcome) -> No
     ]
     changed = [(wanted, doc) for wanted, doc in present if not same_content(doc, wanted.content)]
     outcome.unchanged += len(present) - len(changed)
-    _create(store, fresh, found, date, outcome)
     _update(store, changed, date, outcome)
     for wanted in moving:
         _one_by_one(store, wanted, date, outcome)
-    if fresh or moving:
+    if absent:
         store.menu.changed()
+
+
+def _create_absent(
+    store: Store, absent: list[Wanted], found: dict[str, Doc], date: str, outcome: Outcome
+) -> list[Wanted]:
+    """Creates what is nowhere, while nobody else does; the others, which are in another category."""
+    productids = [wanted.content["productid"] for wanted in absent]
+    with store.turns.wait(productids):
+        elsewhere = store.catalogue.all_by_productid(productids)
+        fresh = [wanted for wanted in absent if wanted.content["productid"] not in elsewhere]
+        _create(store, fresh, found, date, outcome)
+    return [wanted for wanted in absent if wanted.content["productid"] in elsewhere]
 
 
 def _create(store: Store, fresh: list[Wanted], forwards: dict[str, Doc], date: str, outcome: Outcome) -> None:

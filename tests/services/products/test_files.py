@@ -4,8 +4,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import orjson
+import pytest
 
 from services.products.actions.pictures import attach
+from services.products.rules.product import checked, document
 from services.products.store import Pictures
 from shared.clock import timestamp
 from tests.services.products.conftest import ADMIN, Shop, open_as_worker, product, token
@@ -109,6 +111,23 @@ def test_one_picture_may_come_twice_at_once(shop: Shop):
         answers = list(pool.map(lambda place: shop.request("PUT", place, picture, kind), places))
     assert [answer.status for answer in answers] == [200] * 12
     assert shop.get(answers[0].json["image"]).body == picture
+
+
+def test_an_import_waits_for_whoever_makes_one_of_its_products(shop: Shop, environment: dict[str, str]):
+    store = open_as_worker(environment)
+    with ThreadPoolExecutor(1) as meanwhile, store.turns.alone("raced") as alone:
+        assert alone
+        importing = meanwhile.submit(shop.load, [product("other"), product("raced", taxonomy=["Imported"])])
+        with pytest.raises(TimeoutError):
+            importing.result(timeout=1)
+        content, _ = checked(product("raced", taxonomy=["Posted"]))
+        store.catalogue.put(document(content, timestamp()))
+    assert importing.result() == {"created": 1, "updated": 1, "unchanged": 0, "failed": []}
+    assert [doc["taxonomy"] for doc in store.catalogue.places("raced")] == [["Imported"]]
+    with store.turns.wait(["other", "fresh"]):
+        refused = shop.admin("POST", "/v1/products", product("fresh", taxonomy=["Posted"]))
+        assert refused.json["code"] == "product_exists"
+    assert shop.admin("POST", "/v1/products", product("fresh", taxonomy=["Posted"])).status == 201
 
 
 def test_an_import_moves_a_product_to_another_category(shop: Shop):

@@ -6,6 +6,7 @@ these are written once. Only the product itself is ever updated; where it was be
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
@@ -60,7 +61,8 @@ def category_path(taxonomy: Sequence[str]) -> str:
 
 
 def taxonomy_of(path: str) -> list[str]:
-    return path.split(SEPARATOR)
+    """The levels of a category as it is asked for, accented letters spelt as products have them (NFC)."""
+    return unicodedata.normalize("NFC", path).split(SEPARATOR)
 
 
 def partition_of(taxonomy: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
 """Reads the query string of the product list by hand: it is the shop's hottest path, and a schema costs more than the query."""
 
+import unicodedata
 from typing import Any
 
 from werkzeug.datastructures import MultiDict
@@ -24,8 +25,8 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
         "category": category,
         "subcategories": _choice(args, "subcategories", _FLAGS, False, errors),
         "q": args.get("q", ""),
-        "brand": args.getlist("brand"),
-        "colour": args.getlist("colour"),
+        "brand": _names(args, "brand"),
+        "colour": _names(args, "colour"),
         "min_price": _whole(args, "min_price", 0, MOST_PRICE, None, errors),
         "max_price": _whole(args, "max_price", 0, MOST_PRICE, None, errors),
         "sort": args.get("sort") or None,
@@ -69,6 +70,10 @@ def _taxonomy(path: str | None, errors: dict[str, list[str]]) -> tuple[str, ...]
     if len(path) > 2500 or not all(levels):
         errors["category"] = ["The levels of a category joined by `#`, none of them empty."]
     return tuple(levels)
+
+
+def _names(args: MultiDict[str, str], name: str) -> list[str]:
+    return [unicodedata.normalize("NFC", value) for value in args.getlist(name)]
 
 
 def _whole(

@@ -143,6 +143,22 @@ def test_walking_pages_while_others_write_misses_and_repeats_nothing(shop: Shop,
         writer.join()
 
 
+def test_an_accented_letter_has_one_spelling(shop: Shop):
+    one, two = "Caf\u00e9", "Cafe\u0301"
+    for productid, name in (("accent1", one), ("accent2", two)):
+        made = shop.admin(
+            "POST", "/v1/products", product(productid, taxonomy=[name], brand=name, colours=[name])
+        )
+        assert (made.json["taxonomy"], made.json["brand"]) == ([one], one)
+    for name in (one, two):
+        assert shop.ok("/v1/categories", under=name)["count"] == 2
+        asked = {"category": name, "brand": name, "colour": name}
+        assert [each["productid"] for each in shop.walk(**asked)] == ["accent1", "accent2"]
+    image = "https://example.com/" + two
+    kept = shop.admin("POST", "/v1/products", product("accent3", image=image)).json
+    assert kept["image"] == image
+
+
 def test_create_refuses_what_exists_anywhere(shop: Shop):
     answer = shop.admin("POST", "/v1/products", product("c1", stock=4))
     assert (answer.status, answer.json["stock"], answer.headers["Location"]) == (201, 4, "/v1/products/c1")

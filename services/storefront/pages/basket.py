@@ -5,7 +5,7 @@ from flask import Blueprint, Response, flash, redirect, render_template, request
 from services.storefront import actions, forms
 from services.storefront.pages.context import enhanced, services
 from services.storefront.pages.visitor import basket_count, guest_basket, logged_in, own_path, token
-from shared.errors import Conflict
+from shared.errors import Conflict, NotFound
 
 basket = Blueprint("basket", __name__)
 
@@ -51,7 +51,10 @@ def _wanted() -> dict[str, int]:
 
 def _set(productid: str, quantity: int) -> None:
     if logged_in() is None:
-        session["basket"] = actions.with_guest_line(guest_basket(), productid, quantity)
+        before = guest_basket()
+        if quantity and productid not in before and not services().products.lookup([productid])["found"]:
+            raise NotFound("There is no such product.")
+        session["basket"] = actions.with_guest_line(before, productid, quantity)
         session.permanent = True
     elif quantity:
         services().users.put_in_basket(token(), productid, quantity)

@@ -31,6 +31,12 @@
     if (event.target.matches("[data-submit-on-change]") && event.target.checkValidity()) event.target.form.requestSubmit();
   });
 
+  /* Filters are counted anew, but the list that something was just chosen from stays: arrow keys walk on in it. */
+  document.addEventListener("htmx:oobBeforeSwap", (event) => {
+    const { target } = event.detail;
+    if (target.contains(document.activeElement) && target.querySelector("input:checked:not([value=''])")) event.detail.shouldSwap = false;
+  });
+
   document.addEventListener("submit", (event) => {
     if (!event.target.matches("[data-once]")) return;
     if (event.target.dataset.sent) event.preventDefault();

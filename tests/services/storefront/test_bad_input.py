@@ -33,6 +33,17 @@ def test_an_order_token_that_is_none_is_refused_and_not_kept(visitor: Visitor, t
     assert visitor.get("/orders/some-order").path.startswith("/login")
 
 
+@pytest.mark.parametrize("productid", ["made-up", "x" * 101, "", "export", "../users"])
+def test_a_product_that_is_none_stays_out_of_a_guests_basket(visitor: Visitor, productid: str) -> None:
+    page = visitor.get("/product/cup-32")
+    form = page.form("/basket")
+    assert visitor.send_form(form, {**form.values, "productid": productid}).status in (404, 422)
+    assert visitor.get("/basket").status == 200
+    assert "Nothing in it yet" in visitor.page.text
+    visitor.get("/product/cup-32")
+    assert "Cup number 32" in visitor.submit("/basket").text
+
+
 @pytest.mark.parametrize("key", [*NO_HEADER, ""])
 def test_a_checkout_key_that_is_none_buys_nothing(visitor: Visitor, key: str) -> None:
     visitor.get("/product/cup-30")

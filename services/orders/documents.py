@@ -1,12 +1,13 @@
 """An order is a partition of immutable documents; its access patterns O1 to O8 stand beside them.
 
     order{orderid}:order  :customer  :item1 ...  :payment  :decision  :dispatch  :delivery  :cancellation
-                  :refund1  :refund1settled  :return1  :return1restocked  :notice-payment ...
+                  :refund1  :refund-{..}settled  :return1  :return-{..}restocked  :notice-payment ...
     report{id}:request  :part001 ...  :result       a report computed by the worker
     report{kind}-{period}:closing1 ...              the books of a closed period
     deadletters:{job}.{subject}.{n}                 a job that was given up, `...retried` when an admin sent it again
 
-Ids are fixed, so a step done twice writes once. Nothing is updated but `:customer`, which erasing a person overwrites.
+Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and
+the mark behind it know it by: replicas that meet may give it another number. Nothing is updated but `:customer`, which erasing a person overwrites.
 While traces are on, what happens to an order is written with its `traceparent`, and whoever follows it up goes on with that trace.
 """
 
@@ -64,10 +65,20 @@ DELIVERY = DocumentType(
     "delivery", fields=(*EVENT, "delivered", "courier", "courierid", "dispatch_date"), optional=("imported",)
 )
 CANCELLATION = DocumentType("cancellation", fields=(*EVENT, "reason", "detail", "by", "was_paid"))
-REFUND = DocumentType("refund", fields=(*EVENT, "number", "total", "reason", "cause", "request"))
-SETTLEMENT = DocumentType("settlement", fields=(*EVENT, "number", "total", "provider", "provider_ref"))
-RETURN = DocumentType("return", fields=(*EVENT, "number", "lines", "reason", "request"))
-RESTOCK = DocumentType("restock", fields=(*EVENT, "number", "lines"))
+REFUND = DocumentType(
+    "refund",
+    fields=(*EVENT, "number", "reference", "total", "reason", "cause", "request"),
+    schema=2,
+    upgrades={1: lambda doc: doc | {"reference": f"refund{doc['number']}"}},
+)
+SETTLEMENT = DocumentType("settlement", fields=(*EVENT, "reference", "total", "provider", "provider_ref"))
+RETURN = DocumentType(
+    "return",
+    fields=(*EVENT, "number", "reference", "lines", "reason", "request"),
+    schema=2,
+    upgrades={1: lambda doc: doc | {"reference": f"return{doc['number']}"}},
+)
+RESTOCK = DocumentType("restock", fields=(*EVENT, "reference", "lines"))
 NOTICE = DocumentType("notice", fields=(*EVENT, "kind", "message_id"))
 
 REPORT_REQUEST = DocumentType(
@@ -172,6 +183,7 @@ DESIGN = DatabaseDesign(
         FULFILMENT,
         REPORTS,
     ),
+    types=(REFUND, RETURN),
 )
 SANDBOX_LEDGER = DatabaseDesign("sandboxledger", ())
 """The sandbox provider's own books: another database, so that reconciling compares two witnesses."""

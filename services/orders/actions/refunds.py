@@ -3,7 +3,7 @@
 from services.orders.actions.shop import Shop
 from services.orders.documents import REFUND, SETTLEMENT, order_key
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.identity import check_same
+from services.orders.rules.identity import check_same, new_reference
 from services.orders.rules.progress import require
 from services.orders.rules.writing import event_fields
 from shared.couch import Doc
@@ -39,6 +39,7 @@ def add_refund(
     request: tuple[str, str] | None = None,
 ) -> OrderDocuments:  # fmt: skip
     """Decides a refund: of `total`, or of all that is left. A `cause` other than admin is refunded once. Raises RefundTooLarge."""
+    reference = new_reference("refund", request) if cause == "admin" else cause
     for _ in range(TRIES):
         if _refunded_before(found, cause, request):
             return found
@@ -50,7 +51,7 @@ def add_refund(
         refund, ours = shop.orders.add(
             REFUND.new(
                 order_key(found.order["orderid"], f"refund{number}"), **event_fields(found.order), number=number,
-                total=wanted, reason=reason, cause=cause, request=list(request) if request else None,
+                reference=reference, total=wanted, reason=reason, cause=cause, request=list(request) if request else None,
             )
         )  # fmt: skip
         if ours:
@@ -60,18 +61,18 @@ def add_refund(
 
 
 def settle_refunds(shop: Shop, found: OrderDocuments) -> OrderDocuments:
-    """Has the provider pay every refund that it was not seen to pay yet; its key is the refund's number."""
+    """Has the provider pay every refund that it was not seen to pay yet; its key is the refund's reference."""
     payment = found.payment
     for refund in found.refunds:
-        number = refund["number"]
-        if found.settled(number) or not refund["total"]["amount"]:
+        reference = refund["reference"]
+        if found.settled(refund) or not refund["total"]["amount"]:
             continue
         provider = shop.provider(payment["provider"])
         orderid = found.order["orderid"]
-        ref = provider.refund(orderid, payment["provider_ref"], f"refund{number}", refund["total"])
+        ref = provider.refund(orderid, payment["provider_ref"], reference, refund["total"])
         settlement, _ = shop.orders.add(
             SETTLEMENT.new(
-                order_key(orderid, f"refund{number}settled"), **event_fields(found.order), number=number,
+                order_key(orderid, f"{reference}settled"), **event_fields(found.order), reference=reference,
                 total=refund["total"], provider=payment["provider"], provider_ref=ref,
             )
         )  # fmt: skip
@@ -80,10 +81,10 @@ def settle_refunds(shop: Shop, found: OrderDocuments) -> OrderDocuments:
 
 
 def left_to_refund(found: OrderDocuments) -> Money:
+    """Nothing, when two replicas together have paid back more than was paid."""
     paid = found.payment["total"]
-    return money(
-        paid["amount"] - sum(refund["total"]["amount"] for refund in found.refunds), paid["currency"]
-    )
+    left = paid["amount"] - sum(refund["total"]["amount"] for refund in found.refunds)
+    return money(max(0, left), paid["currency"])
 
 
 def _refunded_before(found: OrderDocuments, cause: str, request: tuple[str, str] | None) -> bool:

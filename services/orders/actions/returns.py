@@ -13,8 +13,9 @@ from services.orders.actions.refunds import (
 from services.orders.actions.shop import Shop
 from services.orders.documents import RESTOCK, RETURN, order_key
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.identity import new_reference
 from services.orders.rules.progress import require
-from services.orders.rules.returns import goods_value, restock_reference, returned_lines, stock_lines
+from services.orders.rules.returns import goods_value, returned_lines, stock_lines
 from services.orders.rules.writing import event_fields
 from shared.couch import Doc
 
@@ -51,7 +52,7 @@ def refund_returns(shop: Shop, found: OrderDocuments) -> OrderDocuments:
         value = min(goods_value(found.order, back_already) - before, left["amount"])
         if value:
             total = {**left, "amount": value}
-            found = add_refund(shop, found, total, f"Return {back['number']}", f"return{back['number']}")
+            found = add_refund(shop, found, total, f"Return {back['number']}", back["reference"])
     return settle_refunds(shop, found)
 
 
@@ -59,12 +60,12 @@ def restock_returns(shop: Shop, found: OrderDocuments) -> OrderDocuments:
     """Puts the units of every return back into stock, once each; the document that says so comes last."""
     order = found.order
     for back in found.returns:
-        if found.restocked(back["number"]):
+        if found.restocked(back):
             continue
         lines = stock_lines(order["basket"], back["lines"])
-        shop.products.take_back(order["orderid"], lines, restock_reference(back))
-        key = order_key(order["orderid"], f"return{back['number']}restocked")
-        restock = RESTOCK.new(key, **event_fields(order), number=back["number"], lines=lines)
+        shop.products.take_back(order["orderid"], lines, back["reference"])
+        key = order_key(order["orderid"], f"{back['reference']}restocked")
+        restock = RESTOCK.new(key, **event_fields(order), reference=back["reference"], lines=lines)
         found = found.with_document(shop.orders.add(restock)[0])
     return found
 
@@ -75,6 +76,6 @@ def _return_document(
     number = len(found.returns) + 1
     return RETURN.new(
         order_key(found.order["orderid"], f"return{number}"), **event_fields(found.order), number=number,
-        lines=returned_lines(found.order["basket"], found.returns, wanted), reason=reason,
+        reference=new_reference("return", request), lines=returned_lines(found.order["basket"], found.returns, wanted), reason=reason,
         request=list(request) if request else None,
     )  # fmt: skip

@@ -84,11 +84,11 @@ class OrderDocuments:
     def of_type(self, kind: str) -> list[Doc]:
         return [doc for doc in self.documents if doc["type"] == kind]
 
-    def settled(self, number: int) -> bool:
-        return f"refund{number}settled" in self._by_key
+    def settled(self, refund: Doc) -> bool:
+        return f"{refund['reference']}settled" in self._by_key
 
-    def restocked(self, number: int) -> bool:
-        return f"return{number}restocked" in self._by_key
+    def restocked(self, back: Doc) -> bool:
+        return f"{back['reference']}restocked" in self._by_key
 
     def noticed(self, kind: str) -> bool:
         return f"notice-{kind}" in self._by_key
@@ -161,5 +161,4 @@ def _part(doc: Doc | None, *names: str) -> dict[str, Any] | None:
 
 
 def _refund(found: OrderDocuments, refund: Doc) -> dict[str, Any]:
-    settled = found.settled(refund["number"])
-    return {**(_part(refund, "number", "date", "total", "reason") or {}), "settled": settled}
+    return {**(_part(refund, "number", "date", "total", "reason") or {}), "settled": found.settled(refund)}

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from shared.clock import parse
+from shared.couch import time_ordered_id
 from shared.errors import Invalid
 
 KEY_KEPT = timedelta(hours=24)
@@ -43,6 +44,11 @@ def check_same(stored: str, fingerprint: str) -> None:
     """Raises KeyReused when the key came with another body before."""
     if stored != fingerprint:
         raise KeyReused("Send the same body with the same key, or a new Idempotency-Key.")
+
+
+def new_reference(kind: str, request: tuple[str, str] | None) -> str:
+    """What a refund or return is known by everywhere, whatever number replicas give it; the same for the same Idempotency-Key."""
+    return f"{kind}-{request[0] if request else time_ordered_id()}"
 
 
 def guest_token(secret: str, orderid: str) -> str:

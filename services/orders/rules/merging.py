@@ -19,13 +19,8 @@ def settled(leaves: list[Doc]) -> tuple[Doc, list[Doc]]:
 
 
 def renumbered(loser: Doc, stays: Doc, taken: set[int]) -> Doc | None:
-    """A losing refund or return under the next free number; None if nothing of it is lost.
-
-    A refund that follows from a return is made anew for that return's new number.
-    """
-    if loser["type"] not in NUMBERED or _content(loser, "date") == _content(stays, "date"):
-        return None
-    if loser["type"] == "refund" and loser["cause"] != "admin":
+    """A losing refund or return under the next free number; None if nothing of it is lost."""
+    if loser["type"] not in NUMBERED or same(loser, stays):
         return None
     number = max(taken | {loser["number"]}) + 1
     partition = loser["_id"].partition(":")[0]
@@ -34,16 +29,11 @@ def renumbered(loser: Doc, stays: Doc, taken: set[int]) -> Doc | None:
 
 
 def same(one: Doc, other: Doc) -> bool:
-    """Whether two documents say the same under different numbers."""
-    return _content(one) == _content(other)
+    """Whether two refunds or returns are one, whatever their numbers."""
+    return one["reference"] == other["reference"]
 
 
 def _rank(leaf: Doc) -> tuple[Any, ...]:
     kept_apart = not leaf.get("erased")
     on_its_way = leaf.get("decision") != "dispatch"
     return (kept_apart, on_its_way, leaf.get("date", ""), leaf["_rev"])
-
-
-def _content(doc: Doc, *apart: str) -> Doc:
-    """What is said, without where it is kept and whose trace wrote it."""
-    return {name: doc[name] for name in doc.keys() - {"_id", "_rev", "number", "traceparent", *apart}}

@@ -1,7 +1,5 @@
 """How much of an order can still come back, and what it is worth."""
 
-import hashlib
-import json
 from typing import Any
 
 from services.orders.rules.pricing import merged
@@ -34,12 +32,6 @@ def goods_value(order: Doc, lines: list[Doc]) -> int:
     amount = sum(line["amount"] for line in lines)
     tax = order["tax"]
     return amount if tax["included"] else amount + (amount * tax["basisPoints"] + 5_000) // 10_000
-
-
-def restock_reference(back: Doc) -> str:
-    """What the stock's ledger knows this return by; it stays the same when replicas that meet give the return another number."""
-    content = json.dumps([back["date"], back["lines"]], sort_keys=True)
-    return f"return-{hashlib.sha256(content.encode()).hexdigest()[:24]}"
 
 
 def stock_lines(basket: list[Doc], lines: list[Doc]) -> list[Doc]:

@@ -52,7 +52,7 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
         return Plan(tuple(due))
     if not found.noticed("payment"):
         due.append(CONFIRM)
-    elif any(not found.restocked(back["number"]) for back in found.returns):
+    elif any(not found.restocked(back) for back in found.returns):
         due.append(RESTOCK)
     if found.cancellation is not None:
         return Plan((*due, *([] if found.noticed("cancellation") else [NOTIFY_CANCELLATION])))
@@ -62,11 +62,11 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
 
 
 def _owes_refunds(found: OrderDocuments) -> bool:
-    if any(not found.settled(refund["number"]) for refund in found.refunds if refund["total"]["amount"]):
+    if any(not found.settled(refund) for refund in found.refunds if refund["total"]["amount"]):
         return True
     left = found.payment["total"]["amount"] - sum(refund["total"]["amount"] for refund in found.refunds)
     causes = {refund["cause"] for refund in found.refunds}
-    return left > 0 and any(f"return{back['number']}" not in causes for back in found.returns)
+    return left > 0 and any(back["reference"] not in causes for back in found.returns)
 
 
 def _attempt(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:

@@ -95,7 +95,7 @@ def test_a_cancelled_order_is_paid_back_and_its_goods_are_for_sale_again(
         doc for doc in ledger.partition(f"order{order['orderid']}").all() if doc["type"] == "ledgerrefund"
     ]
     assert [refund["total"] for refund in refunds] == [order["total"]]
-    assert {"decision", "refund1", "refund1settled", "cancellation"} <= documents(database, order).keys()
+    assert {"decision", "refund1", "cancellationsettled", "cancellation"} <= documents(database, order).keys()
 
 
 def test_what_is_on_its_way_cannot_be_cancelled(shop: Shop, customer: Person, order: dict[str, Any]) -> None:

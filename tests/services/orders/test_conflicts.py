@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from services.orders.actions.conflicts import settle_conflicts
+from services.orders.actions.refunds import left_to_refund, settle_refunds
 from services.orders.actions.shop import Shop, open_shop
-from services.orders.documents import DESIGN, SANDBOX_LEDGER
+from services.orders.documents import DESIGN, SANDBOX_LEDGER, SETTLEMENT
+from services.orders.rules.writing import event_fields, payment_of
 from services.orders.settings import Settings
 from shared.couch import Database, Server
 from shared.settings import load
@@ -84,6 +86,7 @@ def test_what_each_kind_of_document_becomes(shop: Shop, server: Server, database
 def refund_of(orderid: str, amount: int, time: str, **more: str) -> dict[str, Any]:
     return {
         **BASE, "_id": f"order{orderid}:refund1", "orderid": orderid, "type": "refund", "number": 1, "reason": "a",
+        "schema": 2, "reference": f"refund-{amount}",
         "total": {"amount": amount, "currency": "GBP"}, "cause": "admin", "request": None,
         "date": f"2026-03-01T{time}:00.000Z", **more,
     }  # fmt: skip
@@ -101,6 +104,74 @@ def test_two_refunds_with_one_number_both_hold(
     assert only(database, f"order{shown}:refund1")["total"]["amount"] == 200
     assert only(database, f"order{shown}:refund2")["total"]["amount"] == 100
     assert settle_conflicts(shop) == 0
+
+
+@pytest.mark.parametrize("paid", ["earlier", "later"])
+def test_a_refund_that_one_replica_paid_is_not_the_others(
+    shop: Shop, server: Server, database: Database, paid: str
+) -> None:
+    """Whichever of the two keeps its number: each is paid once, with its own amount."""
+    orderid = f"paid{paid}"
+    order = {**order_document(), "_id": f"order{orderid}:order", "orderid": orderid}
+    database.put(order)
+    database.put(payment_of(order, "sandbox", "ref", order["total"], "2026-03-01T12:00:01.000Z"))
+    later, earlier = refund_of(orderid, 100, "13:00"), refund_of(orderid, 200, "12:30")
+    done = earlier if paid == "earlier" else later
+    shop.stores.ledger.book_refund(orderid, done["reference"], done["total"])
+    database.put(
+        SETTLEMENT.new(
+            f"order{orderid}:{done['reference']}settled", **event_fields(order), reference=done["reference"],
+            total=done["total"], provider="sandbox", provider_ref="r",
+        )
+    )  # fmt: skip
+    diverge(server, database, later, earlier)
+    assert settle_conflicts(shop) == 1
+    found = settle_refunds(shop, shop.orders.order(orderid))
+    booked = server.open(SANDBOX_LEDGER).partition(f"order{orderid}").all()
+    assert sorted(doc["total"]["amount"] for doc in booked) == [100, 200]
+    marks = {doc["reference"]: doc["total"]["amount"] for doc in found.of_type("settlement")}
+    assert marks == {"refund-100": 100, "refund-200": 200}
+
+
+def test_replicas_that_both_paid_all_back_leave_nothing_to_refund(
+    shop: Shop, server: Server, database: Database
+) -> None:
+    """Less than nothing would become a refund of a negative amount when goods come back."""
+    order = {**order_document(), "_id": "orderall:order", "orderid": "all"}
+    database.put(order)
+    database.put(payment_of(order, "sandbox", "ref", order["total"], "2026-03-01T12:00:01.000Z"))
+    whole = order["total"]["amount"]
+    cancelled = refund_of("all", whole, "13:00", cause="cancellation", reference="cancellation")
+    diverge(server, database, cancelled, refund_of("all", whole, "12:00"))
+    assert settle_conflicts(shop) == 1
+    found = shop.orders.order("all")
+    assert [refund["reference"] for refund in found.refunds] == [f"refund-{whole}", "cancellation"]
+    assert left_to_refund(found)["amount"] == 0
+
+
+@pytest.mark.parametrize("shown", ["earlier", "later"])
+def test_two_returns_with_one_number_both_hold_and_are_put_back_each(
+    shop: Shop, server: Server, database: Database, shown: str
+) -> None:
+    orderid = f"back{shown}"
+    database.put({**order_document(), "_id": f"order{orderid}:order", "orderid": orderid})
+    later, earlier = (
+        {
+            **BASE, "_id": f"order{orderid}:return1", "orderid": orderid, "type": "return", "schema": 2, "number": 1,
+            "reference": f"return-{units}", "reason": "", "request": None, "date": f"2026-03-01T{time}:00.000Z",
+            "lines": [{"productid": "tea", "name": "Tea", "quantity": units, "amount": 500 * units}],
+        }
+        for units, time in ((1, "13:00"), (2, "12:30"))
+    )  # fmt: skip
+    database.put(
+        {**BASE, "_id": f"order{orderid}:return-1restocked", "type": "restock", "reference": "return-1"}
+    )
+    diverge(server, database, *((later, earlier) if shown == "earlier" else (earlier, later)))
+    assert settle_conflicts(shop) == 1
+    found = shop.orders.order(orderid)
+    assert [(back["reference"], found.restocked(back)) for back in found.returns] == [
+        ("return-2", False), ("return-1", True),
+    ]  # fmt: skip
 
 
 def test_one_refund_written_twice_under_two_traces_is_one_refund(

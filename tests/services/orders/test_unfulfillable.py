@@ -63,7 +63,7 @@ def test_what_comes_back_piece_by_piece_is_paid_back_to_the_cent(shop: Shop, pri
     returns = [
         RETURN.new(
             order_key(orderid, f"return{number}"), **event_fields(order), number=number, lines=lines, reason="",
-            request=None,
+            request=None, reference=f"return-{number}",
         )
         for number in (1, 2, 3)
     ]  # fmt: skip

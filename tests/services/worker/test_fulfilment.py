@@ -189,7 +189,8 @@ def test_goods_that_come_back_are_in_stock_again_once(
         back = {"items": [{"productid": product, "quantity": quantity}]}
         assert shop.post(customer, f"/v1/orders/{orderid}/returns", back).status_code == 201
         until(lambda stock=stock: shop.stock(product) == stock)
-    marks = [f"order{orderid}:return{number}restocked" for number in (1, 2)]
+    returns = [database.get(f"order{orderid}:return{number}") for number in (1, 2)]
+    marks = [f"order{orderid}:{back['reference']}restocked" for back in returns]
     until(lambda: len(database.get_many(marks)) == 2)
     for mark in marks:  # as after a crash between putting back and writing it down
         database.delete(mark, database.get(mark)["_rev"])

@@ -11,7 +11,7 @@ from typing import Any
 from services.users.actions.accounts import update_user
 from services.users.actions.extras import forget_viewed, viewed
 from services.users.actions.profile import live_user, profile_of
-from services.users.actions.staff import check_an_admin_stays
+from services.users.actions.staff import an_admin_stays
 from services.users.actions.tools import JobTools, Tools
 from services.users.documents import blanked, claim_id
 from shared.clock import timestamp
@@ -43,8 +43,8 @@ def erase(tools: Tools, userid: str, *, closed_too: bool = False) -> None:
 
     Raises KeepsOneAdmin for the last admin.
     """
-    check_an_admin_stays(tools, userid)
-    update_user(tools, userid, _marked, closed_too=closed_too)
+    with an_admin_stays(tools, tools.store.user(userid)):
+        update_user(tools, userid, _marked, closed_too=closed_too)
     try:
         finish_erasure(tools, userid)
     except AisleError as error:

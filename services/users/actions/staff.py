@@ -1,6 +1,10 @@
 """Staff: who may do what, and the trail of what admins did, as documents that never change."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
+
+from redis.exceptions import RedisError
 
 from services.users.actions.accounts import new_user, update_user
 from services.users.actions.emails import claim_for_new_account, place_for_new_account
@@ -17,9 +21,10 @@ from services.users.rules import (
 )
 from shared.clock import now, timestamp
 from shared.couch import Doc, document_id, time_ordered_id
-from shared.errors import AisleError
+from shared.errors import AisleError, Unavailable
 
 _STAFF_AT_MOST = 200
+_LONGEST_SECONDS, _PATIENCE_SECONDS = 10, 2
 
 
 def make_admin(tools: Tools, email: str, password: str) -> str:
@@ -66,37 +71,50 @@ def get_user(tools: Tools, userid: str) -> Doc:
 def set_roles(tools: Tools, actor: str, userid: str, roles: list[str]) -> dict[str, Any]:
     """Gives an account these roles (customer always). Raises KeepsOneAdmin, NoSuchUser."""
     user = get_user(tools, userid)
-    check_roles_change(user, roles, _admins(tools))
     wanted = [CUSTOMER_ROLE, *sorted(set(roles) - {CUSTOMER_ROLE})]
     details = {"before": user["roles"], "after": wanted}
-    return account(
-        audited(tools, actor, "set roles", userid, details, lambda: _set_roles(tools, userid, wanted))
-    )
+    with an_admin_stays(tools, user, roles):
+        return account(
+            audited(tools, actor, "set roles", userid, details, lambda: _set_roles(tools, userid, wanted))
+        )
 
 
 def close_account(tools: Tools, actor: str, userid: str, reason: str) -> dict[str, Any]:
     """Nobody can log in to it, and its sessions end; `open_account` undoes it."""
     user = get_user(tools, userid)
-    check_roles_change(user, [], _admins(tools))
     moment = timestamp()
     change = {"active": False, "roles_changed": moment, "sessions_from": moment, "updated": moment}
-    return account(
-        audited(
-            tools,
-            actor,
-            "close account",
-            userid,
-            {"reason": reason},
-            lambda: tools.store.put({**user, **change}),
+    with an_admin_stays(tools, user):
+        return account(
+            audited(
+                tools,
+                actor,
+                "close account",
+                userid,
+                {"reason": reason},
+                lambda: tools.store.put({**user, **change}),
+            )
         )
-    )
 
 
-def check_an_admin_stays(tools: Tools, userid: str) -> None:
-    """Before somebody is erased. Raises KeepsOneAdmin. 1 read, for an admin 1 global query more."""
-    user = tools.store.user(userid)
-    if user is not None and is_admin(user):
-        check_roles_change(user, [], _admins(tools))
+@contextmanager
+def an_admin_stays(tools: Tools, user: Doc | None, roles: Sequence[str] = ()) -> Iterator[None]:
+    """Around a write that leaves an account these roles. Raises KeepsOneAdmin; for an admin 1 global query.
+
+    One such write at a time: two admins who dismiss each other would both count the other as the one who stays.
+    """
+    if user is None or not is_admin(user) or ADMIN_ROLE in roles:
+        yield
+        return
+    lock = tools.redis.lock(f"admins:{tools.store.database.name}", timeout=_LONGEST_SECONDS)
+    if not lock.acquire(blocking_timeout=_PATIENCE_SECONDS):
+        raise Unavailable("Another admin's account is just being changed; try again shortly.", retry_after=1)
+    try:
+        check_roles_change(user, roles, _admins(tools))
+        yield
+    finally:
+        with suppress(RedisError):
+            lock.release()
 
 
 def open_account(tools: Tools, actor: str, userid: str) -> dict[str, Any]:

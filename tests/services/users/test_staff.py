@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from services.users.documents import auth_id
 from services.users.keys import load_keys
@@ -97,6 +98,34 @@ def test_an_admin_who_cannot_log_in_keeps_nobodys_shop(admin, person):
     assert admin.put(f"/v1/admin/users/{bob.userid}/closure", {"reason": "left"}).status_code == 200
     test_the_shop_keeps_an_admin(admin)
     assert admin.delete(f"/v1/admin/users/{bob.userid}").status_code == 204, "one who is closed may go"
+
+
+def test_two_admins_who_dismiss_each_other_leave_one(admin, person, nobody):
+    emails = [person(name=name).email for name in ("Ann", "Bob")]
+    for email in emails:
+        assert admin.post("/v1/admin/staff", {"email": email, "roles": ["admin"]}).status_code == 200
+    pair = [log_in(nobody, email) for email in emails]
+    assert pair[0].put(f"/v1/admin/staff/{admin.userid}", {"roles": []}).status_code == 200
+    ways = [
+        lambda one, other: one.put(f"/v1/admin/staff/{other.userid}", {"roles": ["staff"]}),
+        lambda one, other: one.put(f"/v1/admin/users/{other.userid}/closure", {"reason": "rival"}),
+        lambda one, _: one.delete("/v1/users/me"),
+    ]
+    for way in [ways[0], ways[0], ways[1], ways[1], ways[2]]:
+        with ThreadPoolExecutor(2) as at_once:
+            answers = list(at_once.map(way, pair, reversed(pair)))
+        assert sorted(answer.status_code // 100 for answer in answers) == [2, 4]
+        (kept,) = [each for each in pair if is_admin(each, nobody)]
+        for each in pair:
+            kept.delete(f"/v1/admin/users/{each.userid}/closure")
+            kept.put(f"/v1/admin/staff/{each.userid}", {"roles": ["admin"]})
+    assert kept.put(f"/v1/admin/staff/{admin.userid}", {"roles": ["admin"]}).status_code == 200
+    assert admin.put(f"/v1/admin/staff/{kept.userid}", {"roles": []}).status_code == 200
+
+
+def is_admin(person, nobody):
+    answer = nobody.post("/v1/sessions", {"email": person.email, "password": PASSWORD})
+    return answer.status_code == 200 and "admin" in answer.json()["user"]["roles"]
 
 
 def test_a_closed_account_cannot_log_in_or_refresh(admin, person, nobody):

@@ -29,6 +29,7 @@ USER = DocumentType(
         "roles_changed",
         "sessions_from",
         "pending_email",
+        "pending_changed",
         "erasure",
         "erasure_claims",
         "request",

@@ -3,7 +3,7 @@
 | type | rule |
 |---|---|
 | any | what an erasure overwrote stays so |
-| user | an erasure wins over everything, and frees every e-mail that either side had; else name of the latest change, password, e-mail and roles each of its own latest change, on a tie the password that readers saw and the fewer rights; the later end of sessions |
+| user | an erasure wins over everything, and frees every e-mail that either side had; else name of the latest change, password, e-mail, the e-mail asked for and roles each of its own latest change, on a tie the password that readers saw and the fewer rights; the later end of sessions |
 | claim | of the accounts that have the e-mail (else of all) the earlier claim keeps it; another account must choose a new one |
 | userdelivery, preferences, paymentmethod | the latest change; an address keeps the later `default_since` |
 | basketline | the latest change, on a tie the larger quantity |
@@ -66,12 +66,14 @@ def _user(versions: Sequence[Doc]) -> Doc:
     passwords = _latest(versions, "password_changed")
     result["password"] = max(passwords[::-1], key=_revision)["password"]
     emails = _latest(versions, "email_changed")
-    result["email"], result["pending_email"] = emails[-1]["email"], emails[-1].get("pending_email")
+    result["email"] = emails[-1]["email"]
+    asked = _latest(versions, "pending_changed")[-1].get("pending_email")
+    result["pending_email"] = asked if asked != result["email"] else None
     result["email_verified"] = any(doc["email_verified"] for doc in emails if doc["email"] == result["email"])
     rights = _latest(versions, "roles_changed")
     result["roles"] = [role for role in rights[-1]["roles"] if all(role in doc["roles"] for doc in rights)]
     result["active"] = all(doc["active"] for doc in rights)
-    for name in ("password_changed", "email_changed", "roles_changed", "sessions_from"):
+    for name in ("password_changed", "email_changed", "pending_changed", "roles_changed", "sessions_from"):
         newest = max(doc.get(name) or "" for doc in versions)
         if newest:
             result[name] = newest

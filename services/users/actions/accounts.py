@@ -158,7 +158,10 @@ def change_account(
     if email != user["email"]:
         refuse_taken(tools, email, userid)
     if "email" in changes:
-        wanted["pending_email"] = email if email != user["email"] else None
+        wanted |= {
+            "pending_email": email if email != user["email"] else None,
+            "pending_changed": timestamp(),
+        }
     changed = user
     if wanted:
         version = user if only else None
@@ -265,7 +268,14 @@ def _confirm_new_email(tools: Tools, token: Doc, user: Doc) -> Doc:
     if not claim_for_account(tools, new, user["userid"]):
         raise EmailTaken("Another account uses this e-mail.")
     _use(tools, token)
-    change = {"email": new, "email_verified": True, "pending_email": None, "email_changed": timestamp()}
+    moment = timestamp()
+    change = {
+        "email": new,
+        "email_verified": True,
+        "email_changed": moment,
+        "pending_email": None,
+        "pending_changed": moment,
+    }
     changed = update_user(tools, user["userid"], lambda present: {**present, **change})
     release_email(tools, old, user["userid"])
     return changed

@@ -9,7 +9,7 @@ from services.users.actions.conflicts import settle_conflicts
 from services.users.documents import CLAIM, auth_id, blanked, claim_id, is_blank, user_document
 from services.users.merging import merged
 from services.users.rules import default_address
-from tests.services.users.conftest import log_in
+from tests.services.users.conftest import PASSWORD, log_in
 
 
 def diverge(database, docid, *versions):
@@ -45,6 +45,27 @@ def test_an_account_keeps_every_sides_latest_change(person, database, tools, nob
     doc = settled(database, tools, docid)
     assert (doc["name"], doc["password"], doc["roles"]) == ("New name", password, ["customer", "staff"])
     assert log_in(nobody, ann.email).userid == ann.userid
+
+
+def test_an_email_asked_for_outlives_a_later_name(person, database, tools, mail, email):
+    ann = person()
+    docid = auth_id(ann.userid)
+    before = database.get(docid)
+    asked = ann.patch("/v1/users/me", {"email": email, "current_password": PASSWORD}).json()
+    assert asked["pending_email"] == email
+    untouched = {name: before.get(name) for name in ("pending_email", "pending_changed")}
+    diverge(database, docid, {}, {"name": "Later", "updated": "2031-01-01T00:00:00.000Z", **untouched})
+    doc = settled(database, tools, docid)
+    assert (doc["name"], doc["pending_email"]) == ("Later", email)
+    assert ann.post("/v1/users/verify", {"token": mail(email)}).json()["email"] == email
+    answered = database.get(docid)
+    diverge(database, docid, {}, {**asked_again(doc), "updated": "2032-01-01T00:00:00.000Z"})
+    assert settled(database, tools, docid)["pending_email"] is None, "what was answered is not asked again"
+    assert answered["email"] == email
+
+
+def asked_again(doc):
+    return {name: doc[name] for name in ("email", "pending_email", "pending_changed")}
 
 
 def test_an_erasure_wins_over_any_change(person, database, tools):
@@ -182,6 +203,8 @@ USER = {
     "versions",
     [
         [USER, {**USER, "name": "B", "updated": "2"}, {**USER, "roles": ["customer", "admin"], "roles_changed": "3"}],
+        [USER, {**USER, "pending_email": "b@x.org", "pending_changed": "2"}, {**USER, "name": "B", "updated": "3"}],
+        [USER, {**USER, "pending_email": "b@x.org", "pending_changed": "2"}, {**USER, "email": "b@x.org", "email_changed": "1", "pending_changed": "1"}],
         [USER, {**USER, "erasure": "done"}, {**USER, "erasure": "started"}],
         [{**USER, "roles": ["customer", "admin"]}, {**USER, "roles": ["customer", "staff"]}, {**USER, "active": False}],
         [{"_id": "c", "type": "claim", "userid": user, "claimed": "1"} for user in "abc"],

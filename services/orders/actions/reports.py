@@ -6,7 +6,15 @@ from services.orders.actions.shop import Shop
 from services.orders.documents import CLOSING, REPORT_PART, REPORT_REQUEST, REPORT_RESULT, report_key
 from services.orders.rules import reports as shape
 from services.orders.rules.identity import check_same, fingerprint_of
-from services.orders.rules.periods import Span, closed_period, coarsest, lately_ended, months_between, span
+from services.orders.rules.periods import (
+    MOST_MONTHS,
+    Span,
+    closed_period,
+    coarsest,
+    lately_ended,
+    months_between,
+    span,
+)
 from shared.clock import now, parse, timestamp
 from shared.couch import Doc, Page, time_ordered_id
 from shared.errors import Invalid, NotFound
@@ -124,18 +132,24 @@ def _closed_span(wanted: dict[str, Any]) -> Span:
         raise Invalid("Say from when to when.", errors={"from": ["Needed."], "to": ["Needed."]})
     if wanted["kind"] == "best-sellers":
         coarsest(within)
+    if len(_parts_of(wanted, within)) > MOST_MONTHS:
+        raise Invalid(
+            f"By {wanted['by']} a report covers {MOST_MONTHS // 12} years at most; ask for it by year, or for less.",
+            errors={"from": ["Too long before to."]},
+        )
     return within
+
+
+def _parts_of(wanted: dict[str, Any], within: Span) -> list[Span]:
+    """Sales by the month and finer are computed month by month."""
+    by_month = wanted["kind"] == "sales" and wanted["by"] not in ("total", "year")
+    return months_between(within) if by_month else [within]
 
 
 def _computed_parts(
     shop: Shop, request: Doc, within: Span, docs: dict[str, Doc]
 ) -> list[list[dict[str, Any]]]:
-    spans = (
-        months_between(within)
-        if request["kind"] == "sales" and request["by"] not in ("total", "year")
-        else [within]
-    )
-    rows = []
+    spans, rows = _parts_of(request, within), []
     for number, part in enumerate(spans, 1):
         key = f"part{number:04d}"
         doc = docs.get(key) or shop.reports.add(

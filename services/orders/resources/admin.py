@@ -14,7 +14,17 @@ from services.orders.resources.asking import OPTIONAL_KEY, by_whom, keyed_reques
 from services.orders.rules.periods import span
 from services.orders.schemas import answers, requests
 from shared.money import Money, money
-from shared.web import Blueprint, PageArgs, json_answer, lines_of, list_answer, provided, require_role, unsign
+from shared.web import (
+    Blueprint,
+    PageArgs,
+    json_answer,
+    lines_of,
+    list_answer,
+    provided,
+    require_role,
+    short_list_answer,
+    unsign,
+)
 
 admin = Blueprint("admin", __name__, url_prefix="/v1/admin", description="For staff and admins")
 
@@ -102,10 +112,13 @@ def refund(body: dict[str, Any], orderid: str) -> Response:
 
 @admin.get("/dead-letters")
 @require_role("admin", "staff")
+@admin.arguments(PageArgs, location="query")
 @admin.response(200, answers.DeadLetters)
-def dead_letters() -> Response:
+@admin.alt_response(400, "BAD_REQUEST")
+def dead_letters(args: dict[str, Any]) -> Response:
     """Jobs that were given up, oldest first"""
-    return json_answer({"items": deadletters.list_letters(provided()), "next": None})
+    letters = deadletters.list_letters(provided())
+    return json_answer(short_list_answer(letters, args, "id", ["dead letters"]))
 
 
 @admin.post("/dead-letters/<string:letterid>/retry")

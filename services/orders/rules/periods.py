@@ -87,6 +87,10 @@ def lately_ended(moment: datetime, days: int = 7) -> list[tuple[str, str]]:
     return [*(("day", f"{day:%Y-%m-%d}") for day in past), ("month", f"{last_month:%Y-%m}")]
 
 
+MOST_MONTHS = 1200
+"""That one computed report is made of."""
+
+
 def months_between(found: Span) -> list[Span]:
     """A closed span cut at the first of each month, so that a long report is computed in parts."""
     parts, start = [], found.start

@@ -85,7 +85,14 @@ def progress_of(documents: list[Doc]) -> Progress:
         elif doc["type"] == "refund":
             counts["refunded"] += doc["total"]["amount"]
             counts["repaid"] += int(doc["cause"].startswith("return"))
+        elif doc["type"] == "return":
+            counts["repaid"] += int(cost_nothing(doc))
     return Progress(**counts)
+
+
+def cost_nothing(back: Doc) -> bool:
+    """Whether all that comes back was free, so that no refund follows."""
+    return not any(line["amount"] for line in back["lines"])
 
 
 def status_of(progress: Progress) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.progress import Progress, is_finished
+from services.orders.rules.progress import Progress, cost_nothing, is_finished
 from shared.clock import parse
 
 RECONCILE = "reconcile"
@@ -66,7 +66,9 @@ def _owes_refunds(found: OrderDocuments) -> bool:
         return True
     left = found.payment["total"]["amount"] - sum(refund["total"]["amount"] for refund in found.refunds)
     causes = {refund["cause"] for refund in found.refunds}
-    return left > 0 and any(back["reference"] not in causes for back in found.returns)
+    return left > 0 and any(
+        back["reference"] not in causes and not cost_nothing(back) for back in found.returns
+    )
 
 
 def _attempt(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:

@@ -19,5 +19,6 @@ function (doc) {
     sums[10] = doc.total.amount;
     if (doc.cause.indexOf("return") === 0) sums[16] = 1;
   }
+  if (doc.type === "return" && doc.lines.every(function (line) { return !line.amount; })) sums[16] = 1;
   emit(key, sums);
 }

@@ -66,7 +66,7 @@ class Orders(Client):
         return self.http.post("/v1/orders/quote", {"items": items}, idempotent=True, token=token)
 
     def dead_letters(self, token: str) -> dict:
-        return self.http.get("/v1/admin/dead-letters", token=token)
+        return self.http.get("/v1/admin/dead-letters", given(limit=100), token=token)
 
     def retry(self, token: str, letter: str) -> dict:
         return self.http.post(f"/v1/admin/dead-letters/{segment(letter)}/retry", {}, token=token)

@@ -10,6 +10,7 @@ import pytest
 import requests
 
 from services.orders.clients.signatures import HEADER, sign
+from services.orders.store.deadletters import DeadLetterStore
 from shared.couch import Database
 from tests.contract import keep_contract
 from tests.people import Person
@@ -288,3 +289,18 @@ def test_every_endpoint_keeps_its_contract(
         return service if "/internal/" in case.path else admin
 
     assert keep_contract(shop.orders, headers, examples=8) > 20
+
+
+def test_dead_letters_are_a_list_with_pages(shop: Shop, database: Database) -> None:
+    subjects = [f"lost{secrets.token_hex(4)}" for _ in range(3)]
+    for subject in subjects:
+        DeadLetterStore(database).add("orders.advance", subject, 1, error="e", detail="", passing=False)
+    path, seen, cursor = "/v1/admin/dead-letters", [], None
+    while cursor is not None or not seen:
+        page = shop.get(shop.admin, path, params={"limit": 2, "cursor": cursor}).json()
+        assert 1 <= len(page["items"]) <= 2
+        seen += [each["orderid"] for each in page["items"]]
+        cursor = page["next"]
+    assert sorted(seen) == sorted(subjects)
+    assert shop.get(shop.admin, path, params={"cursor": "AAAA"}).status_code == 400
+    assert shop.get(shop.admin, path, params={"limit": 101}).status_code == 422

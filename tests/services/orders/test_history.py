@@ -328,3 +328,12 @@ def test_a_key_used_again_for_another_report_is_refused(shop: Shop) -> None:
     for other in ({"to": "2021"}, {"kind": "fulfilment"}):
         refused = shop.post(shop.admin, "/v1/admin/reports", {**wanted, **other}, headers=headers)
         assert (refused.status_code, refused.json()["code"]) == (422, "idempotency_key_reused")
+
+
+def test_a_report_of_thousands_of_years_by_hours_is_refused_at_once(shop: Shop) -> None:
+    """It would be computed month by month; by year it is one query."""
+    wanted = {"kind": "sales", "by": "hour", "from": "1926", "to": "2026-01-02"}
+    refused = shop.post(shop.admin, "/v1/admin/reports", wanted)
+    assert (refused.status_code, list(refused.json()["errors"])) == (422, ["from"])
+    for less in ({"to": "2026"}, {"by": "year"}, {"kind": "fulfilment"}):
+        assert shop.post(shop.admin, "/v1/admin/reports", wanted | less).status_code == 202

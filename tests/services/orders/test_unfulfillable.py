@@ -8,12 +8,23 @@ from services.orders.actions.cancellation import cancel_unfulfillable
 from services.orders.actions.refunds import add_refund
 from services.orders.actions.returns import refund_returns
 from services.orders.actions.shop import Shop, open_shop
-from services.orders.documents import DESIGN, RETURN, SANDBOX_LEDGER, order_key
+from services.orders.documents import DESIGN, RESTOCK, RETURN, SANDBOX_LEDGER, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.pricing import Terms, quote
+from services.orders.rules.progress import is_finished
 from services.orders.rules.returns import returned_lines
-from services.orders.rules.writing import decision_of, dispatch_of, event_fields, payment_of
+from services.orders.rules.steps import plan
+from services.orders.rules.writing import (
+    decision_of,
+    delivery_of,
+    dispatch_of,
+    event_fields,
+    notice_of,
+    payment_of,
+)
 from services.orders.settings import Settings
+from services.orders.store.orders import row_of
+from shared.clock import now
 from shared.settings import load
 from tests.services.orders.test_rules import order_document, paid_order, product
 
@@ -70,3 +81,34 @@ def test_what_comes_back_piece_by_piece_is_paid_back_to_the_cent(shop: Shop, pri
     shop.orders.add_all([order, payment, *returns])
     refunds = refund_returns(shop, shop.orders.order(orderid)).refunds
     assert sum(refund["total"]["amount"] for refund in refunds) == priced.total["amount"]
+
+
+@pytest.mark.parametrize(("productid", "finished"), [("gift", True), ("tea", False)])
+def test_free_goods_that_come_back_leave_nothing_to_do(shop: Shop, productid: str, finished: bool) -> None:
+    """An order with a paid and a free line; in the list as well as read whole."""
+    goods = {each["productid"]: each for each in (product("tea", 500), product("gift", 0))}
+    priced = quote([{"productid": name, "quantity": 1} for name in goods], goods, Terms())
+    orderid = f"free{productid}"
+    order = order_document(
+        _id=order_key(orderid, "order"), orderid=orderid, basket=priced.lines, goods=priced.goods,
+        delivery=priced.delivery, tax=priced.tax, total=priced.total,
+    )  # fmt: skip
+    payment = payment_of(order, "sandbox", "ref", order["total"], order["date"])
+    dispatch = dispatch_of(order, payment, "post", "p1", order["date"])
+    back = RETURN.new(
+        order_key(orderid, "return1"), **event_fields(order), number=1, reference="return-1", reason="", request=None,
+        lines=returned_lines(order["basket"], [], [{"productid": productid, "quantity": 1}]),
+    )  # fmt: skip
+    restock = RESTOCK.new(
+        order_key(orderid, "return-1restocked"), **event_fields(order), reference="return-1", lines=[]
+    )
+    notices = [notice_of(order, kind, "sent") for kind in ("payment", "dispatch", "delivery")]
+    shop.orders.add_all([order, payment, dispatch, delivery_of(order, dispatch), back, restock, *notices])
+    found = shop.orders.order(orderid)
+    rows = {
+        row[0]: row[4] for row in map(row_of, shop.orders.orders_between("2026", "2027", limit=100).items)
+    }
+    assert rows[orderid] == found.progress
+    assert is_finished(found.progress) is finished
+    assert ("settle_refunds" not in plan(found, now(), shop.policy).due) is finished
+    assert refund_returns(shop, found).refunds == [] or not finished

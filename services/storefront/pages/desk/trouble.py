@@ -16,7 +16,10 @@ def trouble() -> str:
         letters=lambda: orders.dead_letters(access),
         attempts=attempt(lambda: orders.attempts(access), None),
     )
-    return render_template("desk/trouble.html", letters=found["letters"]["items"], attempts=found["attempts"])
+    letters = found["letters"]
+    return render_template(
+        "desk/trouble.html", letters=letters["items"], more=letters["next"], attempts=found["attempts"]
+    )
 
 
 @desk.post("/trouble/<letter>/retry")

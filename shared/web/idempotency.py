@@ -1,17 +1,23 @@
 """`Idempotency-Key` on POSTs that create: same key and body, same answer for 24 hours; another body is 422.
 
-The answer is kept in Redis. Should the process die between the write and the answer, the retry meets the same
-`idempotent_id()`, so that a handler which uses it as its document's id writes once at most.
+The answer is kept in Redis, sealed with the key that its caller alone holds: it may name a person who is erased within
+the day, and a quick hash of a body with a password in it would be worth guessing at. Should the process die between
+the write and the answer, the retry meets the same `idempotent_id()`, so that a handler which uses it as its document's
+id writes once at most.
 """
 
+import base64
 import hashlib
+import hmac
 import time
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
 import orjson
+from cryptography.fernet import Fernet
 from flask import Response, current_app, g, make_response, request
 from redis import Redis
 
@@ -56,13 +62,31 @@ def idempotent(handler: Callable) -> Callable:
 def idempotent_id(length: int = 20) -> str | None:
     """An id fixed by caller, route and Idempotency-Key, or None when no key was sent."""
     key = request.headers.get("Idempotency-Key")
-    return None if key is None else hashlib.sha256(_slot(key).encode()).hexdigest()[:length]
+    return None if key is None else hashlib.sha256(_named(key).encode()).hexdigest()[:length]
 
 
-def _once(slot: str, act: Callable[[], Any]) -> Response:
+@dataclass(frozen=True)
+class _Slot:
+    """Where the answer to one key is kept, and the secret that closes and opens it."""
+
+    secret: bytes
+
+    @property
+    def place(self) -> str:
+        return f"idempotency:{current_app.name}:{hashlib.sha256(self.secret).hexdigest()}"
+
+    @property
+    def box(self) -> Fernet:
+        return Fernet(base64.urlsafe_b64encode(self.secret))
+
+    def digest(self, body: bytes) -> str:
+        return hmac.digest(self.secret, body, "sha256").hex()
+
+
+def _once(slot: _Slot, act: Callable[[], Any]) -> Response:
     redis: Redis = current_app.extensions["aisle.redis"]
-    body = hashlib.sha256(request.get_data(cache=True)).hexdigest()
-    if not redis.set(slot, orjson.dumps({"body": body}), nx=True, ex=_CLAIM_SECONDS):
+    body = slot.digest(request.get_data(cache=True))
+    if not redis.set(slot.place, orjson.dumps({"body": body}), nx=True, ex=_CLAIM_SECONDS):
         return _answer_again(redis, slot, body)
     keep = False
     try:
@@ -70,9 +94,10 @@ def _once(slot: str, act: Callable[[], Any]) -> Response:
         keep = response.status_code < 500 and response.status_code not in (401, 403, 429)
     finally:
         if not keep:
-            redis.delete(slot)
+            redis.delete(slot.place)
     if keep:
-        redis.set(slot, orjson.dumps(_kept(body, response)), ex=KEPT_SECONDS)
+        answer = slot.box.encrypt(orjson.dumps(_kept(response))).decode()
+        redis.set(slot.place, orjson.dumps({"body": body, "answer": answer}), ex=KEPT_SECONDS)
     return response
 
 
@@ -83,14 +108,15 @@ def _answered(act: Callable[[], Any]) -> Response:
         return from_aisle_error(error)
 
 
-def _answer_again(redis: Redis, slot: str, body: str) -> Response:
+def _answer_again(redis: Redis, slot: _Slot, body: str) -> Response:
     ends = time.monotonic() + _WAIT_SECONDS
-    while (raw := redis.get(slot)) is not None:
+    while (raw := redis.get(slot.place)) is not None:
         kept = orjson.loads(raw)
         if kept["body"] != body:
             raise KeyReused("Use a new Idempotency-Key for a new request.")
-        if "status" in kept:
-            response = Response(kept["data"], kept["status"], headers=kept["headers"])
+        if "answer" in kept:
+            answer = orjson.loads(slot.box.decrypt(kept["answer"]))
+            response = Response(answer["data"], answer["status"], headers=answer["headers"])
             response.headers["Idempotency-Replayed"] = "true"
             return response
         if time.monotonic() > ends:
@@ -99,21 +125,25 @@ def _answer_again(redis: Redis, slot: str, body: str) -> Response:
     raise InProgress("Repeat the request in a second.")
 
 
-def _kept(body: str, response: Response) -> dict[str, Any]:
+def _kept(response: Response) -> dict[str, Any]:
     headers = {
         name: response.headers[name]
         for name in ("Content-Type", "Location", "ETag")
         if name in response.headers
     }
     return {
-        "body": body,
         "status": response.status_code,
         "headers": headers,
         "data": response.get_data(as_text=True),
     }
 
 
-def _slot(key: str) -> str:
+def _slot(key: str) -> _Slot:
+    secret = current_app.config["SECRET_KEY"].encode()
+    return _Slot(hmac.digest(secret, f"{_named(key)}\n{key}".encode(), "sha256"))
+
+
+def _named(key: str) -> str:
     if not 1 <= len(key) <= 200 or not key.isascii() or not key.isprintable():
         raise Invalid(
             "Idempotency-Key must be 1 to 200 printable ASCII characters.",

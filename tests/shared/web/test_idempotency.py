@@ -1,5 +1,6 @@
 """`Idempotency-Key`: one effect, one answer."""
 
+import hashlib
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -20,6 +21,21 @@ def test_the_same_key_and_body_get_the_same_answer(client, made):
     assert (first.status_code, first.data) == (again.status_code, again.data)
     assert again.headers["Idempotency-Replayed"] == "true"
     assert len(made) == 1
+
+
+def test_redis_shows_nothing_of_what_was_sent_and_answered(client, redis_url):
+    sent = b'{"name":"Ann Exemplary"}'
+
+    def send():
+        headers = {"Idempotency-Key": "k", "Content-Type": "application/json"}
+        return client.post("/v1/things", data=sent, headers=headers)
+
+    first, again, redis = send(), send(), Redis.from_url(redis_url)
+    assert (b"Exemplary" in first.data, again.data) == (True, first.data)
+    (place,) = redis.keys()
+    kept = place + redis.get(place)
+    assert b"Exemplary" not in kept
+    assert hashlib.sha256(sent).hexdigest().encode() not in kept
 
 
 def test_another_body_is_422(client, made):

@@ -45,7 +45,8 @@ def save(server: Server, parent: Path, say: Callable[[str], None]) -> Path:
     """The new backup's folder; it gets its name when all is in it. Raises Failed."""
     moment = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S.%fZ")
     unfinished = parent / f".{moment}"
-    unfinished.mkdir(parents=True)
+    parent.mkdir(parents=True, exist_ok=True)
+    unfinished.mkdir(mode=0o700)  # people's addresses and password hashes are in it
     try:
         databases = {name: _save_one(server, name, unfinished, say) for name in server.databases()}
         files.write_manifest(unfinished, databases)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from ibm_cloud_sdk_core import ApiException
 from ibm_cloud_sdk_core.authenticators import BasicAuthenticator, IAMAuthenticator, NoAuthAuthenticator
@@ -94,7 +95,6 @@ class Server:
 
 def _split(url: str) -> tuple[str, tuple[str, str]]:
     """The address without the credentials in it, and these."""
-    scheme, _, rest = url.partition("://")
-    account, at, host = rest.rpartition("@")
-    name, _, password = account.partition(":")
-    return (f"{scheme}://{host}" if at else url), (name, password)
+    parts = urlsplit(url)
+    address = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    return address, (unquote(parts.username or ""), unquote(parts.password or ""))

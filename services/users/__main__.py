@@ -30,7 +30,7 @@ def _create_admin() -> str:
     settings = load(Settings, os.environ)
     email, file = os.environ["ADMIN_EMAIL"], Path(os.environ["ADMIN_PASSWORD_FILE"])
     done = make_admin(open_tools(settings), email, file.read_text().strip())
-    return f"{email} {done}. The password of the first start is in {file}."
+    return f"{email} {done}."
 
 
 def _fail(why: str) -> int:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import requests
@@ -128,6 +129,25 @@ def test_old_backups_are_removed_and_unfinished_ones_are_none(
         assert backup(url, "save", "--keep", "2", str(tmp_path), DATABASE_PREFIX=prefix).returncode == 0
     assert len([path for path in tmp_path.iterdir() if not path.name.startswith(".")]) == 2
     assert backup(url, "restore", str(tmp_path / ".2026-01-01")).returncode == 1
+
+
+def test_a_password_in_the_address_is_decoded_as_the_services_do(
+    source: tuple[str, str], tmp_path: Path
+) -> None:
+    url, prefix = source
+    parts = urlsplit(url)
+    spelt = "".join(f"%{ord(letter):02X}" for letter in parts.password)
+    saved = backup(
+        url.replace(f":{parts.password}@", f":{spelt}@"), "save", str(tmp_path), DATABASE_PREFIX=prefix
+    )
+    assert saved.returncode == 0, saved.stderr
+
+
+def test_a_backup_is_for_its_owner_only(source: tuple[str, str], tmp_path: Path) -> None:
+    url, prefix = source
+    assert backup(url, "save", str(tmp_path / "all"), DATABASE_PREFIX=prefix).returncode == 0
+    (folder,) = (tmp_path / "all").iterdir()
+    assert folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_server_that_does_not_answer_is_named(tmp_path: Path) -> None:

@@ -41,10 +41,14 @@ def _draw(stock: Iterable[Goods], folder: Path) -> None:
 
 
 def _log_in(environment: Mapping[str, str]) -> str:
-    password = Path(environment["ADMIN_PASSWORD_FILE"]).read_text().strip()
-    body = json.dumps({"email": environment["ADMIN_EMAIL"], "password": password}).encode()
-    answer = _post(f"{environment['USERS_URL']}/v1/sessions", body, {"Content-Type": "application/json"})
-    return answer["access_token"]
+    email, file = environment["ADMIN_EMAIL"], Path(environment["ADMIN_PASSWORD_FILE"])
+    body = json.dumps({"email": email, "password": file.read_text().strip()}).encode()
+    other = (
+        f"{email} has another password on this database server: write it into {file}, "
+        "or leave the sample shop out with SAMPLE_SHOP=false."
+    )
+    headers = {"Content-Type": "application/json"}
+    return _post(f"{environment['USERS_URL']}/v1/sessions", body, headers, other)["access_token"]
 
 
 def _import(url: str, lines: list[dict], token: str, what: str, say: Callable[[str], None]) -> None:
@@ -62,11 +66,13 @@ def _import(url: str, lines: list[dict], token: str, what: str, say: Callable[[s
     say(f"{what}: " + ", ".join(f"{count} {name}" for name, count in done.items()))
 
 
-def _post(url: str, body: bytes, headers: dict[str, str]) -> dict:
+def _post(url: str, body: bytes, headers: dict[str, str], unauthorized: str = "") -> dict:
     try:
         with urlopen(Request(url, body, headers), timeout=TIMEOUT) as answer:
             return json.load(answer)
     except HTTPError as error:
+        if error.code == 401 and unauthorized:
+            raise NotLoaded(unauthorized) from None
         raise NotLoaded(
             f"POST {url} answered {error.code}: {error.read(1000).decode(errors='replace')}"
         ) from None

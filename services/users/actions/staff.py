@@ -33,7 +33,7 @@ def make_admin(tools: Tools, email: str, password: str) -> str:
     found = tools.store.account_by_email(email)
     if found is not None:
         if ADMIN_ROLE in found["roles"]:
-            return "is admin already"
+            return "is admin already; its password stays as it was"
         _set_roles(tools, found["userid"], [*found["roles"], ADMIN_ROLE])
         return "is admin now; its password stays as it was"
     userid, _ = place_for_new_account(tools, email)
@@ -44,7 +44,7 @@ def make_admin(tools: Tools, email: str, password: str) -> str:
     )  # fmt: skip
     if not tools.store.put_if_first(user):
         raise EmailTaken("This e-mail is registered but not verified: verify it, then run this again.")
-    return "is admin"
+    return "is admin, with the password given"
 
 
 def list_staff(tools: Tools) -> list[dict[str, Any]]:

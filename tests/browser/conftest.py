@@ -106,6 +106,7 @@ def register(page: Page, name: str = "Ada Lovelace") -> str:
         page.reload()
     page.locator("article a").first.click()
     page.get_by_role("button", name="Yes, this is my address").click()
+    page.wait_for_url("**/login")  # else the next step may overtake the form
     log_in(page, email, PASSWORD)
     return email
 
@@ -148,6 +149,7 @@ def customer(browser: Browser, base: str) -> dict:
     page.get_by_label("Name of this address").fill("Home")
     page.get_by_label("Address", exact=True).fill("1 High Street\nLeeds")
     page.get_by_role("button", name="Add it").click()
+    page.get_by_text("Address added.").wait_for()
     fill_basket(page)
     page.goto("/checkout")
     page.get_by_role("button", name="Order and pay").click()

@@ -89,7 +89,9 @@ def login_now() -> str | Response:
             return redirect(target or url_for("desk.sales" if found.staff else "shop.home"))
         except Invalid as error:
             form.blame(error)
-        except (Unauthorized, TooManyRequests) as error:
+        except Unauthorized as error:
+            form.general = f"{error.title}. {error.detail}"
+        except TooManyRequests as error:
             form.general = error.detail
     return render_template("login.html", form=form, next=target)
 

@@ -65,6 +65,7 @@ def test_a_wrong_password_is_refused_and_says_no_more(ann: Visitor, visitor: Vis
         assert page.path == "/login"
         texts.append(page.text)
     assert texts[0] == texts[1]
+    assert "E-mail or password is wrong, or the e-mail is not verified." in texts[0]
 
 
 def test_a_verification_link_works_once(shop: Shop, visitor: Visitor) -> None:

@@ -111,15 +111,11 @@ def reset_password(tools: Tools, text: str, password: str) -> None:
     check_password(password, user["email"])
     if token["email"] != user["email"]:
         raise BadToken("This link belongs to an e-mail address that the account has left.")
+    if token["created"] < (user.get("password_changed") or ""):
+        raise BadToken("The password was changed since; ask for a new link.")
     password_hash = tools.passwords.hash(password)
     _use(tools, token)
-    moment = timestamp()
-    change = {
-        "password": password_hash,
-        "password_changed": moment,
-        "sessions_from": moment,
-        "email_verified": True,
-    }
+    change = {**_new_password(password_hash), "email_verified": True}
     update_user(tools, user["userid"], lambda present: {**present, **change})
     send_changed(
         tools, user["name"], user["email"], "Your password was changed, and you were logged out everywhere."
@@ -148,12 +144,7 @@ def change_account(
     wanted = {"name": changes["name"]} if "name" in changes else {}
     if "password" in changes:
         check_password(changes["password"], user["email"])
-        moment = timestamp()
-        wanted |= {
-            "password": tools.passwords.hash(changes["password"]),
-            "password_changed": moment,
-            "sessions_from": moment,
-        }
+        wanted |= _new_password(tools.passwords.hash(changes["password"]))
     email = normalised_email(changes["email"]) if "email" in changes else user["email"]
     if email != user["email"]:
         refuse_taken(tools, email, userid)
@@ -205,6 +196,18 @@ def update_user(
             if only or attempt == 4:
                 raise
     raise AssertionError("unreachable")
+
+
+def _new_password(password_hash: str) -> dict[str, Any]:
+    """Whoever had the old one is out: logged out everywhere, and a move to their e-mail address is taken back."""
+    moment = timestamp()
+    return {
+        "password": password_hash,
+        "password_changed": moment,
+        "sessions_from": moment,
+        "pending_email": None,
+        "pending_changed": moment,
+    }
 
 
 def _write_letter(tools: Tools, user: Doc, purpose: str, send: Callable) -> None:

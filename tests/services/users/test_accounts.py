@@ -236,6 +236,33 @@ def test_asking_for_the_email_one_has_takes_back_the_other(nobody, person, mail,
     assert log_in(nobody, ann.email).userid == ann.userid
 
 
+@pytest.mark.parametrize("way", ["reset", "change"])
+def test_a_new_password_stops_whoever_wanted_the_account_moved(nobody, person, mail, email, way):
+    """Somebody who knew the password asked for it; our letter about that says: set a new password at once."""
+    ann = person()
+    ann.patch("/v1/users/me", {"email": email, "current_password": PASSWORD})
+    if way == "reset":
+        nobody.post("/v1/password-resets", {"email": ann.email})
+        reset = {"token": mail(ann.email, after=1), "password": "another password"}
+        assert nobody.post("/v1/password-resets/confirm", reset).status_code == 204
+    else:
+        change = {"password": "another password", "current_password": PASSWORD}
+        assert ann.patch("/v1/users/me", change).json()["pending_email"] is None
+    assert nobody.post("/v1/users/verify", {"token": mail(email)}).status_code == 400
+    assert log_in(nobody, ann.email, "another password").userid == ann.userid
+
+
+def test_a_reset_link_is_no_good_once_the_password_is_new(nobody, person, mail):
+    ann = person()
+    tokens = []
+    for letters in (1, 2):
+        nobody.post("/v1/password-resets", {"email": ann.email})
+        tokens.append(mail(ann.email, after=letters))
+    bodies = [{"token": token, "password": "another password"} for token in reversed(tokens)]
+    answers = [nobody.post("/v1/password-resets/confirm", body).status_code for body in bodies]
+    assert (len(set(tokens)), answers) == (2, [204, 400])
+
+
 def test_changing_email_or_password_needs_the_current_password(person, email):
     ann = person()
     for change in (

@@ -8,7 +8,7 @@ from services.users.documents import BASKET_LINE, user_document
 from services.users.rules import MAX_BASKET_LINES, NoSuchProduct, merged_quantity
 from shared import money
 from shared.clock import timestamp
-from shared.couch import Doc, UpdateConflict
+from shared.couch import Doc, NoSuchDocument, UpdateConflict
 from shared.errors import Conflict
 
 PREFIX = "basket-"
@@ -73,7 +73,7 @@ def remove_line(tools: Tools, userid: str, productid: str) -> None:
             return
         try:
             tools.store.delete(doc)
-        except UpdateConflict:
+        except (UpdateConflict, NoSuchDocument):
             continue
         return
     raise UpdateConflict("The basket changes too quickly; try again.")

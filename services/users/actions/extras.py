@@ -46,9 +46,10 @@ def payment_methods(tools: Tools, userid: str) -> list[dict[str, Any]]:
 def add_payment_method(tools: Tools, userid: str, values: dict[str, str], key: str | None) -> dict[str, Any]:
     """Keeps a provider's reference. Raises LooksLikeCard for what might be a card number."""
     refuse_cards(values)
-    if len(tools.store.some_of(userid, "payment")) >= MAX_PAYMENT_METHODS:
-        raise TooManyPaymentMethods(f"Remove one of your {MAX_PAYMENT_METHODS} payment methods first.")
     docid = user_document(userid, f"payment{key or time_ordered_id().lower()}")
+    present = tools.store.some_of(userid, "payment")
+    if len([doc for doc in present if doc["_id"] != docid]) >= MAX_PAYMENT_METHODS:
+        raise TooManyPaymentMethods(f"Remove one of your {MAX_PAYMENT_METHODS} payment methods first.")
     doc = PAYMENT_METHOD.new(docid, userid=userid, updated=timestamp(), **values)
     return payment_method(doc if tools.store.put_if_first(doc) else tools.store.get(docid) or doc)
 

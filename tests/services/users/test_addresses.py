@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from redis import Redis
 
-from services.users.rules import MAX_ADDRESSES, default_address
+from services.users.rules import MAX_ADDRESSES, MAX_PAYMENT_METHODS, default_address
 from tests.services.users.conftest import calls
 
 PATH = "/v1/users/me/addresses"
@@ -110,6 +110,18 @@ def test_a_lost_answer_is_given_again_when_it_was_the_last_place(person, redis_u
     again = ann.post(PATH, body, headers=headers)
     assert (again.status_code, again.json()) == (201, first)
     assert ann.post(PATH, body).json()["code"] == "too_many_addresses"
+
+
+def test_the_last_payment_method_can_be_asked_for_again(person, redis_url):
+    ann, path = person(), "/v1/users/me/payment-methods"
+    method = {"provider": "sandbox", "reference": "pm_1"}
+    for _ in range(MAX_PAYMENT_METHODS - 1):
+        assert ann.post(path, method).status_code == 201
+    first = ann.post(path, method, headers={"Idempotency-Key": "last"}).json()
+    Redis.from_url(redis_url).flushdb()
+    again = ann.post(path, method, headers={"Idempotency-Key": "last"})
+    assert (again.status_code, again.json()) == (201, first)
+    assert ann.post(path, method).json()["code"] == "too_many_payment_methods"
 
 
 def test_the_list_and_me_cost_one_partition_query(person):

@@ -2,18 +2,38 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import orjson
 import pytest
 
 from services.products.documents import DESIGN as PRODUCTS
+from services.users.actions.basket import remove_line
 from services.users.documents import DESIGN
 from services.users.rules import MAX_BASKET_LINES
+from services.users.store import Store
 from shared.clock import timestamp
 from tests.processes import free_port
 from tests.services.users.conftest import Api, calls, log_in
 
 PATH = "/v1/users/me/basket"
+
+
+class Quicker(Store):
+    """Another device takes the line out between our read and our deletion."""
+
+    def of_user(self, userid, key):
+        if doc := super().of_user(userid, key):
+            self.delete(doc)
+        return doc
+
+
+def test_two_devices_may_take_a_line_out_at_once(products, person, tools):
+    sell(products, "both")
+    ann = person()
+    assert ann.put(f"{PATH}/both", {"quantity": 1}).status_code == 200
+    remove_line(replace(tools, store=Quicker(tools.store.server)), ann.userid, "both")
+    assert ann.get(PATH).json()["items"] == []
 
 
 @pytest.fixture(scope="module")

@@ -97,13 +97,19 @@ def replace(store: Store, productid: str, content: Doc, if_match: str | None, da
     raise Conflict(f"Product {productid} is changing too often just now; try again.")
 
 
-def remove(store: Store, productid: str, if_match: str | None) -> None:
+def remove(store: Store, productid: str, if_match: str | None, date: str) -> None:
     """Deletes a product; its movements, reviews and old prices stay as history. Raises NoSuchProduct, PreconditionFailed."""
-    for doc in _places(store, productid):
+    for _ in range(_TRIES):
+        doc = _only_place(store, productid, date)
         if not still_matches(if_match, doc):
             raise PreconditionFailed("It changed since you read it: read it again, then repeat.")
-        store.catalogue.delete(doc["_id"], doc["_rev"])
-    store.menu.changed()
+        try:
+            store.catalogue.delete(doc["_id"], doc["_rev"])
+        except UpdateConflict:
+            continue
+        store.menu.changed()
+        return
+    raise Conflict(f"Product {productid} is changing too often just now; try again.")
 
 
 def finish_moves(store: Store, productid: str, date: str) -> Doc:

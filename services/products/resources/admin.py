@@ -70,7 +70,7 @@ def replace(body: dict[str, Any], productid: str) -> Response:
 @admin.doc(parameters=[_IF_MATCH])
 def delete(productid: str) -> Response:
     """Delete a product"""
-    catalogue.remove(store(), productid, request.headers.get("If-Match"))
+    catalogue.remove(store(), productid, request.headers.get("If-Match"), timestamp())
     return nothing()
 
 

@@ -2,18 +2,23 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Event, Thread
 
 import pytest
 from redis import Redis
 
 from services.products.actions import browse
+from services.products.actions.catalogue import remove
+from services.products.documents import product_id
+from services.products.rules.product import checked, document
 from services.products.settings import Settings
-from services.products.store import open_server, open_store
+from services.products.store import Catalogue, open_server, open_store
+from shared.clock import timestamp
 from shared.couch import DatabaseAway
 from shared.settings import load
 from tests.processes import free_port
-from tests.services.products.conftest import ADMIN, Shop, eventually, product, token
+from tests.services.products.conftest import ADMIN, Shop, eventually, open_as_worker, product, token
 
 LAMPS = ["Home", "Lighting", "Lamps"]
 
@@ -214,6 +219,34 @@ def test_delete(shop: Shop):
     assert shop.get("/v1/categories", under="Del").status == 404
     assert shop.admin("POST", "/v1/products", product("d1", taxonomy=["Del"], stock=2)).status == 201
     assert shop.admin("GET", "/v1/products/d1/stock").json["stock"] == 2
+
+
+def test_a_sale_does_not_spoil_a_deletion(shop: Shop, environment: dict[str, str]):
+    shop.load([product("sold", stock=5)])
+
+    class Selling(Catalogue):
+        def delete(self, docid, rev):
+            if self.get(docid)["stock"] == 5:
+                assert (
+                    shop.admin("POST", "/v1/products/sold/stock", {"delta": -1, "reason": "x"}).status == 201
+                )
+            super().delete(docid, rev)
+
+    store = open_as_worker(environment)
+    selling = replace(store, catalogue=Selling(store.catalogue._database))
+    remove(selling, "sold", shop.get("/v1/products/sold").headers["ETag"], timestamp())
+    eventually(lambda: shop.get("/v1/products/sold").status == 404)
+
+
+def test_a_product_half_moved_is_deleted_whole(shop: Shop, environment: dict[str, str]):
+    shop.load([product("torn", taxonomy=["Torn", "Old"])])
+    content, _ = checked(product("torn", taxonomy=["Torn", "New"]))
+    old = product_id(["Torn", "Old"], "torn")
+    open_as_worker(environment).catalogue.put(document(content, timestamp(), moved_from=old))
+    tag = shop.get("/v1/products/torn").headers["ETag"]
+    assert shop.admin("DELETE", "/v1/products/torn", If_Match=tag).status == 204
+    eventually(lambda: shop.get("/v1/products/torn").status == 404)
+    assert shop.get("/v1/categories", under="Torn").status == 404
 
 
 def test_a_product_moves_without_a_moment_gone_or_doubled(shop: Shop):

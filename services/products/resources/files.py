@@ -140,7 +140,7 @@ def _decoded(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[str]:
         if text is None:
             raise BadRequest(f"Line {number} is longer than {LONGEST_LINE} bytes.")
         try:
-            yield text.decode("utf-8-sig" if number == 1 else "utf-8") + "\n"
+            yield text.decode() + "\n"
         except UnicodeDecodeError:
             raise BadRequest(f"Line {number} is not UTF-8.") from None
 

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from shared.web import lines_of
 from shared.web.lines import _CHUNK
 
+MARK = "\ufeff".encode()
+
 
 class Dribbling(io.BytesIO):
     """A body that comes a few bytes at a time."""
@@ -22,7 +24,14 @@ def test_every_line_comes_with_its_number(lines: list[bytes]) -> None:
     expected = list(enumerate(body.split(b"\n"), 1))
     if not expected[-1][1]:
         expected.pop()
+    if body.startswith(MARK):
+        expected[0] = (1, body.split(b"\n")[0].removeprefix(MARK))
     assert list(lines_of(Dribbling(body), 100)) == expected
+
+
+def test_a_byte_order_mark_is_part_of_no_line() -> None:
+    body = MARK + b'{"a":1}\n' + MARK + b"second"
+    assert list(lines_of(Dribbling(body), 100)) == [(1, b'{"a":1}'), (2, MARK + b"second")]
 
 
 @given(st.integers(0, 2 * _CHUNK), st.integers(-2, 2), st.sampled_from([_CHUNK // 2, _CHUNK, 3 * _CHUNK]))

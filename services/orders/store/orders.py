@@ -22,7 +22,6 @@ Row = tuple[str, str, str | None, str, Progress]
 """orderid, placed, userid, currency, progress: all that a list of orders shows."""
 
 MOST_LINES = 200
-SWEEP_MARK = "orders-sweep"
 
 
 class OrderStore:
@@ -119,14 +118,12 @@ class OrderStore:
     def remove_revision(self, docid: str, rev: str) -> None:
         self._database.delete(docid, rev)
 
-    def sweep_mark(self) -> str | None:
-        """When the oldest order that may be unfinished was placed. 1 read."""
-        mark = self._database.get_local(SWEEP_MARK)
-        return mark["placed"] if mark else None
+    def sweep_mark(self, sweep: str) -> Doc:
+        """Where a sweep goes on; empty before the first. 1 read."""
+        return self._database.get_local(sweep) or {}
 
-    def set_sweep_mark(self, placed: str) -> None:
-        mark = self._database.get_local(SWEEP_MARK) or {}
-        self._database.put_local(SWEEP_MARK, {**mark, "placed": placed})
+    def set_sweep_mark(self, sweep: str, **places: str | list | None) -> None:
+        self._database.put_local(sweep, self.sweep_mark(sweep) | places)
 
     def _take_back(self, written: list[Written], docid: str) -> None:
         """A bulk that met another order has written those of its lines that the order has not: they go again."""

@@ -42,8 +42,9 @@ def timeline(orderid: str) -> str | Response:
 
 def _page(template: str, order: dict) -> str:
     return render_template(
-        template, order=order, steps=progress.steps(order), settled=progress.settled(order)
-    )
+        template, order=order, steps=progress.steps(order), settled=progress.settled(order),
+        returnable=progress.returnable(order),
+    )  # fmt: skip
 
 
 @orders.post("/<orderid>/cancellation")

@@ -1,5 +1,6 @@
 """An order's way from placed to delivered, as the page draws it."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 STEPS = ("placed", "paid", "dispatched", "delivered")
@@ -50,12 +51,23 @@ def steps(order: dict) -> list[Step]:
         Step(each["status"], word(each["status"]), each["date"], mood(each["status"]) == "bad")
         for each in order["timeline"]
     ]
-    known = {step.status for step in happened}
-    if known & (SETTLED - {"delivered"}) or "failed" in known:
+    if settled(order):
         return happened
+    known = {step.status for step in happened}
     return happened + [Step(status, word(status), None, False) for status in STEPS if status not in known]
 
 
 def settled(order: dict) -> bool:
     """Nothing more comes by itself."""
     return order["status"] in SETTLED or order["status"] == "failed"
+
+
+def returnable(order: dict) -> dict[str, int]:
+    """How many of each product can still be sent back: all of it may come in several parcels."""
+    if order["status"] not in ("delivered", "returned"):
+        return {}
+    back = Counter[str]()
+    for line in (line for each in order["returns"] for line in each["lines"]):
+        back[line["productid"]] += line["quantity"]
+    left = {item["productid"]: item["quantity"] - back[item["productid"]] for item in order["items"]}
+    return {productid: quantity for productid, quantity in left.items() if quantity > 0}

@@ -84,6 +84,24 @@ def test_an_order_is_dispatched_delivered_and_refunded_by_hand(customer: Visitor
     assert "Returned" in returned.text
 
 
+def test_what_was_not_sent_back_yet_can_be_sent_back_later(customer: Visitor, keeper: Visitor) -> None:
+    customer.get("/product/rake")
+    customer.submit("/basket", quantity="3")
+    customer.get("/checkout")
+    orderid = customer.submit("/checkout").path.rpartition("/")[2]
+    keeper.get(f"/admin/orders/{orderid}")
+    keeper.submit(f"/admin/orders/{orderid}/dispatch", courier="Bike", courierid="B-18")
+    keeper.submit(f"/admin/orders/{orderid}/delivery")
+    address = f"/orders/{orderid}"
+    customer.get(address)
+    assert "of 3" in customer.page.text
+    assert "of 2" in customer.submit(f"{address}/returns", **{"back-rake": "1"}).text
+    page = customer.submit(f"{address}/returns", **{"back-rake": "2"})
+    assert "Your return is noted." in page.text
+    assert [form for form in page.forms if form.action.startswith(address)] == []
+    assert "Sent back 2 × Garden Rake" in keeper.get(f"/admin/orders/{orderid}").text
+
+
 def test_orders_are_filtered_by_status_day_and_number(customer: Visitor, keeper: Visitor) -> None:
     orderid = bought(customer, "cup-20")
     address = f"/admin/orders/{orderid}"

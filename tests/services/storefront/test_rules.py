@@ -97,6 +97,12 @@ def test_a_cancelled_order_promises_nothing_more() -> None:
     assert progress.settled(order)
 
 
+def test_a_small_refund_leaves_the_rest_of_the_way_open() -> None:
+    happened = [{"status": each, "date": "d"} for each in ("placed", "paid", "refunded")]
+    steps = progress.steps({"status": "paid", "timeline": happened})
+    assert [step.status for step in steps] == ["placed", "paid", "refunded", "dispatched", "delivered"]
+
+
 def test_a_report_covers_every_period_of_its_range() -> None:
     assert periods.span("day", "2026-02-27", "2026-03-01", date(2026, 11, 20)).periods() == [
         "2026-02-27",

@@ -1,9 +1,11 @@
 """Stripe's public API as a provider: a payment intent per order, created, then confirmed; webhooks with their signature.
 
 Creating and confirming are two calls, so that closing an order can meet the same intent (same idempotency key,
-same parameters) and cancel it: Stripe itself decides whether the charge or the cancellation was first.
+same parameters) and cancel it: Stripe itself decides whether the charge or the cancellation was first. Stripe forgets
+an idempotency key after a day or more: what comes later than that is found by the metadata it was made with.
 """
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -62,24 +64,24 @@ class StripeProvider:
         return _charge(confirmed)
 
     def find(self, orderid: str, total: Money) -> Charge | None:
-        intent = self._fresh(self._intent(orderid, total))
-        return _charge(intent) if intent["status"] == "succeeded" else None
+        paid = (intent for intent in self._intents(orderid, total) if intent["status"] == "succeeded")
+        return next((_charge(intent) for intent in paid), None)
 
     def close(self, orderid: str, total: Money) -> Charge | None:
-        intent = self._intent(orderid, total)
-        path = f"/v1/payment_intents/{quote(intent['id'], safe='')}/cancel"
-        try:
-            self._post(path, {}, f"{orderid}-cancel")
-        except StripeRefused:
-            intent = self._fresh(intent)
-            if intent["status"] == "succeeded":
-                return _charge(intent)
-            if intent["status"] != "canceled":
-                raise
-        return None
+        ended = [self._cancelled(intent) for intent in self._intents(orderid, total)]
+        return next((_charge(intent) for intent in ended if intent["status"] == "succeeded"), None)
 
     def refund(self, orderid: str, ref: str, key: str, total: Money) -> str:
-        body = {"payment_intent": ref, "amount": str(total["amount"]), "metadata[orderid]": orderid}
+        listed = self._call("GET", f"/v1/refunds?{urlencode({'payment_intent': ref, 'limit': 100})}")["data"]
+        for made in listed:
+            if made["metadata"].get("reference") == key:
+                return made["id"]
+        body = {
+            "payment_intent": ref,
+            "amount": str(total["amount"]),
+            "metadata[orderid]": orderid,
+            "metadata[reference]": key,
+        }
         return self._post("/v1/refunds", body, f"{orderid}-{key}")["id"]
 
     def event(self, headers: dict[str, str], body: bytes) -> PaymentEvent | None:
@@ -101,6 +103,26 @@ class StripeProvider:
         }
         made = self._post("/v1/payment_intents", body, orderid)
         return self._fresh(made) if made.get("_replayed") else made
+
+    def _intents(self, orderid: str, total: Money) -> Iterator[dict[str, Any]]:
+        """The intent of today's key, and any that was made under a key which Stripe has forgotten since."""
+        known = self._fresh(self._intent(orderid, total))
+        yield known
+        query = urlencode({"query": f"metadata['orderid']:'{orderid}'"})
+        for found in self._call("GET", f"/v1/payment_intents/search?{query}")["data"]:
+            if found["id"] != known["id"]:
+                yield self._fresh(found)
+
+    def _cancelled(self, intent: dict[str, Any]) -> dict[str, Any]:
+        """The intent after all that may still be charged of it was cancelled; `succeeded` when the charge was first."""
+        path = f"/v1/payment_intents/{quote(intent['id'], safe='')}/cancel"
+        try:
+            return self._post(path, {}, f"{intent['id']}-cancel")
+        except StripeRefused:
+            intent = self._fresh(intent)
+            if intent["status"] not in ("succeeded", "canceled"):
+                raise
+            return intent
 
     def _fresh(self, intent: dict[str, Any]) -> dict[str, Any]:
         return self._call("GET", f"/v1/payment_intents/{quote(intent['id'], safe='')}")

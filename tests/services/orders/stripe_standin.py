@@ -9,7 +9,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 API_KEY = "sk_test_standin"
 _CREATED = {"amount", "currency", "metadata[orderid]", "payment_method_types[]"}
@@ -32,6 +32,10 @@ class StripeStandIn:
         self._server.shutdown()
         self._server.server_close()
 
+    def forget_keys(self) -> None:
+        """A day passes."""
+        self._answers.clear()
+
     def answer(
         self, method: str, path: str, key: str | None, form: dict[str, str]
     ) -> tuple[int, dict[str, Any], bool]:
@@ -42,13 +46,19 @@ class StripeStandIn:
             if key in self._answers:
                 first, status, body = self._answers[key]
                 return (status, body, True) if first == asked else (*_error(400, "idempotency_error"), False)
-            status, body = self._done(method, path, form)
+            target = urlsplit(path)
+            status, body = self._done(method, target.path, form | dict(parse_qsl(target.query)))
             if method == "POST":
                 self._answers[key or ""] = (asked, status, json.loads(json.dumps(body)))
             return status, body, False
 
     def _done(self, method: str, path: str, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
         parts = path.strip("/").split("/")
+        if method == "GET" and path == "/v1/payment_intents/search":
+            return 200, {"object": "search_result", "data": self._search(form["query"])}
+        if method == "GET" and path == "/v1/refunds":
+            paid_back = [each for each in self.refunds if each["payment_intent"] == form["payment_intent"]]
+            return 200, {"object": "list", "data": paid_back}
         if path == "/v1/payment_intents" and set(form) == _CREATED and form["currency"].islower():
             return self._create(form)
         if path == "/v1/refunds" and {"payment_intent", "amount"} <= set(form):
@@ -59,6 +69,10 @@ class StripeStandIn:
         if method == "GET":
             return 200, intent
         return self._confirm(intent, form) if parts[3] == "confirm" else self._cancel(intent)
+
+    def _search(self, query: str) -> list[dict[str, Any]]:
+        intents = self.intents.values()
+        return [each for each in intents if query == f"metadata['orderid']:'{each['metadata']['orderid']}'"]
 
     def _create(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
         intent = {
@@ -90,6 +104,7 @@ class StripeStandIn:
             "id": f"re_{secrets.token_hex(8)}",
             "amount": int(form["amount"]),
             "payment_intent": form["payment_intent"],
+            "metadata": {"orderid": form["metadata[orderid]"], "reference": form["metadata[reference]"]},
         }
         self.refunds.append(refund)
         return 200, refund

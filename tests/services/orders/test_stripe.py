@@ -91,6 +91,42 @@ def test_a_lost_answer_is_found_again(provider: StripeProvider, stripe: StripeSt
     assert len(intents_of(stripe, orderid)) == 1
 
 
+@pytest.mark.parametrize("ask", ["find", "close"])
+def test_a_charge_is_found_when_stripe_has_forgotten_its_key(
+    provider: StripeProvider, stripe: StripeStandIn, orderid: str, ask: str
+) -> None:
+    """The worker was away for more than a day; asked a second time, the key is that of another intent."""
+    with pytest.raises(ProviderUnavailable):
+        provider.charge(orderid, TOTAL, "pm_lost")
+    (charged,) = intents_of(stripe, orderid)
+    stripe.forget_keys()
+    for _ in range(2):
+        assert getattr(provider, ask)(orderid, TOTAL).ref == charged["id"]
+    assert provider.close(orderid, TOTAL).ref == charged["id"]
+    assert sorted(intent["status"] for intent in intents_of(stripe, orderid)) == ["canceled", "succeeded"]
+
+
+def test_what_was_left_open_is_closed_when_stripe_has_forgotten_its_key(
+    provider: StripeProvider, stripe: StripeStandIn, orderid: str
+) -> None:
+    with pytest.raises(PaymentDeclined):
+        provider.charge(orderid, TOTAL, "pm_card_declined")
+    stripe.forget_keys()
+    assert provider.close(orderid, TOTAL) is None
+    assert [intent["status"] for intent in intents_of(stripe, orderid)] == ["canceled", "canceled"]
+
+
+def test_a_refund_is_found_when_stripe_has_forgotten_its_key(
+    provider: StripeProvider, stripe: StripeStandIn, orderid: str
+) -> None:
+    charge = provider.charge(orderid, TOTAL, "pm_card_visa")
+    first = provider.refund(orderid, charge.ref, "refund-a", money(500, "EUR"))
+    stripe.forget_keys()
+    assert provider.refund(orderid, charge.ref, "refund-a", money(500, "EUR")) == first
+    assert provider.refund(orderid, charge.ref, "refund-b", money(500, "EUR")) != first
+    assert len([refund for refund in stripe.refunds if refund["payment_intent"] == charge.ref]) == 2
+
+
 def test_a_refund_is_paid_once_for_each_key(
     provider: StripeProvider, stripe: StripeStandIn, orderid: str
 ) -> None:

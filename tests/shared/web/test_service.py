@@ -127,9 +127,12 @@ def test_ready_while_redis_is_there(client):
 
 def test_metrics_count_by_route_never_by_path(client):
     client.get("/nope/ann@example.com")
+    client.open("/v1/things", method="ANNOTATE")
     text = client.get("/metrics").text
     assert 'aisle_request_seconds_count{method="GET",route="(none)",service="demo",status="404"}' in text
     assert "ann@example.com" not in text
+    assert 'method="other"' in text
+    assert "ANNOTATE" not in text
 
 
 def test_the_openapi_page_is_served_with_its_own_assets(client):

@@ -16,6 +16,7 @@ FLAGS = (
     "attachments", "revs", "local_seq", "revs_info", "conflicts", "deleted", "deleted_conflicts", "latest",
     "att_encoding_info",
 )  # fmt: skip
+BEFORE_ALL = -1  # an attachment that came by replication may say revpos 0
 WINNER_ONLY = {"revs_info", "conflicts", "deleted_conflicts", "local_seq"}
 
 
@@ -161,10 +162,8 @@ def attachments_json(db: Database, doc: StoredDoc, options: ReadOptions) -> byte
 
 def known_position(tree: RevisionTree, rev: str, since: list[str] | None) -> int:
     """The position of the newest revision that a client says it has; attachments newer than it are sent."""
-    if not since:
-        return 0
-    path = tree.path(rev)
-    return max((position(known) for known in since if known in path), default=0)
+    path = tree.path(rev) if since else []
+    return max((position(known) for known in since or [] if known in path), default=BEFORE_ALL)
 
 
 def leaves(db: Database, doc: StoredDoc) -> list[StoredDoc]:

@@ -1,5 +1,6 @@
 """One replication: read changes, ask what is missing, carry it over, remember how far it came."""
 
+import asyncio
 import hashlib
 import threading
 import time
@@ -18,7 +19,10 @@ BATCH = 500
 FETCH = 100
 HISTORY = 50
 IDLE_MS = 20_000
+FIRST_PAUSE = 0.25
+ENOUGH = 4.0
 LONGEST_PAUSE = 60.0
+CANCELLED = {"ok": True, "cancelled": True}
 COUNTS = (
     "missing_checked", "missing_found", "docs_read", "docs_written", "doc_write_failures", "bulk_get_docs",
     "bulk_get_attempts",
@@ -54,6 +58,8 @@ class Request:
             ("selector", dict, "a JSON object"),
             ("query_params", dict, "a JSON object"),
             ("filter", str, "a string"),
+            ("create_target_params", dict, "a JSON object"),
+            ("continuous", bool, "a boolean"),
         ):
             if body.get(name) is not None and not isinstance(body[name], kind):
                 raise PeerError(400, "bad_request", f"parameter `{name}` must be {words}")
@@ -72,12 +78,19 @@ class Request:
             body.get("winning_revs_only") is True,
         )
 
+    @property
+    def extension(self) -> str:
+        """What tells the names of two jobs apart that do the same work in another way."""
+        return ("+continuous" if self.continuous else "") + ("+create_target" if self.create_target else "")
+
 
 def filter_source(request: Request, source: Peer) -> str | None:
     """The filter function's text: a changed one is other work. Errors: PeerError 404."""
     if request.filter is None or request.filter.startswith("_"):
         return request.filter
     design, _, name = request.filter.partition("/")
+    if not name:
+        raise PeerError(400, "error", "Invalid filter. Must match `ddocname/filtername`.")
     try:
         found = source.call("GET", f"_design/{quote(design, safe='')}").get("filters", {}).get(name)
     except PeerError as error:
@@ -107,7 +120,11 @@ def replication_id(request: Request, source: Peer, target: Peer, server: str) ->
 
 
 class Job(threading.Thread):
-    """Runs in its own thread; `finished` is called there, with the result or a PeerError."""
+    """Runs in its own thread; `finished` is called there, with the result or a PeerError.
+
+    A patient one outlasts any failure that may pass; others give up after some seconds. `outcome` is its starter's, to
+    wait for; `trouble` is the failure it waits after.
+    """
 
     def __init__(
         self,
@@ -116,50 +133,53 @@ class Job(threading.Thread):
         target: Peer,
         identity: str,
         finished: Callable[["Job", dict[str, Any] | PeerError], None],
+        outcome: "asyncio.Future[dict[str, Any]]",
         user: str | None = None,
+        patient: bool = False,
     ) -> None:
         super().__init__(daemon=True, name=f"replication-{identity[:8]}")
         self.request = request
         self.source = source
         self.target = target
         self.identity = identity
+        self.outcome = outcome
         self.user = user
         self.counts = dict.fromkeys(COUNTS, 0)
         self.started = time.time()
         self.pending: int | None = None
         self.last_seq: Any = 0
+        self.trouble: PeerError | None = None
         self._finished = finished
-        self._stop = threading.Event()
+        self._patient = patient or request.continuous
+        self._pause = FIRST_PAUSE
+        self._cancelled = threading.Event()
 
     @property
     def name_shown(self) -> str:
-        request = self.request
-        return (
-            self.identity
-            + ("+continuous" if request.continuous else "")
-            + ("+create_target" if request.create_target else "")
-        )
+        return self.identity + self.request.extension
 
     def cancel(self) -> None:
-        self._stop.set()
+        self._cancelled.set()
 
     def run(self) -> None:
-        pause = 0.25
+        result: dict[str, Any] | PeerError = PeerError(500, "unknown_error", "it broke off, see the log")
+        try:
+            result = self._until_done()
+        finally:
+            self._finished(self, result)
+
+    def _until_done(self) -> dict[str, Any] | PeerError:
         while True:
             try:
-                result: dict[str, Any] | PeerError = self._replicate()
+                return self._replicate()
             except PeerError as error:
-                temporary = error.status == 0 or error.status >= 500 or error.status == 429
-                if (
-                    temporary
-                    and pause < (LONGEST_PAUSE if self.request.continuous else 4)
-                    and not self._stop.wait(pause)
-                ):
-                    pause *= 2
-                    continue
-                result = error
-            break
-        self._finished(self, result)
+                temporary = error.status == 0 or error.status >= 500 or error.status in (409, 429)
+                if not temporary or (self._pause >= ENOUGH and not self._patient):
+                    return error
+                self.trouble = error
+            if self._cancelled.wait(self._pause):
+                return CANCELLED
+            self._pause = min(2 * self._pause, LONGEST_PAUSE)
 
     def _replicate(self) -> dict[str, Any]:
         self.source.open()
@@ -177,13 +197,15 @@ class Job(threading.Thread):
             "start_last_seq": since,
         }
         waited = False
-        while not self._stop.is_set():
+        while True:
             body = self._changes(self.last_seq, waited)
             rows = body["results"]
-            if rows:
-                self._carry(rows)
+            self._carry(rows)
+            if self._cancelled.is_set():
+                return CANCELLED
             self.pending = body.get("pending")
             moved, self.last_seq = body["last_seq"] != self.last_seq, body["last_seq"]
+            self.trouble, self._pause = None, FIRST_PAUSE
             if moved and rows and self.request.use_checkpoints:
                 self._remember(entry, log)
             if not rows and not self.pending:
@@ -226,20 +248,27 @@ class Job(threading.Thread):
         return self.source.call("GET", "_changes", query=query)
 
     def _carry(self, rows: list[dict[str, Any]]) -> None:
+        """Copy what the target misses of these, or less when cancelled."""
+        if not rows or self._cancelled.is_set():
+            return
         known = {row["id"]: [change["rev"] for change in row["changes"]] for row in rows}
         self.counts["missing_checked"] += sum(len(revs) for revs in known.values())
         missing = self.target.call("POST", "_revs_diff", known)
         wanted = [{"id": docid, "rev": rev} for docid, found in missing.items() for rev in found["missing"]]
         self.counts["missing_found"] += len(wanted)
         for first in range(0, len(wanted), FETCH):
-            if self._stop.is_set():
+            if self._cancelled.is_set():
                 return
             self._copy(wanted[first : first + FETCH])
 
     def _copy(self, wanted: list[dict[str, str]]) -> None:
         query = {"revs": "true", "latest": "true", "attachments": "true"}
         answer = self.source.call("POST", "_bulk_get", {"docs": wanted}, query)
-        docs = [entry["ok"] for result in answer["results"] for entry in result["docs"] if "ok" in entry]
+        entries = [entry for result in answer["results"] for entry in result["docs"]]
+        for failed in (entry["error"] for entry in entries if "error" in entry):
+            if failed["error"] != "not_found":
+                raise PeerError(503, failed["error"], f"{self.source.url}{failed['id']}: {failed['reason']}")
+        docs = [entry["ok"] for entry in entries if "ok" in entry]
         unique = list({(doc["_id"], doc["_rev"]): doc for doc in docs}.values())
         self.counts["bulk_get_attempts"] += len(wanted)
         self.counts["bulk_get_docs"] += len(docs)

@@ -2,7 +2,7 @@
 
 import base64
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, quote, urlencode, urlsplit, urlunsplit
 
 import orjson
 import urllib3
@@ -29,20 +29,17 @@ class Peer:
         url = given.get("url")
         if not isinstance(url, str) or not url:
             raise PeerError(500, "error", "Missing replicator database")
-        headers = dict(given.get("headers") or {})
+        headers = {name: _header(value) for name, value in _object(given, "headers").items()}
         if "://" not in url:
             url, headers = f"{local_url}/{quote(url, safe='')}", headers | local_headers
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise PeerError(400, "invalid_replication", "endpoint has an invalid url")
-        basic = (given.get("auth") or {}).get("basic") or {}
+        parts, host = _split(url)
+        basic = _object(_object(given, "auth"), "basic")
         user, password = (
             parts.username or basic.get("username"),
             parts.password or basic.get("password") or "",
         )
         if user:
             headers["Authorization"] = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
-        host = parts.hostname if parts.port is None else f"{parts.hostname}:{parts.port}"
         self.url = urlunsplit((parts.scheme, host, parts.path.rstrip("/") + "/", "", ""))
         self._headers = headers
         self._pool = urllib3.PoolManager(retries=False, timeout=PATIENCE)
@@ -68,7 +65,10 @@ class Peer:
     def open(self, create: dict[str, Any] | None = None) -> dict[str, Any]:
         """The database's information; with `create` (query parameters) it is made when absent."""
         try:
-            return self.call("GET")
+            found = self.call("GET")
+            if not isinstance(found, dict) or "update_seq" not in found:
+                raise PeerError(404, "db_not_found", "no database")
+            return found
         except PeerError as error:
             if error.status != 404 or create is None:
                 raise PeerError(error.status, "db_not_found", f"could not open {self.url}") from None
@@ -86,6 +86,33 @@ class Peer:
     def put_local(self, docid: str, doc: dict[str, Any]) -> None:
         old = self.local(docid).get("_rev")
         self.call("PUT", f"_local/{docid}", doc | ({"_rev": old} if old else {}))
+
+
+def _object(given: dict[str, Any], name: str) -> dict[str, Any]:
+    """A member that is an object or absent. Errors: PeerError 400."""
+    value = given.get(name) or {}
+    if not isinstance(value, dict):
+        raise PeerError(400, "bad_request", f"`{name}` of an endpoint must be a JSON object")
+    return value
+
+
+def _header(value: Any) -> str:
+    """As HTTP carries it. Errors: PeerError 400."""
+    if not isinstance(value, str) or set(value) & set("\r\n"):
+        raise PeerError(400, "bad_request", "`headers` of an endpoint must be strings of one line")
+    return value.encode().decode("latin-1")
+
+
+def _split(url: str) -> tuple[SplitResult, str]:
+    """The parts of a URL, and its host and port. Errors: PeerError 400."""
+    try:
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https") and parts.hostname:
+            host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+            return parts, host if parts.port is None else f"{host}:{parts.port}"
+    except ValueError as error:
+        raise PeerError(400, "invalid_replication", f"endpoint has an invalid url: {error}") from None
+    raise PeerError(400, "invalid_replication", "endpoint has an invalid url")
 
 
 def _text(value: Any) -> str:

@@ -25,7 +25,6 @@ class Scheduler:
         self._server_id = server_id
         self.jobs: dict[str, Job] = {}
         self.documents: dict[str, dict[str, Any]] = {}
-        self._results: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._task: asyncio.Task[None] | None = None
 
     def prepare(self, body: dict[str, Any], headers: dict[str, str]) -> tuple[Request, Peer, Peer, str]:
@@ -39,45 +38,42 @@ class Scheduler:
     ) -> Job:
         """Start a job, or find the one that does the same already."""
         request, source, target, identity = await run_in_thread(self.prepare, body, headers)
-        running = self.jobs.get(identity)
+        running = self.jobs.get(identity + request.extension)
         if running is not None and running.is_alive():
             return running
         loop = asyncio.get_running_loop()
-        self._results[identity] = loop.create_future()
         job = Job(
             request,
             source,
             target,
             identity,
-            lambda done, result: loop.call_soon_threadsafe(self._finished, done, result, docid),
+            lambda done, result: loop.call_soon_threadsafe(self._finished, done, result),
+            loop.create_future(),
             user,
+            patient=docid is not None,
         )
-        self.jobs[identity] = job
+        self.jobs[job.name_shown] = job
         job.start()
         return job
 
     async def result(self, job: Job) -> dict[str, Any]:
         """Wait for a job. Errors: PeerError."""
-        return await asyncio.shield(self._results[job.identity])
+        return await asyncio.shield(job.outcome)
 
-    def cancel(self, identity: str) -> Job | None:
-        job = self.jobs.pop(identity, None)
+    def cancel(self, name: str) -> Job | None:
+        job = self.jobs.pop(name, None)
         if job is not None:
             job.cancel()
         return job
 
-    def _finished(self, job: Job, result: dict[str, Any] | PeerError, docid: str | None) -> None:
-        if self.jobs.get(job.identity) is job:
-            del self.jobs[job.identity]
-        future = self._results.get(job.identity)
-        if future is not None and not future.done():
-            if isinstance(result, PeerError):
-                future.set_exception(result)
-                future.exception()
-            else:
-                future.set_result(result)
-        if docid is not None and docid in self.documents:
-            self.documents[docid]["outcome"] = result
+    def _finished(self, job: Job, result: dict[str, Any] | PeerError) -> None:
+        if self.jobs.get(job.name_shown) is job:
+            del self.jobs[job.name_shown]
+        if isinstance(result, PeerError):
+            job.outcome.set_exception(result)
+            job.outcome.exception()
+        else:
+            job.outcome.set_result(result)
 
     def close(self) -> None:
         if self._task is not None:
@@ -108,7 +104,7 @@ class Scheduler:
                 del self.documents[docid]
             return
         asked = {key: value for key, value in body.items() if not key.startswith("_replication")}
-        if known is not None and known["asked"] == asked:
+        if known is not None and known["asked"] == asked and known["state"] not in TERMINAL:
             return
         if known is not None:
             known["task"].cancel()
@@ -121,7 +117,7 @@ class Scheduler:
     async def _run(self, database: Database, docid: str, entry: dict[str, Any]) -> None:
         try:
             job = await self.start(entry["asked"], {}, docid)
-            entry |= {"id": job.identity, "job": job, "state": "running"}
+            entry |= {"id": job.name_shown, "job": job, "state": "running"}
             result = await self.result(job)
             state, fields = "completed", {"_replication_stats": stats(job)}
             entry["info"] = stats(job)

@@ -2,7 +2,7 @@
 
 import os
 import re
-from email.parser import BytesHeaderParser
+from email.parser import HeaderParser
 from typing import Any
 
 import orjson
@@ -157,7 +157,7 @@ def _split(body: bytes, boundary: bytes) -> list[tuple[dict[str, str], bytes]]:
         head, gap, data = piece.partition(b"\r\n\r\n")
         if not gap:
             continue
-        parsed = BytesHeaderParser().parsebytes(head.lstrip(b"\r\n") + b"\r\n\r\n")
+        parsed = HeaderParser().parsestr(head.decode("utf-8", "replace").strip() + "\n\n")
         found.append(({key.lower(): value for key, value in parsed.items()}, data))
     return found
 

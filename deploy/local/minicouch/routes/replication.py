@@ -35,16 +35,22 @@ async def _cancel(request: Request, body: dict[str, Any], passed: dict[str, str]
     scheduler = request.server.scheduler
     given = body.get("replication_id") or body.get("_local_id") or body.get("id")
     if given:
-        identity = str(given).partition("+")[0]
+        name = as_named(str(given))
     else:
-        identity = (await run_in_thread(scheduler.prepare, body, passed))[3]
-    job = scheduler.jobs.get(identity)
+        asked, _, _, identity = await run_in_thread(scheduler.prepare, body, passed)
+        name = identity + asked.extension
+    job = scheduler.jobs.get(name)
     if job is None:
         raise not_found()
     if not request.is_admin and job.user != request.user.name:
         raise unauthorized("You may not cancel somebody else's replication")
-    scheduler.cancel(identity)
+    scheduler.cancel(name)
     return json_response({"ok": True, "_local_id": job.name_shown})
+
+
+def as_named(job: str) -> str:
+    """A path's plus reads as a space; names have no spaces."""
+    return job.replace(" ", "+")
 
 
 def _answer(error: PeerError) -> CouchError:
@@ -67,7 +73,7 @@ def _page(request: Request) -> tuple[int, int]:
 
 def one_job(request: Request) -> Response:
     auth.check_server_admin(request.user)
-    job = request.server.scheduler.jobs.get(request.params["job"].partition("+")[0])
+    job = request.server.scheduler.jobs.get(as_named(request.params["job"]))
     if job is None:
         raise not_found()
     return json_response(_job(job, request))
@@ -111,6 +117,7 @@ def one_doc(request: Request) -> Response:
 
 def _doc(docid: str, entry: dict[str, Any]) -> dict[str, Any]:
     job: Job | None = entry["job"]
+    trouble = job.trouble if job and entry["state"] == "running" else None
     return {
         "database": "_replicator",
         "doc_id": docid,
@@ -118,9 +125,9 @@ def _doc(docid: str, entry: dict[str, Any]) -> dict[str, Any]:
         "node": NODE,
         "source": job.source.url if job else None,
         "target": job.target.url if job else None,
-        "state": entry["state"],
-        "info": entry["info"] or (stats(job) if job else None),
-        "error_count": 0 if entry["state"] != "failed" else 1,
+        "state": "crashing" if trouble else entry["state"],
+        "info": {"error": trouble.reason} if trouble else entry["info"] or (stats(job) if job else None),
+        "error_count": 1 if trouble or entry["state"] == "failed" else 0,
         "last_updated": stamp(entry.get("updated", time.time())),
         "start_time": stamp(entry["started"]),
         "source_proxy": None,

@@ -102,7 +102,10 @@ def merge_guest(tools: Tools, userid: str, lines: list[dict[str, Any]]) -> None:
     """
     known = tools.products.lookup([line["productid"] for line in lines])
     own = {doc["productid"]: doc for doc in tools.store.some_of(userid, PREFIX)}
-    wanted = {line["productid"]: line["quantity"] for line in lines if line["productid"] in known}
+    wanted: dict[str, int] = {}
+    for line in lines:
+        if (productid := line["productid"]) in known:
+            wanted[productid] = merged_quantity(wanted.get(productid, 0), line["quantity"])
     if len(own.keys() | wanted.keys()) > MAX_BASKET_LINES:
         raise BasketFull(f"A basket holds at most {MAX_BASKET_LINES} products.")
     changed = []

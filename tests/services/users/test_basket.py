@@ -132,6 +132,7 @@ def test_merging_a_guests_basket_twice_is_merging_it_once(products, person):
         "items": [
             {"productid": "cup", "quantity": 1},
             {"productid": "plate", "quantity": 2},
+            {"productid": "plate", "quantity": 1},
             {"productid": "gone", "quantity": 1},
         ]
     }

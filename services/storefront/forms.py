@@ -174,6 +174,11 @@ def whole(text: str, name: str) -> int:
     return int(text)
 
 
+def key(sent: Mapping[str, str]) -> str:
+    """The key that a form was drawn with, for what must not happen twice when it is sent twice."""
+    return sent.get("key", "")[:64]
+
+
 def complaint(error: AisleError) -> str:
     """What is wrong, in words for a place without fields: the fields' messages, else the error's own."""
     messages = [message for each in getattr(error, "errors", {}).values() for message in each]

@@ -1,6 +1,7 @@
 """From the front door to a delivered order, and through the shopkeeper's desk, as people do it."""
 
 import re
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import WIDTHS, fill_basket, register
+from tests.people import PASSWORD
 
 Visit = Callable[..., Page]
 
@@ -64,6 +66,19 @@ def test_the_whole_way_without_javascript(visit: Visit) -> None:
     page.goto("/account")
     page.get_by_role("button", name="Log out").click()
     expect(page.locator(".me").get_by_text("Log in")).to_be_attached()
+
+
+def test_an_impatient_double_click_sends_a_form_once(visit: Visit) -> None:
+    page = visit()
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    page.goto("/register")
+    page.get_by_label("Your name").fill("Dora Double")
+    page.get_by_label("E-mail").fill(f"{secrets.token_hex(6)}@example.com")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Make my account").dblclick()
+    page.wait_for_url("**/registered")
+    assert len(sent) == 1
 
 
 def test_suggestions_by_keyboard(visit: Visit) -> None:

@@ -27,6 +27,11 @@ def given(**params: Any) -> dict[str, Any]:
     return {name.rstrip("_"): value for name, value in params.items() if value not in (None, "")}
 
 
+def once(key: str) -> dict[str, str]:
+    """The headers with which a request sent twice happens once; none without a key."""
+    return {"Idempotency-Key": key} if key else {}
+
+
 class Asked:
     """How often one page asked each service. Its `calls` are empty: from here no database is asked."""
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from services.storefront.clients.asking import NOBODY, Client, given, segment
+from services.storefront.clients.asking import NOBODY, Client, given, once, segment
 from shared.client import Answer
 
 
@@ -41,19 +41,18 @@ class Orders(Client):
             f"/v1/orders/{segment(orderid)}/cancellation", {}, deadline=10, **asking.options
         )
 
-    def give_back(self, asking: Asking, orderid: str, items: list[dict]) -> dict:
-        return self.http.post(
-            f"/v1/orders/{segment(orderid)}/returns", {"items": items}, deadline=10, **asking.options
-        )
+    def give_back(self, asking: Asking, orderid: str, items: list[dict], key: str) -> dict:
+        path, options = f"/v1/orders/{segment(orderid)}/returns", asking.options
+        options["headers"] |= once(key)
+        return self.http.post(path, {"items": items}, deadline=10, **options)
 
     def all(self, token: str, **filters: Any) -> dict:
         return self.http.get("/v1/admin/orders", given(**filters), token=token)
 
     def act(self, token: str, orderid: str, verb: str, body: dict, key: str = "") -> dict:
-        """`verb`: dispatch, delivery or refunds; with a `key`, sent twice it happens once."""
+        """`verb`: dispatch, delivery or refunds."""
         path = f"/v1/admin/orders/{segment(orderid)}/{verb}"
-        headers = {"Idempotency-Key": key} if key else {}
-        return self.http.post(path, body, token=token, headers=headers, deadline=10)
+        return self.http.post(path, body, token=token, headers=once(key), deadline=10)
 
     def sales(self, token: str, **choice: Any) -> dict:
         return self.http.get("/v1/admin/reports/sales", given(**choice), token=token)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from services.storefront.clients.asking import IMPORT_SECONDS, NOBODY, Client, given, json_of, segment
+from services.storefront.clients.asking import IMPORT_SECONDS, NOBODY, Client, given, json_of, once, segment
 from shared.client import Answer
 
 REVIEWS = 10
@@ -60,9 +60,9 @@ class Products(Client):
     def delete(self, token: str, productid: str) -> None:
         self.http.call("DELETE", f"/v1/products/{segment(productid)}", token=token)
 
-    def stock(self, token: str, productid: str, delta: int, reason: str) -> dict:
-        body = {"delta": delta, "reason": reason}
-        return self.http.post(f"/v1/products/{segment(productid)}/stock", body, token=token)
+    def stock(self, token: str, productid: str, delta: int, reason: str, key: str) -> dict:
+        path, body = f"/v1/products/{segment(productid)}/stock", {"delta": delta, "reason": reason}
+        return self.http.post(path, body, token=token, headers=once(key))
 
     def low_stock(self, token: str, cursor: str) -> dict:
         return self.http.get("/v1/products/low-stock", given(limit=25, cursor=cursor), token=token)

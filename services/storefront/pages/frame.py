@@ -2,8 +2,9 @@
 
 import hashlib
 import logging
+import secrets
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -86,6 +87,7 @@ def register_frame(app: Flask) -> None:
     }
     app.jinja_env.globals |= {
         "asset": asset, "crumbs": taxonomy.crumbs, "csrf_token": csrf_token, "here": here, "image_src": image_src,
+        "new_key": partial(secrets.token_urlsafe, 18),
         "status_mood": progress.mood, "status_word": progress.word, "with_query": with_query,
     }  # fmt: skip
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True

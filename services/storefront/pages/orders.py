@@ -72,7 +72,7 @@ def give_back(orderid: str) -> Response:
     try:
         if not items:
             raise Invalid("Say how many of what you send back.")
-        services().orders.give_back(asking_for(orderid), orderid, items)
+        services().orders.give_back(asking_for(orderid), orderid, items, forms.key(request.form))
         flash("Your return is noted.", "good")
     except (Conflict, Invalid) as error:
         flash(forms.complaint(error), "bad")

@@ -38,7 +38,7 @@
   });
 
   document.addEventListener("submit", (event) => {
-    if (!event.target.matches("[data-once]")) return;
+    if (!event.target.matches("form[method=post]:not([hx-post])") || event.target.querySelector("[data-submit-on-change]")) return;
     if (event.target.dataset.sent) event.preventDefault();
     event.target.dataset.sent = "yes";
   });

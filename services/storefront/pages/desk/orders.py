@@ -1,6 +1,5 @@
 """Orders at the desk: the list with its filters, one order with dispatch, delivery and refund."""
 
-import secrets
 from datetime import timedelta
 
 from flask import Response, flash, redirect, render_template, request, url_for
@@ -80,7 +79,7 @@ def refund(orderid: str) -> str | Response:
                 orderid,
                 "refunds",
                 {"amount": amount, "reason": form.values["reason"]},
-                request.form.get("key", "")[:64],
+                forms.key(request.form),
             )
             return _done(orderid, "Refunded.")
         except (Conflict, Invalid) as error:
@@ -107,5 +106,5 @@ def _page(orderid: str, dispatch: forms.Form | None = None, refund: forms.Form |
         raise NotFound(f"There is no order {orderid}.") from None
     return render_template(
         "desk/order.html", order=found, steps=progress.steps(found), dispatch=dispatch or forms.Form(forms.DISPATCH, {"courier": "By hand"}),
-        refund=refund or forms.Form(forms.REFUND), key=secrets.token_urlsafe(18),
+        refund=refund or forms.Form(forms.REFUND),
     )  # fmt: skip

@@ -90,7 +90,9 @@ def stock(productid: str) -> str | Response:
     if form.ok:
         try:
             delta = forms.whole(form.values["delta"], "delta")
-            services().products.stock(token(), productid, delta, form.values["reason"])
+            services().products.stock(
+                token(), productid, delta, form.values["reason"], forms.key(request.form)
+            )
             return _saved(productid, "Stock changed.")
         except Invalid as error:
             form.blame(error)

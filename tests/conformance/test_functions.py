@@ -19,6 +19,8 @@ DESIGN = {
         "throws": "function (doc) { throw new Error('no') }",
         "loops": "function (doc) { while (true) {} }",
         "nothing": "function (doc) { return 5 }",
+        "unicode": "function (doc) { return {body: '', headers: {'X-A': 'ü €'}} }",
+        "broken": "function (doc) { return {base64: '%%%'} }",
         "inject": "function (doc) { return {body: '', headers: {'X-A': 'b\\r\\nX-B: c'}} }",
     },
     "updates": {
@@ -144,3 +146,24 @@ def test_a_function_cannot_write_headers_of_its_own(couch: Couch, place: str):
     if not couch.is_minicouch:
         pytest.skip("CouchDB sends what it is given")
     assert "X-B" not in couch.get(f"{place}/_design/d/_show/inject").headers
+
+
+def test_headers_are_utf_8_and_base64_is_base64(couch: Couch, place: str):
+    shown = couch.get(f"{place}/_design/d/_show/unicode").headers["X-A"]
+    assert shown.encode("latin-1").decode() == "ü €"
+    assert couch.get(f"{place}/_design/d/_show/broken").status_code == 500
+
+
+def test_a_list_has_a_head(couch: Couch, place: str):
+    answer = couch.request("HEAD", f"{place}/_design/d/_list/csv/v?reduce=false")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/csv")
+
+
+def test_a_callback_ends_where_the_answer_did(couch: Couch, place: str):
+    option = "/_node/_local/_config/chttpd/allow_jsonp"
+    couch.put(option, "true")
+    for path in ("/a", "/_all_docs?limit=1", "/_changes?limit=0"):
+        plain = couch.get(place + path).text
+        called = couch.get(f"{place}{path}{'&' if '?' in path else '?'}callback=f").text
+        assert called == f"/* CouchDB */f({plain.removesuffix(chr(10))});\n"
+    couch.delete(option)

@@ -1,10 +1,13 @@
 """Map views over raw HTTP: ranges, keys, order, linked documents, refusals. Runs on minicouch and on COUCH_URL alike."""
 
 import json
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+import requests
 
 from .conftest import Couch
 
@@ -337,3 +340,22 @@ def test_a_view_keeps_its_signature_until_a_function_changes(couch: Couch, db: s
     assert couch.put(f"{db}/_design/n", changed).status_code == 201
     assert signature() != before
     assert numbers()[0] == "d9"
+
+
+def test_a_reader_outlasts_the_clean_up_of_its_index(couch: Couch, db: str):
+    """The design document changes and its old index is removed while somebody waits for it."""
+    couch.post(f"{db}/_bulk_docs", {"docs": [{"n": n} for n in range(1500)]})
+    slow = "function (doc) { var until = Date.now() + 2; while (Date.now() < until); emit(doc.n, 1) }"
+    design = {"views": {"v": {"map": slow}}, "autoupdate": False}
+    rev = couch.put(f"{db}/_design/d", design).json()["rev"]
+    with ThreadPoolExecutor(1) as beside:
+        url = f"{couch.url}{db}/_design/d/_view/v?limit=1"
+        waiting = beside.submit(requests.get, url, auth=couch.auth, timeout=30)
+        time.sleep(1)
+        quick = {"views": {"v": {"map": "function (doc) { emit(doc.n, 2) }"}}, "_rev": rev}
+        couch.put(f"{db}/_design/d", quick)
+        couch.post(f"{db}/_view_cleanup", {})
+        answer = waiting.result()
+    assert answer.status_code == 200
+    assert answer.json()["total_rows"] == 1500
+    assert couch.get(f"{db}/_design/d/_view/v?limit=1").json()["rows"][0]["value"] == 2

@@ -95,12 +95,13 @@ def _text(value: Any) -> str:
 
 
 def _header(value: Any) -> str:
-    return _text(value).replace("\r", "").replace("\n", "")
+    """One line, as UTF-8 on the wire."""
+    return _text(value).replace("\r", "").replace("\n", "").encode("utf-8", "replace").decode("latin-1")
 
 
 def _binary(value: Any) -> bytes:
     try:
-        return base64.b64decode(value)
+        return base64.b64decode(value, validate=True)
     except (binascii.Error, TypeError, ValueError):
         raise _invalid({"base64": value}) from None
 

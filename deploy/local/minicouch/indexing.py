@@ -1,7 +1,9 @@
 """Brings the index files of a database up to date with its changes: one builder an index, in the caller's thread."""
 
 import asyncio
+import contextlib
 import logging
+import secrets
 import shutil
 import threading
 import time
@@ -21,7 +23,7 @@ log = logging.getLogger("minicouch.indexing")
 Mapper = Callable[[list[StoredDoc]], list[list[list[tuple[Any, Any]]]]]
 BATCH = 1000
 CHEAP_ROWS = 5000
-_opening = threading.Lock()
+opening = threading.Lock()
 _builders = ThreadPoolExecutor(4, "index-builder")
 
 
@@ -50,7 +52,7 @@ def get_index(db: Database, spec: IndexSpec) -> Index:
     """The index, made when it is not there; not brought up to date."""
     index = db.handles.get(spec.signature)
     if index is None or index.closed:
-        with _opening:
+        with opening:
             index = db.handles.get(spec.signature)
             if index is None or index.closed:
                 if db.deleted:
@@ -67,6 +69,8 @@ def catch_up(db: Database, spec: IndexSpec) -> Index:
     target = db.update_seq
     while index.seq < target and advance(db, spec, index, target):
         pass
+    if index.closed:  # dropped meanwhile: whoever still wants it asks again
+        return index
     if left_behind(index) or (index.stale and max(map(index.count, range(len(spec.views)))) < CHEAP_ROWS):
         summarise(index)
     return index
@@ -133,9 +137,8 @@ def summarise(index: Index) -> None:
 
 async def ready(db: Database, spec: IndexSpec) -> Index:
     """The index, complete up to now, built beside the event loop; whoever waits for one index waits for one builder."""
-    index = get_index(db, spec)
     target = db.update_seq
-    while index.seq < target or left_behind(index):
+    while (index := get_index(db, spec)).seq < target or left_behind(index):
         await asyncio.shield(start_building(db, spec))
     return index
 
@@ -168,11 +171,18 @@ def _report(task: "asyncio.Future[Any]") -> None:
 
 
 def drop_index(db: Database, signature: str) -> None:
-    """Close and remove an index."""
-    index = db.handles.pop(signature, None)
+    """Close and remove an index; who needs it from now on makes another one."""
+    aside = db.index_path(f"dropped-{secrets.token_hex(8)}")
+    index = db.handles.get(signature)
+    with index.building if index is not None else contextlib.nullcontext(), opening:
+        db.handles.pop(signature, None)
+        if index is not None:
+            index.closed = True
+        with contextlib.suppress(FileNotFoundError):
+            db.index_path(signature).rename(aside)
     if index is not None:
         index.close()
-    shutil.rmtree(db.index_path(signature), ignore_errors=True)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def encode(spec: IndexSpec, docs: Sequence[StoredDoc]) -> list[Change]:

@@ -18,17 +18,19 @@ def with_callback(request: Request, response: Response) -> Response:
         error = bad_request("invalid_callback")
         return json_response({"error": error.error, "reason": error.reason}, error.status)
     headers = [header for header in response.headers if header[0] != "Content-Type"]
-    head, tail = b"/* CouchDB */" + name.encode() + b"(", b");"
+    head, tail = b"/* CouchDB */" + name.encode() + b"(", b");\n"
     wrapped: bytes | AsyncIterator[bytes]
     if isinstance(response.body, bytes):
-        wrapped = head + response.body.rstrip(b"\n") + tail
+        wrapped = head + response.body.removesuffix(b"\n") + tail
     else:
         wrapped = _wrapped(head, response.body, tail)
     return Response(response.status, wrapped, [("Content-Type", "application/javascript"), *headers])
 
 
 async def _wrapped(head: bytes, body: AsyncIterator[bytes], tail: bytes) -> AsyncIterator[bytes]:
-    yield head
+    """The call's end takes the place of the last line break."""
+    before = head
     async for piece in body:
-        yield piece
-    yield tail
+        yield before
+        before = piece
+    yield before.removesuffix(b"\n") + tail

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import hashlib
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,14 +13,13 @@ import tantivy
 from . import javascript, search
 from .database import Database
 from .errors import CouchError, not_found
-from .indexing import build_once
+from .indexing import build_once, opening
 from .search import Hit, SearchIndex
 from .store import StoredDoc
 
 BATCH = 500
 BATCHES_A_COMMIT = 8  # a commit is dear, what is not committed is lost
 Emit = Callable[[list[StoredDoc]], list[list[Any]]]
-_opening = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -139,7 +137,7 @@ def get_index(db: Database, spec: SearchSpec) -> SearchIndex:
     """The index, made when it is not there; not brought up to date."""
     index = db.handles.get(spec.signature)
     if index is None or index.closed:
-        with _opening:
+        with opening:
             index = db.handles.get(spec.signature)
             if index is None or index.closed:
                 if db.deleted:
@@ -159,8 +157,8 @@ def catch_up(db: Database, spec: SearchSpec) -> SearchIndex:
 
 async def ready(db: Database, spec: SearchSpec) -> None:
     """Wait for the index to be complete up to now; whoever waits for one index waits for one builder."""
-    index, target = get_index(db, spec), db.update_seq
-    while index.seq < target:
+    target = db.update_seq
+    while get_index(db, spec).seq < target:
         await asyncio.shield(build_once(db, spec.signature, lambda: catch_up(db, spec)))
 
 
@@ -170,7 +168,7 @@ def advance(db: Database, spec: SearchSpec, target: int) -> bool:
     if index.seq >= target:
         return False
     with index.building:
-        if index.seq < target:
+        if index.seq < target and not index.closed:
             try:
                 _next_batch(db, spec, index, target)
             except search.SlotsFull:

@@ -91,7 +91,7 @@ async def listed(request: Request) -> Response:
     if request.method == "POST":
         request.require_json()
         body = request.json_object()
-    elif request.method not in ("GET", "OPTIONS"):
+    elif request.method not in ("GET", "HEAD", "OPTIONS"):
         raise method_not_allowed("GET,POST,HEAD")
     ddoc, source = function_of(request, "lists", parts[0])
     told = answers.described(request, info(request.db), None, body)

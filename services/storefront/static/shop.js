@@ -40,6 +40,7 @@
   document.addEventListener("submit", (event) => {
     if (!event.target.matches("form[method=post]:not([hx-post])") || event.target.querySelector("[data-submit-on-change]")) return;
     if (event.target.dataset.sent) event.preventDefault();
+    else setTimeout(() => delete event.target.dataset.sent, 10_000); // stopped by hand, or answered with a file
     event.target.dataset.sent = "yes";
   });
   addEventListener("pageshow", () => document.querySelectorAll("[data-sent]").forEach((form) => delete form.dataset.sent));

@@ -35,12 +35,18 @@ def shops(prepared, service, neighbours) -> list[Shop]:
     return [Shop(url, neighbours) for url in urls]
 
 
+@pytest.fixture(scope="module")
+def desk(prepared, service, neighbours) -> Shop:
+    """Where products are made, which takes Redis."""
+    return Shop(service("products", USERS_URL=neighbours.url, ORDERS_URL=neighbours.url), neighbours)
+
+
 @pytest.mark.parametrize("round_", range(3))
 def test_buyers_at_every_node_and_ten_units(
-    shops: list[Shop], environment: dict[str, str], server: Server, round_: int
+    desk: Shop, shops: list[Shop], environment: dict[str, str], server: Server, round_: int
 ):
     productid = f"rare{round_}"
-    shops[0].load([product(productid, stock=10)])
+    desk.load([product(productid, stock=10)])
 
     def buy(number: int) -> int:
         body = reservation(f"{productid}-{number}", (productid, 1))

@@ -40,11 +40,19 @@ def register(
 ) -> Doc:
     """A new, unverified account and its verification letter; `request` makes a retry find what it made.
 
+    One at a time for an e-mail: a cluster's node may keep a version that it answered 409 to, and show it later.
     Raises EmailTaken, Invalid, TooManyRequests.
     """
     email = normalised_email(email)
     check_password(password, email)
     tools.limits.take([Limit("register", address, tools.settings.registrations_per_hour, 3600)])
+    with tools.turn(f"register:{claim_id(email)}") as ours:
+        if not ours:
+            raise EmailTaken("Somebody is just registering this e-mail; try again in a moment.")
+        return _register(tools, name, email, password, request)
+
+
+def _register(tools: Tools, name: str, email: str, password: str, request: str | None) -> Doc:
     userid, present = place_for_new_account(tools, email)
     if present is not None:
         if not request or present.get("request") != request:

@@ -1,10 +1,8 @@
 """Staff: who may do what, and the trail of what admins did, as documents that never change."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
-
-from redis.exceptions import RedisError
 
 from services.users.actions.accounts import new_user, update_user
 from services.users.actions.emails import claim_for_new_account, place_for_new_account
@@ -24,7 +22,7 @@ from shared.couch import Doc, document_id, time_ordered_id
 from shared.errors import AisleError, Unavailable
 
 _STAFF_AT_MOST = 200
-_LONGEST_SECONDS, _PATIENCE_SECONDS = 10, 2
+_PATIENCE_SECONDS = 2
 
 
 def make_admin(tools: Tools, email: str, password: str) -> str:
@@ -106,15 +104,13 @@ def an_admin_stays(tools: Tools, user: Doc | None, roles: Sequence[str] = ()) ->
     if user is None or not is_admin(user) or ADMIN_ROLE in roles:
         yield
         return
-    lock = tools.redis.lock(f"admins:{tools.store.database.name}", timeout=_LONGEST_SECONDS)
-    if not lock.acquire(blocking_timeout=_PATIENCE_SECONDS):
-        raise Unavailable("Another admin's account is just being changed; try again shortly.", retry_after=1)
-    try:
+    with tools.turn("admins", _PATIENCE_SECONDS) as ours:
+        if not ours:
+            raise Unavailable(
+                "Another admin's account is just being changed; try again shortly.", retry_after=1
+            )
         check_roles_change(user, roles, _admins(tools))
         yield
-    finally:
-        with suppress(RedisError):
-            lock.release()
 
 
 def open_account(tools: Tools, actor: str, userid: str) -> dict[str, Any]:

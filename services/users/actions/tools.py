@@ -1,12 +1,14 @@
 """What the actions work with: made once by `app.py`, the command line or the worker."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from redis import Redis
+from redis.exceptions import RedisError
 
 from services.users.clients import Orders, Products
 from services.users.keys import RefreshTokens, SigningKeys, load_keys
@@ -19,6 +21,8 @@ from shared.mail import BackgroundMailer, Mailer, open_mailer
 from shared.redis import open_redis
 
 log = logging.getLogger(__name__)
+
+_LONGEST_TURN = 10
 
 
 class Later:
@@ -44,6 +48,18 @@ class JobTools:
     redis: Redis
     products: Products
     orders: Orders
+
+    @contextmanager
+    def turn(self, name: str, patience: float = 0) -> Iterator[bool]:
+        """Whether it became our turn within `patience` seconds; then it is nobody else's while the block runs, for 10 s at most."""
+        lock = self.redis.lock(f"{name}:{self.store.database.name}", timeout=_LONGEST_TURN)
+        ours = lock.acquire(blocking_timeout=patience)
+        try:
+            yield ours
+        finally:
+            if ours:
+                with suppress(RedisError):
+                    lock.release()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from flask import Flask
 from flask.sessions import SecureCookieSessionInterface
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from services.storefront.actions import Refresher, Shelves
+from services.storefront.actions.menu import Shelves
+from services.storefront.actions.sessions import Refresher
 from services.storefront.clients import CountedClient, Orders, Products, Services, Users, counting
 from services.storefront.pages import BLUEPRINTS
 from services.storefront.pages.context import Context

@@ -2,7 +2,8 @@
 
 from flask import Blueprint, Response, flash, redirect, render_template, request, session, url_for
 
-from services.storefront import actions, forms
+from services.storefront import forms
+from services.storefront.actions.basket import MOST_OF_ONE, priced, wanted_of, with_guest_line
 from services.storefront.pages.context import enhanced, services
 from services.storefront.pages.visitor import basket_count, guest_basket, logged_in, own_path, token
 from shared.errors import Conflict, NotFound
@@ -12,7 +13,7 @@ basket = Blueprint("basket", __name__)
 
 @basket.get("/basket")
 def show() -> str:
-    found = actions.priced(services().products, _wanted())
+    found = priced(services().products, _wanted())
     session["count"] = found.count
     return render_template("basket.html", basket=found)
 
@@ -23,7 +24,7 @@ def add() -> str | Response:
     productid = request.form["productid"]
     quantity = forms.whole(request.form.get("quantity", "1"), "quantity")
     before = _wanted().get(productid, 0)
-    after = min(before + max(1, quantity), actions.MOST_OF_ONE)
+    after = min(before + max(1, quantity), MOST_OF_ONE)
     _set(productid, after)
     session["count"] = basket_count() + after - before
     if enhanced():
@@ -37,7 +38,7 @@ def change(productid: str) -> Response:
     """Sets a line's quantity; 0, or the button "Remove", takes it out."""
     quantity = 0 if "remove" in request.form else forms.whole(request.form["quantity"], "quantity")
     try:
-        _set(productid, min(max(0, quantity), actions.MOST_OF_ONE))
+        _set(productid, min(max(0, quantity), MOST_OF_ONE))
     except Conflict as error:
         flash(error.detail, "bad")
     return redirect(url_for("basket.show"))
@@ -46,7 +47,7 @@ def change(productid: str) -> Response:
 def _wanted() -> dict[str, int]:
     if logged_in() is None:
         return guest_basket()
-    return actions.wanted_of(services().users.me(token()))
+    return wanted_of(services().users.me(token()))
 
 
 def _set(productid: str, quantity: int) -> None:
@@ -54,7 +55,7 @@ def _set(productid: str, quantity: int) -> None:
         before = guest_basket()
         if quantity and productid not in before and not services().products.lookup([productid])["found"]:
             raise NotFound("There is no such product.")
-        session["basket"] = actions.with_guest_line(before, productid, quantity)
+        session["basket"] = with_guest_line(before, productid, quantity)
         session.permanent = True
     elif quantity:
         services().users.put_in_basket(token(), productid, quantity)

@@ -5,7 +5,8 @@ import secrets
 import orjson
 from flask import Blueprint, Response, flash, redirect, render_template, request, session, url_for
 
-from services.storefront import actions, forms
+from services.storefront import forms
+from services.storefront.actions.basket import take_out, wanted_of
 from services.storefront.clients import NOBODY
 from services.storefront.pages.context import context, services
 from services.storefront.pages.visitor import basket_count, guest_basket, keep_order, logged_in, token
@@ -81,7 +82,7 @@ def _put_away(order: dict, body: dict) -> None:
     bought = {item["productid"]: item["quantity"] for item in body["items"]}
     session["count"] = max(0, basket_count() - sum(bought.values()))
     if logged_in():
-        actions.take_out(services(), token(), bought)
+        take_out(services(), token(), bought)
     else:
         session["basket"] = {each: n for each, n in guest_basket().items() if each not in bought}
         keep_order(order["orderid"], order["guest_token"])
@@ -89,7 +90,7 @@ def _put_away(order: dict, body: dict) -> None:
 
 def _page(form: forms.Form, problem: str) -> str | Response:
     me = services().users.me(token()) if logged_in() else None
-    wanted = actions.wanted_of(me) if me else guest_basket()
+    wanted = wanted_of(me) if me else guest_basket()
     items = [{"productid": productid, "quantity": quantity} for productid, quantity in wanted.items()]
     if not items:
         flash("Your basket is empty.", "warn")

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from flask import request
 
-from services.storefront.actions import Refresher, Shelves
+from services.storefront.actions.menu import Shelves
+from services.storefront.actions.sessions import Refresher
 from services.storefront.clients import Services
 from services.storefront.settings import Settings
 from services.storefront.store import Letters

@@ -3,7 +3,8 @@
 from flask import Blueprint, Response, flash, redirect, render_template, request, session, url_for
 from redis.exceptions import RedisError
 
-from services.storefront import actions, forms
+from services.storefront import forms
+from services.storefront.actions import sessions
 from services.storefront.pages.context import services
 from services.storefront.pages.visitor import enter, guest_basket, leave, logged_in, own_path, token
 from shared.errors import AisleError, BadRequest, Conflict, Invalid, TooManyRequests, Unauthorized
@@ -80,7 +81,7 @@ def login_now() -> str | Response:
     target = own_path(request.form.get("next", ""), "")
     if form.ok:
         try:
-            found, count, problem = actions.log_in(
+            found, count, problem = sessions.log_in(
                 services(), form.values["email"], form.values["password"], address(), guest_basket()
             )
             enter(found, count)

@@ -3,7 +3,7 @@
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 
 from services.storefront import forms
-from services.storefront.actions import MENU_DEPTH
+from services.storefront.actions.menu import MENU_DEPTH
 from services.storefront.pages.context import context, services
 from services.storefront.pages.visitor import logged_in, token
 from services.storefront.rules import listing, taxonomy

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from flask import Flask, Response, g, redirect, request, session, url_for
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
-from services.storefront.actions import Session
+from services.storefront.actions.sessions import Session
 from services.storefront.clients import Asking
 from services.storefront.pages.context import context
 from shared.errors import Forbidden, NotFound, Unauthorized

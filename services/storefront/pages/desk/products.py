@@ -6,7 +6,8 @@ from typing import BinaryIO
 
 from flask import Response, flash, redirect, render_template, request, url_for
 
-from services.storefront import actions, forms
+from services.storefront import forms
+from services.storefront.actions.imports import import_products
 from services.storefront.clients import given
 from services.storefront.pages.context import context, services
 from services.storefront.pages.desk import desk
@@ -121,7 +122,7 @@ def import_file() -> str:
     sent = request.files.get("file")
     if sent is None or not sent.filename:
         return render_template("desk/import.html", result=None, problem="Choose a file first.")
-    result = actions.import_products(services().products, token(), lines_of(sent.stream))
+    result = import_products(services().products, token(), lines_of(sent.stream))
     context().shelves.forget()
     return render_template("desk/import.html", result=result, shown=SHOWN_FAILURES)
 
@@ -132,7 +133,7 @@ def import_piece() -> dict:
     first = request.headers.get("X-First-Line", "1")
     if not re.fullmatch("[0-9]{1,9}", first):
         raise BadRequest("X-First-Line is a line number.")
-    result = actions.import_products(
+    result = import_products(
         services().products, token(), request.get_data().splitlines(keepends=True), int(first)
     )
     context().shelves.forget()

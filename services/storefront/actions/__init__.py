@@ -1,0 +1,1 @@
+"""What a visitor sets in motion: one module per thing."""

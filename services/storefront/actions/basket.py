@@ -1,0 +1,98 @@
+"""What lies in a basket, at today's prices, and how it changes."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from services.storefront.clients import Products, Services, attempt
+from shared.errors import Conflict
+from shared.money import Money, add, times
+
+MOST_OF_ONE = 99
+GUEST_LINES = 30
+ORDER_LINES = 100
+
+
+def pieces(lines: Iterable[Mapping]) -> int:
+    return sum(line["quantity"] for line in lines)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One basket line with today's price; `product` is None when the shop has it no more."""
+
+    productid: str
+    quantity: int
+    product: dict | None
+
+    @property
+    def sum(self) -> Money | None:
+        return times(self.product["price"], self.quantity) if self.product else None
+
+    @property
+    def short(self) -> bool:
+        """More than there is."""
+        return self.product is not None and self.product.get("stock", 0) < self.quantity
+
+
+@dataclass(frozen=True)
+class Basket:
+    """What lies in it; a customer may keep more there than one order holds."""
+
+    lines: list[Line]
+
+    @property
+    def surplus(self) -> int:
+        """How many different things must go before it can be ordered."""
+        return max(0, len(self.lines) - ORDER_LINES)
+
+    @property
+    def buyable(self) -> bool:
+        return (
+            0 < len(self.lines) <= ORDER_LINES
+            and all(line.product and not line.short for line in self.lines)
+            and len(self.currencies) == 1
+        )
+
+    @property
+    def currencies(self) -> set[str]:
+        return {line.product["price"]["currency"] for line in self.lines if line.product}
+
+    @property
+    def goods(self) -> Money | None:
+        sums = [line.sum for line in self.lines if line.product]
+        return add(*sums) if len(self.currencies) == 1 else None
+
+    @property
+    def count(self) -> int:
+        return pieces({"quantity": line.quantity} for line in self.lines)
+
+
+def priced(products: Products, wanted: Mapping[str, int]) -> Basket:
+    """A basket with today's prices, in one look-up."""
+    if not wanted:
+        return Basket([])
+    found = {product["productid"]: product for product in products.lookup(list(wanted))["found"]}
+    return Basket([Line(productid, quantity, found.get(productid)) for productid, quantity in wanted.items()])
+
+
+def wanted_of(me: dict) -> dict[str, int]:
+    return {line["productid"]: line["quantity"] for line in me["basket"]}
+
+
+def with_guest_line(basket: Mapping[str, int], productid: str, quantity: int) -> dict[str, int]:
+    """A guest's basket with one line set (0 takes it out). Raises Conflict when the cookie would grow too large."""
+    changed = {**basket, productid: min(quantity, MOST_OF_ONE)}
+    if quantity <= 0:
+        changed.pop(productid)
+    if len(changed) > GUEST_LINES:
+        raise Conflict(f"A basket holds {GUEST_LINES} different things until you log in.")
+    return changed
+
+
+def take_out(services: Services, token: str, productids: Iterable[str]) -> None:
+    """Empties the basket of what was just ordered. What fails here the worker does a little later."""
+    users = services.users
+    services.together(
+        **{each: attempt(partial(users.take_from_basket, token, each), None) for each in productids}
+    )

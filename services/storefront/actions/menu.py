@@ -1,0 +1,80 @@
+"""What every visitor sees alike: the category menu, and the goods in the window."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from services.storefront.clients import Products
+from services.storefront.rules import taxonomy
+from shared.errors import AisleError, Unavailable
+
+log = logging.getLogger(__name__)
+
+MENU_DEPTH = 6
+WINDOW = {"sort": "rating", "limit": 100}
+IN_WINDOW = 10
+SOON = 3.0
+
+
+class Kept:
+    """An answer that many pages show: asked for again every `seconds`, by one request while the others get the last one.
+
+    While its service is away the last answer stays, and is asked for again soon, like an empty one (a shop that is just
+    being filled). Raises only when there never was an answer.
+    """
+
+    def __init__(self, ask: Callable[[], Any], seconds: float) -> None:
+        self._ask, self._seconds = ask, seconds
+        self._answer, self._error, self._until, self._asking = None, None, 0.0, threading.Lock()
+
+    def get(self) -> Any:
+        first = self._answer is None and self._error is None
+        if time.monotonic() >= self._until and self._asking.acquire(blocking=first):
+            try:
+                if time.monotonic() >= self._until:
+                    self._renew()
+            finally:
+                self._asking.release()
+        if self._answer is None:
+            raise Unavailable("The shop cannot show its shelves just now.", retry_after=3) from self._error
+        return self._answer
+
+    def forget(self) -> None:
+        """Ask again at the next page."""
+        self._until = 0.0
+
+    def _renew(self) -> None:
+        try:
+            self._answer, self._error = self._ask(), None
+        except AisleError as error:
+            log.warning("showing the last answer known: %s", error)
+            self._error = error
+        good = self._answer and self._error is None
+        self._until = time.monotonic() + (self._seconds if good else SOON)
+
+
+class Shelves:
+    """What every visitor sees alike: the category menu, and the goods in the window."""
+
+    def __init__(self, products: Products, seconds: float) -> None:
+        self._menu = Kept(lambda: taxonomy.menu(products.categories(MENU_DEPTH)["children"]), seconds)
+        self._window = Kept(
+            lambda: taxonomy.one_of_each(products.search(WINDOW)["items"], IN_WINDOW), seconds
+        )
+
+    def menu(self) -> taxonomy.Menu:
+        """The departments; none while products has never answered, since every page shows them."""
+        try:
+            return self._menu.get()
+        except AisleError:
+            return taxonomy.Menu()
+
+    def window(self) -> list[dict]:
+        """The best of each department. Raises Unavailable."""
+        return self._window.get()
+
+    def forget(self) -> None:
+        self._menu.forget()
+        self._window.forget()

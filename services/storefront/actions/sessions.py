@@ -1,0 +1,108 @@
+"""A browser's session: logging in, and the tokens that are renewed while it lasts."""
+
+import base64
+import hashlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import jwt
+import orjson
+from cryptography.fernet import Fernet
+from redis import Redis
+
+from services.storefront.actions.basket import pieces
+from services.storefront.clients import Services, Users
+from shared.errors import AisleError, Conflict, Invalid, Unauthorized, Unavailable
+
+LEEWAY = 30
+
+
+@dataclass(frozen=True)
+class Session:
+    """A logged-in browser: its tokens, when the access token ends (epoch seconds), and what pages greet it with."""
+
+    access: str
+    refresh: str
+    expires: int
+    name: str = ""
+    userid: str = ""
+    roles: tuple[str, ...] = ()
+
+    @property
+    def staff(self) -> bool:
+        return "admin" in self.roles or "staff" in self.roles
+
+    def renewed(self, tokens: dict) -> "Session":
+        return session_from(tokens, self.name)
+
+
+def session_from(tokens: dict, name: str) -> Session:
+    """A session of the users service's token answer; its claims were signed for us over a trusted connection."""
+    claims = jwt.decode(tokens["access_token"], options={"verify_signature": False})
+    expires = int(time.time()) + int(tokens["expires_in"])
+    roles = tuple(claims.get("roles", ()))
+    return Session(tokens["access_token"], tokens["refresh_token"], expires, name, str(claims["sub"]), roles)
+
+
+def log_in(
+    services: Services, email: str, password: str, address: str, basket: Mapping[str, int]
+) -> tuple[Session, int, str]:
+    """A session, how many things its basket holds once the guest's is merged in, and why that could not be ("" when it
+    was). Raises Unauthorized."""
+    users, problem = services.users, ""
+    session = session_from(users.log_in(email, password, address), "")
+    if basket:
+        try:
+            users.merge_basket(session.access, basket)
+        except (Conflict, Invalid) as error:
+            problem = error.detail
+    me = users.me(session.access)
+    return replace(session, name=me["name"]), pieces(me["basket"]), problem
+
+
+class Refresher:
+    """Renews access tokens, once per refresh token however many requests of a browser ask at the same time.
+
+    A refresh token works once; its reuse would end the session everywhere. So the first request to ask takes a lock
+    in Redis, and the others wait for what it got, which is kept for a minute, encrypted with the old token.
+    """
+
+    def __init__(self, users: Users, redis: Redis, *, patience: float = 3.0) -> None:
+        self._users, self._redis, self._patience = users, redis, patience
+
+    def fresh(self, session: Session) -> Session:
+        """`session` while its access token lasts, else a renewed one. Raises Unauthorized when it is over."""
+        if session.expires - LEEWAY > time.time():
+            return session
+        name = hashlib.sha256(session.refresh.encode()).hexdigest()
+        box = Fernet(
+            base64.urlsafe_b64encode(hashlib.sha256(b"storefront" + session.refresh.encode()).digest())
+        )
+        ends = time.monotonic() + self._patience
+        while time.monotonic() < ends:
+            if kept := self._redis.get(f"storefront:renewed:{name}"):
+                return self._opened(session, box, kept)
+            if self._redis.set(f"storefront:renewing:{name}", "1", nx=True, px=int(self._patience * 1000)):
+                return self._renew(session, name, box)
+            time.sleep(0.05)
+        raise Unavailable("Your session could not be renewed just now; try again.")
+
+    def _renew(self, session: Session, name: str, box: Fernet) -> Session:
+        try:
+            tokens = self._users.refresh(session.refresh)
+        except Unauthorized:
+            tokens = None
+        except AisleError:
+            self._redis.delete(f"storefront:renewing:{name}")
+            raise
+        kept = box.encrypt(orjson.dumps(tokens))
+        self._redis.set(f"storefront:renewed:{name}", kept, ex=60)
+        return self._opened(session, box, kept)
+
+    @staticmethod
+    def _opened(session: Session, box: Fernet, kept: bytes) -> Session:
+        tokens = orjson.loads(box.decrypt(kept))
+        if tokens is None:
+            raise Unauthorized("Your session has ended; log in again.")
+        return session.renewed(tokens)

@@ -26,7 +26,7 @@ class BadToken(Forbidden):
 
 
 def register_visitor(app: Flask) -> None:
-    app.before_request(check_form)
+    app.before_request(check_access)
     app.after_request(write_cookie)
 
 
@@ -97,16 +97,24 @@ def csrf_token() -> str:
     return session["csrf"]
 
 
+def check_access() -> None:
+    """Refuses whoever may not ask this before anything of the body is read: a body may be large, and slow."""
+    if request.blueprint == "desk":
+        needs_staff()
+    if request.method not in SAFE_METHODS:
+        check_form()
+
+
 def check_form() -> None:
-    """Refuses anything that changes something unless it comes from one of our own forms."""
-    if request.method in SAFE_METHODS:
-        return
-    sent = request.headers.get("X-CSRF-Token") or request.form.get("_csrf", "")
+    """Refuses a change that comes from none of our own forms. The form is read last, and of a known browser only."""
     known = session.get("csrf", "")
-    if not known or not hmac.compare_digest(sent.encode(), known.encode()):
+    if not known:
         raise BadToken("Go back, load the page again and send the form once more.")
     if request.headers.get("Sec-Fetch-Site") == "cross-site":
         raise BadToken("Forms are taken from our own pages only.")
+    sent = request.headers.get("X-CSRF-Token") or request.form.get("_csrf", "")
+    if not hmac.compare_digest(sent.encode(), known.encode()):
+        raise BadToken("Go back, load the page again and send the form once more.")
 
 
 def write_cookie(response: Response) -> Response:

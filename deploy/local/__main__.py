@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from deploy.local.launcher import Launcher
-from deploy.local.place import ADMIN_EMAIL, SERVICES, Missing, Place
+from deploy.local.place import ADMIN_EMAIL, SERVICES, Place
 from deploy.local.processes import table
 from deploy.local.ready import busy
+from deploy.local.redis_server import Missing
 from deploy.local.settings import BadSettings, Settings
 from deploy.local.shop.load import NotLoaded, load
 

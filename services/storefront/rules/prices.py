@@ -1,6 +1,7 @@
 """Money as a shop writes it: £1,234.56."""
 
-from decimal import Decimal, DecimalException
+import re
+from decimal import Decimal
 
 from shared.errors import Invalid
 from shared.money import MINOR_UNITS, Money, money
@@ -9,6 +10,11 @@ SYMBOLS = {
     "AUD": "A$", "BRL": "R$", "CAD": "C$", "CNY": "CN¥", "EUR": "€", "GBP": "£", "HKD": "HK$", "ILS": "₪", "INR": "₹",
     "JPY": "¥", "KRW": "₩", "MXN": "MX$", "NZD": "NZ$", "SGD": "S$", "THB": "฿", "TRY": "₺", "USD": "$", "VND": "₫",
 }  # fmt: skip
+MAX_AMOUNT = 10**12
+
+_PLAIN = re.compile(r"(?P<whole>[0-9]{1,13})(?P<point>\.(?P<fraction>[0-9]{0,13}))?")
+_GROUPED = re.compile(r"(?P<whole>[1-9][0-9]{0,2}(?:,[0-9]{3}){1,4})(?P<point>\.(?P<fraction>[0-9]{0,13}))?")
+_ONE_COMMA = re.compile(r"(?P<whole>[0-9]{1,9}),(?P<after>[0-9]{1,4})")
 
 
 def shown(value: Money | None) -> str:
@@ -31,16 +37,57 @@ def plain(value: Money, thousands: str = "") -> str:
     return f"{number:{thousands}.{digits}f}"
 
 
-def read(text: str, currency: str, field: str = "price") -> Money:
-    """What somebody typed, "1,234.5", in minor units. Raises Invalid (on `field`) for anything but a number that fits."""
+def parse(text: str, currency: str, field: str = "price") -> Money:
+    """What somebody typed as minor units. Raises Invalid (on `field`, with an example) unless it can be read in one way only.
+
+    A point is the decimal sign: "12.5", "12.50". A comma only separates thousands, and only where it cannot be a decimal
+    sign: "1,250.00", and "1,250" in a currency without decimals. The currency's own symbol or code may stand in front.
+    """
     digits = MINOR_UNITS.get(currency, 2)
-    try:
-        amount = Decimal(text.replace(",", "").strip()).scaleb(digits)
-    except DecimalException:
-        raise Invalid(errors={field: ["Write a number, such as 12.50."]}) from None
-    if not amount.is_finite() or amount != amount.to_integral_value() or abs(amount) > 10**12:
-        raise Invalid(errors={field: [f"{currency} has {digits} decimal places."]})
-    return money(int(amount), currency)
+    number = _without_currency(text.strip(), currency)
+    found = _PLAIN.fullmatch(number) or _GROUPED.fullmatch(number)
+    fraction = (found["fraction"] or "") if found else ""
+    ambiguous = "," in number and len(fraction) != digits
+    if not found or ambiguous or len(fraction) > digits or (found["point"] and not fraction):
+        raise Invalid(errors={field: [_complaint(number, currency, digits)]})
+    amount = int(found["whole"].replace(",", "") + fraction.ljust(digits, "0"))
+    if amount > MAX_AMOUNT:
+        raise Invalid(errors={field: [f"At most {shown(money(MAX_AMOUNT, currency))}."]})
+    return money(amount, currency)
+
+
+def _without_currency(text: str, currency: str) -> str:
+    for prefix in (SYMBOLS.get(currency, currency), currency):
+        if text.startswith(prefix):
+            return text.removeprefix(prefix).lstrip()
+    return text
+
+
+def _complaint(number: str, currency: str, digits: int) -> str:
+    """What to write instead: the typed number in each way it can be meant, else any number of this currency."""
+    example = f"{1250 if digits == 0 else 12.5:.{digits}f}"
+    if readings := _readings(number, digits):
+        instead = " or ".join(readings)
+        two_ways = f"This can be read in two ways: write {instead}."
+        return two_ways if len(readings) > 1 else f"Write {instead}, without a comma."
+    if _PLAIN.fullmatch(number):
+        places = f"{digits} decimal places" if digits else "no decimal places"
+        return f"{currency} has {places}: write a number such as {example}."
+    return f"Write a number such as {example}."
+
+
+def _readings(number: str, digits: int) -> list[str]:
+    """What a number with one comma can stand for: "12,50" is 12.50, "1,250" is 1.25 or 1250."""
+    found = _ONE_COMMA.fullmatch(number)
+    if not found:
+        return []
+    whole, after = found["whole"], found["after"]
+    readings = []
+    if digits and len(after.rstrip("0")) <= digits:
+        readings.append(f"{Decimal(f'{whole}.{after}'):.{digits}f}")
+    if digits and len(after) == 3 and len(whole) <= 3 and whole[0] != "0":
+        readings.append(f"{whole}{after}.{'0' * digits}")
+    return readings
 
 
 def compact(amount: float, currency: str) -> str:

@@ -1,6 +1,7 @@
-"""Orders at the desk: the list with its filters, one order with dispatch, delivery and refund."""
+"""Orders at the desk: the list with its filters, one order with dispatch and delivery."""
 
 from datetime import timedelta
+from typing import Any
 
 from flask import Response, flash, redirect, render_template, request, url_for
 
@@ -10,6 +11,7 @@ from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from services.storefront.rules import periods, prices, progress
+from services.storefront.rules.refunds import left_to_refund, refundable
 from shared.errors import Conflict, Invalid, NotFound
 
 STATUSES = ("placed", "paid", "dispatched", "delivered", "cancelled", "returned")
@@ -43,7 +45,7 @@ def _after(day: str | None) -> str | None:
 
 @desk.get("/orders/<orderid>")
 def order(orderid: str) -> str:
-    return _page(orderid)
+    return order_page(find_order(orderid))
 
 
 @desk.post("/orders/<orderid>/dispatch")
@@ -52,10 +54,10 @@ def dispatch(orderid: str) -> str | Response:
     if form.ok:
         try:
             services().orders.act(token(), orderid, "dispatch", form.values)
-            return _done(orderid, "Dispatched.")
+            return done(orderid, "Dispatched.")
         except (Conflict, Invalid) as error:
-            _blame(form, error)
-    return _page(orderid, dispatch=form)
+            blame(form, error)
+    return order_page(find_order(orderid), dispatch=form)
 
 
 @desk.post("/orders/<orderid>/delivery")
@@ -65,46 +67,34 @@ def delivery(orderid: str) -> Response:
     except (Conflict, Invalid) as error:
         flash(forms.complaint(error), "bad")
         return redirect(url_for("desk.order", orderid=orderid))
-    return _done(orderid, "Delivered.")
+    return done(orderid, "Delivered.")
 
 
-@desk.post("/orders/<orderid>/refunds")
-def refund(orderid: str) -> str | Response:
-    form = forms.Form(forms.REFUND).read(request.form)
-    if form.ok:
-        try:
-            amount = prices.read(form.values["amount"], request.form["currency"], "amount")
-            services().orders.act(
-                token(),
-                orderid,
-                "refunds",
-                {"amount": amount, "reason": form.values["reason"]},
-                forms.key(request.form),
-            )
-            return _done(orderid, "Refunded.")
-        except (Conflict, Invalid) as error:
-            _blame(form, error)
-    return _page(orderid, refund=form)
-
-
-def _blame(form: forms.Form, error: Conflict | Invalid) -> None:
+def blame(form: forms.Form, error: Conflict | Invalid) -> None:
     if isinstance(error, Invalid):
         form.blame(error)
     else:
         form.general = error.detail
 
 
-def _done(orderid: str, message: str) -> Response:
+def done(orderid: str, message: str) -> Response:
     flash(message, "good")
     return redirect(url_for("desk.order", orderid=orderid))
 
 
-def _page(orderid: str, dispatch: forms.Form | None = None, refund: forms.Form | None = None) -> str:
+def find_order(orderid: str) -> dict[str, Any]:
     try:
-        found = services().orders.order(Asking(token()), orderid)
+        return services().orders.order(Asking(token()), orderid)
     except NotFound:
         raise NotFound(f"There is no order {orderid}.") from None
+
+
+def order_page(
+    found: dict[str, Any], dispatch: forms.Form | None = None, refund: forms.Form | None = None
+) -> str:
+    left = left_to_refund(found)
     return render_template(
-        "desk/order.html", order=found, steps=progress.steps(found), dispatch=dispatch or forms.Form(forms.DISPATCH, {"courier": "By hand"}),
-        refund=refund or forms.Form(forms.REFUND),
+        "desk/order.html", order=found, steps=progress.steps(found), left=left, refundable=refundable(found),
+        dispatch=dispatch or forms.Form(forms.DISPATCH, {"courier": "By hand"}),
+        refund=refund or forms.Form(forms.REFUND, {"amount": prices.plain(left) if left else ""}),
     )  # fmt: skip

@@ -175,7 +175,7 @@ def product_body(values: dict[str, str]) -> dict:
     plain = {name: values[name] for name in ("productid", "name", "brand", "description", "image")}
     plain["taxonomy"] = [part.strip() for part in values["taxonomy"].split(taxonomy.SEPARATOR)]
     lists = {name: forms.words(values[name]) for name in ("keywords", "colours")}
-    money = {name: prices.read(values[name], currency, name) for name in ("price", "delivery")}
+    money = {name: prices.parse(values[name], currency, name) for name in ("price", "delivery")}
     return plain | lists | money
 
 

@@ -1,0 +1,33 @@
+"""How much of an order can still be paid back, and what may be asked for."""
+
+from typing import Any
+
+from services.storefront.rules import prices
+from shared.errors import Invalid
+from shared.money import Money, money
+
+
+def left_to_refund(order: dict[str, Any]) -> Money | None:
+    """What was paid and not paid back yet; None for an order that was never paid."""
+    if not order.get("payment"):
+        return None
+    paid = order["payment"]["total"]
+    refunded = sum(refund["total"]["amount"] for refund in order["refunds"])
+    return money(max(0, paid["amount"] - refunded), paid["currency"])
+
+
+def refundable(order: dict[str, Any]) -> bool:
+    left = left_to_refund(order)
+    return left is not None and left["amount"] > 0 and order["status"] != "cancelled"
+
+
+def parse_refund(text: str, left: Money) -> Money:
+    """The amount typed. Raises Invalid (on `amount`) for nothing, and for more than is left."""
+    amount = prices.parse(text, left["currency"], "amount")
+    if not amount["amount"]:
+        raise Invalid(errors={"amount": ["Write an amount above zero."]})
+    if amount["amount"] > left["amount"]:
+        raise Invalid(
+            errors={"amount": [f"{prices.shown(left)} is left to refund, not {prices.shown(amount)}."]}
+        )
+    return amount

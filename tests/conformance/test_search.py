@@ -185,6 +185,22 @@ def test_counts_ranges_and_drilldown(couch, path: str) -> None:
     assert (answer["total_rows"], answer["counts"]) == (20, {"brand": {"Acme": 10, "Zed": 10}})
 
 
+def test_ranges_overlap_and_end_where_they_say(couch, path: str) -> None:
+    everything = {row["id"]: row["fields"]["price"] for row in search(couch, path, "*:*", limit=100)["rows"]}
+    prices = sorted(everything.values())
+    low, high = prices[3], prices[-3]
+    tests = {
+        f"[{low} TO {high}]": lambda price: low <= price <= high,
+        f"{{{low} TO {high}}}": lambda price: low < price < high,
+        f"[{low} TO {low}]": lambda price: price == low,
+        f"[-Infinity TO {high}}}": lambda price: price < high,
+    }
+    answer = search(couch, path, "*:*", ranges={"price": {text: text for text in tests}}, limit=0)
+    assert answer["ranges"]["price"] == {
+        text: sum(fits(price) for price in prices) for text, fits in tests.items()
+    }
+
+
 def test_highlights(couch, path: str) -> None:
     row = search(couch, path, "description:kettle AND name:n7", highlight_fields=["description", "name"])[
         "rows"

@@ -223,7 +223,7 @@ def ask(db: Database, spec: SearchSpec, question: Question) -> Found:
     return Found(
         page,
         None if question.counts is None else search.counts(index, searcher, query, question.counts),
-        None if question.ranges is None else search.ranges(searcher, compiler, query, question.ranges),
+        None if question.ranges is None else search.ranges(index, searcher, compiler, query, question.ranges),
         _marked(index, tree, page.hits, question),
     )
 

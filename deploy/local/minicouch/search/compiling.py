@@ -154,6 +154,11 @@ class Compiler:
         ]
 
 
+def number_of(text: str) -> float:
+    """A number as queries write it, which may end with `f` or `d`."""
+    return float(text.rstrip("dD") if text[-1] in "dD" else text.rstrip("fF") if text[-1] in "fF" else text)
+
+
 def _limit(text: str) -> float | None:
-    number = float(text.rstrip("dD") if text[-1] in "dD" else text.rstrip("fF") if text[-1] in "fF" else text)
+    number = number_of(text)
     return None if number in (float("inf"), float("-inf")) else number

@@ -19,7 +19,7 @@ import tantivy
 from .analysis import Analyzers, analyzer
 
 HEAP = 15_000_000
-FORMAT = 1
+FORMAT = 2
 SEPARATOR, GAP = "\x1f", "\x1e"
 MAX_SORT_TEXT = 200
 FIRST_SLOTS = 32
@@ -117,6 +117,7 @@ class SearchIndex:
             self._start(FIRST_SLOTS)
         else:
             self.seq, self.size, self.slots = state["seq"], state["size"], state["slots"]
+            self.multivalued: set[str] = set(state["multivalued"])
             self._open()
 
     def _read_state(self) -> dict[str, Any] | None:
@@ -134,6 +135,7 @@ class SearchIndex:
         self._path.mkdir(parents=True)
         self.seq, self.size = 0, size
         self.slots: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
+        self.multivalued: set[str] = set()  # fields of which a document has more than one number
         self._open()
 
     def grow(self) -> None:
@@ -199,7 +201,10 @@ class SearchIndex:
         self._write_state()
 
     def _write_state(self) -> None:
-        state = {"format": FORMAT, "seq": self.seq, "size": self.size, "slots": self.slots}
+        state = {
+            "format": FORMAT, "seq": self.seq, "size": self.size, "slots": self.slots,
+            "multivalued": sorted(self.multivalued),
+        }  # fmt: skip
         fresh = self._state_path.with_suffix(".new")
         fresh.write_bytes(orjson.dumps(state))
         fresh.replace(self._state_path)
@@ -227,6 +232,8 @@ class SearchIndex:
                 document.add_unsigned(f"order{slot}", order_prefix(values[0]))
         for name, numbers in made.numbers.items():
             slot = self._slot("number", name)
+            if len(numbers) > 1:
+                self.multivalued.add(name)
             for number in numbers:
                 document.add_float(f"number{slot}", number)
         for name, values in made.facets.items():

@@ -30,7 +30,13 @@ class ProductContent(Shape):
     colours = ma.fields.List(Text(1, 60), load_default=list, validate=ma.validate.Length(0, 50))
     price = ma.fields.Nested(MoneyShape, required=True)
     delivery = ma.fields.Nested(MoneyShape, metadata={"description": "free when left out"})
-    image = Text(0, 2000, load_default="")
+    image = Text(
+        0,
+        2000,
+        load_default="",
+        pattern=rules.IMAGE,
+        metadata={"description": "an https (or http) address, or a path that begins with one slash"},
+    )
     stock = Whole(0, rules.MOST_STOCK)
     rating = ma.fields.Nested(Rating)
 
@@ -50,6 +56,14 @@ class Product(Shape):
         0, required=True, metadata={"description": "a few seconds old at most; checkout counts exactly"}
     )
     rating = ma.fields.Nested(Rating, required=True)
+
+
+class Picture(Shape):
+    """A picture that was stored."""
+
+    image = ma.fields.String(required=True, metadata={"description": "its address, for a product's `image`"})
+    content_type = ma.fields.String(required=True)
+    size = Whole(0, required=True, metadata={"description": "in bytes"})
 
 
 class Category(Shape):

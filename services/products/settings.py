@@ -16,4 +16,4 @@ class Settings(DatabaseSettings):
     menu_seconds: int = setting(
         "MENU_SECONDS", 300, "the category menu is counted anew after so many seconds at the latest"
     )
-    picture_bytes: int = setting("PICTURE_BYTES", 2_000_000, "the largest picture taken")
+    picture_bytes: int = setting("PICTURE_BYTES", 5_000_000, "the largest picture taken")

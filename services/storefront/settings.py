@@ -19,6 +19,11 @@ class Settings(WebSettings):
     image_origins: str = setting(
         "IMAGE_ORIGINS", "", "other origins pictures may come from, separated by spaces"
     )
+    picture_bytes: int = setting(
+        "PICTURE_BYTES",
+        5_000_000,
+        "the largest picture uploaded at the desk; what the products service takes",
+    )
     media_dir: str = setting("MEDIA_DIR", "", "folder behind `/media`, the sample shop's pictures")
     mail_dir: str = setting("MAIL_DIR", "", "Maildir shown at `/mailbox` (local mode only)")
     menu_seconds: float = setting(

@@ -5,6 +5,7 @@ import io
 from typing import Any
 
 from services.orders.rules.periods import label
+from shared.csv_cells import escape_formula
 from shared.money import MINOR_UNITS, Money, money
 
 Row = dict[str, Any]
@@ -144,13 +145,8 @@ def _flat(row: Row) -> dict[str, Any]:
             flat[name] = major(value)
             flat["currency"] = value["currency"]
         else:
-            flat[name] = _harmless(value)
+            flat[name] = escape_formula(value) if isinstance(value, str) else value
     return flat
-
-
-def _harmless(value: Any) -> Any:
-    """A spreadsheet must not run a product's name as a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
 
 
 def _nothing_sold(currency: str) -> dict[str, Any]:

@@ -20,33 +20,41 @@ class NoSuchPicture(NotFound):
     code, title = "no_such_picture", "No such picture"
 
 
-def attach(store: Store, productid: str, content: bytes, most: int, date: str) -> Doc:
+def keep(store: Store, content: bytes, max_bytes: int, date: str) -> Doc:
+    """Stores a picture that products can name as their `image`. Raises TooLarge, Invalid for what is no picture."""
+    kind = _checked_type(content, max_bytes)
+    digest = hashlib.sha256(content).hexdigest()
+    doc = PICTURE.new(picture_id(digest), digest=digest, content_type=kind, size=len(content), date=date)
+    store.pictures.add(doc, content)
+    return {"image": PATH + digest, "content_type": kind, "size": len(content)}
+
+
+def attach(store: Store, productid: str, content: bytes, max_bytes: int, date: str) -> Doc:
     """Stores a picture and shows it on the product; what is changed about it meanwhile stays.
 
     Raises NoSuchProduct, TooLarge, Invalid for what is no picture.
     """
-    if len(content) > most:
-        raise TooLarge(f"A picture may have {most} bytes.")
+    _checked_type(content, max_bytes)
+    product = finish_moves(store, productid, date)
+    image = keep(store, content, max_bytes, date)["image"]
+    for _ in range(_TRIES):
+        try:
+            return replace(store, productid, content_of(product) | {"image": image}, etag(product), date)
+        except PreconditionFailed:
+            product = finish_moves(store, productid, date)
+    raise Conflict(f"Product {productid} is changing too often just now; try again.")
+
+
+def _checked_type(content: bytes, max_bytes: int) -> str:
+    if len(content) > max_bytes:
+        raise TooLarge(f"A picture may have {max_bytes} bytes.")
     kind = media_type(content)
     if kind is None:
         raise Invalid(
             "The body is not a JPEG, PNG, GIF, WebP or AVIF picture.",
             errors={"_schema": ["Unknown picture format."]},
         )
-    product = finish_moves(store, productid, date)
-    digest = hashlib.sha256(content).hexdigest()
-    store.pictures.add(
-        PICTURE.new(picture_id(digest), digest=digest, content_type=kind, size=len(content), date=date),
-        content,
-    )
-    for _ in range(_TRIES):
-        try:
-            return replace(
-                store, productid, content_of(product) | {"image": PATH + digest}, etag(product), date
-            )
-        except PreconditionFailed:
-            product = finish_moves(store, productid, date)
-    raise Conflict(f"Product {productid} is changing too often just now; try again.")
+    return kind
 
 
 def picture(store: Store, digest: str) -> tuple[bytes, str]:

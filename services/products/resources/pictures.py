@@ -23,12 +23,29 @@ _BODY = {"required": True, "content": {"image/*": {"schema": {"type": "string", 
 @pictures.doc(requestBody=_BODY)
 def attach(productid: str) -> Response:
     """Give a product its picture (JPEG, PNG, GIF, WebP, AVIF)"""
-    most = tools().settings.picture_bytes
-    request.max_content_length = most + 1
-    if (request.content_length or 0) > most:
-        raise TooLarge(f"A picture may have {most} bytes.")
-    doc = act.attach(store(), productid, request.get_data(cache=False), most, timestamp())
+    max_bytes = tools().settings.picture_bytes
+    doc = act.attach(store(), productid, _body(max_bytes), max_bytes, timestamp())
     return json_answer(public(doc), etag=etag(doc))
+
+
+@pictures.post("/v1/pictures")
+@require_role("admin")
+@pictures.response(201, schemas.Picture)
+@pictures.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
+@pictures.doc(requestBody=_BODY)
+def add() -> Response:
+    """Store a picture (JPEG, PNG, GIF, WebP, AVIF); the answer's `image` is for a product. The same picture again is the same one"""
+    max_bytes = tools().settings.picture_bytes
+    kept = act.keep(store(), _body(max_bytes), max_bytes, timestamp())
+    return json_answer(kept, 201, headers={"Location": kept["image"]})
+
+
+def _body(max_bytes: int) -> bytes:
+    """The picture that was sent, read only when it is not too large."""
+    request.max_content_length = max_bytes + 1
+    if (request.content_length or 0) > max_bytes:
+        raise TooLarge(f"A picture may have {max_bytes} bytes.")
+    return request.get_data(cache=False)
 
 
 @pictures.get("/v1/pictures/<digest>")

@@ -31,6 +31,8 @@ CONTENT: Final = (
 PUBLIC: Final = (*CONTENT, "stock", "rating")
 NO_RATING: Final = {"average": None, "count": 0}
 PRODUCTID: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+IMAGE: Final = r"^(|https?://[A-Za-z0-9._-]+(:[0-9]{1,5})?([/?#][^\s\\<>\"]*)?|/([^\s\\<>\"/][^\s\\<>\"]*)?)$"
+"""An address with a plain host, or a path of this site: `//host`, `/\\host` and names before an `@` lead elsewhere."""
 RESERVED_IDS: Final = frozenset(
     {"best-rated", "export", "import", "imports", "lookup", "low-stock", "suggest"}
 )
@@ -42,7 +44,7 @@ MOST_LOOKED_UP: Final = 200
 
 _PRODUCTID = re.compile(PRODUCTID)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_IMAGE = re.compile(r"(https?://|/)\S*")
+_IMAGE = re.compile(IMAGE)
 _KNOWN = frozenset(PUBLIC)
 _public_values = itemgetter(*PUBLIC)
 
@@ -92,7 +94,10 @@ class _Checks:
             return money(0, "")  # type: ignore[return-value]
         amount, currency = value.get("amount"), value.get("currency")
         if not _whole(amount) or not 0 <= amount <= MOST_PRICE:
-            self.wrong(field, f"amount must be a whole number of minor units, 0 to {MOST_PRICE}.")
+            self.wrong(
+                field,
+                f"amount must be a whole number of minor units (1250 for 12.50 GBP), 0 to {MOST_PRICE}.",
+            )
         if not isinstance(currency, str) or currency not in CURRENCIES:
             self.wrong(field, "currency must be an ISO 4217 code such as GBP.")
         if value.keys() - {"amount", "currency"}:
@@ -162,8 +167,11 @@ def _content(checks: _Checks) -> Doc:
         and "price" not in checks.errors
     ):
         checks.wrong("delivery", "Must be in the currency of the price.")
-    if content["image"] and not _IMAGE.fullmatch(content["image"]):
-        checks.wrong("image", "Must be empty, an http(s) address or a path that begins with a slash.")
+    if "image" not in checks.errors and not _IMAGE.fullmatch(content["image"]):
+        checks.wrong(
+            "image",
+            "Must be empty, an address such as https://pictures.example/mug.jpg, or a path that begins with one slash.",
+        )
     return content
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from shared.couch import Doc
+from shared.csv_cells import escape_formula, unescape_formula
 
 COLUMNS: Final = (
     "productid", "taxonomy", "keywords", "brand", "name", "description", "colours", "price_amount", "price_currency",
@@ -15,8 +16,9 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _SIGN, _ESCAPED, _PART = re.compile(r"[\\|]"), re.compile(r"\\([\\|])"), re.compile(r"(?:\\[\\|]|[^|])+")
 
 
-def from_row(row: Mapping[str, Any]) -> Doc:
+def from_row(row: Mapping[str, str]) -> Doc:
     """The import line of a row; what is wrong with it is for `checked` to say."""
+    row = {name: cell and unescape_formula(cell) for name, cell in row.items()}
     product: Doc = {
         name: row[name]
         for name in ("productid", "brand", "name", "description", "image")
@@ -45,7 +47,7 @@ def to_row(product: Doc) -> dict[str, Any]:
     }
     for name in ("price", "delivery"):
         row |= {f"{name}_amount": product[name]["amount"], f"{name}_currency": product[name]["currency"]}
-    return row
+    return {name: escape_formula(cell) if isinstance(cell, str) else cell for name, cell in row.items()}
 
 
 def _joined(texts: Iterable[str]) -> str:

@@ -1,5 +1,7 @@
 """CSV, export, progress, pictures."""
 
+import csv
+import io
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -45,6 +47,77 @@ def test_what_is_exported_can_be_imported(shop: Shop):
             assert line["stock"] == 3
     shop.admin("DELETE", "/v1/products/x2")
     assert send(shop, answer.body, "text/csv").json["created"] == 1
+
+
+def test_no_cell_of_a_csv_export_is_a_formula_and_all_come_back(shop: Shop):
+    evil = {
+        "name": '=HYPERLINK("http://evil.example","Cheap")',
+        "brand": "+44 1632 960000",
+        "description": "@SUM(1+1)*cmd|' /C calc'!A0",
+        "keywords": ["-1", "'=2"],
+        "colours": ["'=red", "\uff1dblue"],
+        "taxonomy": ["-Sale", "=Mugs"],
+    }
+    shop.load([product("formula", **evil)])
+    csv_file = {"Accept": "text/csv"}
+    answer = shop.request("GET", "/v1/products/export", None, token(*ADMIN) | csv_file)
+    rows = list(csv.DictReader(io.StringIO(answer.body.decode(), newline="")))
+    cells = [cell for row in rows for cell in row.values()]
+    assert [cell for cell in cells if cell[:1] in tuple("=+-@\t\r\n\uff1d")] == []
+    assert send(shop, answer.body, "text/csv").json["updated"] == 0
+    before = shop.ok("/v1/products/formula")
+    shop.admin("DELETE", "/v1/products/formula")
+    assert send(shop, answer.body, "text/csv").json["created"] == 1
+    assert shop.ok("/v1/products/formula") == before
+
+
+@pytest.mark.parametrize(
+    ("image", "accepted"),
+    [
+        ("", True),
+        ("/media/mug.svg", True),
+        ("https://pictures.example/mug.jpg?w=200", True),
+        ("http://pictures.example:8080/mug.jpg", True),
+        ("//evil.example/mug.jpg", False),
+        ("/\\evil.example/mug.jpg", False),
+        ("/\t/evil.example/mug.jpg", False),
+        ("https://shop.example@evil.example/mug.jpg", False),
+        ("https:///mug.jpg", False),
+        ("javascript:alert(1)", False),
+        ("data:image/svg+xml,<svg/>", False),
+        ('/mug.jpg"onerror="alert(1)', False),
+        ("mug.jpg", False),
+    ],
+)
+def test_a_picture_comes_from_a_plain_address_or_a_path_of_this_site(shop: Shop, image: str, accepted: bool):
+    created = shop.admin("POST", "/v1/products", product("addressed", image=image))
+    assert created.status == (201 if accepted else 422), created.body
+    line = orjson.dumps(product("addressed", image=image))
+    imported = send(shop, line, "application/x-ndjson").json
+    row = io.StringIO()
+    writer = csv.writer(row)
+    writer.writerow(
+        "productid taxonomy keywords brand name description colours price_amount price_currency image".split()
+    )
+    writer.writerow(["addressed", "A", "", "", "N", "", "", 100, "GBP", image])
+    for answer in (imported, send(shop, row.getvalue().encode(), "text/csv").json):
+        assert len(answer["failed"]) == (0 if accepted else 1)
+        assert accepted or "image" in answer["failed"][0]["detail"]
+    if accepted:
+        shop.admin("DELETE", "/v1/products/addressed")
+
+
+def test_a_picture_can_be_stored_before_its_product(shop: Shop):
+    kind = token(*ADMIN) | {"Content-Type": "application/octet-stream"}
+    first, again = (shop.request("POST", "/v1/pictures", PNG + b"first", kind) for _ in range(2))
+    assert (first.status, first.json) == (201, again.json)
+    assert first.headers["Location"] == first.json["image"]
+    assert first.json["content_type"] == "image/png"
+    created = shop.admin("POST", "/v1/products", product("pictured", image=first.json["image"]))
+    assert shop.get(created.json["image"]).body == PNG + b"first"
+    assert shop.request("POST", "/v1/pictures", b"<svg/>", kind).status == 422
+    assert shop.request("POST", "/v1/pictures", PNG + b"x" * 5_000_000, kind).status == 413
+    assert shop.request("POST", "/v1/pictures", PNG, {"Content-Type": "image/png"}).status == 401
 
 
 def test_wrong_rows_of_a_csv_file_are_named(shop: Shop):
@@ -154,7 +227,7 @@ def test_a_picture_is_served_for_ever_under_its_content(shop: Shop):
 
 def test_what_is_no_picture_or_too_large_is_refused(shop: Shop):
     shop.load([product("pic2")])
-    for body, status in ((b"<svg onload='x'/>", 422), (b"\xff\xd8\xff" + b"x" * 2_000_001, 413)):
+    for body, status in ((b"<svg onload='x'/>", 422), (b"\xff\xd8\xff" + b"x" * 5_000_001, 413)):
         answer = shop.request(
             "PUT", "/v1/products/pic2/picture", body, token(*ADMIN) | {"Content-Type": "image/jpeg"}
         )

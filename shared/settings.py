@@ -1,34 +1,39 @@
 """Settings: one frozen dataclass per service, one line per environment variable, read once in `app.py`.
 
-`setting()` declares a variable, `load()` reads them all and names every missing or malformed one at
+`setting()` declares a variable, `load()` reads them all and names every missing, malformed or contradictory one at
 once, `rows()` prints the README table. A secret has no default outside `AISLE_ENV=local`.
 """
 
+import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+log = logging.getLogger(__name__)
+
 LOCAL = "local"
 PRODUCTION = "production"
 
-T = TypeVar("T")
-
 
 class BadSettings(Exception):
-    """Raised at start: the message names every variable that is missing or malformed."""
+    """Raised at start: the message names every variable that is missing, malformed or contradicts another one."""
 
 
 def setting(
-    env: str, default: Any = MISSING, help: str = "", *, secret: bool = False, local_default: Any = MISSING
-) -> Any:
+    env: str, default: Any = MISSING, help: str = "", *, secret: bool = False, local_default: Any = MISSING,
+    choices: Collection[str] = (),
+) -> Any:  # fmt: skip
     """A dataclass field read from the environment variable `env`.
 
     Without `default` the variable must be set, except in local mode when there is a `local_default`.
-    A secret is left out of the dataclass's repr.
+    A secret is left out of the dataclass's repr. With `choices` no other value is taken; a field of type
+    `tuple[str, ...]` is read from a comma-separated list.
     """
-    metadata = {"env": env, "help": help, "secret": secret, "local_default": local_default}
+    metadata = {
+        "env": env, "help": help, "secret": secret, "local_default": local_default, "choices": choices
+    }  # fmt: skip
     return field(default=default, repr=not secret, metadata=metadata)
 
 
@@ -67,6 +72,17 @@ class WebSettings:
     def local(self) -> bool:
         return self.env == LOCAL
 
+    def contradictions(self) -> Iterator[str]:
+        """What cannot be meant although each variable alone could be; `load` refuses it."""
+        yield from ()
+
+    def warnings(self) -> Iterator[str]:
+        """What is allowed but has to be known; logged at start."""
+        yield from ()
+
+
+T = TypeVar("T", bound=WebSettings)
+
 
 @dataclass(frozen=True, kw_only=True)
 class DatabaseSettings(WebSettings):
@@ -80,6 +96,12 @@ class DatabaseSettings(WebSettings):
     couch_apikey: str = setting("COUCH_APIKEY", "", "IBM Cloud IAM key (Cloudant)", secret=True)
     database_prefix: str = setting("DATABASE_PREFIX", "", "put before each database's name")
 
+    def contradictions(self) -> Iterator[str]:
+        if self.couch_apikey and (self.couch_username or self.couch_password):
+            yield "COUCH_APIKEY is set beside COUCH_USERNAME or COUCH_PASSWORD: give one or the other."
+        elif bool(self.couch_username) != bool(self.couch_password):
+            yield "COUCH_USERNAME and COUCH_PASSWORD go together: one of them is not set."
+
 
 def load(cls: type[T], env: Mapping[str, str] = os.environ) -> T:
     """Read a settings class from `env`. Raises BadSettings naming all that is wrong."""
@@ -92,9 +114,18 @@ def load(cls: type[T], env: Mapping[str, str] = os.environ) -> T:
             values[item.name] = _value(item, env, mode == LOCAL)
         except ValueError as error:
             problems.append(str(error))
+    if not problems:
+        settings = cls(**values)
+        problems = list(settings.contradictions())
     if problems:
-        raise BadSettings("Settings are not complete:\n" + "\n".join(f"  {problem}" for problem in problems))
-    return cls(**values)
+        raise BadSettings("Settings cannot be used:\n" + "\n".join(f"  {problem}" for problem in problems))
+    return settings
+
+
+def log_warnings(settings: WebSettings) -> None:
+    """Once logging is set up."""
+    for line in settings.warnings():
+        log.warning(line)
 
 
 def rows(cls: type) -> Iterator[tuple[str, str, str]]:
@@ -104,16 +135,23 @@ def rows(cls: type) -> Iterator[tuple[str, str, str]]:
         yield meta["env"], _shown_default(item), meta["help"]
 
 
-def _value(item: Field, env: Mapping[str, str], local: bool) -> Any:
+def _value(item: Field[Any], env: Mapping[str, str], local: bool) -> Any:
     name = item.metadata["env"]
     text = env.get(name, "")
     if text != "":
-        return _converted(item.type, name, text)
+        return _chosen(_converted(item.type, name, text), name, text, item.metadata["choices"])
     if local and item.metadata["local_default"] is not MISSING:
         return item.metadata["local_default"]
     if item.default is MISSING:
         raise ValueError(f"{name} is not set ({item.metadata['help']}).")
     return item.default
+
+
+def _chosen(value: Any, name: str, text: str, choices: Collection[str]) -> Any:
+    given = value if isinstance(value, tuple) else (value,)
+    if choices and (not given or not set(given) <= set(choices)):
+        raise ValueError(f"{name} is {text!r}: use {' or '.join(f'`{choice}`' for choice in choices)}.")
+    return value
 
 
 def _converted(kind: Any, name: str, text: str) -> Any:
@@ -126,11 +164,15 @@ def _converted(kind: Any, name: str, text: str) -> Any:
             return kind(text)
         except ValueError:
             raise ValueError(f"{name} is {text!r}: use a number.") from None
+    if kind == tuple[str, ...]:
+        return tuple(filter(None, (part.strip() for part in text.split(","))))
     return Path(text) if kind in (Path, Path | None) else text
 
 
-def _shown_default(item: Field) -> str:
+def _shown_default(item: Field[Any]) -> str:
     local = item.metadata["local_default"]
     if item.default is not MISSING:
         return "" if item.default in ("", None) else f"`{item.default}`"
-    return "required" if local is MISSING or item.metadata["secret"] else f"required (local: `{local}`)"
+    if local is MISSING or item.metadata["secret"]:
+        return "required"
+    return f"required (local: `{','.join(local) if isinstance(local, tuple) else local}`)"

@@ -57,7 +57,7 @@ def open_orders(settings: DatabaseSettings) -> Server:
 def test_a_service_gives_up_on_its_database_in_time(
     open_server: Callable, failure: OSError, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = open_server(load(OrdersSettings, {"AISLE_ENV": "local"}))
+    server = open_server(load(OrdersSettings, {"AISLE_ENV": "local", "MAIL_DIR": "mail"}))
     asked = []
 
     def exchange(method: str, url: str, headers: object, body: object, timeout: float) -> None:

@@ -8,7 +8,7 @@ from services.orders.actions.shop import open_shop
 from services.orders.resources import BLUEPRINTS
 from services.orders.settings import Settings
 from shared.couch import counting
-from shared.settings import load
+from shared.settings import load, log_warnings
 from shared.web import create_service
 
 
@@ -16,7 +16,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     """The WSGI application. Nothing is connected to yet."""
     settings = settings or load(Settings, os.environ)
     shop = open_shop(settings)
-    return create_service(
+    app = create_service(
         "orders", settings, BLUEPRINTS, title="Aisle orders", ready={"database": shop.stores.server.ready},
         tally=counting, provides=shop,
     )  # fmt: skip
+    log_warnings(settings)
+    return app

@@ -1,8 +1,11 @@
 """Settings of the orders service, one line per environment variable; the worker reads the same ones."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shared.settings import DatabaseSettings, setting
+
+SANDBOX, STRIPE = "sandbox", "stripe"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +22,10 @@ class Settings(DatabaseSettings):
         "SMTP_URL", "", "`smtp://user:password@host:587` or `smtps://...`; wins over MAIL_DIR", secret=True
     )
     mail_dir: str = setting("MAIL_DIR", "", "Maildir that mail is written to instead of being sent")
-    payment_providers: str = setting("PAYMENT_PROVIDERS", "sandbox", "comma-separated: `sandbox`, `stripe`")
+    payment_providers: tuple[str, ...] = setting(
+        "PAYMENT_PROVIDERS", help="comma-separated: `sandbox` (pays nothing, for trying out), `stripe`",
+        local_default=(SANDBOX,), choices=(SANDBOX, STRIPE),
+    )  # fmt: skip
     sandbox_webhook_secret: str = setting(
         "SANDBOX_WEBHOOK_SECRET", "", "signs the sandbox provider's webhooks; empty refuses them",
         secret=True, local_default="local-sandbox-webhook-secret",
@@ -30,8 +36,9 @@ class Settings(DatabaseSettings):
         "STRIPE_WEBHOOK_SECRET", "", "checks Stripe's webhook signatures", secret=True
     )
     courier: str = setting(
-        "COURIER", "sandbox", "`sandbox` ships by itself; `manual` waits for people or webhooks"
-    )
+        "COURIER", help="`sandbox` pretends to ship by itself; `manual` waits for people or webhooks",
+        local_default=SANDBOX, choices=(SANDBOX, "manual"),
+    )  # fmt: skip
     courier_dispatch_seconds: float = setting(
         "COURIER_DISPATCH_SECONDS", 5.0, "the sandbox courier fetches a paid parcel after so many seconds"
     )
@@ -46,6 +53,7 @@ class Settings(DatabaseSettings):
         "DELIVERY_PER",
         "line",
         "a product's delivery charge counts per `line`, per `unit`, or only the `highest` of an order",
+        choices=("line", "unit", "highest"),
     )
     free_delivery_from: int = setting(
         "FREE_DELIVERY_FROM", 0, "goods worth so many minor units are delivered free; 0: never"
@@ -60,3 +68,16 @@ class Settings(DatabaseSettings):
     webhook_tolerance_seconds: int = setting(
         "WEBHOOK_TOLERANCE_SECONDS", 300, "a webhook's timestamp may be so far from now"
     )
+
+    def contradictions(self) -> Iterator[str]:
+        yield from super().contradictions()
+        if STRIPE in self.payment_providers and not self.stripe_api_key:
+            yield "PAYMENT_PROVIDERS names `stripe`, and STRIPE_API_KEY is not set."
+        if not self.smtp_url and not self.mail_dir:
+            yield "Neither SMTP_URL nor MAIL_DIR is set: the shop must be able to send e-mail."
+
+    def warnings(self) -> Iterator[str]:
+        if not self.local and SANDBOX in self.payment_providers:
+            yield "PAYMENT_PROVIDERS names sandbox: whoever pays with its test token gets the goods for nothing"
+        if not self.local and self.courier == SANDBOX:
+            yield "COURIER is sandbox: orders become dispatched and delivered although nobody carries them"

@@ -16,12 +16,11 @@ from services.storefront.pages.context import Context
 from services.storefront.pages.desk.products import allow_large_files
 from services.storefront.pages.frame import register_frame
 from services.storefront.pages.visitor import register_visitor
-from services.storefront.rules.payments import CARDS
 from services.storefront.settings import Settings
 from services.storefront.store import Letters
 from shared.logs import log_as_json
 from shared.redis import open_redis
-from shared.settings import BadSettings, load
+from shared.settings import load, log_warnings
 from shared.web.factory import Service
 from shared.web.health import health_blueprint
 from shared.web.metrics import metrics_answer
@@ -30,14 +29,11 @@ from shared.web.metrics import metrics_answer
 def create_app(settings: Settings | None = None) -> Flask:
     """The WSGI application. Nothing is connected to yet."""
     settings = settings or load(Settings, os.environ)
-    if settings.payment_provider not in CARDS:
-        raise BadSettings(
-            f"PAYMENT_PROVIDER is {settings.payment_provider!r}: use one of {', '.join(CARDS)}."
-        )
     redis = open_redis(settings.redis_url)
     services = open_services(settings)
     app = Service("storefront", settings, counting)
     log_as_json("storefront", settings.log_level)
+    log_warnings(settings)
     app.session_interface = SecureCookieSessionInterface()
     app.config.update(
         SESSION_COOKIE_NAME="aisle_visit", SESSION_COOKIE_SAMESITE="Lax", SESSION_COOKIE_SECURE=settings.secure_cookies,

@@ -1,5 +1,6 @@
 """What the storefront reads from its environment."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shared.settings import WebSettings, setting
@@ -29,4 +30,20 @@ class Settings(WebSettings):
     menu_seconds: float = setting(
         "STOREFRONT_MENU_SECONDS", 30.0, "how long the category menu is shown before it is asked for again"
     )
-    payment_provider: str = setting("PAYMENT_PROVIDER", "sandbox", "provider that checkout pays with")
+    payment_providers: tuple[str, ...] = setting(
+        "PAYMENT_PROVIDERS", help="the same as the orders service has", local_default=("sandbox",)
+    )
+    payment_provider: str = setting(
+        "PAYMENT_PROVIDER", help="the one of them that checkout pays with", local_default="sandbox", choices=("sandbox", "stripe"),
+    )  # fmt: skip
+
+    def contradictions(self) -> Iterator[str]:
+        if self.payment_provider not in self.payment_providers:
+            yield (
+                f"PAYMENT_PROVIDER is {self.payment_provider!r}, which is not among PAYMENT_PROVIDERS: "
+                "checkout would pay with what the orders service does not take."
+            )
+
+    def warnings(self) -> Iterator[str]:
+        if not self.local and self.payment_provider == "sandbox":
+            yield "PAYMENT_PROVIDER is sandbox: checkout offers test cards, and nobody pays"

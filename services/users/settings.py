@@ -1,5 +1,6 @@
 """Settings of the users service, one line per environment variable."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,3 +61,8 @@ class Settings(JobSettings):
     mails_per_hour: int = setting(
         "MAILS_PER_HOUR", 5, "mails that one e-mail address can be made to get in an hour"
     )
+
+    def contradictions(self) -> Iterator[str]:
+        yield from super().contradictions()
+        if not self.smtp_url and not self.mail_dir:
+            yield "Neither SMTP_URL nor MAIL_DIR is set: the shop must be able to send e-mail."

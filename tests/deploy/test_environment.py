@@ -92,7 +92,8 @@ def asked_by(command: list[str]) -> list[type]:
         jobs = [
             item for name in SERVICES for item in settings_classes(name) if item.__name__ == "JobSettings"
         ]
-        return [*settings_classes("worker"), *jobs]
+        ran = [*settings_classes("orders")] if "worker.app" in words else []
+        return [*settings_classes("worker"), *jobs, *ran]
     return []
 
 

@@ -1,5 +1,6 @@
 """Prices, category addresses, order steps, report axes and charts."""
 
+from dataclasses import fields
 from datetime import date
 from urllib.parse import unquote, urlsplit
 
@@ -8,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.storefront.rules import charts, listing, periods, prices, progress, taxonomy
+from services.storefront.rules.payments import CARDS
+from services.storefront.settings import Settings
 from shared.errors import Invalid, NotFound
 from shared.money import money
 
@@ -173,3 +176,8 @@ def test_filters_become_parameters_and_links() -> None:
 def test_a_sort_there_is_not_is_refused() -> None:
     with pytest.raises(Invalid):
         listing.read({"sort": "random"})
+
+
+def test_checkout_has_cards_for_every_provider_that_the_settings_take() -> None:
+    (provider,) = [item for item in fields(Settings) if item.name == "payment_provider"]
+    assert set(provider.metadata["choices"]) == CARDS.keys()

@@ -13,7 +13,7 @@ from services.storefront.actions.sessions import Refresher
 from services.storefront.clients import CountedClient, Orders, Products, Services, Users, counting
 from services.storefront.pages import BLUEPRINTS
 from services.storefront.pages.context import Context
-from services.storefront.pages.desk.products import allow_large_files
+from services.storefront.pages.desk.uploads import allow_large_files
 from services.storefront.pages.frame import register_frame
 from services.storefront.pages.visitor import register_visitor
 from services.storefront.settings import Settings

@@ -141,7 +141,19 @@ PRODUCT = (
     Field("price", "Price", inputmode="decimal", most=20),
     Field("delivery", "Delivery charge", inputmode="decimal", most=20),
     Field("currency", "Currency", most=3, help="Three letters: GBP, EUR, USD ..."),
-    Field("image", "Picture", required=False, most=1000, help="An https address, or a path on this site."),
+    Field(
+        "image",
+        "Picture address",
+        required=False,
+        most=2000,
+        help="Such as https://pictures.example/mug.jpg, or a path on this site.",
+    ),
+)
+NEW_PRODUCT = (
+    *PRODUCT,
+    Field(
+        "stock", "Stock to begin with", required=False, inputmode="numeric", most=9, help="0 when left empty."
+    ),
 )
 STOCK = (
     Field(

@@ -6,6 +6,7 @@ from services.storefront.clients.asking import IMPORT_SECONDS, NOBODY, Client, g
 from shared.client import Answer
 
 REVIEWS = 10
+UPLOAD_SECONDS = 10
 
 
 class Products(Client):
@@ -45,9 +46,16 @@ class Products(Client):
             "/v1/products/lookup", {"productids": productids}, idempotent=True, token=NOBODY
         )
 
-    def picture(self, path: str, etag: str) -> Answer:
-        return self.http.fetch(
-            "GET", path, token=NOBODY, headers={"Accept": "image/*", **given(**{"If-None-Match": etag})}
+    def picture(self, digest: str, etag: str) -> Answer:
+        headers = {"Accept": "image/*", **given(**{"If-None-Match": etag})}
+        return self.http.fetch("GET", f"/v1/pictures/{segment(digest)}", token=NOBODY, headers=headers)
+
+    def add_picture(self, token: str, content: bytes) -> dict:
+        headers = {"Content-Type": "application/octet-stream"}
+        return json_of(
+            self.http.fetch(
+                "POST", "/v1/pictures", content, token=token, headers=headers, deadline=UPLOAD_SECONDS
+            )
         )
 
     def create(self, token: str, body: dict) -> dict:

@@ -3,7 +3,7 @@
 from services.storefront.pages.account import account
 from services.storefront.pages.basket import basket
 from services.storefront.pages.checkout import checkout
-from services.storefront.pages.desk import desk, orders, products, refunds, sales, staff, trouble
+from services.storefront.pages.desk import desk, imports, orders, products, refunds, sales, staff, trouble
 from services.storefront.pages.door import door
 from services.storefront.pages.mailbox import mailbox
 from services.storefront.pages.orders import orders as own_orders
@@ -11,6 +11,6 @@ from services.storefront.pages.pictures import pictures
 from services.storefront.pages.shop import shop
 
 BLUEPRINTS = (shop, pictures, basket, checkout, own_orders, door, account, mailbox, desk)
-DESK = (sales, orders, refunds, products, trouble, staff)
+DESK = (sales, orders, refunds, products, imports, trouble, staff)
 
 __all__ = ["BLUEPRINTS", "DESK"]

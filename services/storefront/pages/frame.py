@@ -27,6 +27,7 @@ from services.storefront.forms import complaint
 from services.storefront.pages.context import context, enhanced
 from services.storefront.pages.visitor import basket_count, csrf_token, here, leave, logged_in, login_url
 from services.storefront.rules import prices, progress, taxonomy
+from services.storefront.rules.pictures import picture_src
 from shared.errors import AisleError, Unauthorized, Unavailable
 from shared.request_id import request_id
 
@@ -107,13 +108,7 @@ def page_context() -> dict[str, Any]:
 
 def image_src(product: dict) -> str:
     """Where a page loads a product's picture from; "" when it has none that this page may show."""
-    image = product.get("image") or ""
-    if image.startswith("/v1/"):
-        return f"/pictures{image.removeprefix('/v1')}"
-    origins = context().settings.image_origins.split()
-    if image.startswith("/") or any(image.startswith(f"{origin}/") for origin in origins):
-        return image
-    return ""
+    return picture_src(product.get("image") or "", context().settings.image_origins.split())
 
 
 def with_query(**changes: str) -> str:

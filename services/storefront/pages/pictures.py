@@ -23,10 +23,10 @@ def media(name: str) -> Response:
     return response
 
 
-@pictures.get("/pictures/products/<productid>/<path:name>")
-def kept(productid: str, name: str) -> Response:
-    path = request.path.removeprefix("/pictures")
-    answer = services().products.picture(f"/v1{path}", request.headers.get("If-None-Match", ""))
+@pictures.get("/pictures/<digest>")
+def kept(digest: str) -> Response:
+    """A picture under the hash of its content: browsers and CDNs keep it for a year."""
+    answer = services().products.picture(digest, request.headers.get("If-None-Match", ""))
     kind = answer.headers.get("Content-Type", "")
     if answer.status == 200 and not kind.startswith("image/"):
         raise NotFound("There is no such picture.")

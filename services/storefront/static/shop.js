@@ -1,4 +1,4 @@
-/* The little that htmx does not do: search suggestions, small form comforts, import with progress.
+/* The little that htmx does not do: search suggestions, small form comforts.
    Every page works without this file. */
 (() => {
   "use strict";
@@ -11,6 +11,8 @@
     note.textContent = words;
     notes.replaceChildren(note);
   }
+
+  document.addEventListener("shop:notice", (event) => say(event.detail.words, event.detail.mood));
 
   /* Good news floats over the page and leaves by itself; the basket's count stays. */
   new MutationObserver(() => {
@@ -100,73 +102,5 @@
       event.preventDefault();
     });
     input.addEventListener("blur", () => setTimeout(() => show(false), 150));
-  }
-
-  /* Import: the file goes out in pieces, so that the page can say how far it is. */
-  const form = document.querySelector("[data-import]");
-  const LINES = 500;
-
-  async function* piecesOf(file) {
-    const reader = file.stream().pipeThrough(new TextDecoderStream()).getReader();
-    let rest = "";
-    let read = 0;
-    let first = 1;
-    for (;;) {
-      const { done, value } = await reader.read();
-      rest += done ? "" : value;
-      const lines = rest.split("\n");
-      rest = done ? "" : lines.pop();
-      if (done && lines.at(-1) === "") lines.pop();
-      while (lines.length >= LINES || (done && lines.length)) {
-        const piece = lines.splice(0, LINES);
-        const text = `${piece.join("\n")}\n`;
-        read += new Blob([text]).size;
-        yield { text, first, share: Math.min(1, read / file.size) };
-        first += piece.length;
-      }
-      if (done) return;
-      rest = [...lines, rest].join("\n");
-    }
-  }
-
-  async function importFile(file) {
-    const total = { created: 0, updated: 0, unchanged: 0, refused: 0 };
-    const token = form.elements._csrf.value;
-    const table = document.querySelector("#import-failures tbody");
-    document.getElementById("import-progress").hidden = false;
-    document.getElementById("import-result").hidden = false;
-    for await (const piece of piecesOf(file)) {
-      const headers = { "X-CSRF-Token": token, "X-First-Line": String(piece.first), "Content-Type": "application/x-ndjson" };
-      const answer = await fetch(form.dataset.import, { method: "POST", headers, body: piece.text });
-      if (!answer.ok) throw new Error(`The shop answered ${answer.status} from line ${piece.first} on. What came before is imported; import the file again to finish it.`);
-      const result = await answer.json();
-      for (const name of ["created", "updated", "unchanged"]) total[name] += result[name];
-      total.refused += result.failed.length;
-      for (const { line, detail } of result.failed) {
-        const row = table.insertRow();
-        row.insertCell().textContent = line;
-        row.insertCell().textContent = detail;
-        document.getElementById("import-failures").hidden = false;
-      }
-      for (const [name, number] of Object.entries(total)) document.getElementById(`import-${name}`).textContent = number.toLocaleString("en");
-      document.getElementById("import-bar").value = piece.share;
-      document.getElementById("import-words").textContent = `${Math.round(piece.share * 100)} %, ${Object.values(total).reduce((a, b) => a + b).toLocaleString("en")} lines`;
-    }
-    say("The import is finished.", "good");
-  }
-
-  if (form) {
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      const button = form.querySelector("button");
-      button.disabled = true;
-      document.querySelector("#import-failures tbody").replaceChildren();
-      try {
-        await importFile(form.elements.file.files[0]);
-      } catch (error) {
-        say(error.message, "bad");
-      }
-      button.disabled = false;
-    });
   }
 })();

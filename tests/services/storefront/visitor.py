@@ -169,14 +169,18 @@ class Visitor:
             {"Content-Type": "application/x-www-form-urlencoded"},
         )
 
-    def upload(self, action: str, name: str, data: bytes) -> Page:
-        """Sends a form with one file."""
+    def upload(
+        self, action: str, name: str, data: bytes, /, *, filename: str = "file", **values: str
+    ) -> Page:
+        """Fills in and sends a form with one file, as a browser does whatever the file is."""
         form, edge = self.page.form(action), uuid.uuid4().hex
+        assert form.kind == "multipart/form-data"
+        assert {name, *values} <= form.names, f"the form has {sorted(form.names)}"
         parts = [
             f'--{edge}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'.encode()
-            for key, value in form.values.items()
+            for key, value in {**form.values, **values}.items()
         ]
-        head = f'--{edge}\r\nContent-Disposition: form-data; name="{name}"; filename="{name}"\r\nContent-Type: application/octet-stream\r\n\r\n'
+        head = f'--{edge}\r\nContent-Disposition: form-data; name="{name}"; filename="{filename}"\r\nContent-Type: application/octet-stream\r\n\r\n'
         body = b"".join([*parts, head.encode(), data, f"\r\n--{edge}--\r\n".encode()])
         return self.send("POST", form.action, body, {"Content-Type": f"multipart/form-data; boundary={edge}"})
 

@@ -1,22 +1,15 @@
-"""Products at the desk: find, create, edit, stock, remove, export, import with progress."""
-
-import re
-from collections.abc import Iterator
-from typing import BinaryIO
+"""Products at the desk: find, create, edit, stock, remove."""
 
 from flask import Response, flash, redirect, render_template, request, url_for
 
 from services.storefront import forms
-from services.storefront.actions.imports import import_products
 from services.storefront.clients import given
 from services.storefront.pages.context import context, services
 from services.storefront.pages.desk import desk
-from services.storefront.pages.visitor import logged_in, token
+from services.storefront.pages.desk.pictures import take_picture
+from services.storefront.pages.visitor import token
 from services.storefront.rules import prices, taxonomy
-from shared.errors import BadRequest, Conflict, Invalid, PreconditionFailed
-
-MOST_BYTES = 32 * 1024 * 1024  # at once: half of what a container's /tmp holds
-SHOWN_FAILURES = 200
+from shared.errors import Conflict, Invalid, PreconditionFailed
 
 
 @desk.get("/products")
@@ -37,29 +30,25 @@ def products() -> str:
 
 @desk.get("/products/new")
 def new_product() -> str:
-    return render_template(
-        "desk/product.html",
-        product=None,
-        form=forms.Form(forms.PRODUCT, {"currency": "GBP", "delivery": "0.00"}),
-        etag="",
+    return _page(
+        None, forms.Form(forms.NEW_PRODUCT, {"currency": "GBP", "delivery": "0.00", "stock": "0"}), ""
     )
 
 
 @desk.post("/products/new")
 def create_product() -> str | Response:
-    form = forms.Form(forms.PRODUCT).read(request.form)
+    form = forms.Form(forms.NEW_PRODUCT).read(request.form)
+    take_picture(form)
     if form.ok:
         try:
-            body = product_body(form.values) | {
-                "stock": forms.whole(request.form.get("stock") or "0", "stock")
-            }
+            body = product_body(form.values) | {"stock": forms.whole(form.values["stock"] or "0", "stock")}
             services().products.create(token(), body)
             return _saved(body["productid"], "Created.")
         except Invalid as error:
             form.blame(error)
         except Conflict as error:
             form.errors["productid"] = [error.detail]
-    return render_template("desk/product.html", product=None, form=form, etag="")
+    return _page(None, form, "")
 
 
 @desk.get("/products/<productid>")
@@ -72,6 +61,7 @@ def product(productid: str) -> str:
 def replace_product(productid: str) -> str | Response:
     form = forms.Form(forms.PRODUCT).read({**request.form, "productid": productid})
     etag = request.form.get("etag", "")
+    take_picture(form)
     if form.ok:
         try:
             services().products.replace(token(), productid, product_body(form.values), etag)
@@ -111,53 +101,6 @@ def delete_product(productid: str) -> Response:
     return redirect(url_for("desk.products"))
 
 
-@desk.get("/import")
-def import_form() -> str:
-    return render_template("desk/import.html", result=None)
-
-
-@desk.post("/import")
-def import_file() -> str:
-    """The whole file at once, without JavaScript; line by line to the products service in pieces."""
-    sent = request.files.get("file")
-    if sent is None or not sent.filename:
-        return render_template("desk/import.html", result=None, problem="Choose a file first.")
-    result = import_products(services().products, token(), lines_of(sent.stream))
-    context().shelves.forget()
-    return render_template("desk/import.html", result=result, shown=SHOWN_FAILURES)
-
-
-@desk.post("/import/piece")
-def import_piece() -> dict:
-    """Some lines of a file that the page reads itself, so that it can show how far it is. Body: NDJSON."""
-    first = request.headers.get("X-First-Line", "1")
-    if not re.fullmatch("[0-9]{1,9}", first):
-        raise BadRequest("X-First-Line is a line number.")
-    result = import_products(
-        services().products, token(), request.get_data().splitlines(keepends=True), int(first)
-    )
-    context().shelves.forget()
-    return result
-
-
-@desk.get("/products.ndjson")
-def export_products() -> Response:
-    answer = services().products.export(token())
-    headers = {"Content-Disposition": 'attachment; filename="products.ndjson"'}
-    return Response(answer.body, mimetype="application/x-ndjson", headers=headers)
-
-
-def allow_large_files() -> None:
-    """Before a form is read: an import by one of the shop's people may be larger than other forms."""
-    visitor = logged_in()
-    if request.endpoint in ("desk.import_file", "desk.import_piece") and visitor and visitor.staff:
-        request.max_content_length = MOST_BYTES
-
-
-def lines_of(stream: BinaryIO) -> Iterator[bytes]:
-    yield from stream
-
-
 def product_values(product: dict) -> dict[str, str]:
     """A product as the form shows it."""
     plain = {
@@ -185,7 +128,12 @@ def _saved(productid: str, message: str) -> Response:
     return redirect(url_for("desk.product", productid=productid))
 
 
-def _page(product: dict, form: forms.Form, etag: str, stock: forms.Form | None = None) -> str:
+def _page(product: dict | None, form: forms.Form, etag: str, stock: forms.Form | None = None) -> str:
     return render_template(
-        "desk/product.html", product=product, form=form, etag=etag, stock=stock or forms.Form(forms.STOCK)
+        "desk/product.html",
+        product=product,
+        form=form,
+        etag=etag,
+        stock=stock or forms.Form(forms.STOCK),
+        max_bytes=context().settings.picture_bytes,
     )

@@ -169,6 +169,13 @@ CATEGORIES = View(
     map='function (doc) { if (doc.type === "product") emit(doc.taxonomy, null); }',
     reduce="_count",
 )
+FILTER_VALUES = View(
+    "filter_values",
+    "What the products of a category are filtered by (brand, colours, price), and how many are alike",
+    map='function (doc) { if (doc.type === "product") emit([doc.brand, doc.colours, doc.price.amount], null); }',
+    reduce="_count",
+    partitioned=True,
+)
 BY_PRODUCTID = View(
     "by_productid",
     "A product by its productid alone, also by way of where it was before; many by theirs (P4)",
@@ -250,7 +257,7 @@ SEARCH_IN_CATEGORY = SearchIndex(
 DESIGN = DatabaseDesign(
     "products",
     (
-        BY_NAME, BY_PRICE, BY_RANK, REVIEWS_BY_DATE, REVIEWS_OF_A_PERSON, CATEGORIES, BY_PRODUCTID, LEVELS, RATINGS, BEST_RATED, LOW_STOCK, HELD,
+        BY_NAME, BY_PRICE, BY_RANK, REVIEWS_BY_DATE, REVIEWS_OF_A_PERSON, CATEGORIES, FILTER_VALUES, BY_PRODUCTID, LEVELS, RATINGS, BEST_RATED, LOW_STOCK, HELD,
         RESERVATIONS_BY_EXPIRY, MOVED, CONFLICTS, SEARCH, SEARCH_IN_CATEGORY,
     ),
 )  # fmt: skip

@@ -272,6 +272,11 @@ LIST_PARAMETERS = [
         ("max_price", _WHOLE, "in minor units"),
         ("sort", {"type": "string", "enum": list(SORTS)}, "by relevance when there are words, else by name"),
         ("facets", _TEXT, f"to count, with commas: {', '.join(FACET_FIELDS)}"),
+        (
+            "stale_facets",
+            {"type": "boolean"},
+            "counts of one category may be some seconds old, and cost no database call then",
+        ),
         ("limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}, ""),
         ("cursor", _TEXT, "`next` of the page before"),
     )

@@ -8,6 +8,7 @@ import orjson
 
 from services.products.documents import category_path
 from services.products.rules import categories
+from services.products.rules.facets import COUNTABLE, Filters, count_facets
 from services.products.rules.product import one_each, public
 from services.products.rules.searching import (
     FACET_FIELDS,
@@ -39,6 +40,7 @@ class Question:
     max_price: int | None = None
     sort: str | None = None
     facets: tuple[str, ...] = ()
+    stale_facets: bool = False
     limit: int = 20
     cursor: Any = None
 
@@ -82,9 +84,11 @@ def menu(store: Store, under: Sequence[str], depth: int | None) -> tuple[bytes, 
 
 
 def products(store: Store, asked: Question) -> Listed:
-    """The cheapest way to answer: a partition's index, the tree of categories, or a search index."""
-    if asked.one_category and not asked.q and not asked.facets:
-        return _category(store, asked)
+    """The cheapest way to answer: a partition's index (with counts that are kept), the tree of categories, or a search index."""
+    if asked.one_category and not asked.q and set(asked.facets) <= COUNTABLE:
+        counts = _filter_counts(store, asked) if asked.facets else {}
+        if counts is not None:
+            return _category(store, asked, counts)
     if not asked.q and not asked.facets and not asked.filtered and asked.sort in (None, "relevance"):
         page = store.catalogue.subtree(asked.category or (), asked.limit, asked.cursor)
         return Listed(one_each(page.items), page.next, _crumbs(asked))
@@ -114,12 +118,25 @@ def lookup(store: Store, productids: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _category(store: Store, asked: Question) -> Listed:
+def _filter_counts(store: Store, asked: Question) -> dict[str, Any] | None:
+    """The total and the facets of one category, as far as its filters leave it; None when only a search can count them."""
+    counted = store.filter_counts.get(asked.category or (), allow_stale=asked.stale_facets)
+    if asked.filtered:
+        filters = Filters(asked.brands, asked.colours, asked.min_price, asked.max_price)
+        rows = counted.load_rows()
+        return None if rows is None else count_facets(rows, filters, asked.facets)
+    if asked.facets not in counted.results:
+        rows = counted.load_rows()
+        counted.results[asked.facets] = None if rows is None else count_facets(rows, Filters(), asked.facets)
+    return counted.results[asked.facets]
+
+
+def _category(store: Store, asked: Question, counts: dict[str, Any]) -> Listed:
     sort = asked.sort if asked.sort and asked.sort != "relevance" else "name"
     page = store.catalogue.category_by(
         sort, asked.category or (), _selector(asked), asked.limit, asked.cursor
     )
-    return Listed(page.items, page.next, _crumbs(asked))
+    return Listed(page.items, page.next, _crumbs(asked) | counts)
 
 
 def _selector(asked: Question) -> Doc:

@@ -150,6 +150,9 @@ def _write(store: Store, batch: list[Wanted], date: str, outcome: Outcome) -> No
         _one_by_one(store, wanted, date, outcome)
     if absent:
         store.menu.changed()
+    store.filter_counts.changed(
+        wanted.content["taxonomy"] for wanted in (*absent, *(each for each, _ in changed))
+    )
 
 
 def _create_absent(

@@ -32,6 +32,7 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
         "sort": args.get("sort") or None,
         "facets": [name for name in args.get("facets", "").split(",") if name],
     }
+    stale_facets = _choice(args, "stale_facets", _FLAGS, False, errors)
     limit = _whole(args, "limit", 1, MOST_LIMIT, 20, errors)
     _check(bound, errors)
     if errors:
@@ -46,6 +47,7 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
         max_price=bound["max_price"],
         sort=bound["sort"],
         facets=tuple(dict.fromkeys(bound["facets"])),
+        stale_facets=stale_facets,
         limit=limit or 20,
         cursor=unsign(args.get("cursor") or None, bound),
     ), bound

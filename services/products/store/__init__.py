@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from services.products.documents import DESIGN
 from services.products.settings import Settings
 from services.products.store.catalogue import Catalogue
+from services.products.store.filter_counts import FilterCounts
 from services.products.store.ledger import Ledger
 from services.products.store.menu import MenuCache
 from services.products.store.pictures import Pictures
@@ -38,6 +39,7 @@ class Store:
     reviews: Reviews
     pictures: Pictures
     menu: MenuCache
+    filter_counts: FilterCounts
     progress: Progress
     turns: Turns
     vocabulary: Vocabulary
@@ -53,12 +55,14 @@ def open_server(settings: Settings, patience: float = 2.5) -> Server:
 
 def open_store(settings: Settings, server: Server) -> Store:
     database, redis = server.open(DESIGN), open_redis(settings.redis_url)
+    catalogue = Catalogue(database)
     return Store(
-        catalogue=Catalogue(database),
+        catalogue=catalogue,
         ledger=Ledger(database, redis),
         reviews=Reviews(database),
         pictures=Pictures(database),
         menu=MenuCache(redis, database.name, settings.menu_seconds),
+        filter_counts=FilterCounts(redis, database.name, catalogue.filter_values, settings.menu_seconds),
         progress=Progress(redis, database.name),
         turns=Turns(redis, database.name),
         vocabulary=Vocabulary(redis, database.name),

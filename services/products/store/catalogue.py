@@ -11,6 +11,7 @@ from services.products.documents import (
     BY_RANK,
     CATEGORIES,
     CONFLICTS,
+    FILTER_VALUES,
     LOW_STOCK,
     MOVED,
     SEARCH,
@@ -19,6 +20,7 @@ from services.products.documents import (
     price_prefix,
 )
 from services.products.rules.categories import below
+from services.products.rules.facets import Row, rows_of
 from services.products.rules.product import is_product, one_each, supersedes
 from shared.couch import (
     Changes,
@@ -31,6 +33,8 @@ from shared.couch import (
     SearchQuery,
     Written,
 )
+
+MAX_FILTER_ROWS: Final = 20_000
 
 _ORDERS: Final[dict[str, tuple[FindIndex, str]]] = {
     "name": (BY_NAME, "asc"),
@@ -57,6 +61,13 @@ class Catalogue:
         return self._database.partition(partition_of(taxonomy)).find(
             index, selector, sort=[{field: direction}], limit=limit, bookmark=cursor
         )
+
+    def filter_values(self, taxonomy: Sequence[str]) -> list[Row] | None:
+        """What a category's products are filtered by; None when they differ in too many ways. 1 partition query."""
+        answer = self._database.partition(partition_of(taxonomy)).view(
+            FILTER_VALUES, group=True, limit=MAX_FILTER_ROWS + 1
+        )
+        return rows_of(answer) if len(answer) <= MAX_FILTER_ROWS else None
 
     def categories(self, under: Sequence[str], depth: int | None) -> list[dict[str, Any]]:
         """P2: rows {key: taxonomy down to `depth` levels below `under`, value: products}. 1 global query."""

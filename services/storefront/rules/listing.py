@@ -43,7 +43,8 @@ class Filters:
         """The products API's query. Raises Invalid for a price that is no number."""
         found: dict[str, Any] = {
             "limit": PER_PAGE,
-            "facets": "brand,colour,price" if self.category else "brand,colour,category,price",
+            "facets": "brand,colour,price",
+            "stale_facets": "true",
         }
         found |= {
             name: value

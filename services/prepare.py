@@ -16,7 +16,7 @@ from shared.couch import Server
 from shared.errors import AisleError
 
 DESIGNS = (users.DESIGN, products.DESIGN, orders.DESIGN, orders.SANDBOX_LEDGER)
-PATIENCE_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
 
 
 def main() -> int:
@@ -38,7 +38,7 @@ def _do(options: argparse.Namespace) -> int:
         password=os.environ.get("COUCH_PASSWORD", ""),
         apikey=os.environ.get("COUCH_APIKEY", ""),
         prefix=os.environ.get("DATABASE_PREFIX", ""),
-        patience=PATIENCE_SECONDS,
+        timeout=TIMEOUT_SECONDS,
     )
     if options.check:
         problems = server.check(DESIGNS)

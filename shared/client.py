@@ -1,17 +1,22 @@
 """Calls to our other services: pooled, within a deadline, with their problems turned back into our errors."""
 
+import logging
 import random
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import orjson
-import urllib3
-from urllib3 import HTTPHeaderDict
-from urllib3.exceptions import HTTPError
 
 from shared import errors, tracing
+from shared.http import Headers, HttpClient, NotSent, TransportError
 from shared.request_id import request_id
+
+log = logging.getLogger(__name__)
 
 _ERRORS: dict[int, type[errors.AisleError]] = {
     cls.status: cls
@@ -27,20 +32,43 @@ class Answer(NamedTuple):
     """An answer that is not (only) JSON: its header names are case-insensitive."""
 
     status: int
-    headers: HTTPHeaderDict
+    headers: Headers
     body: bytes
 
 
+@dataclass(frozen=True)
+class ServiceCall:
+    """One answered request to another service; `server_timing` is its answer's `Server-Timing` header."""
+
+    service: str
+    status: int
+    server_timing: str
+
+
+_service_calls: ContextVar[list[ServiceCall] | None] = ContextVar("service_calls", default=None)
+
+
+@contextmanager
+def service_calls() -> Iterator[list[ServiceCall]]:
+    """Collects what the block asks of other services, also on threads that run in a copy of its context."""
+    calls: list[ServiceCall] = []
+    token = _service_calls.set(calls)
+    try:
+        yield calls
+    finally:
+        _service_calls.reset(token)
+
+
 class ServiceClient:
-    """HTTP to the service at `base_url`; `deadline` (seconds) bounds a call with all its retries."""
+    """HTTP to the service `name` at `base_url`; `deadline` (seconds) bounds a call with all its retries."""
 
     def __init__(
-        self, base_url: str, service_secret: str, *, deadline: float = 2.5, pool_size: int = 16
+        self, name: str, base_url: str, service_secret: str, *, deadline: float = 2.5, max_idle: int = 16
     ) -> None:
-        self.base_url = base_url.rstrip("/")
+        self.name, self.base_url = name, base_url.rstrip("/")
         self._secret = service_secret
         self._deadline = deadline
-        self._pool = urllib3.PoolManager(maxsize=pool_size, retries=False)
+        self._http = HttpClient(max_idle)
 
     def get(self, path: str, params: dict[str, Any] | None = None, **options: Any) -> Any:
         return self.call("GET", f"{path}?{urlencode(params)}" if params else path, idempotent=True, **options)
@@ -68,9 +96,10 @@ class ServiceClient:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 return self._once(method, path, data, sent, ends)
-            except errors.Unavailable:
+            except errors.Unavailable as error:
                 pause = random.uniform(0.02, 0.1) * 2**attempt
-                if not idempotent or attempt == _ATTEMPTS or time.monotonic() + pause >= ends:
+                repeatable = idempotent or isinstance(error.__cause__, NotSent)
+                if not repeatable or attempt == _ATTEMPTS or time.monotonic() + pause >= ends:
                     raise
                 time.sleep(pause)
         raise AssertionError("unreachable")
@@ -93,16 +122,19 @@ class ServiceClient:
         if not all(value.isascii() and value.isprintable() for value in headers.values()):
             raise errors.BadRequest("A key, a token or an ETag is made of visible ASCII characters.")
         left = max(0.05, ends - time.monotonic())
-        timeout = urllib3.Timeout(total=left, connect=min(1.0, left))
         try:
-            answer = self._pool.request(
-                method, self.base_url + path, body=data, headers=headers, timeout=timeout
-            )
-        except HTTPError as error:
-            raise errors.Unavailable(f"{self.base_url} does not answer; try again shortly.") from error
+            answer = self._http.request(method, self.base_url + path, headers, data, timeout=left)
+        except TransportError as error:
+            log.warning("%s at %s: %s", self.name, self.base_url, error)
+            raise errors.Unavailable(
+                f"The {self.name} service does not answer; try again shortly."
+            ) from error
+        calls = _service_calls.get()
+        if calls is not None:
+            calls.append(ServiceCall(self.name, answer.status, answer.headers.get("Server-Timing", "")))
         if answer.status >= 400:
-            raise error_from(answer.status, answer.data, answer.headers.get("Retry-After"))
-        return Answer(answer.status, answer.headers, answer.data)
+            raise error_from(answer.status, answer.body, answer.headers.get("Retry-After"))
+        return Answer(answer.status, answer.headers, answer.body)
 
     def _headers(
         self, acting_user: str | None, token: str | None, client_address: str | None

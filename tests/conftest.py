@@ -52,7 +52,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def server(couch_url: str) -> Iterator[Server]:
     """A server whose databases have a prefix of their own and are dropped at the end."""
-    server = Server(couch_url, prefix=f"t{secrets.token_hex(4)}-", patience=60)
+    server = Server(couch_url, prefix=f"t{secrets.token_hex(4)}-", timeout=60)
     yield server
     for name in server.client.call("get_all_dbs"):
         if name.startswith(server.prefix):

@@ -50,7 +50,7 @@ FEED = Feed(
 
 MOST_RETRIES = 7
 LONGEST_PAUSE = 30
-PATIENCE = 10.0
+TIMEOUT = 10.0
 QUEUE_AWAY = (RedisError, OperationalError)
 LOCK_MILLISECONDS = 30_000
 BUSY_PAUSE = 1.0
@@ -89,7 +89,7 @@ class Job(Task):
 def register(queue: Celery) -> None:
     """Adds this service's jobs to the worker's queue."""
     settings = load(Settings, os.environ)
-    shop, redis = open_shop(settings, PATIENCE), Redis.from_url(settings.redis_url)
+    shop, redis = open_shop(settings, TIMEOUT), Redis.from_url(settings.redis_url)
     base = type("OrdersJob", (Job,), {"abstract": True, "shop": shop})
 
     @queue.task(name=ADVANCE_ORDER, base=base)

@@ -19,7 +19,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     """The WSGI application. Nothing is connected to yet."""
     settings = settings or load(Settings, os.environ)
     server = open_server(settings)
-    orders = Orders(ServiceClient(settings.orders_url, settings.service_secret))
+    orders = Orders(ServiceClient("orders", settings.orders_url, settings.service_secret))
     tools = Tools(settings, open_store(settings, server), orders)
     return create_service(
         "products", settings, BLUEPRINTS, title="Aisle products", ready={"database": server.ready}, tally=counting,

@@ -34,14 +34,14 @@ class Client:
     def fresh_or_older(self, index: str, ask: Callable[..., Any], older: dict[str, Any]) -> Any:
         """What an index says when it has caught up; if that takes long, what it holds by now: asked with the `older` arguments.
 
-        Both questions share our patience; once the second was needed, it is the only one for a while.
+        Both questions share our timeout; once the second was needed, it is the only one for a while.
         """
-        patience = self.sdk.get_http_client().patience
+        timeout = self.sdk.get_http_client().timeout
         if self._late.get(index, 0.0) < time.monotonic():
             try:
-                return ask(patience=patience * FRESH_SHARE)
+                return ask(call_timeout=timeout * FRESH_SHARE)
             except DatabaseAway:
-                answer = ask(patience=patience * (1 - FRESH_SHARE), **older)
+                answer = ask(call_timeout=timeout * (1 - FRESH_SHARE), **older)
                 self._late[index] = time.monotonic() + LATE_SECONDS
                 return answer
         return ask(**older)
@@ -62,7 +62,7 @@ class Client:
         return self._shards[db]
 
     def nouveau(self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any], **options: Any) -> Any:
-        """A Nouveau search, which the SDK has no operation for. `options` are the SDK's, such as `patience`."""
+        """A Nouveau search, which the SDK has no operation for. `options` are the SDK's, such as `call_timeout`."""
         partition = f"/_partition/{quote(at['partition_key'], safe='')}" if "partition_key" in at else ""
         path = f"/{quote(at['db'], safe='')}{partition}/_design/{quote(ddoc, safe='')}/_nouveau/{quote(index, safe='')}"
         headers = {"Accept": "application/json", "Content-Type": "application/json"}

@@ -129,7 +129,7 @@ def _create_index(client: Client, name: str, pattern: Pattern) -> bool:
 
 
 def _answers(client: Client, name: str, pattern: Pattern) -> bool:
-    """One cheap query; the server holds it back while it builds, until our patience ends."""
+    """One cheap query; the server holds it back while it builds, until our timeout."""
     try:
         if isinstance(pattern, View):
             _ask_view(client, name, pattern)

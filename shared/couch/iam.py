@@ -21,11 +21,11 @@ _CALM_SECONDS = 1.0
 
 
 class IamTokens(IAMTokenManager):
-    """One asks for a token while others wait for it; a failure is everybody's for a second. `patience`: seconds to wait for IAM."""
+    """One asks for a token while others wait for it; a failure is everybody's for a second. `timeout`: seconds to wait for IAM."""
 
-    def __init__(self, apikey: str, patience: float) -> None:
+    def __init__(self, apikey: str, timeout: float) -> None:
         super().__init__(apikey)
-        self.http_config = {"timeout": patience}
+        self.http_config = {"timeout": timeout}
         self._turn = Lock()
         self._failed: tuple[float, AisleError] | None = None
 
@@ -54,10 +54,10 @@ class IamTokens(IAMTokenManager):
             raise error from cause
 
 
-def iam_authenticator(apikey: str, patience: float) -> IAMAuthenticator:
+def iam_authenticator(apikey: str, timeout: float) -> IAMAuthenticator:
     """What the SDK takes as its authenticator."""
     authenticator = IAMAuthenticator(apikey)
-    authenticator.token_manager = IamTokens(apikey, patience)
+    authenticator.token_manager = IamTokens(apikey, timeout)
     return authenticator
 
 

@@ -22,22 +22,22 @@ from shared.couch.database import Database
 from shared.couch.documents import Shapes
 from shared.couch.iam import iam_authenticator
 from shared.couch.indexes import DatabaseDesign
-from shared.couch.transport import LeanSession
+from shared.couch.transport import DatabaseSession
 
 
 class Server:
-    """A database server. `patience`: seconds a call may take, retries included; `prefix` is put before every database name."""
+    """A database server. `timeout`: seconds a call may take, retries included; `prefix` is put before every database name."""
 
     def __init__(
-        self, url: str, *, username: str = "", password: str = "", apikey: str = "", prefix: str = "", patience: float = 2.5,
+        self, url: str, *, username: str = "", password: str = "", apikey: str = "", prefix: str = "", timeout: float = 2.5,
     ) -> None:  # fmt: skip
         address, found = _split_credentials(url)
         self.prefix = prefix
         sdk = CloudantV1(
-            authenticator=_authenticator(username or found[0], password or found[1], apikey, patience)
+            authenticator=_authenticator(username or found[0], password or found[1], apikey, timeout)
         )
         sdk.set_service_url(address)
-        sdk.set_http_client(LeanSession(patience))
+        sdk.set_http_client(DatabaseSession(timeout))
         sdk.set_enable_gzip_compression(False)
         self.client = Client(sdk)
 
@@ -97,7 +97,7 @@ def _split_credentials(url: str) -> tuple[str, tuple[str, str]]:
     return address, (unquote(parts.username or ""), unquote(parts.password or ""))
 
 
-def _authenticator(username: str, password: str, apikey: str, patience: float) -> Authenticator:
+def _authenticator(username: str, password: str, apikey: str, timeout: float) -> Authenticator:
     if apikey:
-        return iam_authenticator(apikey, patience)
+        return iam_authenticator(apikey, timeout)
     return BasicAuthenticator(username, password) if username else NoAuthAuthenticator()

@@ -1,7 +1,7 @@
 """One HTTP session under the SDK: kept-alive connections, a time budget, retries with jittered back-off, every call counted.
 
 `requests` costs more CPU for a call than the database does, so this session keeps the SDK's contract (`set_http_client`)
-on `shared.couch.wire`. Streams (`stream=True`) still go through `requests`.
+on `shared.http`. Streams (`stream=True`) still go through `requests`.
 """
 
 import random
@@ -12,11 +12,10 @@ from urllib.parse import urlencode, urlsplit
 
 import orjson
 import requests
-from requests.structures import CaseInsensitiveDict
 
 from shared.couch.errors import DatabaseAway
 from shared.couch.tally import classify, record
-from shared.couch.wire import NoAnswer, NotSent, Pool, Reply
+from shared.http import HttpClient, NotSent, Response, TransportError
 
 RETRIED = frozenset({429, 500, 502, 503, 504})
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
@@ -25,15 +24,15 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
 class Answer:
     """As much of `requests.Response` as the SDK reads. `resent` tells that an earlier try may have been carried out."""
 
-    def __init__(self, reply: Reply, resent: bool) -> None:
-        self.status_code = reply.status
-        self.content = reply.body
+    def __init__(self, response: Response, resent: bool) -> None:
+        self.status_code = response.status
+        self.content = response.body
         self.resent = resent
-        self._headers = reply.headers
+        self._response = response
 
     @property
     def headers(self) -> Mapping[str, str]:
-        return CaseInsensitiveDict(self._headers)
+        return self._response.headers
 
     @property
     def text(self) -> str:
@@ -47,40 +46,42 @@ class Answer:
         return orjson.loads(self.content)
 
 
-class LeanSession(requests.Session):
-    """The session given to the SDK. `patience`: seconds a call may take in all, its retries included; a call may bring its own."""
+class DatabaseSession(requests.Session):
+    """The session given to the SDK. `timeout`: seconds a call may take in all, its retries included; a call may bring its own `call_timeout`."""
 
-    def __init__(self, patience: float = 2.5, connections: int = 32) -> None:
+    def __init__(self, timeout: float = 2.5, max_idle: int = 32) -> None:
         super().__init__()
-        self.patience = patience
-        self.pool = Pool(connections)
+        self.timeout = timeout
+        self.http = HttpClient(max_idle)
 
     def request(
         self, method: str, url: str, params: Any = None, data: Any = None, headers: Any = None, **rest: Any
     ) -> Any:
+        """The SDK's own `timeout` among `rest` is always its default of a minute, and is not ours."""
         if rest.get("stream"):
+            rest.pop("call_timeout", None)
             return super().request(method, url, params=params, data=data, headers=headers, **rest)
         target = f"{url}?{urlencode(params)}" if params else url
         body = data.read() if hasattr(data, "read") else data
         began = time.monotonic()
-        patience = rest.get("patience", self.patience)
-        deadline = began + patience + _asked_to_wait(params)
+        timeout = rest.get("call_timeout", self.timeout)
+        deadline = began + timeout + _long_poll_seconds(params)
         try:
-            return self._until_answered(method, target, body, dict(headers or {}), deadline)
+            return self._until_answered(method, target, body, headers or {}, deadline)
         finally:
             record(classify(method, urlsplit(url).path), (time.monotonic() - began) * 1000)
 
     def _until_answered(
-        self, method: str, url: str, body: bytes | None, headers: dict[str, str], deadline: float
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], deadline: float
     ) -> Answer:
         resent, pause = False, FIRST_PAUSE
         while True:
             answer: Answer | None = None
-            failure: OSError | None = None
+            failure: TransportError | None = None
             try:
                 left = max(deadline - time.monotonic(), 0.05)
-                answer = Answer(self.pool.exchange(method, url, headers, body, left), resent)
-            except (NotSent, NoAnswer) as error:
+                answer = Answer(self.http.request(method, url, headers, body, timeout=left), resent)
+            except TransportError as error:
                 failure = error
             if answer and answer.status_code not in RETRIED:
                 return answer
@@ -89,18 +90,18 @@ class LeanSession(requests.Session):
             if time.monotonic() + wait >= deadline:
                 if answer:
                     return answer
-                raise DatabaseAway(f"The database gave no answer in time ({failure}).") from failure
+                raise DatabaseAway("The database does not answer; try again shortly.") from failure
             time.sleep(wait)
             pause = min(pause * 2, LONGEST_PAUSE)
 
 
-def _untouched(answer: Answer | None, failure: OSError | None) -> bool:
+def _untouched(answer: Answer | None, failure: TransportError | None) -> bool:
     """Whether the server certainly did nothing: it was never reached, or it said that we are too many."""
     return isinstance(failure, NotSent) or (answer is not None and answer.status_code == 429)
 
 
-def _asked_to_wait(params: Any) -> float:
-    """Seconds a long poll asked the server to wait, on top of our own patience."""
+def _long_poll_seconds(params: Any) -> float:
+    """Seconds a long poll asked the server to wait, on top of our own timeout."""
     if params and params.get("feed") == "longpoll":
         return float(params.get("timeout", 60_000)) / 1000
     return 0.0

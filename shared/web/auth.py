@@ -52,7 +52,7 @@ class JwksKeys:
     def __init__(
         self, users_url: str, service_secret: str, *, max_age: float = 600, min_wait: float = 5
     ) -> None:
-        self._client = ServiceClient(users_url, service_secret)
+        self._client = ServiceClient("users", users_url, service_secret)
         self._max_age, self._min_wait = max_age, min_wait
         self._keys: dict[str, Any] = {}
         self._fetched = self._tried = float("-inf")

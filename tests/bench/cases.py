@@ -100,7 +100,7 @@ def recorded(server: Server, read: Read) -> dict[str, Any]:
     call = server.client.call
 
     def record(operation: str, **arguments: Any) -> Any:
-        ours = ("patience",)  # how long our transport waits is no part of the call
+        ours = ("call_timeout",)  # how long our transport waits is no part of the call
         given = {name: value for name, value in arguments.items() if value is not None and name not in ours}
         made.append({"operation": operation, "arguments": given})
         return call(operation, **arguments)

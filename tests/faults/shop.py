@@ -59,7 +59,7 @@ class BreakableShop:
         return self.environment[f"{service.upper()}_URL"]
 
     def server(self) -> Server:
-        return Server(self.environment["COUCH_URL"], patience=60)
+        return Server(self.environment["COUCH_URL"], timeout=60)
 
     def orders(self) -> Database:
         return self.server().open(DESIGN)

@@ -10,7 +10,7 @@ from services.orders.clients.stripe import StripeProvider
 from services.orders.rules.pricing import Terms
 from services.orders.rules.steps import Policy
 from services.orders.settings import Settings
-from services.orders.store import PATIENCE, DeadLetterStore, OrderStore, ReportStore, Stores, open_stores
+from services.orders.store import TIMEOUT, DeadLetterStore, OrderStore, ReportStore, Stores, open_stores
 from shared.client import ServiceClient
 from shared.errors import Conflict
 from shared.mail import Mailer, open_mailer
@@ -53,14 +53,14 @@ class Shop:
         return self.providers[name]
 
 
-def open_shop(settings: Settings, patience: float = PATIENCE) -> Shop:
-    """Builds everything from the settings; nothing is connected to. `patience`: seconds that a database call may take."""
-    stores = open_stores(settings, patience)
+def open_shop(settings: Settings, timeout: float = TIMEOUT) -> Shop:
+    """Builds everything from the settings; nothing is connected to. `timeout`: seconds that a database call may take."""
+    stores = open_stores(settings, timeout)
     return Shop(
         settings=settings,
         stores=stores,
-        users=Users(ServiceClient(settings.users_url, settings.service_secret)),
-        products=Products(ServiceClient(settings.products_url, settings.service_secret)),
+        users=Users(ServiceClient("users", settings.users_url, settings.service_secret)),
+        products=Products(ServiceClient("products", settings.products_url, settings.service_secret)),
         providers=_providers(settings, stores),
         courier=SandboxCourier(),
         mailer=open_mailer(settings.mail_dir, settings.smtp_url),

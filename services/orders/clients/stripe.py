@@ -11,8 +11,6 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import orjson
-import urllib3
-from urllib3.exceptions import HTTPError
 
 from services.orders.clients import signatures
 from services.orders.clients.payments import (
@@ -25,10 +23,11 @@ from services.orders.clients.payments import (
 from services.orders.rules.identity import fingerprint_of
 from shared.clock import iso
 from shared.errors import AisleError, BadRequest
+from shared.http import HttpClient, TransportError
 from shared.money import Money, money
 
 _VERSION = "2024-06-20"
-_TIMEOUT = urllib3.Timeout(connect=1.0, read=2.5)
+_TIMEOUT_SECONDS = 2.5
 
 
 class StripeRefused(AisleError):
@@ -45,7 +44,7 @@ class StripeProvider:
     def __init__(self, url: str, api_key: str, webhook_secret: str, tolerance: int) -> None:
         self._url, self._api_key = url.rstrip("/"), api_key
         self._secret, self._tolerance = webhook_secret, tolerance
-        self._pool = urllib3.PoolManager(maxsize=8, retries=False, timeout=_TIMEOUT)
+        self._http = HttpClient(max_idle=8)
 
     def charge(self, orderid: str, total: Money, token: str) -> Charge:
         intent = self._intent(orderid, total)
@@ -140,9 +139,9 @@ class StripeProvider:
             **(headers or {}),
         }
         try:
-            answer = self._pool.request(method, self._url + path, body=body, headers=sent)
-            said = orjson.loads(answer.data)
-        except (HTTPError, orjson.JSONDecodeError) as error:
+            answer = self._http.request(method, self._url + path, sent, body, timeout=_TIMEOUT_SECONDS)
+            said = orjson.loads(answer.body)
+        except (TransportError, orjson.JSONDecodeError) as error:
             raise ProviderUnavailable(
                 "Stripe gave no answer; the payment is looked up before anything else."
             ) from error

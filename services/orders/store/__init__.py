@@ -2,8 +2,8 @@
 
 from services.orders.store.deadletters import DeadLetterStore
 from services.orders.store.ledger import Ledger
-from services.orders.store.opening import PATIENCE, Stores, open_stores
+from services.orders.store.opening import TIMEOUT, Stores, open_stores
 from services.orders.store.orders import OrderStore
 from services.orders.store.reports import ReportStore
 
-__all__ = ["PATIENCE", "DeadLetterStore", "Ledger", "OrderStore", "ReportStore", "Stores", "open_stores"]
+__all__ = ["TIMEOUT", "DeadLetterStore", "Ledger", "OrderStore", "ReportStore", "Stores", "open_stores"]

@@ -10,7 +10,7 @@ from services.orders.store.orders import OrderStore
 from services.orders.store.reports import ReportStore
 from shared.couch import Server
 
-PATIENCE, LONG_PATIENCE = 2.5, 60.0
+TIMEOUT, LONG_TIMEOUT = 2.5, 60.0
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Stores:
     bulk_reports: ReportStore
 
 
-def open_stores(settings: Settings, patience: float = PATIENCE) -> Stores:
-    server, patient = _server(settings, patience), _server(settings, LONG_PATIENCE)
+def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
+    server, patient = _server(settings, timeout), _server(settings, LONG_TIMEOUT)
     database, bulk = server.open(documents.DESIGN), patient.open(documents.DESIGN)
     return Stores(
         server,
@@ -40,8 +40,8 @@ def open_stores(settings: Settings, patience: float = PATIENCE) -> Stores:
     )
 
 
-def _server(settings: Settings, patience: float) -> Server:
+def _server(settings: Settings, timeout: float) -> Server:
     return Server(
         settings.couch_url, username=settings.couch_username, password=settings.couch_password,
-        apikey=settings.couch_apikey, prefix=settings.database_prefix, patience=patience,
+        apikey=settings.couch_apikey, prefix=settings.database_prefix, timeout=timeout,
     )  # fmt: skip

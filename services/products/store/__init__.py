@@ -45,11 +45,11 @@ class Store:
     vocabulary: Vocabulary
 
 
-def open_server(settings: Settings, patience: float = 2.5) -> Server:
-    """`patience`: seconds a call may take, its retries included. No connection is made."""
+def open_server(settings: Settings, timeout: float = 2.5) -> Server:
+    """`timeout`: seconds a call may take, its retries included. No connection is made."""
     return Server(
         settings.couch_url, username=settings.couch_username, password=settings.couch_password,
-        apikey=settings.couch_apikey, prefix=settings.database_prefix, patience=patience,
+        apikey=settings.couch_apikey, prefix=settings.database_prefix, timeout=timeout,
     )  # fmt: skip
 
 

@@ -61,10 +61,6 @@ def counting() -> Iterator[Asked]:
 class CountedClient(ServiceClient):
     """A service client that notes each call with the page it is made for."""
 
-    def __init__(self, name: str, base_url: str, service_secret: str) -> None:
-        super().__init__(base_url, service_secret)
-        self._name = name
-
     def call(self, *args: Any, **options: Any) -> Any:
         self._note()
         return super().call(*args, **options)
@@ -76,7 +72,7 @@ class CountedClient(ServiceClient):
     def _note(self) -> None:
         asked = _asked.get()
         if asked is not None:
-            asked.services[self._name] += 1
+            asked.services[self.name] += 1
 
 
 @dataclass(frozen=True)

@@ -102,8 +102,8 @@ def _reach(settings: JobSettings) -> dict:
     return {
         "store": Store(open_server(settings)),
         "redis": open_redis(settings.redis_url),
-        "products": Products(ServiceClient(settings.products_url, settings.service_secret)),
-        "orders": Orders(ServiceClient(settings.orders_url, settings.service_secret)),
+        "products": Products(ServiceClient("products", settings.products_url, settings.service_secret)),
+        "orders": Orders(ServiceClient("orders", settings.orders_url, settings.service_secret)),
     }
 
 

@@ -59,7 +59,7 @@ def test_the_last_menu_serves_while_the_database_cannot_count(shop: Shop, enviro
     shop.load([product("kept", taxonomy=["Kept"])])
     shop.ok("/v1/categories", under="Kept")
     settings = load(Settings, {**environment, "COUCH_URL": f"http://127.0.0.1:{free_port()}"})
-    store = open_store(settings, open_server(settings, patience=0.2))
+    store = open_store(settings, open_server(settings, timeout=0.2))
     known = browse.menu(store, ["Kept"], None)
     store.menu.changed()
     assert browse.menu(store, ["Kept"], None) == known

@@ -28,7 +28,7 @@ def own(tmp_path_factory, environment):
     ports = {"couch": free_port(), "redis": free_port()}
     couch, couch_url = start_minicouch(folder / "data", port=ports["couch"])
     redis, redis_url = start_redis(folder, port=ports["redis"])
-    Server(couch_url, prefix="own-", patience=60).prepare([DESIGN], progress=lambda line: None)
+    Server(couch_url, prefix="own-", timeout=60).prepare([DESIGN], progress=lambda line: None)
     env = {**environment, **OWN, "COUCH_URL": couch_url, "DATABASE_PREFIX": "own-", "REDIS_URL": redis_url}
     log = folder / "users.log"
     service, url = start_service("users", log, env)
@@ -56,7 +56,7 @@ def someone(own, email):
 
 
 def is_away(answer):
-    """That it comes within 3 s is in `tests/test_patience.py`; here a call that hangs ends with its own time-out."""
+    """That it comes within 3 s is in `tests/test_timeouts.py`; here a call that hangs ends with its own time-out."""
     assert (answer.status_code, answer.headers["Content-Type"]) == (503, "application/problem+json")
     assert int(answer.headers["Retry-After"]) >= 1
 

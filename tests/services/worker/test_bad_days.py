@@ -1,4 +1,4 @@
-"""The database or Redis away: 503 (how soon is in `tests/test_patience.py`), and what was accepted is finished afterwards."""
+"""The database or Redis away: 503 (how soon is in `tests/test_timeouts.py`), and what was accepted is finished afterwards."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

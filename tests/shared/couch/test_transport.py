@@ -73,7 +73,7 @@ def catching_up() -> Iterator[tuple[str, list[bytes]]]:
 def test_an_index_that_is_long_in_catching_up_says_what_it_held_before():
     view = View("v", "?", "function (doc) {}")
     with catching_up() as (url, asked):
-        database = Server(url, patience=1.0).open(ANYTHING)
+        database = Server(url, timeout=1.0).open(ANYTHING)
         for _ in range(2):
             assert database.across_partitions.view(view, older=True) == [{"id": "a:b"}]
         assert ["update" in json.loads(body) for body in asked] == [False, True, True]
@@ -82,7 +82,7 @@ def test_an_index_that_is_long_in_catching_up_says_what_it_held_before():
 
 
 def test_a_database_that_is_away_is_told():
-    database = Server(f"http://127.0.0.1:{free_port()}", patience=1.0).open(ANYTHING)
+    database = Server(f"http://127.0.0.1:{free_port()}", timeout=1.0).open(ANYTHING)
     with pytest.raises(DatabaseAway) as told:
         database.get("a:b")
     assert told.value.retry_after >= 1
@@ -90,7 +90,7 @@ def test_a_database_that_is_away_is_told():
 
 def test_a_database_that_says_nothing_is_given_up_on():
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        database = Server(f"http://127.0.0.1:{silent.getsockname()[1]}", patience=0.5).open(ANYTHING)
+        database = Server(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.5).open(ANYTHING)
         with pytest.raises(DatabaseAway):
             database.get("a:b")
 
@@ -99,21 +99,21 @@ def test_too_many_requests_and_server_errors_are_asked_again():
     busy = reply("429 Too Many Requests", {"error": "too_many_requests"})
     broken = reply("503 Service Unavailable", {"error": "boo"})
     with script(busy, broken, reply("200 OK", {"_id": "a:b", "_rev": "1-x"})) as (url, requests):
-        assert Server(url, patience=5).open(ANYTHING).get("a:b")["_rev"] == "1-x"
+        assert Server(url, timeout=5).open(ANYTHING).get("a:b")["_rev"] == "1-x"
     assert len(requests) == 3
 
 
 def test_an_error_that_stays_is_passed_on_as_away():
     busy = reply("429 Too Many Requests", {"error": "too_many_requests"}, "Retry-After: 9")
     with script(busy) as (url, _), pytest.raises(DatabaseAway):
-        Server(url, patience=1).open(ANYTHING).get("a:b")
+        Server(url, timeout=1).open(ANYTHING).get("a:b")
 
 
 def test_a_write_whose_answer_was_lost_is_recognised_as_ours():
     conflict = reply("409 Conflict", {"error": "conflict", "reason": "Document update conflict."})
     ours = reply("200 OK", {"_id": "a:b", "_rev": "1-x", "n": 1})
     with script(None, conflict, ours) as (url, _):
-        assert Server(url, patience=5).open(ANYTHING).put({"_id": "a:b", "n": 1}) == "1-x"
+        assert Server(url, timeout=5).open(ANYTHING).put({"_id": "a:b", "n": 1}) == "1-x"
 
 
 GONE = reply("200 OK", {"rows": [{"id": "a:b", "value": {"rev": "2-x", "deleted": True}, "doc": None}]})
@@ -125,21 +125,21 @@ REWRITTEN = reply("200 OK", {"rows": [{"id": "a:b", "doc": {"_id": "a:b", "_rev"
 )
 def test_a_deletion_whose_answer_was_lost_is_recognised_as_ours(refusal: tuple[str, dict]):
     with script(None, reply(*refusal), GONE) as (url, _):
-        Server(url, patience=5).open(ANYTHING).delete("a:b", "1-x")
+        Server(url, timeout=5).open(ANYTHING).delete("a:b", "1-x")
     with script(reply(*refusal)) as (url, _), pytest.raises((UpdateConflict, NoSuchDocument)):
-        Server(url, patience=5).open(ANYTHING).delete("a:b", "1-x")
+        Server(url, timeout=5).open(ANYTHING).delete("a:b", "1-x")
 
 
 def test_a_deletion_that_lost_to_somebody_else_stays_a_conflict():
     conflict = reply("409 Conflict", {"error": "conflict", "reason": "Document update conflict."})
     with script(None, conflict, REWRITTEN) as (url, _), pytest.raises(UpdateConflict):
-        Server(url, patience=5).open(ANYTHING).delete("a:b", "1-x")
+        Server(url, timeout=5).open(ANYTHING).delete("a:b", "1-x")
 
 
 def test_a_write_that_lost_to_somebody_else_stays_a_conflict():
     conflict = reply("409 Conflict", {"error": "conflict", "reason": "Document update conflict."})
     theirs = reply("200 OK", {"_id": "a:b", "_rev": "1-y", "n": 2})
     with script(None, conflict, theirs) as (url, _), pytest.raises(UpdateConflict):
-        Server(url, patience=5).open(ANYTHING).put({"_id": "a:b", "n": 1})
+        Server(url, timeout=5).open(ANYTHING).put({"_id": "a:b", "n": 1})
     with script(conflict) as (url, _), pytest.raises(UpdateConflict):
-        Server(url, patience=5).open(ANYTHING).put({"_id": "a:b", "n": 1})
+        Server(url, timeout=5).open(ANYTHING).put({"_id": "a:b", "n": 1})

@@ -17,8 +17,8 @@ from shared import client
 from shared.client import ServiceClient
 from shared.couch import DatabaseAway, Server
 from shared.couch import transport as couch
-from shared.couch.wire import NoAnswer, NotSent
 from shared.errors import Unavailable
+from shared.http import NoResponse, NotSent, TransportError
 from shared.redis import open_redis
 from shared.settings import DatabaseSettings, load
 from tests.processes import ROOT
@@ -53,20 +53,20 @@ def open_orders(settings: DatabaseSettings) -> Server:
 
 
 @pytest.mark.parametrize("open_server", [open_users, open_products, open_orders])
-@pytest.mark.parametrize("failure", [NotSent("refused"), NoAnswer("silent")])
+@pytest.mark.parametrize("failure", [NotSent("refused"), NoResponse("silent")])
 def test_a_service_gives_up_on_its_database_in_time(
-    open_server: Callable, failure: OSError, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    open_server: Callable, failure: TransportError, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = open_server(load(OrdersSettings, {"AISLE_ENV": "local", "MAIL_DIR": "mail"}))
     asked = []
 
-    def exchange(method: str, url: str, headers: object, body: object, timeout: float) -> None:
+    def request(method: str, url: str, headers: object, body: object, *, timeout: float) -> None:
         """Refused at once, or silent for all the time it is given."""
         asked.append(url)
-        clock.sleep(timeout if isinstance(failure, NoAnswer) else 0)
+        clock.sleep(timeout if isinstance(failure, NoResponse) else 0)
         raise failure
 
-    monkeypatch.setattr(server.client.sdk.get_http_client().pool, "exchange", exchange)
+    monkeypatch.setattr(server.client.sdk.get_http_client().http, "request", request)
     with pytest.raises(DatabaseAway):
         server.ready()
     assert clock.now <= ANSWERED_WITHIN - OWN_WORK
@@ -75,13 +75,13 @@ def test_a_service_gives_up_on_its_database_in_time(
 
 
 def test_a_service_gives_up_on_another_in_time(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = ServiceClient("http://127.0.0.1:9", "secret")
+    other = ServiceClient("products", "http://127.0.0.1:9", "secret")
 
-    def silent(*_: object, timeout: client.urllib3.Timeout, **__: object) -> None:
-        clock.sleep(timeout.total)
-        raise client.HTTPError
+    def silent(*_: object, timeout: float) -> None:
+        clock.sleep(timeout)
+        raise NoResponse("silent")
 
-    monkeypatch.setattr(other._pool, "request", silent)
+    monkeypatch.setattr(other._http, "request", silent)
     with pytest.raises(Unavailable):
         other.get("/anything")
     assert 0 < clock.now <= ANSWERED_WITHIN - OWN_WORK

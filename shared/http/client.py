@@ -1,0 +1,65 @@
+"""Requests with a total time limit, on kept-alive connections shared by all threads of a process."""
+
+import contextlib
+import os
+import weakref
+from collections import deque
+from collections.abc import Mapping
+
+from shared.http.handle import Handle
+from shared.http.response import Response
+
+
+class HttpClient:
+    """Safe for many threads and across a fork. `max_idle`: connections kept open while nobody uses them."""
+
+    def __init__(self, max_idle: int = 32) -> None:
+        self._max_idle = max_idle
+        self._idle: deque[Handle] = deque()
+        _clients.add(self)
+
+    def request(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None, *, timeout: float
+    ) -> Response:
+        """Sends one request and reads its response, whatever its status; redirects are not followed.
+
+        `timeout`: seconds in all. Raises NotSent or NoResponse.
+        """
+        try:
+            handle = self._idle.pop()
+        except IndexError:
+            handle = Handle()
+        try:
+            return handle.request(method, url, headers, body, timeout)
+        finally:
+            self._put_back(handle)
+
+    def close(self) -> None:
+        """Closes the idle connections."""
+        with contextlib.suppress(IndexError):
+            while True:
+                self._idle.pop().close()
+
+    def _put_back(self, handle: Handle) -> None:
+        """The last one used is used next, so that the others grow old and are closed."""
+        if len(self._idle) < self._max_idle:
+            self._idle.append(handle)
+        else:
+            handle.close()
+
+    def _forget_connections(self) -> None:
+        for handle in self._idle:
+            handle.detach()
+        self._idle = deque()
+
+
+_clients: weakref.WeakSet[HttpClient] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    """A connection that two processes write to mixes their requests up: it stays the parent's."""
+    for client in list(_clients):
+        client._forget_connections()
+
+
+os.register_at_fork(after_in_child=_after_fork)

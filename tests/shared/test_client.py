@@ -1,0 +1,65 @@
+"""Calls to our other services: what a customer is told when one is away, and what a page is told of their cost."""
+
+import contextvars
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import pytest
+
+from shared.client import ServiceCall, ServiceClient, service_calls
+from shared.errors import NotFound, Unavailable
+from tests.processes import free_port
+from tests.shared.http.servers import Connection, response, serving
+
+TIMING = 'partition;dur=1.9;desc="1", global;dur=0;desc="0"'
+
+
+def test_whoever_is_away_is_named_in_plain_words_and_its_address_is_for_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    port = free_port()
+    client = ServiceClient("products", f"http://127.0.0.1:{port}", "secret", deadline=0.5)
+    with caplog.at_level(logging.WARNING), pytest.raises(Unavailable) as away:
+        client.get("/v1/products/p1")
+    assert away.value.detail == "The products service does not answer; try again shortly."
+    assert f"127.0.0.1:{port}" in caplog.text
+
+
+def test_what_a_block_asks_of_services_is_collected_with_its_cost() -> None:
+    def serve(connection: Connection) -> None:
+        while (request := connection.read()) is not None:
+            if b"/lost" in request:
+                connection.send(
+                    response(b'{"detail": "Not here."}', "404 Not Found", f"Server-Timing: {TIMING}")
+                )
+            else:
+                connection.send(response(b"{}"))
+
+    with serving(serve) as server, ThreadPoolExecutor(1) as pool:
+        client = ServiceClient("products", server.url, "secret")
+        client.get("/before")
+        with service_calls() as calls:
+            client.get("/here")
+            pool.submit(contextvars.copy_context().run, partial(client.fetch, "GET", "/elsewhere")).result()
+            with pytest.raises(NotFound):
+                client.get("/lost")
+        client.get("/after")
+    assert calls == [
+        ServiceCall("products", 200, ""),
+        ServiceCall("products", 200, ""),
+        ServiceCall("products", 404, TIMING),
+    ]
+
+
+@pytest.mark.parametrize(("idempotent", "sent"), [(False, 1), (True, 3)])
+def test_a_call_is_repeated_only_if_it_may_be(idempotent: bool, sent: int) -> None:
+    busy = response(b"{}", "503 Service Unavailable")
+
+    def serve(connection: Connection) -> None:
+        while connection.read() is not None:
+            connection.send(busy)
+
+    with serving(serve) as server, pytest.raises(Unavailable):
+        ServiceClient("orders", server.url, "secret").post("/v1/orders", {}, idempotent=idempotent)
+    assert len(server.seen) == sent

@@ -5,10 +5,11 @@ import os
 from flask import Flask
 
 from services.products.clients import Orders
+from services.products.documents import DESIGN
 from services.products.resources import BLUEPRINTS
 from services.products.resources.tools import Tools
 from services.products.settings import Settings
-from services.products.store import open_server, open_store
+from services.products.store import IMPORT_TIMEOUT, open_server, open_store
 from shared.client import ServiceClient
 from shared.couch import counting
 from shared.settings import load
@@ -20,8 +21,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or load(Settings, os.environ)
     server = open_server(settings)
     orders = Orders(ServiceClient("orders", settings.orders_url, settings.service_secret))
-    tools = Tools(settings, open_store(settings, server), orders)
+    bulk = open_store(settings, open_server(settings, IMPORT_TIMEOUT))
+    tools = Tools(settings, open_store(settings, server), bulk, orders)
     return create_service(
-        "products", settings, BLUEPRINTS, title="Aisle products", ready={"database": server.ready}, tally=counting,
+        "products", settings, BLUEPRINTS, title="Aisle products", ready={"database": server.readiness(DESIGN)}, tally=counting,
         provides=tools,
     )  # fmt: skip

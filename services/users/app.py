@@ -5,6 +5,7 @@ import os
 from flask import Flask
 
 from services.users.actions.tools import open_tools
+from services.users.documents import DESIGN
 from services.users.resources import BLUEPRINTS
 from services.users.settings import Settings
 from shared.couch import counting
@@ -17,6 +18,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or load(Settings, os.environ)
     tools = open_tools(settings)
     return create_service(
-        "users", settings, BLUEPRINTS, title="Aisle users", ready={"database": tools.store.server.ready},
+        "users", settings, BLUEPRINTS, title="Aisle users", ready={"database": tools.store.server.readiness(DESIGN)},
         tally=counting, tokens=Tokens(tools.keys.public_key), provides=tools,
     )  # fmt: skip

@@ -7,6 +7,7 @@ from shared.couch.errors import (
     DatabaseAway,
     DatabaseDenied,
     NoSuchDocument,
+    NotPrepared,
     PartitionFull,
     QueryRefused,
     UpdateConflict,
@@ -15,6 +16,7 @@ from shared.couch.indexes import DatabaseDesign, FindIndex, View, view_source
 from shared.couch.pages import Page, SearchPage
 from shared.couch.search import Band, SearchField, SearchIndex, SearchQuery, search_for, words_of
 from shared.couch.server import Server
+from shared.couch.staleness import StaleRows
 from shared.couch.tally import Tally, counting, start_counting
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "DocumentType",
     "FindIndex",
     "NoSuchDocument",
+    "NotPrepared",
     "Page",
     "Partition",
     "PartitionFull",
@@ -40,6 +43,7 @@ __all__ = [
     "SearchPage",
     "SearchQuery",
     "Server",
+    "StaleRows",
     "Tally",
     "UpdateConflict",
     "View",

@@ -1,6 +1,5 @@
 """The SDK with our errors: what it raises is turned into the shop's own tree here and nowhere else."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
@@ -9,10 +8,9 @@ import requests
 from ibm_cloud_sdk_core import ApiException
 from ibmcloudant.cloudant_v1 import CloudantV1
 
-from shared.couch.errors import DatabaseAway, from_answer
+from shared.couch.errors import DatabaseAway, NotPrepared, from_answer
+from shared.couch.staleness import StaleReads
 from shared.couch.tally import counting
-
-FRESH_SHARE, LATE_SECONDS = 0.6, 5.0
 
 
 class Client:
@@ -22,7 +20,9 @@ class Client:
         self.sdk = sdk
         self._features: frozenset[str] | None = None
         self._shards: dict[str, int] = {}
-        self._late: dict[str, float] = {}
+        self._stale_reads = StaleReads()
+        self.not_prepared = 0
+        """How many calls met a database or an index that is not there."""
 
     def call(self, operation: str, **arguments: Any) -> Any:
         return self.answer(operation, **arguments).get_result()
@@ -31,20 +31,9 @@ class Client:
         """The SDK's DetailedResponse, for those who need its headers."""
         return self._sent(lambda: getattr(self.sdk, operation)(**arguments), operation)
 
-    def fresh_or_older(self, index: str, ask: Callable[..., Any], older: dict[str, Any]) -> Any:
-        """What an index says when it has caught up; if that takes long, what it holds by now: asked with the `older` arguments.
-
-        Both questions share our timeout; once the second was needed, it is the only one for a while.
-        """
-        timeout = self.sdk.get_http_client().timeout
-        if self._late.get(index, 0.0) < time.monotonic():
-            try:
-                return ask(call_timeout=timeout * FRESH_SHARE)
-            except DatabaseAway:
-                answer = ask(call_timeout=timeout * (1 - FRESH_SHARE), **older)
-                self._late[index] = time.monotonic() + LATE_SECONDS
-                return answer
-        return ask(**older)
+    def allow_stale(self, index: str, ask: Callable[..., Any], stale: dict[str, Any]) -> tuple[Any, bool]:
+        """The answer of an index and whether it was behind: see `shared.couch.staleness`."""
+        return self._stale_reads.ask(index, ask, stale, self.sdk.get_http_client().timeout)
 
     def features(self) -> frozenset[str]:
         """What `GET /` says the server can do; asked once, and not on the bill of the request that happens to be first."""
@@ -73,7 +62,9 @@ class Client:
         try:
             return send()
         except ApiException as error:
-            raise _translated(error, operation) from error
+            translated = _translated(error, operation)
+            self.not_prepared += isinstance(translated, NotPrepared)
+            raise translated from error
         except requests.RequestException as error:
             raise DatabaseAway(f"The database does not answer ({type(error).__name__}).") from error
 

@@ -17,10 +17,12 @@ from shared.couch.changes import Changes
 from shared.couch.changes import from_answer as changes_from_answer
 from shared.couch.client import Client
 from shared.couch.documents import Doc, Shapes
-from shared.couch.errors import NoSuchDocument, QueryRefused, UpdateConflict
+from shared.couch.errors import NoSuchDocument, NotPrepared, QueryRefused, UpdateConflict
 from shared.couch.indexes import FindIndex, View
 from shared.couch.pages import Page, SearchPage, decode_place, encode_place
 from shared.couch.search import SearchIndex, SearchQuery
+from shared.couch.staleness import StaleRows
+from shared.couch.tally import counting
 
 AFTER_EVERY_STRING = "￰"
 _MANY_EXAMINED = "The number of documents examined is high"
@@ -216,16 +218,17 @@ class AcrossPartitions:
         self._client, self._at, self._shapes = client, {"db": database}, shapes
 
     def find(self, index: FindIndex, selector: dict[str, Any], **options: Any) -> Page:
-        """Documents by a Mango index, in its key order. Options: sort, limit (20), bookmark, fields.
+        """Documents by a Mango index, in its key order. Options: sort, limit (20), bookmark, fields, allow_stale.
 
-        Raises QueryRefused when the server would not use this index: a scan is never silent.
+        `allow_stale`: an index that is long in catching up answers with what it holds by now. Raises QueryRefused when
+        the server would not use this index (a scan is never silent), NotPrepared when it is not there.
         """
         return _find(self._client, self._shapes, "post_find", self._at, index, selector, **options)
 
     def view(self, view: View, **query: Any) -> list[dict[str, Any]]:
         """Rows {"id", "key", "value", "doc"}. Query: key, keys, start, end, inclusive_end, group, group_level, reduce, include_docs, descending, limit, skip.
 
-        With `older` an index that is long in catching up answers with what it holds by now.
+        With `allow_stale` an index that is long in catching up answers with what it holds by now, as StaleRows.
         """
         return _view(self._client, self._shapes, "post_view", self._at, view, **query)
 
@@ -247,11 +250,17 @@ class AcrossPartitions:
 def _find(
     client: Client, shapes: Shapes, operation: str, at: dict[str, str], index: FindIndex, selector: dict[str, Any], *,
     sort: list[dict[str, str]] | None = None, limit: int = 20, bookmark: str | None = None, fields: list[str] | None = None,
+    allow_stale: bool = False,
 ) -> Page:  # fmt: skip
-    answer = client.call(
-        operation, **at, selector=(index.partial or {}) | selector, sort=sort, limit=limit, bookmark=bookmark,
+    ask = partial(
+        client.call, operation, **at, selector=(index.partial or {}) | selector, sort=sort, limit=limit, bookmark=bookmark,
         fields=fields, use_index=[index.design_id, index.name], allow_fallback=False,
     )  # fmt: skip
+    try:
+        answer = client.allow_stale(index.design_id, ask, {"update": False})[0] if allow_stale else ask()
+    except QueryRefused as refused:
+        _raise_if_missing(client, at["db"], index, refused)
+        raise
     if warning := _other_index(answer.get("warning")):
         raise QueryRefused(f"The index {index.name} does not serve this query: {warning}")
     docs = answer["docs"] if fields else shapes.read_all(answer["docs"])
@@ -264,6 +273,16 @@ def _other_index(warning: str | None) -> str:
     return " ".join(line for line in lines if line and not line.startswith(_MANY_EXAMINED))
 
 
+def _raise_if_missing(client: Client, db: str, index: FindIndex, refused: QueryRefused) -> None:
+    """CouchDB says the same of an index that is not there and of one that does not fit."""
+    with counting():
+        try:
+            client.call("get_design_document", db=db, ddoc=index.design_id)
+        except NoSuchDocument:
+            client.not_prepared += 1
+            raise NotPrepared(f"The index {index.name} is not there.") from refused
+
+
 def _view(
     client: Client,
     shapes: Shapes,
@@ -271,15 +290,18 @@ def _view(
     at: dict[str, str],
     view: View,
     *,
-    older: bool = False,
+    allow_stale: bool = False,
     **query: Any,
 ) -> list[dict[str, Any]]:
     for ours, theirs in (("start", "start_key"), ("end", "end_key")):
         if ours in query:
             query[theirs] = query.pop(ours)
     ask = partial(client.call, operation, **at, ddoc=view.design_id, view=view.name, **query)
-    answer = client.fresh_or_older(view.design_id, ask, {"update": "lazy"}) if older else ask()
-    return shapes.read_rows(answer["rows"])
+    if not allow_stale:
+        return shapes.read_rows(ask()["rows"])
+    answer, stale = client.allow_stale(view.design_id, ask, {"update": "lazy"})
+    rows = shapes.read_rows(answer["rows"])
+    return StaleRows(rows) if stale else rows
 
 
 def _content(doc: Doc) -> Doc:

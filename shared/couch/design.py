@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from shared.couch.client import Client
-from shared.couch.errors import DatabaseAway, NoSuchDocument, NotPrepared, UpdateConflict
+from shared.couch.errors import DatabaseAway, NotPrepared, UpdateConflict
 from shared.couch.indexes import DatabaseDesign, FindIndex, Pattern, View
 from shared.couch.search import NouveauIndex, SearchIndex
 from shared.errors import Conflict
@@ -40,7 +40,7 @@ def check(client: Client, name: str, design: DatabaseDesign, features: Iterable[
     for pattern in servable(design, features):
         if pattern.design_id not in there:
             problems.append(f"{name}: {pattern.name} ({pattern.design_id}) is not there")
-        elif not _answers(client, name, pattern):
+        elif not answers(client, name, pattern):
             problems.append(f"{name}: {pattern.name} ({pattern.design_id}) is still being built")
     return problems
 
@@ -87,12 +87,33 @@ def design_documents(client: Client, name: str) -> dict[str, str]:
 def warm(client: Client, name: str, pattern: Pattern, progress: Progress, pause: float = 0.5) -> None:
     """Waits until the index has caught up, with progress from the server's task list."""
     told = ""
-    while not _answers(client, name, pattern):
+    while not answers(client, name, pattern):
         share = _share_done(client, pattern)
         if share and share != told:
             progress(f"{name}: {pattern.name} {share}")
             told = share
         time.sleep(pause)
+
+
+def answers(client: Client, name: str, pattern: Pattern) -> bool:
+    """One cheap query; the server holds it back while it builds, until our timeout."""
+    try:
+        if isinstance(pattern, View):
+            _ask_view(client, name, pattern)
+        elif isinstance(pattern, FindIndex):
+            _ask_index(client, name, pattern)
+        elif isinstance(pattern, SearchIndex):
+            _ask_search(client, name, pattern)
+        elif isinstance(pattern, NouveauIndex):
+            client.nouveau(
+                {"db": name, **_warm_partition(pattern)},
+                pattern.design_id,
+                pattern.name,
+                {"q": "*:*", "limit": 1},
+            )
+    except (DatabaseAway, NotPrepared):
+        return False
+    return True
 
 
 def _create_database(client: Client, name: str, design: DatabaseDesign) -> None:
@@ -124,29 +145,6 @@ def _create_index(client: Client, name: str, pattern: Pattern) -> bool:
             "put_design_document", db=name, ddoc=pattern.design_id, design_document=pattern.design_document()
         )
     except UpdateConflict:
-        return False
-    return True
-
-
-def _answers(client: Client, name: str, pattern: Pattern) -> bool:
-    """One cheap query; the server holds it back while it builds, until our timeout."""
-    try:
-        if isinstance(pattern, View):
-            _ask_view(client, name, pattern)
-        elif isinstance(pattern, FindIndex):
-            _ask_index(client, name, pattern)
-        elif isinstance(pattern, SearchIndex):
-            _ask_search(client, name, pattern)
-        elif isinstance(pattern, NouveauIndex):
-            client.nouveau(
-                {"db": name, **_warm_partition(pattern)},
-                pattern.design_id,
-                pattern.name,
-                {"q": "*:*", "limit": 1},
-            )
-    except DatabaseAway:
-        return False
-    except NoSuchDocument:
         return False
     return True
 

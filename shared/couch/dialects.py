@@ -18,7 +18,7 @@ class Caller(Protocol):
         self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any], **options: Any
     ) -> Any: ...
 
-    def fresh_or_older(self, index: str, ask: Callable[..., Any], older: dict[str, Any]) -> Any: ...
+    def allow_stale(self, index: str, ask: Callable[..., Any], stale: dict[str, Any]) -> tuple[Any, bool]: ...
 
     def features(self) -> frozenset[str]: ...
 
@@ -38,7 +38,7 @@ def search(
     limit: int,
     bookmark: str | None,
 ) -> SearchPage:
-    """A page of whole documents, as old as the index while it is long in catching up. `at` is {"db"} for a global query, with "partition_key" for a partition's."""
+    """A page of whole documents, from the index as it is while that is behind. `at` is {"db"} for a global query, with "partition_key" for a partition's."""
     form = index.on(client.features())
     if isinstance(form, View):
         return _by_keyword(client, at, index, form, query, limit, bookmark)
@@ -70,7 +70,7 @@ def _search(
         client.call, operation, **at, ddoc=index.design_id, index=index.name, query=query.lucene(index), limit=limit,
         bookmark=bookmark, include_docs=True, **options,
     )  # fmt: skip
-    answer = client.fresh_or_older(index.design_id, ask, {"stale": "ok"})
+    answer, _ = client.allow_stale(index.design_id, ask, {"stale": "ok"})
     docs = [row["doc"] for row in answer["rows"] if row.get("doc")]
     following = answer["bookmark"] if len(answer["rows"]) == limit else None
     ranges = {
@@ -107,7 +107,7 @@ def _nouveau(
     def ask(update: bool = True, **options: Any) -> Any:
         return client.nouveau(at, index.design_id, index.name, body | {"update": update}, **options)
 
-    answer = client.fresh_or_older(index.design_id, ask, {"update": False})
+    answer, _ = client.allow_stale(index.design_id, ask, {"update": False})
     docs = [hit["doc"] for hit in answer["hits"] if hit.get("doc")]
     following = answer["bookmark"] if len(answer["hits"]) == limit else None
     exact = answer["total_hits_relation"] == "EQUAL_TO"
@@ -124,7 +124,8 @@ def _by_keyword(
     ask = partial(
         client.call, operation, **at, ddoc=view.design_id, view=view.name, limit=keywords.MOST_ROWS, **bounds
     )
-    rows = client.fresh_or_older(view.design_id, ask, {"update": "lazy"})["rows"]
+    answer, _ = client.allow_stale(view.design_id, ask, {"update": "lazy"})
+    rows = answer["rows"]
     ids = keywords.candidates(query, rows)
     cut = len(rows) == keywords.MOST_ROWS
     if keywords.needs_documents(query):

@@ -32,9 +32,9 @@ class DatabaseAway(Unavailable):
 
 
 class NotPrepared(Unavailable):
-    """The database itself is missing: `prepare` has not run here, or not to its end."""
+    """The database or an index that is asked is missing: `prepare` has not run here or not to its end, or somebody removed it."""
 
-    code, title = "database_not_prepared", "The database is not prepared yet"
+    code, title = "not_prepared", "The database is not prepared yet"
 
 
 class DatabaseDenied(AisleError):
@@ -43,14 +43,28 @@ class DatabaseDenied(AisleError):
     code, title = "database_denied", "The database refuses our credentials"
 
 
+INDEX_QUERIES = frozenset(
+    {
+        "post_view",
+        "post_partition_view",
+        "post_search",
+        "post_partition_search",
+        "nouveau",
+        "post_find",
+        "post_partition_find",
+    }
+)
+"""The SDK's operations that ask an index. A 404 to one of them never means a document: the index is not there."""
+
+
 def from_answer(status: int, body: Any, path: str) -> AisleError:
-    """The error for a status and CouchDB's {"error", "reason"} body."""
+    """The error for a status and CouchDB's {"error", "reason"} body; `path` is the SDK's operation."""
     answer = body if isinstance(body, dict) else {}
     error, reason = str(answer.get("error", "")), str(answer.get("reason", ""))
     said = f"{reason or error or status} ({path})"
     if error == "partition_overflow":
         return PartitionFull(said)
-    if status == 404 and reason == "Database does not exist.":
+    if status == 404 and (reason == "Database does not exist." or path in INDEX_QUERIES):
         return NotPrepared(said)
     by_status: dict[int, type[AisleError]] = {
         400: QueryRefused, 401: DatabaseDenied, 403: Forbidden, 404: NoSuchDocument, 409: UpdateConflict,

@@ -22,6 +22,7 @@ from shared.couch.database import Database
 from shared.couch.documents import Shapes
 from shared.couch.iam import iam_authenticator
 from shared.couch.indexes import DatabaseDesign
+from shared.couch.readiness import Readiness
 from shared.couch.transport import DatabaseSession
 
 
@@ -84,9 +85,23 @@ class Server:
             if design.types:
                 migration.migrate(self.client, self.name_of(design), design.types, progress)
 
+    def wait_for_indexes(self, *wanted: DatabaseDesign) -> None:
+        """Returns when every index of these designs holds what was written before the call. For who wrote much, and for jobs."""
+        for design in wanted:
+            for pattern in designs.servable(design, self.client.features()):
+                designs.warm(self.client, self.name_of(design), pattern, _say_nothing)
+
+    def readiness(self, *wanted: DatabaseDesign) -> Readiness:
+        """A check for `/health/ready`: raises while the server does not answer or lacks an index of these designs."""
+        return Readiness(self.client, self.name_of, wanted)
+
     def ready(self) -> None:
         """Raises DatabaseAway while the server does not answer."""
         self.client.call("get_up_information")
+
+
+def _say_nothing(line: str) -> None:
+    """For who does not show progress."""
 
 
 def _split_credentials(url: str) -> tuple[str, tuple[str, str]]:

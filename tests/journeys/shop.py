@@ -12,6 +12,7 @@ from deploy.local.ready import busy
 from tests.processes import ROOT, answers, free_port
 
 STARTING_SECONDS = 90
+SERVICES = ("storefront", "users", "products", "orders")
 
 
 class Shop:
@@ -25,12 +26,17 @@ class Shop:
         self.prefix = env.get("DATABASE_PREFIX", "")
 
     def start(self) -> "Shop":
+        self.launch()
+        self.wait_for("Aisle is ready")
+        return self
+
+    def launch(self) -> "Shop":
+        """Starts it and waits for nothing."""
         with self.log.open("wb") as output:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "deploy.local", "up"],
                 cwd=ROOT, env=self._env, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
             )  # fmt: skip
-        self.wait_for("Aisle is ready")
         return self
 
     def wait_for(self, words: str) -> None:
@@ -54,7 +60,7 @@ class Shop:
         ).stdout.strip()
 
     def url(self, service: str) -> str:
-        return f"http://127.0.0.1:{self.port + ('storefront', 'users', 'products', 'orders').index(service)}"
+        return f"http://127.0.0.1:{self.port + SERVICES.index(service)}"
 
     def here(self, text: str) -> str:
         """A text of the README with this shop's ports and folder."""
@@ -63,10 +69,7 @@ class Shop:
         return text.replace(".local/", f"{self.state}/")
 
     def listens(self) -> bool:
-        return any(
-            answers(f"{self.url(name)}/health/live")()
-            for name in ("storefront", "users", "products", "orders")
-        )
+        return any(answers(f"{self.url(name)}/health/live")() for name in SERVICES)
 
 
 def _four_free_ports() -> int:

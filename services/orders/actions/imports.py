@@ -8,7 +8,6 @@ from typing import Any
 import orjson
 
 from services.orders.actions.shop import Shop
-from services.orders.documents import SALES
 from services.orders.rules.importing import documents_of
 from shared.couch import Doc
 from shared.errors import Invalid
@@ -16,7 +15,7 @@ from shared.errors import Invalid
 log = logging.getLogger(__name__)
 
 BULK = 2000
-CATCH_UP_EVERY = 20
+CATCH_UP_EVERY = 10
 MOST_FAILURES = 1000
 
 
@@ -73,7 +72,8 @@ def import_orders(
             yield _written(shop, batch, tally)
             batch, seen = [], set()
     _written(shop, batch, tally)
-    shop.stores.bulk_reports.catch_up(SALES)
+    if tally.created:
+        shop.stores.bulk_reports.catch_up()
     yield tally
 
 
@@ -91,7 +91,7 @@ def _written(shop: Shop, batch: list[tuple[int, list[Doc]]], tally: Tally) -> Ta
         written += store.add_all(following) if following else []
         tally.documents += sum(1 for row in written if not row.error)
         if tally.bulks % CATCH_UP_EVERY == 0:
-            shop.stores.bulk_reports.catch_up(SALES)
+            shop.stores.bulk_reports.catch_up()
         log.info("import: line %s, %s documents written", batch[-1][0], tally.documents)
     return tally
 

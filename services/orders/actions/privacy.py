@@ -41,7 +41,7 @@ def _erased(doc: Doc) -> Doc:
 def _orderids(shop: Shop, userid: str) -> Iterator[str]:
     after = None
     while True:
-        page = shop.orders.orders_of_a_customer(userid, limit=PAGE, after=after)
+        page = shop.orders.orders_of_a_customer(userid, limit=PAGE, after=after, allow_stale=False)
         yield from (item["key"][2] for item in page.items)
         if page.next is None:
             return

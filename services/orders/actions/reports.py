@@ -27,19 +27,22 @@ class NoSuchReport(NotFound):
     code, title = "no_such_report", "There is no such report"
 
 
-def sales(shop: Shop, by: str, within: Span, currency: str | None = None) -> dict[str, Any]:
-    """O5. 1 global query, whatever the number of orders."""
-    return shape.sales_report(shop.reports.sales(by, within), currency)
+def sales(
+    shop: Shop, by: str, within: Span, currency: str | None = None, *, allow_stale: bool = True
+) -> dict[str, Any]:
+    """O5. 1 global query, whatever the number of orders. What is kept of it must not be stale."""
+    return shape.sales_report(shop.reports.sales(by, within, allow_stale=allow_stale), currency)
 
 
-def best_sellers(shop: Shop, within: Span, limit: int) -> list[dict[str, Any]]:
+def best_sellers(shop: Shop, within: Span, limit: int, *, allow_stale: bool = True) -> list[dict[str, Any]]:
     """O6. 1 global query."""
-    return shape.best_sellers(shop.reports.best_sellers(coarsest(within), within), limit)
+    rows = shop.reports.best_sellers(coarsest(within), within, allow_stale=allow_stale)
+    return shape.best_sellers(rows, limit)
 
 
-def fulfilment(shop: Shop, within: Span) -> list[dict[str, Any]]:
+def fulfilment(shop: Shop, within: Span, *, allow_stale: bool = True) -> list[dict[str, Any]]:
     """Average times from payment to dispatch and from there to delivery. 1 global query."""
-    return shape.fulfilment_report(shop.reports.fulfilment(within))
+    return shape.fulfilment_report(shop.reports.fulfilment(within, allow_stale=allow_stale))
 
 
 def list_reports(shop: Shop, limit: int, cursor: str | None) -> Page:
@@ -103,7 +106,7 @@ def close_period(shop: Shop, kind: str, period: str) -> Doc:
     if within.end > now():
         raise Invalid(f"{period} is not over yet.", errors={"period": ["Not over yet."]})
     reportid = f"{kind}-{period}"
-    groups = sales(shop, "day" if kind == "month" else "hour", within)["groups"]
+    groups = sales(shop, "day" if kind == "month" else "hour", within, allow_stale=False)["groups"]
     docs = shop.reports.report(reportid)
     last = docs.get(f"closing{len(docs)}")
     if last is not None and last["groups"] == groups:
@@ -165,10 +168,10 @@ def _computed_parts(
 
 def _rows(shop: Shop, request: Doc, part: Span) -> list[dict[str, Any]]:
     if request["kind"] == "sales":
-        return sales(shop, request["by"], part, request["currency"])["rows"]
+        return sales(shop, request["by"], part, request["currency"], allow_stale=False)["rows"]
     if request["kind"] == "best-sellers":
-        return best_sellers(shop, part, MOST_SELLERS)
-    return fulfilment(shop, part)
+        return best_sellers(shop, part, MOST_SELLERS, allow_stale=False)
+    return fulfilment(shop, part, allow_stale=False)
 
 
 def _requested(reportid: str, docs: dict[str, Doc]) -> dict[str, Any]:

@@ -83,13 +83,16 @@ class OrderStore:
         if any(row.error for row in written):
             raise Unavailable("Some orders changed while they were erased; try again.")
 
-    def orders_of_a_customer(self, userid: str, *, limit: int, after: list | None = None) -> Page:
+    def orders_of_a_customer(
+        self, userid: str, *, limit: int, after: list | None = None, allow_stale: bool = True
+    ) -> Page:
         """O3: newest first; `after` is the key of the last row seen. 1 global query."""
-        return self._newest_first(ORDERS_OF_A_CUSTOMER, [userid], [userid, AFTER_EVERYTHING], limit, after)
+        highest = [userid, AFTER_EVERYTHING]
+        return self._newest_first(ORDERS_OF_A_CUSTOMER, [userid], highest, limit, after, allow_stale)
 
     def orders_between(self, start: str, end: str, *, limit: int, after: list | None = None) -> Page:
         """O4: placed in [start, end), newest first. 1 global query."""
-        return self._newest_first(ORDERS_BETWEEN, [start], [end], limit, after)
+        return self._newest_first(ORDERS_BETWEEN, [start], [end], limit, after, True)
 
     def orders_placed_since(self, start: str, *, limit: int, after: list | None = None) -> Page:
         """O7: oldest first, for the sweep. 1 global query."""
@@ -101,7 +104,9 @@ class OrderStore:
 
     def bought(self, userid: str, productid: str) -> bool:
         """Whether a customer's payments less returns hold this product. 1 global query."""
-        rows = self._database.across_partitions.view(BOUGHT, key=[userid, productid], group=True)
+        rows = self._database.across_partitions.view(
+            BOUGHT, key=[userid, productid], group=True, allow_stale=True
+        )
         return bool(rows) and rows[0]["value"] > 0
 
     def conflicted(self, *, limit: int) -> list[str]:
@@ -134,10 +139,18 @@ class OrderStore:
         foreign = [row for row in written if ":item" in row.id and row.id not in own]
         self._database.put_many([{"_id": row.id, "_rev": row.rev, "_deleted": True} for row in foreign])
 
-    def _newest_first(self, view: View, lowest: list, highest: list, limit: int, after: list | None) -> Page:
+    def _newest_first(
+        self, view: View, lowest: list, highest: list, limit: int, after: list | None, allow_stale: bool
+    ) -> Page:
         start, inclusive = (after, False) if after else (highest, True)
         rows = self._database.across_partitions.view(
-            view, start=start, end=lowest, descending=True, group=True, limit=limit + 2
+            view,
+            start=start,
+            end=lowest,
+            descending=True,
+            group=True,
+            limit=limit + 2,
+            allow_stale=allow_stale,
         )
         if not inclusive and rows and rows[0]["key"] == after:
             rows = rows[1:]

@@ -24,33 +24,38 @@ class ReportStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def sales(self, by: str, span: Span) -> Rows:
+    def sales(self, by: str, span: Span, *, allow_stale: bool) -> Rows:
         """O5: key [y, m, d, h] cut to `by`, value {currency: [orders, units, gross, refunds]}. 1 global query."""
+        bounds = {"start": span.first_key(), "end": span.last_key()}
         return self._database.across_partitions.view(
-            SALES, start=span.first_key(), end=span.last_key(), group_level=LEVELS[by]
+            SALES, **bounds, group_level=LEVELS[by], allow_stale=allow_stale
         )
 
-    def catch_up(self, *views: View) -> None:
-        """Has the server bring these views (all of them, unless named) up to date, so that no reader waits for it."""
-        for view in views or tuple(pattern for pattern in DESIGN.patterns if isinstance(pattern, View)):
+    def catch_up(self) -> None:
+        """Has the server bring all views up to date, so that no reader waits for it."""
+        for view in (pattern for pattern in DESIGN.patterns if isinstance(pattern, View)):
             self._database.across_partitions.view(view, limit=1, reduce=False if view.reduce else None)
 
-    def best_sellers(self, level: str, span: Span) -> Rows:
+    def best_sellers(self, level: str, span: Span, *, allow_stale: bool) -> Rows:
         """O6: key [level, ...period, currency, productid, name], value [units, amount]. 1 global query."""
         depth = {"all": 0, "year": 1, "month": 2, "day": 3}[level]
         first = [level, *span.first_key()[:depth]]
         last = [level, *span.last_key()[:depth], AFTER_EVERYTHING]
-        return self._database.across_partitions.view(BEST_SELLERS, start=first, end=last, group=True)
+        return self._database.across_partitions.view(
+            BEST_SELLERS, start=first, end=last, group=True, allow_stale=allow_stale
+        )
 
-    def fulfilment(self, span: Span) -> Rows:
+    def fulfilment(self, span: Span, *, allow_stale: bool) -> Rows:
         """Key [y, m, d, stage], value {sum, count, min, max}. 1 global query."""
         first, last = span.first_key()[:3], [*span.last_key()[:3], AFTER_EVERYTHING]
-        return self._database.across_partitions.view(FULFILMENT, start=first, end=last, group=True)
+        return self._database.across_partitions.view(
+            FULFILMENT, start=first, end=last, group=True, allow_stale=allow_stale
+        )
 
     def reports(self, *, limit: int, cursor: str | None = None) -> Page:
         """O8: reports asked for and closings made, newest first. 1 global query."""
         return self._database.across_partitions.view_page(
-            REPORTS, limit=limit, cursor=cursor, descending=True
+            REPORTS, limit=limit, cursor=cursor, descending=True, allow_stale=True
         )
 
     def report(self, reportid: str) -> dict[str, Doc]:

@@ -19,7 +19,8 @@ from services.products.rules.searching import (
     suggestions,
 )
 from services.products.store import Store
-from shared.couch import DatabaseAway, Doc, Page, SearchPage, SearchQuery, search_for
+from services.products.store.menu import tag_of
+from shared.couch import DatabaseAway, Doc, Page, SearchPage, SearchQuery, StaleRows, search_for
 from shared.errors import NotFound
 
 
@@ -73,14 +74,16 @@ def menu(store: Store, under: Sequence[str], depth: int | None) -> tuple[bytes, 
     if kept:
         return kept
     try:
-        tree = categories.tree(store.catalogue.categories(under, depth), under)
+        rows = store.catalogue.categories(under, depth)
     except DatabaseAway:
         if (known := store.menu.last(question)) is None:
             raise
         return known
+    tree = categories.tree(rows, under)
     if under and not tree["count"]:
         raise NoSuchCategory(f"There is no category {category_path(under)!r}; GET /v1/categories lists them.")
-    return store.menu.put(version, question, orjson.dumps(tree))
+    body = orjson.dumps(tree)
+    return (body, tag_of(body)) if isinstance(rows, StaleRows) else store.menu.put(version, question, body)
 
 
 def products(store: Store, asked: Question) -> Listed:

@@ -23,6 +23,7 @@ from shared.couch import Doc, Written
 from shared.errors import AisleError
 
 BATCH = 500
+INDEX_EVERY = 5_000
 MOST_FAILURES = 10_000
 EXPORT_PAGE = 200
 
@@ -46,6 +47,10 @@ class Outcome:
     unchanged: int = 0
     failed: list[Doc] = field(default_factory=list)
     failures: int = 0
+
+    @property
+    def written(self) -> int:
+        return self.created + self.updated
 
     def fail(self, line: int, error: AisleError) -> None:
         self.failures += 1
@@ -83,14 +88,22 @@ class Wanted:
 def run(store: Store, lines: Iterable[Line], tell: Callable[[Doc], None]) -> Outcome:
     """Imports every line. An error of the database ends it: the answer says the first line that was not dealt with.
 
+    Every `INDEX_EVERY` products and at the end it waits until the indexes hold them: no reader is ever further behind,
+    and whoever imported finds what he sent.
+
     Each batch has its own date: a product that comes twice has two price changes, and a late edit is not an early one.
     """
-    outcome = Outcome()
+    outcome, indexed = Outcome(), 0
     try:
         for batch in _batches(lines, outcome):
             _write(store, batch, timestamp(), outcome)
             outcome.lines = max(outcome.lines, batch[-1].number)
             tell(outcome.summary())
+            if outcome.written - indexed >= INDEX_EVERY:
+                store.wait_for_indexes()
+                indexed = outcome.written
+        if outcome.written - indexed >= BATCH:
+            store.wait_for_indexes()
     except AisleError as error:
         error.extra |= {"resume_from_line": outcome.lines + 1, **outcome.summary()}
         raise
@@ -161,7 +174,7 @@ def _create_absent(
     """Creates what is nowhere, while nobody else does; the others, which are in another category."""
     productids = [wanted.content["productid"] for wanted in absent]
     with store.turns.wait(productids):
-        elsewhere = store.catalogue.all_by_productid(productids)
+        elsewhere = store.catalogue.all_by_productid(productids, allow_stale=False)
         fresh = [wanted for wanted in absent if wanted.content["productid"] not in elsewhere]
         _create(store, fresh, found, date, outcome)
     return [wanted for wanted in absent if wanted.content["productid"] in elsewhere]
@@ -216,7 +229,7 @@ def _update(store: Store, changed: list[tuple[Wanted, Doc]], date: str, outcome:
 def _one_by_one(store: Store, wanted: Wanted, date: str, outcome: Outcome) -> None:
     """A product that somebody else changes too, or that moves to another category."""
     try:
-        before = store.catalogue.by_productid(wanted.content["productid"])
+        before = store.catalogue.by_productid(wanted.content["productid"], allow_stale=False)
         if same_content(before, wanted.content):
             outcome.unchanged += 1
             return

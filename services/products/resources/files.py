@@ -11,7 +11,7 @@ from flask import Response, request, stream_with_context
 from services.products import schemas
 from services.products.actions import importing
 from services.products.actions.importing import Line
-from services.products.resources.tools import store
+from services.products.resources.tools import bulk_store, store
 from services.products.rules.tables import COLUMNS, from_row, to_row
 from shared.errors import BadRequest, Invalid, NotFound
 from shared.web import Blueprint, json_answer, lines_of, require_role
@@ -62,7 +62,7 @@ def import_products(args: dict[str, Any]) -> Response:
         for line in readers[request.mimetype](lines_of(request.stream, LONGEST_LINE))
         if line.number >= args["from_line"]
     )
-    outcome = importing.run(store(), lines, lambda state: _tell(args["id"], state))
+    outcome = importing.run(bulk_store(), lines, lambda state: _tell(args["id"], state))
     return json_answer(outcome.answer())
 
 

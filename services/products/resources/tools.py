@@ -13,6 +13,7 @@ from shared.web import provided
 class Tools:
     settings: Settings
     store: Store
+    bulk: Store
     orders: Orders
 
 
@@ -24,3 +25,8 @@ def tools() -> Tools:
 
 def store() -> Store:
     return tools().store
+
+
+def bulk_store() -> Store:
+    """The same for imports, which wait for the database longer than a visitor does."""
+    return tools().bulk

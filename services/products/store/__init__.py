@@ -17,6 +17,7 @@ from shared.couch import Server
 from shared.redis import open_redis
 
 __all__ = [
+    "IMPORT_TIMEOUT",
     "Catalogue",
     "Ledger",
     "MenuCache",
@@ -43,6 +44,15 @@ class Store:
     progress: Progress
     turns: Turns
     vocabulary: Vocabulary
+    server: Server
+
+    def wait_for_indexes(self) -> None:
+        """Returns when readers find what was written before."""
+        self.server.wait_for_indexes(DESIGN)
+
+
+IMPORT_TIMEOUT = 60.0
+"""Seconds that a call of an import may take: it waits for indexes where a visitor would be answered without them."""
 
 
 def open_server(settings: Settings, timeout: float = 2.5) -> Server:
@@ -66,4 +76,5 @@ def open_store(settings: Settings, server: Server) -> Store:
         progress=Progress(redis, database.name),
         turns=Turns(redis, database.name),
         vocabulary=Vocabulary(redis, database.name),
+        server=server,
     )

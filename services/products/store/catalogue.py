@@ -59,7 +59,7 @@ class Catalogue:
         field = index.fields[0]
         selector = {field: {"$gt": None}, **more}
         return self._database.partition(partition_of(taxonomy)).find(
-            index, selector, sort=[{field: direction}], limit=limit, bookmark=cursor
+            index, selector, sort=[{field: direction}], limit=limit, bookmark=cursor, allow_stale=True
         )
 
     def filter_values(self, taxonomy: Sequence[str]) -> list[Row] | None:
@@ -70,29 +70,33 @@ class Catalogue:
         return rows_of(answer) if len(answer) <= MAX_FILTER_ROWS else None
 
     def categories(self, under: Sequence[str], depth: int | None) -> list[dict[str, Any]]:
-        """P2: rows {key: taxonomy down to `depth` levels below `under`, value: products}. 1 global query."""
+        """P2: rows {key: taxonomy down to `depth` levels below `under`, value: products}; maybe StaleRows. 1 global query."""
         grouping: dict[str, Any] = {"group": True} if depth is None else {"group_level": len(under) + depth}
-        return self._database.across_partitions.view(CATEGORIES, **below(under), **grouping)
+        return self._database.across_partitions.view(CATEGORIES, **below(under), **grouping, allow_stale=True)
 
     def subtree(self, taxonomy: Sequence[str], limit: int, cursor: str | None) -> Page:
         """P3: products of a category and all below it, category by category. 1 global query."""
         page = self._database.across_partitions.view_page(
-            CATEGORIES, **below(taxonomy), include_docs=True, limit=limit, cursor=cursor
+            CATEGORIES, **below(taxonomy), include_docs=True, limit=limit, cursor=cursor, allow_stale=True
         )
         return self._docs(page)
 
-    def by_productid(self, productid: str) -> Doc:
+    def by_productid(self, productid: str, *, allow_stale: bool = True) -> Doc:
         """P4: a product by its id alone. 1 global query. Raises NoSuchDocument."""
-        found = self.all_by_productid([productid])
+        found = self.all_by_productid([productid], allow_stale=allow_stale)
         if productid not in found:
             raise NoSuchDocument(f"There is no product {productid}.")
         return found[productid]
 
-    def all_by_productid(self, productids: Sequence[str]) -> dict[str, Doc]:
-        """P4: those that exist, by productid. 1 global query."""
+    def all_by_productid(self, productids: Sequence[str], *, allow_stale: bool = True) -> dict[str, Doc]:
+        """P4: those that exist, by productid. 1 global query.
+
+        The documents are as they are now even when the index is behind; it only lacks products made in the last seconds.
+        """
         if not productids:
             return {}
-        return {doc["productid"]: doc for doc in one_each(self._places(productids))}
+        places = self._places(productids, allow_stale=allow_stale)
+        return {doc["productid"]: doc for doc in one_each(places)}
 
     def places(self, productid: str, hoped: str | None = None) -> list[Doc]:
         """The documents of one product: two while it is being moved, the newer place first. 1 global query and 1 read.
@@ -119,7 +123,7 @@ class Catalogue:
         across = self._database.across_partitions
         return self._docs(
             across.view_page(
-                BEST_RATED, include_docs=True, descending=True, limit=limit, cursor=cursor, older=True
+                BEST_RATED, include_docs=True, descending=True, limit=limit, cursor=cursor, allow_stale=True
             )
         )
 
@@ -127,7 +131,9 @@ class Catalogue:
         """Products with at most so many left, the fewest first. 1 global query."""
         across = self._database.across_partitions
         return self._docs(
-            across.view_page(LOW_STOCK, end=most, include_docs=True, limit=limit, cursor=cursor)
+            across.view_page(
+                LOW_STOCK, end=most, include_docs=True, limit=limit, cursor=cursor, allow_stale=True
+            )
         )
 
     def price_history(self, taxonomy: Sequence[str], productid: str) -> list[Doc]:
@@ -173,8 +179,10 @@ class Catalogue:
         """Ids of what changed since a place in the changes feed, for the worker. 1 read."""
         return self._database.changes(since, limit=limit, include_docs=False)
 
-    def _places(self, productids: Sequence[str]) -> list[Doc]:
-        rows = self._database.across_partitions.view(BY_PRODUCTID, keys=list(productids), include_docs=True)
+    def _places(self, productids: Sequence[str], *, allow_stale: bool = False) -> list[Doc]:
+        rows = self._database.across_partitions.view(
+            BY_PRODUCTID, keys=list(productids), include_docs=True, allow_stale=allow_stale
+        )
         return list({doc["_id"]: doc for doc in self._followed(rows)}.values())
 
     def _docs(self, page: Page) -> Page:

@@ -18,7 +18,9 @@ class Reviews:
         selector = {"productid": productid, "date": {"$gt": ""}}
         sort = [{"productid": "desc"}, {"date": "desc"}]
         partition = self._database.partition(partition_of(taxonomy))
-        return partition.find(REVIEWS_BY_DATE, selector, sort=sort, limit=limit, bookmark=cursor)
+        return partition.find(
+            REVIEWS_BY_DATE, selector, sort=sort, limit=limit, bookmark=cursor, allow_stale=True
+        )
 
     def of_person(self, userid: str) -> list[Doc]:
         """Everything a person wrote. 1 global query for each hundred."""

@@ -4,7 +4,8 @@ import contextvars
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Event
 from typing import Any
 from urllib.parse import quote
 
@@ -78,9 +79,15 @@ class CountedClient(ServiceClient):
 @dataclass(frozen=True)
 class Client:
     http: ServiceClient
+    _was_ready: Event = field(default_factory=Event)
 
     def ready(self) -> None:
-        self.http.get("/health/live", deadline=1)
+        """Raises Unavailable until the service was ready once; from then on its pages cope with what it lacks, and it only has to live."""
+        if self._was_ready.is_set():
+            self.http.get("/health/live", deadline=1)
+            return
+        self.http.get("/health/ready", deadline=3)
+        self._was_ready.set()
 
 
 def json_of(answer: Answer) -> dict:

@@ -10,7 +10,7 @@ from shared.couch import (
     DocumentType,
     FindIndex,
     NoSuchDocument,
-    QueryRefused,
+    NotPrepared,
     UpdateConflict,
     View,
     counting,
@@ -118,7 +118,7 @@ def test_a_global_find_reads_across_partitions_in_key_order(library):
 
 
 def test_a_query_without_its_index_is_refused_not_scanned(library):
-    with pytest.raises(QueryRefused):
+    with pytest.raises(NotPrepared):
         library.partition("Le Guin").find(UNBUILT, {"title": {"$gt": None}})
 
 

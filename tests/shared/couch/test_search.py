@@ -100,8 +100,8 @@ class Recorder:
         self.asked.append((operation, arguments))
         return {"rows": [], "total_rows": 0, "bookmark": "b", "counts": {"brand_is": {"Acme": 2.0}}}
 
-    def fresh_or_older(self, index: str, ask: Any, older: dict[str, Any]) -> Any:
-        return ask()
+    def allow_stale(self, index: str, ask: Any, stale: dict[str, Any]) -> tuple[Any, bool]:
+        return ask(), False
 
     def nouveau(self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any]) -> Any:
         self.asked.append((at, body))

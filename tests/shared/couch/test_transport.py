@@ -10,7 +10,16 @@ from typing import Any
 
 import pytest
 
-from shared.couch import DatabaseAway, DatabaseDesign, NoSuchDocument, Server, UpdateConflict, View
+from shared.couch import (
+    DatabaseAway,
+    DatabaseDesign,
+    FindIndex,
+    NoSuchDocument,
+    Server,
+    StaleRows,
+    UpdateConflict,
+    View,
+)
 from tests.processes import free_port
 
 ANYTHING = DatabaseDesign("anything", ())
@@ -75,10 +84,23 @@ def test_an_index_that_is_long_in_catching_up_says_what_it_held_before():
     with catching_up() as (url, asked):
         database = Server(url, timeout=1.0).open(ANYTHING)
         for _ in range(2):
-            assert database.across_partitions.view(view, older=True) == [{"id": "a:b"}]
+            rows = database.across_partitions.view(view, allow_stale=True)
+            assert rows == [{"id": "a:b"}]
+            assert isinstance(rows, StaleRows)
         assert ["update" in json.loads(body) for body in asked] == [False, True, True]
         with pytest.raises(DatabaseAway):
             database.across_partitions.view(view)
+
+
+def test_a_find_index_that_is_long_in_catching_up_says_what_it_held_before():
+    index = FindIndex("f", "?", ("name",))
+    with catching_up() as (url, asked):
+        database = Server(url, timeout=1.0).open(ANYTHING)
+        for place in (database.across_partitions, database.partition("a")):
+            assert place.find(index, {"name": {"$gt": None}}, allow_stale=True).items == [{"_id": "a:b"}]
+        assert [json.loads(body).get("update") for body in asked] == [None, False, False]
+        with pytest.raises(DatabaseAway):
+            database.across_partitions.find(index, {"name": {"$gt": None}})
 
 
 def test_a_database_that_is_away_is_told():

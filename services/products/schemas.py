@@ -2,60 +2,14 @@
 
 import marshmallow as ma
 
+from services.products import documents
 from services.products.rules import product as rules
 from services.products.rules.searching import FACET_FIELDS, SORTS
-from shared.web import PageArgs, Shape
+from shared.web import PageArgs, Shape, request_schema, response_schema
 from shared.web.fields import MoneyShape, Text, Time, Whole
 
-
-class Rating(Shape):
-    average = ma.fields.Float(
-        required=True, allow_none=True, metadata={"description": "null without a review"}
-    )
-    count = Whole(0, required=True)
-
-
-class ProductContent(Shape):
-    """What an admin writes. `stock` counts when the product is made; later it and `rating` are left aside."""
-
-    productid = Text(1, 64, required=True, pattern=f"^{rules.PRODUCTID}$")
-    taxonomy = ma.fields.List(
-        Text(1, 200), required=True, validate=ma.validate.Length(1, rules.MOST_LEVELS),
-        metadata={"description": "the category's levels from the top; a level holds no `#`"},
-    )  # fmt: skip
-    name = Text(1, 500, required=True)
-    brand = Text(0, 120, load_default="")
-    description = Text(0, 20_000, load_default="")
-    keywords = ma.fields.List(Text(1, 100), load_default=list, validate=ma.validate.Length(0, 50))
-    colours = ma.fields.List(Text(1, 60), load_default=list, validate=ma.validate.Length(0, 50))
-    price = ma.fields.Nested(MoneyShape, required=True)
-    delivery = ma.fields.Nested(MoneyShape, metadata={"description": "free when left out"})
-    image = Text(
-        0,
-        2000,
-        load_default="",
-        pattern=rules.IMAGE,
-        metadata={"description": "an https (or http) address, or a path that begins with one slash"},
-    )
-    stock = Whole(0, rules.MOST_STOCK)
-    rating = ma.fields.Nested(Rating)
-
-
-class Product(Shape):
-    productid = ma.fields.String(required=True)
-    taxonomy = ma.fields.List(ma.fields.String(), required=True)
-    name = ma.fields.String(required=True)
-    brand = ma.fields.String(required=True)
-    description = ma.fields.String(required=True)
-    keywords = ma.fields.List(ma.fields.String(), required=True)
-    colours = ma.fields.List(ma.fields.String(), required=True)
-    price = ma.fields.Nested(MoneyShape, required=True)
-    delivery = ma.fields.Nested(MoneyShape, required=True)
-    image = ma.fields.String(required=True)
-    stock = Whole(
-        0, required=True, metadata={"description": "a few seconds old at most; checkout counts exactly"}
-    )
-    rating = ma.fields.Nested(Rating, required=True)
+ProductContent = request_schema("ProductContent", documents.PRODUCT_FIELDS, rules.checked)
+Product = response_schema("Product", documents.PRODUCT_FIELDS)
 
 
 class Picture(Shape):
@@ -117,7 +71,7 @@ class Suggestions(Shape):
 
 class Lookup(Shape):
     productids = ma.fields.List(
-        Text(1, 100), required=True, validate=ma.validate.Length(1, rules.MOST_LOOKED_UP)
+        Text(1, 100), required=True, validate=ma.validate.Length(1, rules.MAX_LOOKED_UP)
     )
 
 
@@ -150,7 +104,7 @@ class ProductWithReviews(Product):
 
 
 class StockChange(Shape):
-    delta = Whole(-rules.MOST_STOCK, rules.MOST_STOCK, required=True)
+    delta = Whole(-documents.MAX_STOCK, documents.MAX_STOCK, required=True)
     reason = Text(1, 200, required=True)
 
 
@@ -205,7 +159,9 @@ class ImportProgress(Shape):
 
 class ReservationLine(Shape):
     productid = Text(1, 64, required=True)
-    taxonomy = ma.fields.List(Text(1, 200), required=True, validate=ma.validate.Length(1, rules.MOST_LEVELS))
+    taxonomy = ma.fields.List(
+        Text(1, 200), required=True, validate=ma.validate.Length(1, documents.MAX_LEVELS)
+    )
     quantity = Whole(1, 1_000_000, required=True)
 
 
@@ -250,11 +206,11 @@ class ImportArgs(Shape):
 
 
 class LowStockArgs(PageArgs):
-    most = ma.fields.Integer(load_default=None, validate=ma.validate.Range(0, rules.MOST_STOCK))
+    most = ma.fields.Integer(load_default=None, validate=ma.validate.Range(0, documents.MAX_STOCK))
 
 
 _TEXT = {"type": "string"}
-_WHOLE = {"type": "integer", "minimum": 0, "maximum": rules.MOST_PRICE}
+_WHOLE = {"type": "integer", "minimum": 0, "maximum": documents.MAX_PRICE}
 
 LIST_PARAMETERS = [
     {"in": "query", "name": name, "schema": schema, "description": description}

@@ -2,7 +2,7 @@
 
 from shared.couch.changes import Change, Changes
 from shared.couch.database import AFTER_EVERYTHING, AcrossPartitions, Database, Partition, Written
-from shared.couch.documents import Doc, DocumentType, document_id, split_id, time_ordered_id
+from shared.couch.documents import Doc, DocumentType, StoredDocument, document_id, split_id, time_ordered_id
 from shared.couch.errors import (
     DatabaseAway,
     DatabaseDenied,
@@ -14,7 +14,15 @@ from shared.couch.errors import (
 )
 from shared.couch.indexes import DatabaseDesign, FindIndex, View, view_source
 from shared.couch.pages import Page, SearchPage
-from shared.couch.search import Band, SearchField, SearchIndex, SearchQuery, search_for, words_of
+from shared.couch.search import (
+    Band,
+    SearchField,
+    SearchIndex,
+    SearchQuery,
+    search_fields,
+    search_for,
+    words_of,
+)
 from shared.couch.server import Server
 from shared.couch.staleness import StaleRows
 from shared.couch.tally import Tally, counting, start_counting
@@ -44,12 +52,14 @@ __all__ = [
     "SearchQuery",
     "Server",
     "StaleRows",
+    "StoredDocument",
     "Tally",
     "UpdateConflict",
     "View",
     "Written",
     "counting",
     "document_id",
+    "search_fields",
     "search_for",
     "split_id",
     "start_counting",

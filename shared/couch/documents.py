@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from shared.clock import now
 
@@ -35,6 +35,18 @@ def time_ordered_id(moment: datetime | None = None) -> str:
     return "".join(_CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))
 
 
+class StoredDocument(TypedDict):
+    """What every document has: base of the TypedDicts that declare the others' fields."""
+
+    _id: str
+    _rev: NotRequired[str]
+    type: str
+    schema: int
+
+
+_OF_ALL = StoredDocument.__required_keys__ | StoredDocument.__optional_keys__
+
+
 @dataclass(frozen=True)
 class DocumentType:
     """A kind of document and its fields. `upgrades[n]` turns the body of schema n into schema n + 1, so old shapes stay readable."""
@@ -44,6 +56,20 @@ class DocumentType:
     optional: tuple[str, ...] = ()
     schema: int = 1
     upgrades: Mapping[int, Callable[[Doc], Doc]] = field(default_factory=dict)
+
+    @classmethod
+    def declared(
+        cls,
+        name: str,
+        document: Any,
+        schema: int = 1,
+        upgrades: Mapping[int, Callable[[Doc], Doc]] | None = None,
+    ) -> "DocumentType":
+        """The type whose fields a TypedDict (a StoredDocument) declares; what is NotRequired there may be missing."""
+        fields = tuple(field for field in document.__annotations__ if field not in _OF_ALL)
+        optional = tuple(field for field in fields if field in document.__optional_keys__)
+        required = tuple(field for field in fields if field not in optional)
+        return cls(name, required, optional, schema, upgrades or {})
 
     def new(self, docid: str, **values: Any) -> Doc:
         """A document of this type. Raises TypeError when a field is missing or not of this type."""

@@ -15,6 +15,7 @@ from shared.web.auth import (
     require_user,
 )
 from shared.web.context import note, provided
+from shared.web.declared import request_schema, response_schema
 from shared.web.etag import check_if_match, etag_of, not_modified
 from shared.web.factory import create_service
 from shared.web.idempotency import idempotent, idempotent_id
@@ -48,9 +49,11 @@ __all__ = [
     "optional_user",
     "problem",
     "provided",
+    "request_schema",
     "require_role",
     "require_service",
     "require_user",
+    "response_schema",
     "short_list_answer",
     "sign",
     "unsign",

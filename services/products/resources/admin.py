@@ -8,7 +8,7 @@ from services.products import schemas
 from services.products.actions import catalogue, upkeep
 from services.products.actions import stock as stock_acts
 from services.products.resources.tools import store, tools
-from services.products.rules.product import checked, etag, public
+from services.products.rules.product import Checked, etag, public
 from shared.clock import timestamp
 from shared.couch import time_ordered_id
 from shared.web import (
@@ -38,10 +38,9 @@ _IF_MATCH = {
 @admin.arguments(schemas.ProductContent)
 @admin.response(201, schemas.Product)
 @admin.alt_response(409, "CONFLICT")
-def create(body: dict[str, Any]) -> Response:
+def create(product: Checked) -> Response:
     """A new product"""
-    content, stock = checked(body)
-    doc = catalogue.create(store(), content, stock, timestamp(), idempotent_id())
+    doc = catalogue.create(store(), product.content, product.stock, timestamp(), idempotent_id())
     return json_answer(
         public(doc), 201, etag=etag(doc), headers={"Location": f"/v1/products/{doc['productid']}"}
     )
@@ -55,10 +54,10 @@ def create(body: dict[str, Any]) -> Response:
 @admin.alt_response(409, "CONFLICT")
 @admin.alt_response(412, "PRECONDITION_FAILED")
 @admin.doc(parameters=[_IF_MATCH])
-def replace(body: dict[str, Any], productid: str) -> Response:
+def replace(product: Checked, productid: str) -> Response:
     """New content; another taxonomy moves the product"""
-    content, _ = checked(body)
-    doc = catalogue.replace(store(), productid, content, request.headers.get("If-Match"), timestamp())
+    if_match = request.headers.get("If-Match")
+    doc = catalogue.replace(store(), productid, product.content, if_match, timestamp())
     return json_answer(public(doc), etag=etag(doc))
 
 

@@ -11,9 +11,10 @@ from flask import Response, request, stream_with_context
 from services.products import schemas
 from services.products.actions import importing
 from services.products.actions.importing import Line
+from services.products.documents import PRODUCT_FIELDS
 from services.products.resources.tools import bulk_store, store
-from services.products.rules.tables import COLUMNS, from_row, to_row
 from shared.errors import BadRequest, Invalid, NotFound
+from shared.tables import columns, from_row, required_columns, to_row
 from shared.web import Blueprint, json_answer, lines_of, require_role
 
 files = Blueprint("files", __name__, description="Import and export")
@@ -119,18 +120,18 @@ def _csv_lines(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[Line]:
     """Rows by the number of their last line; the first one names the columns."""
     reader = csv.reader(_decoded(lines), strict=True)
     try:
-        columns = next(reader, [])
-        if missing := [
-            name
-            for name in COLUMNS
-            if name not in columns and name not in ("stock", "delivery_amount", "delivery_currency")
-        ]:
+        header = next(reader, [])
+        if missing := [name for name in required_columns(PRODUCT_FIELDS) if name not in header]:
             raise BadRequest(f"The first row must name the columns; {', '.join(missing)} is missing.")
+        if unknown := [name for name in header if name not in columns(PRODUCT_FIELDS)]:
+            known = ", ".join(columns(PRODUCT_FIELDS))
+            raise BadRequest(f"No product has a column {unknown[0]!r}; the columns are {known}.")
         for row in reader:
-            if len(row) > len(columns):
-                yield Line(reader.line_num, problem=LongRow(f"{len(row)} cells for {len(columns)} columns."))
+            if len(row) > len(header):
+                yield Line(reader.line_num, problem=LongRow(f"{len(row)} cells for {len(header)} columns."))
             elif row:
-                yield Line(reader.line_num, from_row(dict(zip(columns, row, strict=False))))
+                product = from_row(PRODUCT_FIELDS, dict(zip(header, row, strict=False)))
+                yield Line(reader.line_num, product)
     except csv.Error as error:
         raise BadRequest(f"Line {reader.line_num} is not CSV: {error}.") from None
 
@@ -147,10 +148,10 @@ def _decoded(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[str]:
 
 def _csv_rows(products: Iterator[dict[str, Any]]) -> Iterator[str]:
     buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, COLUMNS)
+    writer = csv.DictWriter(buffer, columns(PRODUCT_FIELDS))
     writer.writeheader()
     for product in products:
-        writer.writerow(to_row(product))
+        writer.writerow(to_row(PRODUCT_FIELDS, product))
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()

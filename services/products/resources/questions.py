@@ -6,8 +6,7 @@ from typing import Any
 from werkzeug.datastructures import MultiDict
 
 from services.products.actions.browse import Question
-from services.products.documents import taxonomy_of
-from services.products.rules.product import MOST_PRICE
+from services.products.documents import MAX_PRICE, taxonomy_of
 from services.products.rules.searching import FACET_FIELDS, SORTS
 from shared.errors import Invalid
 from shared.web import unsign
@@ -27,8 +26,8 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
         "q": args.get("q", ""),
         "brand": _names(args, "brand"),
         "colour": _names(args, "colour"),
-        "min_price": _whole(args, "min_price", 0, MOST_PRICE, None, errors),
-        "max_price": _whole(args, "max_price", 0, MOST_PRICE, None, errors),
+        "min_price": _whole(args, "min_price", 0, MAX_PRICE, None, errors),
+        "max_price": _whole(args, "max_price", 0, MAX_PRICE, None, errors),
         "sort": args.get("sort") or None,
         "facets": [name for name in args.get("facets", "").split(",") if name],
     }

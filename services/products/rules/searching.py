@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from services.products.documents import PRODUCT_FIELDS
 from shared.couch import Band, Doc, SearchQuery, words_of
 
 FACET_FIELDS: Final = {"brand": "brand_is", "colour": "colour", "category": "category", "price": "price"}
@@ -56,8 +57,9 @@ def _bands(counted: dict[str, int]) -> list[Doc]:
 
 def did_you_mean(query: SearchQuery, docs: Sequence[Doc]) -> str | None:
     """The query with each word that no hit holds replaced by the hits' word one typo away; None when nothing changes."""
-    known = [set(words_of(" ".join([doc["name"], doc["brand"], *doc["keywords"]]))) for doc in docs]
-    known += [set(words_of(doc["description"])) for doc in docs]
+    products = [PRODUCT_FIELDS.content(doc) for doc in docs]
+    known = [set(words_of(" ".join([each["name"], each["brand"], *each["keywords"]]))) for each in products]
+    known += [set(words_of(each["description"])) for each in products]
     words = [_nearest(word, known) for word in query.all_words]
     return " ".join(words) if words != list(query.all_words) else None
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from redis import Redis
 from redis.exceptions import RedisError
 
+from services.products.documents import PRODUCT_FIELDS
 from shared.couch import Doc, words_of
 
 _MOST_NEAR = 200_000
@@ -62,4 +63,5 @@ class Vocabulary:
 
 
 def _text(doc: Doc) -> str:
-    return " ".join([doc["name"], doc["brand"], *doc["keywords"], doc["description"]])
+    product = PRODUCT_FIELDS.content(doc)
+    return " ".join([product["name"], product["brand"], *product["keywords"], product["description"]])

@@ -4,7 +4,7 @@
 its Lucene text · `keywords` the view that serves where the server has no text search.
 """
 
-from shared.couch.search.fields import NouveauIndex, SearchField, SearchIndex
+from shared.couch.search.fields import NouveauIndex, SearchField, SearchIndex, search_fields
 from shared.couch.search.query import Band, SearchQuery, quoted, search_for
 from shared.couch.search.words import words_of
 
@@ -15,6 +15,7 @@ __all__ = [
     "SearchIndex",
     "SearchQuery",
     "quoted",
+    "search_fields",
     "search_for",
     "words_of",
 ]

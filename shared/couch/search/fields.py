@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hints
 
 from shared.couch.indexes import Declared, View
 from shared.couch.search import words
@@ -51,6 +51,20 @@ class SearchField:
             self.kind, "typeof x === 'string' && x"
         )
         return f"  each({self.value()}, function (x) {{ if ({test}) {{ {act} }} }});"
+
+
+def search_fields(document: type) -> tuple[SearchField, ...]:
+    """What a document's TypedDict declares for search: the SearchFields among its fields' annotations, words first."""
+    hints = get_type_hints(document, include_extras=True).values()
+    found = [each for hint in hints for each in _annotations(hint) if isinstance(each, SearchField)]
+    return tuple(sorted(found, key=lambda field: field.kind != "text"))
+
+
+def _annotations(hint: Any) -> tuple[Any, ...]:
+    """What stands beside the type in Annotated, also inside NotRequired."""
+    if get_origin(hint) is NotRequired:
+        hint = get_args(hint)[0]
+    return getattr(hint, "__metadata__", ())
 
 
 @dataclass(frozen=True)

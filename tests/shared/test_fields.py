@@ -1,0 +1,117 @@
+"""One field, one declaration: a field added to a document's type is checked, documented, exported, imported and searched."""
+
+from typing import Annotated, Any, NotRequired
+
+import pytest
+from apispec import APISpec
+from apispec.ext.marshmallow import MarshmallowPlugin
+
+from shared import tables
+from shared.couch import DocumentType, SearchField, SearchIndex, StoredDocument, search_fields
+from shared.fields import Amount, Declaration, Integer, Text, TextList
+from shared.money import Money
+from shared.web import request_schema, response_schema
+
+
+class Mug(StoredDocument):
+    """A throw-away type, as the last release knew it."""
+
+    sku: Annotated[str, Text(1, 10, pattern="[a-z0-9]+", pattern_message="Letters and digits only.")]
+    price: Annotated[Money, Amount()]
+    stock: Annotated[int, Integer(0, 1000, writable=False)]
+    edited: str
+
+
+class MugWithGlaze(Mug):
+    """The next release: one line more."""
+
+    glaze: NotRequired[
+        Annotated[str, Text(0, 20, default="", description="its finish"), SearchField("glaze", weight=3)]
+    ]
+    tags: NotRequired[Annotated[list[str], TextList(Text(1, 9), 0, 3, default=[])]]
+
+
+OLD, NEW = Declaration(Mug), Declaration(MugWithGlaze)
+PRICE: Money = {"amount": 250, "currency": "GBP"}
+BODY: dict[str, Any] = {"sku": "m1", "price": PRICE, "glaze": "matt"}
+
+
+def openapi(schema: type) -> dict[str, Any]:
+    spec = APISpec("t", "1", "3.1.0", plugins=[MarshmallowPlugin()])
+    spec.components.schema("It", schema=schema)
+    described: dict[str, Any] = spec.to_dict()["components"]["schemas"]["It"]
+    return described
+
+
+def test_a_request_takes_the_new_field_and_the_last_release_refuses_it():
+    assert OLD.check(BODY)[1] == {"glaze": ["Unknown field."]}
+    assert NEW.check(BODY) == ({"sku": "m1", "price": PRICE, "glaze": "matt", "tags": []}, {})
+
+
+@pytest.mark.parametrize(
+    ("change", "errors"),
+    [
+        ({"glaze": 3}, {"glaze": ["Not a text."]}),
+        ({"glaze": "x" * 21}, {"glaze": ["Must be 0 to 20 characters long."]}),
+        ({"sku": None}, {"sku": ["Missing."]}),
+        ({"sku": "M 1"}, {"sku": ["Letters and digits only."]}),
+        ({"tags": ["a", "b", "c", "d"]}, {"tags": ["Must have 0 to 3 entries."]}),
+        ({"tags": "a"}, {"tags": ["Not a list of texts."]}),
+        (
+            {"price": {"amount": True, "currency": "GBP"}},
+            {
+                "price": [
+                    "amount must be a whole number of minor units (1250 for 12.50 GBP), 0 to 1000000000000."
+                ]
+            },
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_by_field(change: dict[str, Any], errors: dict[str, list[str]]):
+    assert NEW.check(BODY | change)[1] == errors
+
+
+def test_openapi_describes_what_the_check_takes():
+    request = openapi(request_schema("MugBody", NEW, lambda data: data))
+    assert request["required"] == ["price", "sku"]
+    assert request["properties"]["glaze"] == {
+        "type": "string",
+        "minLength": 0,
+        "maxLength": 20,
+        "description": "its finish",
+    }
+    answer = openapi(response_schema("MugAnswer", NEW))
+    assert set(answer["required"]) == {"sku", "price", "stock", "glaze", "tags"}
+
+
+def test_an_empty_optional_field_is_not_stored_and_an_older_document_reads_as_empty():
+    mug = DocumentType.declared("mug", MugWithGlaze)
+    content, _ = NEW.check({"sku": "m1", "price": PRICE})
+    doc = mug.new("p:m1", **NEW.stored(content), stock=1, edited="now")
+    assert not doc.keys() & {"glaze", "tags"}
+    assert NEW.content(doc) == content
+    assert NEW.shown(doc) == {**content, "stock": 1}
+    with pytest.raises(TypeError, match="price"):
+        mug.new("p:m1", sku="m1", stock=1, edited="now")
+
+
+def test_the_new_field_is_a_column_and_comes_back_as_it_was():
+    assert tables.columns(NEW) == (
+        "sku",
+        "price_amount",
+        "price_currency",
+        "stock",
+        "glaze",
+        "tags",
+    )
+    assert tables.required_columns(NEW) == ("sku", "price_amount", "price_currency")
+    doc = {"sku": "m1", "price": PRICE, "stock": 4, "glaze": "=1+1", "tags": ["a|b", "c\\"]}
+    row = {column: str(cell) for column, cell in tables.to_row(NEW, doc).items()}
+    assert row["glaze"] == "'=1+1"
+    assert tables.from_row(NEW, row) == doc
+
+
+def test_the_new_field_is_searched():
+    index = SearchIndex("find", "?", search_fields(MugWithGlaze))
+    assert [field.weight for field in search_fields(MugWithGlaze)] == [3]
+    assert 'index("glaze"' in index.index_function()

@@ -12,6 +12,8 @@ from services.storefront.actions.menu import Shelves
 from services.storefront.actions.sessions import Refresher
 from services.storefront.clients import CountedClient, Orders, Products, Services, Users, counting
 from services.storefront.pages import BLUEPRINTS
+from services.storefront.pages.caching import register_caching
+from services.storefront.pages.compression import register_compression
 from services.storefront.pages.context import Context
 from services.storefront.pages.desk.uploads import allow_large_files
 from services.storefront.pages.frame import register_frame
@@ -47,6 +49,8 @@ def create_app(settings: Settings | None = None) -> Flask:
         letters=Letters(Path(settings.mail_dir)) if settings.local and settings.mail_dir else None,
     )
     app.before_request(allow_large_files)
+    register_compression(app)  # what is registered first has the last word on an answer
+    register_caching(app)
     register_visitor(app)
     register_frame(app)
     for blueprint in BLUEPRINTS:

@@ -30,6 +30,9 @@ class Settings(WebSettings):
     menu_seconds: float = setting(
         "STOREFRONT_MENU_SECONDS", 30.0, "how long the category menu is shown before it is asked for again"
     )
+    page_seconds: int = setting(
+        "PAGE_CACHE_SECONDS", 5, "how long a CDN may keep a page that is the same for everybody"
+    )
     payment_providers: tuple[str, ...] = setting(
         "PAYMENT_PROVIDERS", help="the same as the orders service has", local_default=("sandbox",)
     )

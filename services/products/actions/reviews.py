@@ -64,6 +64,16 @@ def newest(store: Store, productid: str, limit: int, cursor: Any) -> Page:
     return of(store, _product(store, productid), limit, cursor)
 
 
+def first_page(store: Store, product: Doc, limit: int) -> Page:
+    """The newest reviews for the product's own page: no database call for a product without any, or when they are kept."""
+    if not product["rating"]["count"]:
+        return Page([], None)
+    kept = store.review_pages.get(product, limit)
+    return (
+        kept if kept is not None else store.review_pages.put(product, limit, of(store, product, limit, None))
+    )
+
+
 def of(store: Store, product: Doc, limit: int, cursor: Any) -> Page:
     page = store.reviews.newest_of(product["taxonomy"], product["productid"], limit, cursor)
     return Page([public(doc) for doc in page.items], page.next)

@@ -114,7 +114,7 @@ def product(productid: str) -> Response:
         raise NoSuchProduct(f"There is no product {productid}.") from None
     tag = etag(doc)
     if (most := _number("reviews", 100)) is not None:
-        newest = review_acts.of(store(), doc, most, None)
+        newest = review_acts.first_page(store(), doc, most)
         return json_answer(
             public(doc) | {"reviews": list_answer(newest.items, newest.next, ["reviews", productid])},
             headers={"Cache-Control": "no-cache"},

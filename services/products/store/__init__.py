@@ -10,6 +10,7 @@ from services.products.store.ledger import Ledger
 from services.products.store.menu import MenuCache
 from services.products.store.pictures import Pictures
 from services.products.store.progress import Progress
+from services.products.store.review_pages import ReviewPages
 from services.products.store.reviews import Reviews
 from services.products.store.turns import Turns
 from services.products.store.vocabulary import Vocabulary
@@ -38,6 +39,7 @@ class Store:
     catalogue: Catalogue
     ledger: Ledger
     reviews: Reviews
+    review_pages: ReviewPages
     pictures: Pictures
     menu: MenuCache
     filter_counts: FilterCounts
@@ -70,6 +72,7 @@ def open_store(settings: Settings, server: Server) -> Store:
         catalogue=catalogue,
         ledger=Ledger(database, redis),
         reviews=Reviews(database),
+        review_pages=ReviewPages(redis, database.name),
         pictures=Pictures(database),
         menu=MenuCache(redis, database.name, settings.menu_seconds),
         filter_counts=FilterCounts(redis, database.name, catalogue.filter_values, settings.menu_seconds),

@@ -1,6 +1,7 @@
 """How services are asked: as somebody or nobody, counted for the page that asks."""
 
 import contextvars
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +12,11 @@ from urllib.parse import quote
 
 import orjson
 
-from shared.client import Answer, ServiceClient
+from shared.client import Answer, ServiceCall, ServiceClient, service_calls
 
 SERVICES = ("users", "products", "orders")
+DATABASE_CALLS = ("partition", "global", "read", "write")
+_COUNTED = re.compile(rf'\b({"|".join(DATABASE_CALLS)});dur=[^;,]*;desc="(\d+)"')
 IMPORT_SECONDS = 120
 NOBODY = ""
 
@@ -34,15 +37,29 @@ def once(key: str) -> dict[str, str]:
 
 
 class Asked:
-    """How often one page asked each service. Its `calls` are empty: from here no database is asked."""
+    """How often one page asked each service, and the database calls that these told of in their answers.
 
-    def __init__(self) -> None:
+    Its own `calls` are empty: from here no database is asked.
+    """
+
+    def __init__(self, answered: list[ServiceCall]) -> None:
         self.services: Counter[str] = Counter()
         self.calls: dict[str, int] = {}
+        self._answered = answered
+
+    def database_calls(self) -> dict[str, int]:
+        """By class: {"partition": 1, "global": 0, "read": 0, "write": 0}"""
+        counted = dict.fromkeys(DATABASE_CALLS, 0)
+        for call in self._answered:
+            for kind, number in _COUNTED.findall(call.server_timing):
+                counted[kind] += int(number)
+        return counted
 
     def as_server_timing(self) -> str:
-        """users;desc="1", products;desc="0", orders;desc="0\""""
-        return ", ".join(f'{name};desc="{self.services[name]}"' for name in SERVICES)
+        """users;desc="1", products;desc="0", orders;desc="0", database;desc="partition 1, global 0, read 0, write 0\""""
+        asked = ", ".join(f'{name};desc="{self.services[name]}"' for name in SERVICES)
+        counted = ", ".join(f"{kind} {number}" for kind, number in self.database_calls().items())
+        return f'{asked}, database;desc="{counted}"'
 
 
 _asked: contextvars.ContextVar[Asked | None] = contextvars.ContextVar("asked", default=None)
@@ -51,12 +68,13 @@ _asked: contextvars.ContextVar[Asked | None] = contextvars.ContextVar("asked", d
 @contextmanager
 def counting() -> Iterator[Asked]:
     """Counts what is asked inside, also by `together`."""
-    asked = Asked()
-    token = _asked.set(asked)
-    try:
-        yield asked
-    finally:
-        _asked.reset(token)
+    with service_calls() as answered:
+        asked = Asked(answered)
+        token = _asked.set(asked)
+        try:
+            yield asked
+        finally:
+            _asked.reset(token)
 
 
 class CountedClient(ServiceClient):

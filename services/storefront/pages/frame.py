@@ -1,64 +1,35 @@
-"""Around every page: security and caching headers, static files, template helpers, errors as pages."""
+"""Around every page: security headers, template helpers, errors as pages."""
 
-import hashlib
 import logging
 import secrets
 from datetime import UTC, datetime
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
 from flask import (
-    Blueprint,
     Flask,
     Response,
     get_flashed_messages,
     redirect,
     render_template,
     request,
-    send_from_directory,
 )
 from gunicorn.http.errors import ParseException
 from redis.exceptions import RedisError
 from werkzeug.exceptions import HTTPException
 
 from services.storefront.forms import complaint
+from services.storefront.pages.assets import asset, files
 from services.storefront.pages.context import context, enhanced
-from services.storefront.pages.visitor import basket_count, csrf_token, here, leave, logged_in, login_url
+from services.storefront.pages.csrf import csrf_of_session, csrf_token
+from services.storefront.pages.visitor import basket_count, here, leave, logged_in, login_url
 from services.storefront.rules import prices, progress, taxonomy
 from services.storefront.rules.pictures import picture_src
 from shared.errors import AisleError, Unauthorized, Unavailable
 from shared.request_id import request_id
 
 log = logging.getLogger(__name__)
-
-STATIC = Path(__file__).parent.parent / "static"
-PUBLIC = frozenset({"shop", "pictures"})
-FOREVER = "public, max-age=31536000, immutable"
-
-files = Blueprint("files", "services.storefront", template_folder="templates")
-
-
-@cache
-def release() -> str:
-    """One hash over all static files: part of their addresses, so that browsers keep them for ever."""
-    digest = hashlib.sha256()
-    for path in sorted(STATIC.rglob("*")):
-        if path.is_file():
-            digest.update(path.relative_to(STATIC).as_posix().encode() + path.read_bytes())
-    return digest.hexdigest()[:12]
-
-
-def asset(name: str) -> str:
-    return f"/assets/{release()}/{name}"
-
-
-@files.get("/assets/<version>/<path:name>")
-def static_file(version: str, name: str) -> Response:
-    response = send_from_directory(STATIC, name)
-    response.headers["Cache-Control"] = FOREVER if version == release() else "public, max-age=60"
-    return response
 
 
 @files.get("/robots.txt")
@@ -87,7 +58,7 @@ def register_frame(app: Flask) -> None:
         "opening": opening,
     }
     app.jinja_env.globals |= {
-        "asset": asset, "crumbs": taxonomy.crumbs, "csrf_token": csrf_token, "here": here, "image_src": image_src,
+        "asset": asset, "crumbs": taxonomy.crumbs, "csrf_of_session": csrf_of_session, "csrf_token": csrf_token, "here": here, "image_src": image_src,
         "new_key": partial(secrets.token_urlsafe, 18),
         "status_mood": progress.mood, "status_word": progress.word, "with_query": with_query,
     }  # fmt: skip
@@ -140,7 +111,7 @@ def _read_time(text: str) -> datetime:
 
 
 def add_headers(response: Response) -> Response:
-    """No foreign code, no inline code, no frames; pages of one person are not kept, the shop's are checked each time."""
+    """No foreign code, no inline code, no frames."""
     pictures = " ".join(["'self'", "data:", *context().settings.image_origins.split()])
     response.headers.setdefault(
         "Content-Security-Policy",
@@ -153,21 +124,7 @@ def add_headers(response: Response) -> Response:
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
     if context().settings.secure_cookies:
         response.headers["Strict-Transport-Security"] = "max-age=31536000"
-    if "Cache-Control" not in response.headers:
-        _cache(response)
     return response
-
-
-def _cache(response: Response) -> None:
-    readable = (
-        request.method in ("GET", "HEAD") and response.status_code == 200 and request.blueprint in PUBLIC
-    )
-    if not readable:
-        response.headers["Cache-Control"] = "no-store"
-        return
-    response.headers["Cache-Control"] = "private, no-cache"
-    response.add_etag(weak=True)
-    response.make_conditional(request)
 
 
 def error_page(error: AisleError) -> Response:

@@ -1,7 +1,5 @@
-"""The browser at hand: who it is (a signed cookie with its tokens), its guest basket and its CSRF token."""
+"""The browser at hand: who it is (a signed cookie with its tokens), and its guest basket."""
 
-import hmac
-import secrets
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import wraps
@@ -14,15 +12,11 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 from services.storefront.actions.sessions import Session
 from services.storefront.clients import Asking
 from services.storefront.pages.context import context
-from shared.errors import Forbidden, NotFound, Unauthorized
+from services.storefront.pages.csrf import SAFE_METHODS, check_form
+from shared.errors import NotFound, Unauthorized
 
 COOKIE = "aisle_session"
 MOST_ORDERS = 5
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-
-
-class BadToken(Forbidden):
-    code, title = "bad_csrf_token", "This form is out of date"
 
 
 def register_visitor(app: Flask) -> None:
@@ -68,6 +62,11 @@ def leave() -> None:
     remember(None)
 
 
+def is_anonymous() -> bool:
+    """Whether a page for this browser is a page for everybody: nobody is logged in, nothing is in a basket, nothing to say."""
+    return not session and logged_in() is None
+
+
 def guest_basket() -> dict[str, int]:
     return dict(session.get("basket", {}))
 
@@ -89,32 +88,12 @@ def asking_for(orderid: str) -> Asking:
     return Asking(order_token=known) if known else Asking(token())
 
 
-def csrf_token() -> str:
-    """The token every form of this browser carries."""
-    if "csrf" not in session:
-        session.permanent = True
-        session["csrf"] = secrets.token_urlsafe(18)
-    return session["csrf"]
-
-
 def check_access() -> None:
     """Refuses whoever may not ask this before anything of the body is read: a body may be large, and slow."""
     if request.blueprint == "desk":
         needs_staff()
     if request.method not in SAFE_METHODS:
         check_form()
-
-
-def check_form() -> None:
-    """Refuses a change that comes from none of our own forms. The form is read last, and of a known browser only."""
-    known = session.get("csrf", "")
-    if not known:
-        raise BadToken("Go back, load the page again and send the form once more.")
-    if request.headers.get("Sec-Fetch-Site") == "cross-site":
-        raise BadToken("Forms are taken from our own pages only.")
-    sent = request.headers.get("X-CSRF-Token") or request.form.get("_csrf", "")
-    if not hmac.compare_digest(sent.encode(), known.encode()):
-        raise BadToken("Go back, load the page again and send the form once more.")
 
 
 def write_cookie(response: Response) -> Response:

@@ -122,7 +122,7 @@ class _Reader(HTMLParser):
 
 
 class Visitor:
-    """Walks the shop at `base`; `.page` is where it is."""
+    """Walks the shop at `base`; `.page` is where it is. Says with each form where it comes from, as browsers do."""
 
     def __init__(self, base: str) -> None:
         self.base = base
@@ -139,13 +139,14 @@ class Visitor:
             if path.startswith("?")
             else urllib.parse.urljoin(self.base, path)
         )
-        request = urllib.request.Request(url, body, headers or {}, method=method)
+        headers = ({"Origin": self.base} if method == "POST" else {}) | (headers or {})
+        request = urllib.request.Request(url, body, headers, method=method)
         try:
             with self._opener.open(request, timeout=20) as answer:
                 page = Page(answer.url, answer.status, dict(answer.headers), answer.read())
         except urllib.error.HTTPError as error:
             page = Page(url, error.code, dict(error.headers), error.read())
-        if "html" in page.headers.get("Content-Type", ""):
+        if "html" in page.headers.get("Content-Type", "") and "Content-Encoding" not in page.headers:
             reader = _Reader(page)
             reader.feed(page.body.decode())
             page.text = " ".join(" ".join(reader.words).split())

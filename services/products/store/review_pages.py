@@ -1,0 +1,43 @@
+"""The newest reviews of a product, kept in Redis under its rating, which every new review changes."""
+
+import logging
+
+import orjson
+from redis import Redis
+from redis.exceptions import RedisError
+
+from shared.couch import Doc, Page
+
+log = logging.getLogger(__name__)
+
+KEEP_SECONDS = 60
+
+
+class ReviewPages:
+    """First pages only, as everybody sees them. Without Redis nothing is kept."""
+
+    def __init__(self, redis: Redis, database: str) -> None:
+        self._redis, self._prefix = redis, f"reviews:{database}:"
+
+    def get(self, product: Doc, limit: int) -> Page | None:
+        try:
+            kept = self._redis.get(self._key(product, limit))
+        except RedisError as error:
+            log.warning("kept reviews are not readable: %s", error)
+            return None
+        if not isinstance(kept, bytes):
+            return None
+        items, following = orjson.loads(kept)
+        return Page(items, following)
+
+    def put(self, product: Doc, limit: int, page: Page) -> Page:
+        """Returns `page`."""
+        try:
+            self._redis.set(self._key(product, limit), orjson.dumps([page.items, page.next]), ex=KEEP_SECONDS)
+        except RedisError as error:
+            log.warning("reviews are not writable: %s", error)
+        return page
+
+    def _key(self, product: Doc, limit: int) -> str:
+        rating = product["rating"]
+        return f"{self._prefix}{product['_id']}:{rating['count']}:{rating['average']}:{limit}"

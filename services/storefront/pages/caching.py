@@ -1,0 +1,37 @@
+"""Who may keep a page: a page without anything of one person everybody, for seconds; a person's shop pages only the browser."""
+
+from flask import Flask, Response, g, request, session
+
+from services.storefront.pages.context import context
+from services.storefront.pages.csrf import mask_token
+from services.storefront.pages.visitor import is_anonymous
+
+PUBLIC = frozenset({"shop", "pictures", "files"})
+
+
+def register_caching(app: Flask) -> None:
+    app.after_request(finish)
+
+
+def finish(response: Response) -> Response:
+    """The ETag is that of the page before its token is masked: a browser need not fetch the same page again."""
+    if "Cache-Control" not in response.headers:
+        _say_who_may_keep(response)
+    mask_token(response)
+    return response
+
+
+def _say_who_may_keep(response: Response) -> None:
+    readable = (
+        request.method in ("GET", "HEAD") and response.status_code == 200 and request.blueprint in PUBLIC
+    )
+    if not readable:
+        response.headers["Cache-Control"] = "no-store"
+        return
+    if is_anonymous() and not session.modified and not g.get("session_changed"):
+        seconds = context().settings.page_seconds
+        response.headers["Cache-Control"] = f"public, max-age=0, s-maxage={seconds}"
+    else:
+        response.headers["Cache-Control"] = "private, no-cache"
+    response.add_etag(weak=True)
+    response.make_conditional(request)

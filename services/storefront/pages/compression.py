@@ -1,0 +1,52 @@
+"""Compressed answers: Brotli or gzip, whichever the browser prefers; not for what is small, or compressed already."""
+
+import gzip
+from functools import partial
+from typing import Final
+
+import brotli
+from flask import Flask, Response, request
+
+MIN_BYTES: Final = 500
+TYPES: Final = frozenset(
+    {
+        "application/javascript", "application/json", "application/manifest+json", "application/xml", "image/svg+xml",
+        "text/css", "text/csv", "text/html", "text/javascript", "text/plain", "text/xml",
+    }
+)  # fmt: skip
+QUICK: Final = {
+    "br": partial(brotli.compress, quality=4),
+    "gzip": partial(gzip.compress, compresslevel=5, mtime=0),
+}
+"""For answers made anew each time."""
+SMALL: Final = {
+    "br": partial(brotli.compress, quality=11),
+    "gzip": partial(gzip.compress, compresslevel=9, mtime=0),
+}
+"""For files, which are compressed once."""
+
+
+def register_compression(app: Flask) -> None:
+    app.after_request(compress)
+
+
+def preferred_encoding() -> str | None:
+    """The browser's choice among ours; None when it takes neither."""
+    accepted = request.accept_encodings
+    if not accepted:
+        return None
+    return max((name for name in QUICK if accepted.quality(name) > 0), key=accepted.quality, default=None)
+
+
+def compress(response: Response) -> Response:
+    if response.mimetype not in TYPES:
+        return response
+    response.vary.add("Accept-Encoding")
+    if response.is_streamed or response.direct_passthrough or "Content-Encoding" in response.headers:
+        return response
+    encoding = preferred_encoding()
+    body = response.get_data()
+    if encoding is not None and len(body) >= MIN_BYTES and response.status_code not in (204, 206, 304):
+        response.set_data(QUICK[encoding](body))
+        response.headers["Content-Encoding"] = encoding
+    return response

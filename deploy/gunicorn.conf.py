@@ -5,49 +5,24 @@ start is seen at once. SIGTERM finishes what is in flight and leaves within ten 
 """
 
 import gc
-import json
 import os
+import resource
 import tempfile
 
-from gunicorn.http import errors
-from gunicorn.util import write_nonblock
-from gunicorn.workers.gthread import ThreadWorker
+from deploy.http_server.worker import Worker
 
-NO_HTTP = {
-    errors.LimitRequestLine: (414, "URI Too Long", "uri_too_long"),
-    errors.LimitRequestHeaders: (431, "Request Header Fields Too Large", "headers_too_large"),
-    errors.ExpectationFailed: (417, "Expectation Failed", "bad_request"),
-    errors.UnsupportedTransferCoding: (501, "Not Implemented", "bad_request"),
-}
-
-
-class Worker(ThreadWorker):
-    """Answers what is no HTTP, and so reaches no application, as a problem; not in HTML and not into the log."""
-
-    def handle_error(self, req, client, addr, exc) -> None:
-        ours = errors.InvalidResponseHeader, errors.InvalidResponseHeaderName
-        if not isinstance(exc, errors.ParseException) or isinstance(exc, ours):
-            super().handle_error(req, client, addr, exc)
-            return
-        status, reason, code = NO_HTTP.get(type(exc), (400, "Bad Request", "bad_request"))
-        problem = {
-            "type": f"urn:aisle:problem:{code}", "title": reason, "status": status,
-            "detail": "This is not HTTP as it should be.", "code": code,
-        }  # fmt: skip
-        body = json.dumps(problem).encode()
-        head = (
-            f"HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Type: application/problem+json\r\n"
-        )
-        try:
-            write_nonblock(client, f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-        except OSError:
-            self.log.debug("Nobody is there to read an error message.")
-
+# A connection is a file: as many as the system lets us have, at most what the workers need.
+MAX_FILES = 16384
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+if soft != resource.RLIM_INFINITY and soft < MAX_FILES:
+    most = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 bind = os.environ.get("BIND", "0.0.0.0:8000")
 worker_class = Worker
 workers = int(os.environ.get("WEB_WORKERS", "1"))
 threads = int(os.environ.get("WEB_THREADS", "8"))
+worker_connections = 2000
 preload_app = True
 keepalive = 65
 timeout = 60

@@ -44,17 +44,18 @@ class RawConnection:
         head = "\r\n".join([f"{method} {path} HTTP/1.1", f"Host: {self.host}", *lines, "", ""])
         self.send(head.encode())
 
-    def is_open(self) -> bool:
-        """Whether the server neither answered nor closed it so far."""
+    def has_answer(self) -> bool:
+        """Whether something has come back, or the server closed it."""
         self.socket.setblocking(False)
         try:
-            return bool(self.socket.recv(1, socket.MSG_PEEK))
+            self.socket.recv(1, socket.MSG_PEEK)
         except BlockingIOError:
-            return True
-        except OSError:
             return False
+        except OSError:
+            return True
         finally:
             self.socket.settimeout(SECONDS)
+        return True
 
     def response(self) -> RawResponse:
         """The next answer, read by its Content-Length or to the end."""

@@ -21,6 +21,7 @@ from shared.settings import WebSettings
 from shared.web.answers import OrjsonProvider
 from shared.web.api import Blueprint, make_api
 from shared.web.auth import JwksKeys, Tokens
+from shared.web.bodies import ServiceRequest
 from shared.web.docs import docs_blueprint
 from shared.web.health import Checks, health_blueprint
 from shared.web.metrics import RequestMetrics, metrics_answer
@@ -46,6 +47,7 @@ class NoSession(SessionInterface):
 class Service(Flask):
     """A Flask application that counts, names and logs each request."""
 
+    request_class = ServiceRequest
     json_provider_class = OrjsonProvider
     session_interface = NoSession()
 

@@ -102,10 +102,10 @@ def from_redis_error(error: RedisError) -> Response:
 
 
 def from_broken_body(error: ParseException) -> Response:
-    """Chunks that are none are found when a handler reads them."""
-    response = problem(400, "bad_request", "Bad Request", "The body's chunks are not as they should be.")
-    response.headers["Connection"] = "close"
-    return response
+    """Chunks that are none, and a body that comes too slowly, are found when a handler reads them; the connection is closed after it."""
+    if getattr(error, "status", 400) == 408:
+        return problem(408, "request_timeout", "Request Timeout", "The body did not arrive in time.")
+    return problem(400, "bad_request", "Bad Request", "The body's chunks are not as they should be.")
 
 
 def from_unexpected(error: Exception) -> Response:

@@ -157,12 +157,10 @@ def away_page(error: RedisError) -> Response:
 
 
 def broken_body_page(error: ParseException) -> Response:
-    """Chunks that are none are found when a form is read; what comes behind them is no request."""
-    response = _answer(
-        400, "This cannot be read", "Go back, load the page again and send the form once more."
-    )
-    response.headers["Connection"] = "close"
-    return response
+    """Chunks that are none, and a form that comes too slowly, are found when it is read; the connection is closed after it."""
+    if getattr(error, "status", 400) == 408:
+        return _answer(408, "This took too long", "The form did not arrive in time. Please send it again.")
+    return _answer(400, "This cannot be read", "Go back, load the page again and send the form once more.")
 
 
 def unexpected_page(error: Exception) -> Response:

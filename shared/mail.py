@@ -1,13 +1,10 @@
 """Mail the shop sends: text and HTML, by SMTP in production, into a Maildir on a laptop (which can be read back)."""
 
 import atexit
-import email
 import logging
-import mailbox
 import smtplib
 import ssl
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -21,6 +18,7 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from shared.errors import Unavailable
+from shared.maildir import Received, deliver, read_page
 
 log = logging.getLogger(__name__)
 
@@ -43,18 +41,6 @@ class Letter:
     key: str = ""
 
 
-@dataclass(frozen=True)
-class Received:
-    """A mail found in the Maildir."""
-
-    id: str
-    date: str
-    to: str
-    subject: str
-    text: str
-    html: str
-
-
 class Mailer(Protocol):
     """Sends a letter, or raises Unavailable."""
 
@@ -68,9 +54,7 @@ class MaildirMailer:
         self._directory, self._sender = Path(directory), sender
 
     def send(self, letter: Letter) -> None:
-        for part in ("tmp", "new", "cur"):
-            (self._directory / part).mkdir(parents=True, exist_ok=True)
-        mailbox.Maildir(self._directory, create=False).add(compose(letter, self._sender))
+        deliver(self._directory, compose(letter, self._sender).as_bytes(), letter.to)
 
 
 class SmtpMailer:
@@ -178,34 +162,4 @@ def _html(letter: Letter) -> str:
 
 def read_mail(directory: Path | str, to: str = "", limit: int = 100) -> list[Received]:
     """The newest letters of a Maildir, newest first, for one recipient when `to` is given."""
-    found: list[Received] = []
-    for path in _newest_first(Path(directory)):
-        received = _received(path)
-        if not to or received.to.lower() == to.lower():
-            found.append(received)
-        if len(found) == limit:
-            break
-    return found
-
-
-def _newest_first(directory: Path) -> Iterator[Path]:
-    paths = [
-        path
-        for part in ("new", "cur")
-        if (directory / part).is_dir()
-        for path in (directory / part).iterdir()
-    ]
-    yield from sorted(paths, key=lambda path: (path.stat().st_mtime_ns, path.name), reverse=True)
-
-
-def _received(path: Path) -> Received:
-    message = email.message_from_bytes(path.read_bytes(), policy=POLICY)
-    text, html = message.get_body(("plain",)), message.get_body(("html",))
-    return Received(
-        id=path.name.split(":")[0],
-        date=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(path.stat().st_mtime)),
-        to=str(message["To"]),
-        subject=str(message["Subject"]),
-        text=text.get_content() if text else "",
-        html=html.get_content() if html else "",
-    )
+    return read_page(Path(directory), to=to, limit=limit).items

@@ -19,7 +19,7 @@ from services.storefront.pages.desk.uploads import allow_large_files
 from services.storefront.pages.frame import register_frame
 from services.storefront.pages.visitor import register_visitor
 from services.storefront.settings import Settings
-from services.storefront.store import Letters
+from services.storefront.store import Mailbox
 from shared.logs import log_as_json
 from shared.redis import open_redis
 from shared.settings import load, log_warnings
@@ -46,7 +46,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         services=services,
         shelves=Shelves(services.products, settings.menu_seconds),
         refresher=Refresher(services.users, redis),
-        letters=Letters(Path(settings.mail_dir)) if settings.local and settings.mail_dir else None,
+        mailbox=Mailbox(Path(settings.mail_dir)) if settings.local and settings.mail_dir else None,
     )
     app.before_request(allow_large_files)
     register_compression(app)  # what is registered first has the last word on an answer

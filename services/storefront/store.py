@@ -2,14 +2,25 @@
 
 from pathlib import Path
 
-from shared.mail import Received, read_mail
+from shared.errors import NotFound
+from shared.maildir import Page, Received, read_one, read_page
+
+PER_PAGE = 20
 
 
-class Letters:
-    """The letters the shop sent from this laptop."""
+class Mailbox:
+    """The mails that the shop sent from this laptop."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
-    def newest(self, to: str = "") -> list[Received]:
-        return read_mail(self._directory, to, limit=50)
+    def page(self, to: str = "", after: str = "") -> Page:
+        """The newest mails that are older than the mail `after`, for one recipient when `to` is given."""
+        return read_page(self._directory, to=to, after=after, limit=PER_PAGE)
+
+    def get(self, id: str) -> Received:
+        """Raises NotFound."""
+        found = read_one(self._directory, id)
+        if found is None:
+            raise NotFound("There is no such letter.")
+        return found

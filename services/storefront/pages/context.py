@@ -8,7 +8,7 @@ from services.storefront.actions.menu import Shelves
 from services.storefront.actions.sessions import Refresher
 from services.storefront.clients import Services
 from services.storefront.settings import Settings
-from services.storefront.store import Letters
+from services.storefront.store import Mailbox
 from shared.web import provided
 
 
@@ -18,7 +18,7 @@ class Context:
     services: Services
     shelves: Shelves
     refresher: Refresher
-    letters: Letters | None
+    mailbox: Mailbox | None
 
 
 def context() -> Context:

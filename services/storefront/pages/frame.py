@@ -73,7 +73,7 @@ def page_context() -> dict[str, Any]:
         "basket_count": basket_count(),
         "menu": context().shelves.menu(),
         "flashes": lambda: get_flashed_messages(with_categories=True),
-        "mailbox": context().letters is not None,
+        "mailbox": context().mailbox is not None,
     }
 
 

@@ -6,6 +6,7 @@ from flask import Blueprint, render_template, request
 from markupsafe import Markup, escape
 
 from services.storefront.pages.context import context
+from services.storefront.store import Mailbox
 from shared.errors import NotFound
 
 mailbox = Blueprint("mailbox", __name__)
@@ -15,11 +16,21 @@ _LINK = re.compile(r"https?://[^\s<>\"]+")
 
 @mailbox.get("/mailbox")
 def show() -> str:
-    letters = context().letters
-    if letters is None:
-        raise NotFound("This shop sends real mail: look into your own mailbox.")
     to = request.args.get("to", "").strip()
-    return render_template("mailbox.html", letters=letters.newest(to), to=to, linked=linked)
+    page = _mails().page(to, request.args.get("after", ""))
+    return render_template("mailbox.html", page=page, to=to, linked=linked)
+
+
+@mailbox.get("/mailbox/<id>")
+def one(id: str) -> str:
+    return render_template("mail.html", mail=_mails().get(id), linked=linked)
+
+
+def _mails() -> Mailbox:
+    found = context().mailbox
+    if found is None:
+        raise NotFound("This shop sends real mail: look into your own mailbox.")
+    return found
 
 
 def linked(text: str) -> Markup:

@@ -58,6 +58,11 @@ class WebSettings:
         local_default="local-service-secret",
     )
     users_url: str = setting("USERS_URL", help="the users service", local_default="http://127.0.0.1:8001")
+    session_check_seconds: float = setting(
+        "SESSION_CHECK_SECONDS",
+        15.0,
+        "each process asks that often which sessions ended; for three times as long it trusts the last answer",
+    )
     log_level: str = setting("LOG_LEVEL", "INFO", "level of the JSON log on standard output")
     access_log: bool = setting("ACCESS_LOG", True, "one JSON line per request on standard output")
 

@@ -4,6 +4,7 @@ import os
 
 from flask import Flask
 
+from services.users.actions.revocations import StoredSessions
 from services.users.actions.tools import open_tools
 from services.users.documents import DESIGN
 from services.users.resources import BLUEPRINTS
@@ -19,5 +20,5 @@ def create_app(settings: Settings | None = None) -> Flask:
     tools = open_tools(settings)
     return create_service(
         "users", settings, BLUEPRINTS, title="Aisle users", ready={"database": tools.store.server.readiness(DESIGN)},
-        tally=counting, tokens=Tokens(tools.keys.public_key), provides=tools,
+        tally=counting, tokens=Tokens(tools.keys.public_key), sessions=StoredSessions(tools), provides=tools,
     )  # fmt: skip

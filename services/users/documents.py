@@ -28,6 +28,7 @@ USER = DocumentType(
         "email_changed",
         "roles_changed",
         "sessions_from",
+        "access_changed",
         "pending_email",
         "pending_changed",
         "erasure",
@@ -46,7 +47,7 @@ TOKEN = DocumentType("token", fields=("userid", "purpose", "email", "created", "
 SESSION = DocumentType(
     "session",
     fields=("userid", "session", "generation", "created", "updated", "expires"),
-    optional=("revoked", "reason"),
+    optional=("revoked", "reason", "access_changed"),
 )
 AUDIT = DocumentType("audit", fields=("actor", "action", "subject", "details", "date"))
 
@@ -62,6 +63,13 @@ DEFAULT_ADDRESS = FindIndex(
     "U2: which address was made the default last?",
     fields=("type", "default_since"),
     partial={"type": "userdelivery"},
+)
+ACCESS_CHANGES = FindIndex(
+    "access_changes",
+    "Which sessions ended, and which accounts changed in what they may do, since a moment?",
+    fields=("access_changed",),
+    partitioned=False,
+    partial={"type": {"$in": ["user", "session"]}},
 )
 EXPIRING = FindIndex(
     "expiring",
@@ -85,7 +93,9 @@ ERASURES = FindIndex(
     partial={"type": "user", "erasure": "started"},
 )
 
-DESIGN = DatabaseDesign("users", (ACCOUNT_BY_EMAIL, DEFAULT_ADDRESS, EXPIRING, STAFF, ERASURES))
+DESIGN = DatabaseDesign(
+    "users", (ACCOUNT_BY_EMAIL, ACCESS_CHANGES, DEFAULT_ADDRESS, EXPIRING, STAFF, ERASURES)
+)
 
 CUSTOMER_ROLE, STAFF_ROLE, ADMIN_ROLE = "customer", "staff", "admin"
 ROLES = (CUSTOMER_ROLE, STAFF_ROLE, ADMIN_ROLE)

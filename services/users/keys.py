@@ -54,12 +54,19 @@ class SigningKeys:
             ]
         }
 
-    def access_token(self, userid: str, session: str, roles: list[str]) -> str:
-        """A JWT that says who this is; only verified accounts ever get one."""
-        now = int(time.time())
+    def access_token(
+        self, userid: str, session: str, roles: list[str], *, started: int = 0, as_of: int = 0
+    ) -> str:
+        """A JWT that says who this is; only verified accounts ever get one.
+
+        `started` is when the session began and `as_of` when the roles were read, in milliseconds since 1970 (default: now).
+        """
+        moment = time.time()
+        now, milliseconds = int(moment), int(moment * 1000)
         claims = {
             "iss": ISSUER, "sub": userid, "use": "access", "sid": session, "roles": roles, "email_verified": True,
             "iat": now, "exp": now + self.seconds, "jti": os.urandom(9).hex(),
+            "session_started": started or milliseconds, "as_of": as_of or milliseconds,
         }  # fmt: skip
         return jwt.encode(claims, self._private, algorithm="EdDSA", headers={"kid": self._kid})
 

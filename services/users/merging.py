@@ -73,7 +73,14 @@ def _user(versions: Sequence[Doc]) -> Doc:
     rights = _latest(versions, "roles_changed")
     result["roles"] = [role for role in rights[-1]["roles"] if all(role in doc["roles"] for doc in rights)]
     result["active"] = all(doc["active"] for doc in rights)
-    for name in ("password_changed", "email_changed", "pending_changed", "roles_changed", "sessions_from"):
+    for name in (
+        "password_changed",
+        "email_changed",
+        "pending_changed",
+        "roles_changed",
+        "sessions_from",
+        "access_changed",
+    ):
         newest = max(doc.get(name) or "" for doc in versions)
         if newest:
             result[name] = newest

@@ -34,6 +34,10 @@ class WrongPassword(Forbidden):
     code, title = "wrong_password", "The current password is wrong"
 
 
+class PasswordRequired(Forbidden):
+    code, title = "password_required", "This needs your password again"
+
+
 class NoSuchUser(NotFound):
     code, title = "no_such_user", "No such account"
 

@@ -208,6 +208,36 @@ class ViewedProduct(Shape):
     viewed = Time(required=True)
 
 
+class SessionArgs(Shape):
+    class Meta:
+        unknown = ma.EXCLUDE
+
+    userid = Text(1, 64, required=True)
+    started = ma.fields.Integer(
+        required=True,
+        validate=ma.validate.Range(0, 2**53),
+        metadata={"description": "milliseconds since 1970"},
+    )
+
+
+class SessionState(Shape):
+    live = ma.fields.Boolean(required=True)
+    roles = ma.fields.List(ma.fields.String(), required=True)
+
+
+class AccountChange(Shape):
+    userid = ma.fields.String(required=True)
+    changed = Whole(required=True, metadata={"description": "milliseconds since 1970"})
+    sessions_from = Whole(required=True, metadata={"description": "sessions begun before have ended"})
+    roles = ma.fields.List(ma.fields.String(), required=True)
+
+
+class RevocationList(Shape):
+    age = ma.fields.Float(required=True, metadata={"description": "seconds"})
+    sessions = ma.fields.List(ma.fields.String(), required=True)
+    accounts = ma.fields.List(ma.fields.Nested(AccountChange), required=True)
+
+
 class Viewed(Shape):
     items = ma.fields.List(ma.fields.Nested(ViewedProduct), required=True)
     next = ma.fields.String(allow_none=True, required=True)
@@ -255,7 +285,14 @@ class NewStaff(Roles):
     email = email()
 
 
-class Closure(Shape):
+class StepUp(Shape):
+    password = ma.fields.String(
+        validate=ma.validate.Length(1, 200),
+        metadata={"description": "the asking admin's own; needed when the account is one of the staff's"},
+    )
+
+
+class Closure(StepUp):
     reason = Text(1, 500, required=True)
 
 

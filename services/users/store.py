@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from services.users.documents import (
+    ACCESS_CHANGES,
     ACCOUNT_BY_EMAIL,
     DEFAULT_ADDRESS,
     DESIGN,
@@ -69,6 +70,19 @@ class Store:
         return self.database.across_partitions.find(
             EXPIRING, {"expires": {"$lt": iso(before)}}, limit=_SWEEP
         ).items
+
+    def access_changes(self, since: datetime) -> list[Doc]:
+        """Sessions that ended and accounts whose rights changed since then. 1 global query for each 200 of them."""
+        found: list[Doc] = []
+        selector, bookmark = {"access_changed": {"$gte": iso(since)}}, None
+        while True:
+            page = self.database.across_partitions.find(
+                ACCESS_CHANGES, selector, limit=_SWEEP, bookmark=bookmark
+            )
+            found += page.items
+            bookmark = page.next
+            if bookmark is None:
+                return found
 
     def staff(self, limit: int, bookmark: str | None) -> Page:
         """Who is staff or admin. 1 global query."""

@@ -5,7 +5,6 @@ from shared.web.api import Blueprint, ProblemSchema, Shape
 from shared.web.auth import (
     JwksKeys,
     Tokens,
-    User,
     asked_by_service,
     client_address,
     current_user,
@@ -13,6 +12,7 @@ from shared.web.auth import (
     require_role,
     require_service,
     require_user,
+    sessions,
 )
 from shared.web.context import note, provided
 from shared.web.declared import request_schema, response_schema
@@ -30,7 +30,6 @@ __all__ = [
     "ProblemSchema",
     "Shape",
     "Tokens",
-    "User",
     "asked_by_service",
     "check_if_match",
     "client_address",
@@ -54,6 +53,7 @@ __all__ = [
     "require_service",
     "require_user",
     "response_schema",
+    "sessions",
     "short_list_answer",
     "sign",
     "unsign",

@@ -1,6 +1,8 @@
 """Who is asking: EdDSA access tokens verified offline, and the secret that services show each other.
 
-Roles and identity come from the token (10 minutes at most), so no handler reads a database to know its user.
+Identity comes from the token, so no handler reads a database to know its user. What ended or changed since it was made
+is known within a minute; a write by staff is confirmed with the users service at once (`shared.sessions`). That
+holds for each request when it begins: a long import or export that has begun goes on to its end.
 """
 
 import hmac
@@ -8,7 +10,6 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import wraps
 from threading import Lock
 from typing import Any
@@ -18,29 +19,19 @@ from flask import current_app, g, request
 
 from shared.client import ServiceClient
 from shared.errors import AisleError, Forbidden, Unauthorized, Unavailable
+from shared.sessions import Sessions
+from shared.user import User
 
 log = logging.getLogger(__name__)
 
 ISSUER = "aisle"
 _ALGORITHMS = ("EdDSA", "RS256")
 _REMEMBERED = 4096
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class TokenExpired(Unauthorized):
     code = "token_expired"
-
-
-@dataclass(frozen=True)
-class User:
-    """The person (or, for service calls, the person acted for) behind a request."""
-
-    userid: str
-    roles: tuple[str, ...] = ()
-    email_verified: bool = False
-    session: str = ""
-
-    def has_role(self, *roles: str) -> bool:
-        return any(role in self.roles for role in roles)
 
 
 class JwksKeys:
@@ -124,6 +115,8 @@ def _user_from(claims: Mapping[str, Any]) -> User:
         tuple(claims.get("roles", ())),
         bool(claims.get("email_verified")),
         str(claims.get("sid", "")),
+        int(claims.get("session_started", claims["iat"] * 1000)),
+        int(claims.get("as_of", claims["iat"] * 1000)),
     )
 
 
@@ -190,6 +183,12 @@ def asked_by_service() -> bool:
     return scheme == "Service" and hmac.compare_digest(secret.encode(), expected.encode())
 
 
+def sessions() -> Sessions:
+    """What this process knows of sessions that ended."""
+    found: Sessions = current_app.extensions["aisle.sessions"]
+    return found
+
+
 def client_address() -> str:
     """Where the request comes from: the peer, or whom one of our services (showing the secret) asks for."""
     sent, secret = request.headers.get("X-Client-Address"), request.headers.get("X-Service-Secret")
@@ -203,10 +202,13 @@ def client_address() -> str:
 
 
 def _bearer_user() -> User:
+    """Whose token it is, with the roles they have now; staff and admins are confirmed before they change anything."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise Unauthorized("Send `Authorization: Bearer <access token>`.")
-    return current_app.extensions["aisle.tokens"].verify(token.strip())
+    user: User = current_app.extensions["aisle.tokens"].verify(token.strip())
+    user = sessions().check(user)
+    return sessions().confirm(user) if user.is_privileged and request.method not in _SAFE_METHODS else user
 
 
 def _documented(checked: Callable, scheme: str) -> Callable:

@@ -13,10 +13,12 @@ from flask.sessions import NullSession, SessionInterface, SessionMixin
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from shared import tracing
+from shared.client import ServiceClient
 from shared.clock import timestamp
 from shared.logs import log_as_json, write_access_line
 from shared.redis import open_redis
 from shared.request_id import new_request_id, request_id, request_id_var
+from shared.sessions import RemoteSessions, Sessions, SessionSource
 from shared.settings import WebSettings
 from shared.web.answers import OrjsonProvider
 from shared.web.api import Blueprint, make_api
@@ -124,19 +126,24 @@ def create_service(
     ready: Checks,
     tally: Callable[[], AbstractContextManager] = nullcontext,
     tokens: Tokens | None = None,
+    sessions: SessionSource | None = None,
     provides: Any = None,
 ) -> Flask:
     """The Flask application of a service.
 
     `ready` maps a dependency's name to a callable that raises while it is down; `tally` counts database calls
-    (`shared.couch.counting`); `tokens` verifies access tokens (default: against the users service's JWKS);
-    `provides` is what handlers get from `provided()`. Nothing is connected to here.
+    (`shared.couch.counting`); `tokens` verifies access tokens (default: against the users service's JWKS),
+    `sessions` tells which have ended (default: the users service); `provides` is what handlers get from `provided()`. Nothing is connected to here.
     """
     app = Service(name, settings, tally)
     log_as_json(name, settings.log_level)
     redis = open_redis(settings.redis_url)
     app.extensions["aisle.redis"] = redis
     app.extensions["aisle.tokens"] = tokens or Tokens(JwksKeys(settings.users_url, settings.service_secret))
+    client = ServiceClient(settings.users_url, settings.service_secret)
+    app.extensions["aisle.sessions"] = Sessions(
+        sessions or RemoteSessions(client), settings.session_check_seconds
+    )
     app.extensions["aisle.service_secret"] = settings.service_secret
     app.extensions["aisle.provided"] = provides
     if settings.trusted_proxies:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any
 
 from services.users.actions.emails import (
@@ -22,13 +23,17 @@ from services.users.actions.letters import (
     send_reset,
     send_verification,
 )
+from services.users.actions.reauthentication import check_current_password
 from services.users.actions.tools import JobTools, Tools
 from services.users.documents import CUSTOMER_ROLE, USER, auth_id, claim_id, token_id
 from services.users.limits import Limit
-from services.users.rules import EmailTaken, WrongPassword, check_password, is_live, normalised_email
-from shared.clock import now, parse, timestamp
+from services.users.rules import EmailTaken, check_password, is_live, normalised_email
+from shared.clock import iso, now, parse, timestamp
 from shared.couch import Doc, QueryRefused, UpdateConflict
 from shared.errors import BadRequest, Invalid, NotFound, Unauthorized
+from shared.user import User
+
+_RIGHTS = ("roles", "active", "erasure", "email_verified", "sessions_from")
 
 
 class BadToken(BadRequest):
@@ -130,25 +135,16 @@ def reset_password(tools: Tools, text: str, password: str) -> None:
     )
 
 
-def check_current_password(tools: Tools, userid: str, password: str, address: str) -> None:
-    """Raises WrongPassword; TooManyRequests after too many guesses, counted like failed logins."""
-    user = tools.store.user(userid)
-    if user is None or not is_live(user):
-        raise Unauthorized("This account is closed.")
-    with tools.limits.attempt(*login_limits(tools, user["email"], address)):
-        if not tools.passwords.check(password, user["password"]):
-            raise WrongPassword("Send the current password as `current_password`.")
-
-
 def change_account(
-    tools: Tools, userid: str, changes: dict[str, Any], user: Doc, address: str, *, only: bool = False
+    tools: Tools, asking: User, changes: dict[str, Any], user: Doc, *, only: bool = False
 ) -> Doc:
     """Name at once; password with the current one; e-mail after its new address is verified. Raises WrongPassword, EmailTaken.
 
     With `only` this very version of `user` is changed: raises UpdateConflict when there is another.
     """
+    userid = asking.userid
     if "email" in changes or "password" in changes:
-        check_current_password(tools, userid, changes.get("current_password", ""), address)
+        check_current_password(tools, asking, changes.get("current_password", ""))
     wanted = {"name": changes["name"]} if "name" in changes else {}
     if "password" in changes:
         check_password(changes["password"], user["email"])
@@ -197,13 +193,26 @@ def update_user(
         user = only or tools.store.user(userid)
         if user is None or user.get("erasure") or not (closed_too or is_live(user)):
             raise Unauthorized("This account is closed.")
-        changed = {**change(user), "updated": timestamp()}
         try:
-            return tools.store.put(changed)
+            return tools.store.put(stamped(user, change(user)))
         except UpdateConflict:
             if only or attempt == 4:
                 raise
     raise AssertionError("unreachable")
+
+
+def stamped(before: Doc, after: Doc) -> Doc:
+    """An account as it is written: with the time of this change, and of what it changed in the account's rights."""
+    moment = timestamp()
+    after = {**after, "updated": moment}
+    if any(before.get(name) != after.get(name) for name in _RIGHTS):
+        after["access_changed"] = moment
+    return after
+
+
+def sessions_end() -> str:
+    """The `sessions_from` that ends all sessions begun so far: those of this very millisecond, too."""
+    return iso(now() + timedelta(milliseconds=1))
 
 
 def _new_password(password_hash: str) -> dict[str, Any]:
@@ -212,7 +221,7 @@ def _new_password(password_hash: str) -> dict[str, Any]:
     return {
         "password": password_hash,
         "password_changed": moment,
-        "sessions_from": moment,
+        "sessions_from": sessions_end(),
         "pending_email": None,
         "pending_changed": moment,
     }

@@ -2,7 +2,7 @@
 
 import logging
 
-from services.users.actions.accounts import update_user
+from services.users.actions.accounts import sessions_end, update_user
 from services.users.actions.privacy import finish_erasure
 from services.users.actions.tools import JobTools
 from services.users.documents import auth_id, claim_id
@@ -45,6 +45,8 @@ def settle(tools: JobTools, winner: Doc) -> bool:
         result, displaced = merged_claims(versions, _owners(tools, versions))
     else:
         result = merged(versions)
+    if winner["type"] in ("user", "session"):
+        result = {**result, "access_changed": timestamp()}
     result = {**result, "_rev": winner["_rev"]}
     gone = [{"_id": docid, "_rev": doc["_rev"], "_deleted": True} for doc in losers]
     written = tools.store.put_many([result, *gone])
@@ -68,9 +70,8 @@ def _owners(tools: JobTools, claims: list[Doc]) -> set[str]:
 def _displace(tools: JobTools, userid: str) -> None:
     """The account that lost its e-mail to an earlier claim: closed for login till staff gives it another address."""
     try:
-        update_user(
-            tools, userid, lambda user: {**user, "email_verified": False, "email_changed": timestamp()}
-        )
+        change = {"email_verified": False, "email_changed": timestamp(), "sessions_from": sessions_end()}
+        update_user(tools, userid, lambda user: {**user, **change})
     except Unauthorized:
         log.info("the account that lost its claim is closed already")
 

@@ -8,7 +8,7 @@ erasure that a crash or an absent service interrupts is finished by the worker.
 import logging
 from typing import Any
 
-from services.users.actions.accounts import update_user
+from services.users.actions.accounts import sessions_end, update_user
 from services.users.actions.extras import forget_viewed, viewed
 from services.users.actions.profile import live_user, profile_of
 from services.users.actions.staff import an_admin_stays
@@ -83,6 +83,7 @@ def _marked(user: Doc) -> Doc:
         **blank,
         "active": False,
         "email_verified": False,
+        "sessions_from": sessions_end(),
         "erasure": "started",
         "erasure_claims": [claim_id(email) for email in emails if email],
     }

@@ -9,7 +9,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from services.users.actions.accounts import login_limits, update_user
+from services.users.actions.accounts import login_limits, sessions_end, update_user
 from services.users.actions.tools import JobTools, Tools
 from services.users.documents import SESSION, auth_id, claim_id, user_document
 from services.users.rules import BadLogin, BadRefreshToken, is_live, normalised_email
@@ -23,13 +23,15 @@ LOST_ANSWER = timedelta(seconds=60)
 def log_in(tools: Tools, email: str, password: str, address: str) -> dict[str, Any]:
     """Tokens of a new session. Every failure is the same BadLogin after the same work; TooManyRequests after too many.
 
-    1 global query, and 2 reads before it is refused.
+    1 global query, and 2 reads before it is refused. The session begins before the password is compared: a new password
+    that is set meanwhile ends it.
     """
+    began = _milliseconds()
     with tools.limits.attempt(*login_limits(tools, email, address)):
         user = _checked(tools, email, password)
     if tools.passwords.is_old(user["password"]):
         _upgrade(tools, user, password)
-    return _tokens(tools, user, secrets.token_hex(10), 0, _milliseconds())
+    return _tokens(tools, user, secrets.token_hex(10), 0, began, began)
 
 
 def _checked(tools: Tools, email: str, password: str) -> Doc:
@@ -51,15 +53,16 @@ def refresh(tools: Tools, text: str, *, by_service: bool = False) -> dict[str, A
         raise BadRefreshToken("Log in again.")
     userid, session, generation, began = token
     ids = auth_id(userid), session_id(userid, session)
+    as_of = _milliseconds()
     found = tools.store.get_many(ids)
     user, doc = found.get(ids[0]), found.get(ids[1])
-    _check_session(tools, user, doc, began)
+    user = check_session(tools, user, doc, began)
     present = doc["generation"] if doc else 0
     advanced = generation == present and _advance(tools, doc, userid, session, generation + 1, began)
     if not advanced and not (by_service and _just_left(tools, ids[1], generation)):
         end_session(tools, userid, session, "reused")
         raise BadRefreshToken("This refresh token was used before, so the session was ended. Log in again.")
-    return _tokens(tools, user, session, generation + 1, began)
+    return _tokens(tools, user, session, generation + 1, began, as_of)
 
 
 def end_session(tools: Tools, userid: str, session: str, reason: str) -> None:
@@ -71,7 +74,8 @@ def end_session(tools: Tools, userid: str, session: str, reason: str) -> None:
         if doc.get("revoked"):
             return
         try:
-            tools.store.put({**doc, "revoked": timestamp(), "reason": reason})
+            moment = timestamp()
+            tools.store.put({**doc, "revoked": moment, "access_changed": moment, "reason": reason})
         except UpdateConflict:
             continue
         return
@@ -80,7 +84,7 @@ def end_session(tools: Tools, userid: str, session: str, reason: str) -> None:
 
 def end_all_sessions(tools: Tools, userid: str) -> None:
     """Log-out everywhere: no session that began before now can be refreshed."""
-    update_user(tools, userid, lambda user: {**user, "sessions_from": iso(now() + timedelta(milliseconds=1))})
+    update_user(tools, userid, lambda user: {**user, "sessions_from": sessions_end()})
 
 
 def remove_expired(tools: JobTools) -> int:
@@ -122,7 +126,8 @@ def _account_as_written(tools: Tools, email: str, indexed: Doc | None) -> Doc | 
     return user if may and not known else None
 
 
-def _check_session(tools: Tools, user: Doc | None, doc: Doc | None, began: int) -> None:
+def check_session(tools: Tools, user: Doc | None, doc: Doc | None, began: int) -> Doc:
+    """The account of a session that lives. Raises BadRefreshToken."""
     started = datetime.fromtimestamp(began / 1000, UTC)
     if (
         user is None
@@ -134,6 +139,7 @@ def _check_session(tools: Tools, user: Doc | None, doc: Doc | None, began: int) 
     last = parse(doc["updated"]) if doc else started
     if (doc and doc.get("revoked")) or last < now() - timedelta(days=tools.settings.refresh_token_days):
         raise BadRefreshToken("Log in again.")
+    return user
 
 
 def _advance(tools: Tools, doc: Doc | None, userid: str, session: str, generation: int, began: int) -> bool:
@@ -167,9 +173,10 @@ def _session(tools: Tools, userid: str, session: str, generation: int, began: in
     )  # fmt: skip
 
 
-def _tokens(tools: Tools, user: Doc, session: str, generation: int, began: int) -> dict[str, Any]:
+def _tokens(tools: Tools, user: Doc, session: str, generation: int, began: int, as_of: int) -> dict[str, Any]:
+    access = tools.keys.access_token(user["userid"], session, user["roles"], started=began, as_of=as_of)
     return {
-        "access_token": tools.keys.access_token(user["userid"], session, user["roles"]),
+        "access_token": access,
         "refresh_token": tools.refresh_tokens.make(user["userid"], session, generation, began),
         "token_type": "Bearer",
         "expires_in": tools.keys.seconds,

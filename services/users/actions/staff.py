@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from services.users.actions.accounts import new_user, update_user
+from services.users.actions.accounts import new_user, sessions_end, update_user
 from services.users.actions.emails import claim_for_new_account, place_for_new_account
 from services.users.actions.profile import account
 from services.users.actions.tools import Tools
@@ -78,20 +78,11 @@ def set_roles(tools: Tools, actor: str, userid: str, roles: list[str]) -> dict[s
 
 
 def close_account(tools: Tools, actor: str, userid: str, reason: str) -> dict[str, Any]:
-    """Nobody can log in to it, and its sessions end; `open_account` undoes it."""
+    """Nobody can log in to it, and its sessions end; `open_account` undoes it, but for the sessions."""
     user = get_user(tools, userid)
-    moment = timestamp()
-    change = {"active": False, "roles_changed": moment, "sessions_from": moment, "updated": moment}
     with an_admin_stays(tools, user):
         return account(
-            audited(
-                tools,
-                actor,
-                "close account",
-                userid,
-                {"reason": reason},
-                lambda: tools.store.put({**user, **change}),
-            )
+            audited(tools, actor, "close account", userid, {"reason": reason}, lambda: _close(tools, userid))
         )
 
 
@@ -114,11 +105,8 @@ def an_admin_stays(tools: Tools, user: Doc | None, roles: Sequence[str] = ()) ->
 
 
 def open_account(tools: Tools, actor: str, userid: str) -> dict[str, Any]:
-    user = get_user(tools, userid)
-    change = {"active": True, "roles_changed": timestamp(), "updated": timestamp()}
-    return account(
-        audited(tools, actor, "open account", userid, {}, lambda: tools.store.put({**user, **change}))
-    )
+    get_user(tools, userid)
+    return account(audited(tools, actor, "open account", userid, {}, lambda: _open(tools, userid)))
 
 
 def audited(tools: Tools, actor: str, action: str, subject: str, details: dict[str, Any], act: Any) -> Any:
@@ -159,3 +147,14 @@ def _set_roles(tools: Tools, userid: str, roles: list[str]) -> Doc:
     if not is_live(get_user(tools, userid)):
         raise NoSuchUser("This account is closed.")
     return update_user(tools, userid, lambda user: {**user, "roles": roles, "roles_changed": timestamp()})
+
+
+def _close(tools: Tools, userid: str) -> Doc:
+    moment = timestamp()
+    change = {"active": False, "roles_changed": moment, "sessions_from": sessions_end()}
+    return update_user(tools, userid, lambda user: {**user, **change}, closed_too=True)
+
+
+def _open(tools: Tools, userid: str) -> Doc:
+    change = {"active": True, "roles_changed": timestamp()}
+    return update_user(tools, userid, lambda user: {**user, **change}, closed_too=True)

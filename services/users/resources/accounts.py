@@ -92,11 +92,11 @@ def me() -> Response:
 def change_me(changes: dict[str, Any]) -> Response:
     """Change name, e-mail or password"""
     tools: Tools = provided()
-    userid = current_user().userid
-    docs = tools.store.everything_of(userid)
+    asking = current_user()
+    docs = tools.store.everything_of(asking.userid)
     user = live_user(docs)
     only = check_if_match(etag_of(*(doc["_rev"] for doc in docs)))
-    changed = act.change_account(tools, userid, changes, user, client_address(), only=only)
+    changed = act.change_account(tools, asking, changes, user, only=only)
     return json_answer(profile_of([changed if doc["_id"] == user["_id"] else doc for doc in docs]))
 
 

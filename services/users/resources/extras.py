@@ -7,11 +7,10 @@ from flask import Response
 from services.users import schemas
 from services.users.actions import extras as act
 from services.users.actions import privacy
-from services.users.actions.accounts import check_current_password
+from services.users.actions.reauthentication import check_current_password, require_password
 from shared.web import (
     Blueprint,
     PageArgs,
-    client_address,
     current_user,
     idempotent,
     idempotent_id,
@@ -107,11 +106,15 @@ def export() -> Response:
 @require_user
 @extras.arguments(schemas.Erasure, required=False)
 @extras.response(204)
+@extras.alt_response(403, "FORBIDDEN")
 @extras.alt_response(409, "CONFLICT")
+@extras.alt_response(429, "TOO_MANY_REQUESTS")
 def erase(body: dict[str, str]) -> Response:
-    """Erase oneself; orders stay without a name, the e-mail is free again"""
-    tools, userid = provided(), current_user().userid
-    if "current_password" in body:
-        check_current_password(tools, userid, body["current_password"], client_address())
-    privacy.erase(tools, userid)
+    """Erase oneself; orders stay without a name, the e-mail is free again. Staff and admins send their password"""
+    tools, user = provided(), current_user()
+    if user.is_privileged:
+        require_password(tools, user, body.get("current_password"))
+    elif "current_password" in body:
+        check_current_password(tools, user, body["current_password"])
+    privacy.erase(tools, user.userid)
     return nothing()

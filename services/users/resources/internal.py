@@ -7,15 +7,15 @@ from flask import Response
 from services.users import schemas
 from services.users.actions import basket as baskets
 from services.users.actions.profile import checkout_of
+from services.users.actions.revocations import StoredSessions
 from services.users.actions.tools import Tools
-from shared.web import Blueprint, json_answer, nothing, provided, require_service
+from shared.user import User
+from shared.web import Blueprint, json_answer, nothing, provided, require_service, sessions
 
-internal = Blueprint(
-    "internal", __name__, url_prefix="/v1/internal/users", description="For the other services"
-)
+internal = Blueprint("internal", __name__, url_prefix="/v1/internal", description="For the other services")
 
 
-@internal.get("/<string:userid>/checkout")
+@internal.get("/users/<string:userid>/checkout")
 @require_service
 @internal.response(200, schemas.Checkout)
 def checkout(userid: str) -> Response:
@@ -24,7 +24,7 @@ def checkout(userid: str) -> Response:
     return json_answer(checkout_of(tools.store.everything_of(userid)))
 
 
-@internal.post("/<string:userid>/basket/clear")
+@internal.post("/users/<string:userid>/basket/clear")
 @require_service
 @internal.arguments(schemas.Bought)
 @internal.response(204)
@@ -32,3 +32,22 @@ def clear_basket(body: dict[str, Any], userid: str) -> Response:
     """Take products bought at that moment out of the basket; may be repeated"""
     baskets.take_out_bought(provided(), userid, body["productids"], body["date"])
     return nothing()
+
+
+@internal.get("/sessions/revocations")
+@require_service
+@internal.response(200, schemas.RevocationList)
+def revocations() -> Response:
+    """Sessions that ended and roles that changed while access tokens made before may still be valid"""
+    return json_answer(sessions().revocations().as_json())
+
+
+@internal.get("/sessions/<string:session>")
+@require_service
+@internal.arguments(schemas.SessionArgs, location="query")
+@internal.response(200, schemas.SessionState)
+def session_state(args: dict[str, Any], session: str) -> Response:
+    """Whether a session lives, and the roles of its account at this moment: 2 reads"""
+    known = User(args["userid"], session="" if session == "-" else session, session_started=args["started"])
+    roles = StoredSessions(provided()).roles_now(known)
+    return json_answer({"live": roles is not None, "roles": list(roles or ())})

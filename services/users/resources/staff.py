@@ -9,6 +9,8 @@ from services.users import schemas
 from services.users.actions import privacy
 from services.users.actions import staff as act
 from services.users.actions.profile import account
+from services.users.actions.reauthentication import require_password
+from shared.user import User
 from shared.web import (
     Blueprint,
     PageArgs,
@@ -72,11 +74,14 @@ def get_user(userid: str) -> Response:
 
 @staff.delete("/users/<string:userid>")
 @require_role("admin")
+@staff.arguments(schemas.StepUp, required=False)
 @staff.response(204)
-def erase_user(userid: str) -> Response:
-    """Erase a person who asked for it"""
+@staff.alt_response(403, "FORBIDDEN")
+@staff.alt_response(429, "TOO_MANY_REQUESTS")
+def erase_user(body: dict[str, str], userid: str) -> Response:
+    """Erase a person who asked for it; for one of the staff the admin's own `password` is needed"""
     tools, actor = provided(), current_user().userid
-    act.get_user(tools, userid)
+    _step_up(userid, body.get("password"))
     act.audited(tools, actor, "erase", userid, {}, lambda: privacy.erase(tools, userid, closed_too=True))
     return nothing()
 
@@ -85,8 +90,11 @@ def erase_user(userid: str) -> Response:
 @require_role("admin")
 @staff.arguments(schemas.Closure)
 @staff.response(200, schemas.Account)
+@staff.alt_response(403, "FORBIDDEN")
+@staff.alt_response(429, "TOO_MANY_REQUESTS")
 def close(body: dict[str, str], userid: str) -> Response:
-    """Close an account: no login, all sessions end"""
+    """Close an account: no login, all sessions end; for one of the staff the admin's own `password` is needed"""
+    _step_up(userid, body.get("password"))
     return json_answer(act.close_account(provided(), current_user().userid, userid, body["reason"]))
 
 
@@ -108,3 +116,11 @@ def audit(args: dict[str, Any]) -> Response:
     bound_to = ["audit", month]
     entries, following = act.audit_trail(provided(), month, args["limit"], unsign(args["cursor"], bound_to))
     return json_answer(list_answer(entries, following, bound_to))
+
+
+def _step_up(userid: str, password: str | None) -> None:
+    """Whoever works here is not removed with a borrowed session. Raises PasswordRequired, WrongPassword, NoSuchUser."""
+    tools = provided()
+    subject = act.get_user(tools, userid)
+    if User(userid, tuple(subject["roles"])).is_privileged:
+        require_password(tools, current_user(), password)

@@ -58,9 +58,10 @@ def eventually(holds: Callable[[], bool]) -> None:
 
 @dataclass
 class Neighbours:
-    """The users service's public keys and the orders service's `bought`, over real HTTP."""
+    """The users service's public keys and roles, and the orders service's `bought`, over real HTTP."""
 
     url: str = ""
+    roles: dict[str, tuple[str, ...]] = field(default_factory=lambda: {"admin": ("admin",)})
     purchases: set[tuple[str, str]] = field(default_factory=set)
 
 
@@ -153,6 +154,15 @@ def neighbours() -> Iterator[Neighbours]:
             if address.path == "/.well-known/jwks.json":
                 key = json.loads(jwt.algorithms.OKPAlgorithm.to_jwk(KEY.public_key()))
                 self._answer({"keys": [{**key, "kid": "test", "use": "sig", "alg": "EdDSA"}]})
+            elif address.path == "/v1/internal/sessions/revocations":
+                self._answer({"age": 0, "sessions": [], "accounts": []})
+            elif address.path.startswith("/v1/internal/sessions/"):
+                self._answer(
+                    {
+                        "live": True,
+                        "roles": ["customer", *found.roles.get(parse_qs(address.query)["userid"][0], ())],
+                    }
+                )
             else:
                 asked = parse_qs(address.query)
                 self._answer({"bought": (asked["userid"][0], asked["productid"][0]) in found.purchases})

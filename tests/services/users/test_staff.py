@@ -85,9 +85,9 @@ def test_the_trail_pages_without_gaps(admin, person):
 def test_the_shop_keeps_an_admin(admin):
     for answer in (
         admin.put(f"/v1/admin/staff/{admin.userid}", {"roles": ["customer"]}),
-        admin.put(f"/v1/admin/users/{admin.userid}/closure", {"reason": "no"}),
-        admin.delete(f"/v1/admin/users/{admin.userid}"),
-        admin.delete("/v1/users/me"),
+        admin.put(f"/v1/admin/users/{admin.userid}/closure", {"reason": "no", "password": ADMIN[1]}),
+        admin.delete(f"/v1/admin/users/{admin.userid}", json={"password": ADMIN[1]}),
+        admin.delete("/v1/users/me", json={"current_password": ADMIN[1]}),
     ):
         assert (answer.status_code, answer.json()["code"]) == (409, "last_admin")
 
@@ -95,9 +95,47 @@ def test_the_shop_keeps_an_admin(admin):
 def test_an_admin_who_cannot_log_in_keeps_nobodys_shop(admin, person):
     bob = person(name="Bob")
     assert admin.put(f"/v1/admin/staff/{bob.userid}", {"roles": ["admin"]}).status_code == 200
-    assert admin.put(f"/v1/admin/users/{bob.userid}/closure", {"reason": "left"}).status_code == 200
+    closure = {"reason": "left", "password": ADMIN[1]}
+    assert admin.put(f"/v1/admin/users/{bob.userid}/closure", closure).status_code == 200
     test_the_shop_keeps_an_admin(admin)
-    assert admin.delete(f"/v1/admin/users/{bob.userid}").status_code == 204, "one who is closed may go"
+    erased = admin.delete(f"/v1/admin/users/{bob.userid}", json={"password": ADMIN[1]})
+    assert erased.status_code == 204, "one who is closed may go"
+
+
+def test_who_works_here_is_closed_or_erased_with_the_admins_password_only(admin, person, nobody):
+    bob = person(name="Bob")
+    assert admin.put(f"/v1/admin/staff/{bob.userid}", {"roles": ["staff"]}).status_code == 200
+    place = f"/v1/admin/users/{bob.userid}"
+    ways = {
+        "close": lambda **body: admin.put(f"{place}/closure", {"reason": "left", **body}),
+        "erase": lambda **body: admin.delete(place, json=body or None),
+    }
+    for way in ways.values():
+        refused = [way(), way(password=PASSWORD)]
+        assert [answer.status_code for answer in refused] == [403, 403]
+        assert [answer.json()["code"] for answer in refused] == ["password_required", "wrong_password"]
+    staff = log_in(nobody, bob.email)
+    borrowed = staff.delete("/v1/users/me")
+    assert (borrowed.status_code, borrowed.json()["code"]) == (403, "password_required")
+    assert ways["close"](password=ADMIN[1]).status_code == 200
+    assert ways["erase"](password=ADMIN[1]).status_code == 204
+    customer = person()
+    assert admin.put(f"/v1/admin/users/{customer.userid}/closure", {"reason": "asked"}).status_code == 200
+    assert admin.delete(f"/v1/admin/users/{customer.userid}").status_code == 204
+
+
+def test_guessing_an_admins_password_with_their_session_ends_in_429(admin, person, nobody):
+    bob, cal = person(name="Bob"), person(name="Cal")
+    for each in (bob, cal):
+        assert admin.put(f"/v1/admin/staff/{each.userid}", {"roles": ["admin"]}).status_code == 200
+    thief, owner = log_in(nobody, bob.email), log_in(nobody, bob.email)
+    place = f"/v1/admin/users/{cal.userid}/closure"
+    guesses = [thief.put(place, {"reason": "x", "password": f"guess {n}"}).status_code for n in range(12)]
+    assert guesses == [403] * 10 + [429] * 2
+    assert owner.put(place, {"reason": "left", "password": PASSWORD}).status_code == 200, "another session"
+    for each in (bob, cal):
+        gone = admin.delete(f"/v1/admin/users/{each.userid}", json={"password": ADMIN[1]})
+        assert gone.status_code == 204
 
 
 def test_two_admins_who_dismiss_each_other_leave_one(admin, person, nobody):
@@ -105,11 +143,12 @@ def test_two_admins_who_dismiss_each_other_leave_one(admin, person, nobody):
     for email in emails:
         assert admin.post("/v1/admin/staff", {"email": email, "roles": ["admin"]}).status_code == 200
     pair = [log_in(nobody, email) for email in emails]
+    keys = {"password": PASSWORD}
     assert pair[0].put(f"/v1/admin/staff/{admin.userid}", {"roles": []}).status_code == 200
     ways = [
         lambda one, other: one.put(f"/v1/admin/staff/{other.userid}", {"roles": ["staff"]}),
-        lambda one, other: one.put(f"/v1/admin/users/{other.userid}/closure", {"reason": "rival"}),
-        lambda one, _: one.delete("/v1/users/me"),
+        lambda one, other: one.put(f"/v1/admin/users/{other.userid}/closure", {"reason": "rival", **keys}),
+        lambda one, _: one.delete("/v1/users/me", json={"current_password": PASSWORD}),
     ]
     for way in [ways[0], ways[0], ways[1], ways[1], ways[2]]:
         with ThreadPoolExecutor(2) as at_once:
@@ -119,6 +158,9 @@ def test_two_admins_who_dismiss_each_other_leave_one(admin, person, nobody):
         for each in pair:
             kept.delete(f"/v1/admin/users/{each.userid}/closure")
             kept.put(f"/v1/admin/staff/{each.userid}", {"roles": ["admin"]})
+        pair = [
+            log_in(nobody, each.email) if each is not kept else kept for each in pair if way is not ways[2]
+        ]
     assert kept.put(f"/v1/admin/staff/{admin.userid}", {"roles": ["admin"]}).status_code == 200
     assert admin.put(f"/v1/admin/staff/{kept.userid}", {"roles": []}).status_code == 200
 

@@ -11,8 +11,10 @@ from flask.testing import FlaskClient
 
 from services.users.keys import SigningKeys
 from shared.couch import counting
-from shared.errors import Conflict
+from shared.errors import Conflict, Unavailable
+from shared.sessions import Revocations
 from shared.settings import WebSettings
+from shared.user import User
 from shared.web import (
     Blueprint,
     PageArgs,
@@ -131,6 +133,24 @@ def settings(redis_url: str) -> WebSettings:
     )
 
 
+class ListedSessions:
+    """A source of sessions that a test fills: what ended, and everybody's roles at this moment."""
+
+    def __init__(self) -> None:
+        self.listed, self.roles, self.away, self.asked = Revocations(), {}, False, 0
+
+    def revocations(self) -> Revocations:
+        self.asked += 1
+        if self.away:
+            raise Unavailable
+        return self.listed
+
+    def roles_now(self, user: User) -> tuple[str, ...] | None:
+        if self.away:
+            raise Unavailable
+        return self.roles.get(user.userid, user.roles)
+
+
 @pytest.fixture(scope="module")
 def app(settings: WebSettings, keys: SigningKeys) -> Flask:
     return create_service(
@@ -141,6 +161,7 @@ def app(settings: WebSettings, keys: SigningKeys) -> Flask:
         ready={},
         tally=counting,
         tokens=Tokens(keys.public_key),
+        sessions=ListedSessions(),
         provides=[],
     )
 

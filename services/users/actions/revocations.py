@@ -1,0 +1,59 @@
+"""Which sessions have ended: the truth that every service's check of access tokens comes from."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from services.users.actions.sessions import check_session, session_id
+from services.users.actions.tools import Tools
+from services.users.rules import BadRefreshToken
+from shared.clock import now, parse
+from shared.couch import Doc
+from shared.errors import NotFound
+from shared.sessions import AccountChange, Revocations
+from shared.user import User
+
+_CLOCKS_DIFFER = timedelta(seconds=60)
+_WRITE_MILLISECONDS = (
+    1000  # a token whose roles were read while the change was being written holds the old ones
+)
+
+
+@dataclass(frozen=True)
+class StoredSessions:
+    """The users database as a source of what `shared.web.Sessions` checks."""
+
+    tools: Tools
+
+    def revocations(self) -> Revocations:
+        """All that ended or changed since the oldest access token that may still be valid was made. 1 global query."""
+        lifetime = timedelta(seconds=self.tools.settings.access_token_seconds)
+        docs = self.tools.store.access_changes(now() - lifetime - _CLOCKS_DIFFER)
+        return Revocations(
+            sessions=frozenset(doc["session"] for doc in docs if doc["type"] == "session"),
+            accounts={doc["userid"]: _account_change(doc) for doc in docs if doc["type"] == "user"},
+        )
+
+    def roles_now(self, user: User) -> tuple[str, ...] | None:
+        """2 reads, each of them from a quorum of a cluster: an index or a bulk read may be behind."""
+        try:
+            account = self.tools.store.user(user.userid)
+            session = self.tools.store.get(session_id(user.userid, user.session)) if user.session else None
+        except NotFound:
+            return None
+        try:
+            live = check_session(self.tools, account, session, user.session_started)
+        except BadRefreshToken:
+            return None
+        return tuple(live["roles"])
+
+
+def _account_change(user: Doc) -> AccountChange:
+    return AccountChange(
+        changed=_milliseconds(user["access_changed"]) + _WRITE_MILLISECONDS,
+        sessions_from=_milliseconds(user.get("sessions_from") or "1970-01-01T00:00:00Z"),
+        roles=tuple(user["roles"]),
+    )
+
+
+def _milliseconds(text: str) -> int:
+    return round(parse(text).timestamp() * 1000)

@@ -5,7 +5,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from flask import Flask
-from flask.sessions import SecureCookieSessionInterface
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from services.storefront.actions.menu import Shelves
@@ -16,8 +15,9 @@ from services.storefront.pages.caching import register_caching
 from services.storefront.pages.compression import register_compression
 from services.storefront.pages.context import Context
 from services.storefront.pages.desk.uploads import allow_large_files
+from services.storefront.pages.fragments import Fragments
 from services.storefront.pages.frame import register_frame
-from services.storefront.pages.visitor import register_visitor
+from services.storefront.pages.visitor import Sessions, register_visitor
 from services.storefront.settings import Settings
 from services.storefront.store import Mailbox
 from shared.logs import log_as_json
@@ -36,7 +36,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app = Service("storefront", settings, counting)
     log_as_json("storefront", settings.log_level)
     log_warnings(settings)
-    app.session_interface = SecureCookieSessionInterface()
+    app.session_interface = Sessions()
     app.config.update(
         SESSION_COOKIE_NAME="aisle_visit", SESSION_COOKIE_SAMESITE="Lax", SESSION_COOKIE_SECURE=settings.secure_cookies,
         SESSION_REFRESH_EACH_REQUEST=False, PERMANENT_SESSION_LIFETIME=timedelta(days=settings.session_days),
@@ -47,6 +47,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         shelves=Shelves(services.products, settings.menu_seconds),
         refresher=Refresher(services.users, redis),
         mailbox=Mailbox(Path(settings.mail_dir)) if settings.local and settings.mail_dir else None,
+        fragments=Fragments(),
     )
     app.before_request(allow_large_files)
     register_compression(app)  # what is registered first has the last word on an answer

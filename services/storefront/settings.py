@@ -28,7 +28,9 @@ class Settings(WebSettings):
     media_dir: str = setting("MEDIA_DIR", "", "folder behind `/media`, the sample shop's pictures")
     mail_dir: str = setting("MAIL_DIR", "", "Maildir shown at `/mailbox` (local mode only)")
     menu_seconds: float = setting(
-        "STOREFRONT_MENU_SECONDS", 30.0, "how long the category menu is shown before it is asked for again"
+        "STOREFRONT_MENU_SECONDS",
+        10.0,
+        "after so long the menu and the home page's goods are asked for again",
     )
     page_seconds: int = setting(
         "PAGE_CACHE_SECONDS", 5, "how long a CDN may keep a page that is the same for everybody"

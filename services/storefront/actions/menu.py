@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from services.storefront.clients import Products
@@ -19,49 +20,56 @@ SOON = 3.0
 
 
 class Kept:
-    """An answer that many pages show: asked for again every `seconds`, by one request while the others get the last one.
+    """An answer that many pages show: asked for again every `seconds`, behind the pages, which show the last one meanwhile.
 
     While its service is away the last answer stays, and is asked for again soon, like an empty one (a shop that is just
     being filled). Raises only when there never was an answer.
     """
 
-    def __init__(self, ask: Callable[[], Any], seconds: float) -> None:
-        self._ask, self._seconds = ask, seconds
+    def __init__(self, ask: Callable[[], Any], seconds: float, behind: ThreadPoolExecutor) -> None:
+        self._ask, self._seconds, self._behind = ask, seconds, behind
         self._answer, self._error, self._until, self._asking = None, None, 0.0, threading.Lock()
+        self._forgotten = False
 
     def get(self) -> Any:
         first = self._answer is None and self._error is None
         if time.monotonic() >= self._until and self._asking.acquire(blocking=first):
-            try:
-                if time.monotonic() >= self._until:
-                    self._renew()
-            finally:
+            if time.monotonic() < self._until:
                 self._asking.release()
+            elif self._answer is None or self._forgotten:
+                self._renew()
+            else:
+                self._behind.submit(self._renew)
         if self._answer is None:
             raise Unavailable("The shop cannot show its shelves just now.", retry_after=3) from self._error
         return self._answer
 
     def forget(self) -> None:
-        """Ask again at the next page."""
-        self._until = 0.0
+        """Ask again before the next page."""
+        self._until, self._forgotten = 0.0, True
 
     def _renew(self) -> None:
+        """By whoever holds the lock, which is free afterwards."""
         try:
+            self._forgotten = False
             self._answer, self._error = self._ask(), None
         except AisleError as error:
             log.warning("showing the last answer known: %s", error)
             self._error = error
-        good = self._answer and self._error is None
-        self._until = time.monotonic() + (self._seconds if good else SOON)
+        finally:
+            good = self._answer and self._error is None
+            self._until = time.monotonic() + (self._seconds if good else SOON)
+            self._asking.release()
 
 
 class Shelves:
     """What every visitor sees alike: the category menu, and the goods in the window."""
 
     def __init__(self, products: Products, seconds: float) -> None:
-        self._menu = Kept(lambda: taxonomy.menu(products.categories(MENU_DEPTH)["children"]), seconds)
+        behind = ThreadPoolExecutor(1, "shelves")
+        self._menu = Kept(lambda: taxonomy.menu(products.categories(MENU_DEPTH)["children"]), seconds, behind)
         self._window = Kept(
-            lambda: taxonomy.one_of_each(products.search(WINDOW)["items"], IN_WINDOW), seconds
+            lambda: taxonomy.one_of_each(products.search(WINDOW)["items"], IN_WINDOW), seconds, behind
         )
 
     def menu(self) -> taxonomy.Menu:

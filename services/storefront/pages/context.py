@@ -7,6 +7,7 @@ from flask import request
 from services.storefront.actions.menu import Shelves
 from services.storefront.actions.sessions import Refresher
 from services.storefront.clients import Services
+from services.storefront.pages.fragments import Fragments
 from services.storefront.settings import Settings
 from services.storefront.store import Mailbox
 from shared.web import provided
@@ -19,6 +20,7 @@ class Context:
     shelves: Shelves
     refresher: Refresher
     mailbox: Mailbox | None
+    fragments: Fragments
 
 
 def context() -> Context:

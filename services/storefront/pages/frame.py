@@ -3,7 +3,7 @@
 import logging
 import secrets
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,16 +16,19 @@ from flask import (
     request,
 )
 from gunicorn.http.errors import ParseException
+from markupsafe import Markup
 from redis.exceptions import RedisError
 from werkzeug.exceptions import HTTPException
 
 from services.storefront.forms import complaint
 from services.storefront.pages.assets import asset, files
+from services.storefront.pages.cards import cards
 from services.storefront.pages.context import context, enhanced
 from services.storefront.pages.csrf import csrf_of_session, csrf_token
 from services.storefront.pages.visitor import basket_count, here, leave, logged_in, login_url
 from services.storefront.rules import prices, progress, taxonomy
 from services.storefront.rules.pictures import picture_src
+from services.storefront.settings import Settings
 from shared.errors import AisleError, Unauthorized, Unavailable
 from shared.request_id import request_id
 
@@ -58,7 +61,7 @@ def register_frame(app: Flask) -> None:
         "opening": opening,
     }
     app.jinja_env.globals |= {
-        "asset": asset, "crumbs": taxonomy.crumbs, "csrf_of_session": csrf_of_session, "csrf_token": csrf_token, "here": here, "image_src": image_src,
+        "aisles": aisles, "asset": asset, "cards": shelf, "crumbs": taxonomy.crumbs, "csrf_of_session": csrf_of_session, "csrf_token": csrf_token, "here": here, "image_src": image_src,
         "new_key": partial(secrets.token_urlsafe, 18),
         "status_mood": progress.mood, "status_word": progress.word, "with_query": with_query,
     }  # fmt: skip
@@ -75,6 +78,23 @@ def page_context() -> dict[str, Any]:
         "flashes": lambda: get_flashed_messages(with_categories=True),
         "mailbox": context().mailbox is not None,
     }
+
+
+def aisles(current: str) -> Markup:
+    """The departments in the head of every page; `current` is the path of the one shown, or the page's own."""
+    menu = context().shelves.menu()
+    known = current if current == "/departments" or menu.find(current) else ""
+    return Markup(
+        context().fragments.get(
+            f"aisles {known}", (menu,), lambda: render_template("parts/aisles.html", menu=menu, current=known)
+        )
+    )
+
+
+def shelf(products: list[dict[str, Any]], level: str) -> Markup:
+    origins = context().settings.image_origins.split()
+    sources = [picture_src(product.get("image") or "", origins) for product in products]
+    return cards(products, sources, level, here(), csrf_of_session())
 
 
 def image_src(product: dict) -> str:
@@ -112,19 +132,28 @@ def _read_time(text: str) -> datetime:
 
 def add_headers(response: Response) -> Response:
     """No foreign code, no inline code, no frames."""
-    pictures = " ".join(["'self'", "data:", *context().settings.image_origins.split()])
-    response.headers.setdefault(
-        "Content-Security-Policy",
-        f"default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src {pictures}; connect-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    )
-    response.headers["Referrer-Policy"] = "same-origin"
-    response.headers["X-Frame-Options"] = "DENY"
-    response.headers["Permissions-Policy"] = "camera=(), geolocation=(), microphone=()"
-    response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
-    if context().settings.secure_cookies:
-        response.headers["Strict-Transport-Security"] = "max-age=31536000"
+    policy = "Content-Security-Policy"
+    kept = {policy} if policy in response.headers else set()
+    response.headers.extend([each for each in security_headers(context().settings) if each[0] not in kept])
     return response
+
+
+@cache
+def security_headers(settings: Settings) -> tuple[tuple[str, str], ...]:
+    pictures = " ".join(["'self'", "data:", *settings.image_origins.split()])
+    policy = (
+        f"default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src {pictures}; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+    secure = (("Strict-Transport-Security", "max-age=31536000"),) if settings.secure_cookies else ()
+    return (
+        ("Content-Security-Policy", policy),
+        ("Referrer-Policy", "same-origin"),
+        ("X-Frame-Options", "DENY"),
+        ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+        *secure,
+    )
 
 
 def error_page(error: AisleError) -> Response:

@@ -1,11 +1,13 @@
 """The shop floor: home, departments, search, suggestions, a product and its reviews."""
 
+from collections.abc import Callable
+
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 
 from services.storefront import forms
 from services.storefront.actions.menu import MENU_DEPTH
 from services.storefront.pages.context import context, services
-from services.storefront.pages.visitor import logged_in, token
+from services.storefront.pages.visitor import is_anonymous, logged_in, token
 from services.storefront.rules import listing, taxonomy
 from shared.errors import AisleError, Invalid, NotFound
 
@@ -14,24 +16,32 @@ shop = Blueprint("shop", __name__)
 
 @shop.get("/")
 def home() -> str:
-    return render_template("home.html", products=context().shelves.window())
+    products = context().shelves.window()
+    return _for_everybody("home", products, lambda: render_template("home.html", products=products))
 
 
 @shop.get("/departments")
 def departments() -> str:
-    return render_template("departments.html")
+    return _for_everybody("departments", None, lambda: render_template("departments.html"))
+
+
+def _for_everybody(name: str, shown: object, draw: Callable[[], str]) -> str:
+    """A page of answers that are kept, drawn once for each of them and once more for each browser with a session."""
+    if not is_anonymous():
+        return draw()
+    return context().fragments.get(name, (context().shelves.menu(), shown), draw)
 
 
 @shop.get("/category/<path:names>")
 def category(names: str) -> str:
     path = taxonomy.from_url(names)
     place = context().shelves.menu().find(path)
-    return _listing(listing.read(request.args, path), place)
+    return _listing(listing.read(request.args.to_dict(), path), place)
 
 
 @shop.get("/search")
 def search() -> str:
-    return _listing(listing.read(request.args), None)
+    return _listing(listing.read(request.args.to_dict()), None)
 
 
 def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> str:
@@ -59,6 +69,7 @@ def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> str:
         answer=answer,
         problem=problem,
         currency=currency,
+        bands=listing.band_links(filters, answer.get("facets", {}).get("price", []), currency),
         sorts=listing.SORTS,
         facets=listing.FACETS,
     )

@@ -1,13 +1,14 @@
 """A list page's filters: read from the query, turned into the API's parameters and back into links."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
 from services.storefront.rules import prices
 from shared.errors import Invalid
-from shared.money import CURRENCIES
+from shared.money import CURRENCIES, money
 
 PER_PAGE = 24
 USUAL_CURRENCY = "GBP"
@@ -72,6 +73,35 @@ class Filters:
     @staticmethod
     def _own() -> tuple[str, ...]:
         return ("q", "brand", "colour", "min_price", "max_price", "currency", "sort", "cursor")
+
+
+def band_links(
+    filters: Filters, bands: Iterable[Mapping[str, Any]], currency: str
+) -> list[tuple[str, str, int]]:
+    """(href, words, how many) of each price band."""
+    rest = filters.query(min_price="", max_price="", currency="")
+    start = f"{rest}&" if rest != "?" else rest
+    return [
+        (f"{start}{_band_query(band['from'], band['to'], currency)}", *_band_words(band, currency))
+        for band in bands
+    ]
+
+
+@lru_cache(512)
+def _band_query(low: int, high: int | None, currency: str) -> str:
+    edges = {"min_price": low, "max_price": high}
+    typed = {name: prices.plain(money(edge, currency)) for name, edge in edges.items() if edge is not None}
+    return urlencode({**typed, "currency": currency})
+
+
+def _band_words(band: Mapping[str, Any], currency: str) -> tuple[str, int]:
+    return _edges(band["from"], band["to"], currency), band["count"]
+
+
+@lru_cache(512)
+def _edges(low: int, high: int | None, currency: str) -> str:
+    first = prices.shown(money(low, currency))
+    return f"{first} and more" if high is None else f"{first} – {prices.shown(money(high, currency))}"
 
 
 def read(args: Mapping[str, str], category: str = "") -> Filters:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from urllib.parse import quote
 
 from shared.errors import NotFound
@@ -19,7 +20,7 @@ class Category:
     children: list["Category"] = field(default_factory=list)
     number: int | None = None
 
-    @property
+    @cached_property
     def href(self) -> str:
         return href(self.path)
 

@@ -133,14 +133,15 @@ def create_service(
 
     `ready` maps a dependency's name to a callable that raises while it is down; `tally` counts database calls
     (`shared.couch.counting`); `tokens` verifies access tokens (default: against the users service's JWKS),
-    `sessions` tells which have ended (default: the users service); `provides` is what handlers get from `provided()`. Nothing is connected to here.
+    `sessions` tells which have ended (default: the users service); `provides` is what handlers get from
+    `provided()`. Nothing is connected to here.
     """
     app = Service(name, settings, tally)
     log_as_json(name, settings.log_level)
     redis = open_redis(settings.redis_url)
     app.extensions["aisle.redis"] = redis
     app.extensions["aisle.tokens"] = tokens or Tokens(JwksKeys(settings.users_url, settings.service_secret))
-    client = ServiceClient(settings.users_url, settings.service_secret)
+    client = ServiceClient("users", settings.users_url, settings.service_secret)
     app.extensions["aisle.sessions"] = Sessions(
         sessions or RemoteSessions(client), settings.session_check_seconds
     )

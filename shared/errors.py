@@ -23,8 +23,8 @@ class AisleError(Exception):
     """Something a caller must know. `detail` says what to do; keyword extras become members of the problem."""
 
     status: ClassVar[int] = 500
-    code: ClassVar[str] = "internal_error"
-    title: ClassVar[str] = "Something went wrong here"
+    code: str = "internal_error"
+    title: str = "Something went wrong here"
 
     def __init__(self, detail: str = "", **extra: Any) -> None:
         super().__init__(detail or self.title)

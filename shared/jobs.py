@@ -6,7 +6,7 @@ single `subject` (an order's or a report's id) and may be done twice.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from celery import Celery
 from kombu.transport import redis
@@ -29,6 +29,8 @@ SETTLE_USER_CONFLICTS: Final = "users.settle_conflicts"
 FINISH_ERASURES: Final = "users.finish_erasures"
 REMOVE_EXPIRED: Final = "users.remove_expired"
 
+Job = TypeVar("Job", bound=Callable[..., None])
+
 QUEUE: Final = "aisle"
 LONGEST_COUNTDOWN: Final = 60
 """Seconds a job may wait in the queue; what is due later is found by the sweep."""
@@ -49,6 +51,12 @@ class Feed:
     ours: Callable[[dict[str, Any]], bool]
 
 
+def task(queue: Celery, name: str, **options: Any) -> Callable[[Job], Job]:
+    """Registers a job under `name`; `options` are Celery's."""
+    register: Callable[[Job], Job] = queue.task(name=name, **options)
+    return register
+
+
 class Channel(redis.Channel):
     """Survives that Redis goes while messages are in hand: kombu 5.7 asks the closed connection for its address, and the worker ends.
 
@@ -60,7 +68,8 @@ class Channel(redis.Channel):
     def _connparams(self, asynchronous: bool = False) -> dict[str, Any]:
         if self.connection is None or self.connection.client is None:
             raise RedisConnectionError("This connection to Redis was closed.")
-        return super()._connparams(asynchronous)
+        parameters: dict[str, Any] = super()._connparams(asynchronous)  # type: ignore[no-untyped-call]
+        return parameters
 
 
 class Transport(redis.Transport):

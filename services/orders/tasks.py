@@ -28,6 +28,7 @@ from shared.jobs import (
     SWEEP_ORDERS,
     Feed,
     enqueue,
+    task,
 )
 from shared.settings import load
 
@@ -56,7 +57,7 @@ LOCK_MILLISECONDS = 30_000
 BUSY_PAUSE = 1.0
 
 
-class Job(Task):
+class Job(Task):  # type: ignore[misc]  # Celery has no types
     """Retried with back-off while something is away; given up, it becomes a dead letter."""
 
     abstract = True
@@ -92,7 +93,7 @@ def register(queue: Celery) -> None:
     shop, redis = open_shop(settings, TIMEOUT), Redis.from_url(settings.redis_url)
     base = type("OrdersJob", (Job,), {"abstract": True, "shop": shop})
 
-    @queue.task(name=ADVANCE_ORDER, base=base)
+    @task(queue, ADVANCE_ORDER, base=base)
     def advance(subject: str) -> None:
         with _in_hand(redis, subject) as mine:
             if not mine:
@@ -102,29 +103,29 @@ def register(queue: Celery) -> None:
         if wait is not None and wait <= LONGEST_COUNTDOWN:
             enqueue(queue, ADVANCE_ORDER, subject, countdown=wait + 0.05)
 
-    @queue.task(name=SWEEP_ORDERS, base=base)
+    @task(queue, SWEEP_ORDERS, base=base)
     def sweep(subject: str = "") -> None:
         for orderid in sweeping.sweep(shop, deadletters.skipped_subjects(shop)):
             enqueue(queue, ADVANCE_ORDER, orderid)
 
-    @queue.task(name=DEEP_SWEEP_ORDERS, base=base)
+    @task(queue, DEEP_SWEEP_ORDERS, base=base)
     def deep_sweep(subject: str = "") -> None:
         for orderid in sweeping.deep_sweep(shop, deadletters.skipped_subjects(shop)):
             enqueue(queue, ADVANCE_ORDER, orderid)
 
-    @queue.task(name=COMPUTE_REPORT, base=base)
+    @task(queue, COMPUTE_REPORT, base=base)
     def report(subject: str) -> None:
         reports.compute_report(shop, subject)
 
-    @queue.task(name=CATCH_UP, base=base)
+    @task(queue, CATCH_UP, base=base)
     def catch_up(subject: str = "") -> None:
         shop.stores.bulk_reports.catch_up()
 
-    @queue.task(name=SETTLE_ORDER_CONFLICTS, base=base)
+    @task(queue, SETTLE_ORDER_CONFLICTS, base=base)
     def conflicts_of_replicas(subject: str = "") -> None:
         conflicts.settle_conflicts(shop)
 
-    @queue.task(name=CLOSE_BOOKS, base=base)
+    @task(queue, CLOSE_BOOKS, base=base)
     def close_books(subject: str = "") -> None:
         reports.close_what_is_over(shop)
 

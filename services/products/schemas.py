@@ -99,7 +99,7 @@ class ReviewList(Shape):
     next = ma.fields.String(required=True, allow_none=True)
 
 
-class ProductWithReviews(Product):
+class ProductWithReviews(Product):  # type: ignore[misc, valid-type]  # generated from the declaration
     reviews = ma.fields.Nested(ReviewList, metadata={"description": "with `reviews=N`"})
 
 

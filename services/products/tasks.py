@@ -11,7 +11,7 @@ from services.products.store import Store, open_server, open_store
 from shared.clock import now
 from shared.couch import UpdateConflict
 from shared.errors import Unavailable
-from shared.jobs import FINISH_MOVES, SETTLE_PRODUCT_CONFLICTS, SUM_UP_PRODUCTS, SWEEP_RESERVATIONS
+from shared.jobs import FINISH_MOVES, SETTLE_PRODUCT_CONFLICTS, SUM_UP_PRODUCTS, SWEEP_RESERVATIONS, task
 from shared.settings import load
 
 PATIENCE = 20.0
@@ -30,6 +30,6 @@ def register(queue: Celery) -> None:
     store = open_store(settings, open_server(settings, PATIENCE))
     for name, action in _JOBS.items():
 
-        @queue.task(name=name, throws=(Unavailable, UpdateConflict))
+        @task(queue, name, throws=(Unavailable, UpdateConflict))
         def job(subject: str = "", action: Callable[[Store], object] = action) -> None:
             action(store)

@@ -10,7 +10,7 @@ from services.users.actions.sessions import remove_expired
 from services.users.actions.tools import open_job_tools
 from services.users.settings import JobSettings
 from shared.errors import Unavailable
-from shared.jobs import FINISH_ERASURES, REMOVE_EXPIRED, SETTLE_USER_CONFLICTS
+from shared.jobs import FINISH_ERASURES, REMOVE_EXPIRED, SETTLE_USER_CONFLICTS, task
 from shared.settings import load
 
 _JOBS = {
@@ -25,6 +25,6 @@ def register(queue: Celery) -> None:
     tools = open_job_tools(load(JobSettings, os.environ))
     for name, action in _JOBS.items():
 
-        @queue.task(name=name, throws=(Unavailable,))
+        @task(queue, name, throws=(Unavailable,))
         def job(subject: str = "", action=action) -> None:
             action(tools)

@@ -3,6 +3,7 @@
 import math
 import secrets
 import time
+from typing import cast
 
 from redis import Redis
 
@@ -23,7 +24,8 @@ class Leases:
         now = time.time()
         self._redis.zadd(_FOLLOWERS, {self.me: now})
         self._redis.zremrangebyscore(_FOLLOWERS, 0, now - LEASE_MILLISECONDS / 1000)
-        return math.ceil(self._shards / max(1, self._redis.zcard(_FOLLOWERS)))
+        followers = cast(int, self._redis.zcard(_FOLLOWERS))
+        return math.ceil(self._shards / max(1, followers))
 
     def hold(self, shard: int) -> bool:
         """Takes or renews a shard, or gives it up when others should have it. Whether it is ours now."""

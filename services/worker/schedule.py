@@ -54,7 +54,7 @@ TIMETABLE: Final = (
 )
 
 
-class Timekeeper(bootsteps.StartStopStep):
+class Timekeeper(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has no types
     """`worker --timekeeper`: the timetable on a thread of this worker, where Celery's `--beat` starts a second process."""
 
     def __init__(self, parent: WorkController, timekeeper: bool = False, **options: Any) -> None:

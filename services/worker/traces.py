@@ -8,7 +8,7 @@ from celery.signals import task_postrun, task_prerun
 
 from shared.tracing import span, switch_on
 
-_running: dict[str, tuple[AbstractContextManager, dict[str, Any]]] = {}
+_running: dict[str, tuple[AbstractContextManager[dict[str, Any]], dict[str, Any]]] = {}
 
 
 def trace_jobs(endpoint: str) -> None:

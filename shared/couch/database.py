@@ -74,7 +74,7 @@ class Database:
     def put(self, doc: Doc) -> str:
         """Writes one document (with its `_rev` if it replaces one) and returns the new revision. Raises UpdateConflict."""
         try:
-            return self._client.call("put_document", db=self.name, doc_id=doc["_id"], document=doc)["rev"]
+            return _revision(self._client.call("put_document", db=self.name, doc_id=doc["_id"], document=doc))
         except UpdateConflict as conflict:
             if not conflict.extra.get("resent"):
                 raise
@@ -131,12 +131,13 @@ class Database:
     def get_local(self, name: str) -> Doc | None:
         """A `_local` document: stays on this server, is not replicated and not in any view."""
         try:
-            return self._client.call("get_local_document", db=self.name, doc_id=name)
+            found: Doc = self._client.call("get_local_document", db=self.name, doc_id=name)
         except NoSuchDocument:
             return None
+        return found
 
     def put_local(self, name: str, doc: Doc) -> str:
-        return self._client.call("put_local_document", db=self.name, doc_id=name, document=doc)["rev"]
+        return _revision(self._client.call("put_local_document", db=self.name, doc_id=name, document=doc))
 
     def attachment(self, docid: str, name: str) -> tuple[bytes, str]:
         """The bytes and the content type."""
@@ -144,19 +145,31 @@ class Database:
         return answer.get_result().content, answer.get_headers()["Content-Type"]
 
     def put_attachment(self, docid: str, rev: str, name: str, content: bytes, content_type: str) -> str:
-        return self._client.call(
-            "put_attachment", db=self.name, doc_id=docid, rev=rev, attachment_name=name,
-            attachment=io.BytesIO(content), content_type=content_type,
-        )["rev"]  # fmt: skip
+        return _revision(
+            self._client.call(
+                "put_attachment",
+                db=self.name,
+                doc_id=docid,
+                rev=rev,
+                attachment_name=name,
+                attachment=io.BytesIO(content),
+                content_type=content_type,
+            )
+        )
 
     def information(self) -> dict[str, Any]:
-        return self._client.call("get_database_information", db=self.name)
+        facts: dict[str, Any] = self._client.call("get_database_information", db=self.name)
+        return facts
 
     def _own_lost_write(self, doc: Doc, conflict: UpdateConflict) -> str:
         stored = self.get(doc["_id"])
         if _content(stored) != _content(doc):
             raise conflict
-        return stored["_rev"]
+        return str(stored["_rev"])
+
+
+def _revision(answer: dict[str, Any]) -> str:
+    return str(answer["rev"])
 
 
 class Partition:

@@ -65,8 +65,9 @@ def refused_by_cloudant(design: DatabaseDesign) -> list[str]:
 
 def servable(design: DatabaseDesign, features: Iterable[str]) -> list[Pattern]:
     """The patterns in the form this server can serve: text search as `_search`, `_nouveau` or a keyword view."""
+    offered = list(features)
     return [
-        pattern.on(features) if isinstance(pattern, SearchIndex) else pattern for pattern in design.patterns
+        pattern.on(offered) if isinstance(pattern, SearchIndex) else pattern for pattern in design.patterns
     ]
 
 
@@ -134,12 +135,8 @@ def _create_index(client: Client, name: str, pattern: Pattern) -> bool:
             "ddoc": pattern.design_id,
             "name": pattern.name,
         }
-        return (
-            client.call("post_index", db=name, type="json", partitioned=pattern.partitioned, **arguments)[
-                "result"
-            ]
-            == "created"
-        )
+        arguments["partitioned"] = pattern.partitioned
+        return bool(client.call("post_index", db=name, type="json", **arguments)["result"] == "created")
     try:
         client.call(
             "put_design_document", db=name, ddoc=pattern.design_id, design_document=pattern.design_document()

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 _CALM_SECONDS = 1.0
 
 
-class IamTokens(IAMTokenManager):
+class IamTokens(IAMTokenManager):  # type: ignore[misc]  # the SDK has no types
     """One asks for a token while others wait for it; a failure is everybody's for a second. `timeout`: seconds to wait for IAM."""
 
     def __init__(self, apikey: str, timeout: float) -> None:
@@ -40,7 +40,7 @@ class IamTokens(IAMTokenManager):
                 self._renew()
             except AisleError as error:
                 log.warning("the old token goes on: %s", error)
-        return self.access_token
+        return str(self.access_token)
 
     def _renew(self) -> None:
         if self._failed and time.monotonic() - self._failed[0] < _CALM_SECONDS:

@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from shared.couch.documents import DocumentType
 
@@ -21,9 +21,14 @@ def view_source(beside: str, name: str) -> str:
 class Pattern(Protocol):
     """What `prepare` needs of a declaration."""
 
-    name: str
-    question: str
-    partitioned: bool
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def question(self) -> str: ...
+
+    @property
+    def partitioned(self) -> bool: ...
 
     @property
     def design_id(self) -> str: ...
@@ -34,7 +39,10 @@ class Pattern(Protocol):
 class Declared:
     """Names a design document after its content: a changed declaration is another document, built beside the old one."""
 
-    name: str
+    if TYPE_CHECKING:
+
+        @property
+        def name(self) -> str: ...
 
     def design_document(self) -> dict[str, Any]:
         raise TypeError(f"{type(self).__name__} declares no design document")

@@ -1,6 +1,7 @@
 """Documents of older schemas, written anew in today's: beside everything else that goes on, in any number of runs."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from shared.couch.client import Client
 from shared.couch.documents import DocumentType, Shapes
@@ -13,7 +14,8 @@ def migrate(
 ) -> None:
     """Goes through the changes feed once. Who changes a document meanwhile wins, and wrote it in today's shape."""
     shapes, newest = Shapes(types), {kind.name: kind.schema for kind in types}
-    since, rows, done = "0", [], 0
+    since, done = "0", 0
+    rows: list[dict[str, Any]] = []
     while since == "0" or len(rows) == _AT_ONCE:
         answer = client.call("post_changes", db=name, since=since, limit=_AT_ONCE, include_docs=True)
         since, rows = answer["last_seq"], answer["results"]

@@ -11,10 +11,10 @@ from shared.errors import BadRequest
 
 @dataclass(frozen=True)
 class Page:
-    """`next` is None on the last page; else hand it back as `bookmark` or `cursor` of the same query (unsigned: `shared.web` signs it)."""
+    """`next` is None on the last page; else hand it back as `bookmark`, `cursor` or key of the same query (unsigned: `shared.web` signs it)."""
 
     items: list[dict[str, Any]]
-    next: str | None = None
+    next: Any = None
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class DatabaseSession(requests.Session):
         self.timeout = timeout
         self.http = HttpClient(max_idle)
 
-    def request(
+    def request(  # type: ignore[override]  # the SDK calls it with these
         self, method: str, url: str, params: Any = None, data: Any = None, headers: Any = None, **rest: Any
     ) -> Any:
         """The SDK's own `timeout` among `rest` is always its default of a minute, and is not ours."""

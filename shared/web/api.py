@@ -1,7 +1,9 @@
 """flask-smorest as Aisle uses it: strict JSON in, problem+json documented, OpenAPI 3.1."""
 
 import http
-from typing import Any
+from collections.abc import Callable
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import marshmallow as ma
 import orjson
@@ -14,6 +16,22 @@ from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import UnsupportedMediaType
 
 from shared.errors import BadRequest
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+class Decorator(Protocol):
+    """What leaves a handler's type as it is."""
+
+    def __call__(self, handler: Handler, /) -> Handler: ...
+
+
+def copy_documentation(decorated: Any) -> dict[str, Any]:
+    """What flask-smorest knows of a handler, copied for the decorator around it to add to."""
+    decorated._apidoc = deepcopy(getattr(decorated, "_apidoc", {}))
+    documentation: dict[str, Any] = decorated._apidoc
+    return documentation
+
 
 PROBLEM_TYPE = "application/problem+json"
 SECURITY = {
@@ -80,13 +98,26 @@ class StrictParser(FlaskParser):
             ) from None
 
 
-class Blueprint(SmorestBlueprint):
-    """A flask-smorest blueprint with the strict parser."""
+class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # the library has no types
+    """A flask-smorest blueprint with the strict parser, whose decorators keep their handlers' types."""
 
     ARGUMENTS_PARSER = StrictParser()
 
+    if TYPE_CHECKING:
 
-class Api(SmorestApi):
+        def route(self, rule: str, **options: Any) -> Decorator: ...
+        def get(self, rule: str, **options: Any) -> Decorator: ...
+        def post(self, rule: str, **options: Any) -> Decorator: ...
+        def put(self, rule: str, **options: Any) -> Decorator: ...
+        def patch(self, rule: str, **options: Any) -> Decorator: ...
+        def delete(self, rule: str, **options: Any) -> Decorator: ...
+        def arguments(self, schema: type[ma.Schema], *, location: str = ..., **options: Any) -> Decorator: ...
+        def response(self, status: int, schema: Any = ..., **options: Any) -> Decorator: ...
+        def alt_response(self, status: int, response: str = ..., **options: Any) -> Decorator: ...
+        def doc(self, **members: Any) -> Decorator: ...
+
+
+class Api(SmorestApi):  # type: ignore[misc]  # the library has no types
     """Documents every error as a problem; errors themselves are answered by `shared.web.problems`."""
 
     ERROR_SCHEMA = ProblemSchema
@@ -95,7 +126,9 @@ class Api(SmorestApi):
         """Nothing: `register_problems` answers."""
 
     def _register_responses(self) -> None:
-        named = {status.name: (status, status.phrase) for status in http.HTTPStatus}
+        named: dict[str, tuple[int | None, str]] = {
+            status.name: (status, status.phrase) for status in http.HTTPStatus
+        }
         named["DEFAULT_ERROR"] = (None, "A problem")
         for name, (status, phrase) in named.items():
             response: dict[str, Any] = {"description": phrase}

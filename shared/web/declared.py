@@ -48,7 +48,7 @@ def _answer(name: str, declared: Mapping[str, Field]) -> type[Shape]:
     return type(name, (Shape,), described)
 
 
-def _described(field: Field, name: str, *, answer: bool) -> ma.fields.Field:
+def _described(field: Field, name: str, *, answer: bool) -> ma.fields.Field[Any]:
     """The marshmallow field that documents a declared one; an answer always has it, and promises no lengths.
 
     `name` is what OpenAPI calls the schema of a group.

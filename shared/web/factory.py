@@ -6,7 +6,7 @@ What every request pays for sits in `Service`, and is kept lean: headers are add
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Request, Response
 from flask.sessions import NullSession, SessionInterface, SessionMixin
@@ -28,6 +28,9 @@ from shared.web.docs import docs_blueprint
 from shared.web.health import Checks, health_blueprint
 from shared.web.metrics import RequestMetrics, metrics_answer
 from shared.web.problems import register_problems
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse
 
 Environ = dict[str, Any]
 MAX_BODY = 1024 * 1024
@@ -54,7 +57,7 @@ class Service(Flask):
     session_interface = NoSession()
 
     def __init__(
-        self, name: str, settings: WebSettings, counting: Callable[[], AbstractContextManager]
+        self, name: str, settings: WebSettings, counting: Callable[[], AbstractContextManager[Any]]
     ) -> None:
         super().__init__(name, static_folder=None)
         self.config.update(
@@ -66,13 +69,15 @@ class Service(Flask):
         self.access_log = settings.access_log
         tracing.switch_on(name, settings.otlp_endpoint)
 
-    def wsgi_app(self, environ: Environ, start_response: Callable) -> Iterable[bytes]:
+    def wsgi_app(self, environ: Environ, start_response: "StartResponse") -> Iterable[bytes]:
         began = time.perf_counter()
         request_id_var.set(new_request_id(environ.get("HTTP_X_REQUEST_ID")))
         caller = {"traceparent": environ["HTTP_TRACEPARENT"]} if "HTTP_TRACEPARENT" in environ else None
         with tracing.span("request", "server", caller) as attributes, self.counting() as tally:
 
-            def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Callable:
+            def start(
+                status: str, headers: list[tuple[str, str]], exc_info: Any = None
+            ) -> Callable[[bytes], object]:
                 attributes.update(self._finish(environ, int(status[:3]), headers, tally, began))
                 return start_response(status, headers, exc_info)
 
@@ -124,7 +129,7 @@ def create_service(
     *,
     title: str,
     ready: Checks,
-    tally: Callable[[], AbstractContextManager] = nullcontext,
+    tally: Callable[[], AbstractContextManager[Any]] = nullcontext,
     tokens: Tokens | None = None,
     sessions: SessionSource | None = None,
     provides: Any = None,
@@ -149,7 +154,9 @@ def create_service(
     app.extensions["aisle.provided"] = provides
     if settings.trusted_proxies:
         hops = settings.trusted_proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)
+        app.wsgi_app = ProxyFix(  # type: ignore[method-assign]
+            app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops
+        )
     register_problems(app)
     api = make_api(app, title)
     for blueprint in blueprints:

@@ -11,10 +11,9 @@ import hashlib
 import hmac
 import time
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 import orjson
 from cryptography.fernet import Fernet
@@ -22,6 +21,7 @@ from flask import Response, current_app, g, make_response, request
 from redis import Redis
 
 from shared.errors import AisleError, Conflict, Invalid
+from shared.web.api import Handler, copy_documentation
 from shared.web.problems import from_aisle_error
 
 KEPT_SECONDS = 24 * 3600
@@ -44,7 +44,7 @@ class InProgress(Conflict):
     code, title = "idempotency_in_progress", "The first request with this key is still being answered"
 
 
-def idempotent(handler: Callable) -> Callable:
+def idempotent(handler: Handler) -> Handler:
     """Put it between the auth decorator and `blueprint.response`; without the header nothing happens."""
 
     @wraps(handler)
@@ -54,9 +54,9 @@ def idempotent(handler: Callable) -> Callable:
             return handler(*args, **kwargs)
         return _once(_slot(key), lambda: handler(*args, **kwargs))
 
-    once._apidoc = deepcopy(getattr(once, "_apidoc", {}))
-    once._apidoc.setdefault("manual_doc", {}).setdefault("parameters", []).append(_HEADER)
-    return once
+    described = copy_documentation(once)
+    described.setdefault("manual_doc", {}).setdefault("parameters", []).append(_HEADER)
+    return cast(Handler, once)
 
 
 def idempotent_id(length: int = 20) -> str | None:
@@ -111,7 +111,7 @@ def _answered(act: Callable[[], Any]) -> Response:
 def _answer_again(redis: Redis, slot: _Slot, body: str) -> Response:
     ends = time.monotonic() + _WAIT_SECONDS
     while (raw := redis.get(slot.place)) is not None:
-        kept = orjson.loads(raw)
+        kept = orjson.loads(cast(bytes, raw))
         if kept["body"] != body:
             raise KeyReused("Use a new Idempotency-Key for a new request.")
         if "answer" in kept:

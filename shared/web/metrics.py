@@ -47,5 +47,5 @@ def metrics_answer() -> Response:
     registry = REGISTRY
     if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         registry = CollectorRegistry()
-        MultiProcessCollector(registry)
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # the library has no types for it
     return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

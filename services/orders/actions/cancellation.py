@@ -13,7 +13,7 @@ def cancel_order(shop: Shop, found: OrderDocuments, by: str, reason: str) -> Ord
     if found.cancellation is not None and found.payment is not None:
         return found
     require(found.progress, "cancel")
-    shop.provider(found.payment["provider"])
+    shop.provider(found.require_payment()["provider"])
     decision, _ = shop.orders.add(decision_of(found.order, "cancel", reason, by))
     if decision["decision"] != "cancel":
         raise NotPossible(
@@ -24,7 +24,7 @@ def cancel_order(shop: Shop, found: OrderDocuments, by: str, reason: str) -> Ord
 
 def finish_cancellation(shop: Shop, found: OrderDocuments) -> OrderDocuments:
     """Everything that follows from the decision to cancel; the cancellation document comes last and proves the rest."""
-    order, decision = found.order, found.decision
+    order, decision = found.order, found.decision or {}
     if left_to_refund(found)["amount"]:
         found = add_refund(shop, found, None, "The order was cancelled.", "cancellation")
     if not order.get("imported"):

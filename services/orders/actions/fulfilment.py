@@ -59,7 +59,9 @@ def dispatch_order(
     decision, _ = shop.orders.add(decision_of(found.order, "dispatch", f"{courier} {courierid}", by))
     if decision["decision"] != "dispatch":
         raise NotPossible("The order is being cancelled.", order_status="paid")
-    dispatch, ours = shop.orders.add(dispatch_of(found.order, found.payment, courier, courierid, date))
+    dispatch, ours = shop.orders.add(
+        dispatch_of(found.order, found.require_payment(), courier, courierid, date)
+    )
     if not ours and (dispatch["courier"], dispatch["courierid"]) != (courier, courierid):
         raise NotPossible(
             f"The order went out with {dispatch['courier']} already.", order_status="dispatched"
@@ -72,13 +74,17 @@ def deliver_order(shop: Shop, found: OrderDocuments, date: str = "") -> OrderDoc
     if found.delivery is not None:
         return found
     require(found.progress, "deliver")
-    delivery, _ = shop.orders.add(delivery_of(found.order, found.dispatch, date))
+    delivery, _ = shop.orders.add(delivery_of(found.order, found.require_dispatch(), date))
     return found.with_document(delivery)
 
 
 def _confirm(shop: Shop, found: OrderDocuments) -> OrderDocuments:
     order = found.order
-    if not found.payment.get("sold") and found.cancellation is None and not found.is_being_cancelled:
+    if (
+        not found.require_payment().get("sold")
+        and found.cancellation is None
+        and not found.is_being_cancelled
+    ):
         try:
             shop.products.confirm(order["orderid"], order["basket"])
         except GoodsGone:

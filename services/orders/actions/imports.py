@@ -47,7 +47,9 @@ def import_orders(
     shop: Shop, lines: Iterable[tuple[int, bytes | None]], from_line: int = 1
 ) -> Iterator[Tally]:
     """Imports each (number, line) from `from_line` on, None being too long a one; yields the tally after every bulk, to show progress."""
-    tally, batch, seen = Tally(), [], set()
+    tally = Tally()
+    batch: list[tuple[int, list[Doc]]] = []
+    seen: set[str] = set()
     for number, line in lines:
         if number < from_line or (line is not None and not line.strip()):
             continue

@@ -3,6 +3,7 @@
 from services.orders.actions.shop import Shop
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.identity import guest_token
+from shared.couch import Doc
 from shared.mail import Letter
 from shared.money import text
 
@@ -24,11 +25,11 @@ def send(shop: Shop, found: OrderDocuments, kind: str) -> str:
 
 
 def compose(shop: Shop, found: OrderDocuments, kind: str) -> Letter:
-    order, customer = found.order, found.customer
+    order, customer = found.order, found.customer or {}
     return Letter(
-        to=customer["email"],
+        to=customer.get("email", ""),
         subject=_SUBJECTS[kind].format(orderid=order["orderid"]),
-        text=f"Hello {customer['name'] or 'there'},\n\n{_body(found, kind)}",
+        text=f"Hello {customer.get('name') or 'there'},\n\n{_body(found, kind)}",
         link=_link(shop, order),
         link_label="See your order",
         key=f"order.{order['orderid']}.{kind}",
@@ -42,13 +43,14 @@ def _body(found: OrderDocuments, kind: str) -> str:
         sums = [f"Delivery  {text(order['delivery'])}", f"Total  {text(order['total'])}"]
         return "thank you for your order. It is paid.\n\n" + "\n".join([*lines, *sums])
     if kind == "dispatch":
-        return f"your order is on its way with {found.dispatch['courier']}, parcel {found.dispatch['courierid']}."
+        parcel = found.require_dispatch()
+        return f"your order is on its way with {parcel['courier']}, parcel {parcel['courierid']}."
     if kind == "delivery":
         return "your order has arrived. Should something be wrong with it, you can return it."
     return f"your order was cancelled and {text(order['total'])} are paid back the way you paid."
 
 
-def _link(shop: Shop, order: dict) -> str:
+def _link(shop: Shop, order: Doc) -> str:
     base = f"{shop.settings.storefront_url.rstrip('/')}/orders/{order['orderid']}"
     if order["userid"] is not None:
         return base

@@ -6,6 +6,7 @@ from typing import Any
 from services.orders.actions.shop import Shop
 from services.orders.documents import CUSTOMER
 from services.orders.rules.assembly import whole_order
+from services.orders.store import Key
 from shared.clock import timestamp
 from shared.couch import Doc
 
@@ -39,7 +40,7 @@ def _erased(doc: Doc) -> Doc:
 
 
 def _orderids(shop: Shop, userid: str) -> Iterator[str]:
-    after = None
+    after: Key | None = None
     while True:
         page = shop.orders.orders_of_a_customer(userid, limit=PAGE, after=after, allow_stale=False)
         yield from (item["key"][2] for item in page.items)

@@ -10,6 +10,7 @@ from services.orders.rules.assembly import OrderDocuments, line_of, summary_of, 
 from services.orders.rules.identity import guest_token
 from services.orders.rules.periods import Span
 from services.orders.rules.progress import STATUSES, Progress, is_finished, status_of
+from services.orders.store import Key
 from services.orders.store.orders import customer_row_of, row_of
 from shared.clock import iso
 from shared.couch import Page
@@ -61,7 +62,7 @@ def any_order(shop: Shop, orderid: str) -> OrderDocuments:
     return found
 
 
-def history(shop: Shop, userid: str, limit: int, after: list | None) -> Page:
+def history(shop: Shop, userid: str, limit: int, after: Key | None) -> Page:
     """O3: a customer's orders, newest first. 1 global query."""
     page = shop.orders.orders_of_a_customer(userid, limit=limit, after=after)
     rows = [customer_row_of(item) for item in page.items]
@@ -74,7 +75,7 @@ def history(shop: Shop, userid: str, limit: int, after: list | None) -> Page:
     )
 
 
-def orders_between(shop: Shop, span: Span, status: str | None, limit: int, after: list | None) -> Page:
+def orders_between(shop: Shop, span: Span, status: str | None, limit: int, after: Key | None) -> Page:
     """O4, newest first. With a `status`, rows of one query are looked through: a page may be short and still have a next."""
     if status is not None and status not in STATUSES:
         raise Invalid("No such status.", errors={"status": [f"One of {', '.join(STATUSES)}."]})
@@ -83,7 +84,7 @@ def orders_between(shop: Shop, span: Span, status: str | None, limit: int, after
     return _chosen(_between(shop, span, SCANNED, after), limit, lambda sums: status_of(sums) == status)
 
 
-def open_orders(shop: Shop, span: Span, limit: int, after: list | None, *, unpaid: bool) -> Page:
+def open_orders(shop: Shop, span: Span, limit: int, after: Key | None, *, unpaid: bool) -> Page:
     """Orders on which something is still to be done; with `unpaid`, checkout attempts without an outcome."""
     return _chosen(
         _between(shop, span, SCANNED, after),
@@ -107,7 +108,7 @@ def _may_see(shop: Shop, orderid: str, owner: str | None, reader: Reader) -> boo
     return owner is None and hmac.compare_digest(expected.encode(), reader.token.encode())
 
 
-def _between(shop: Shop, span: Span, limit: int, after: list | None) -> Page:
+def _between(shop: Shop, span: Span, limit: int, after: Key | None) -> Page:
     start = iso(span.start) if span.start else FIRST_TIME
     end = iso(span.end) if span.end else LAST_TIME
     return shop.orders.orders_between(start, end, limit=limit, after=after)

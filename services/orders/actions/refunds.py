@@ -26,8 +26,9 @@ def refund_order(
 ) -> OrderDocuments:
     """An admin's refund of a part or all. `request`: (key, fingerprint) of an Idempotency-Key; the same key refunds once."""
     require(found.progress, "refund")
-    shop.provider(found.payment["provider"])
-    if total["currency"] != found.payment["total"]["currency"]:
+    payment = found.require_payment()
+    shop.provider(payment["provider"])
+    if total["currency"] != payment["total"]["currency"]:
         raise Invalid(
             "Refund in the currency that was paid.", errors={"amount": ["Not the order's currency."]}
         )
@@ -62,7 +63,7 @@ def add_refund(
 
 def settle_refunds(shop: Shop, found: OrderDocuments) -> OrderDocuments:
     """Has the provider pay every refund that it was not seen to pay yet; its key is the refund's reference."""
-    payment = found.payment
+    payment = found.require_payment()
     for refund in found.refunds:
         reference = refund["reference"]
         if found.settled(refund) or not refund["total"]["amount"]:
@@ -82,7 +83,7 @@ def settle_refunds(shop: Shop, found: OrderDocuments) -> OrderDocuments:
 
 def left_to_refund(found: OrderDocuments) -> Money:
     """Nothing, when two replicas together have paid back more than was paid."""
-    paid = found.payment["total"]
+    paid = found.require_payment()["total"]
     left = paid["amount"] - sum(refund["total"]["amount"] for refund in found.refunds)
     return money(max(0, left), paid["currency"])
 

@@ -103,7 +103,7 @@ def read_report(shop: Shop, reportid: str) -> dict[str, Any]:
 def close_period(shop: Shop, kind: str, period: str) -> Doc:
     """Closes the books of a day or month that is over. Closed before: a new closing only if the books have changed since."""
     within = closed_period(kind, period)
-    if within.end > now():
+    if within.closed()[1] > now():
         raise Invalid(f"{period} is not over yet.", errors={"period": ["Not over yet."]})
     reportid = f"{kind}-{period}"
     groups = sales(shop, "day" if kind == "month" else "hour", within, allow_stale=False)["groups"]
@@ -168,7 +168,10 @@ def _computed_parts(
 
 def _rows(shop: Shop, request: Doc, part: Span) -> list[dict[str, Any]]:
     if request["kind"] == "sales":
-        return sales(shop, request["by"], part, request["currency"], allow_stale=False)["rows"]
+        rows: list[dict[str, Any]] = sales(shop, request["by"], part, request["currency"], allow_stale=False)[
+            "rows"
+        ]
+        return rows
     if request["kind"] == "best-sellers":
         return best_sellers(shop, part, MOST_SELLERS, allow_stale=False)
     return fulfilment(shop, part, allow_stale=False)

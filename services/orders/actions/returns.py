@@ -18,6 +18,7 @@ from services.orders.rules.progress import require
 from services.orders.rules.returns import goods_value, returned_lines, stock_lines
 from services.orders.rules.writing import event_fields
 from shared.couch import Doc
+from shared.money import money
 
 
 def return_items(
@@ -32,7 +33,7 @@ def return_items(
         if request is not None and any(same_request(back, request) for back in found.returns):
             return found
         require(found.progress, "return")
-        shop.provider(found.payment["provider"])
+        shop.provider(found.require_payment()["provider"])
         back, ours = shop.orders.add(_return_document(found, wanted, reason, request))
         if ours:
             return refund_returns(shop, found.with_document(back))
@@ -51,7 +52,7 @@ def refund_returns(shop: Shop, found: OrderDocuments) -> OrderDocuments:
         back_already += back["lines"]
         value = min(goods_value(found.order, back_already) - before, left["amount"])
         if value:
-            total = {**left, "amount": value}
+            total = money(value, left["currency"])
             found = add_refund(shop, found, total, f"Return {back['number']}", back["reference"])
     return settle_refunds(shop, found)
 

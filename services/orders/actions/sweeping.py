@@ -7,6 +7,7 @@ from services.orders.actions.shop import Shop
 from services.orders.rules.periods import Span
 from services.orders.rules.progress import Progress
 from services.orders.rules.steps import may_be_due
+from services.orders.store import Key
 from services.orders.store.orders import row_of
 from shared.clock import iso, now
 
@@ -53,8 +54,8 @@ def open_letters(shop: Shop) -> list[dict[str, Any]]:
 
 
 def _due_since(
-    shop: Shop, start: str, after: list | None, skip: frozenset[str]
-) -> tuple[list[str], str | None, list | None]:
+    shop: Shop, start: str, after: Key | None, skip: frozenset[str]
+) -> tuple[list[str], str | None, Key | None]:
     """Ids of the orders from `start` (or behind the row `after`) on that may be due, when the oldest unfinished one was
     placed, and the last row seen if there are more."""
     due: list[str] = []

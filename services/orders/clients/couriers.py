@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import orjson
 
 from services.orders.clients import signatures
+from services.orders.clients.signatures import Headers
 from shared.errors import BadRequest
 
 SANDBOX = "sandbox"
@@ -31,7 +32,7 @@ class SandboxCourier:
         return f"parcel-{orderid}"
 
 
-def read_event(secret: str, tolerance: int, headers: dict[str, str], body: bytes) -> CourierEvent:
+def read_event(secret: str, tolerance: int, headers: Headers, body: bytes) -> CourierEvent:
     """{event: dispatched | delivered, orderid, courierid, date?}. Raises BadSignature or BadRequest."""
     signatures.check(secret, headers.get(signatures.HEADER), body, tolerance)
     try:

@@ -8,6 +8,7 @@ refund  pays back once per refund key
 from dataclasses import dataclass
 from typing import Protocol
 
+from services.orders.clients.signatures import Headers
 from shared.errors import Conflict, PaymentRequired, Unavailable
 from shared.money import Money
 
@@ -62,5 +63,5 @@ class Provider(Protocol):
     def refund(self, orderid: str, ref: str, key: str, total: Money) -> str:
         """The provider's reference of the refund."""
 
-    def event(self, headers: dict[str, str], body: bytes) -> PaymentEvent | None:
+    def event(self, headers: Headers, body: bytes) -> PaymentEvent | None:
         """The event in a webhook, None for one that is of no interest. Raises BadSignature."""

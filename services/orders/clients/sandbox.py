@@ -15,6 +15,7 @@ from services.orders.clients.payments import (
     PaymentEvent,
     ProviderUnavailable,
 )
+from services.orders.clients.signatures import Headers
 from shared.errors import BadRequest
 from shared.money import Money
 
@@ -60,9 +61,9 @@ class SandboxProvider:
         return _charge(booked) if booked["status"] == "paid" else None
 
     def refund(self, orderid: str, ref: str, key: str, total: Money) -> str:
-        return self._ledger.book_refund(orderid, key, total)["ref"]
+        return str(self._ledger.book_refund(orderid, key, total)["ref"])
 
-    def event(self, headers: dict[str, str], body: bytes) -> PaymentEvent | None:
+    def event(self, headers: Headers, body: bytes) -> PaymentEvent | None:
         signatures.check(self._secret, headers.get(signatures.HEADER), body, self._tolerance)
         try:
             event = orjson.loads(body)

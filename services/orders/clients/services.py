@@ -27,7 +27,8 @@ class Users:
 
     def checkout(self, userid: str) -> Doc:
         """{userid, name, email, addresses, basket} in one call."""
-        return self._client.get(f"/v1/internal/users/{quote(userid, safe='')}/checkout")
+        customer: Doc = self._client.get(f"/v1/internal/users/{quote(userid, safe='')}/checkout")
+        return customer
 
     def clear_basket(self, userid: str, productids: list[str], date: str) -> None:
         """What was ordered on `date` leaves the basket."""

@@ -3,10 +3,19 @@
 import hmac
 import re
 import time
+from typing import Protocol
 
 from shared.errors import Unauthorized
 
 HEADER = "Aisle-Signature"
+
+
+class Headers(Protocol):
+    """A request's headers, whatever the case of their names."""
+
+    def get(self, name: str, /) -> str | None: ...
+
+
 _PART = re.compile(r"(?:^|,)\s*(t|v1)=([0-9a-f]{1,128})(?=,|\s*$)")
 
 

@@ -20,6 +20,7 @@ from services.orders.clients.payments import (
     PaymentEvent,
     ProviderUnavailable,
 )
+from services.orders.clients.signatures import Headers
 from services.orders.rules.identity import fingerprint_of
 from shared.clock import iso
 from shared.errors import AisleError, BadRequest
@@ -74,16 +75,16 @@ class StripeProvider:
         listed = self._call("GET", f"/v1/refunds?{urlencode({'payment_intent': ref, 'limit': 100})}")["data"]
         for made in listed:
             if made["metadata"].get("reference") == key:
-                return made["id"]
+                return str(made["id"])
         body = {
             "payment_intent": ref,
             "amount": str(total["amount"]),
             "metadata[orderid]": orderid,
             "metadata[reference]": key,
         }
-        return self._post("/v1/refunds", body, f"{orderid}-{key}")["id"]
+        return str(self._post("/v1/refunds", body, f"{orderid}-{key}")["id"])
 
-    def event(self, headers: dict[str, str], body: bytes) -> PaymentEvent | None:
+    def event(self, headers: Headers, body: bytes) -> PaymentEvent | None:
         signatures.check(self._secret, headers.get("Stripe-Signature"), body, self._tolerance)
         try:
             event = orjson.loads(body)
@@ -140,7 +141,7 @@ class StripeProvider:
         }
         try:
             answer = self._http.request(method, self._url + path, sent, body, timeout=_TIMEOUT_SECONDS)
-            said = orjson.loads(answer.body)
+            said: dict[str, Any] = orjson.loads(answer.body)
         except (TransportError, orjson.JSONDecodeError) as error:
             raise ProviderUnavailable(
                 "Stripe gave no answer; the payment is looked up before anything else."

@@ -4,6 +4,7 @@ from typing import Any
 
 from services.orders.rules.progress import Progress, progress_of, refunded_of, status_of
 from shared.couch import Doc
+from shared.errors import Conflict
 from shared.money import money
 
 _TIMELINE = {
@@ -16,6 +17,14 @@ _TIMELINE = {
     "return": "returned",
 }
 _LINE_FIELDS = ("line", "productid", "taxonomy", "name", "quantity", "unitPrice", "delivery", "total")
+
+
+class NotPaid(Conflict):
+    code, title = "order_not_paid", "The order is not paid"
+
+
+class NotDispatched(Conflict):
+    code, title = "order_not_dispatched", "The order was not dispatched"
 
 
 class OrderDocuments:
@@ -36,6 +45,18 @@ class OrderDocuments:
     @property
     def payment(self) -> Doc | None:
         return self._by_key.get("payment")
+
+    def require_payment(self) -> Doc:
+        """The payment of an order that is paid. Raises NotPaid."""
+        if self.payment is None:
+            raise NotPaid("This order is not paid.")
+        return self.payment
+
+    def require_dispatch(self) -> Doc:
+        """The dispatch of an order that is on its way. Raises NotDispatched."""
+        if self.dispatch is None:
+            raise NotDispatched("This order was not dispatched.")
+        return self.dispatch
 
     @property
     def decision(self) -> Doc | None:

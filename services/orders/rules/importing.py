@@ -99,7 +99,11 @@ def _personal(line: dict[str, Any], name: str) -> str:
 def _events(order: Doc, line: dict[str, Any]) -> list[Doc]:
     paid = _part(line, "payment")
     payment = payment_of(
-        order, order["provider"], _text(paid, "provider_ref"), order["total"], _date(paid, "date", "payment.")
+        order,
+        order["provider"],
+        _text(paid, "provider_ref") or "",
+        order["total"],
+        _date(paid, "date", "payment."),
     )
     docs = [payment]
     if "delivery" in line and "dispatch" not in line:

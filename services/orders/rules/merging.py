@@ -30,7 +30,7 @@ def renumbered(loser: Doc, stays: Doc, taken: set[int]) -> Doc | None:
 
 def same(one: Doc, other: Doc) -> bool:
     """Whether two refunds or returns are one, whatever their numbers."""
-    return one["reference"] == other["reference"]
+    return bool(one["reference"] == other["reference"])
 
 
 def _rank(leaf: Doc) -> tuple[Any, ...]:

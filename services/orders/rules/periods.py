@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from shared.clock import iso, parse
 from shared.errors import Invalid
@@ -23,12 +23,18 @@ class Span:
     def first_key(self) -> list[int]:
         return moment_key(self.start) if self.start else []
 
-    def last_key(self) -> list:
+    def last_key(self) -> list[Any]:
         """The end of the key range; `end` itself is outside, because a moment's key sorts after its own seconds."""
         if self.end is None:
             return [HIGHEST]
         before = self.end - timedelta(seconds=1)
         return [*moment_key(before), HIGHEST]
+
+    def closed(self) -> tuple[datetime, datetime]:
+        """Both edges. Raises Invalid for an open span."""
+        if self.start is None or self.end is None:
+            raise Invalid("Give both `from` and `to`.", errors={"from": ["Give both edges."]})
+        return self.start, self.end
 
     def as_text(self) -> tuple[str | None, str | None]:
         return (iso(self.start) if self.start else None, iso(self.end) if self.end else None)
@@ -53,7 +59,7 @@ def span(start: str | None, end: str | None) -> Span:
     return found
 
 
-def label(key: list) -> str:
+def label(key: list[int]) -> str:
     """The name of a group key: [] `total`, [2026] `2026`, [2026, 1] `2026-01`, ... `2026-01-31T13`."""
     if not key:
         return "total"
@@ -81,7 +87,7 @@ def closed_period(kind: str, period: str) -> Span:
 
 def lately_ended(moment: datetime, days: int = 7) -> list[tuple[str, str]]:
     """The days before `moment`, oldest first, and the month before it, as closings name them."""
-    today = day_of(moment).start
+    today, _ = day_of(moment).closed()
     past = [today - timedelta(days=back) for back in range(days, 0, -1)]
     last_month = today.replace(day=1) - timedelta(days=1)
     return [*(("day", f"{day:%Y-%m-%d}") for day in past), ("month", f"{last_month:%Y-%m}")]
@@ -93,9 +99,10 @@ MOST_MONTHS = 1200
 
 def months_between(found: Span) -> list[Span]:
     """A closed span cut at the first of each month, so that a long report is computed in parts."""
-    parts, start = [], found.start
-    while start < found.end:
-        end = min(month_of(start.year, start.month).end, found.end)
+    parts: list[Span] = []
+    start, last = found.closed()
+    while start < last:
+        end = min(month_of(start.year, start.month).closed()[1], last)
         parts.append(Span(start, end))
         start = end
     return parts

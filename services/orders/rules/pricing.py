@@ -118,8 +118,9 @@ def _summed(lines: list[Doc], currency: str, terms: Terms) -> Quote:
 def _delivery(lines: list[Doc], goods: int, terms: Terms) -> int:
     if terms.free_delivery_from and goods >= terms.free_delivery_from:
         return 0
+    charges: list[int] = [line["delivery"]["amount"] for line in lines]
     if terms.delivery_per == "highest":
-        return max(line["delivery"]["amount"] for line in lines)
+        return max(charges)
     if terms.delivery_per == "unit":
-        return sum(line["delivery"]["amount"] * line["quantity"] for line in lines)
-    return sum(line["delivery"]["amount"] for line in lines)
+        return sum(charge * line["quantity"] for charge, line in zip(charges, lines, strict=True))
+    return sum(charges)

@@ -142,7 +142,7 @@ def _flat(row: Row) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, dict):
-            flat[name] = major(value)
+            flat[name] = major(money(value["amount"], value["currency"]))
             flat["currency"] = value["currency"]
         else:
             flat[name] = escape_formula(value) if isinstance(value, str) else value
@@ -168,7 +168,8 @@ def _sums(sums: list[int], currency: str) -> Row:
 
 def _of(row: Row, name: str) -> int:
     value = row[name]
-    return value["amount"] if isinstance(value, dict) else value
+    number: int = value["amount"] if isinstance(value, dict) else value
+    return number
 
 
 def _total(rows: list[Row], currency: str) -> Row:

@@ -14,11 +14,12 @@ def returned_lines(basket: list[Doc], returns: list[Doc], wanted: list[Doc]) -> 
     back: dict[str, int] = {}
     for line in (line for earlier in returns for line in earlier["lines"]):
         back[line["productid"]] = back.get(line["productid"], 0) + line["quantity"]
-    lines, errors = [], {}
+    lines: list[Doc] = []
+    errors: dict[str, list[str]] = {}
     for index, item in enumerate(merged(wanted)):
         line = bought.get(item["productid"])
         left = line["quantity"] - back.get(item["productid"], 0) if line else 0
-        if item["quantity"] > left:
+        if line is None or item["quantity"] > left:
             errors[f"items.{index}.quantity"] = [f"{left} of {item['productid']} can still be returned."]
         else:
             lines.append(_line(line, item["quantity"]))
@@ -29,9 +30,9 @@ def returned_lines(basket: list[Doc], returns: list[Doc], wanted: list[Doc]) -> 
 
 def goods_value(order: Doc, lines: list[Doc]) -> int:
     """What the returned goods cost, with their share of a tax that was added on top; delivery is not paid back."""
-    amount = sum(line["amount"] for line in lines)
-    tax = order["tax"]
-    return amount if tax["included"] else amount + (amount * tax["basisPoints"] + 5_000) // 10_000
+    amount: int = sum(line["amount"] for line in lines)
+    basis_points: int = 0 if order["tax"]["included"] else order["tax"]["basisPoints"]
+    return amount + (amount * basis_points + 5_000) // 10_000
 
 
 def stock_lines(basket: list[Doc], lines: list[Doc]) -> list[Doc]:

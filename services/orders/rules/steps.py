@@ -64,7 +64,9 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
 def _owes_refunds(found: OrderDocuments) -> bool:
     if any(not found.settled(refund) for refund in found.refunds if refund["total"]["amount"]):
         return True
-    left = found.payment["total"]["amount"] - sum(refund["total"]["amount"] for refund in found.refunds)
+    left: int = found.require_payment()["total"]["amount"] - sum(
+        refund["total"]["amount"] for refund in found.refunds
+    )
     causes = {refund["cause"] for refund in found.refunds}
     return left > 0 and any(
         back["reference"] not in causes and not cost_nothing(back) for back in found.returns
@@ -79,11 +81,11 @@ def _attempt(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
 
 def _parcel(found: OrderDocuments, due: list[str], moment: datetime, policy: Policy) -> Plan:
     """Goods go out once they are surely sold: as the payment says, or as the confirmation has seen to."""
-    dispatch, delivery = found.dispatch, found.delivery
+    payment, dispatch, delivery = found.require_payment(), found.dispatch, found.delivery
     if dispatch is None:
-        if not policy.automatic or not (found.payment.get("sold") or found.noticed("payment")):
+        if not policy.automatic or not (payment.get("sold") or found.noticed("payment")):
             return Plan(tuple(due))
-        return _when_due(found.payment["date"], policy.dispatch_seconds, moment, due, DISPATCH)
+        return _when_due(payment["date"], policy.dispatch_seconds, moment, due, DISPATCH)
     if not found.noticed("dispatch"):
         due.append(NOTIFY_DISPATCH)
     if delivery is not None:

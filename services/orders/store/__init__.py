@@ -3,7 +3,16 @@
 from services.orders.store.deadletters import DeadLetterStore
 from services.orders.store.ledger import Ledger
 from services.orders.store.opening import TIMEOUT, Stores, open_stores
-from services.orders.store.orders import OrderStore
+from services.orders.store.orders import Key, OrderStore
 from services.orders.store.reports import ReportStore
 
-__all__ = ["TIMEOUT", "DeadLetterStore", "Ledger", "OrderStore", "ReportStore", "Stores", "open_stores"]
+__all__ = [
+    "TIMEOUT",
+    "DeadLetterStore",
+    "Key",
+    "Ledger",
+    "OrderStore",
+    "ReportStore",
+    "Stores",
+    "open_stores",
+]

@@ -1,6 +1,7 @@
 """Reads and writes of orders: O1 to O4, and documents that are added once."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from services.orders.documents import (
     BOUGHT,
@@ -17,6 +18,9 @@ from services.orders.rules.progress import Progress
 from shared.couch import AFTER_EVERYTHING, Database, Doc, Page, UpdateConflict, View, Written
 from shared.errors import Unavailable
 from shared.tracing import outgoing
+
+Key = list[Any]
+"""A row's key in a view: where the next page begins."""
 
 Row = tuple[str, str, str | None, str, Progress]
 """orderid, placed, userid, currency, progress: all that a list of orders shows."""
@@ -84,17 +88,17 @@ class OrderStore:
             raise Unavailable("Some orders changed while they were erased; try again.")
 
     def orders_of_a_customer(
-        self, userid: str, *, limit: int, after: list | None = None, allow_stale: bool = True
+        self, userid: str, *, limit: int, after: Key | None = None, allow_stale: bool = True
     ) -> Page:
         """O3: newest first; `after` is the key of the last row seen. 1 global query."""
         highest = [userid, AFTER_EVERYTHING]
         return self._newest_first(ORDERS_OF_A_CUSTOMER, [userid], highest, limit, after, allow_stale)
 
-    def orders_between(self, start: str, end: str, *, limit: int, after: list | None = None) -> Page:
+    def orders_between(self, start: str, end: str, *, limit: int, after: Key | None = None) -> Page:
         """O4: placed in [start, end), newest first. 1 global query."""
         return self._newest_first(ORDERS_BETWEEN, [start], [end], limit, after, True)
 
-    def orders_placed_since(self, start: str, *, limit: int, after: list | None = None) -> Page:
+    def orders_placed_since(self, start: str, *, limit: int, after: Key | None = None) -> Page:
         """O7: oldest first, for the sweep. 1 global query."""
         first = [*after, AFTER_EVERYTHING] if after else [start]
         rows = self._database.across_partitions.view(
@@ -127,7 +131,7 @@ class OrderStore:
         """Where a sweep goes on; empty before the first. 1 read."""
         return self._database.get_local(sweep) or {}
 
-    def set_sweep_mark(self, sweep: str, **places: str | list | None) -> None:
+    def set_sweep_mark(self, sweep: str, **places: str | Key | None) -> None:
         self._database.put_local(sweep, self.sweep_mark(sweep) | places)
 
     def _take_back(self, written: list[Written], docid: str) -> None:
@@ -140,7 +144,7 @@ class OrderStore:
         self._database.put_many([{"_id": row.id, "_rev": row.rev, "_deleted": True} for row in foreign])
 
     def _newest_first(
-        self, view: View, lowest: list, highest: list, limit: int, after: list | None, allow_stale: bool
+        self, view: View, lowest: Key, highest: Key, limit: int, after: Key | None, allow_stale: bool
     ) -> Page:
         start, inclusive = (after, False) if after else (highest, True)
         rows = self._database.across_partitions.view(

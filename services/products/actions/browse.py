@@ -131,7 +131,8 @@ def _filter_counts(store: Store, asked: Question) -> dict[str, Any] | None:
     if asked.facets not in counted.results:
         rows = counted.load_rows()
         counted.results[asked.facets] = None if rows is None else count_facets(rows, Filters(), asked.facets)
-    return counted.results[asked.facets]
+    found: dict[str, Any] | None = counted.results[asked.facets]
+    return found
 
 
 def _category(store: Store, asked: Question, counts: dict[str, Any]) -> Listed:

@@ -41,7 +41,7 @@ def create(store: Store, content: Doc, stock: int | None, date: str, request: st
 
 
 def _create(store: Store, content: Doc, stock: int | None, date: str, request: str | None) -> Doc:
-    doc = document(content, date, **({"request": request} if request else {}))
+    doc = document(content, date, request=request)
     if stock is not None:
         doc["stock"] = open_stock(store, content, stock, date)
     try:

@@ -1,7 +1,7 @@
 """What the handlers of this service act with."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from services.products.clients import Orders
 from services.products.settings import Settings
@@ -19,8 +19,7 @@ class Tools:
 
 def tools() -> Tools:
     """The tools of the running service."""
-    given: Any = provided()
-    return given
+    return cast(Tools, provided())
 
 
 def store() -> Store:

@@ -35,7 +35,7 @@ def _node(levels: Sequence[str]) -> Tree:
 
 
 def _child(node: Tree, levels: list[str]) -> Tree:
-    children = node["children"]
+    children: dict[str, Tree] = node["children"]
     if levels[-1] not in children:
         children[levels[-1]] = _node(levels)
     return children[levels[-1]]

@@ -70,12 +70,27 @@ def _contradictions(content: Doc) -> Iterator[tuple[str, str]]:
 
 
 def document(
-    content: Doc, moment: str, *, stock: int = 0, rating: Doc = NO_RATING, rank: float = 0, **more: Any
+    content: Doc,
+    moment: str,
+    *,
+    stock: int = 0,
+    rating: Doc = NO_RATING,
+    rank: float = 0,
+    moved_from: str | None = None,
+    request: str | None = None,
 ) -> Doc:
     """The document of a product with this content."""
     docid = product_id(content["taxonomy"], content["productid"])
+    given = {"moved_from": moved_from, "request": request}
+    optional = {name: value for name, value in given.items() if value is not None}
     return PRODUCT.new(
-        docid, **PRODUCT_FIELDS.stored(content), stock=stock, rating=rating, rank=rank, edited=moment, **more
+        docid,
+        **PRODUCT_FIELDS.stored(content),
+        stock=stock,
+        rating=rating,
+        rank=rank,
+        edited=moment,
+        **optional,
     )
 
 
@@ -124,7 +139,7 @@ def one_each(docs: list[Doc], key: Callable[[Doc], str] = lambda doc: doc["produ
 
 def is_product(doc: Doc) -> bool:
     """Not the forward that it left in a category where it was before."""
-    return doc["type"] == PRODUCT.name
+    return bool(doc["type"] == PRODUCT.name)
 
 
 def forward(doc: Doc, moved_to: str, moment: str) -> Doc:
@@ -137,7 +152,7 @@ def forward(doc: Doc, moved_to: str, moment: str) -> Doc:
 
 def supersedes(doc: Doc, other: Doc) -> bool:
     """Whether `doc` is where `other` was moved to."""
-    return doc.get("moved_from") == other["_id"] and doc["edited"] >= other["edited"]
+    return bool(doc.get("moved_from") == other["_id"] and doc["edited"] >= other["edited"])
 
 
 def _short(content: bytes) -> str:

@@ -26,5 +26,5 @@ def rank(stats: dict[str, Any] | None) -> float:
     span, count = MOST_STARS - FEWEST_STARS, stats["count"]
     share, z = (stats["sum"] / count - FEWEST_STARS) / span, CONFIDENCE
     spread = z * sqrt(max(share * (1 - share), 0) / count + z * z / (4 * count * count))
-    bound = (share + z * z / (2 * count) - spread) / (1 + z * z / count)
+    bound: float = (share + z * z / (2 * count) - spread) / (1 + z * z / count)
     return round(FEWEST_STARS + span * max(bound, 0), 4)

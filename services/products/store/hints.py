@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -24,7 +25,7 @@ class Hints:
         if not lines:
             return {}
         try:
-            found = self._redis.mget([self._key(line) for line in lines])
+            found = cast(list[bytes | None], self._redis.mget([self._key(line) for line in lines]))
         except RedisError as error:
             log.warning("stock hints are not readable: %s", error)
             return {}

@@ -6,6 +6,7 @@ counting, so that an older count can never stand under a newer version. Without 
 
 import hashlib
 import logging
+from typing import cast
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -34,7 +35,7 @@ class MenuCache:
         except RedisError as error:
             log.warning("the menu's version is not readable: %s", error)
             return None
-        return version.decode() if version else None
+        return cast(bytes, version).decode() if version else None
 
     def get(self, version: str, question: str) -> tuple[bytes, str] | None:
         """The menu and its ETag."""
@@ -48,7 +49,7 @@ class MenuCache:
                 return None
             if body is None:
                 return None
-            found = self._keep_near(version, question, body)
+            found = self._keep_near(version, question, cast(bytes, body))
         return found
 
     def last(self, question: str) -> tuple[bytes, str] | None:

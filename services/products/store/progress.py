@@ -1,6 +1,7 @@
 """How far a running import is, for whoever watches it."""
 
 import logging
+from typing import cast
 
 import orjson
 from redis import Redis
@@ -28,4 +29,5 @@ class Progress:
     def of(self, importid: str) -> Doc | None:
         """Raises RedisError."""
         state = self._redis.get(self._prefix + importid)
-        return orjson.loads(state) if state else None
+        found: Doc | None = orjson.loads(cast(bytes, state)) if state else None
+        return found

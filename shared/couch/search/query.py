@@ -95,8 +95,8 @@ def quoted(value: str) -> str:
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _any(terms: object) -> str:
-    return "(" + " OR ".join(terms) + ")"  # type: ignore[call-overload]
+def _any(terms: Iterable[str]) -> str:
+    return "(" + " OR ".join(terms) + ")"
 
 
 def _low(value: int | None) -> str:

@@ -1,5 +1,6 @@
 """gunicorn's response, which says `Connection: close` when the request's body was not read to its end."""
 
+from functools import partial
 from typing import Any
 
 from gunicorn.http.body import ChunkedReader, LengthReader
@@ -29,10 +30,9 @@ class Response(GunicornResponse):
 
     def write_all(self, body: Any) -> None:
         """Files too are written in blocks, so that a slow reader's part is kept for the main loop to send."""
-        if isinstance(body, FileWrapper):
-            body = iter(lambda: body.filelike.read(FILE_BLOCK), b"")
-        for item in body:
-            self.write(item)
+        blocks = iter(partial(body.filelike.read, FILE_BLOCK), b"") if isinstance(body, FileWrapper) else body
+        for block in blocks:
+            self.write(block)
         self.close()
 
 

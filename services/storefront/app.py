@@ -7,7 +7,9 @@ from pathlib import Path
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from services.storefront.actions.checkout import Checkouts
 from services.storefront.actions.menu import Shelves
+from services.storefront.actions.saved_forms import SavedForms
 from services.storefront.actions.sessions import Refresher
 from services.storefront.clients import CountedClient, Orders, Products, Services, Users, counting
 from services.storefront.pages import BLUEPRINTS
@@ -48,6 +50,8 @@ def create_app(settings: Settings | None = None) -> Flask:
         refresher=Refresher(services.users, redis),
         mailbox=Mailbox(Path(settings.mail_dir)) if settings.local and settings.mail_dir else None,
         fragments=Fragments(),
+        checkouts=Checkouts(services.orders, redis),
+        saved_forms=SavedForms(redis, settings.secret_key),
     )
     app.before_request(allow_large_files)
     register_compression(app)  # what is registered first has the last word on an answer

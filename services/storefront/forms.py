@@ -4,8 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from services.storefront.rules.messages import message
 from shared.errors import AisleError, Invalid
 
+_QUANTITY = re.compile(r"-?[0-9]{1,6}")
 _WHOLE = re.compile(r"[+-]?\d{1,9}")
 
 
@@ -33,6 +35,7 @@ class Form:
     values: dict[str, str] = field(default_factory=dict)
     errors: dict[str, list[str]] = field(default_factory=dict)
     general: str = ""
+    restored: bool = False
 
     def read(self, sent: Mapping[str, str]) -> "Form":
         """Takes the sent values over and checks what can be checked here; passwords are not shown again."""
@@ -43,6 +46,19 @@ class Form:
             if wrong := _wrong(item, text):
                 self.errors[item.name] = [wrong]
         return self
+
+    def restore(self, values: Mapping[str, str]) -> "Form":
+        """Shows again what was typed before; nothing is checked."""
+        for item in self.fields:
+            if item.kind != "password":
+                self.values[item.name] = values.get(item.name, "")
+        self.restored = True
+        return self
+
+    @property
+    def open(self) -> bool:
+        """Whether somebody is at work on it: a page does not fold it away."""
+        return self.restored or not self.ok
 
     @property
     def ok(self) -> bool:
@@ -58,7 +74,7 @@ class Form:
             else:
                 self.general = " ".join([self.general, *messages]).strip()
         if self.ok:
-            self.general = error.detail
+            self.general = message(error)
 
 
 def _wrong(item: Field, text: str) -> str:
@@ -105,6 +121,8 @@ ADDRESS = (
     ),
     Field("default", "Deliver here unless I say otherwise", "check", required=False),
 )
+
+CHANGED_ADDRESS = ADDRESS[:2]
 
 GUEST = (
     EMAIL,
@@ -186,12 +204,24 @@ def whole(text: str, name: str) -> int:
     return int(text)
 
 
+def quantity(text: str, *, least: int, most: int) -> int:
+    """How many of one product. Raises Invalid, in words for whoever typed it."""
+    sent = text.strip()
+    if not _QUANTITY.fullmatch(sent):
+        raise Invalid(f"Write how many you want as a whole number from {least} to {most}.")
+    number = int(sent)
+    if number < least:
+        raise Invalid(f"Write how many you want: {least} or more.")
+    if number > most:
+        raise Invalid(f"A basket holds at most {most} of one thing.")
+    return number
+
+
 def key(sent: Mapping[str, str]) -> str:
     """The key that a form was drawn with, for what must not happen twice when it is sent twice."""
     return sent.get("key", "")[:64]
 
 
 def complaint(error: AisleError) -> str:
-    """What is wrong, in words for a place without fields: the fields' messages, else the error's own."""
-    messages = [message for each in getattr(error, "errors", {}).values() for message in each]
-    return " ".join(messages) or error.detail
+    """What is wrong, in words for a place without fields."""
+    return message(error)

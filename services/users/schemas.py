@@ -177,6 +177,9 @@ class Me(Person):
     preferences = ma.fields.Nested(Preferences, required=True)
     payment_methods = ma.fields.List(ma.fields.Nested(PaymentMethod), required=True)
     basket = ma.fields.List(ma.fields.Nested(StoredLine), required=True)
+    basket_revision = ma.fields.String(
+        required=True, metadata={"description": "another one after every change of the basket"}
+    )
 
 
 class MeChange(Shape):

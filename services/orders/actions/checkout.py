@@ -168,7 +168,11 @@ def _again(
     refusal: AisleError | None,
 ) -> Placed:  # fmt: skip
     """A repeated request: the same answer; if the first one got stuck, this one carries on."""
-    check_same(found.order["fingerprint"], fingerprint)
+    paid = found.payment is not None
+    closed = found.cancellation is not None and not paid
+    check_same(
+        found.order["fingerprint"], fingerprint, orderid=found.order["orderid"], paid=paid, closed=closed
+    )
     found = _wait_for_the_first(shop, found if docs is None else _completed(shop, found, docs))
     _refuse_if_shop_cancelled(found)
     if found.payment is not None:

@@ -40,10 +40,10 @@ def key_is_free_again(placed: str, moment: datetime) -> bool:
     return parse(placed) + KEY_KEPT < moment
 
 
-def check_same(stored: str, fingerprint: str) -> None:
-    """Raises KeyReused when the key came with another body before."""
+def check_same(stored: str, fingerprint: str, **extra: Any) -> None:
+    """Raises KeyReused, with `extra` members in its problem, when the key came with another body before."""
     if stored != fingerprint:
-        raise KeyReused("Send the same body with the same key, or a new Idempotency-Key.")
+        raise KeyReused("Send the same body with the same key, or a new Idempotency-Key.", **extra)
 
 
 def new_reference(kind: str, request: tuple[str, str] | None) -> str:

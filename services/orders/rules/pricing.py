@@ -17,6 +17,10 @@ class NoSuchProduct(Invalid):
     code, title = "unknown_product", "A product is not for sale"
 
 
+class MixedCurrencies(Invalid):
+    code, title = "mixed_currencies", "One order holds one currency"
+
+
 @dataclass(frozen=True)
 class Terms:
     """The shop's settings that decide a total."""
@@ -58,7 +62,7 @@ def quote(wanted: list[Doc], products: dict[str, Doc], terms: Terms) -> Quote:
     ]
     currencies = {line["unitPrice"]["currency"] for line in lines}
     if len(currencies) > 1:
-        raise Invalid(f"One order holds one currency, this one {', '.join(sorted(currencies))}.")
+        raise MixedCurrencies(f"One order holds one currency, this one {', '.join(sorted(currencies))}.")
     return _summed(lines, currencies.pop(), terms)
 
 

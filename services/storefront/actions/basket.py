@@ -36,10 +36,19 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Basket:
-    """What lies in it; a customer may keep more there than one order holds."""
+class Part:
+    """The lines of one currency: they can be ordered together."""
 
+    currency: str
     lines: list[Line]
+
+    @property
+    def goods(self) -> Money:
+        return add(*(line.sum for line in self.lines if line.sum))
+
+    @property
+    def count(self) -> int:
+        return sum(line.quantity for line in self.lines)
 
     @property
     def surplus(self) -> int:
@@ -48,24 +57,41 @@ class Basket:
 
     @property
     def buyable(self) -> bool:
-        return (
-            0 < len(self.lines) <= ORDER_LINES
-            and all(line.product and not line.short for line in self.lines)
-            and len(self.currencies) == 1
-        )
+        return not self.surplus and not any(line.short for line in self.lines)
+
+
+@dataclass(frozen=True)
+class Basket:
+    """What lies in it; a customer may keep more there than one order holds, and in several currencies."""
+
+    lines: list[Line]
 
     @property
-    def currencies(self) -> set[str]:
-        return {line.product["price"]["currency"] for line in self.lines if line.product}
+    def parts(self) -> list[Part]:
+        """One for each currency, in the order in which they came in."""
+        found: dict[str, list[Line]] = {}
+        for line in self.lines:
+            if line.product:
+                found.setdefault(line.product["price"]["currency"], []).append(line)
+        return [Part(currency, lines) for currency, lines in found.items()]
 
     @property
-    def goods(self) -> Money | None:
-        sums = [line.sum for line in self.lines if line.product]
-        return add(*sums) if len(self.currencies) == 1 else None
+    def gone(self) -> list[Line]:
+        """What the shop has no more."""
+        return [line for line in self.lines if not line.product]
 
     @property
     def count(self) -> int:
-        return pieces({"quantity": line.quantity} for line in self.lines)
+        return sum(line.quantity for line in self.lines)
+
+    def quantities(self, currency: str) -> dict[str, int]:
+        """What can be ordered in `currency`."""
+        return {
+            line.productid: line.quantity
+            for part in self.parts
+            if part.currency == currency
+            for line in part.lines
+        }
 
 
 def priced(products: Products, wanted: Mapping[str, int]) -> Basket:

@@ -6,6 +6,7 @@ from flask import Blueprint, Response, flash, redirect, render_template, request
 
 from services.storefront import forms
 from services.storefront.pages.context import services
+from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import leave, logged_in, needs_login, remember, token
 from shared.errors import Conflict, Forbidden, Invalid, TooManyRequests
 
@@ -31,6 +32,14 @@ def save() -> str | Response:
         except Invalid as error:
             form.blame(error)
     return _page(profile=form)
+
+
+@account.get("/addresses")
+@account.get("/addresses/<address_id>")
+@account.get("/erase")
+def back_to_account(address_id: str = "") -> Response:
+    """The addresses that forms go to, opened as pages: an address bar keeps them after an answer to a form."""
+    return redirect(url_for("account.show", **request.args))
 
 
 @account.post("/addresses")
@@ -102,7 +111,15 @@ def _page(
     profile: forms.Form | None = None, address: forms.Form | None = None, erase: forms.Form | None = None
 ) -> str:
     me = services().users.me(token())
+    shown = forms.Form(forms.PROFILE, {"name": me["name"]})
     return render_template(
-        "account.html", me=me, profile=profile or forms.Form(forms.PROFILE, {"name": me["name"]}),
-        address=address or forms.Form(forms.ADDRESS), erase=erase or forms.Form(forms.ERASE),
+        "account.html", me=me, profile=profile or restore(shown, url_for("account.save")),
+        address=address or restore(forms.Form(forms.ADDRESS), url_for("account.add_address")),
+        erase=erase or forms.Form(forms.ERASE), changed=[_change_form(each) for each in me["addresses"]],
     )  # fmt: skip
+
+
+def _change_form(address: dict[str, str]) -> forms.Form:
+    values = {"name": address["name"], "address": address["address"]}
+    action = url_for("account.change_address", address_id=address["id"])
+    return restore(forms.Form(forms.CHANGED_ADDRESS, values), action)

@@ -1,63 +1,104 @@
 """The basket: a guest's lives in the cookie, a customer's with the users service."""
 
+import secrets
+
 from flask import Blueprint, Response, flash, redirect, render_template, request, session, url_for
 
 from services.storefront import forms
 from services.storefront.actions.basket import MOST_OF_ONE, priced, wanted_of, with_guest_line
 from services.storefront.pages.context import enhanced, services
+from services.storefront.pages.saved_forms import restored
 from services.storefront.pages.visitor import basket_count, guest_basket, logged_in, own_path, token
-from shared.errors import Conflict, NotFound
+from shared.errors import AisleError, Conflict, Invalid, NotFound
 
 basket = Blueprint("basket", __name__)
 
 
 @basket.get("/basket")
 def show() -> str:
-    found = priced(services().products, _wanted())
+    found = priced(services().products, wanted())
     session["count"] = found.count
-    return render_template("basket.html", basket=found)
+    typed = {line.productid: restored(_action(line.productid)).get("quantity") for line in found.lines}
+    return render_template("basket.html", basket=found, typed=typed)
 
 
 @basket.post("/basket")
 def add() -> str | Response:
     """Puts something in, on top of what is in already."""
     productid = request.form["productid"]
-    quantity = forms.whole(request.form.get("quantity", "1"), "quantity")
-    before = _wanted().get(productid, 0)
-    after = min(before + max(1, quantity), MOST_OF_ONE)
-    _set(productid, after)
-    session["count"] = basket_count() + after - before
+    try:
+        quantity = forms.quantity(request.form.get("quantity", "1"), least=1, most=MOST_OF_ONE)
+        before = wanted().get(productid, 0)
+        if before + quantity > MOST_OF_ONE:
+            raise Invalid(
+                f"{before} of it are in your basket already, and {MOST_OF_ONE} are the most it holds."
+            )
+        set_quantity(productid, before + quantity)
+    except (Conflict, Invalid) as error:
+        if enhanced():
+            raise
+        return _refused(error, _back(url_for("shop.product", productid=productid)))
+    session["count"] = basket_count() + quantity
     if enhanced():
         return render_template("parts/added.html", name=request.form.get("name", "")[:200])
     flash("Added to your basket.", "good")
-    return redirect(own_path(request.form.get("back", ""), url_for("basket.show")))
+    return redirect(_back(url_for("basket.show")))
+
+
+@basket.get("/basket/<productid>")
+def back_to_basket(productid: str) -> Response:
+    """Where a line's quantity is sent, opened as a page."""
+    return redirect(url_for("basket.show", **request.args))
 
 
 @basket.post("/basket/<productid>")
 def change(productid: str) -> Response:
     """Sets a line's quantity; 0, or the button "Remove", takes it out."""
-    quantity = 0 if "remove" in request.form else forms.whole(request.form["quantity"], "quantity")
     try:
-        _set(productid, min(max(0, quantity), MOST_OF_ONE))
-    except Conflict as error:
-        flash(error.detail, "bad")
+        sent = "0" if "remove" in request.form else request.form.get("quantity", "")
+        set_quantity(productid, forms.quantity(sent, least=0, most=MOST_OF_ONE))
+    except (Conflict, Invalid) as error:
+        return _refused(error, url_for("basket.show"))
     return redirect(url_for("basket.show"))
 
 
-def _wanted() -> dict[str, int]:
+def wanted() -> dict[str, int]:
+    """Quantities by product."""
     if logged_in() is None:
         return guest_basket()
     return wanted_of(services().users.me(token()))
 
 
-def _set(productid: str, quantity: int) -> None:
+def basket_id() -> str:
+    """What stands for a guest's basket until it is bought."""
+    if "basket_id" not in session:
+        session["basket_id"] = secrets.token_urlsafe(9)
+    return session["basket_id"]
+
+
+def set_quantity(productid: str, quantity: int) -> None:
+    """Sets a line; 0 takes it out. Raises NotFound, Conflict (the basket is full)."""
     if logged_in() is None:
         before = guest_basket()
         if quantity and productid not in before and not services().products.lookup([productid])["found"]:
             raise NotFound("There is no such product.")
         session["basket"] = with_guest_line(before, productid, quantity)
         session.permanent = True
+        basket_id()
     elif quantity:
         services().users.put_in_basket(token(), productid, quantity)
     else:
         services().users.take_from_basket(token(), productid)
+
+
+def _action(productid: str) -> str:
+    return url_for("basket.change", productid=productid)
+
+
+def _back(otherwise: str) -> str:
+    return own_path(request.form.get("back", ""), otherwise)
+
+
+def _refused(error: AisleError, page: str) -> Response:
+    flash(forms.complaint(error), "bad")
+    return redirect(page, 303)

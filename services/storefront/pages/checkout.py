@@ -1,42 +1,91 @@
-"""Checkout: where to, how to pay, one button. The form holds the whole order, so that sending it twice buys once."""
+"""Checkout: where to, how to pay, one button. The form holds the whole order and the basket's revision: it buys once."""
 
+import re
 import secrets
+from typing import Any
 
 import orjson
 from flask import Blueprint, Response, flash, redirect, render_template, request, session, url_for
 
 from services.storefront import forms
-from services.storefront.actions.basket import take_out, wanted_of
+from services.storefront.actions import basket as baskets
+from services.storefront.actions.checkout import AlreadyOrdered, Purchase, revision_of
 from services.storefront.clients import NOBODY
+from services.storefront.pages.basket import basket_id, set_quantity, wanted
 from services.storefront.pages.context import context, services
+from services.storefront.pages.saved_forms import restored, save_values, with_saved
 from services.storefront.pages.visitor import basket_count, guest_basket, keep_order, logged_in, token
+from services.storefront.rules import messages
 from services.storefront.rules.payments import CARDS
 from shared.errors import AisleError, BadRequest, Conflict, Invalid
 
 checkout = Blueprint("checkout", __name__)
 
+CHANGED = (
+    "Your basket was changed in another window meanwhile. Nothing was ordered: this is what is in it now."
+)
+_KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
+
 
 @checkout.get("/checkout")
 def show() -> str | Response:
-    return _page(_form(), "")
+    form = _form()
+    typed = restored(url_for("checkout.place"))
+    if typed:
+        form.restore(typed)
+    chosen = typed.get("address_id") or ("new" if typed.get("address") else "")
+    return _page(form, chosen=chosen, card="" if typed else None)
 
 
 @checkout.post("/checkout")
 def place() -> str | Response:
     form = _form()
+    key, revision = _sent_key("key"), _sent_key("revision")
+    bought = context().checkouts.purchase(revision)
+    if bought is not None:
+        return _order_of(bought) if bought.form == key else _already_ordered(bought.orderid)
+    items = _sent_items()
+    if not _still_there(items):
+        return _page(form.restore(request.form), CHANGED)
     try:
         body = _order(form)
-        order = services().orders.place(_token(), body, request.form["key"][:64])
+        order = context().checkouts.place(_token(), body, revision, key)
+    except AlreadyOrdered as error:
+        return _already_ordered(error.orderid, paid=error.paid)
     except Invalid as error:
         form.blame(error)
         return _page(form, form.general)
     except AisleError as error:
         if error.status not in (402, 409):
             raise
-        return _page(form, error.detail)
-    _put_away(order, body)
+        return _page(form.restore(request.form), problem=error)
+    _put_away(order, items)
     flash("Thank you! Your order is placed.", "good")
     return redirect(url_for("orders.show", orderid=order["orderid"]))
+
+
+@checkout.post("/checkout/again")
+def again() -> Response:
+    """The same things once more, by the buyer's own wish: they are put into the basket, and nothing is ordered yet."""
+    for productid, quantity in _sent_items().items():
+        set_quantity(productid, quantity)
+    typed = save_values(url_for("checkout.place"), request.form)
+    return redirect(with_saved(url_for("checkout.show"), typed), 303)
+
+
+def _order_of(bought: Purchase) -> Response:
+    """The form was sent twice, by a double click or a reload."""
+    flash("Your order is placed. It was sent twice and ordered once.", "good")
+    return redirect(url_for("orders.show", orderid=bought.orderid))
+
+
+def _already_ordered(orderid: str, *, paid: bool = True) -> str:
+    hidden = [
+        (name, value)
+        for name, value in request.form.items()
+        if name not in ("_csrf", "key", "card", "revision")
+    ]
+    return render_template("already_ordered.html", orderid=orderid, paid=paid, hidden=hidden)
 
 
 def _form() -> forms.Form:
@@ -48,8 +97,15 @@ def _token() -> str:
     return token() if logged_in() else NOBODY
 
 
-def _order(form: forms.Form) -> dict:
-    """What was bought, as the page showed it. Raises Invalid for an address that is not complete."""
+def _sent_key(name: str) -> str:
+    sent = request.form.get(name, "")
+    if not _KEY.fullmatch(sent):
+        raise BadRequest("Load the checkout page again.")
+    return sent
+
+
+def _sent_order() -> dict[str, Any]:
+    """The order as the page showed it: items and the total."""
     try:
         body = orjson.loads(request.form["order"])
         orjson.dumps(body)  # which takes less deep nesting than `loads` does
@@ -57,6 +113,33 @@ def _order(form: forms.Form) -> dict:
         body = None
     if not isinstance(body, dict):
         raise BadRequest("Load the checkout page again.")
+    return body
+
+
+def _sent_items() -> dict[str, int]:
+    """Quantities by product, as the page showed them."""
+    try:
+        found = {item["productid"]: item["quantity"] for item in _sent_order()["items"]}
+    except (KeyError, TypeError):
+        found = {}
+    if (
+        not found
+        or not all(isinstance(each, str) for each in found)
+        or not all(type(n) is int for n in found.values())
+    ):
+        raise BadRequest("Load the checkout page again.")
+    return found
+
+
+def _still_there(items: dict[str, int]) -> bool:
+    """Whether the basket still holds what the page showed; it may hold more."""
+    present = wanted()
+    return all(present.get(productid) == quantity for productid, quantity in items.items())
+
+
+def _order(form: forms.Form) -> dict[str, Any]:
+    """What was bought, as the page showed it. Raises Invalid for an address that is not complete."""
+    body = _sent_order()
     provider = context().settings.payment_provider
     body["payment"] = {"provider": provider, "token": request.form.get("card", "")}
     chosen = request.form.get("address_id", "new")
@@ -77,32 +160,41 @@ def _kept_address(form: forms.Form) -> str:
     return services().users.add_address(token(), body)["id"]
 
 
-def _put_away(order: dict, body: dict) -> None:
+def _put_away(order: dict[str, Any], bought: dict[str, int]) -> None:
     """What was bought leaves the basket, what came in meanwhile stays; a guest's browser keeps the order's token."""
-    bought = {item["productid"]: item["quantity"] for item in body["items"]}
     session["count"] = max(0, basket_count() - sum(bought.values()))
     if logged_in():
-        take_out(services(), token(), bought)
+        baskets.take_out(services(), token(), bought)
     else:
         session["basket"] = {each: n for each, n in guest_basket().items() if each not in bought}
+        session.pop("basket_id", None)
         keep_order(order["orderid"], order["guest_token"])
 
 
-def _page(form: forms.Form, problem: str) -> str | Response:
+def _page(
+    form: forms.Form, problem: str | AisleError = "", chosen: str | None = None, card: str | None = None
+) -> str | Response:
     me = services().users.me(token()) if logged_in() else None
-    wanted = wanted_of(me) if me else guest_basket()
-    items = [{"productid": productid, "quantity": quantity} for productid, quantity in wanted.items()]
+    lines = baskets.wanted_of(me) if me else guest_basket()
+    if currency := request.values.get("currency", ""):
+        lines = baskets.priced(services().products, lines).quantities(currency)
+    items = [{"productid": productid, "quantity": quantity} for productid, quantity in lines.items()]
     if not items:
-        flash("Your basket is empty.", "warn")
+        empty = "What you were about to order is not in your basket any more. Nothing was ordered just now."
+        flash(empty if problem else "Your basket is empty.", "warn")
         return redirect(url_for("basket.show"))
     try:
         quote = services().orders.quote(_token(), items)
     except (Conflict, Invalid) as error:
-        flash(problem or forms.complaint(error), "warn")
+        flash(forms.complaint(error), "warn")
         return redirect(url_for("basket.show"))
+    if isinstance(problem, AisleError):
+        problem = messages.message(problem, {line["productid"]: line["name"] for line in quote["items"]})
     cards = CARDS[context().settings.payment_provider]
+    basket = me["basket_revision"] if me else basket_id()
     return render_template(
         "checkout.html", me=me, quote=quote, form=form, problem=problem, cards=cards, key=secrets.token_urlsafe(18),
-        order=orjson.dumps({"items": items, "expected_total": quote["total"]}).decode(),
-        chosen=request.form.get("address_id", ""), card=request.form.get("card", cards[0].token),
+        order=orjson.dumps({"items": items, "expected_total": quote["total"]}).decode(), currency=currency,
+        revision=revision_of(basket, lines), chosen=request.form.get("address_id", "") if chosen is None else chosen,
+        card=request.form.get("card", cards[0].token) if card is None else card,
     )  # fmt: skip

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from flask import request
 
+from services.storefront.actions.checkout import Checkouts
 from services.storefront.actions.menu import Shelves
+from services.storefront.actions.saved_forms import SavedForms
 from services.storefront.actions.sessions import Refresher
 from services.storefront.clients import Services
 from services.storefront.pages.fragments import Fragments
@@ -21,6 +23,8 @@ class Context:
     refresher: Refresher
     mailbox: Mailbox | None
     fragments: Fragments
+    saved_forms: SavedForms
+    checkouts: Checkouts
 
 
 def context() -> Context:

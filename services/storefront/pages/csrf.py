@@ -28,9 +28,9 @@ class BadToken(Forbidden):
 
 def csrf_token() -> str:
     """The token every form of this browser carries; `mask_token` gives it another look in every answer."""
-    if "csrf" not in session:
+    if not _is_present_owners(session.get("csrf", "")):
         session.permanent = True
-        session["csrf"] = secrets.token_urlsafe(_BYTES)
+        session["csrf"] = f"{g.get('owner', '')}.{secrets.token_urlsafe(_BYTES)}"
     token: str = session["csrf"]
     g.csrf_shown = token.encode()
     return token
@@ -57,11 +57,22 @@ def check_form() -> None:
     if request.endpoint in TOKENLESS and _needs_no_token():
         return
     known = session.get("csrf", "")
-    if not known:
+    if not known or not _is_present_owners(known):
         raise BadToken("Go back, load the page again and send the form once more.")
     sent = request.headers.get("X-CSRF-Token") or request.form.get("_csrf", "")
     if not any(hmac.compare_digest(each, known.encode()) for each in (_unmasked(sent), sent.encode())):
         raise BadToken("Go back, load the page again and send the form once more.")
+
+
+def sent_owner() -> str:
+    """Whom the page of this form was shown to, as its token says; "" for a guest."""
+    sent = request.form.get("_csrf", "")
+    return (_unmasked(sent) or sent.encode()).rpartition(b".")[0].decode("ascii", "replace")
+
+
+def _is_present_owners(token: str) -> bool:
+    """Whether a token was handed to who is logged in now, or to a guest as this one: `g.owner`, see `visitor.owner`."""
+    return token.rpartition(".")[0] == g.get("owner", "") and "." in token
 
 
 def _needs_no_token() -> bool:

@@ -6,6 +6,7 @@ from redis.exceptions import RedisError
 from services.storefront import forms
 from services.storefront.actions import sessions
 from services.storefront.pages.context import services
+from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import enter, guest_basket, leave, logged_in, own_path, token
 from shared.errors import AisleError, BadRequest, Conflict, Invalid, TooManyRequests, Unauthorized
 
@@ -19,7 +20,9 @@ def address() -> str:
 
 @door.get("/register")
 def register() -> str:
-    return render_template("register.html", form=forms.Form(forms.REGISTER))
+    return render_template(
+        "register.html", form=restore(forms.Form(forms.REGISTER), url_for("door.register"))
+    )
 
 
 @door.post("/register")
@@ -72,7 +75,8 @@ def login() -> str | Response:
     target = own_path(request.args.get("next", ""), "")
     if logged_in() is not None:
         return redirect(target or url_for("account.show"))
-    return render_template("login.html", form=forms.Form(forms.LOGIN), next=target)
+    form = restore(forms.Form(forms.LOGIN), url_for("door.login"))
+    return render_template("login.html", form=form, next=target)
 
 
 @door.post("/login")
@@ -115,7 +119,9 @@ def logout() -> Response:
 
 @door.get("/reset")
 def ask_reset() -> str:
-    return render_template("reset.html", form=forms.Form(forms.ASK_RESET), sent=False)
+    return render_template(
+        "reset.html", form=restore(forms.Form(forms.ASK_RESET), url_for("door.ask_reset")), sent=False
+    )
 
 
 @door.post("/reset")

@@ -10,10 +10,13 @@ from urllib.parse import urlencode
 from flask import (
     Flask,
     Response,
+    flash,
     get_flashed_messages,
     redirect,
     render_template,
     request,
+    session,
+    url_for,
 )
 from gunicorn.http.errors import ParseException
 from markupsafe import Markup
@@ -21,10 +24,11 @@ from redis.exceptions import RedisError
 from werkzeug.exceptions import HTTPException
 
 from services.storefront.forms import complaint
+from services.storefront.pages import saved_forms
 from services.storefront.pages.assets import asset, files
 from services.storefront.pages.cards import cards
 from services.storefront.pages.context import context, enhanced
-from services.storefront.pages.csrf import csrf_of_session, csrf_token
+from services.storefront.pages.csrf import BadToken, csrf_of_session, csrf_token, sent_owner
 from services.storefront.pages.visitor import basket_count, here, leave, logged_in, login_url
 from services.storefront.rules import prices, progress, taxonomy
 from services.storefront.rules.pictures import picture_src
@@ -71,6 +75,7 @@ def register_frame(app: Flask) -> None:
 
 def page_context() -> dict[str, Any]:
     """What the frame of every page shows. The messages are read only when the template asks for them."""
+    saved_forms.announce_restored()
     return {
         "visitor": logged_in(),
         "basket_count": basket_count(),
@@ -157,16 +162,40 @@ def security_headers(settings: Settings) -> tuple[tuple[str, str], ...]:
 
 
 def error_page(error: AisleError) -> Response:
-    """An error in words a customer can use. Who must log in is sent there, and the old session forgotten."""
+    """An error in words a customer can use; who must log in is sent there."""
+    if isinstance(error, BadToken) and session and saved_forms.is_own_form():
+        return stale_form_page()
     if isinstance(error, Unauthorized):
-        if logged_in() is not None:
-            leave()
-        if enhanced():
-            return Response(status=401, headers={"HX-Redirect": login_url()})
-        return redirect(login_url())
+        return login_first_page()
     if error.status >= 500:
         log.warning("page answered %s: %s", error.status, error.__cause__ or error.detail)
     return _answer(error.status, error.title, complaint(error), getattr(error, "retry_after", None))
+
+
+def stale_form_page() -> Response:
+    """A form of ours whose token is out of date: its page was open while somebody logged in or out, or for too long."""
+    if request.endpoint == "door.logout" and logged_in() is None:
+        return redirect(url_for("shop.home"), 303)
+    sent_by = _sent_by()
+    return saved_forms.resume(sent_by, login=bool(sent_by) and logged_in() is None)
+
+
+def login_first_page() -> Response:
+    """Who must log in is sent there and back; the old session is forgotten, a form that was sent is kept."""
+    found = logged_in()
+    if found is not None:
+        leave()
+    if saved_forms.is_own_form() and (found is not None or session):
+        return saved_forms.resume(found.owner if found else _sent_by(), login=True)
+    if found is not None:
+        flash("Your session has ended. Log in again to go on.", "warn")
+    if enhanced():
+        return Response(status=401, headers={"HX-Redirect": login_url()})
+    return redirect(login_url())
+
+
+def _sent_by() -> str:
+    return sent_owner() if saved_forms.is_short() else ""
 
 
 def http_error_page(error: HTTPException) -> Response:

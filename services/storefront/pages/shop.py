@@ -7,6 +7,7 @@ from flask import Blueprint, Response, flash, redirect, render_template, request
 from services.storefront import forms
 from services.storefront.actions.menu import MENU_DEPTH
 from services.storefront.pages.context import context, services
+from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import is_anonymous, logged_in, token
 from services.storefront.rules import listing, taxonomy
 from shared.errors import AisleError, Invalid, NotFound
@@ -84,7 +85,14 @@ def suggest() -> str:
 
 @shop.get("/product/<productid>")
 def product(productid: str) -> str:
-    return _product_page(productid, forms.Form(forms.REVIEW))
+    action = url_for("shop.review", productid=productid)
+    return _product_page(productid, restore(forms.Form(forms.REVIEW), action))
+
+
+@shop.get("/product/<productid>/reviews")
+def back_to_product(productid: str) -> Response:
+    """Where a review is sent, opened as a page: an address bar keeps it after an answer to a form."""
+    return redirect(url_for("shop.product", productid=productid, **request.args))
 
 
 @shop.post("/product/<productid>/reviews")

@@ -6,7 +6,7 @@ from functools import wraps
 from typing import Any
 from urllib.parse import quote
 
-from flask import Flask, Request, Response, g, redirect, request, session, url_for
+from flask import Flask, Request, Response, g, request, session, url_for
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
@@ -55,26 +55,40 @@ def token() -> str:
 def remember(found: Session | None) -> None:
     """Logs this browser in (or out, with None): written into the cookie with the answer."""
     g.session, g.session_changed = found, True
+    g.owner = owner()
 
 
 def enter(found: Session, count: int) -> None:
     """After a log-in: no form that was handed out before it is good any more."""
-    orders = session.get("orders")
-    session.clear()
-    if orders:
-        session["orders"], session.permanent = orders, True
+    _forget("orders", "forms")
     session["count"] = count
     remember(found)
 
 
 def leave() -> None:
-    session.clear()
+    """Logs this browser out; it stays known as one that was here, so that a form still open in it can be kept."""
+    _forget("forms")
+    session["known"] = True
     remember(None)
 
 
 def is_anonymous() -> bool:
     """Whether a page for this browser is a page for everybody: nobody is logged in, nothing is in a basket, nothing to say."""
     return not session and logged_in() is None
+
+
+def _forget(*but: str) -> None:
+    """Empties the visit, `but` these."""
+    kept = {name: session[name] for name in but if name in session}
+    session.clear()
+    session.update(kept)
+    session.permanent = True
+
+
+def owner() -> str:
+    """Whom pages are shown to, as their forms carry it: "" for a guest."""
+    found = logged_in()
+    return found.owner if found else ""
 
 
 def guest_basket() -> dict[str, int]:
@@ -100,6 +114,7 @@ def asking_for(orderid: str) -> Asking:
 
 def check_access() -> None:
     """Refuses whoever may not ask this before anything of the body is read: a body may be large, and slow."""
+    g.owner = owner()
     if request.blueprint == "desk":
         needs_staff()
     if request.method not in SAFE_METHODS:
@@ -124,12 +139,12 @@ def write_cookie(response: Response) -> Response:
 
 
 def needs_login(page: Callable) -> Callable:
-    """Sends a visitor to the log-in page, and back here afterwards."""
+    """Sends a visitor to the log-in page, and back here afterwards; a form that was sent is kept."""
 
     @wraps(page)
     def checked(*args: Any, **kwargs: Any) -> Any:
         if logged_in() is None:
-            return redirect(login_url())
+            raise Unauthorized("Log in first.")
         return page(*args, **kwargs)
 
     return checked

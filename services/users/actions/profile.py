@@ -1,5 +1,6 @@
 """What a person sees of themselves, out of one partition query."""
 
+import hashlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,6 +27,7 @@ def profile_of(docs: list[Doc]) -> dict[str, Any]:
         "preferences": PREFERENCES | preferences,
         "payment_methods": [payment_method(doc) for doc in docs if doc["type"] == "paymentmethod"],
         "basket": basket_lines(docs),
+        "basket_revision": basket_revision(docs),
     }
 
 
@@ -75,6 +77,14 @@ def payment_method(doc: Doc) -> dict[str, Any]:
         "reference": doc["reference"],
         "label": doc["label"],
     }
+
+
+def basket_revision(docs: Iterable[Doc]) -> str:
+    """Another one after every change, also when a line comes back as it was."""
+    lines = sorted(
+        (doc["_id"], doc["updated"], doc["quantity"]) for doc in docs if doc["type"] == "basketline"
+    )
+    return hashlib.sha256(repr(lines).encode()).hexdigest()[:32]
 
 
 def basket_lines(docs: Iterable[Doc]) -> list[dict[str, Any]]:

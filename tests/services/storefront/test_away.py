@@ -1,12 +1,13 @@
 """The storefront alone, every service away: kind pages, quick, and nothing that needs nobody is lost."""
 
 from copy import copy
+from urllib.parse import urlencode
 
 import pytest
 from itsdangerous import URLSafeTimedSerializer
 
 from tests.processes import free_port, start_service
-from tests.services.storefront.visitor import Visitor
+from tests.services.storefront.visitor import Page, Visitor
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +52,12 @@ def test_who_logs_out_now_is_out_here_and_told_of_the_rest(alone: str, expires: 
     kept = {"access": "a", "refresh": "r", "expires": expires, "name": "Ann", "userid": "u", "roles": []}
     cookie = URLSafeTimedSerializer("cookie secret", salt="storefront.session").dumps(kept)
     visitor = Visitor(alone)
-    token = visitor.get("/login").form("/login").values["_csrf"]
+    visitor.get("/login")
     session = copy(visitor.cookie("aisle_visit"))
     session.name, session.value = "aisle_session", cookie
     visitor.jar.set_cookie(session)
     assert visitor.get("/departments").link("Ann") == "/account"
+    token = visitor.get("/registered").form("/verify/resend").values["_csrf"]
     body = f"_csrf={token}".encode()
     page = visitor.send("POST", "/logout", body, {"Content-Type": "application/x-www-form-urlencoded"})
     assert "could not be told" in page.text
@@ -107,10 +109,18 @@ def test_a_form_without_its_token_is_refused(alone: str) -> None:
     visitor.get("/login")
     form = visitor.page.form("/login")
     values = {"email": "ann@example.com", "password": "correct horse"}
-    assert visitor.send_form(form, values).status == 403
-    assert visitor.send_form(form, {**values, "_csrf": "x" * 24}).status == 403
+    for token in ({}, {"_csrf": "x" * 24}, {"_csrf": ".\u00e9"}):
+        assert _sent_without_a_page(visitor, values | token).status == 403
+        assert visitor.send_form(form, values | token).path.startswith("/login?form="), (
+            "shown again, not done"
+        )
     stranger = Visitor(alone)
     assert stranger.send_form(form, {**values, "_csrf": form.values["_csrf"]}).status == 403
+
+
+def _sent_without_a_page(visitor: Visitor, values: dict[str, str]) -> Page:
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    return visitor.send("POST", "/login", urlencode(values).encode(), headers)
 
 
 def test_a_form_sent_from_another_site_is_refused(alone: str) -> None:

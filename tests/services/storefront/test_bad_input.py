@@ -69,12 +69,12 @@ def test_an_order_that_is_none_buys_nothing(visitor: Visitor, order: str) -> Non
     assert (page.status, page.path) in ((200, "/checkout"), (400, "/checkout"))
 
 
-@pytest.mark.parametrize("quantity", ["9" * 4000, "9" * 20, "1e3", "²"])
+@pytest.mark.parametrize("quantity", ["9" * 4000, "9" * 20, "1e3", "²", "1.5", "two", "", "0", "-1", "100"])
 def test_a_quantity_beyond_every_bound_leaves_the_basket_as_it_is(visitor: Visitor, quantity: str) -> None:
     visitor.get("/product/cup-32")
     page = visitor.submit("/basket", quantity=quantity)
-    assert page.status == 422
-    assert "nine digits" in page.text
+    assert (page.status, page.path) == (200, "/product/cup-32")
+    assert "from 1 to 99" in page.text or "1 or more" in page.text or "at most 99" in page.text
     assert "Nothing in it yet" in visitor.get("/basket").text
 
 

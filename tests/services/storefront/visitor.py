@@ -18,7 +18,7 @@ class Form:
     kind: str
     values: dict[str, str] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
-    label: str = ""
+    page: str = ""
 
 
 @dataclass
@@ -31,6 +31,7 @@ class Page:
     body: bytes
     forms: list[Form] = field(default_factory=list)
     links: list[tuple[str, str]] = field(default_factory=list)
+    choices: dict[str, list[str]] = field(default_factory=dict)
     inline: list[str] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
     text: str = ""
@@ -76,7 +77,12 @@ class _Reader(HTMLParser):
         if tag == "a" and "href" in got:
             self.link = [got["href"], ""]
         if tag == "form":
-            self.form = Form(got.get("action", ""), got.get("method", "get").lower(), got.get("enctype", ""))
+            self.form = Form(
+                got.get("action", ""),
+                got.get("method", "get").lower(),
+                got.get("enctype", ""),
+                page=self.page.url,
+            )
             self.page.forms.append(self.form)
         if self.form is not None:
             self._control(tag, got)
@@ -87,6 +93,8 @@ class _Reader(HTMLParser):
             self.form.names.add(name)
         if tag == "input" and name:
             kind = got.get("type", "text")
+            if kind == "radio":
+                self.page.choices.setdefault(name, []).append(got.get("value", ""))
             if kind not in ("checkbox", "radio", "file") or "checked" in got:
                 self.form.values[name] = got.get("value", "")
         elif tag == "select":
@@ -161,14 +169,15 @@ class Visitor:
         return self.send_form(form, {**form.values, **values})
 
     def send_form(self, form: Form, values: dict[str, str]) -> Page:
+        """Sends a form as a browser does: with the address of the page it is on."""
         if form.method == "get":
             return self.get(f"{form.action}?{urllib.parse.urlencode(values)}")
-        return self.send(
-            "POST",
-            form.action,
-            urllib.parse.urlencode(values).encode(),
-            {"Content-Type": "application/x-www-form-urlencoded"},
-        )
+        headers = {"Content-Type": "application/x-www-form-urlencoded", **self._from(form)}
+        return self.send("POST", form.action, urllib.parse.urlencode(values).encode(), headers)
+
+    @staticmethod
+    def _from(form: Form) -> dict[str, str]:
+        return {"Referer": form.page, "Sec-Fetch-Site": "same-origin"}
 
     def upload(
         self, action: str, name: str, data: bytes, /, *, filename: str = "file", **values: str
@@ -183,7 +192,8 @@ class Visitor:
         ]
         head = f'--{edge}\r\nContent-Disposition: form-data; name="{name}"; filename="{filename}"\r\nContent-Type: application/octet-stream\r\n\r\n'
         body = b"".join([*parts, head.encode(), data, f"\r\n--{edge}--\r\n".encode()])
-        return self.send("POST", form.action, body, {"Content-Type": f"multipart/form-data; boundary={edge}"})
+        headers = {"Content-Type": f"multipart/form-data; boundary={edge}", **self._from(form)}
+        return self.send("POST", form.action, body, headers)
 
     def cookie(self, name: str) -> http.cookiejar.Cookie | None:
         return next((each for each in self.jar if each.name == name), None)

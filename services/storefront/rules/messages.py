@@ -1,0 +1,80 @@
+"""Errors in customers' words: products by their names, money as people write it, services never.
+
+Errors are known by their stable `code`; what has no words of its own here keeps the sentence its service wrote for people.
+"""
+
+from collections.abc import Callable, Mapping
+
+from services.storefront.rules import prices
+from shared.errors import AisleError
+
+Names = Mapping[str, str]
+
+AWAY = "This part of the shop does not answer just now. Please try again in a moment."
+
+_SENTENCES = {
+    "attempt_closed": "This attempt to order was given up, and nothing was charged. Please order again.",
+    "idempotency_key_reused": "This form was sent before, with something else in it. Load the page again, please.",
+    "idempotency_key_required": "Load the page again, please.",
+    "mixed_currencies": "An order holds one currency only. Check out each part of your basket by itself, please.",
+    "unknown_address": "This address is not in your account any more: choose another one.",
+    "unknown_product": "Something in your basket is no longer for sale. Please take it out.",
+    "no_such_product": "There is no such product in the shop (any more).",
+    "no_such_order": "You have no such order.",
+    "no_such_category": "There is no such department.",
+    "not_a_buyer": "Reviews are written by customers who bought this. You can write one once your order is paid.",
+    "already_reviewed": "You have reviewed this already, and each customer reviews a product once. Thank you!",
+    "order_busy": "Somebody is changing this order just now. Please try again.",
+    "transition_not_allowed": "The order has moved on since this page was shown, and this is not possible any more.",
+    "payment_declined": "Your bank declined the payment, and nothing was charged. Try another card, please.",
+    "provider_not_connected": "This way of paying is not offered at the moment. Choose another one, please.",
+    "refund_too_large": "This is more than what is left to pay back.",
+    "bad_cursor": "This page of the list is not there any more. Start again at the first one, please.",
+}
+
+
+def message(error: AisleError, names: Names | None = None) -> str:
+    """What went wrong and what to do about it. `names`: products by id, as far as the page knows them."""
+    if error.status >= 500:
+        return AWAY
+    if known := _DETAILED.get(error.code):
+        return known(error, names or {})
+    if sentence := _SENTENCES.get(error.code):
+        return sentence
+    fields = [text for messages in getattr(error, "errors", {}).values() for text in messages]
+    return " ".join(fields) or error.detail
+
+
+def _out_of_stock(error: AisleError, names: Names) -> str:
+    """Each product that there is too little of, by name."""
+    short = [
+        _left(names.get(each["productid"], ""), each["available"]) for each in error.extra.get("items", ())
+    ]
+    return (
+        " ".join([*short, "Please take fewer; nothing was charged."])
+        if short
+        else (
+            "There is not enough of something in your basket any more. Please look at it again; nothing was charged."
+        )
+    )
+
+
+def _left(name: str, available: int) -> str:
+    subject = f"“{name}”" if name else "Something in your basket"
+    return f"{subject} is sold out." if available <= 0 else f"Of {subject}, only {available} can be had."
+
+
+def _price_changed(error: AisleError, names: Names) -> str:
+    total, expected = error.extra.get("total"), error.extra.get("expected_total")
+    if not (total and expected):
+        return "A price has changed. Nothing was charged: look at the new total and order again."
+    return (
+        f"A price has changed: the total is {prices.shown(total)} now, not {prices.shown(expected)}. "
+        "Nothing was charged; order again if you agree."
+    )
+
+
+_DETAILED: dict[str, Callable[[AisleError, Names], str]] = {
+    "out_of_stock": _out_of_stock,
+    "price_changed": _price_changed,
+}

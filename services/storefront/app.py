@@ -22,8 +22,11 @@ from services.storefront.pages.frame import register_frame
 from services.storefront.pages.visitor import Sessions, register_visitor
 from services.storefront.settings import Settings
 from services.storefront.store import Mailbox
+from shared.client import ServiceClient
 from shared.logs import log_as_json
 from shared.redis import open_redis
+from shared.sessions import RemoteSessions
+from shared.sessions import Sessions as LiveSessions
 from shared.settings import load, log_warnings
 from shared.web.factory import Service
 from shared.web.health import health_blueprint
@@ -47,7 +50,9 @@ def create_app(settings: Settings | None = None) -> Flask:
         settings=settings,
         services=services,
         shelves=Shelves(services.products, settings.menu_seconds),
-        refresher=Refresher(services.users, redis),
+        refresher=Refresher(
+            services.users, redis, LiveSessions(open_session_source(settings), settings.session_check_seconds)
+        ),
         mailbox=Mailbox(Path(settings.mail_dir)) if settings.local and settings.mail_dir else None,
         fragments=Fragments(),
         checkouts=Checkouts(services.orders, redis),
@@ -71,6 +76,11 @@ def create_app(settings: Settings | None = None) -> Flask:
     hops = settings.proxy_hops
     app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)
     return app
+
+
+def open_session_source(settings: Settings) -> RemoteSessions:
+    """Asked behind the pages, so not counted for one of them."""
+    return RemoteSessions(ServiceClient("users", settings.users_url, settings.service_secret))
 
 
 def open_services(settings: Settings) -> Services:

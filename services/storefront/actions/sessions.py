@@ -10,10 +10,13 @@ import jwt
 import orjson
 from cryptography.fernet import Fernet
 from redis import Redis
+from redis.exceptions import RedisError
 
 from services.storefront.actions.basket import pieces
 from services.storefront.clients import Services, Users
 from shared.errors import AisleError, Conflict, Invalid, Unauthorized, Unavailable
+from shared.sessions import Sessions
+from shared.user import User
 
 LEEWAY = 30
 
@@ -37,6 +40,16 @@ class Session:
     def owner(self) -> str:
         """This user in few characters, as CSRF tokens and saved forms carry it."""
         return hashlib.sha256(f"storefront.owner {self.userid}".encode()).hexdigest()[:10]
+
+    @property
+    def user(self) -> User:
+        """Whom the access token names; it came out of a cookie that we signed."""
+        claims = jwt.decode(self.access, options={"verify_signature": False})
+        began = int(claims["iat"]) * 1000
+        return User(
+            self.userid, self.roles, session=str(claims.get("sid", "")),
+            session_started=int(claims.get("session_started", began)), as_of=int(claims.get("as_of", began)),
+        )  # fmt: skip
 
     def renewed(self, tokens: dict) -> "Session":
         return session_from(tokens, self.name)
@@ -73,8 +86,23 @@ class Refresher:
     in Redis, and the others wait for what it got, which is kept for a minute, encrypted with the old token.
     """
 
-    def __init__(self, users: Users, redis: Redis, *, patience: float = 3.0) -> None:
-        self._users, self._redis, self._patience = users, redis, patience
+    def __init__(self, users: Users, redis: Redis, sessions: Sessions, *, patience: float = 3.0) -> None:
+        self._users, self._redis, self._sessions, self._patience = users, redis, sessions, patience
+
+    def live(self, session: Session) -> Session | None:
+        """The session as it is now, for any page: renewed or with other roles; None when it has ended.
+
+        While nobody can tell it stays as it is: the services refuse it wherever it matters.
+        """
+        try:
+            if session.expires <= time.time():
+                session = self.fresh(session)
+            roles = self._sessions.check(session.user).roles
+        except Unauthorized:
+            return None
+        except (AisleError, RedisError):
+            return session
+        return session if roles == session.roles else replace(session, roles=roles)
 
     def fresh(self, session: Session) -> Session:
         """`session` while its access token lasts, else a renewed one. Raises Unauthorized when it is over."""

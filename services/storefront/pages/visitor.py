@@ -35,9 +35,12 @@ class Sessions(SecureCookieSessionInterface):
 
 
 def logged_in() -> Session | None:
-    """The session of this browser, or None. Its access token may have run out: see `token`."""
+    """The session of this browser, or None: one that has ended elsewhere is over here, too. For its access token see `token`."""
     if "session" not in g:
-        g.session = _read_cookie()
+        found = g.session = _read_cookie()
+        live = context().refresher.live(found) if found else None
+        if live is not found:
+            remember(live)
     return g.session
 
 

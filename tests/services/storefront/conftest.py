@@ -55,6 +55,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         "COURIER_DISPATCH_SECONDS": "3600",
         "WEB_WORKERS": "1",
         "STOREFRONT_MENU_SECONDS": "0.5",
+        "SESSION_CHECK_SECONDS": "0.5",
         "DATABASE_PREFIX": PREFIX,
     }
     with running_shop(state, **settings) as running:

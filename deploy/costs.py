@@ -40,6 +40,27 @@ REQUESTS = {
     "order": Calls(reads=1),
     "order history": Calls(globals=1),
 }
+# What the pages of the storefront cost, all services together, counted there as well. Counts beside a category's filters are
+# kept, and counted again behind the pages: at most one read a second for a category that changes and is visited.
+PAGES = {
+    "home": Calls(),
+    "all departments": Calls(),
+    "category": Calls(reads=1),
+    "category, filtered and sorted": Calls(reads=1),
+    "department (a category with others below it)": Calls(globals=1),
+    "search": Calls(globals=1),
+    "product": Calls(globals=1),
+    "product with reviews": Calls(globals=1),
+    "guest's basket": Calls(globals=1),
+    "guest's checkout": Calls(globals=1),
+    "basket": Calls(reads=1, globals=1),
+    "checkout, shown": Calls(reads=1, globals=1),
+    "checkout, sent": Calls(reads=2, globals=1, writes=5),
+    "order": Calls(reads=1),
+    "orders": Calls(globals=1),
+    "account": Calls(reads=1),
+    "log-in form": Calls(),
+}
 # Documents that one order writes until it is delivered, the worker's included; each document in a bulk counts.
 WRITTEN_PER_ORDER = 20
 KEPT_PER_ORDER = 11
@@ -105,13 +126,16 @@ def page() -> str:
 def _introduction() -> Iterator[str]:
     yield "# What a traffic costs on Cloudant\n"
     yield "Cloudant sells reads (by id, and partition queries), writes and global queries a second. Written by `python -m deploy.costs --page`"
-    yield "from calls that `tests/journeys/test_costs.py` counts on the running shop; change the traffic in `deploy/costs.py`.\n"
+    yield "from calls that `tests/journeys/test_costs.py` and `test_page_costs.py` count on the running shop; change the traffic in `deploy/costs.py`.\n"
     yield f"Plans: Lite {_shown(LITE)}; one block of Standard {_shown(BLOCK)}.\n"
 
 
 def _requests() -> Iterator[str]:
     yield "## Calls of one request\n\n| request | reads | global queries | writes |\n|---|---|---|---|"
     for name, calls in REQUESTS.items():
+        yield f"| {name} | {calls.reads:g} | {calls.globals:g} | {calls.writes:g} |"
+    yield "\n## Calls of one page\n\nA page for everybody may be kept by a CDN and costs nothing there.\n\n| page | reads | global queries | writes |\n|---|---|---|---|"
+    for name, calls in PAGES.items():
         yield f"| {name} | {calls.reads:g} | {calls.globals:g} | {calls.writes:g} |"
     yield f"\nAn order writes {WRITTEN_PER_ORDER} documents until it is delivered (the worker's included) and keeps {KEPT_PER_ORDER} of its own."
 

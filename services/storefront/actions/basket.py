@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from services.storefront.clients import Products, Services, attempt
+from services.storefront.clients import Products, Users, attempt
 from shared.errors import Conflict
 from shared.money import Money, add, times
 
@@ -116,9 +116,6 @@ def with_guest_line(basket: Mapping[str, int], productid: str, quantity: int) ->
     return changed
 
 
-def take_out(services: Services, token: str, productids: Iterable[str]) -> None:
-    """Empties the basket of what was just ordered. What fails here the worker does a little later."""
-    users = services.users
-    services.together(
-        **{each: attempt(partial(users.take_from_basket, token, each), None) for each in productids}
-    )
+def take_out(users: Users, userid: str, productids: Iterable[str], date: str) -> None:
+    """Takes out of the basket what was ordered at `date`. What fails here the worker does a little later."""
+    attempt(partial(users.clear_bought, userid, list(productids), date), None)()

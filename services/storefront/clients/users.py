@@ -70,6 +70,11 @@ class Users(Client):
     def take_from_basket(self, token: str, productid: str) -> None:
         self.http.call("DELETE", f"/v1/users/me/basket/{segment(productid)}", token=token)
 
+    def clear_bought(self, userid: str, productids: list[str], date: str) -> None:
+        """Asked as a service; what was put in after `date` stays."""
+        body = {"productids": productids, "date": date}
+        self.http.post(f"/v1/internal/users/{segment(userid)}/basket/clear", body, idempotent=True)
+
     def staff(self, token: str) -> dict:
         return self.http.get("/v1/admin/staff", token=token)
 

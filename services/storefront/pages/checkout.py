@@ -163,8 +163,8 @@ def _kept_address(form: forms.Form) -> str:
 def _put_away(order: dict[str, Any], bought: dict[str, int]) -> None:
     """What was bought leaves the basket, what came in meanwhile stays; a guest's browser keeps the order's token."""
     session["count"] = max(0, basket_count() - sum(bought.values()))
-    if logged_in():
-        baskets.take_out(services(), token(), bought)
+    if buyer := logged_in():
+        baskets.take_out(services().users, buyer.userid, bought, order["date"])
     else:
         session["basket"] = {each: n for each, n in guest_basket().items() if each not in bought}
         session.pop("basket_id", None)

@@ -129,6 +129,13 @@ class _Reader(HTMLParser):
             self.link[1] += data
 
 
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """Takes a redirection for the answer."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
 class Visitor:
     """Walks the shop at `base`; `.page` is where it is. Says with each form where it comes from, as browsers do."""
 
@@ -136,12 +143,21 @@ class Visitor:
         self.base = base
         self.jar = http.cookiejar.CookieJar()
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.jar))
+        self._staying = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.jar), _Stay())
         self.page: Page | None = None
 
     def get(self, path: str, **headers: str) -> Page:
         return self.send("GET", path, None, headers)
 
-    def send(self, method: str, path: str, body: bytes | None, headers: dict[str, str] | None = None) -> Page:
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        headers: dict[str, str] | None = None,
+        *,
+        follow: bool = True,
+    ) -> Page:
         url = (
             urllib.parse.urljoin(self.page.url if self.page else self.base, path)
             if path.startswith("?")
@@ -150,7 +166,7 @@ class Visitor:
         headers = ({"Origin": self.base} if method == "POST" else {}) | (headers or {})
         request = urllib.request.Request(url, body, headers, method=method)
         try:
-            with self._opener.open(request, timeout=20) as answer:
+            with (self._opener if follow else self._staying).open(request, timeout=20) as answer:
                 page = Page(answer.url, answer.status, dict(answer.headers), answer.read())
         except urllib.error.HTTPError as error:
             page = Page(url, error.code, dict(error.headers), error.read())
@@ -168,12 +184,13 @@ class Visitor:
         assert set(values) <= form.names, f"the form has {sorted(form.names)}"
         return self.send_form(form, {**form.values, **values})
 
-    def send_form(self, form: Form, values: dict[str, str]) -> Page:
+    def send_form(self, form: Form, values: dict[str, str], *, follow: bool = True) -> Page:
         """Sends a form as a browser does: with the address of the page it is on."""
         if form.method == "get":
             return self.get(f"{form.action}?{urllib.parse.urlencode(values)}")
         headers = {"Content-Type": "application/x-www-form-urlencoded", **self._from(form)}
-        return self.send("POST", form.action, urllib.parse.urlencode(values).encode(), headers)
+        body = urllib.parse.urlencode(values).encode()
+        return self.send("POST", form.action, body, headers, follow=follow)
 
     @staticmethod
     def _from(form: Form) -> dict[str, str]:

@@ -1,0 +1,111 @@
+"""What each page costs: the database calls of all services together, counted on the running shop, and told by the page."""
+
+import re
+import secrets
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from deploy.costs import PAGES, Calls
+from tests.journeys.shop import Shop
+from tests.journeys.test_costs import PASSWORD, counted
+from tests.services.storefront.visitor import Page, Visitor
+
+Walk = Callable[[], Page]
+LEAF = "/category/Home/Kitchen/Cook%27s%20Knives"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    shop = Shop(tmp_path_factory.mktemp("page-costs") / "state", COUCH_URL="", COURIER="manual").start()
+    shop.wait_for("past orders: 300 created")
+    yield shop
+    shop.stop()
+
+
+@pytest.fixture(scope="module")
+def customer(shop: Shop) -> Visitor:
+    """Logged in, with an address and a full basket."""
+    visitor, email = Visitor(shop.url("storefront")), f"{secrets.token_hex(4)}@example.com"
+    visitor.get("/register")
+    visitor.submit("/register", name="Ada", email=email, password=PASSWORD)
+    letters = sorted((shop.state / "mail" / "new").iterdir(), key=lambda path: path.stat().st_mtime)
+    token = re.search(r"token=([\w.-]+)", letters[-1].read_text())[1]
+    visitor.get(f"/verify?token={token}")
+    visitor.submit("/verify")
+    visitor.get("/login")
+    assert visitor.submit("/login", email=email, password=PASSWORD).status == 200
+    visitor.get("/account")
+    visitor.submit("/account/addresses", name="Home", address="1 Mill Lane", default="1")
+    fill(visitor)
+    return visitor
+
+
+@pytest.fixture(scope="module")
+def guest(shop: Shop) -> Visitor:
+    visitor = Visitor(shop.url("storefront"))
+    fill(visitor)
+    return visitor
+
+
+def fill(visitor: Visitor) -> None:
+    for productid in ("p0018", "p0020"):
+        visitor.get(f"/product/{productid}")
+        assert visitor.submit("/basket").status == 200
+
+
+@pytest.fixture(scope="module")
+def order(customer: Visitor) -> str:
+    customer.get("/checkout")
+    path = customer.submit("/checkout", card="tok_ok").path
+    assert path.startswith("/orders/")
+    customer.get("/product/p0020")
+    customer.submit("/product/p0020/reviews", stars="4", text="Sharp.")
+    assert "Sharp." in customer.get("/product/p0020").text
+    fill(customer)
+    return path
+
+
+@pytest.fixture
+def walks(shop: Shop, customer: Visitor, guest: Visitor, order: str) -> dict[str, Walk]:
+    stranger = Visitor(shop.url("storefront"))
+
+    def check_out() -> Page:
+        """The form is loaded before, by whoever counts; the page of the order behind it is asked for by the browser."""
+        form = customer.page.form("/checkout")
+        return customer.send_form(form, {**form.values, "card": "tok_ok"}, follow=False)
+
+    return {
+        "home": lambda: stranger.get("/"),
+        "all departments": lambda: stranger.get("/departments"),
+        "category": lambda: stranger.get(LEAF),
+        "category, filtered and sorted": lambda: stranger.get(f"{LEAF}?min_price=1&max_price=90&sort=-price"),
+        "department (a category with others below it)": lambda: stranger.get("/category/Home"),
+        "search": lambda: stranger.get("/search?q=knife"),
+        "product": lambda: stranger.get("/product/p0018"),
+        "product with reviews": lambda: stranger.get("/product/p0020"),
+        "guest's basket": lambda: guest.get("/basket"),
+        "guest's checkout": lambda: guest.get("/checkout"),
+        "basket": lambda: customer.get("/basket"),
+        "checkout, shown": lambda: customer.get("/checkout"),
+        "checkout, sent": check_out,
+        "order": lambda: customer.get(order),
+        "orders": lambda: customer.get("/orders"),
+        "account": lambda: customer.get("/account"),
+        "log-in form": lambda: stranger.get("/login"),
+    }
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_costs_what_the_table_says(
+    shop: Shop, customer: Visitor, walks: dict[str, Walk], name: str
+) -> None:
+    if name == "checkout, sent":
+        customer.get("/checkout")
+    else:
+        walks[name]()  # what is kept is there, as in a running shop
+    before = counted(shop)
+    page = walks[name]()
+    assert page.status in (200, 302), page.text
+    calls = counted(shop) - before
+    assert Calls(calls["partition"] + calls["read"], calls["global"], calls["write"]) == PAGES[name]

@@ -39,7 +39,7 @@ def save() -> str | Response:
 @account.get("/erase")
 def back_to_account(address_id: str = "") -> Response:
     """The addresses that forms go to, opened as pages: an address bar keeps them after an answer to a form."""
-    return redirect(url_for("account.show", **request.args))
+    return redirect(url_for("account.show", form=request.args.get("form")))
 
 
 @account.post("/addresses")

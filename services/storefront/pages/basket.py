@@ -48,7 +48,7 @@ def add() -> str | Response:
 @basket.get("/basket/<productid>")
 def back_to_basket(productid: str) -> Response:
     """Where a line's quantity is sent, opened as a page."""
-    return redirect(url_for("basket.show", **request.args))
+    return redirect(url_for("basket.show", form=request.args.get("form")))
 
 
 @basket.post("/basket/<productid>")

@@ -92,7 +92,7 @@ def product(productid: str) -> str:
 @shop.get("/product/<productid>/reviews")
 def back_to_product(productid: str) -> Response:
     """Where a review is sent, opened as a page: an address bar keeps it after an answer to a form."""
-    return redirect(url_for("shop.product", productid=productid, **request.args))
+    return redirect(url_for("shop.product", productid=productid, form=request.args.get("form")))
 
 
 @shop.post("/product/<productid>/reviews")

@@ -21,6 +21,8 @@ _SENTENCES = {
     "unknown_product": "Something in your basket is no longer for sale. Please take it out.",
     "no_such_product": "There is no such product in the shop (any more).",
     "no_such_order": "You have no such order.",
+    "product_exists": "There is a product with this id already: choose another one.",
+    "precondition_failed": "Somebody else has changed this since you opened it.",
     "no_such_category": "There is no such department.",
     "not_a_buyer": "Reviews are written by customers who bought this. You can write one once your order is paid.",
     "already_reviewed": "You have reviewed this already, and each customer reviews a product once. Thank you!",

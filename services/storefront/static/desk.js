@@ -107,6 +107,7 @@
     for await (const piece of piecesOf(file)) {
       const headers = { "X-CSRF-Token": token, "X-First-Line": String(piece.first), "Content-Type": "application/x-ndjson" };
       const answer = await fetch(form.dataset.import, { method: "POST", headers, body: piece.text });
+      if (answer.redirected) throw new Error(`Your session has ended. What came before line ${piece.first} is imported: log in and import the file again to finish it.`);
       if (!answer.ok) throw new Error(`The shop answered ${answer.status} from line ${piece.first} on. What came before is imported; import the file again to finish it.`);
       const result = await answer.json();
       for (const name of ["created", "updated", "unchanged"]) total[name] += result[name];

@@ -198,3 +198,4 @@ def test_logging_out_twice_in_two_windows_ends_at_the_front(join: Join) -> None:
 )
 def test_an_address_that_a_form_went_to_can_be_opened(join: Join, path: str, visitor: Visitor) -> None:
     assert visitor.get(path).status == 200
+    assert visitor.get(f"{path}?endpoint=x&productid=y&form=none").status == 200

@@ -9,8 +9,10 @@ from services.storefront import forms
 from services.storefront.clients import Asking
 from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
+from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
 from services.storefront.rules import periods, prices, progress
+from services.storefront.rules.messages import message
 from services.storefront.rules.refunds import left_to_refund, refundable
 from shared.errors import Conflict, Invalid, NotFound
 
@@ -48,6 +50,14 @@ def order(orderid: str) -> str:
     return order_page(find_order(orderid))
 
 
+@desk.get("/orders/<orderid>/dispatch")
+@desk.get("/orders/<orderid>/delivery")
+@desk.get("/orders/<orderid>/refunds")
+def back_to_order(orderid: str) -> Response:
+    """The addresses that forms go to, opened as pages: a form whose session was lost comes back here."""
+    return redirect(url_for("desk.order", orderid=orderid, form=request.args.get("form")))
+
+
 @desk.post("/orders/<orderid>/dispatch")
 def dispatch(orderid: str) -> str | Response:
     form = forms.Form(forms.DISPATCH).read(request.form)
@@ -74,11 +84,11 @@ def blame(form: forms.Form, error: Conflict | Invalid) -> None:
     if isinstance(error, Invalid):
         form.blame(error)
     else:
-        form.general = error.detail
+        form.general = message(error)
 
 
-def done(orderid: str, message: str) -> Response:
-    flash(message, "good")
+def done(orderid: str, words: str) -> Response:
+    flash(words, "good")
     return redirect(url_for("desk.order", orderid=orderid))
 
 
@@ -92,9 +102,11 @@ def find_order(orderid: str) -> dict[str, Any]:
 def order_page(
     found: dict[str, Any], dispatch: forms.Form | None = None, refund: forms.Form | None = None
 ) -> str:
-    left = left_to_refund(found)
+    left, orderid = left_to_refund(found), found["orderid"]
+    by_hand = forms.Form(forms.DISPATCH, {"courier": "By hand"})
+    whole = forms.Form(forms.REFUND, {"amount": prices.plain(left) if left else ""})
     return render_template(
         "desk/order.html", order=found, steps=progress.steps(found), left=left, refundable=refundable(found),
-        dispatch=dispatch or forms.Form(forms.DISPATCH, {"courier": "By hand"}),
-        refund=refund or forms.Form(forms.REFUND, {"amount": prices.plain(left) if left else ""}),
+        dispatch=dispatch or restore(by_hand, url_for("desk.dispatch", orderid=orderid)),
+        refund=refund or restore(whole, url_for("desk.refund", orderid=orderid)),
     )  # fmt: skip

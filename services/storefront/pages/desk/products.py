@@ -7,8 +7,10 @@ from services.storefront.clients import given
 from services.storefront.pages.context import context, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.desk.pictures import take_picture
+from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import token
 from services.storefront.rules import prices, taxonomy
+from services.storefront.rules.messages import message
 from shared.errors import Conflict, Invalid, PreconditionFailed
 
 
@@ -30,9 +32,8 @@ def products() -> str:
 
 @desk.get("/products/new")
 def new_product() -> str:
-    return _page(
-        None, forms.Form(forms.NEW_PRODUCT, {"currency": "GBP", "delivery": "0.00", "stock": "0"}), ""
-    )
+    form = forms.Form(forms.NEW_PRODUCT, {"currency": "GBP", "delivery": "0.00", "stock": "0"})
+    return _page(None, restore(form, url_for("desk.create_product")), "")
 
 
 @desk.post("/products/new")
@@ -47,14 +48,23 @@ def create_product() -> str | Response:
         except Invalid as error:
             form.blame(error)
         except Conflict as error:
-            form.errors["productid"] = [error.detail]
+            form.errors["productid"] = [message(error)]
     return _page(None, form, "")
 
 
 @desk.get("/products/<productid>")
 def product(productid: str) -> str:
     found, etag = services().products.versioned(productid)
-    return _page(found, forms.Form(forms.PRODUCT, product_values(found)), etag)
+    action = url_for("desk.replace_product", productid=productid)
+    form = restore(forms.Form(forms.PRODUCT, product_values(found)), action)
+    return _page(found, form, restored(action).get("etag") or etag)
+
+
+@desk.get("/products/<productid>/stock")
+@desk.get("/products/<productid>/delete")
+def back_to_product(productid: str) -> Response:
+    """The addresses that forms go to, opened as pages: a form whose session was lost comes back here."""
+    return redirect(url_for("desk.product", productid=productid, form=request.args.get("form")))
 
 
 @desk.post("/products/<productid>")
@@ -69,9 +79,7 @@ def replace_product(productid: str) -> str | Response:
         except Invalid as error:
             form.blame(error)
         except (Conflict, PreconditionFailed) as error:
-            form.general = (
-                f"{error.detail} What you typed is still here: open the product in another window to compare."
-            )
+            form.general = f"{message(error)} What you typed is still here: open the product in another window to compare."
     return _page(services().products.product(productid), form, etag)
 
 
@@ -88,16 +96,17 @@ def stock(productid: str) -> str | Response:
         except Invalid as error:
             form.blame(error)
         except Conflict as error:
-            form.general = error.detail
+            form.general = message(error)
     found, etag = services().products.versioned(productid)
     return _page(found, forms.Form(forms.PRODUCT, product_values(found)), etag, form)
 
 
 @desk.post("/products/<productid>/delete")
 def delete_product(productid: str) -> Response:
+    name = services().products.product(productid)["name"]
     services().products.delete(token(), productid)
     context().shelves.forget()
-    flash(f"{productid} is gone from the shop.", "good")
+    flash(f"“{name}” is gone from the shop.", "good")
     return redirect(url_for("desk.products"))
 
 
@@ -122,9 +131,9 @@ def product_body(values: dict[str, str]) -> dict:
     return plain | lists | money
 
 
-def _saved(productid: str, message: str) -> Response:
+def _saved(productid: str, words: str) -> Response:
     context().shelves.forget()
-    flash(message, "good")
+    flash(words, "good")
     return redirect(url_for("desk.product", productid=productid))
 
 
@@ -134,6 +143,11 @@ def _page(product: dict | None, form: forms.Form, etag: str, stock: forms.Form |
         product=product,
         form=form,
         etag=etag,
-        stock=stock or forms.Form(forms.STOCK),
+        stock=stock or _stock_form(product),
         max_bytes=context().settings.picture_bytes,
     )
+
+
+def _stock_form(product: dict | None) -> forms.Form:
+    form = forms.Form(forms.STOCK)
+    return restore(form, url_for("desk.stock", productid=product["productid"])) if product else form

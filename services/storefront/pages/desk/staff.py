@@ -5,13 +5,15 @@ from flask import Response, flash, redirect, render_template, request, url_for
 from services.storefront import forms
 from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
+from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
+from services.storefront.rules.messages import message
 from shared.errors import BadRequest, Conflict, Forbidden, Invalid, NotFound
 
 
 @desk.get("/staff")
 def staff() -> str:
-    return _page(forms.Form(forms.STAFF))
+    return _page(restore(forms.Form(forms.STAFF), url_for("desk.set_role")))
 
 
 @desk.post("/staff")
@@ -20,12 +22,15 @@ def set_role() -> str | Response:
     if form.ok:
         try:
             services().users.set_role(token(), form.values["email"], form.values["role"])
-            flash("Saved. It counts from the next time they log in, or within ten minutes.", "good")
+            flash(
+                "Saved. It counts at once for every change they make, and within a minute for all they see.",
+                "good",
+            )
             return redirect(url_for("desk.staff"))
         except Invalid as error:
             form.blame(error)
         except (BadRequest, Conflict, Forbidden, NotFound) as error:
-            form.general = error.detail
+            form.general = message(error)
     return _page(form)
 
 

@@ -1,11 +1,12 @@
 """What went wrong and waits for a person: jobs that were given up, checkout attempts that are still open."""
 
-from flask import Response, flash, redirect, render_template, url_for
+from flask import Response, flash, redirect, render_template, request, url_for
 
 from services.storefront.clients import attempt
 from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
+from services.storefront.rules.messages import message
 from shared.errors import Conflict, NotFound
 
 
@@ -22,11 +23,17 @@ def trouble() -> str:
     )
 
 
+@desk.get("/trouble/<letter>/retry")
+def back_to_trouble(letter: str) -> Response:
+    """The address that a form goes to, opened as a page."""
+    return redirect(url_for("desk.trouble", form=request.args.get("form")))
+
+
 @desk.post("/trouble/<letter>/retry")
 def retry(letter: str) -> Response:
     try:
         services().orders.retry(token(), letter)
         flash("Sent again.", "good")
     except (Conflict, NotFound) as error:
-        flash(error.detail, "bad")
+        flash(message(error), "bad")
     return redirect(url_for("desk.trouble"))

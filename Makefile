@@ -27,10 +27,10 @@ $(STAMP): requirements.lock
 	@$(BIN)/python -m compileall -q services shared deploy
 	@rm -f $(VENV)/installed-* && touch $@
 
-run: setup ## run the whole shop on this machine (PORT=9000 moves it)
+run: setup ## run the whole shop on this machine (PORT=9000 moves every port)
 	@exec $(BIN)/python -m deploy.local up
 
-seed: setup ## load the sample shop into the shop that runs
+seed: setup ## load the sample shop into the shop that runs (PORT says which)
 	@$(BIN)/python -m deploy.local seed
 
 test: setup ## every quick suite, against real processes
@@ -89,6 +89,6 @@ format: setup ## put the code into its format, and the settings tables into READ
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/python -m tests.readme
 
-clean: ## forget everything a run left behind (.local), and caches
-	rm -rf .local .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+clean: ## forget everything a run left behind (.local, .local-PORT), and caches
+	rm -rf .local .local-* .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

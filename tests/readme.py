@@ -31,7 +31,7 @@ def _rows(cls: type) -> Iterator[tuple[str, str, str]]:
     """A service's own rows: what every service reads stands in one table of its own."""
     if cls is LauncherSettings:
         for item in fields(cls):
-            default = item.default if item.default is not MISSING else ""
+            default = item.metadata["shown"] or (item.default if item.default is not MISSING else "")
             yield item.metadata["env"], f"`{default}`" if default != "" else "", item.metadata["help"]
         return
     common = (

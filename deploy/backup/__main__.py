@@ -5,6 +5,7 @@ into a database that is there. Checkpoints (`_local` documents) belong to one se
 """
 
 import argparse
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ def main() -> int:
     restoring = verbs.add_parser("restore", help="put the databases of a backup onto a server without them")
     restoring.add_argument("folder", type=Path)
     options = parser.parse_args()
+    os.umask(0o077)  # people's addresses and password hashes are in a backup
     try:
         if options.verb == "save":
             _say(f"Saved to {save(Server(), options.folder, _say)}")
@@ -46,7 +48,7 @@ def save(server: Server, parent: Path, say: Callable[[str], None]) -> Path:
     moment = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S.%fZ")
     unfinished = parent / f".{moment}"
     parent.mkdir(parents=True, exist_ok=True)
-    unfinished.mkdir(mode=0o700)  # people's addresses and password hashes are in it
+    unfinished.mkdir(mode=0o700)
     try:
         databases = {name: _save_one(server, name, unfinished, say) for name in server.databases()}
         files.write_manifest(unfinished, databases)

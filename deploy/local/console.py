@@ -1,5 +1,6 @@
 """What the launcher writes to the terminal: each line behind its process's name, in that process's colour."""
 
+import asyncio
 import os
 import sys
 from asyncio import StreamReader
@@ -26,6 +27,14 @@ class Console:
     def say(self, text: str) -> None:
         """The launcher's own words."""
         print(f"\033[1m{text}\033[0m" if self._coloured else text, flush=True)
+
+
+async def open_pipe(descriptor: int) -> StreamReader:
+    """The reading end of a pipe as a stream, which closes it."""
+    stream = StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), os.fdopen(descriptor, "rb", 0))
+    return stream
 
 
 async def lines(stream: StreamReader) -> AsyncIterator[str]:

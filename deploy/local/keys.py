@@ -1,20 +1,18 @@
 """The secrets of one laptop: made at first start, kept in the state folder, readable by their owner only."""
 
-import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
+
+from deploy.local.private import private_folder, write_private
 
 
 def kept(path: Path, make: Callable[[], str]) -> str:
     """The text in `path`; at first use what `make` gives, written with mode 600."""
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        new = path.with_suffix(".new")
-        new.unlink(missing_ok=True)
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(make())
-        new.replace(path)
+        if not path.parent.exists():
+            private_folder(path.parent)
+        write_private(path, make())
     return path.read_text().strip()
 
 

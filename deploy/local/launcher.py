@@ -1,4 +1,4 @@
-"""Runs the process table: starts what is ready to start, and when one dies or Ctrl-C comes, stops all."""
+"""Runs the process table: starts what is ready to start, brings back what dies, and on Ctrl-C stops all."""
 
 import asyncio
 import ctypes
@@ -6,23 +6,33 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from deploy.local.console import Console, lines
+from deploy.local.console import Console, lines, open_pipe
 from deploy.local.processes import Process
 from deploy.local.ready import answers
+from deploy.local.restarts import WINDOW, Restarts
 from deploy.local.settings import ROOT
 
 READY_WITHIN = 60.0
+UP_AFTER = 3.0
+"""A process without an address counts as up once it has lived so long."""
 STOP_WITHIN = 9.0
 LAST_WITHIN = 3.0
+EXCERPT = 12
 
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 class Launcher:
-    """One run of a table. `run()` returns 0 after Ctrl-C or SIGTERM, 1 when a process failed."""
+    """One run of a table. `run()` returns 0 after Ctrl-C or SIGTERM, 1 when a process cannot live.
+
+    A process that dies is started again, as often as its row allows. Not so one that ends by itself before it was ever
+    up while nothing else had died: a new start would end in the same way.
+    """
 
     def __init__(
         self,
@@ -30,17 +40,21 @@ class Launcher:
         environment: dict[str, str],
         stamp: Callable[[str], Path],
         on_ready: Callable[[], None],
-        ready_when: Iterable[str],
+        ready_when: Iterable[str] | None = None,
     ) -> None:
+        """`on_ready` is called once the rows named in `ready_when` are ready; by default all."""
         self._rows = rows
         self._environment = environment
         self._stamp = stamp
         self._on_ready = on_ready
-        self._ready_when = tuple(ready_when)
+        self._ready_when = tuple(row.name for row in rows) if ready_when is None else tuple(ready_when)
         self._console = Console(row.name for row in rows)
         self._ready = {row.name: asyncio.Event() for row in rows}
+        self._up: set[str] = set()
+        self._deaths = 0
+        self._excerpts: dict[str, deque[str]] = {row.name: deque(maxlen=EXCERPT) for row in rows}
         self._children: dict[str, asyncio.subprocess.Process] = {}
-        self._pumps: set[asyncio.Task] = set()
+        self._pumps: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._failed = False
 
@@ -50,6 +64,8 @@ class Launcher:
             loop.add_signal_handler(number, self._interrupted)
         tasks = [asyncio.create_task(self._keep(row)) for row in self._rows]
         tasks.append(asyncio.create_task(self._announce()))
+        for task in tasks:
+            task.add_done_callback(self._check)
         await self._stopping.wait()
         for task in tasks:
             task.cancel()
@@ -64,6 +80,11 @@ class Launcher:
             self._console.say("Stopping.")
         self._stopping.set()
 
+    def _check(self, task: asyncio.Task[None]) -> None:
+        """A program that cannot be started, for instance one that is not there, ends the run."""
+        if not task.cancelled() and (error := task.exception()):
+            self._fail(f"{type(error).__name__}: {error}.")
+
     def _fail(self, why: str) -> None:
         if not self._stopping.is_set():
             self._console.say(f"{why} Stopping everything.")
@@ -76,50 +97,100 @@ class Launcher:
         self._on_ready()
 
     async def _keep(self, row: Process) -> None:
-        """The life of one row: wait for its needs, start it, see it ready, notice its end."""
+        """The life of one row: wait for its needs, start it, and start it again when it dies."""
         for name in row.needs:
             await self._ready[name].wait()
         if row.first and self._stamp(row.name).exists():
             self._ready[row.name].set()
             return
+        restarts = Restarts(row.restarts)
+        while True:
+            deaths_before = self._deaths
+            code = await self._live(row)
+            if row.once and code == 0:
+                self._finish(row)
+                return
+            hopeless = row.name not in self._up and code >= 0 and self._deaths == deaths_before
+            self._deaths += 1
+            pause = None if hopeless else restarts.after_death()
+            if pause is None:
+                await self._give_up(row, code, restarts.recent)
+                return
+            self._console.say(f"{row.name} ended with {_meaning(code)}; starting it again in {pause:g} s.")
+            await asyncio.sleep(pause)
+
+    async def _live(self, row: Process) -> int:
+        """One process from its start to its end: the exit code. What it leaves behind is killed with it."""
         child = await self._start(row)
-        if not row.once:
-            watch = asyncio.create_task(self._watch(row))
-        code = await child.wait()
-        if row.once and code == 0:
-            self._finish(row)
-            return
-        if not row.once:
-            watch.cancel()
-        self._fail(f"{row.name} ended with {_meaning(code)}.")
+        watch = None if row.once else asyncio.create_task(self._watch(row, child))
+        try:
+            code = await child.wait()
+        finally:
+            if watch:
+                watch.cancel()
+        self._signal({row.name: child}, signal.SIGKILL)
+        return code
+
+    async def _give_up(self, row: Process, code: int, deaths: int) -> None:
+        """The last word: the end of its output, once that has been read, and how often it ended."""
+        await asyncio.sleep(0.1)
+        if excerpt := list(self._excerpts[row.name]):
+            self._console.say(f"The last lines of {row.name}:")
+            for line in excerpt:
+                self._console.line(row.name, line)
+        times = f" {deaths} times within {WINDOW:.0f} s, at last" if deaths > 1 else ""
+        self._fail(f"{row.name} ended{times} with {_meaning(code)}.")
 
     async def _start(self, row: Process) -> asyncio.subprocess.Process:
-        child = await asyncio.create_subprocess_exec(
-            *row.command,
-            cwd=ROOT,
-            env={**dict(row.defaults), **self._environment},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=_end_with_parent if _libc else None,
-        )
+        """Its output comes through a pipe of ours: asyncio's own would not see an end while a grandchild holds it."""
+        output, end = os.pipe()
+        try:
+            child = await asyncio.create_subprocess_exec(
+                *row.command,
+                cwd=ROOT,
+                env={**dict(row.defaults), **self._environment},
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=end,
+                stderr=end,
+                start_new_session=True,
+                preexec_fn=_end_with_parent,
+            )
+        finally:
+            os.close(end)
         self._children[row.name] = child
-        self._pumps.add(asyncio.create_task(self._pump(row.name, child.stdout)))
+        self._pumps.add(asyncio.create_task(self._pump(row.name, await open_pipe(output))))
         return child
 
     async def _pump(self, name: str, output: asyncio.StreamReader) -> None:
         async for line in lines(output):
+            self._excerpts[name].append(line)
             self._console.line(name, line)
 
-    async def _watch(self, row: Process) -> None:
-        end = time.monotonic() + READY_WITHIN
-        while row.ready and not await answers(row.ready):
-            if time.monotonic() > end:
-                self._fail(f"{row.name} did not answer at {row.ready} within {READY_WITHIN:.0f} s.")
-                return
-            await asyncio.sleep(0.05)
+    async def _watch(self, row: Process, child: asyncio.subprocess.Process) -> None:
+        """Notes that the process is up. One that does not get ready in time is killed: it may be better next time."""
+        if not row.ready:
+            self._ready[row.name].set()
+            await asyncio.sleep(UP_AFTER)
+        elif not await self._answered(row):
+            why = f"{row.name} did not answer at {row.ready} within {READY_WITHIN:.0f} s."
+            if row.name not in self._up:
+                self._fail(why)
+            else:
+                self._console.say(why)
+                self._signal({row.name: child}, signal.SIGKILL)
+            return
+        if row.name in self._up:
+            self._console.say(f"{row.name} is up again.")
+        self._up.add(row.name)
         self._ready[row.name].set()
+
+    async def _answered(self, row: Process) -> bool:
+        end = time.monotonic() + READY_WITHIN
+        while not await answers(row.ready):
+            if time.monotonic() > end:
+                return False
+            await asyncio.sleep(0.05)
+        return True
 
     def _finish(self, row: Process) -> None:
         if row.first:
@@ -144,21 +215,20 @@ class Launcher:
         if self._pumps:
             await asyncio.wait(self._pumps, timeout=1)
 
-    def _signal(self, children: dict[str, asyncio.subprocess.Process], number: int) -> None:
+    def _signal(self, children: Mapping[str, asyncio.subprocess.Process], number: int) -> None:
         """SIGTERM goes to the process, SIGKILL to its whole group, also to what outlived it."""
         for child in children.values():
-            try:
+            with suppress(ProcessLookupError):
                 if number == signal.SIGKILL:
                     os.killpg(child.pid, number)
                 elif child.returncode is None:
                     child.send_signal(number)
-            except ProcessLookupError:
-                continue
 
 
 def _end_with_parent() -> None:
     """On Linux a process gets SIGTERM when the launcher dies, even by SIGKILL (prctl PR_SET_PDEATHSIG)."""
-    _libc.prctl(1, signal.SIGTERM)
+    if _libc:
+        _libc.prctl(1, signal.SIGTERM)
 
 
 def _meaning(code: int) -> str:

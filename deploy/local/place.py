@@ -8,7 +8,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from deploy.local import keys
+from deploy.local.private import private_folder, write_private
 from deploy.local.settings import Settings
+from deploy.local.state import find_state
 from deploy.signing_key import signing_key
 
 SERVICES = ("storefront", "users", "products", "orders")
@@ -26,9 +28,10 @@ LEAN_MEMORY = {
 class Place:
     """Reads what a first start left in the state folder, or makes it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, state: Path | None = None) -> None:
+        """`state` is the folder that the caller holds; without one it is the folder of the shop that runs."""
         self.settings = settings
-        self.state = settings.state
+        self.state = state or find_state(settings)
         self.ports = {name: settings.port + offset for offset, name in enumerate(SERVICES)}
         self.own_couch = not settings.couch_url
         self.own_redis = not settings.redis_url
@@ -44,7 +47,8 @@ class Place:
     @cached_property
     def redis_port(self) -> int:
         with socket.create_server(("127.0.0.1", 0)) as free:
-            return free.getsockname()[1]
+            port: int = free.getsockname()[1]
+            return port
 
     @cached_property
     def redis_url(self) -> str:
@@ -94,13 +98,12 @@ class Place:
 
     def redis_conf(self) -> Path:
         """Redis's configuration, with the append-only file on and the password out of the process list."""
-        folder = self.state / "redis"
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = private_folder(self.state / "redis")
         conf = folder / "redis.conf"
-        conf.touch(mode=0o600)
-        conf.write_text(
+        write_private(
+            conf,
             f"bind 127.0.0.1\nport {self.redis_port}\nrequirepass {self._secret('redis-password')}\n"
-            f'dir "{folder}"\nappendonly yes\nappendfsync everysec\nsave ""\nloglevel warning\n'
+            f'dir "{folder}"\nappendonly yes\nappendfsync everysec\nsave ""\nloglevel warning\n',
         )
         return conf
 

@@ -1,10 +1,12 @@
 """The process table: everything that runs when the shop runs on one machine, a row each."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deploy.local.place import Place
 from deploy.local.redis_server import redis_server
+
+SERVER_RESTARTS, TASK_RESTARTS = 5, 2
 
 
 @dataclass(frozen=True)
@@ -14,8 +16,9 @@ class Process:
     `needs` names the rows that must be ready before this one starts. `ready` is the address that
     answers once it works (`http://` with 200, `tcp://` by accepting); without one it is ready when
     started. `once` ends by itself and is ready when it ended well; `first` runs only until it has
-    ended well against this database server. `last` rows are stopped after all others. `defaults` are
-    variables that the environment may set otherwise.
+    ended well against this database server. `last` rows are stopped after all others. `restarts` is how
+    often within a minute it is started again when it died; one more death stops everything. `defaults`
+    are variables that the environment may set otherwise.
     """
 
     name: str
@@ -26,6 +29,7 @@ class Process:
     once: bool = False
     first: bool = False
     last: bool = False
+    restarts: int = 0
     defaults: tuple[tuple[str, str], ...] = ()
 
 
@@ -33,10 +37,7 @@ def table(place: Place) -> list[Process]:
     """All rows for this place, without those that somebody else runs (COUCH_URL, REDIS_URL)."""
     rows = [*_stores(place), *_services(place), *_workers(place), *_first_start(place)]
     names = {row.name for row in rows}
-    return [
-        Process(**{**row.__dict__, "needs": tuple(name for name in row.needs if name in names)})
-        for row in rows
-    ]
+    return [replace(row, needs=tuple(name for name in row.needs if name in names)) for row in rows]
 
 
 def _stores(place: Place) -> list[Process]:
@@ -46,12 +47,15 @@ def _stores(place: Place) -> list[Process]:
         command = _python(
             "deploy.local.minicouch", "--data", str(place.state / "minicouch"), "--port", str(port)
         )
-        rows.append(Process("minicouch", command, port, ready=f"http://127.0.0.1:{port}/_up", last=True))
+        up = f"http://127.0.0.1:{port}/_up"
+        rows.append(Process("minicouch", command, port, ready=up, last=True, restarts=SERVER_RESTARTS))
     if place.own_redis:
         port = place.redis_port
         command = (redis_server(), str(place.redis_conf()))
-        rows.append(Process("redis", command, port, ready=f"tcp://127.0.0.1:{port}", last=True))
-    rows.append(Process("prepare", _python("services.prepare"), needs=("minicouch",), once=True))
+        listens = f"tcp://127.0.0.1:{port}"
+        rows.append(Process("redis", command, port, ready=listens, last=True, restarts=SERVER_RESTARTS))
+    prepare = _python("services.prepare")
+    rows.append(Process("prepare", prepare, needs=("minicouch",), once=True, restarts=TASK_RESTARTS))
     return rows
 
 
@@ -61,7 +65,8 @@ def _services(place: Place) -> list[Process]:
     for name, port in place.ports.items():
         command = _python("gunicorn", "-c", "deploy/gunicorn.conf.py", "-b", f"127.0.0.1:{port}")
         command += (f"services.{name}.app:create_app()",)
-        rows.append(Process(name, command, port, ready=f"http://127.0.0.1:{port}/health/ready"))
+        ready = f"http://127.0.0.1:{port}/health/ready"
+        rows.append(Process(name, command, port, ready=ready, restarts=SERVER_RESTARTS))
     return rows
 
 
@@ -70,18 +75,19 @@ def _workers(place: Place) -> list[Process]:
     alone = ("--without-gossip", "--without-mingle", "--timekeeper")
     threads = ("--pool", "threads", "--concurrency", "4")
     calm = (("LOG_LEVEL", "WARNING"),)  # else two lines for each task, every other second
+    worker, follower = (*celery, *threads, *alone), _python("services.worker.follower")
+    needs = ("redis", "prepare", "orders")
     return [
-        Process("worker", (*celery, *threads, *alone), needs=("redis", "prepare", "orders"), defaults=calm),
-        Process("follower", _python("services.worker.follower"), needs=("redis", "prepare", "orders")),
+        Process("worker", worker, needs=needs, restarts=SERVER_RESTARTS, defaults=calm),
+        Process("follower", follower, needs=needs, restarts=SERVER_RESTARTS),
     ]
 
 
 def _first_start(place: Place) -> list[Process]:
-    admin = Process(
-        "admin", _python("services.users", "create-admin"), needs=("prepare",), once=True, first=True
-    )
+    create_admin, load_shop = _python("services.users", "create-admin"), _python("deploy.local", "seed")
     needs = ("admin", *place.ports, "follower")
-    seed = Process("seed", _python("deploy.local", "seed"), needs=needs, once=True, first=True)
+    admin = Process("admin", create_admin, needs=("prepare",), once=True, first=True, restarts=TASK_RESTARTS)
+    seed = Process("seed", load_shop, needs=needs, once=True, first=True, restarts=TASK_RESTARTS)
     return [admin, seed] if place.settings.sample_shop else [admin]
 
 

@@ -63,7 +63,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
 
 
 def server(options: argparse.Namespace) -> Server:
-    options.data.mkdir(parents=True, exist_ok=True)
+    options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     store = Store(options.data, Database)
     for name in SYSTEM_DATABASES:
         if name not in store:
@@ -94,6 +94,7 @@ def main() -> None:
     options = arguments()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     sys.setswitchinterval(0.0002)
+    os.umask(0o077)  # password hashes and people's data are in the files
     try:
         app = server(options)
     except (RuntimeError, OSError) as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local import launcher
+from deploy.local import launcher, restarts
 from deploy.local.launcher import Launcher
 from deploy.local.processes import Process
 from deploy.local.settings import ROOT
@@ -93,17 +93,121 @@ def test_rows_start_after_their_needs_and_last_rows_stop_last(run, diary) -> Non
     ]  # fmt: skip
 
 
-def test_when_one_dies_all_stop_and_the_dead_one_is_named(run, diary, capfd) -> None:
-    rows = [server("shop", free_port()), Process("weak", script("raise SystemExit(3)"), needs=("shop",))]
-    assert run(rows) == 1
+def test_one_that_cannot_start_stops_all_and_is_named(run, diary, capfd) -> None:
+    """By its own exit, before it ever was up: another start would end in the same way."""
+    weak = Process("weak", script("print('no such file'); raise SystemExit(3)"), needs=("shop",), restarts=5)
+    assert run([server("shop", free_port()), weak]) == 1
     assert diary.read_text() == "shop started\nshop stopped\n"
-    assert "weak ended with exit code 3." in capfd.readouterr().out
+    out = capfd.readouterr().out
+    assert "weak ended with exit code 3. Stopping everything." in out
+    assert "The last lines of weak:" in out
+    assert "starting it again" not in out
 
 
-def test_a_killed_process_stops_all(run, diary, capfd) -> None:
+def test_a_program_that_is_not_there_stops_all(run, diary, capfd) -> None:
+    rows = [server("shop", free_port()), Process("gone", ("/no/such/program",), needs=("shop",), restarts=5)]
+    assert run(rows) == 1
+    assert "/no/such/program" in capfd.readouterr().out
+    assert diary.read_text() == "shop started\nshop stopped\n"
+
+
+def test_one_that_is_killed_comes_back_and_the_rest_stays(run, diary, capfd) -> None:
+    killed = """
+import os, signal, sys
+path = os.environ["DIARY"]
+open(path, "a").write("weak started\\n")
+if open(path).read().count("weak") < 3: os.kill(os.getpid(), signal.SIGKILL)
+"""
+    weak = Process("weak", script(killed), needs=("shop",), once=True, restarts=5)
+    assert run([server("shop", free_port()), weak], until=("weak",)) == 0
+    assert diary.read_text() == "shop started\n" + "weak started\n" * 3 + "shop stopped\n"
+    said = [line for line in capfd.readouterr().out.splitlines() if "again" in line]
+    assert said == [
+        f"weak ended with signal SIGKILL; starting it again in {pause} s." for pause in ("0.5", "1")
+    ]
+
+
+def test_one_that_dies_again_and_again_stops_all_with_its_last_lines(run, diary, capfd, monkeypatch) -> None:
+    monkeypatch.setattr(restarts, "FIRST_PAUSE", 0.01)
+    kill = "import os, signal; print('out of memory', flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    assert run([server("shop", free_port()), Process("weak", script(kill), needs=("shop",), restarts=3)]) == 1
+    out = capfd.readouterr().out
+    assert "weak ended 4 times within 60 s, at last with signal SIGKILL. Stopping everything." in out
+    assert out.count("starting it again") == 3
+    assert out.count("weak | out of memory") == 4 + 4, "as it was written, and once more at the end"
+    assert "shop stopped" in diary.read_text()
+
+
+def test_a_row_without_restarts_stops_all_when_it_dies(run, diary, capfd) -> None:
     kill = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     assert run([server("shop", free_port()), Process("weak", script(kill), needs=("shop",))]) == 1
-    assert "signal SIGKILL" in capfd.readouterr().out
+    assert "weak ended with signal SIGKILL. Stopping everything." in capfd.readouterr().out
+    assert "shop stopped" in diary.read_text()
+
+
+def test_what_a_dead_process_left_behind_gives_its_port_back(run, tmp_path, capfd) -> None:
+    """As a gunicorn whose master is killed: its children still listen, and the new one could not."""
+    port, first, second = free_port(), tmp_path / "first", tmp_path / "second"
+    forking = f"""
+import os, signal, socket, time
+listener = socket.create_server(("127.0.0.1", {port}))
+if not os.path.exists({str(first)!r}):
+    open({str(first)!r}, "w").close()
+    if os.fork():
+        time.sleep(1)
+        os.kill(os.getpid(), signal.SIGKILL)
+else:
+    open({str(second)!r}, "w").close()
+while True:
+    listener.accept()[0].close()
+"""
+    wait = "import os, sys, time\nwhile not os.path.exists(sys.argv[1]): time.sleep(.01)"
+    rows = [
+        Process("weak", script(forking), port, ready=f"tcp://127.0.0.1:{port}", restarts=5),
+        Process("seen", script(wait, str(second)), needs=("weak",), once=True),
+    ]
+    assert run(rows, until=("seen",)) == 0
+    out = capfd.readouterr().out
+    assert out.count("starting it again") == 1
+    assert "Address already in use" not in out
+
+
+def test_a_failure_while_another_one_was_away_is_forgiven(run, tmp_path, capfd) -> None:
+    """The seed that meets a dead service does not end the shop: it is tried again."""
+    died, asked = tmp_path / "died", tmp_path / "asked"
+    base = f"""
+import os, signal, time
+if os.path.exists({str(died)!r}): time.sleep(600)
+while not os.path.exists({str(asked)!r}): time.sleep(.01)
+open({str(died)!r}, "w").close()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    seed = f"""
+import os, sys, time
+if os.path.exists({str(asked)!r}): sys.exit(0)
+open({str(asked)!r}, "w").close()
+time.sleep(1)
+sys.exit(1)
+"""
+    rows = [
+        Process("base", script(base), restarts=1),
+        Process("seed", script(seed), once=True, restarts=1),
+    ]
+    assert run(rows, until=("seed",)) == 0
+    assert "seed ended with exit code 1; starting it again" in capfd.readouterr().out
+
+
+def test_a_stop_during_the_pause_before_a_restart_is_heard(run, diary, capfd, monkeypatch) -> None:
+    monkeypatch.setattr(restarts, "FIRST_PAUSE", 600.0)
+    monkeypatch.setattr(restarts, "MAX_PAUSE", 600.0)
+    kill = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    rows = [
+        Process("weak", script(kill), restarts=1),
+        Process("later", script("import time; time.sleep(2)"), once=True),
+        server("shop", free_port()),
+    ]
+    assert run(rows, until=("later", "shop")) == 0
+    assert "weak ended with signal SIGKILL; starting it again in 600 s." in capfd.readouterr().out
     assert "shop stopped" in diary.read_text()
 
 

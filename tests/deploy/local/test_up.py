@@ -38,6 +38,12 @@ def test_busy_ports_are_named_before_anything_starts(tmp_path: Path, busy_port: 
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "redis") == ["lock", "secrets"]
 
 
+def test_a_port_moves_the_database_with_the_shop() -> None:
+    assert Settings.read({}).couch_port == 5984
+    assert Settings.read({"PORT": "9000"}).couch_port == 9004
+    assert Settings.read({"PORT": "9000", "COUCH_PORT": "5985"}).couch_port == 5985
+
+
 def test_two_that_would_share_a_port_are_named(tmp_path: Path, busy_port: int) -> None:
     """PORT=5982 would give orders the port of minicouch."""
     answer = up(tmp_path, PORT=str(busy_port - 5), COUCH_PORT=str(busy_port - 2), COUCH_URL="")
@@ -92,7 +98,7 @@ def test_the_table_is_whole(tmp_path: Path) -> None:
     assert {need for row in rows for need in row.needs} <= set(names)
     ports = {row.name: row.port for row in rows if row.port}
     assert ports | {"redis": 0} == {
-        "minicouch": 5984, "redis": 0, "storefront": 9000, "users": 9001, "products": 9002, "orders": 9003
+        "minicouch": 9004, "redis": 0, "storefront": 9000, "users": 9001, "products": 9002, "orders": 9003
     }  # fmt: skip
 
 

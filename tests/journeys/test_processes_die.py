@@ -1,0 +1,92 @@
+"""`make run` while its processes are killed one after the other: each comes back, is named, and the shop sells again."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.journeys.shop import Shop
+
+COMMANDS = {
+    "minicouch": "deploy.local.minicouch",
+    "redis": "-server",
+    "users": "services.users.app",
+    "products": "services.products.app",
+    "orders": "services.orders.app",
+    "storefront": "services.storefront.app",
+    "worker": "services.worker.app",
+    "follower": "services.worker.follower",
+}
+ANSWERING_SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    shop = Shop(tmp_path_factory.mktemp("dying") / "state", COUCH_URL="", REDIS_URL="").start()
+    yield shop
+    if shop.process.poll() is None:
+        shop.stop()
+
+
+def child(shop: Shop, command: str) -> int:
+    """The pid of the launcher's own child with this in its command line."""
+    for line in Path(f"/proc/{shop.process.pid}/task/{shop.process.pid}/children").read_text().split():
+        if command in Path(f"/proc/{line}/cmdline").read_text(errors="replace"):
+            return int(line)
+    raise LookupError(command)
+
+
+def until_answered(url: str, **options: object) -> requests.Response:
+    """The first answer below 500. Raises AssertionError with the last one otherwise."""
+    end = time.monotonic() + ANSWERING_SECONDS
+    last: object = None
+    while time.monotonic() < end:
+        try:
+            last = answer = requests.request("GET", url, timeout=10, **options)
+            if answer.status_code < 500:
+                return answer
+        except requests.ConnectionError as error:
+            last = error
+        time.sleep(0.1)
+    raise AssertionError(f"{url}: {last}")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_killed_process_comes_back_and_the_shop_answers(shop: Shop, name: str) -> None:
+    before = child(shop, COMMANDS[name])
+    os.kill(before, signal.SIGKILL)
+    shop.wait_for(f"{name} ended with signal SIGKILL; starting it again in 0.5 s.")
+    shop.wait_for(f"{name} is up again.")
+    assert child(shop, COMMANDS[name]) != before
+    for page in ("/", "/product/p0018", "/search?q=knife"):
+        assert until_answered(f"{shop.url('storefront')}{page}").status_code == 200
+
+
+def test_the_shop_still_sells_and_delivers(shop: Shop) -> None:
+    login = {"email": "admin@example.com", "password": (shop.state / "admin-password").read_text().strip()}
+    session = requests.Session()
+    token = session.post(f"{shop.url('users')}/v1/sessions", json=login).json()["access_token"]
+    session.headers["Authorization"] = f"Bearer {token}"
+    body = {
+        "items": [{"productid": "p0018", "quantity": 1}],
+        "address": {"name": "Ada", "address": "1 Mill Lane\nYork YO1 7PR"},
+        "payment": {"provider": "sandbox", "token": "tok_ok"},
+    }
+    placed = session.post(
+        f"{shop.url('orders')}/v1/orders", json=body, headers={"Idempotency-Key": "after-all"}
+    )
+    assert placed.status_code == 201, placed.text
+    order, end = f"{shop.url('orders')}/v1/orders/{placed.json()['orderid']}", time.monotonic() + 90
+    while session.get(order).json()["status"] != "delivered":
+        assert time.monotonic() < end, session.get(order).text
+        time.sleep(0.2)
+
+
+def test_ctrl_c_ends_it_all(shop: Shop) -> None:
+    assert shop.stop() == 0
+    assert not shop.listens()
+    assert "did not stop in time" not in shop.log.read_text()

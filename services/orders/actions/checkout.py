@@ -1,52 +1,45 @@
-"""Placing an order: a saga over immutable documents, every step of which may be done again.
+"""Placing an order: the steps of `rules.checkout`'s table, over immutable documents.
 
-    intent (order, customer, lines: one bulk) -> stock reserved -> charged -> payment document -> stock sold
-
-The order's id follows from the Idempotency-Key, and the order id is the key of the reservation and of the charge,
-so whoever repeats a step, the customer, another thread or the reconciliation, finds it done.
+intent (order, customer, lines: one bulk) -> stock reserved -> charged -> payment document -> stock sold
 """
 
 import logging
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
 from typing import Any
 
-from services.orders.actions.attempts import AttemptClosed, abandon, record_payment, refusal_of, reserve
+from services.orders.actions.cancellation import cancel_unfulfillable
+from services.orders.actions.intents import Buyer, Intent, price_request
 from services.orders.actions.shop import Shop
 from services.orders.clients.payments import Charge, PaymentClosed, PaymentDeclined, ProviderUnavailable
 from services.orders.clients.services import GoodsGone, OutOfStock
-from services.orders.documents import CUSTOMER, ORDER, order_key
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.checkout import CHECKOUT, ENDS, ENTRIES, State, next_state
 from services.orders.rules.identity import check_same, fingerprint_of, key_is_free_again, orderid_for
-from services.orders.rules.pricing import Quote, check_expected, merged, quote
-from services.orders.rules.writing import items_of
-from shared.clock import now, parse, timestamp
+from services.orders.rules.writing import cancellation_of, items_of, payment_of
+from shared.clock import iso, now, parse
 from shared.couch import Doc
 from shared.errors import AisleError, Conflict, Invalid, NotFound, Unavailable
 
 log = logging.getLogger(__name__)
 
 CHARGE_TRIES = 3
-FIRST_PAUSE, LONGEST_PAUSE = 0.04, 0.4
+FIRST_PAUSE, MAX_PAUSE = 0.04, 0.4
 WAIT_FOR_THE_FIRST = 3.0
 
 
-class NoSuchAddress(Invalid):
-    code, title = "unknown_address", "You have no such address"
+class AttemptClosed(Conflict):
+    code, title = "attempt_closed", "This attempt to order was closed"
+
+    def __init__(self) -> None:
+        super().__init__("Nothing was charged; order again with a new Idempotency-Key.")
 
 
-@dataclass(frozen=True)
-class Buyer:
-    """A customer by user id, or a guest by e-mail address."""
-
-    userid: str | None
-    email: str = ""
-    name: str = ""
-
-    @property
-    def whose(self) -> str:
-        return self.userid or f"guest {self.email.lower()}"
+class Abandoned(Conflict):
+    code, title = "abandoned", "No payment arrived in time"
 
 
 @dataclass(frozen=True)
@@ -57,183 +50,274 @@ class Placed:
     replayed: bool = False
 
 
+@dataclass
+class Checkout:
+    """One worker's view of a checkout: what was asked, what was found, what went wrong. `request` is None for webhook and sweep."""
+
+    shop: Shop
+    found: OrderDocuments
+    request: "Request | None" = None
+    intent: Intent | None = None
+    charge: Charge | None = None
+    refusal: AisleError | None = None
+    replayed: bool = False
+
+    @property
+    def order(self) -> Doc:
+        return self.found.order
+
+    def require_request(self) -> "Request":
+        if self.request is None:
+            raise TypeError("only a request prices, places, waits and charges")
+        return self.request
+
+    def require_intent(self) -> Intent:
+        if self.intent is None:
+            raise TypeError("only what is priced can be placed")
+        return self.intent
+
+
+@dataclass(frozen=True)
+class Request:
+    """Who asked for what, with which Idempotency-Key."""
+
+    buyer: Buyer
+    key: str
+    body: dict[str, Any]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return fingerprint_of(self.body)
+
+
 def place_order(shop: Shop, buyer: Buyer, key: str, body: dict[str, Any]) -> Placed:
     """Places the order that `body` asks for, once per key. `body`: items, address or address_id, payment, expected_total.
 
     Raises OutOfStock, PriceChanged, PaymentDeclined, KeyReused, Invalid, or Unavailable; after the last the same
     key may be sent again.
     """
-    fingerprint, token = fingerprint_of(body), body["payment"]["token"]
-    orderid = orderid_for(buyer.whose, key)
+    checkout = Checkout(shop, OrderDocuments([]), Request(buyer, key, body))
+    state = run(checkout, ENTRIES["request"])
+    if state is State.CLOSED:
+        raise AttemptClosed
+    if state is State.CANCELLED:
+        raise checkout.refusal or refusal_of(checkout.found)
+    if state is State.REJECTED and checkout.refusal:
+        raise checkout.refusal
+    return Placed(checkout.found, checkout.replayed)
+
+
+def record_charge(shop: Shop, found: OrderDocuments, charge: Charge) -> OrderDocuments:
+    """What a webhook says was paid becomes the order's payment."""
+    checkout = Checkout(shop, found, charge=charge)
+    run(checkout, ENTRIES["webhook"])
+    return checkout.found
+
+
+def reconcile(shop: Shop, found: OrderDocuments) -> OrderDocuments:
+    """Ends a checkout that a crash or a lost answer left open."""
+    if found.payment is not None or found.cancellation is not None:
+        return found
+    checkout = Checkout(shop, found, refusal=Abandoned("No payment arrived in time."))
+    run(checkout, ENTRIES["sweep"])
+    return checkout.found
+
+
+def run(checkout: Checkout, state: State) -> State:
+    """Does the steps of the table from `state` on; the end they lead to."""
+    while state not in ENDS:
+        outcome = STEPS[CHECKOUT[state].step](checkout)
+        state = next_state(state, outcome)
+    return state
+
+
+def refusal_of(found: OrderDocuments) -> AisleError:
+    """The error that a cancelled attempt was answered with."""
+    known = {refusal.code: refusal for refusal in (OutOfStock, PaymentDeclined)}
+    cancellation = found.cancellation or {}
+    kind = known.get(cancellation.get("reason", ""))
+    return kind(cancellation["detail"]) if kind else AttemptClosed()
+
+
+def _price(checkout: Checkout) -> str:
+    request = checkout.require_request()
     try:
-        intent = _intent(shop, buyer, body)
+        checkout.intent = price_request(checkout.shop, request.buyer, request.body)
     except (Conflict, Invalid, NotFound) as refusal:
-        found = _latest(shop, buyer.whose, key)[1]
-        if not found.exists:
-            raise
-        return _again(shop, found, None, fingerprint, token, refusal)
-    docs = intent.documents(orderid, fingerprint)
-    if shop.orders.place(docs):
-        return Placed(_carry_through(shop, OrderDocuments(docs), token))
-    orderid, found = _latest(shop, buyer.whose, key)
-    docs = intent.documents(orderid, fingerprint)
-    if not found.exists and shop.orders.place(docs):
-        return Placed(_carry_through(shop, OrderDocuments(docs), token))
-    found = found if found.exists else shop.orders.order(orderid)
-    return _again(shop, found, docs, fingerprint, token, None)
+        checkout.refusal = refusal
+        return "refused"
+    return "priced"
 
 
-def quote_items(shop: Shop, wanted: list[Doc]) -> Doc:
-    """What `wanted` [{productid, quantity}] costs now, in the order's own words. Raises NoSuchProduct, Invalid, Unavailable."""
-    products = shop.products.lookup([item["productid"] for item in merged(wanted)])
-    priced = quote(wanted, products, shop.terms)
-    return {
-        "items": priced.lines,
-        "goods": priced.goods,
-        "deliveryCharge": priced.delivery,
-        "tax": priced.tax,
-        "total": priced.total,
-    }
+def _find(checkout: Checkout) -> str:
+    _, checkout.found = _latest(checkout)
+    return "found" if checkout.found.exists else "absent"
 
 
-@dataclass(frozen=True)
-class _Intent:
-    """A priced request, before it has an id."""
-
-    buyer: Buyer
-    name: str
-    email: str
-    address: Any
-    provider: str
-    priced: Quote
-
-    def documents(self, orderid: str, fingerprint: str) -> list[Doc]:
-        """The order first: it is the claim on the key."""
-        date, userid, priced = timestamp(), self.buyer.userid, self.priced
-        order = ORDER.new(
-            order_key(orderid, "order"), orderid=orderid, userid=userid, basket=priced.lines, goods=priced.goods,
-            delivery=priced.delivery, tax=priced.tax, total=priced.total, date=date, provider=self.provider,
-            fingerprint=fingerprint,
-        )  # fmt: skip
-        customer = CUSTOMER.new(
-            order_key(orderid, "customer"), orderid=orderid, userid=userid, name=self.name, email=self.email,
-            deliveryAddress=self.address,
-        )  # fmt: skip
-        return [order, customer, *items_of(order)]
+def _place(checkout: Checkout) -> str:
+    """Under the key's first id; where that order is older than a key is kept, under the next one."""
+    request = checkout.require_request()
+    if _written(checkout, orderid_for(request.buyer.whose, request.key)):
+        return "written"
+    orderid, checkout.found = _latest(checkout)
+    if not checkout.found.exists and _written(checkout, orderid):
+        return "written"
+    if not checkout.found.exists:
+        checkout.found = checkout.shop.orders.order(orderid)
+    return "found"
 
 
-def _intent(shop: Shop, buyer: Buyer, body: dict[str, Any]) -> _Intent:
-    """One look-up of all products and, for a customer, one read of the user."""
-    shop.provider(body["payment"]["provider"])
-    products = shop.products.lookup([item["productid"] for item in merged(body["items"])])
-    priced = quote(body["items"], products, shop.terms)
-    check_expected(priced, body.get("expected_total"))
-    if buyer.userid is None:
-        return _Intent(buyer, buyer.name, buyer.email, body["address"], body["payment"]["provider"], priced)
-    user = shop.users.checkout(buyer.userid)
-    address = body.get("address") or _address_of(user, body["address_id"])
-    return _Intent(buyer, user["name"], user["email"], address, body["payment"]["provider"], priced)
+def _written(checkout: Checkout, orderid: str) -> bool:
+    docs = checkout.require_intent().documents(orderid, checkout.require_request().fingerprint)
+    if not checkout.shop.orders.place(docs):
+        return False
+    checkout.found = OrderDocuments(docs)
+    return True
 
 
-def _address_of(user: Doc, address_id: str) -> Any:
-    for known in user["addresses"]:
-        if known["id"] == address_id:
-            return {"name": known["name"], "address": known["address"]}
-    raise NoSuchAddress("Choose one of your addresses.", errors={"address_id": ["You have no such address."]})
-
-
-def _latest(shop: Shop, whose: str, key: str) -> tuple[str, OrderDocuments]:
+def _latest(checkout: Checkout) -> tuple[str, OrderDocuments]:
     """The order that this key stands for today, or the id that it would get."""
-    generation = 1
+    request, generation = checkout.require_request(), 1
     while True:
-        orderid = orderid_for(whose, key, generation)
-        found = shop.orders.order(orderid)
+        orderid = orderid_for(request.buyer.whose, request.key, generation)
+        found = checkout.shop.orders.order(orderid)
         if not found.exists or not key_is_free_again(found.order["date"], now()):
             return orderid, found
         generation += 1
 
 
-def _completed(shop: Shop, found: OrderDocuments, docs: list[Doc]) -> OrderDocuments:
-    """Adds the lines and the customer that a crash in the middle of the first bulk left out."""
-    there = {doc["_id"] for doc in found.documents}
-    missing = [doc for doc in docs[1:2] + items_of(found.order) if doc["_id"] not in there]
-    if missing and found.payment is None:
-        shop.orders.add_all(missing)
-        return OrderDocuments([*found.documents, *missing])
-    return found
-
-
-def _again(
-    shop: Shop, found: OrderDocuments, docs: list[Doc] | None, fingerprint: str, token: str,
-    refusal: AisleError | None,
-) -> Placed:  # fmt: skip
-    """A repeated request: the same answer; if the first one got stuck, this one carries on."""
+def _complete(checkout: Checkout) -> str:
+    """Checks that the body is the same, and adds the customer and the lines that a crash left out of the first bulk."""
+    request, found = checkout.require_request(), checkout.found
     paid = found.payment is not None
     closed = found.cancellation is not None and not paid
-    check_same(
-        found.order["fingerprint"], fingerprint, orderid=found.order["orderid"], paid=paid, closed=closed
-    )
-    found = _wait_for_the_first(shop, found if docs is None else _completed(shop, found, docs))
-    _refuse_if_shop_cancelled(found)
-    if found.payment is not None:
-        return Placed(found, replayed=True)
-    if found.customer is None and refusal is not None:
-        raise refusal
-    return Placed(_carry_through(shop, found, token), replayed=True)
+    orderid = found.order["orderid"]
+    check_same(found.order["fingerprint"], request.fingerprint, orderid=orderid, paid=paid, closed=closed)
+    checkout.replayed = True
+    if checkout.intent and not paid:
+        _, customer, *_ = checkout.intent.documents(orderid, request.fingerprint)
+        there = {doc["_id"] for doc in found.documents}
+        missing = [doc for doc in [customer, *items_of(found.order)] if doc["_id"] not in there]
+        if missing:
+            checkout.shop.orders.add_all(missing)
+            checkout.found = OrderDocuments([*found.documents, *missing])
+    return "completed"
 
 
-def _wait_for_the_first(shop: Shop, found: OrderDocuments) -> OrderDocuments:
+def _wait(checkout: Checkout) -> str:
     """While the request that placed the order may still be at work, its outcome is waited for."""
-    placed, pause = min(parse(found.order["date"]), now()), FIRST_PAUSE
+    placed, pause = min(parse(checkout.order["date"]), now()), FIRST_PAUSE
     until = placed + timedelta(seconds=WAIT_FOR_THE_FIRST)
-    while found.payment is None and found.cancellation is None and now() < until:
+    while checkout.found.payment is None and checkout.found.cancellation is None and now() < until:
         time.sleep(pause)
-        pause = min(pause * 2, LONGEST_PAUSE)
-        found = shop.orders.order(found.order["orderid"])
-    return found
+        pause = min(pause * 2, MAX_PAUSE)
+        checkout.found = checkout.shop.orders.order(checkout.order["orderid"])
+    if _is_cancelled_by_shop(checkout.found):
+        checkout.refusal = None
+        return "cancelled"
+    if checkout.found.payment is not None:
+        return "paid"
+    return "unusable" if checkout.found.customer is None else "open"
 
 
-def _carry_through(shop: Shop, found: OrderDocuments, token: str) -> OrderDocuments:
-    """From the intent to the payment document."""
-    order = found.order
+def _reserve(checkout: Checkout) -> str:
+    """Keeps the goods for this order."""
+    shop, order = checkout.shop, checkout.order
+    expires = iso(now() + timedelta(seconds=shop.settings.reservation_seconds))
     try:
-        reserve(shop, order)
-        charge = _charge(shop, order, token)
-    except (OutOfStock, PaymentDeclined) as refusal:
-        return _refused(shop, found, refusal)
-    except (PaymentClosed, GoodsGone):
-        raise AttemptClosed from None
-    ended = record_payment(shop, found, charge)
-    _refuse_if_shop_cancelled(ended)
-    return ended
+        shop.products.reserve(order["orderid"], order["basket"], expires)
+    except OutOfStock as refusal:
+        checkout.refusal = refusal
+        return "out_of_stock"
+    except GoodsGone:
+        return "gone"
+    return "reserved"
 
 
-def _refuse_if_shop_cancelled(found: OrderDocuments) -> None:
-    """Raises what the attempt was refused with: declined, out of stock (and paid back if it was paid), or closed."""
-    if found.cancellation is not None and found.cancellation["by"] == "shop":
-        raise refusal_of(found.cancellation)
-
-
-def _charge(shop: Shop, order: Doc, token: str) -> Charge:
+def _charge(checkout: Checkout) -> str:
     """Asks again when the answer is lost: the provider charges an order once."""
-    provider = shop.provider(order["provider"])
+    order, token = checkout.order, checkout.require_request().body["payment"]["token"]
+    provider = checkout.shop.provider(order["provider"])
     for left in reversed(range(CHARGE_TRIES)):
         try:
-            return provider.charge(order["orderid"], order["total"], token)
+            checkout.charge = provider.charge(order["orderid"], order["total"], token)
+            break
+        except PaymentDeclined as refusal:
+            checkout.refusal = refusal
+            return "declined"
+        except PaymentClosed:
+            return "closed"
         except ProviderUnavailable:
             if not left:
                 raise
             time.sleep(FIRST_PAUSE)
-    raise AssertionError("unreachable")
+    return "charged"
 
 
-def _refused(shop: Shop, found: OrderDocuments, refusal: AisleError) -> OrderDocuments:
-    """Undoes the attempt, unless a parallel request got it paid; what cannot be undone now is left to reconciliation."""
+def _record_payment(checkout: Checkout) -> str:
+    """Marks the stock as sold and writes the payment document; cancelled and paid back if the goods are gone by now."""
+    shop, order, charge = checkout.shop, checkout.order, checkout.charge
+    if charge is None:
+        raise TypeError("nothing was charged")
+    sold, gone = _sell(shop, order)
+    payment = payment_of(order, order["provider"], charge.ref, charge.total, charge.date, sold=sold)
+    checkout.found = checkout.found.with_document(shop.orders.add(payment)[0])
+    if gone:
+        checkout.found = cancel_unfulfillable(shop, checkout.found)
+    checkout.refusal = None
+    return "goods_gone" if _is_cancelled_by_shop(checkout.found) else "recorded"
+
+
+def _sell(shop: Shop, order: Doc) -> tuple[bool, bool]:
+    """Whether the stock is marked as sold, and whether the goods are gone."""
     try:
-        ended = abandon(shop, found, refusal.code, refusal.detail)
+        shop.products.confirm(order["orderid"], order["basket"])
+    except GoodsGone:
+        return False, True
     except Unavailable:
-        log.warning("order %s stays open for reconciliation", found.order["orderid"])
-        raise refusal from None
-    if ended.payment is None:
-        raise refusal
-    return ended
+        log.warning("order %s: the worker will mark the stock as sold", order["orderid"])
+        return False, False
+    return True, False
+
+
+def _abandon(checkout: Checkout) -> str:
+    """Ends an unpaid attempt: closed at the provider, stock released, written down. What cannot be ended now is left to the sweep."""
+    try:
+        return _undo(checkout)
+    except Unavailable:
+        if checkout.request is None:
+            raise
+        log.warning("order %s stays open for reconciliation", checkout.order["orderid"])
+        return "open"
+
+
+def _undo(checkout: Checkout) -> str:
+    shop, order, refusal = checkout.shop, checkout.order, checkout.refusal
+    if refusal is None:
+        raise TypeError("an attempt is given up for a reason")
+    checkout.charge = shop.provider(order["provider"]).close(order["orderid"], order["total"])
+    if checkout.charge is not None:
+        if len(checkout.found.items) < len(order["basket"]):
+            shop.orders.add_all(items_of(order))
+        return "charged"
+    shop.products.release(order["orderid"], order["basket"])
+    cancellation = cancellation_of(order, refusal.code, refusal.detail, "shop", was_paid=False)
+    checkout.found = checkout.found.with_document(shop.orders.add(cancellation)[0])
+    return "cancelled"
+
+
+def _is_cancelled_by_shop(found: OrderDocuments) -> bool:
+    return found.cancellation is not None and found.cancellation["by"] == "shop"
+
+
+STEPS: Mapping[str, Callable[[Checkout], str]] = {
+    "price": _price,
+    "find": _find,
+    "place": _place,
+    "complete": _complete,
+    "wait": _wait,
+    "reserve": _reserve,
+    "charge": _charge,
+    "record_payment": _record_payment,
+    "abandon": _abandon,
+}

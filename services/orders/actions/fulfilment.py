@@ -4,8 +4,8 @@ import logging
 from collections.abc import Callable
 
 from services.orders.actions import letters
-from services.orders.actions.attempts import reconcile
 from services.orders.actions.cancellation import cancel_unfulfillable, finish_cancellation
+from services.orders.actions.checkout import reconcile
 from services.orders.actions.returns import refund_returns, restock_returns
 from services.orders.actions.shop import Shop
 from services.orders.clients.services import GoodsGone

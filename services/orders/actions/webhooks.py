@@ -1,6 +1,6 @@
 """What providers and couriers tell us. A replayed event meets documents with fixed ids and changes nothing."""
 
-from services.orders.actions.attempts import record_payment
+from services.orders.actions.checkout import record_charge
 from services.orders.actions.fulfilment import deliver_order, dispatch_order
 from services.orders.actions.reading import any_order
 from services.orders.actions.shop import Shop
@@ -18,7 +18,7 @@ def payment_event(shop: Shop, provider: str, event: PaymentEvent) -> OrderDocume
     if found.payment is not None or found.cancellation is not None or order["provider"] != provider:
         return found
     charge = shop.provider(provider).find(order["orderid"], order["total"])
-    return found if charge is None else record_payment(shop, found, charge)
+    return found if charge is None else record_charge(shop, found, charge)
 
 
 def courier_event(shop: Shop, courier: str, event: CourierEvent) -> OrderDocuments:

@@ -5,7 +5,8 @@ from typing import Any
 from flask import Response
 
 from services.orders.actions import cancellation, reading, returns
-from services.orders.actions.checkout import Buyer, place_order, quote_items
+from services.orders.actions.checkout import place_order
+from services.orders.actions.intents import Buyer, quote_items
 from services.orders.actions.shop import Shop
 from services.orders.resources.asking import OPTIONAL_KEY, REQUIRED_KEY, keyed_request, reader, required_key
 from services.orders.schemas import answers, requests

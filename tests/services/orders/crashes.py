@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from services.orders.actions.checkout import Buyer, place_order
+from services.orders.actions.checkout import place_order
+from services.orders.actions.intents import Buyer
 from services.orders.actions.shop import Shop, open_shop
 from services.orders.rules.identity import orderid_for
 from services.orders.settings import Settings

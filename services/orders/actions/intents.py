@@ -1,0 +1,88 @@
+"""A request to order, priced: what the first bulk of a checkout writes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from services.orders.actions.shop import Shop
+from services.orders.documents import CUSTOMER, ORDER, order_key
+from services.orders.rules.pricing import Quote, check_expected, merged, quote
+from services.orders.rules.writing import items_of
+from shared.clock import timestamp
+from shared.couch import Doc
+from shared.errors import Invalid
+
+
+class NoSuchAddress(Invalid):
+    code, title = "unknown_address", "You have no such address"
+
+
+@dataclass(frozen=True)
+class Buyer:
+    """A customer by user id, or a guest by e-mail address."""
+
+    userid: str | None
+    email: str = ""
+    name: str = ""
+
+    @property
+    def whose(self) -> str:
+        return self.userid or f"guest {self.email.lower()}"
+
+
+@dataclass(frozen=True)
+class Intent:
+    """A priced request, before it has an id."""
+
+    buyer: Buyer
+    name: str
+    email: str
+    address: Any
+    provider: str
+    priced: Quote
+
+    def documents(self, orderid: str, fingerprint: str) -> list[Doc]:
+        """The order first: it is the claim on the key."""
+        date, userid, priced = timestamp(), self.buyer.userid, self.priced
+        order = ORDER.new(
+            order_key(orderid, "order"), orderid=orderid, userid=userid, basket=priced.lines, goods=priced.goods,
+            delivery=priced.delivery, tax=priced.tax, total=priced.total, date=date, provider=self.provider,
+            fingerprint=fingerprint,
+        )  # fmt: skip
+        customer = CUSTOMER.new(
+            order_key(orderid, "customer"), orderid=orderid, userid=userid, name=self.name, email=self.email,
+            deliveryAddress=self.address,
+        )  # fmt: skip
+        return [order, customer, *items_of(order)]
+
+
+def price_request(shop: Shop, buyer: Buyer, body: dict[str, Any]) -> Intent:
+    """One look-up of all products and, for a customer, one read of the user. Raises NoSuchProduct, PriceChanged, Invalid."""
+    shop.provider(body["payment"]["provider"])
+    products = shop.products.lookup([item["productid"] for item in merged(body["items"])])
+    priced = quote(body["items"], products, shop.terms)
+    check_expected(priced, body.get("expected_total"))
+    if buyer.userid is None:
+        return Intent(buyer, buyer.name, buyer.email, body["address"], body["payment"]["provider"], priced)
+    user = shop.users.checkout(buyer.userid)
+    address = body.get("address") or _address_of(user, body["address_id"])
+    return Intent(buyer, user["name"], user["email"], address, body["payment"]["provider"], priced)
+
+
+def quote_items(shop: Shop, wanted: list[Doc]) -> Doc:
+    """What `wanted` [{productid, quantity}] costs now, in the order's own words. Raises NoSuchProduct, Invalid, Unavailable."""
+    products = shop.products.lookup([item["productid"] for item in merged(wanted)])
+    priced = quote(wanted, products, shop.terms)
+    return {
+        "items": priced.lines,
+        "goods": priced.goods,
+        "deliveryCharge": priced.delivery,
+        "tax": priced.tax,
+        "total": priced.total,
+    }
+
+
+def _address_of(user: Doc, address_id: str) -> Any:
+    for known in user["addresses"]:
+        if known["id"] == address_id:
+            return {"name": known["name"], "address": known["address"]}
+    raise NoSuchAddress("Choose one of your addresses.", errors={"address_id": ["You have no such address."]})

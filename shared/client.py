@@ -12,8 +12,9 @@ from urllib.parse import urlencode
 
 import orjson
 
+from shared import deadline as deadlines
 from shared import errors, tracing
-from shared.http import Headers, HttpClient, NotSent, TransportError
+from shared.http import CircuitOpen, Headers, HttpClient, NotSent, TransportError
 from shared.request_id import request_id
 
 log = logging.getLogger(__name__)
@@ -26,6 +27,10 @@ _ERRORS: dict[int, type[errors.AisleError]] = {
     )
 }  # fmt: skip
 _ATTEMPTS = 3
+_DATABASE_AWAY = "database_unavailable"
+"""The code with which a service says that it has asked its database long enough."""
+_TIME_TO_ANSWER = 0.1
+"""Seconds before our own limit at which the other service should give up, so that its answer still arrives."""
 
 
 class Answer(NamedTuple):
@@ -60,7 +65,10 @@ def service_calls() -> Iterator[list[ServiceCall]]:
 
 
 class ServiceClient:
-    """HTTP to the service `name` at `base_url`; `deadline` (seconds) bounds a call with all its retries."""
+    """HTTP to the service `name` at `base_url`; `deadline` (seconds) bounds a call with all its retries.
+
+    No call takes longer than is left of the request it is made for, and the other service is told how long we wait.
+    """
 
     def __init__(
         self, name: str, base_url: str, service_secret: str, *, deadline: float = 2.5, max_idle: int = 16
@@ -68,7 +76,7 @@ class ServiceClient:
         self.name, self.base_url = name, base_url.rstrip("/")
         self._secret = service_secret
         self._deadline = deadline
-        self._http = HttpClient(max_idle)
+        self._http = HttpClient(max_idle, probe_url=f"{self.base_url}/health/live")
 
     def get(self, path: str, params: dict[str, Any] | None = None, **options: Any) -> Any:
         return self.call("GET", f"{path}?{urlencode(params)}" if params else path, idempotent=True, **options)
@@ -92,14 +100,15 @@ class ServiceClient:
         """
         sent = self._headers(acting_user, token, client_address) | (headers or {})
         data = None if body is None else orjson.dumps(body)
-        ends = time.monotonic() + (deadline or self._deadline)
+        ends = self._end(deadline)
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 return self._once(method, path, data, sent, ends)
             except errors.Unavailable as error:
                 pause = random.uniform(0.02, 0.1) * 2**attempt
-                repeatable = idempotent or isinstance(error.__cause__, NotSent)
-                if not repeatable or attempt == _ATTEMPTS or time.monotonic() + pause >= ends:
+                if not _repeatable(error, idempotent) or attempt == _ATTEMPTS:
+                    raise
+                if time.monotonic() + pause >= ends:
                     raise
                 time.sleep(pause)
         raise AssertionError("unreachable")
@@ -110,7 +119,10 @@ class ServiceClient:
     ) -> Answer:  # fmt: skip
         """One try, bytes in and out: CSV, pictures, NDJSON, conditional reads. Raises like `call`."""
         sent = self._headers(None, token, None) | (headers or {})
-        return self._send(method, path, body, sent, time.monotonic() + (deadline or self._deadline))
+        return self._send(method, path, body, sent, self._end(deadline))
+
+    def _end(self, seconds: float | None) -> float:
+        return time.monotonic() + deadlines.time_for(seconds or self._deadline)
 
     def _once(self, method: str, path: str, data: bytes | None, headers: dict[str, str], ends: float) -> Any:
         answer = self._send(method, path, data, headers, ends)
@@ -121,7 +133,10 @@ class ServiceClient:
     ) -> Answer:
         if not all(value.isascii() and value.isprintable() for value in headers.values()):
             raise errors.BadRequest("A key, a token or an ETag is made of visible ASCII characters.")
-        left = max(0.05, ends - time.monotonic())
+        left = ends - time.monotonic()
+        if left <= 0:
+            raise errors.Unavailable("The time for this request is over; try again shortly.")
+        headers[deadlines.HEADER] = f"{max(left - _TIME_TO_ANSWER, left / 2):.3f}"
         try:
             answer = self._http.request(method, self.base_url + path, headers, data, timeout=left)
         except TransportError as error:
@@ -150,6 +165,13 @@ class ServiceClient:
         if client_address:
             headers |= {"X-Client-Address": client_address, "X-Service-Secret": self._secret}
         return headers
+
+
+def _repeatable(error: errors.Unavailable, idempotent: bool) -> bool:
+    """A server that is away stays away for a while: asking again at once would only hold up those who wait behind us."""
+    if isinstance(error.__cause__, CircuitOpen) or error.code == _DATABASE_AWAY:
+        return False
+    return idempotent or isinstance(error.__cause__, NotSent)
 
 
 def error_from(status: int, body: bytes, retry_after: str | None = None) -> errors.AisleError:

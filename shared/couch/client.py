@@ -11,6 +11,7 @@ from ibmcloudant.cloudant_v1 import CloudantV1
 from shared.couch.errors import DatabaseAway, NotPrepared, from_answer
 from shared.couch.staleness import StaleReads
 from shared.couch.tally import counting
+from shared.deadline import time_for
 
 
 class Client:
@@ -33,7 +34,7 @@ class Client:
 
     def allow_stale(self, index: str, ask: Callable[..., Any], stale: dict[str, Any]) -> tuple[Any, bool]:
         """The answer of an index and whether it was behind: see `shared.couch.staleness`."""
-        return self._stale_reads.ask(index, ask, stale, self.sdk.get_http_client().timeout)
+        return self._stale_reads.ask(index, ask, stale, time_for(self.sdk.get_http_client().timeout))
 
     def features(self) -> frozenset[str]:
         """What `GET /` says the server can do; asked once, and not on the bill of the request that happens to be first."""

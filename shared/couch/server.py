@@ -38,7 +38,7 @@ class Server:
             authenticator=_authenticator(username or found[0], password or found[1], apikey, timeout)
         )
         sdk.set_service_url(address)
-        sdk.set_http_client(DatabaseSession(timeout))
+        sdk.set_http_client(DatabaseSession(address.rstrip("/"), timeout))
         sdk.set_enable_gzip_compression(False)
         self.client = Client(sdk)
 

@@ -15,7 +15,8 @@ import requests
 
 from shared.couch.errors import DatabaseAway
 from shared.couch.tally import classify, record
-from shared.http import HttpClient, NotSent, Response, TransportError
+from shared.deadline import time_for
+from shared.http import CircuitOpen, HttpClient, NotSent, Response, TransportError
 
 RETRIED = frozenset({429, 500, 502, 503, 504})
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
@@ -47,12 +48,16 @@ class Answer:
 
 
 class DatabaseSession(requests.Session):
-    """The session given to the SDK. `timeout`: seconds a call may take in all, its retries included; a call may bring its own `call_timeout`."""
+    """The session given to the SDK, for the server at `url`.
 
-    def __init__(self, timeout: float = 2.5, max_idle: int = 32) -> None:
+    `timeout`: seconds a call may take in all, its retries included; a call may bring its own `call_timeout`. Neither
+    gives it more than is left of the request it is made for (`shared.deadline`).
+    """
+
+    def __init__(self, url: str, timeout: float = 2.5, max_idle: int = 32) -> None:
         super().__init__()
         self.timeout = timeout
-        self.http = HttpClient(max_idle)
+        self.http = HttpClient(max_idle, probe_url=f"{url}/_up")
 
     def request(  # type: ignore[override]  # the SDK calls it with these
         self, method: str, url: str, params: Any = None, data: Any = None, headers: Any = None, **rest: Any
@@ -65,7 +70,7 @@ class DatabaseSession(requests.Session):
         body = data.read() if hasattr(data, "read") else data
         began = time.monotonic()
         timeout = rest.get("call_timeout", self.timeout)
-        deadline = began + timeout + _long_poll_seconds(params)
+        deadline = began + time_for(timeout + _long_poll_seconds(params))
         try:
             return self._until_answered(method, target, body, headers or {}, deadline)
         finally:
@@ -78,9 +83,13 @@ class DatabaseSession(requests.Session):
         while True:
             answer: Answer | None = None
             failure: TransportError | None = None
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise DatabaseAway("The time for this request is over; try again shortly.")
             try:
-                left = max(deadline - time.monotonic(), 0.05)
                 answer = Answer(self.http.request(method, url, headers, body, timeout=left), resent)
+            except CircuitOpen as error:
+                raise _away() from error
             except TransportError as error:
                 failure = error
             if answer and answer.status_code not in RETRIED:
@@ -90,9 +99,13 @@ class DatabaseSession(requests.Session):
             if time.monotonic() + wait >= deadline:
                 if answer:
                     return answer
-                raise DatabaseAway("The database does not answer; try again shortly.") from failure
+                raise _away() from failure
             time.sleep(wait)
             pause = min(pause * 2, LONGEST_PAUSE)
+
+
+def _away() -> DatabaseAway:
+    return DatabaseAway("The database does not answer; try again shortly.")
 
 
 def _untouched(answer: Answer | None, failure: TransportError | None) -> bool:

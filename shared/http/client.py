@@ -2,19 +2,26 @@
 
 import contextlib
 import os
+import time
 import weakref
 from collections import deque
 from collections.abc import Mapping
 
+from shared.http.breaker import GATEWAY_ERRORS, breaker_for
+from shared.http.errors import TransportError
 from shared.http.handle import Handle
 from shared.http.response import Response
 
 
 class HttpClient:
-    """Safe for many threads and across a fork. `max_idle`: connections kept open while nobody uses them."""
+    """Safe for many threads and across a fork. `max_idle`: connections kept open while nobody uses them.
 
-    def __init__(self, max_idle: int = 32) -> None:
+    With a `probe_url`, a page that the server answers quickly while it is well, calls have a circuit breaker.
+    """
+
+    def __init__(self, max_idle: int = 32, probe_url: str | None = None) -> None:
         self._max_idle = max_idle
+        self._breaker = breaker_for(probe_url) if probe_url else None
         self._idle: deque[Handle] = deque()
         _clients.add(self)
 
@@ -23,8 +30,33 @@ class HttpClient:
     ) -> Response:
         """Sends one request and reads its response, whatever its status; redirects are not followed.
 
-        `timeout`: seconds in all. Raises NotSent or NoResponse.
+        `timeout`: seconds in all. Raises NotSent (CircuitOpen among them) or NoResponse.
         """
+        breaker = self._breaker
+        if breaker is None:
+            return self._send(method, url, headers, body, timeout)
+        breaker.check()
+        began = time.monotonic()
+        try:
+            response = self._send(method, url, headers, body, timeout)
+        except TransportError:
+            breaker.failed(began)
+            raise
+        if response.status in GATEWAY_ERRORS:
+            breaker.failed(began)
+        else:
+            breaker.succeeded()
+        return response
+
+    def close(self) -> None:
+        """Closes the idle connections."""
+        with contextlib.suppress(IndexError):
+            while True:
+                self._idle.pop().close()
+
+    def _send(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, timeout: float
+    ) -> Response:
         try:
             handle = self._idle.pop()
         except IndexError:
@@ -33,12 +65,6 @@ class HttpClient:
             return handle.request(method, url, headers, body, timeout)
         finally:
             self._put_back(handle)
-
-    def close(self) -> None:
-        """Closes the idle connections."""
-        with contextlib.suppress(IndexError):
-            while True:
-                self._idle.pop().close()
 
     def _put_back(self, handle: Handle) -> None:
         """The last one used is used next, so that the others grow old and are closed."""

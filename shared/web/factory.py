@@ -15,6 +15,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from shared import tracing
 from shared.client import ServiceClient
 from shared.clock import timestamp
+from shared.deadline import READ_SECONDS, WRITE_SECONDS, parse_limit, request_deadline
 from shared.logs import log_as_json, write_access_line
 from shared.redis import open_redis
 from shared.request_id import new_request_id, request_id, request_id_var
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 Environ = dict[str, Any]
 MAX_BODY = 1024 * 1024
+_READS = frozenset({"GET", "HEAD"})
 _QUIET = frozenset({"health.live", "health.ready", "metrics"})
 
 
@@ -73,7 +75,11 @@ class Service(Flask):
         began = time.perf_counter()
         request_id_var.set(new_request_id(environ.get("HTTP_X_REQUEST_ID")))
         caller = {"traceparent": environ["HTTP_TRACEPARENT"]} if "HTTP_TRACEPARENT" in environ else None
-        with tracing.span("request", "server", caller) as attributes, self.counting() as tally:
+        with (
+            tracing.span("request", "server", caller) as attributes,
+            self.counting() as tally,
+            _deadline(environ),
+        ):
 
             def start(
                 status: str, headers: list[tuple[str, str]], exc_info: Any = None
@@ -120,6 +126,13 @@ class Service(Flask):
         if tally is not None:
             line["calls"] = {kind: number for kind, number in tally.calls.items() if number}
         write_access_line(line)
+
+
+def _deadline(environ: Environ) -> AbstractContextManager:
+    """A read ends when its caller has left (HEADER tells when); a write that has begun is finished in our own time."""
+    if environ["REQUEST_METHOD"] in _READS:
+        return request_deadline(READ_SECONDS, parse_limit(environ.get("HTTP_X_REQUEST_TIMEOUT")))
+    return request_deadline(WRITE_SECONDS)
 
 
 def create_service(

@@ -3,9 +3,11 @@
 import os
 
 from flask import Response
-from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.multiprocess import MultiProcessCollector
+
+from shared.http import breaker
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 """What has a number of its own: a caller may invent as many methods as he likes."""
@@ -15,7 +17,25 @@ _BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 REQUESTS = Histogram(
     "aisle_request_seconds", "Time to answer", ("service", "method", "route", "status"), buckets=_BUCKETS
 )
+CIRCUIT_OPEN = Gauge(
+    "aisle_circuit_open",
+    "1 while calls to a server fail at once because it does not answer",
+    ("server",),
+    multiprocess_mode="livemax",
+)
+CIRCUITS_OPENED = Counter("aisle_circuits_opened", "How often a server stopped answering", ("server",))
 CALLS = Counter("aisle_database_calls", "Database calls by class", ("service", "route", "kind"))
+
+
+def count_circuit(server: str, state: breaker.State) -> None:
+    """Called whenever a circuit opens or closes."""
+    opened = state is breaker.State.OPEN
+    CIRCUIT_OPEN.labels(server).set(int(opened))
+    if opened:
+        CIRCUITS_OPENED.labels(server).inc()
+
+
+breaker.on_change(count_circuit)
 
 
 class RequestMetrics:

@@ -53,13 +53,21 @@ def test_what_a_block_asks_of_services_is_collected_with_its_cost() -> None:
 
 
 @pytest.mark.parametrize(("idempotent", "sent"), [(False, 1), (True, 3)])
-def test_a_call_is_repeated_only_if_it_may_be(idempotent: bool, sent: int) -> None:
-    busy = response(b"{}", "503 Service Unavailable")
+def test_a_call_without_an_answer_is_repeated_only_if_it_may_be(idempotent: bool, sent: int) -> None:
+    with serving(lambda connection: connection.read() and None) as server, pytest.raises(Unavailable):
+        ServiceClient("orders", server.url, "secret").post("/v1/orders", {}, idempotent=idempotent)
+    assert len(server.seen) == sent
+
+
+@pytest.mark.parametrize(("code", "sent"), [(b"stock_contended", 3), (b"database_unavailable", 1)])
+def test_a_service_whose_database_is_away_is_not_asked_again_at_once(code: bytes, sent: int) -> None:
+    busy = response(b'{"code": "%s"}' % code, "503 Service Unavailable", "Retry-After: 1")
 
     def serve(connection: Connection) -> None:
         while connection.read() is not None:
             connection.send(busy)
 
-    with serving(serve) as server, pytest.raises(Unavailable):
-        ServiceClient("orders", server.url, "secret").post("/v1/orders", {}, idempotent=idempotent)
+    with serving(serve) as server, pytest.raises(Unavailable) as refusal:
+        ServiceClient("orders", server.url, "secret").get("/v1/orders")
     assert len(server.seen) == sent
+    assert refusal.value.retry_after == 1

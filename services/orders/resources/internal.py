@@ -6,6 +6,7 @@ from flask import Response
 
 from services.orders.actions import privacy
 from services.orders.schemas import answers, requests
+from shared.deadline import time_limit
 from shared.web import Blueprint, json_answer, provided, require_service
 
 internal = Blueprint("internal", __name__, url_prefix="/v1/internal", description="For the other services")
@@ -23,6 +24,7 @@ def bought(args: dict[str, Any]) -> Response:
 @internal.get("/users/<string:userid>/orders")
 @require_service
 @internal.response(200, answers.Orders)
+@time_limit(30)
 def export(userid: str) -> Response:
     """Every order of a person, for the export of their data"""
     return json_answer({"items": privacy.export_orders(provided(), userid)})
@@ -31,6 +33,7 @@ def export(userid: str) -> Response:
 @internal.post("/users/<string:userid>/anonymise")
 @require_service
 @internal.response(200, answers.Anonymised)
+@time_limit(30)
 def anonymise(userid: str) -> Response:
     """Take a person out of their orders; may be repeated"""
     return json_answer({"orders": privacy.anonymise(provided(), userid)})

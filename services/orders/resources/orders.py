@@ -10,6 +10,7 @@ from services.orders.actions.intents import Buyer, quote_items
 from services.orders.actions.shop import Shop
 from services.orders.resources.asking import OPTIONAL_KEY, REQUIRED_KEY, keyed_request, reader, required_key
 from services.orders.schemas import answers, requests
+from shared.deadline import time_limit
 from shared.errors import Invalid, Unauthorized
 from shared.web import (
     Blueprint,
@@ -35,6 +36,7 @@ orders = Blueprint("orders", __name__, url_prefix="/v1/orders", description="Ord
 @orders.alt_response(401, "UNAUTHORIZED")
 @orders.alt_response(402, "PAYMENT_REQUIRED")
 @orders.alt_response(409, "CONFLICT")
+@time_limit(20)
 def place(body: dict[str, Any]) -> Response:
     """Order: reserved, charged and written in one call; the same key again answers the same order"""
     shop: Shop = provided()

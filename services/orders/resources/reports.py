@@ -11,6 +11,7 @@ from services.orders.rules.charts import Bar, bar_chart
 from services.orders.rules.periods import span
 from services.orders.rules.reports import as_csv, major
 from services.orders.schemas import answers, requests
+from shared.deadline import time_limit
 from shared.web import Blueprint, PageArgs, json_answer, list_answer, provided, require_role, unsign
 
 reports = Blueprint("reports", __name__, url_prefix="/v1/admin/reports", description="What was sold")
@@ -26,6 +27,7 @@ OTHER_FORMS = {
 @reports.arguments(requests.SalesArgs, location="query")
 @reports.response(200, answers.SalesReport)
 @reports.doc(responses=OTHER_FORMS)
+@time_limit(10)
 def sales(args: dict[str, Any]) -> Response:
     """Orders, units, gross, refunds and net by period and currency: one global query"""
     report = act.sales(provided(), args["by"], span(args["start"], args["end"]), args["currency"])
@@ -45,6 +47,7 @@ def sales(args: dict[str, Any]) -> Response:
 @reports.arguments(requests.BestSellersArgs, location="query")
 @reports.response(200, answers.BestSellers)
 @reports.doc(responses=OTHER_FORMS)
+@time_limit(10)
 def best_sellers(args: dict[str, Any]) -> Response:
     """Products by units sold less returned: one global query"""
     rows = act.best_sellers(provided(), span(args["start"], args["end"]), args["limit"])
@@ -57,6 +60,7 @@ def best_sellers(args: dict[str, Any]) -> Response:
 @reports.arguments(requests.SpanArgs, location="query")
 @reports.response(200, answers.Fulfilment)
 @reports.doc(responses=OTHER_FORMS)
+@time_limit(10)
 def fulfilment(args: dict[str, Any]) -> Response:
     """Average times from payment to dispatch to delivery, by days: one global query"""
     rows = act.fulfilment(provided(), span(args["start"], args["end"]))

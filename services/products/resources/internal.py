@@ -10,6 +10,7 @@ from services.products.actions.reviews import public
 from services.products.resources.tools import store
 from services.products.rules.ledger import Line
 from shared.clock import timestamp
+from shared.deadline import time_limit
 from shared.web import Blueprint, json_answer, require_service
 
 internal = Blueprint("internal", __name__, description="Between services")
@@ -54,6 +55,7 @@ def release(body: dict[str, Any], orderid: str) -> Response:
 @internal.get("/v1/internal/users/<userid>/reviews")
 @require_service
 @internal.response(200, schemas.ReviewList)
+@time_limit(30)
 def reviews_of_person(userid: str) -> Response:
     """Everything a person wrote, for the export of their data; reviews name nobody, so erasing needs no change here"""
     return json_answer({"items": [public(doc) for doc in store().reviews.of_person(userid)], "next": None})

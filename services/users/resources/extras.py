@@ -8,6 +8,7 @@ from services.users import schemas
 from services.users.actions import extras as act
 from services.users.actions import privacy
 from services.users.actions.reauthentication import check_current_password, require_password
+from shared.deadline import time_limit
 from shared.web import (
     Blueprint,
     PageArgs,
@@ -96,6 +97,7 @@ def view(productid: str) -> Response:
 @extras.get("/export")
 @require_user
 @extras.response(200, schemas.Export)
+@time_limit(30)
 def export() -> Response:
     """Everything the shop holds of oneself"""
     headers = {"Content-Disposition": 'attachment; filename="my-data.json"'}
@@ -109,6 +111,7 @@ def export() -> Response:
 @extras.alt_response(403, "FORBIDDEN")
 @extras.alt_response(409, "CONFLICT")
 @extras.alt_response(429, "TOO_MANY_REQUESTS")
+@time_limit(30)
 def erase(body: dict[str, str]) -> Response:
     """Erase oneself; orders stay without a name, the e-mail is free again. Staff and admins send their password"""
     tools, user = provided(), current_user()

@@ -10,6 +10,7 @@ from services.users.actions import privacy
 from services.users.actions import staff as act
 from services.users.actions.profile import account
 from services.users.actions.reauthentication import require_password
+from shared.deadline import time_limit
 from shared.user import User
 from shared.web import (
     Blueprint,
@@ -78,6 +79,7 @@ def get_user(userid: str) -> Response:
 @staff.response(204)
 @staff.alt_response(403, "FORBIDDEN")
 @staff.alt_response(429, "TOO_MANY_REQUESTS")
+@time_limit(30)
 def erase_user(body: dict[str, str], userid: str) -> Response:
     """Erase a person who asked for it; for one of the staff the admin's own `password` is needed"""
     tools, actor = provided(), current_user().userid

@@ -51,12 +51,12 @@ class Connection:
 class RawServer:
     """`url`, the requests `seen`, how many `connections` were made, and `over`, set when the test ends."""
 
-    def __init__(self, serve: Serve, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1") -> None:
+    def __init__(self, serve: Serve, tls: ssl.SSLContext | None, host: str, port: int) -> None:
         self.seen: list[bytes] = []
         self.connections = 0
         self.over = threading.Event()
         self._serve, self._tls = serve, tls
-        self.listener = socket.create_server((host, 0), backlog=128)
+        self.listener = socket.create_server((host, port), backlog=128)
         self.port = self.listener.getsockname()[1]
         self.url = f"http{'s' if tls else ''}://{host}:{self.port}"
         threading.Thread(target=self._accept, daemon=True).start()
@@ -76,8 +76,11 @@ class RawServer:
 
 
 @contextlib.contextmanager
-def serving(serve: Serve, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1") -> Iterator[RawServer]:
-    server = RawServer(serve, tls, host)
+def serving(
+    serve: Serve, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1", port: int = 0
+) -> Iterator[RawServer]:
+    """`port` 0 is a free one."""
+    server = RawServer(serve, tls, host, port)
     try:
         yield server
     finally:

@@ -1,0 +1,170 @@
+"""A circuit breaker: while a server does not answer, calls to it fail at once, and one probe at a time finds out when it is back.
+
+    closed    calls go through. A failure after two seconds without any success makes the server suspect.
+    suspect   the probe is on its way; calls wait for what it finds, which takes less than half a second.
+    open      calls fail at once; the probe asks twice a second and closes the circuit with the first answer.
+
+The probe decides, not the failures: a slow query or a refusal (4xx, 429) cannot open the circuit of a server that answers it.
+"""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from enum import Enum
+from urllib.parse import urlsplit
+
+from shared.http.errors import NotSent, TransportError
+from shared.http.handle import Handle
+
+log = logging.getLogger(__name__)
+
+GATEWAY_ERRORS = frozenset({502, 503, 504})
+"""What a proxy answers for a server that is away."""
+
+FAILING_SECONDS = 2.0
+FIRST_PROBE_SECONDS, PROBE_SECONDS, PROBE_PAUSE = 0.4, 1.0, 0.5
+TRUSTED_SECONDS = 1.0
+"""So long the word of a probe that was answered is taken."""
+UNUSED_SECONDS = 5.0
+"""The probe of an open circuit ends when nobody has asked for so long; the next call begins with a new one."""
+
+
+class CircuitOpen(NotSent):
+    """The server did not answer a moment ago, so it was not asked."""
+
+
+class State(Enum):
+    CLOSED = "closed"
+    SUSPECT = "suspect"
+    OPEN = "open"
+
+
+Listener = Callable[[str, State], None]
+
+
+class Breaker:
+    """The circuit to one server; `probe_url` is a page that it answers quickly and to anybody while it is well."""
+
+    def __init__(self, probe_url: str) -> None:
+        self.name = urlsplit(probe_url).netloc.rpartition("@")[2]
+        self._probe_url = probe_url
+        self.reset()
+
+    def reset(self) -> None:
+        """Closed, as at the beginning: also in a forked child, where the parent's probe does not run."""
+        self.state = State.CLOSED
+        self._lock = threading.Lock()
+        self._found = threading.Event()
+        self._probing = False
+        self._failing_since: float | None = None
+        self._succeeded = self._verified = self._asked = 0.0
+
+    def check(self) -> None:
+        """Before each call. Raises CircuitOpen."""
+        if self._is(State.CLOSED):
+            return
+        with self._lock:
+            self._asked = time.monotonic()
+            if not self._probing and not self._is(State.CLOSED):
+                self._suspect()
+        if self._is(State.SUSPECT):
+            self._found.wait(FIRST_PROBE_SECONDS + 0.1)
+        if not self._is(State.CLOSED):
+            raise CircuitOpen(f"{self.name} does not answer (circuit open)")
+
+    def _is(self, state: State) -> bool:
+        return self.state is state
+
+    def succeeded(self) -> None:
+        """The server answered a call."""
+        self._succeeded = time.monotonic()
+        self._failing_since = None
+
+    def failed(self, began: float) -> None:
+        """A call that `began` then was refused, or had no answer in its time."""
+        now = time.monotonic()
+        with self._lock:
+            since = max(began, self._succeeded)
+            if self._failing_since is not None:
+                since = min(since, self._failing_since)
+            self._failing_since = since
+            believed = now - self._verified < TRUSTED_SECONDS
+            if self.state is State.CLOSED and now - since >= FAILING_SECONDS and not believed:
+                self._asked = now
+                self._suspect()
+
+    def _suspect(self) -> None:
+        self._found.clear()
+        self._probing, self.state = True, State.SUSPECT
+        try:
+            threading.Thread(target=self._probe, name=f"probe {self.name}", daemon=True).start()
+        except RuntimeError as error:
+            log.error("%s cannot be probed: %s", self.name, error)
+            self._probing, self.state = False, State.CLOSED
+
+    def _probe(self) -> None:
+        try:
+            timeout, began = FIRST_PROBE_SECONDS, time.monotonic()
+            while not self._answers(timeout):
+                self._open()
+                if time.monotonic() - self._asked > UNUSED_SECONDS:
+                    return
+                time.sleep(PROBE_PAUSE)
+                timeout = PROBE_SECONDS
+            self._close(time.monotonic() - began)
+        finally:
+            self._probing = False
+
+    def _open(self) -> None:
+        changed, self.state = self.state is not State.OPEN, State.OPEN
+        self._found.set()
+        if changed:
+            log.warning("circuit open: %s does not answer, calls to it fail at once", self.name)
+            self._report()
+
+    def _close(self, seconds: float) -> None:
+        was_open = self.state is State.OPEN
+        self._verified = time.monotonic()
+        self._failing_since = None
+        self.state = State.CLOSED
+        self._found.set()
+        if was_open:
+            log.warning("circuit closed: %s answers again after %.1f s", self.name, seconds)
+            self._report()
+
+    def _report(self) -> None:
+        for listener in _listeners:
+            listener(self.name, self.state)
+
+    def _answers(self, timeout: float) -> bool:
+        handle = Handle()
+        try:
+            return handle.request("GET", self._probe_url, {}, None, timeout).status not in GATEWAY_ERRORS
+        except TransportError:
+            return False
+        finally:
+            handle.close()
+
+
+_breakers: dict[str, Breaker] = {}
+_listeners: list[Listener] = []
+
+
+def breaker_for(probe_url: str) -> Breaker:
+    """This process's one breaker of a server."""
+    return _breakers.get(probe_url) or _breakers.setdefault(probe_url, Breaker(probe_url))
+
+
+def on_change(listener: Listener) -> None:
+    """`listener(server, state)` is called whenever a circuit opens or closes."""
+    _listeners.append(listener)
+
+
+def _after_fork() -> None:
+    for breaker in _breakers.values():
+        breaker.reset()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -94,6 +94,13 @@ class Review(Shape):
     date = Time(required=True)
 
 
+class ReviewEligibility(Shape):
+    may_review = ma.fields.Boolean(required=True)
+    reason = ma.fields.String(
+        required=True, allow_none=True, validate=ma.validate.OneOf(["not_a_buyer", "already_reviewed"])
+    )
+
+
 class ReviewList(Shape):
     items = ma.fields.List(ma.fields.Nested(Review), required=True)
     next = ma.fields.String(required=True, allow_none=True)

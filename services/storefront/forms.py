@@ -142,7 +142,7 @@ REVIEW = (
         "stars",
         "Your rating",
         "select",
-        options=tuple((str(number), f"{number} of 5") for number in (5, 4, 3, 2, 1)),
+        options=(("", "Choose one"), *((str(number), f"{number} of 5") for number in (5, 4, 3, 2, 1))),
     ),
     Field("title", "In a few words", required=False, most=100),
     Field("text", "What should others know?", "textarea", required=False, most=2000),

@@ -9,7 +9,7 @@ from services.orders.actions.shop import Shop
 from services.orders.rules.assembly import OrderDocuments, line_of, summary_of, whole_order
 from services.orders.rules.identity import guest_token
 from services.orders.rules.periods import Span
-from services.orders.rules.progress import STATUSES, Progress, is_finished, status_of
+from services.orders.rules.progress import STATUSES, Progress, is_failed, is_finished, status_of
 from services.orders.store import Key
 from services.orders.store.orders import customer_row_of, row_of
 from shared.clock import iso
@@ -18,6 +18,7 @@ from shared.errors import Invalid, NotFound
 
 STAFF = ("admin", "staff")
 SCANNED = 1000
+LOOKED_THROUGH = 3
 FIRST_TIME, LAST_TIME = "0000", "9999"
 
 
@@ -62,17 +63,16 @@ def any_order(shop: Shop, orderid: str) -> OrderDocuments:
     return found
 
 
-def history(shop: Shop, userid: str, limit: int, after: Key | None) -> Page:
-    """O3: a customer's orders, newest first. 1 global query."""
+def history(shop: Shop, userid: str, limit: int, after: Key | None, *, failed: bool = True) -> Page:
+    """O3: a customer's orders, newest first. 1 global query.
+
+    Without the `failed` ones (declined, sold out) more rows are looked through: a page may be short and still have a next.
+    """
+    if not failed:
+        page = shop.orders.orders_of_a_customer(userid, limit=limit * LOOKED_THROUGH, after=after)
+        return _chosen(page, limit, lambda sums: not is_failed(sums), _customer_summary)
     page = shop.orders.orders_of_a_customer(userid, limit=limit, after=after)
-    rows = [customer_row_of(item) for item in page.items]
-    return Page(
-        [
-            summary_of(orderid, whose, placed, currency, sums)
-            for orderid, placed, whose, currency, sums in rows
-        ],
-        page.next,
-    )
+    return Page([_customer_summary(item) for item in page.items], page.next)
 
 
 def orders_between(shop: Shop, span: Span, status: str | None, limit: int, after: Key | None) -> Page:
@@ -118,18 +118,29 @@ def _summaries(page: Page) -> Page:
     return Page([_summary(item) for item in page.items], page.next)
 
 
-def _chosen(page: Page, limit: int, wanted: Callable[[Progress], bool]) -> Page:
+def _chosen(
+    page: Page,
+    limit: int,
+    wanted: Callable[[Progress], bool],
+    summary: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+) -> Page:
     """The first `limit` rows that are wanted; the next page begins behind the last row that was looked at."""
+    summary = summary or _summary
     kept = []
     for item in page.items:
         if wanted(Progress(*item["value"])):
             kept.append(item)
             if len(kept) == limit:
                 last = item is page.items[-1]
-                return Page([_summary(each) for each in kept], page.next if last else item["key"])
-    return Page([_summary(each) for each in kept], page.next)
+                return Page([summary(each) for each in kept], page.next if last else item["key"])
+    return Page([summary(each) for each in kept], page.next)
 
 
 def _summary(item: dict[str, Any]) -> dict[str, Any]:
     orderid, placed, userid, currency, sums = row_of(item)
+    return summary_of(orderid, userid, placed, currency, sums)
+
+
+def _customer_summary(item: dict[str, Any]) -> dict[str, Any]:
+    orderid, placed, userid, currency, sums = customer_row_of(item)
     return summary_of(orderid, userid, placed, currency, sums)

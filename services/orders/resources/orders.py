@@ -14,7 +14,6 @@ from shared.deadline import time_limit
 from shared.errors import Invalid, Unauthorized
 from shared.web import (
     Blueprint,
-    PageArgs,
     current_user,
     json_answer,
     list_answer,
@@ -62,14 +61,15 @@ def price(body: dict[str, Any]) -> Response:
 
 @orders.get("")
 @require_user
-@orders.arguments(PageArgs, location="query")
+@orders.arguments(requests.HistoryArgs, location="query")
 @orders.response(200, answers.OrderPage)
 @orders.alt_response(400, "BAD_REQUEST")
 def history(args: dict[str, Any]) -> Response:
     """One's own orders, newest first: one global query"""
     userid = current_user().userid
-    bound = ["history", userid]
-    page = reading.history(provided(), userid, args["limit"], unsign(args["cursor"], bound))
+    bound = ["history", userid] if args["failed"] else ["history", userid, "ordered"]
+    after = unsign(args["cursor"], bound)
+    page = reading.history(provided(), userid, args["limit"], after, failed=args["failed"])
     return json_answer(list_answer(page.items, page.next, bound))
 
 

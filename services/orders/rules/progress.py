@@ -128,6 +128,11 @@ def require(progress: Progress, verb: str) -> str:
     return following
 
 
+def is_failed(progress: Progress) -> bool:
+    """Whether it never became an order: an attempt that ended without a payment."""
+    return bool(progress.cancellations) and not progress.payments
+
+
 def is_finished(progress: Progress) -> bool:
     """Nothing is left for the worker to do: the sweep may pass over it."""
     if progress.refunds != progress.settlements:

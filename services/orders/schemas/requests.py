@@ -102,6 +102,13 @@ class Refunding(Shape):
             raise ma.ValidationError("Money of at least 1 minor unit.")
 
 
+class HistoryArgs(PageArgs):
+    failed = ma.fields.Boolean(
+        load_default=True,
+        metadata={"description": "whether attempts that ended without a payment are listed too"},
+    )
+
+
 class SpanArgs(Shape):
     """`from` is included, `to` is not."""
 

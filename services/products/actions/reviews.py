@@ -59,6 +59,16 @@ def add(
     return public(doc)
 
 
+def eligibility(store: Store, buyers: Buyers, productid: str, userid: str) -> dict[str, Any]:
+    """Whether this user may review the product now, and why not: {may_review, reason}. Raises NoSuchProduct."""
+    product = _product(store, productid)
+    if store.catalogue.get_many([review_id(product["taxonomy"], productid, userid)]):
+        return {"may_review": False, "reason": AlreadyReviewed.code}
+    if not buyers.bought(userid, productid):
+        return {"may_review": False, "reason": NotABuyer.code}
+    return {"may_review": True, "reason": None}
+
+
 def newest(store: Store, productid: str, limit: int, cursor: Any) -> Page:
     """Reviews of a product, the newest first. Raises NoSuchProduct."""
     return of(store, _product(store, productid), limit, cursor)

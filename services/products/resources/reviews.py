@@ -35,6 +35,15 @@ def newest(page: dict[str, Any], productid: str) -> Response:
     return json_answer(list_answer(found.items, found.next, bound))
 
 
+@reviews.get("/v1/products/<productid>/reviews/eligibility")
+@require_user
+@reviews.response(200, schemas.ReviewEligibility)
+@reviews.alt_response(404, "NOT_FOUND")
+def eligibility(productid: str) -> Response:
+    """Whether you may review this product, and why not"""
+    return json_answer(act.eligibility(store(), tools().orders, productid, current_user().userid))
+
+
 @reviews.post("/v1/products/<productid>/reviews")
 @require_user
 @idempotent

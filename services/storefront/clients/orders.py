@@ -31,7 +31,8 @@ class Orders(Client):
         return self.http.post("/v1/orders", body, idempotent=True, token=token, headers=headers, deadline=20)
 
     def mine(self, token: str, cursor: str) -> dict:
-        return self.http.get("/v1/orders", given(limit=20, cursor=cursor), token=token)
+        """One's orders, without attempts whose payment was declined."""
+        return self.http.get("/v1/orders", given(limit=20, failed="false", cursor=cursor), token=token)
 
     def order(self, asking: Asking, orderid: str) -> dict:
         return self.http.get(f"/v1/orders/{segment(orderid)}", **asking.options)

@@ -38,8 +38,13 @@ class Products(Client):
             f"/v1/products/{segment(productid)}/reviews", given(limit=REVIEWS, cursor=cursor), token=NOBODY
         )
 
-    def review(self, token: str, productid: str, body: dict) -> dict:
-        return self.http.post(f"/v1/products/{segment(productid)}/reviews", body, token=token)
+    def review_eligibility(self, token: str, productid: str) -> dict:
+        """{may_review, reason}"""
+        return self.http.get(f"/v1/products/{segment(productid)}/reviews/eligibility", token=token)
+
+    def review(self, token: str, productid: str, body: dict, key: str) -> dict:
+        path = f"/v1/products/{segment(productid)}/reviews"
+        return self.http.post(path, body, token=token, headers=once(key))
 
     def lookup(self, productids: list[str]) -> dict:
         return self.http.post(

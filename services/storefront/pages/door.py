@@ -6,7 +6,7 @@ from redis.exceptions import RedisError
 from services.storefront import forms
 from services.storefront.actions import sessions
 from services.storefront.pages.context import services
-from services.storefront.pages.saved_forms import restore
+from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import enter, guest_basket, leave, logged_in, own_path, token
 from shared.errors import AisleError, BadRequest, Conflict, Invalid, TooManyRequests, Unauthorized
 
@@ -43,14 +43,29 @@ def register_now() -> str | Response:
 
 
 @door.get("/registered")
-def registered() -> str:
-    return render_template("registered.html", email=session.get("email", ""))
+def registered() -> str | Response:
+    """Says that a letter was sent only to who has just registered in this browser; others ask for one here."""
+    if logged_in() is not None:
+        return redirect(url_for("account.show"))
+    typed = restored(url_for("door.resend")).get("email", "")
+    return render_template(
+        "registered.html", email=typed or session.get("email", ""), sent="email" in session
+    )
+
+
+@door.get("/verify/resend")
+def back_to_registered() -> Response:
+    """Where a letter is asked for, opened as a page."""
+    return redirect(url_for("door.registered", **request.args))
 
 
 @door.post("/verify/resend")
 def resend() -> Response:
-    services().users.resend(request.form.get("email", ""), address())
-    flash("If that address waits to be confirmed, a new letter is on its way.", "good")
+    try:
+        services().users.resend(request.form.get("email", ""), address())
+        flash("If that address waits to be confirmed, a new letter is on its way.", "good")
+    except (Invalid, TooManyRequests) as error:
+        flash(forms.complaint(error), "bad")
     return redirect(url_for("door.registered"))
 
 
@@ -66,7 +81,9 @@ def verify_now() -> str | Response:
         services().users.verify(request.form.get("token", ""))
     except (BadRequest, Invalid) as error:
         return render_template("verify.html", token="", problem=forms.complaint(error))
-    flash("Your e-mail is confirmed. Welcome! You can log in now.", "good")
+    session.pop("email", None)
+    words = "Your e-mail address is confirmed."
+    flash(words if logged_in() is not None else f"{words} You can log in now.", "good")
     return redirect(url_for("door.login"))
 
 

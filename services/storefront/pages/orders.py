@@ -42,7 +42,7 @@ def timeline(orderid: str) -> str | Response:
 
 def _page(template: str, order: dict) -> str:
     return render_template(
-        template, order=order, steps=progress.steps(order), settled=progress.settled(order),
+        template, order=order, failed=progress.failed(order), steps=progress.steps(order), settled=progress.settled(order),
         returnable=progress.returnable(order),
     )  # fmt: skip
 

@@ -8,8 +8,8 @@ from services.storefront import forms
 from services.storefront.actions.menu import MENU_DEPTH
 from services.storefront.pages.context import context, services
 from services.storefront.pages.saved_forms import restore
-from services.storefront.pages.visitor import is_anonymous, logged_in, token
-from services.storefront.rules import listing, taxonomy
+from services.storefront.pages.visitor import is_anonymous, needs_login, token
+from services.storefront.rules import listing, messages, taxonomy
 from shared.errors import AisleError, Invalid, NotFound
 
 shop = Blueprint("shop", __name__)
@@ -85,8 +85,18 @@ def suggest() -> str:
 
 @shop.get("/product/<productid>")
 def product(productid: str) -> str:
-    action = url_for("shop.review", productid=productid)
-    return _product_page(productid, restore(forms.Form(forms.REVIEW), action))
+    cursor = request.args.get("reviews", "")
+    found = services().products.with_reviews(productid)
+    reviews = services().products.reviews(productid, cursor) if cursor else found["reviews"]
+    return render_template("product.html", product=found, reviews=reviews)
+
+
+@shop.get("/product/<productid>/review")
+@needs_login
+def write_review(productid: str) -> str:
+    """The form, for those who may write; the others read why not."""
+    form = restore(forms.Form(forms.REVIEW), url_for("shop.review", productid=productid))
+    return _review_page(productid, form)
 
 
 @shop.get("/product/<productid>/reviews")
@@ -96,6 +106,7 @@ def back_to_product(productid: str) -> Response:
 
 
 @shop.post("/product/<productid>/reviews")
+@needs_login
 def review(productid: str) -> str | Response:
     form = forms.Form(forms.REVIEW).read(request.form)
     if form.ok:
@@ -105,22 +116,25 @@ def review(productid: str) -> str | Response:
             "text": form.values["text"],
         }
         try:
-            services().products.review(token(), productid, body)
-            flash("Thank you: your review is on the page.", "good")
+            services().products.review(token(), productid, body, forms.key(request.form))
+            flash("Thank you: your review is published.", "good")
             return redirect(url_for("shop.product", productid=productid) + "#reviews")
         except Invalid as error:
             form.blame(error)
         except AisleError as error:
             if error.status not in (403, 409):
                 raise
-            form.general = error.detail
-    return _product_page(productid, form)
+            form.general = forms.complaint(error)
+    return _review_page(productid, form)
 
 
-def _product_page(productid: str, form: forms.Form) -> str:
-    cursor = request.args.get("reviews", "")
-    found = services().products.with_reviews(productid)
-    reviews = services().products.reviews(productid, cursor) if cursor else found["reviews"]
+def _review_page(productid: str, form: forms.Form) -> str:
+    access, products = token(), services().products
+    found = services().together(
+        product=lambda: products.product(productid),
+        eligibility=lambda: products.review_eligibility(access, productid),
+    )
+    reason = found["eligibility"]["reason"]
     return render_template(
-        "product.html", product=found, reviews=reviews, form=form, may_review=logged_in() is not None
+        "review.html", product=found["product"], form=form, reason=messages.sentence(reason) if reason else ""
     )

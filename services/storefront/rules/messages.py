@@ -31,6 +31,7 @@ _SENTENCES = {
     "payment_declined": "Your bank declined the payment, and nothing was charged. Try another card, please.",
     "provider_not_connected": "This way of paying is not offered at the moment. Choose another one, please.",
     "refund_too_large": "This is more than what is left to pay back.",
+    "bad_token": "This link was used before, is too old or is not whole.",
     "bad_cursor": "This page of the list is not there any more. Start again at the first one, please.",
 }
 
@@ -45,6 +46,11 @@ def message(error: AisleError, names: Names | None = None) -> str:
         return sentence
     fields = [text for messages in getattr(error, "errors", {}).values() for text in messages]
     return " ".join(fields) or error.detail
+
+
+def sentence(code: str) -> str:
+    """What a reason that is known by its code means."""
+    return _SENTENCES.get(code, "This is not possible just now.")
 
 
 def _out_of_stock(error: AisleError, names: Names) -> str:

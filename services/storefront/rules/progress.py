@@ -47,8 +47,14 @@ def mood(status: str) -> str:
 
 def steps(order: dict) -> list[Step]:
     """What has happened, in its order, then what is still to come while the order is alive."""
+    end = {"cancelled": WORDS["failed"]} if failed(order) else {}
     happened = [
-        Step(each["status"], word(each["status"]), each["date"], mood(each["status"]) == "bad")
+        Step(
+            each["status"],
+            end.get(each["status"], word(each["status"])),
+            each["date"],
+            mood(each["status"]) == "bad",
+        )
         for each in order["timeline"]
     ]
     if settled(order):
@@ -60,6 +66,11 @@ def steps(order: dict) -> list[Step]:
 def settled(order: dict) -> bool:
     """Nothing more comes by itself."""
     return order["status"] in SETTLED or order["status"] == "failed"
+
+
+def failed(order: dict) -> bool:
+    """Whether it never became an order: declined or sold out, and nothing charged."""
+    return order["status"] == "cancelled" and not order.get("payment")
 
 
 def returnable(order: dict) -> dict[str, int]:

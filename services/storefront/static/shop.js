@@ -45,7 +45,49 @@
     else setTimeout(() => delete event.target.dataset.sent, 10_000); // stopped by hand, or answered with a file
     event.target.dataset.sent = "yes";
   });
-  addEventListener("pageshow", () => document.querySelectorAll("[data-sent]").forEach((form) => delete form.dataset.sent));
+
+  /* Loading: the button pressed shows that it is at work, and a bar that the next page is on its way. */
+  const bar = Object.assign(document.createElement("div"), { className: "loading-bar", hidden: true, role: "progressbar" });
+  bar.setAttribute("aria-label", "Loading");
+  document.body.prepend(bar);
+  let coming;
+
+  function loading() {
+    clearTimeout(coming);
+    coming = setTimeout(() => (bar.hidden = false), 300);
+    setTimeout(loaded, 15_000); // a download, or stopped by hand
+  }
+
+  function loaded() {
+    clearTimeout(coming);
+    bar.hidden = true;
+    document.querySelectorAll("button[aria-busy]").forEach((button) => button.removeAttribute("aria-busy"));
+  }
+
+  document.addEventListener("submit", (event) => {
+    if (event.defaultPrevented) return;
+    event.submitter?.setAttribute("aria-busy", "true");
+    loading();
+  });
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href]");
+    const elsewhere = event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+    if (!link || elsewhere || link.target || link.download || link.origin !== location.origin) return;
+    if (link.hash && link.pathname === location.pathname && link.search === location.search) return;
+    loading();
+  });
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.detail.requestConfig.verb !== "get" || event.target.matches("form")) loading();
+    event.detail.requestConfig.triggeringEvent?.submitter?.setAttribute("aria-busy", "true");
+  });
+  document.addEventListener("htmx:afterRequest", loaded);
+  addEventListener("pageshow", () => {
+    loaded();
+    document.querySelectorAll("[data-sent]").forEach((form) => delete form.dataset.sent);
+  });
+
+  /* What went wrong has the focus, also where the browser knows `autofocus` for inputs only. */
+  document.querySelector("[role=alert][autofocus]")?.focus();
 
   /* Suggestions: a combobox whose list the server draws. */
   const input = document.querySelector("[data-suggest]");

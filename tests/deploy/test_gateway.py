@@ -83,6 +83,7 @@ def test_compose_lets_imports_of_any_size_through() -> None:
     text = (ROOT / "deploy" / "nginx.conf").read_text()
     unlimited = r"location (?:= )?(\S+) \{\s+client_max_body_size 0;\s+proxy_request_buffering off;"
     assert set(re.findall(unlimited, text)) == IMPORTS
+    assert text.count("limit_conn imports 4;") == len(IMPORTS)
 
 
 def test_kubernetes_lets_imports_of_any_size_through() -> None:

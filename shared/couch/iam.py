@@ -5,15 +5,19 @@ The SDK's own keeper waits up to a minute, and refuses a good token while IAM is
 
 import logging
 import time
+from collections.abc import Mapping
 from threading import Lock
+from typing import Any
+from urllib.parse import urlencode
 
 from ibm_cloud_sdk_core import ApiException
 from ibm_cloud_sdk_core.authenticators import IAMAuthenticator
 from ibm_cloud_sdk_core.token_managers.iam_token_manager import IAMTokenManager
-from requests import RequestException
 
+from shared.couch.answer import Answer
 from shared.couch.errors import DatabaseAway, DatabaseDenied
 from shared.errors import AisleError
+from shared.http import HttpClient, TransportError
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +29,8 @@ class IamTokens(IAMTokenManager):  # type: ignore[misc]  # the SDK has no types
 
     def __init__(self, apikey: str, timeout: float) -> None:
         super().__init__(apikey)
-        self.http_config = {"timeout": timeout}
+        self._timeout = timeout
+        self._http = HttpClient(max_idle=1)
         self._turn = Lock()
         self._failed: tuple[float, AisleError] | None = None
 
@@ -42,13 +47,26 @@ class IamTokens(IAMTokenManager):  # type: ignore[misc]  # the SDK has no types
                 log.warning("the old token goes on: %s", error)
         return str(self.access_token)
 
+    def _request(
+        self, method: str, url: str, *, headers: Mapping[str, str], data: Mapping[str, str], **_: Any
+    ) -> dict[str, Any]:
+        """In place of the SDK's, whose timeout begins again with every byte. Raises ApiException or TransportError.
+
+        The token is for all, so that the request which happens to ask for it gives it more time than itself may have left.
+        """
+        body = urlencode(data).encode()
+        answer = Answer(self._http.request(method, url, headers, body, timeout=self._timeout))
+        if not 200 <= answer.status_code <= 299:
+            raise ApiException(answer.status_code, http_response=answer)
+        return dict(answer.json())
+
     def _renew(self) -> None:
         if self._failed and time.monotonic() - self._failed[0] < _CALM_SECONDS:
             raise self._failed[1]
         try:
             self._save_token_info(self.request_token())
             self._failed = None
-        except (ApiException, RequestException) as cause:
+        except (ApiException, TransportError, ValueError) as cause:
             error = _translated(cause)
             self._failed = time.monotonic(), error
             raise error from cause

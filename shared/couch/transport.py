@@ -10,41 +10,16 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-import orjson
 import requests
 
+from shared.couch.answer import Answer
 from shared.couch.errors import DatabaseAway
 from shared.couch.tally import classify, record
 from shared.deadline import time_for
-from shared.http import CircuitOpen, HttpClient, NotSent, Response, TransportError
+from shared.http import CircuitOpen, HttpClient, NotSent, TransportError
 
 RETRIED = frozenset({429, 500, 502, 503, 504})
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
-
-
-class Answer:
-    """As much of `requests.Response` as the SDK reads. `resent` tells that an earlier try may have been carried out."""
-
-    def __init__(self, response: Response, resent: bool) -> None:
-        self.status_code = response.status
-        self.content = response.body
-        self.resent = resent
-        self._response = response
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return self._response.headers
-
-    @property
-    def text(self) -> str:
-        return self.content.decode("utf-8", "replace")
-
-    @property
-    def ok(self) -> bool:
-        return self.status_code < 400
-
-    def json(self, **_: Any) -> Any:
-        return orjson.loads(self.content)
 
 
 class DatabaseSession(requests.Session):

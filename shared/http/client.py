@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Mapping
 
 from shared.http.breaker import GATEWAY_ERRORS, breaker_for
-from shared.http.errors import TransportError
+from shared.http.errors import NotSent, TransportError
 from shared.http.handle import Handle
 from shared.http.response import Response
 
@@ -30,8 +30,10 @@ class HttpClient:
     ) -> Response:
         """Sends one request and reads its response, whatever its status; redirects are not followed.
 
-        `timeout`: seconds in all. Raises NotSent (CircuitOpen among them) or NoResponse.
+        `timeout`: seconds in all; without any left nothing is sent. Raises NotSent (CircuitOpen among them) or NoResponse.
         """
+        if timeout <= 0:
+            raise NotSent("no time is left for it")
         breaker = self._breaker
         if breaker is None:
             return self._send(method, url, headers, body, timeout)

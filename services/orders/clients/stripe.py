@@ -23,6 +23,7 @@ from services.orders.clients.payments import (
 from services.orders.clients.signatures import Headers
 from services.orders.rules.identity import fingerprint_of
 from shared.clock import iso
+from shared.deadline import time_for
 from shared.errors import AisleError, BadRequest
 from shared.http import HttpClient, TransportError
 from shared.money import Money, money
@@ -140,7 +141,9 @@ class StripeProvider:
             **(headers or {}),
         }
         try:
-            answer = self._http.request(method, self._url + path, sent, body, timeout=_TIMEOUT_SECONDS)
+            answer = self._http.request(
+                method, self._url + path, sent, body, timeout=time_for(_TIMEOUT_SECONDS)
+            )
             said: dict[str, Any] = orjson.loads(answer.body)
         except (TransportError, orjson.JSONDecodeError) as error:
             raise ProviderUnavailable(

@@ -29,6 +29,7 @@ def test_a_page_whose_service_is_away_says_so(alone: str, path: str) -> None:
     assert page.status == 503
     assert int(page.headers["Retry-After"]) >= 1
     assert "short break" in page.text
+    assert "127.0.0.1" not in page.body.decode(), "where our services are is nobody's business"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import jwt
 import pytest
 
 from shared.couch import DatabaseAway, DatabaseDenied, DatabaseDesign, Server, iam
+from tests.shared.http.servers import Connection, response, serving
 
 
 class Cloud:
@@ -113,3 +114,22 @@ def test_a_wrong_key_is_named(cloud: Cloud, server: Server) -> None:
     cloud.status = 400
     with pytest.raises(DatabaseDenied, match="COUCH_APIKEY"):
         read(server)
+
+
+def test_an_iam_that_drips_holds_nobody_longer_than_the_timeout(cloud: Cloud) -> None:
+    """Each byte gave it the whole time again."""
+    token = response(b'{"access_token": "' + b"x" * 400 + b'"}')
+
+    def drip(connection: Connection) -> None:
+        connection.read()
+        for number in range(len(token)):
+            connection.send(token[number : number + 1])
+            time.sleep(0.1)
+
+    with serving(drip) as slow:
+        server = Server(cloud.url, apikey="the key", timeout=1.0)
+        server.client.sdk.authenticator.token_manager.url = slow.url
+        began = time.monotonic()
+        with pytest.raises(DatabaseAway, match="IAM gives no token"):
+            read(server)
+        assert time.monotonic() - began < 5.0

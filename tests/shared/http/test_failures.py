@@ -76,6 +76,15 @@ def test_a_server_that_takes_no_more_of_a_large_body_is_given_up_on() -> None:
         HttpClient().request("POST", server.url + "/", {}, b"x" * 50_000_000, timeout=LIMIT)
 
 
+@pytest.mark.parametrize("timeout", [0.0, -3.0])
+def test_without_time_nothing_is_sent(timeout: float) -> None:
+    """A limit of 0 ms is none for libcurl."""
+    with serving(answering) as server:
+        with pytest.raises(NotSent):
+            HttpClient().request("POST", server.url + "/x", {}, b"pay", timeout=timeout)
+        assert server.connections == 0
+
+
 def test_nobody_listens() -> None:
     fails(f"http://127.0.0.1:{free_port()}", NotSent, "POST")
 

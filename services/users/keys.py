@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 ISSUER = "aisle"
+DEVICE_SECONDS = 365 * 86400
 
 
 class SigningKeys:
@@ -88,27 +89,66 @@ def key_id(key: Ed25519PublicKey) -> str:
     return _text(hashlib.sha256(thumb).digest())
 
 
-class RefreshTokens:
-    """Refresh tokens: who, which session, which generation, when it began (ms); signed, so that a login writes nothing."""
+class Sealed:
+    """Small JSON values in a text that nobody else can make: signed with the shop's secret, readable by everybody."""
 
-    def __init__(self, secret: str) -> None:
-        self._key = hashlib.sha256(f"aisle refresh token\n{secret}".encode()).digest()
+    def __init__(self, purpose: str, secret: str) -> None:
+        self._key = hashlib.sha256(f"aisle {purpose}\n{secret}".encode()).digest()
 
-    def make(self, userid: str, session: str, generation: int, began: int) -> str:
-        payload = orjson.dumps([userid, session, generation, began])
+    def make(self, *values: str | int) -> str:
+        payload = orjson.dumps(values)
         return _text(hmac.digest(self._key, payload, "sha256") + payload)
 
-    def read(self, token: str) -> tuple[str, str, int, int] | None:
-        """(userid, session, generation, began), or None for a token that is not ours."""
+    def read(self, text: str) -> list[Any] | None:
+        """The values, or None for a text that is not ours."""
         try:
-            raw = base64.b64decode(token.encode() + b"=" * (-len(token) % 4), altchars=b"-_", validate=True)
+            raw = base64.b64decode(text.encode() + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):
             return None
         mac, payload = raw[:32], raw[32:]
         if not hmac.compare_digest(mac, hmac.digest(self._key, payload, "sha256")):
             return None
-        userid, session, generation, began = orjson.loads(payload)
+        values: list[Any] = orjson.loads(payload)
+        return values
+
+
+class RefreshTokens:
+    """Refresh tokens: who, which session, which generation, when it began (ms); signed, so that a login writes nothing."""
+
+    def __init__(self, secret: str) -> None:
+        self._sealed = Sealed("refresh token", secret)
+
+    def make(self, userid: str, session: str, generation: int, began: int) -> str:
+        return self._sealed.make(userid, session, generation, began)
+
+    def read(self, token: str) -> tuple[str, str, int, int] | None:
+        """(userid, session, generation, began), or None for a token that is not ours."""
+        values = self._sealed.read(token)
+        if values is None:
+            return None
+        userid, session, generation, began = values
         return userid, session, generation, began
+
+
+class DeviceTokens:
+    """What a browser or app keeps from a log-in, to show that this e-mail was logged in there before."""
+
+    def __init__(self, secret: str) -> None:
+        self._sealed = Sealed("device token", secret)
+
+    def make(self, email: str) -> str:
+        return self._sealed.make(self._digest(email), os.urandom(9).hex(), int(time.time()))
+
+    def device_of(self, token: str, email: str) -> str | None:
+        """The device's id, or None for a token that is too old or not for this e-mail."""
+        values = self._sealed.read(token)
+        if values is None or values[0] != self._digest(email) or values[2] < time.time() - DEVICE_SECONDS:
+            return None
+        return str(values[1])
+
+    @staticmethod
+    def _digest(email: str) -> str:
+        return hashlib.sha256(email.encode()).hexdigest()[:20]
 
 
 def _public_from(path: Path) -> Ed25519PublicKey:

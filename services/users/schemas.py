@@ -50,6 +50,11 @@ class EmailOnly(Shape):
 class Login(Shape):
     email = email()
     password = ma.fields.String(required=True, validate=ma.validate.Length(1, 200))
+    device_token = ma.fields.String(
+        load_default="",
+        validate=ma.validate.Length(0, 300),
+        metadata={"description": "of an earlier log-in: guesses made elsewhere do not keep this device out"},
+    )
 
 
 class Tokens(Shape):
@@ -61,6 +66,9 @@ class Tokens(Shape):
 
 class LoggedIn(Tokens):
     user = ma.fields.Nested("Greeting", required=True)
+    device_token = ma.fields.String(
+        metadata={"description": "after a log-in: keep it on the device and send it with the next one"}
+    )
 
 
 class Greeting(Shape):

@@ -50,10 +50,17 @@ class Settings(JobSettings):
     argon2_at_once: int = setting("ARGON2_AT_ONCE", 2, "hashes at the same time per process; others wait")
     login_window_seconds: int = setting("LOGIN_WINDOW_SECONDS", 900, "failed logins are counted over so long")
     login_tries_per_account: int = setting(
-        "LOGIN_TRIES_PER_ACCOUNT", 10, "failed logins of one account before 429"
+        "LOGIN_TRIES_PER_ACCOUNT",
+        10,
+        "failed logins of one account from one network or known device before 429",
+    )
+    login_tries_anywhere: int = setting(
+        "LOGIN_TRIES_ANYWHERE",
+        100,
+        "failed logins of one account from everywhere before 429 for all but known devices",
     )
     login_tries_per_address: int = setting(
-        "LOGIN_TRIES_PER_ADDRESS", 100, "failed logins from one address before 429"
+        "LOGIN_TRIES_PER_ADDRESS", 100, "failed logins from one network (IPv6: /56) before 429"
     )
     registrations_per_hour: int = setting(
         "REGISTRATIONS_PER_HOUR", 100, "registrations from one address before 429", local_default=100_000

@@ -63,20 +63,36 @@ def session_from(tokens: dict, name: str) -> Session:
     return Session(tokens["access_token"], tokens["refresh_token"], expires, name, str(claims["sub"]), roles)
 
 
+@dataclass(frozen=True)
+class LogIn:
+    """What a log-in gives: the session, how many things its basket holds once the guest's is merged in, why that could
+    not be ("" when it was), and what shows next time that this browser is known."""
+
+    session: Session
+    count: int
+    problem: str
+    device_token: str
+
+
 def log_in(
-    services: Services, email: str, password: str, address: str, basket: Mapping[str, int]
-) -> tuple[Session, int, str]:
-    """A session, how many things its basket holds once the guest's is merged in, and why that could not be ("" when it
-    was). Raises Unauthorized."""
+    services: Services,
+    email: str,
+    password: str,
+    address: str,
+    basket: Mapping[str, int],
+    device_token: str = "",
+) -> LogIn:
+    """Raises Unauthorized, TooManyRequests."""
     users, problem = services.users, ""
-    session = session_from(users.log_in(email, password, address), "")
+    tokens = users.log_in(email, password, address, device_token)
+    session = session_from(tokens, "")
     if basket:
         try:
             users.merge_basket(session.access, basket)
         except (Conflict, Invalid) as error:
             problem = error.detail
     me = users.me(session.access)
-    return replace(session, name=me["name"]), pieces(me["basket"]), problem
+    return LogIn(replace(session, name=me["name"]), pieces(me["basket"]), problem, tokens["device_token"])
 
 
 class Refresher:

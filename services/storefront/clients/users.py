@@ -18,10 +18,9 @@ class Users(Client):
     def resend(self, email: str, address: str) -> None:
         self.http.post("/v1/users/verify/resend", {"email": email}, token=NOBODY, client_address=address)
 
-    def log_in(self, email: str, password: str, address: str) -> dict:
-        return self.http.post(
-            "/v1/sessions", {"email": email, "password": password}, token=NOBODY, client_address=address
-        )
+    def log_in(self, email: str, password: str, address: str, device_token: str = "") -> dict:
+        body = {"email": email, "password": password, "device_token": device_token}
+        return self.http.post("/v1/sessions", body, token=NOBODY, client_address=address)
 
     def refresh(self, refresh_token: str) -> dict:
         """Asked as a service: after a lost answer the same token may be sent again."""

@@ -7,7 +7,16 @@ from services.storefront import forms
 from services.storefront.actions import sessions
 from services.storefront.pages.context import services
 from services.storefront.pages.saved_forms import restore, restored
-from services.storefront.pages.visitor import enter, guest_basket, leave, logged_in, own_path, token
+from services.storefront.pages.visitor import (
+    device_token,
+    enter,
+    guest_basket,
+    leave,
+    logged_in,
+    own_path,
+    remember_device,
+    token,
+)
 from shared.errors import AisleError, BadRequest, Conflict, Invalid, TooManyRequests, Unauthorized
 
 door = Blueprint("door", __name__)
@@ -102,13 +111,19 @@ def login_now() -> str | Response:
     target = own_path(request.form.get("next", ""), "")
     if form.ok:
         try:
-            found, count, problem = sessions.log_in(
-                services(), form.values["email"], form.values["password"], address(), guest_basket()
+            done = sessions.log_in(
+                services(),
+                form.values["email"],
+                form.values["password"],
+                address(),
+                guest_basket(),
+                device_token(),
             )
-            enter(found, count)
-            if problem:
-                flash(f"{problem} What you chose before you logged in was left out.", "warn")
-            return redirect(target or url_for("desk.sales" if found.staff else "shop.home"))
+            enter(done.session, done.count)
+            remember_device(done.device_token)
+            if done.problem:
+                flash(f"{done.problem} What you chose before you logged in was left out.", "warn")
+            return redirect(target or url_for("desk.sales" if done.session.staff else "shop.home"))
         except Invalid as error:
             form.blame(error)
         except Unauthorized as error:

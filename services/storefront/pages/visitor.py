@@ -17,6 +17,7 @@ from services.storefront.pages.csrf import SAFE_METHODS, check_form
 from shared.errors import NotFound, Unauthorized
 
 COOKIE = "aisle_session"
+DEVICE_COOKIE, DEVICE_DAYS = "aisle_device", 365
 MOST_ORDERS = 5
 
 
@@ -124,19 +125,33 @@ def check_access() -> None:
         check_form()
 
 
+def device_token() -> str:
+    """What shows the users service that somebody logged in with this browser before; "" for a new one."""
+    return request.cookies.get(DEVICE_COOKIE, "")[:300]
+
+
+def remember_device(text: str) -> None:
+    """Outlasts the session, so that nobody keeps its owner out by guessing at the password elsewhere."""
+    g.device_token = text
+
+
 def write_cookie(response: Response) -> Response:
     """Sets or deletes the session cookie when this request changed it."""
+    options: dict[str, Any] = {
+        "secure": context().settings.secure_cookies,
+        "httponly": True,
+        "samesite": "Lax",
+    }
     if g.get("session_changed"):
-        options: dict[str, Any] = {
-            "secure": context().settings.secure_cookies,
-            "httponly": True,
-            "samesite": "Lax",
-        }
         if g.session is None:
             response.delete_cookie(COOKIE, **options)
         else:
             value = _signer().dumps(asdict(g.session))
             response.set_cookie(COOKIE, value, max_age=context().settings.session_days * 86400, **options)
+    if g.get("device_token"):
+        response.set_cookie(
+            DEVICE_COOKIE, g.device_token, max_age=DEVICE_DAYS * 86400, path="/login", **options
+        )
     response.vary.add("Cookie")
     return response
 

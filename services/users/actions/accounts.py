@@ -1,7 +1,6 @@
 """Registration, verification and passwords of an account."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -26,11 +25,11 @@ from services.users.actions.letters import (
 from services.users.actions.reauthentication import check_current_password
 from services.users.actions.tools import JobTools, Tools
 from services.users.documents import CUSTOMER_ROLE, USER, auth_id, claim_id, token_id
-from services.users.limits import Limit
 from services.users.rules import EmailTaken, check_password, is_live, normalised_email
 from shared.clock import iso, now, parse, timestamp
 from shared.couch import Doc, QueryRefused, UpdateConflict
-from shared.errors import BadRequest, Invalid, NotFound, Unauthorized
+from shared.errors import BadRequest, NotFound, Unauthorized
+from shared.limits import Limit, network_of
 from shared.user import User
 
 _RIGHTS = ("roles", "active", "erasure", "email_verified", "sessions_from")
@@ -50,7 +49,7 @@ def register(
     """
     email = normalised_email(email)
     check_password(password, email)
-    tools.limits.take([Limit("register", address, tools.settings.registrations_per_hour, 3600)])
+    tools.limits.take([Limit("register", network_of(address), tools.settings.registrations_per_hour, 3600)])
     with tools.turn(f"register:{claim_id(email)}") as ours:
         if not ours:
             raise EmailTaken("Somebody is just registering this e-mail; try again in a moment.")
@@ -171,15 +170,6 @@ def change_account(
             "Your password was changed, and you were logged out everywhere.",
         )
     return changed
-
-
-def login_limits(tools: Tools, email: str, address: str) -> tuple[Limit, Limit]:
-    """The limits that guesses at a password count against: an account has one, however its e-mail is spelt."""
-    seconds = tools.settings.login_window_seconds
-    with suppress(Invalid):
-        email = normalised_email(email)
-    account = Limit("login", email, tools.settings.login_tries_per_account, seconds, forgiven=True)
-    return account, Limit("address", address, tools.settings.login_tries_per_address, seconds)
 
 
 def update_user(

@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 from services.users.actions.tools import Tools
 from services.users.documents import TOKEN, token_id
-from services.users.limits import Limit
 from shared.clock import iso, now
 from shared.couch import Doc
+from shared.limits import Limit
 from shared.mail import Letter
 
 VERIFY, RESET, CHANGE_EMAIL = "verify", "reset", "email"

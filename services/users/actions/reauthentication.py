@@ -1,9 +1,9 @@
 """The password again, from somebody who is logged in: before what a borrowed session must not be able to do."""
 
 from services.users.actions.tools import Tools
-from services.users.limits import Limit
 from services.users.rules import PasswordRequired, WrongPassword, is_live
 from shared.errors import Unauthorized
+from shared.limits import Limit
 from shared.user import User
 
 

@@ -6,32 +6,60 @@ somebody has a copy, so the whole session (the family of tokens) ends.
 
 import secrets
 import time
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from services.users.actions.accounts import login_limits, sessions_end, update_user
+from services.users.actions.accounts import sessions_end, update_user
 from services.users.actions.tools import JobTools, Tools
 from services.users.documents import SESSION, auth_id, claim_id, user_document
 from services.users.rules import BadLogin, BadRefreshToken, is_live, normalised_email
 from shared.clock import iso, now, parse, timestamp
 from shared.couch import Doc, UpdateConflict
 from shared.errors import Invalid
+from shared.limits import Limit, network_of
 
 LOST_ANSWER = timedelta(seconds=60)
 
 
-def log_in(tools: Tools, email: str, password: str, address: str) -> dict[str, Any]:
-    """Tokens of a new session. Every failure is the same BadLogin after the same work; TooManyRequests after too many.
+def log_in(tools: Tools, email: str, password: str, address: str, device_token: str = "") -> dict[str, Any]:
+    """Tokens of a new session, and a `device_token` to send with the next log-in from there. Every failure is the same BadLogin after the same work; TooManyRequests after too many.
 
     1 global query, and 2 reads before it is refused. The session begins before the password is compared: a new password
     that is set meanwhile ends it.
     """
     began = _milliseconds()
-    with tools.limits.attempt(*login_limits(tools, email, address)):
+    device = tools.device_tokens.device_of(device_token, _spelt(email))
+    with tools.limits.attempt(*login_limits(tools, email, address, device)):
         user = _checked(tools, email, password)
     if tools.passwords.is_old(user["password"]):
         _upgrade(tools, user, password)
-    return _tokens(tools, user, secrets.token_hex(10), 0, began, began)
+    tokens = _tokens(tools, user, secrets.token_hex(10), 0, began, began)
+    return {**tokens, "device_token": device_token if device else tools.device_tokens.make(user["email"])}
+
+
+def login_limits(tools: Tools, email: str, address: str, device: str | None) -> tuple[Limit, ...]:
+    """The limits that guesses at a password count against; an account has one set, however its e-mail is spelt.
+
+    Guesses from one network block that network, and very many from everywhere block all but the devices where the
+    account was logged in before. Those have a count each, so that nobody keeps an owner out by guessing.
+    """
+    settings, email = tools.settings, _spelt(email)
+    seconds, tries = settings.login_window_seconds, settings.login_tries_per_account
+    if device is not None:
+        return (Limit("login device", f"{email} {device}", tries, seconds, forgiven=True),)
+    network = network_of(address)
+    return (
+        Limit("login", f"{email} {network}", tries, seconds, forgiven=True),
+        Limit("login anywhere", email, settings.login_tries_anywhere, seconds),
+        Limit("address", network, settings.login_tries_per_address, seconds),
+    )
+
+
+def _spelt(email: str) -> str:
+    with suppress(Invalid):
+        return normalised_email(email)
+    return email
 
 
 def _checked(tools: Tools, email: str, password: str) -> Doc:

@@ -11,12 +11,12 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from services.users.clients import Orders, Products
-from services.users.keys import RefreshTokens, SigningKeys, load_keys
-from services.users.limits import Limits
+from services.users.keys import DeviceTokens, RefreshTokens, SigningKeys, load_keys
 from services.users.passwords import Passwords
 from services.users.settings import JobSettings, Settings
 from services.users.store import Store, open_server
 from shared.client import ServiceClient
+from shared.limits import Limits
 from shared.mail import BackgroundMailer, Mailer, open_mailer
 from shared.redis import open_redis
 
@@ -70,6 +70,7 @@ class Tools(JobTools):
     passwords: Passwords
     keys: SigningKeys
     refresh_tokens: RefreshTokens
+    device_tokens: DeviceTokens
     limits: Limits
     mailer: Mailer
     later: Later
@@ -92,6 +93,7 @@ def open_tools(settings: Settings) -> Tools:
             settings.jwt_private_key_file, settings.jwt_other_key_files, seconds=settings.access_token_seconds
         ),
         refresh_tokens=RefreshTokens(settings.secret_key),
+        device_tokens=DeviceTokens(settings.secret_key),
         limits=Limits(reach["redis"]),
         mailer=_mailer(settings),
         later=Later(),

@@ -28,7 +28,7 @@ sessions = Blueprint("sessions", __name__, description="Logging in and out")
 @sessions.alt_response(429, "TOO_MANY_REQUESTS")
 def log_in(body: dict[str, str]) -> Response:
     """Log in; unknown e-mail, wrong password and unverified account answer alike"""
-    return _tokens(act.log_in(provided(), body["email"], body["password"], client_address()))
+    return _tokens(act.log_in(provided(), **body, address=client_address()))
 
 
 @sessions.post("/v1/sessions/refresh")

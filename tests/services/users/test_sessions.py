@@ -16,10 +16,10 @@ from redis import Redis
 
 from services.users.documents import auth_id
 from services.users.keys import load_keys
-from services.users.limits import Limit, Limits
 from services.users.passwords import Passwords
 from shared.clock import iso, now
 from shared.errors import Unauthorized
+from shared.limits import Limit, Limits
 from tests.services.users.conftest import PASSWORD, Api, calls, log_in
 
 

@@ -3,8 +3,9 @@
 import hashlib
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address, ip_network
 
 from redis import Redis
 
@@ -118,6 +119,18 @@ class Limits:
             elif outcome == "success" and limit.forgiven:
                 pipeline.delete(limit.key)
         pipeline.execute()
+
+
+def network_of(address: str) -> str:
+    """What counts as one place that requests come from: an IPv4 address; of IPv6 the /56 that a household is given."""
+    with suppress(ValueError):
+        found = ip_address(address)
+        if isinstance(found, IPv6Address):
+            found = found.ipv4_mapped or found
+        if isinstance(found, IPv6Address):
+            return str(ip_network((found, 56), strict=False))
+        return str(found)
+    return address
 
 
 def too_many(seconds: int) -> TooManyRequests:

@@ -99,7 +99,7 @@ NEW_PASSWORD = Field(
     autocomplete="new-password",
     least=8,
     most=128,
-    help="8 characters or more.",
+    help="8 characters or more; not a common password, and not your name or e-mail.",
 )
 
 REGISTER = (Field("name", "Your name", autocomplete="name", most=100), EMAIL, NEW_PASSWORD)

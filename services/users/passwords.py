@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import BoundedSemaphore
 
 from argon2 import PasswordHasher
@@ -10,14 +11,19 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from shared.errors import Unavailable
 
 _PATIENCE_SECONDS = 2.5
+_COMMON = Path(__file__).with_name("common_passwords.txt")
 
 
 class Passwords:
-    """Hashes and checks passwords; `at_once` bounds both memory (`memory_kib` each) and processor use."""
+    """Hashes and checks passwords; `at_once` bounds both memory (`memory_kib` each) and processor use.
+
+    `common` are the passwords that nobody may choose.
+    """
 
     def __init__(self, *, memory_kib: int, passes: int, at_once: int) -> None:
         self._hasher = PasswordHasher(time_cost=passes, memory_cost=memory_kib, parallelism=1)
         self._places = BoundedSemaphore(at_once)
+        self.common = frozenset(line for line in _COMMON.read_text().splitlines() if not line.startswith("#"))
         self._nobodys = self._hasher.hash("nobody has this password")
 
     def hash(self, password: str) -> str:

@@ -2,7 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from shared.errors import Conflict, Forbidden, Invalid, NotFound, Unauthorized
@@ -15,6 +16,8 @@ PREFERENCES = {"language": "en", "currency": "GBP", "newsletter": False}
 
 _LOCAL = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
 _DOMAIN = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}")
+_TRAILERS = "0123456789!?.,*#$%&+-_= "
+_LOOKALIKES = (str.maketrans("@4031$57!", "aaoeissti"), str.maketrans("@4031$57!", "aaoelssti"))
 _DIGITS = re.compile(r"\d(?:[ \-.]?\d){12,}")
 
 
@@ -74,13 +77,43 @@ def normalised_email(text: str) -> str:
     return f"{local.lower()}@{domain}"
 
 
-def check_password(password: str, email: str) -> None:
-    """Raises Invalid for a password that is the e-mail, part of it, or one character repeated."""
-    if password.lower() in (email, email.partition("@")[0]) or len(set(password)) == 1:
-        raise Invalid(
-            "This password is too easy to guess.",
-            errors={"password": ["Choose one that is not your e-mail or one character."]},
-        )
+def check_password(password: str, email: str, name: str, common: Container[str]) -> None:
+    """Raises Invalid for a password that a guesser tries first. `common`: the most common ones, in lower case."""
+    text = password.casefold().strip()
+    local, _, domain = email.partition("@")
+    own = {email, local, domain, *_forms_of(name.casefold())} - {""}
+    if any(form in own for form in _guesses(text)):
+        raise _weak("It is your name or e-mail.")
+    if any(form in common for form in _guesses(text)):
+        raise _weak("It is among the passwords that are used, and tried, most.")
+    if _is_repeated(text) or _is_sequence(text):
+        raise _weak("It repeats a few characters or counts them up.")
+
+
+def _weak(reason: str) -> Invalid:
+    advice = f"{reason} Choose another: three or four words that do not belong together are good."
+    return Invalid("This password is too easy to guess.", errors={"password": [advice]})
+
+
+def _guesses(text: str) -> set[str]:
+    """What a guesser would have begun with: without digits and signs at the end, letters for the digits that look like them."""
+    stems = {text, text.rstrip(_TRAILERS)}
+    return stems | {stem.translate(table) for stem in stems for table in _LOOKALIKES}
+
+
+def _forms_of(name: str) -> set[str]:
+    words = name.split()
+    return {name, "".join(words), ".".join(words), "-".join(words), "_".join(words), *words}
+
+
+def _is_repeated(text: str) -> bool:
+    """One to four characters again and again."""
+    return any(text == (text[:size] * len(text))[: len(text)] for size in range(1, 5))
+
+
+def _is_sequence(text: str) -> bool:
+    steps = {ord(following) - ord(each) for each, following in pairwise(text)}
+    return steps in ({1}, {-1})
 
 
 def looks_like_card(text: str) -> bool:

@@ -22,7 +22,7 @@ def new_password(required: bool = True) -> ma.fields.String:
     return ma.fields.String(
         required=required,
         validate=ma.validate.Length(8, 200),
-        metadata={"description": "8 to 200 characters"},
+        metadata={"description": "8 to 200 characters; not a common one, not the name or e-mail"},
     )
 
 

@@ -48,7 +48,7 @@ def register(
     Raises EmailTaken, Invalid, TooManyRequests.
     """
     email = normalised_email(email)
-    check_password(password, email)
+    check_password(password, email, name, tools.passwords.common)
     tools.limits.take([Limit("register", network_of(address), tools.settings.registrations_per_hour, 3600)])
     with tools.turn(f"register:{claim_id(email)}") as ours:
         if not ours:
@@ -120,7 +120,7 @@ def ask_reset(tools: Tools, email: str) -> None:
 def reset_password(tools: Tools, text: str, password: str) -> None:
     """Uses a reset token: new password, e-mail proven, every session ended. Raises BadToken, Invalid."""
     token, user = _token_and_user(tools, text, (RESET,))
-    check_password(password, user["email"])
+    check_password(password, user["email"], user["name"], tools.passwords.common)
     if token["email"] != user["email"]:
         raise BadToken("This link belongs to an e-mail address that the account has left.")
     if token["created"] < (user.get("password_changed") or ""):
@@ -146,7 +146,7 @@ def change_account(
         check_current_password(tools, asking, changes.get("current_password", ""))
     wanted = {"name": changes["name"]} if "name" in changes else {}
     if "password" in changes:
-        check_password(changes["password"], user["email"])
+        check_password(changes["password"], user["email"], user["name"], tools.passwords.common)
         wanted |= _new_password(tools.passwords.hash(changes["password"]))
     email = normalised_email(changes["email"]) if "email" in changes else user["email"]
     if email != user["email"]:

@@ -12,6 +12,7 @@ from services.users.documents import ADMIN_ROLE, AUDIT, CUSTOMER_ROLE, audit_par
 from services.users.rules import (
     EmailTaken,
     NoSuchUser,
+    check_password,
     check_roles_change,
     is_admin,
     is_live,
@@ -34,6 +35,7 @@ def make_admin(tools: Tools, email: str, password: str) -> str:
             return "is admin already; its password stays as it was"
         _set_roles(tools, found["userid"], [*found["roles"], ADMIN_ROLE])
         return "is admin now; its password stays as it was"
+    check_password(password, email, "admin", tools.passwords.common)
     userid, _ = place_for_new_account(tools, email)
     claim_for_new_account(tools, email, userid)
     user = new_user(

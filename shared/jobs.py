@@ -28,8 +28,14 @@ SETTLE_PRODUCT_CONFLICTS: Final = "products.settle_conflicts"
 SETTLE_USER_CONFLICTS: Final = "users.settle_conflicts"
 FINISH_ERASURES: Final = "users.finish_erasures"
 REMOVE_EXPIRED: Final = "users.remove_expired"
+RESTORE_ORDER_INDEXES: Final = "orders.restore_indexes"
+RESTORE_PRODUCT_INDEXES: Final = "products.restore_indexes"
+RESTORE_USER_INDEXES: Final = "users.restore_indexes"
 
 Job = TypeVar("Job", bound=Callable[..., None])
+
+PeriodicJobs = dict[str, Callable[[], object]]
+"""What the timetable runs, by the job's name. Every one may run twice at a time, or not at all for a while."""
 
 QUEUE: Final = "aisle"
 LONGEST_COUNTDOWN: Final = 60
@@ -94,7 +100,6 @@ def open_queue(redis_url: str) -> Celery:
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
         broker_transport_options={"visibility_timeout": _REDELIVERED_AFTER, "socket_timeout": 10},
-        beat_scheduler="celery.beat:Scheduler",
         enable_utc=True,
         timezone="UTC",
     )

@@ -3,8 +3,9 @@
 import logging
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from celery import Celery, Task
@@ -15,6 +16,7 @@ from redis.exceptions import RedisError
 from services.orders.actions import conflicts, deadletters, fulfilment, reports, sweeping
 from services.orders.actions.shop import Shop, open_shop
 from services.orders.clients.couriers import SANDBOX
+from services.orders.documents import DESIGN, SANDBOX_LEDGER
 from services.orders.settings import Settings
 from shared.errors import AisleError, Unavailable
 from shared.jobs import (
@@ -24,9 +26,11 @@ from shared.jobs import (
     COMPUTE_REPORT,
     DEEP_SWEEP_ORDERS,
     LONGEST_COUNTDOWN,
+    RESTORE_ORDER_INDEXES,
     SETTLE_ORDER_CONFLICTS,
     SWEEP_ORDERS,
     Feed,
+    PeriodicJobs,
     enqueue,
     task,
 )
@@ -87,8 +91,8 @@ class Job(Task):  # type: ignore[misc]  # Celery has no types
             )
 
 
-def register(queue: Celery) -> None:
-    """Adds this service's jobs to the worker's queue."""
+def register(queue: Celery) -> PeriodicJobs:
+    """Adds this service's jobs to the worker's queue; what is returned is due by the clock."""
     settings = load(Settings, os.environ)
     shop, redis = open_shop(settings, TIMEOUT), Redis.from_url(settings.redis_url)
     base = type("OrdersJob", (Job,), {"abstract": True, "shop": shop})
@@ -103,31 +107,45 @@ def register(queue: Celery) -> None:
         if wait is not None and wait <= LONGEST_COUNTDOWN:
             enqueue(queue, ADVANCE_ORDER, subject, countdown=wait + 0.05)
 
-    @task(queue, SWEEP_ORDERS, base=base)
-    def sweep(subject: str = "") -> None:
-        for orderid in sweeping.sweep(shop, deadletters.skipped_subjects(shop)):
-            enqueue(queue, ADVANCE_ORDER, orderid)
-
-    @task(queue, DEEP_SWEEP_ORDERS, base=base)
-    def deep_sweep(subject: str = "") -> None:
-        for orderid in sweeping.deep_sweep(shop, deadletters.skipped_subjects(shop)):
-            enqueue(queue, ADVANCE_ORDER, orderid)
-
     @task(queue, COMPUTE_REPORT, base=base)
     def report(subject: str) -> None:
         reports.compute_report(shop, subject)
 
-    @task(queue, CATCH_UP, base=base)
-    def catch_up(subject: str = "") -> None:
-        shop.stores.bulk_reports.catch_up()
+    jobs = _periodic_jobs(shop, queue)
+    for name, action in jobs.items():
 
-    @task(queue, SETTLE_ORDER_CONFLICTS, base=base)
-    def conflicts_of_replicas(subject: str = "") -> None:
-        conflicts.settle_conflicts(shop)
+        @task(queue, name, base=base)
+        def job(subject: str = "", action: Callable[[], object] = action) -> None:
+            action()
 
-    @task(queue, CLOSE_BOOKS, base=base)
-    def close_books(subject: str = "") -> None:
-        reports.close_what_is_over(shop)
+    return {name: partial(_or_give_up, shop, name, action) for name, action in jobs.items()}
+
+
+def _periodic_jobs(shop: Shop, queue: Celery) -> PeriodicJobs:
+    def advance_all(orderids: Iterable[str]) -> None:
+        for orderid in orderids:
+            enqueue(queue, ADVANCE_ORDER, orderid)
+
+    return {
+        SWEEP_ORDERS: lambda: advance_all(sweeping.sweep(shop, deadletters.skipped_subjects(shop))),
+        DEEP_SWEEP_ORDERS: lambda: advance_all(sweeping.deep_sweep(shop, deadletters.skipped_subjects(shop))),
+        CATCH_UP: shop.stores.bulk_reports.catch_up,
+        SETTLE_ORDER_CONFLICTS: lambda: conflicts.settle_conflicts(shop),
+        CLOSE_BOOKS: lambda: reports.close_what_is_over(shop),
+        RESTORE_ORDER_INDEXES: lambda: shop.stores.server.restore_indexes(DESIGN, SANDBOX_LEDGER),
+    }
+
+
+def _or_give_up(shop: Shop, name: str, action: Callable[[], object]) -> None:
+    """Tells the desk of a job that fails for a reason that waiting does not mend."""
+    try:
+        action()
+    except (Unavailable, *QUEUE_AWAY):
+        raise
+    except Exception as error:
+        code = error.code if isinstance(error, AisleError) else type(error).__name__
+        deadletters.give_up(shop, name, "all", error=code, detail=str(error), passing=False)
+        raise
 
 
 @contextmanager

@@ -2,16 +2,26 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 
 from celery import Celery
 
 from services.products.actions import upkeep
+from services.products.documents import DESIGN
 from services.products.settings import Settings
 from services.products.store import Store, open_server, open_store
 from shared.clock import now
 from shared.couch import UpdateConflict
 from shared.errors import Unavailable
-from shared.jobs import FINISH_MOVES, SETTLE_PRODUCT_CONFLICTS, SUM_UP_PRODUCTS, SWEEP_RESERVATIONS, task
+from shared.jobs import (
+    FINISH_MOVES,
+    RESTORE_PRODUCT_INDEXES,
+    SETTLE_PRODUCT_CONFLICTS,
+    SUM_UP_PRODUCTS,
+    SWEEP_RESERVATIONS,
+    PeriodicJobs,
+    task,
+)
 from shared.settings import load
 
 PATIENCE = 20.0
@@ -21,15 +31,22 @@ _JOBS: dict[str, Callable[[Store], object]] = {
     SWEEP_RESERVATIONS: lambda store: upkeep.sweep(store, now()),
     SETTLE_PRODUCT_CONFLICTS: upkeep.settle_conflicts,
     FINISH_MOVES: lambda store: upkeep.finish_moves(store, now()),
+    RESTORE_PRODUCT_INDEXES: lambda store: store.server.restore_indexes(DESIGN),
 }
 
 
-def register(queue: Celery) -> None:
-    """Adds this service's jobs to the worker's queue; one that meets another worker, or finds something away, waits for its next turn."""
+def register(queue: Celery) -> PeriodicJobs:
+    """Adds this service's jobs to the worker's queue; what is returned is due by the clock.
+
+    One that meets another worker, or finds something away, waits for its next turn.
+    """
     settings = load(Settings, os.environ)
     store = open_store(settings, open_server(settings, PATIENCE))
-    for name, action in _JOBS.items():
+    jobs: PeriodicJobs = {name: partial(action, store) for name, action in _JOBS.items()}
+    for name, action in jobs.items():
 
         @task(queue, name, throws=(Unavailable, UpdateConflict))
-        def job(subject: str = "", action: Callable[[Store], object] = action) -> None:
-            action(store)
+        def job(subject: str = "", action: Callable[[], object] = action) -> None:
+            action()
+
+    return jobs

@@ -1,30 +1,44 @@
 """Background jobs of the users service, each a call to an action that may run any number of times; only the worker imports this."""
 
 import os
+from collections.abc import Callable
+from functools import partial
 
 from celery import Celery
 
 from services.users.actions.conflicts import settle_conflicts
 from services.users.actions.privacy import finish_erasures
 from services.users.actions.sessions import remove_expired
-from services.users.actions.tools import open_job_tools
+from services.users.actions.tools import JobTools, open_job_tools
+from services.users.documents import DESIGN
 from services.users.settings import JobSettings
 from shared.errors import Unavailable
-from shared.jobs import FINISH_ERASURES, REMOVE_EXPIRED, SETTLE_USER_CONFLICTS, task
+from shared.jobs import (
+    FINISH_ERASURES,
+    REMOVE_EXPIRED,
+    RESTORE_USER_INDEXES,
+    SETTLE_USER_CONFLICTS,
+    PeriodicJobs,
+    task,
+)
 from shared.settings import load
 
-_JOBS = {
+_JOBS: dict[str, Callable[[JobTools], object]] = {
     SETTLE_USER_CONFLICTS: settle_conflicts,
     FINISH_ERASURES: finish_erasures,
     REMOVE_EXPIRED: remove_expired,
+    RESTORE_USER_INDEXES: lambda tools: tools.store.server.restore_indexes(DESIGN),
 }
 
 
-def register(queue: Celery) -> None:
-    """Adds this service's jobs to the worker's queue; while something is away they wait for their next turn."""
+def register(queue: Celery) -> PeriodicJobs:
+    """Adds this service's jobs to the worker's queue; what is returned is due by the clock. While something is away they wait for their next turn."""
     tools = open_job_tools(load(JobSettings, os.environ))
-    for name, action in _JOBS.items():
+    jobs: PeriodicJobs = {name: partial(action, tools) for name, action in _JOBS.items()}
+    for name, action in jobs.items():
 
         @task(queue, name, throws=(Unavailable,))
-        def job(subject: str = "", action=action) -> None:
-            action(tools)
+        def job(subject: str = "", action: Callable[[], object] = action) -> None:
+            action()
+
+    return jobs

@@ -1,13 +1,9 @@
 """What the worker does by the clock: the whole timetable in one table (UTC)."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
-from celery import Celery, bootsteps
-from celery.beat import EmbeddedService
 from celery.schedules import crontab
-from celery.worker import WorkController
-from click import Option
 
 from shared.jobs import (
     CATCH_UP,
@@ -16,6 +12,9 @@ from shared.jobs import (
     FINISH_ERASURES,
     FINISH_MOVES,
     REMOVE_EXPIRED,
+    RESTORE_ORDER_INDEXES,
+    RESTORE_PRODUCT_INDEXES,
+    RESTORE_USER_INDEXES,
     SETTLE_ORDER_CONFLICTS,
     SETTLE_PRODUCT_CONFLICTS,
     SETTLE_USER_CONFLICTS,
@@ -34,10 +33,8 @@ class Row:
     due: float | crontab
 
 
-_TIMEKEEPER: Final = Option(
-    ("--timekeeper",), is_flag=True, help="Keep the timetable too; of all workers only one should."
-)
-UNFINISHED_ORDERS: Final = Row("unfinished orders", SWEEP_ORDERS, 10.0)
+SWEEP_SECONDS: Final = 10.0
+UNFINISHED_ORDERS: Final = Row("unfinished orders", SWEEP_ORDERS, SWEEP_SECONDS)
 TIMETABLE: Final = (
     UNFINISHED_ORDERS,
     Row("unfinished orders of the last hundred days", DEEP_SWEEP_ORDERS, crontab(minute="17")),
@@ -51,36 +48,12 @@ TIMETABLE: Final = (
     Row("accounts that replicas changed apart", SETTLE_USER_CONFLICTS, 30.0),
     Row("unfinished erasures", FINISH_ERASURES, 60.0),
     Row("expired sessions and one-time tokens", REMOVE_EXPIRED, crontab(minute="37")),
+    Row("indexes that somebody dropped: orders", RESTORE_ORDER_INDEXES, 30.0),
+    Row("indexes that somebody dropped: products", RESTORE_PRODUCT_INDEXES, 30.0),
+    Row("indexes that somebody dropped: users", RESTORE_USER_INDEXES, 30.0),
 )
 
 
-class Timekeeper(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has no types
-    """`worker --timekeeper`: the timetable on a thread of this worker, where Celery's `--beat` starts a second process."""
-
-    def __init__(self, parent: WorkController, timekeeper: bool = False, **options: Any) -> None:
-        super().__init__(parent, **options)
-        self.enabled = timekeeper
-
-    def create(self, parent: WorkController) -> Any:
-        return EmbeddedService(parent.app, thread=True, scheduler_cls=parent.app.conf.beat_scheduler)
-
-    def stop(self, parent: WorkController) -> None:
-        self.obj.service.stop()
-
-    terminate = stop
-
-
-def keep_time(queue: Celery, sweep_seconds: float = UNFINISHED_ORDERS.due) -> None:
-    """Gives the timetable to Celery's beat. A job that nobody fetched in time is dropped: the next one is as good."""
-    queue.user_options["worker"].add(_TIMEKEEPER)
-    queue.steps["worker"].add(Timekeeper)
-    rows = [replace(row, due=sweep_seconds) if row is UNFINISHED_ORDERS else row for row in TIMETABLE]
-    queue.conf.beat_schedule = {
-        row.name: {
-            "task": row.job,
-            "schedule": row.due,
-            "kwargs": {"subject": ""},
-            "options": {"expires": row.due if isinstance(row.due, float) else 3600},
-        }
-        for row in rows
-    }
+def timetable(sweep_seconds: float = SWEEP_SECONDS) -> list[Row]:
+    """The rows, unfinished orders being looked for as often as the settings say."""
+    return [replace(row, due=sweep_seconds) if row is UNFINISHED_ORDERS else row for row in TIMETABLE]

@@ -24,10 +24,21 @@ def prepare(
 ) -> None:
     """Makes the database and every index of `design` on it, and returns when all of them are built."""
     _create_database(client, name, design)
-    for pattern in servable(design, features):
+    create_indexes(client, name, servable(design, features), progress)
+
+
+def create_indexes(client: Client, name: str, patterns: Iterable[Pattern], progress: Progress) -> None:
+    """Those that are not there yet, and returns when all of them are built."""
+    for pattern in patterns:
         if _create_index(client, name, pattern):
             progress(f"{name}: {pattern.name} is new, building")
         warm(client, name, pattern, progress)
+
+
+def missing(client: Client, name: str, design: DatabaseDesign, features: Iterable[str]) -> list[Pattern]:
+    """The indexes of `design` that the database lacks. 1 read. Raises NotPrepared without the database."""
+    there = design_documents(client, name)
+    return [pattern for pattern in servable(design, features) if pattern.design_id not in there]
 
 
 def check(client: Client, name: str, design: DatabaseDesign, features: Iterable[str]) -> list[str]:

@@ -44,13 +44,11 @@ class Readiness:
 
     def _check(self, design: DatabaseDesign) -> None:
         name = self._name_of(design)
-        patterns = designs.servable(design, self._client.features())
-        there = designs.design_documents(self._client, name)
-        missing = [pattern.name for pattern in patterns if pattern.design_id not in there]
-        if missing:
+        features = self._client.features()
+        if missing := designs.missing(self._client, name, design, features):
             self._built = frozenset()
-            raise NotPrepared(f"{name} lacks {', '.join(missing)}.")
-        for pattern in patterns:
+            raise NotPrepared(f"{name} lacks {', '.join(pattern.name for pattern in missing)}.")
+        for pattern in designs.servable(design, features):
             self._require_built(name, pattern)
 
     def _require_built(self, name: str, pattern: Pattern) -> None:

@@ -5,6 +5,7 @@ server.prepare([orders.documents.DESIGN])
 orders = server.open(orders.documents.DESIGN)
 """
 
+import logging
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -24,6 +25,8 @@ from shared.couch.iam import iam_authenticator
 from shared.couch.indexes import DatabaseDesign
 from shared.couch.readiness import Readiness
 from shared.couch.transport import DatabaseSession
+
+log = logging.getLogger(__name__)
 
 
 class Server:
@@ -90,6 +93,13 @@ class Server:
         for design in wanted:
             for pattern in designs.servable(design, self.client.features()):
                 designs.warm(self.client, self.name_of(design), pattern, _say_nothing)
+
+    def restore_indexes(self, *wanted: DatabaseDesign) -> None:
+        """Makes indexes again that somebody dropped; where all are there it only looks. Raises NotPrepared without the database."""
+        for design in wanted:
+            name, features = self.name_of(design), self.client.features()
+            if missing := designs.missing(self.client, name, design, features):
+                designs.create_indexes(self.client, name, missing, log.warning)
 
     def readiness(self, *wanted: DatabaseDesign) -> Readiness:
         """A check for `/health/ready`: raises while the server does not answer or lacks an index of these designs."""

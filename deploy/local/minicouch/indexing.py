@@ -143,6 +143,15 @@ async def ready(db: Database, spec: IndexSpec) -> Index:
     return index
 
 
+def caught_up(db: Database, spec: IndexSpec) -> Index:
+    """The index as `ready` left it, for a thread that answers: what was written since is not waited for again.
+
+    Only one that was dropped in between is built anew.
+    """
+    index = get_index(db, spec)
+    return index if index.seq else catch_up(db, spec)
+
+
 def start_building(db: Database, spec: IndexSpec) -> "asyncio.Future[Any]":
     """The build that is under way, or a new one."""
     return build_once(db, spec.signature, lambda: catch_up(db, spec))

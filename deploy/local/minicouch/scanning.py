@@ -8,7 +8,7 @@ from typing import Any
 from . import mango
 from .collation import sort_key
 from .database import Database
-from .indexing import IndexSpec, catch_up, get_index, partition_prefix
+from .indexing import IndexSpec, caught_up, get_index, partition_prefix
 from .mango import Plan
 from .store import StoredDoc
 from .store.indexes import Range
@@ -130,7 +130,7 @@ def id_bounds(plan: Plan) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
 
 def index_hits(db: Database, scan: Scan, stats: Stats) -> Iterator[Hit]:
     options = scan.plan.options
-    index = get_index(db, scan.spec) if is_stale(options) else catch_up(db, scan.spec)
+    index = get_index(db, scan.spec) if is_stale(options) else caught_up(db, scan.spec)
     stats.seq = index.seq
     descending = scan.plan.descending
     low, high = scan.bounds

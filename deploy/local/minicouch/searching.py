@@ -203,7 +203,9 @@ def _entries(db: Database, spec: SearchSpec, docs: list[StoredDoc]) -> dict[str,
 
 def ask(db: Database, spec: SearchSpec, question: Question) -> Found:
     """Search. Blocks. Errors: 400 for a query or option that cannot be understood."""
-    index = get_index(db, spec) if question.stale else catch_up(db, spec)
+    index = get_index(db, spec)
+    if not index.seq and not question.stale:  # dropped since `ready` brought it up to date
+        index = catch_up(db, spec)
     tree = search.parse(question.query)
     searcher, compiler = index.searcher, search.Compiler(index, words_too=spec.nouveau)
     query = index.compiled(question.query, lambda: compiler.query(tree))

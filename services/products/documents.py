@@ -90,7 +90,12 @@ class Product(StoredDocument):
             SearchField("colours", kind="keyword", called="colour", facet=True, each=True),
         ]
     ]
-    price: Annotated[Money, Amount(), SearchField("price.amount", kind="number", called="price", facet=True)]
+    price: Annotated[
+        Money,
+        Amount(),
+        SearchField("price.amount", kind="number", called="price", facet=True),
+        SearchField("price.currency", kind="keyword", called="currency", facet=True),
+    ]
     delivery: Annotated[Money, Amount(default=None, omit_default=False, description="free when left out")]
     image: NotRequired[
         Annotated[
@@ -259,8 +264,8 @@ CATEGORIES = View(
 )
 FILTER_VALUES = View(
     "filter_values",
-    "What the products of a category are filtered by (brand, colours, price), and how many are alike",
-    map='function (doc) { if (doc.type === "product") emit([doc.brand, doc.colours, doc.price.amount], null); }',
+    "What the products of a category are filtered by (brand, colours, price and its currency), and how many are alike",
+    map='function (doc) { if (doc.type === "product") emit([doc.brand, doc.colours, doc.price.amount, doc.price.currency], null); }',
     reduce="_count",
     partitioned=True,
 )

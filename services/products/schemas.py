@@ -5,6 +5,7 @@ import marshmallow as ma
 from services.products import documents
 from services.products.rules import product as rules
 from services.products.rules.searching import FACET_FIELDS, SORTS
+from shared.money import CURRENCIES
 from shared.web import PageArgs, Shape, request_schema, response_schema
 from shared.web.fields import MoneyShape, Text, Time, Whole
 
@@ -233,6 +234,11 @@ LIST_PARAMETERS = [
         ("colour", {"type": "array", "items": _TEXT, "maxItems": 20}, "one of these"),
         ("min_price", _WHOLE, "in minor units"),
         ("max_price", _WHOLE, "in minor units"),
+        (
+            "currency",
+            {"type": "string", "enum": sorted(CURRENCIES)},
+            "only what is priced in it, so that prices compare",
+        ),
         ("sort", {"type": "string", "enum": list(SORTS)}, "by relevance when there are words, else by name"),
         ("facets", _TEXT, f"to count, with commas: {', '.join(FACET_FIELDS)}"),
         (

@@ -39,6 +39,7 @@ class Question:
     colours: tuple[str, ...] = ()
     min_price: int | None = None
     max_price: int | None = None
+    currency: str | None = None
     sort: str | None = None
     facets: tuple[str, ...] = ()
     stale_facets: bool = False
@@ -51,7 +52,8 @@ class Question:
 
     @property
     def filtered(self) -> bool:
-        return bool(self.brands or self.colours or self.min_price is not None or self.max_price is not None)
+        prices = (self.min_price, self.max_price, self.currency)
+        return bool(self.brands or self.colours or any(each is not None for each in prices))
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def _filter_counts(store: Store, asked: Question) -> dict[str, Any] | None:
     """The total and the facets of one category, as far as its filters leave it; None when only a search can count them."""
     counted = store.filter_counts.get(asked.category or (), allow_stale=asked.stale_facets)
     if asked.filtered:
-        filters = Filters(asked.brands, asked.colours, asked.min_price, asked.max_price)
+        filters = Filters(asked.brands, asked.colours, asked.min_price, asked.max_price, asked.currency)
         rows = counted.load_rows()
         return None if rows is None else count_facets(rows, filters, asked.facets)
     if asked.facets not in counted.results:
@@ -152,6 +154,8 @@ def _selector(asked: Question) -> Doc:
     bounds = {"$gte": asked.min_price, "$lte": asked.max_price}
     if price := {operator: value for operator, value in bounds.items() if value is not None}:
         selector["price.amount"] = price
+    if asked.currency:
+        selector["price.currency"] = asked.currency
     return selector
 
 
@@ -181,7 +185,8 @@ def _found(store: Store, asked: Question, query: SearchQuery, bookmark: str | No
 
 
 def _query(asked: Question) -> SearchQuery:
-    filters = {"brand_is": asked.brands, "colour": asked.colours}
+    currencies = (asked.currency,) if asked.currency else ()
+    filters = {"brand_is": asked.brands, "colour": asked.colours, "currency": currencies}
     if asked.category and not (asked.one_category and not asked.facets):
         filters["category_is" if asked.one_category else "category"] = (category_path(asked.category),)
     ranges = (

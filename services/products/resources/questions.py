@@ -9,6 +9,7 @@ from services.products.actions.browse import Question
 from services.products.documents import MAX_PRICE, taxonomy_of
 from services.products.rules.searching import FACET_FIELDS, SORTS
 from shared.errors import Invalid
+from shared.money import CURRENCIES
 from shared.web import unsign
 
 LONGEST_QUERY, MOST_CHOICES, MOST_LIMIT = 200, 20, 100
@@ -28,6 +29,7 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
         "colour": _names(args, "colour"),
         "min_price": _whole(args, "min_price", 0, MAX_PRICE, None, errors),
         "max_price": _whole(args, "max_price", 0, MAX_PRICE, None, errors),
+        "currency": args.get("currency") or None,
         "sort": args.get("sort") or None,
         "facets": [name for name in args.get("facets", "").split(",") if name],
     }
@@ -44,6 +46,7 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
         colours=tuple(bound["colour"]),
         min_price=bound["min_price"],
         max_price=bound["max_price"],
+        currency=bound["currency"],
         sort=bound["sort"],
         facets=tuple(dict.fromkeys(bound["facets"])),
         stale_facets=stale_facets,
@@ -57,6 +60,8 @@ def _check(bound: dict[str, Any], errors: dict[str, list[str]]) -> None:
         errors["q"] = [f"At most {LONGEST_QUERY} characters."]
     if bound["sort"] is not None and bound["sort"] not in SORTS:
         errors["sort"] = [f"One of {', '.join(SORTS)}."]
+    if bound["currency"] is not None and bound["currency"] not in CURRENCIES:
+        errors["currency"] = ["A currency the shop takes, such as GBP."]
     if unknown := [name for name in bound["facets"] if name not in FACET_FIELDS]:
         errors["facets"] = [f"{unknown[0]!r} is not a facet: choose from {', '.join(FACET_FIELDS)}."]
     for name in ("brand", "colour"):

@@ -6,7 +6,13 @@ from typing import Any, Final
 from services.products.documents import PRODUCT_FIELDS
 from shared.couch import Band, Doc, SearchQuery, words_of
 
-FACET_FIELDS: Final = {"brand": "brand_is", "colour": "colour", "category": "category", "price": "price"}
+FACET_FIELDS: Final = {
+    "brand": "brand_is",
+    "colour": "colour",
+    "category": "category",
+    "currency": "currency",
+    "price": "price",
+}
 SORTS: Final = {
     "relevance": None,
     "name": "name_order",

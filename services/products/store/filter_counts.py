@@ -68,7 +68,7 @@ class FilterCounts:
     def __init__(self, redis: Redis, database: str, count_rows: CountRows, max_age: float) -> None:
         self._redis, self._prefix, self._count_rows, self._max_age = (
             redis,
-            f"filters:{database}:",
+            f"filter-counts:{database}:",
             count_rows,
             max_age,
         )

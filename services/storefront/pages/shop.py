@@ -1,6 +1,7 @@
 """The shop floor: home, departments, search, suggestions, a product and its reviews."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 
@@ -52,17 +53,21 @@ def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> str:
         and filters.category.count(taxonomy.SEPARATOR) + 1 < MENU_DEPTH
     )
     problem, answer = "", {"items": [], "next": None, "facets": {}}
+    subtree, left_out = bool(filters.category) and not ends_here, 0
     try:
-        answer = services().products.search(filters.params(subtree=bool(filters.category) and not ends_here))
+        answer = services().products.search(filters.params(subtree=subtree))
+        currencies = answer.get("facets", {}).get("currency", [])
+        if len(currencies) > 1 and filters.compares_prices and not filters.in_one_currency:
+            filters = replace(filters, currency=listing.most_frequent(currencies))
+            left_out = sum(each["count"] for each in currencies if each["value"] != filters.currency)
+            answer = services().products.search(filters.params(subtree=subtree))
     except Invalid as error:
         problem = forms.complaint(error)
     if filters.category and place is None and not answer["items"] and not filters.chosen:
         raise NotFound("There is no such department.")
-    currency = (
-        answer["items"][0]["price"]["currency"]
-        if answer["items"]
-        else filters.currency or listing.USUAL_CURRENCY
-    )
+    currencies = answer.get("facets", {}).get("currency", [])
+    currency = filters.in_one_currency or listing.most_frequent(currencies) or listing.USUAL_CURRENCY
+    bands = answer.get("facets", {}).get("price", []) if len(currencies) < 2 else []
     return render_template(
         "listing.html",
         filters=filters,
@@ -70,7 +75,8 @@ def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> str:
         answer=answer,
         problem=problem,
         currency=currency,
-        bands=listing.band_links(filters, answer.get("facets", {}).get("price", []), currency),
+        bands=listing.band_links(filters, bands, currency),
+        left_out=left_out,
         sorts=listing.SORTS,
         facets=listing.FACETS,
     )

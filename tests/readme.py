@@ -1,4 +1,4 @@
-"""`python -m tests.readme` writes the README's settings tables again from the settings classes."""
+"""`python -m tests.readme` writes the tables that follow from code again: README's settings, the checkout in docs."""
 
 import importlib
 import re
@@ -7,15 +7,31 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 
 from deploy.local.settings import Settings as LauncherSettings
+from services.orders.rules.checkout import CHECKOUT
 from shared.settings import DatabaseSettings, WebSettings, rows
 
 README = Path(__file__).resolve().parents[1] / "README.md"
+ARCHITECTURE = README.parent / "docs" / "architecture.md"
 TABLE = re.compile(r"(<!-- settings: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_CHECKOUT = re.compile(r"(<!-- checkout -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def with_tables(text: str) -> str:
     """The README's text with every table as the classes have it."""
     return TABLE.sub(lambda found: f"{found[1]}{_table(found[2])}{found[3]}", text)
+
+
+def with_checkout(text: str) -> str:
+    """The architecture's text with the checkout's table as the code has it."""
+    return _CHECKOUT.sub(lambda found: f"{found[1]}{_checkout()}{found[2]}", text)
+
+
+def _checkout() -> str:
+    lines = ["| state | step | leads to | why it may be repeated |", "|---|---|---|---|"]
+    for state, row in CHECKOUT.items():
+        outcomes = ", ".join(f"{outcome}: *{following}*" for outcome, following in row.outcomes.items())
+        lines.append(f"| *{state}* | {row.step} | {outcomes} | {row.repeatable} |".replace("_", " "))
+    return "\n".join([*lines, ""])
 
 
 def _table(name: str) -> str:
@@ -44,3 +60,4 @@ def _rows(cls: type) -> Iterator[tuple[str, str, str]]:
 
 if __name__ == "__main__":
     README.write_text(with_tables(README.read_text()))
+    ARCHITECTURE.write_text(with_checkout(ARCHITECTURE.read_text()))

@@ -13,11 +13,11 @@ from shared.couch import Server
 def create_app() -> Flask:
     """`/hello` answers JSON; `/ours` and `/sdk` answer what the posted call {operation, arguments} gives.
 
-    `/ours` makes the call through shared/couch, `/sdk` through ibmcloudant as it comes.
+    The database is what BARE_COUCH_URL, _USERNAME and _PASSWORD name. `/ours` makes the call through shared/couch, `/sdk` through ibmcloudant as it comes.
     """
     app = Flask(__name__)
-    if "COUCH_URL" in os.environ:
-        url, user, password = (os.environ[name] for name in ("COUCH_URL", "COUCH_USERNAME", "COUCH_PASSWORD"))
+    if url := os.environ.get("BARE_COUCH_URL"):
+        user, password = os.environ["BARE_COUCH_USERNAME"], os.environ["BARE_COUCH_PASSWORD"]
         ours = Server(url, username=user, password=password).client
         sdk = CloudantV1(authenticator=BasicAuthenticator(user, password))
         sdk.set_service_url(url)

@@ -41,16 +41,27 @@ class Shop:
         return (self.state / "admin-password").read_text().strip()
 
     def settle(self) -> None:
-        """Waits until indexes are warm and jobs done: all processes together use less than a fifth of a core."""
+        """Waits until jobs are done and indexes warm: all processes use less than a fifth of a core, the server builds nothing."""
         before = self._cpu_ticks()
         while True:
             time.sleep(2)
             now = self._cpu_ticks()
+            if self._building():
+                before = now
+                continue
             # By process, because a sum falls when a child ends.
             used = sum(ticks - before.get(pid, 0) for pid, ticks in now.items())
             if used / os.sysconf("SC_CLK_TCK") < 0.4:
                 return
             before = now
+
+    def _building(self) -> bool:
+        """Whether the database server, which may be somebody else's process, builds indexes of this shop."""
+        tasks = self.server.client.call("get_active_tasks")
+        return any(
+            self.server.prefix in str(task.get("database", "")) and "index" in task.get("type", "")
+            for task in tasks
+        )
 
     def _cpu_ticks(self) -> dict[int, int]:
         found = {}
@@ -124,9 +135,9 @@ def bare_flask(log: Path, workers: int, env: dict[str, str] | None = None) -> It
 def _couch_environment(couch_url: str) -> dict[str, str]:
     parts = urlsplit(couch_url)
     return {
-        "COUCH_URL": f"{parts.scheme}://{parts.hostname}:{parts.port}",
-        "COUCH_USERNAME": unquote(parts.username or ""),
-        "COUCH_PASSWORD": unquote(parts.password or ""),
+        "BARE_COUCH_URL": f"{parts.scheme}://{parts.hostname}:{parts.port}",
+        "BARE_COUCH_USERNAME": unquote(parts.username or ""),
+        "BARE_COUCH_PASSWORD": unquote(parts.password or ""),
     }
 
 

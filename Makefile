@@ -55,6 +55,9 @@ LARGE ?= 1000000
 bench: setup ## the shop's requests over 10,000 and LARGE documents, beside bare Flask; memory, cold start, flame graph
 	@$(BIN)/python -m tests.bench.shop --large $(LARGE)
 
+lighthouse: setup ## Lighthouse over four pages of the shop that runs here (needs npx and Chrome)
+	@$(BIN)/python -m tests.bench.lighthouse
+
 bench-minicouch: setup ## minicouch beside the CouchDB that COUCH_URL names: requests a second and their ratio
 	@$(BIN)/python -m tests.bench.minicouch
 

@@ -60,4 +60,5 @@ def compressible() -> frozenset[str]:
 def compressed(name: str, encoding: str) -> bytes:
     if name not in compressible():
         raise NotFound
-    return SMALL[encoding]((STATIC / name).read_bytes())
+    packed: bytes = SMALL[encoding]((STATIC / name).read_bytes())
+    return packed

@@ -22,11 +22,11 @@ def cards(products: list[Product], sources: list[str], level: str, back: str, cs
     inputs = f'{csrf}<input type="hidden" name="back" value="{escape(back)}">'
     shown = zip(products, sources, strict=True)
     return Markup(
-        "".join([_card(each, level, inputs, src, lazy=place > 1) for place, (each, src) in enumerate(shown)])
+        "".join([_card(each, level, inputs, src, place) for place, (each, src) in enumerate(shown)])
     )
 
 
-def _card(product: Product, level: str, inputs: str, src: str, *, lazy: bool) -> str:
+def _card(product: Product, level: str, inputs: str, src: str, place: int) -> str:
     name, price = escape(product["name"]), product["price"]
     rating = product.get("rating")
     stars = _stars(rating["average"], rating["count"]) if rating and rating["count"] else ""
@@ -34,7 +34,7 @@ def _card(product: Product, level: str, inputs: str, src: str, *, lazy: bool) ->
         _add_form(escape(product["productid"]), name, inputs) if (product.get("stock") or 0) > 0 else SOLD_OUT
     )
     return f"""<li class="card">
-<span class="shot">{_image(src, lazy) if src else _initial(product["name"][:1])}</span>
+<span class="shot">{_image(src, place) if src else _initial(product["name"][:1])}</span>
 <div class="card-text">
 <span class="brand-name">{escape(product.get("brand") or "")}</span>
 <{level}><a href="/product/{quote(product["productid"], safe="")}">{name}</a></{level}>{stars}
@@ -52,9 +52,9 @@ def _add_form(productid: Markup, name: Markup, inputs: str) -> str:
 <button class="second">Add<span class="hide-text"> {name} to the basket</span></button></form>"""
 
 
-def _image(src: str, lazy: bool) -> str:
-    """The first ones are seen at once and not loaded late."""
-    when = ' loading="lazy" decoding="async"' if lazy else ""
+def _image(src: str, place: int) -> str:
+    """The first one is the largest thing seen at once; those further down are loaded when they come into view."""
+    when = ' loading="lazy" decoding="async"' if place > 1 else "" if place else ' fetchpriority="high"'
     return f'<img src="{escape(src)}" width="400" height="400" alt=""{when}>'
 
 

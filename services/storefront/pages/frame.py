@@ -65,7 +65,7 @@ def register_frame(app: Flask) -> None:
         "opening": opening,
     }
     app.jinja_env.globals |= {
-        "aisles": aisles, "asset": asset, "cards": shelf, "crumbs": taxonomy.crumbs, "csrf_of_session": csrf_of_session, "csrf_token": csrf_token, "here": here, "image_src": image_src,
+        "absolute": absolute, "aisles": aisles, "asset": asset, "cards": shelf, "crumbs": taxonomy.crumbs, "csrf_of_session": csrf_of_session, "csrf_token": csrf_token, "here": here, "image_src": image_src,
         "new_key": partial(secrets.token_urlsafe, 18),
         "status_mood": progress.mood, "status_word": progress.word, "with_query": with_query,
     }  # fmt: skip
@@ -83,6 +83,11 @@ def page_context() -> dict[str, Any]:
         "flashes": lambda: get_flashed_messages(with_categories=True),
         "mailbox": context().mailbox is not None,
     }
+
+
+def absolute(path: str) -> str:
+    """A path of this site as search engines want it: with the name that the browser asked for."""
+    return request.host_url.rstrip("/") + path
 
 
 def aisles(current: str) -> Markup:

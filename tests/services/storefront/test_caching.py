@@ -123,6 +123,22 @@ def test_pages_are_compressed(shop: Shop, path: str) -> None:
     assert "Content-Encoding" not in visitor.get(path, **{"Accept-Encoding": "zstd"}).headers
 
 
+@pytest.mark.parametrize(
+    ("path", "canonical"),
+    [
+        ("/category/Home/Kitchen/Cups?sort=price&brand=x", "/category/Home/Kitchen/Cups"),
+        ("/product/mug-red?reviews=", "/product/mug-red"),
+    ],
+)
+def test_a_page_names_its_own_address(visitor: Visitor, path: str, canonical: str) -> None:
+    expected = f'<link rel="canonical" href="{visitor.base}{canonical}">'
+    assert expected in visitor.get(path).body.decode()
+
+
+def test_search_pages_are_not_for_search_engines(visitor: Visitor) -> None:
+    assert b'<meta name="robots" content="noindex, follow">' in visitor.get("/search?q=cup").body
+
+
 def test_small_answers_are_not_compressed(visitor: Visitor) -> None:
     assert "Content-Encoding" not in visitor.get("/robots.txt", **{"Accept-Encoding": "br"}).headers
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import orjson
 import pytest
+import requests
 
 from services.orders.documents import DESIGN
 from services.orders.store.deadletters import DeadLetterStore
@@ -189,6 +190,17 @@ def test_a_product_is_made_changed_stocked_and_removed(keeper: Visitor, visitor:
     page = keeper.submit("/admin/products/bell-1/delete")
     assert "gone from the shop" in page.text
     assert visitor.get("/product/bell-1").status == 404
+
+
+def test_an_edit_leaves_alone_what_was_not_changed(shop: Shop, keeper: Visitor) -> None:
+    """A form cannot show a comma within a keyword, nor a field that it does not have."""
+    made = product("comma-1", "Cutlery Set", ["Commas"], 100, keywords=["knife, fork", "spoon"])
+    keeper.get("/admin/import")
+    keeper.upload("/admin/import", "file", orjson.dumps(made) + b"\n")
+    keeper.get("/admin/products/comma-1")
+    keeper.submit("/admin/products/comma-1", name="Cutlery Set, large")
+    found = requests.get(f"{shop.urls['products']}/v1/products/comma-1", timeout=30).json()
+    assert (found["name"], found["keywords"]) == ("Cutlery Set, large", ["knife, fork", "spoon"])
 
 
 def test_an_edit_of_an_old_page_does_not_undo_a_newer_one(keeper: Visitor) -> None:

@@ -13,6 +13,9 @@ from services.storefront.rules import prices, taxonomy
 from services.storefront.rules.messages import message
 from shared.errors import Conflict, Invalid, PreconditionFailed
 
+SUMMARIES = ("stock", "rating")
+"""What the products service works out itself."""
+
 
 @desk.get("/products")
 def products() -> str:
@@ -74,7 +77,8 @@ def replace_product(productid: str) -> str | Response:
     take_picture(form)
     if form.ok:
         try:
-            services().products.replace(token(), productid, product_body(form.values), etag)
+            body = edited_body(services().products.product(productid), form.values)
+            services().products.replace(token(), productid, body, etag)
             return _saved(productid, "Saved.")
         except Invalid as error:
             form.blame(error)
@@ -119,6 +123,16 @@ def product_values(product: dict) -> dict[str, str]:
     money = {"price": prices.plain(product["price"]), "currency": product["price"]["currency"]}
     charge = product.get("delivery")
     return plain | lists | money | {"delivery": prices.plain(charge) if charge else "0"}
+
+
+def edited_body(product: dict, values: dict[str, str]) -> dict:
+    """The product with what was changed in the form. What the form does not show, or cannot show as it is, stays. Raises Invalid by field."""
+    shown, typed = product_values(product), product_body(values)
+    changed = {name for name in shown if values.get(name) != shown[name]}
+    if "currency" in changed:
+        changed |= {"price", "delivery"}
+    kept = {name: value for name, value in product.items() if name not in SUMMARIES}
+    return kept | {name: value for name, value in typed.items() if name in changed}
 
 
 def product_body(values: dict[str, str]) -> dict:

@@ -106,6 +106,26 @@ REGISTER = (Field("name", "Your name", autocomplete="name", most=100), EMAIL, NE
 LOGIN = (EMAIL, Field("password", "Password", "password", autocomplete="current-password", most=128))
 ASK_RESET = (EMAIL,)
 RESET = (NEW_PASSWORD,)
+CONFIRM = (
+    Field(
+        "password",
+        "The password you chose when you registered",
+        "password",
+        autocomplete="current-password",
+        most=200,
+    ),
+)
+CONFIRM_NEW = (
+    Field(
+        "new_password",
+        "A password of your own",
+        "password",
+        autocomplete="new-password",
+        least=8,
+        most=128,
+        help=NEW_PASSWORD.help,
+    ),
+)
 PROFILE = (Field("name", "Your name", autocomplete="name", most=100),)
 ERASE = (Field("password", "Your password", "password", autocomplete="current-password", most=200),)
 

@@ -43,7 +43,11 @@ ADDRESS = DocumentType(
 PAYMENT_METHOD = DocumentType("paymentmethod", fields=("userid", "provider", "reference", "label", "updated"))
 PREFERENCES = DocumentType("preferences", fields=("userid", "values", "updated"))
 BASKET_LINE = DocumentType("basketline", fields=("userid", "productid", "quantity", "updated"))
-TOKEN = DocumentType("token", fields=("userid", "purpose", "email", "created", "expires"), optional=("used",))
+TOKEN = DocumentType(
+    "token",
+    fields=("userid", "purpose", "email", "created", "expires"),
+    optional=("used", "name", "password", "registration"),
+)
 SESSION = DocumentType(
     "session",
     fields=("userid", "session", "generation", "created", "updated", "expires"),

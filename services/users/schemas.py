@@ -32,6 +32,17 @@ class Registration(Shape):
     password = new_password()
 
 
+def registration_secret() -> Text:
+    return Text(
+        16, 100, pattern=r"^[A-Za-z0-9_-]+$",
+        metadata={"description": "a secret of the browser that registers; confirms there without the password"},
+    )  # fmt: skip
+
+
+class RegistrationWanted(Registration):
+    registration = registration_secret()
+
+
 class Person(Shape):
     userid = ma.fields.String(required=True)
     name = ma.fields.String(required=True)
@@ -43,8 +54,27 @@ class TokenText(Shape):
     token = Text(1, 300, required=True)
 
 
+class Verification(TokenText):
+    """A token, and at most one proof."""
+
+    password = ma.fields.String(
+        validate=ma.validate.Length(0, 200), metadata={"description": "the one chosen at registration"}
+    )
+    new_password = new_password(required=False)
+    registration = registration_secret()
+
+    @ma.validates_schema
+    def _one_proof(self, data: dict[str, str], **_: object) -> None:
+        if len(data) > 2:
+            raise ma.ValidationError("Send one of password, new_password and registration.", "password")
+
+
 class EmailOnly(Shape):
     email = email()
+
+
+class Resend(EmailOnly):
+    registration = registration_secret()
 
 
 class Login(Shape):

@@ -9,14 +9,18 @@ from shared.client import Answer
 class Users(Client):
     """Accounts. `address` is the visitor's own, so that limits count browsers and not the storefront."""
 
-    def register(self, body: dict, address: str) -> dict:
-        return self.http.post("/v1/users", body, token=NOBODY, client_address=address)
+    def register(self, body: dict, registration: str, address: str) -> None:
+        """`registration` is this browser's secret: it confirms there without the password. The answer tells nothing."""
+        body = {**body, "registration": registration}
+        self.http.post("/v1/users/registrations", body, token=NOBODY, client_address=address)
 
-    def verify(self, token: str) -> dict:
-        return self.http.post("/v1/users/verify", {"token": token}, token=NOBODY)
+    def verify(self, token: str, proof: dict[str, str]) -> dict:
+        """`proof` is a password, a new password or this browser's registration: the token alone is for programs."""
+        return self.http.post("/v1/users/verify", {"token": token, **proof}, token=NOBODY)
 
-    def resend(self, email: str, address: str) -> None:
-        self.http.post("/v1/users/verify/resend", {"email": email}, token=NOBODY, client_address=address)
+    def resend(self, email: str, registration: str, address: str) -> None:
+        body = given(email=email, registration=registration)
+        self.http.post("/v1/users/verify/resend", body, token=NOBODY, client_address=address)
 
     def log_in(self, email: str, password: str, address: str, device_token: str = "") -> dict:
         body = {"email": email, "password": password, "device_token": device_token}

@@ -1,5 +1,7 @@
 """Coming in: register, verify the e-mail, log in and out, set a new password."""
 
+import secrets
+
 from flask import Blueprint, Response, flash, redirect, render_template, request, session, url_for
 from redis.exceptions import RedisError
 
@@ -17,7 +19,7 @@ from services.storefront.pages.visitor import (
     remember_device,
     token,
 )
-from shared.errors import AisleError, BadRequest, Conflict, Invalid, TooManyRequests, Unauthorized
+from shared.errors import AisleError, BadRequest, Conflict, Forbidden, Invalid, TooManyRequests, Unauthorized
 
 door = Blueprint("door", __name__)
 
@@ -39,13 +41,12 @@ def register_now() -> str | Response:
     form = forms.Form(forms.REGISTER).read(request.form)
     if form.ok:
         try:
-            services().users.register(form.values, address())
-            session["email"] = form.values["email"]
+            registration = secrets.token_urlsafe(16)
+            services().users.register(form.values, registration, address())
+            session["email"], session["registration"] = form.values["email"], registration
             return redirect(url_for("door.registered"))
         except Invalid as error:
             form.blame(error)
-        except Conflict as error:
-            form.errors["email"] = [error.detail]
         except TooManyRequests as error:
             form.general = error.detail
     return render_template("register.html", form=form)
@@ -71,7 +72,7 @@ def back_to_registered() -> Response:
 @door.post("/verify/resend")
 def resend() -> Response:
     try:
-        services().users.resend(request.form.get("email", ""), address())
+        services().users.resend(request.form.get("email", ""), session.get("registration", ""), address())
         flash("If that address waits to be confirmed, a new letter is on its way.", "good")
     except (Invalid, TooManyRequests) as error:
         flash(forms.complaint(error), "bad")
@@ -81,19 +82,60 @@ def resend() -> Response:
 @door.get("/verify")
 def verify() -> str:
     """A page with a button: mail programs that open links ahead must not use the token up."""
-    return render_template("verify.html", token=request.args.get("token", ""))
+    return _verify_page(request.args.get("token", ""), is_registrant="registration" in session)
 
 
 @door.post("/verify")
 def verify_now() -> str | Response:
+    """Confirms with what the browser that registered keeps, with that registration's password, or with a new one.
+
+    Who opens the link owns the address, and need not be who chose the password: see `users.actions.verification`.
+    """
+    sent, proof = request.form.get("token", ""), _proof()
+    own = forms.Form(forms.CONFIRM_NEW)
+    if "new_password" in proof and not own.read(request.form).ok:
+        return _verify_page(sent, own=own)
     try:
-        services().users.verify(request.form.get("token", ""))
-    except (BadRequest, Invalid) as error:
-        return render_template("verify.html", token="", problem=forms.complaint(error))
+        services().users.verify(sent, proof)
+    except Forbidden as error:
+        form = forms.Form(forms.CONFIRM)
+        if "password" in proof:
+            form.errors["password"] = [error.detail]
+        else:
+            form.general = error.detail
+        return _verify_page(sent, form=form)
+    except TooManyRequests as error:
+        return _verify_page(sent, form=forms.Form(forms.CONFIRM, general=error.detail))
+    except Invalid as error:
+        if "new_password" not in proof:
+            return _verify_page("", problem=forms.complaint(error))
+        own.blame(error)
+        return _verify_page(sent, own=own)
+    except (BadRequest, Conflict) as error:
+        return _verify_page("", problem=forms.complaint(error))
     session.pop("email", None)
+    session.pop("registration", None)
     words = "Your e-mail address is confirmed."
     flash(words if logged_in() is not None else f"{words} You can log in now.", "good")
     return redirect(url_for("door.login"))
+
+
+def _proof() -> dict[str, str]:
+    for name in ("new_password", "password"):
+        if name in request.form:
+            return {name: request.form[name]}
+    known = session.get("registration", "")
+    return {"registration": known} if known else {"password": ""}
+
+
+def _verify_page(
+    sent: str, *, form: forms.Form | None = None, own: forms.Form | None = None,
+    is_registrant: bool = False, problem: str = "",
+) -> str:  # fmt: skip
+    return render_template(
+        "verify.html", token=sent, form=form or forms.Form(forms.CONFIRM), own=own or forms.Form(forms.CONFIRM_NEW),
+        is_registrant=is_registrant, problem=problem,
+    )  # fmt: skip
 
 
 @door.get("/login")

@@ -20,7 +20,7 @@ from shared.errors import AisleError, Conflict
 
 log = logging.getLogger(__name__)
 
-_SECRETS = ("password", "_rev")
+_SECRETS = ("password", "registration", "_rev")
 _ROUNDS = 5
 
 

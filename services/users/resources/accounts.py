@@ -6,6 +6,7 @@ from flask import Response
 
 from services.users import schemas
 from services.users.actions import accounts as act
+from services.users.actions import registration, verification
 from services.users.actions.profile import live_user, person, profile_of, whole_profile
 from services.users.actions.tools import Tools
 from shared.web import (
@@ -32,27 +33,46 @@ accounts = Blueprint("accounts", __name__, description="Who somebody is")
 @accounts.response(201, schemas.Person)
 @accounts.alt_response(409, "CONFLICT")
 @accounts.alt_response(429, "TOO_MANY_REQUESTS")
-def register(registration: dict[str, str]) -> dict[str, Any]:
+def register(body: dict[str, str]) -> dict[str, Any]:
     """Register; a letter with a verification link goes out"""
     tools: Tools = provided()
-    return shown(act.register(tools, **registration, address=client_address(), request=idempotent_id()))
+    return shown(registration.register(tools, **body, address=client_address(), request=idempotent_id()))
+
+
+@accounts.post("/v1/users/registrations")
+@idempotent
+@accounts.arguments(schemas.RegistrationWanted)
+@accounts.response(202)
+@accounts.alt_response(429, "TOO_MANY_REQUESTS")
+def ask_registration(body: dict[str, str]) -> Response:
+    """Register from a page: the answer never says whether there is such an account, a letter to the address does"""
+    registration.ask_registration(provided(), **body, address=client_address())
+    return json_answer({}, 202)
 
 
 @accounts.post("/v1/users/verify")
-@accounts.arguments(schemas.TokenText)
+@accounts.arguments(schemas.Verification)
 @accounts.response(200, schemas.Person)
 @accounts.alt_response(400, "BAD_REQUEST")
+@accounts.alt_response(403, "FORBIDDEN")
+@accounts.alt_response(429, "TOO_MANY_REQUESTS")
 def verify(body: dict[str, str]) -> dict[str, Any]:
-    """Verify an e-mail with the token of the letter"""
-    return shown(act.verify(provided(), body["token"]))
+    """Verify an e-mail with the token of the letter
+
+    The token alone activates the password of the registration that caused the letter: a program sends it for the person
+    who registered in it. A page that anybody may open sends `password` or `new_password` besides, since whoever owns the
+    address need not be who registered it.
+    """
+    token = body.pop("token")
+    return shown(verification.verify(provided(), token, verification.Proof(**body)))
 
 
 @accounts.post("/v1/users/verify/resend")
-@accounts.arguments(schemas.EmailOnly)
+@accounts.arguments(schemas.Resend)
 @accounts.response(202)
 def resend(body: dict[str, str]) -> Response:
     """Send the verification letter again (the answer never says whether there is such an account)"""
-    act.resend_verification(provided(), body["email"])
+    registration.resend_verification(provided(), **body)
     return json_answer({}, 202)
 
 

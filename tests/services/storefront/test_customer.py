@@ -43,13 +43,8 @@ def test_a_guests_basket_comes_along_to_the_account(join: Join, visitor: Visitor
     assert page.form("/basket/cup-01").values["quantity"] == "3"
 
 
-def test_registering_twice_and_badly_is_answered_at_the_fields(
-    join: Join, ann: Visitor, visitor: Visitor
-) -> None:
+def test_registering_badly_is_answered_at_the_fields(join: Join, ann: Visitor, visitor: Visitor) -> None:
     visitor.get("/register")
-    page = visitor.submit("/register", name="Ann Again", email="ann.buyer@example.com", password=PASSWORD)
-    assert page.path == "/register"
-    assert page.form("/register").values["name"] == "Ann Again"
     page = visitor.submit("/register", name="", email="nonsense", password="short")
     assert "Your name is missing." in page.text
     assert "looks like name@example.com" in page.text

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from services.users.actions.accounts import verify
+from services.users.actions.verification import Proof, verify
 from services.users.documents import claim_id, user_document
 from services.users.store import Store
 from tests.services.users.conftest import PASSWORD, Api, calls, letters_with_token, log_in
@@ -121,7 +121,7 @@ def test_a_link_opened_while_the_account_changes_is_not_used_up(nobody, email, m
             self.put({**self.get(docs[0]["_id"]), "name": "Anna"})
             return super().put_many(docs)
 
-    account = verify(replace(tools, store=Meanwhile(tools.store.server)), token)
+    account = verify(replace(tools, store=Meanwhile(tools.store.server)), token, Proof())
     stored = database.get(account["_id"])
     assert (stored["email_verified"], stored["name"]) == (True, "Anna")
     assert log_in(nobody, email).userid == account["userid"]

@@ -1,4 +1,4 @@
-"""The desk as a shopkeeper uses it: pictures chosen and dropped, and looked at in the shop."""
+"""The desk as a shopkeeper uses it: pictures, its own header on a phone, what comes out of a printer."""
 
 import base64
 from collections.abc import Callable
@@ -76,3 +76,47 @@ def test_a_picture_that_is_too_large_is_refused_before_it_is_sent(
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_label("Name")).to_have_value("A framed thing")
     assert page.url.endswith("/admin/products/new")
+
+
+def test_the_desk_has_a_header_of_its_own_on_a_phone(visit: Visit, keeper: dict) -> None:
+    page = visit(width=360, state=keeper)
+    page.goto("/admin/orders")
+    header = page.get_by_role("banner")
+    expect(header.get_by_role("link", name="Aisle Desk")).to_be_visible()
+    expect(header.get_by_role("link", name="To the shop")).to_be_visible()
+    expect(page.get_by_role("searchbox")).to_have_count(0)
+    expect(page.get_by_role("navigation", name="Departments")).to_have_count(0)
+    top = page.get_by_role("heading", name="Orders", exact=True).bounding_box()
+    assert top["y"] < 230, "a third of a phone's screen"
+    header.get_by_role("link", name="To the shop").click()
+    expect(page.get_by_role("navigation", name="Departments")).to_be_visible()
+
+
+def test_an_order_is_printed_as_a_packing_slip(visit: Visit, keeper: dict, customer: dict) -> None:
+    page = visit(state=keeper)
+    page.goto("/admin" + customer["order"][customer["order"].index("/orders/") :])
+    slip = page.locator(".slip")
+    expect(slip).to_be_hidden()
+    page.evaluate("window.print = () => { document.body.dataset.printed = 'yes'; }")
+    page.get_by_role("button", name="Print a packing slip").click()
+    expect(page.locator("body")).to_have_attribute("data-printed", "yes")
+    page.emulate_media(media="print", color_scheme="dark")
+    expect(slip.get_by_role("heading", name="Packing slip")).to_be_visible()
+    expect(slip).to_contain_text("1 High Street")
+    expect(slip).to_contain_text("Carla Customer")
+    expect(slip.locator("tbody tr").first.locator("td").first).to_have_text("1")
+    visible = page.evaluate(
+        "[...document.querySelectorAll('nav, header.top, footer, form, button, summary')].filter(each => each.checkVisibility()).length"
+    )
+    assert visible == 0, "nothing to press is printed"
+    assert page.locator("body").evaluate("body => getComputedStyle(body).color") == "rgb(23, 33, 30)"
+
+
+@pytest.mark.parametrize("path", ["/admin", "/admin/orders", "/admin/products"])
+def test_lists_are_printed_without_navigation(visit: Visit, keeper: dict, path: str) -> None:
+    page = visit(state=keeper)
+    page.goto(path)
+    page.emulate_media(media="print")
+    for each in page.locator("nav, header.top, footer, form, a.button, [download]").all():
+        expect(each).to_be_hidden()
+    expect(page.locator("table").first).to_be_visible()

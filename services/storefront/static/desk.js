@@ -5,6 +5,11 @@
 
   const say = (words, mood) => document.dispatchEvent(new CustomEvent("shop:notice", { detail: { words, mood } }));
 
+  for (const button of document.querySelectorAll("[data-print]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => print());
+  }
+
   /* Pictures: seen before they are sent, and refused here when they are too large to be taken. */
   const field = document.querySelector("[data-picture]");
 

@@ -312,6 +312,6 @@ def test_what_the_shops_people_did_is_kept(keeper: Visitor, customer: Visitor) -
     page = keeper.submit("/admin/staff", email="desk.customer@example.com", role="customer")
     done = page.text.split("What was done", 1)[1]
     assert "Admin" in done
-    assert "staff" in done
+    assert "Changed the role Role before: Staff Role now: Customer" in done
     assert "Nothing in this month" in keeper.get("/admin/staff?month=2020-01").text
     assert keeper.get("/admin/staff?month=never").status == 422

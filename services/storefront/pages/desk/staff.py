@@ -7,6 +7,7 @@ from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
+from services.storefront.rules import wording
 from services.storefront.rules.messages import message
 from shared.errors import BadRequest, Conflict, Forbidden, Invalid, NotFound
 
@@ -44,5 +45,5 @@ def _page(form: forms.Form) -> str:
     people = found["people"]["items"]
     return render_template(
         "desk/staff.html", people=people, names={each["userid"]: each["name"] for each in people}, done=found["done"],
-        form=form, month=args.get("month", ""),
+        form=form, month=args.get("month", ""), action_word=wording.action_word, details=wording.details,
     )  # fmt: skip

@@ -7,6 +7,7 @@ from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from services.storefront.rules.messages import message
+from services.storefront.rules.wording import job_word
 from shared.errors import Conflict, NotFound
 
 
@@ -19,7 +20,11 @@ def trouble() -> str:
     )
     letters = found["letters"]
     return render_template(
-        "desk/trouble.html", letters=letters["items"], more=letters["next"], attempts=found["attempts"]
+        "desk/trouble.html",
+        letters=letters["items"],
+        more=letters["next"],
+        attempts=found["attempts"],
+        job_word=job_word,
     )
 
 

@@ -1,0 +1,51 @@
+"""What the services name in code, in a shopkeeper's words: jobs, entries of the audit trail."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_JOBS = {
+    "orders.advance": "Moving an order on: dispatch, delivery, refunds, letters",
+    "orders.report": "Working out a report",
+    "orders.close_books": "Closing the books",
+}
+_ACTIONS = {
+    "set roles": "Changed the role",
+    "close account": "Closed the account",
+    "open account": "Opened the account again",
+    "erase": "Erased the account",
+}
+_DETAILS = {"before": "Role before", "after": "Role now", "reason": "Why", "code": "Because"}
+_FAILED = ": failed"
+
+
+def job_word(job: str) -> str:
+    return _JOBS.get(job, job.partition(".")[2].replace("_", " ").capitalize() or job)
+
+
+def action_word(action: str) -> str:
+    """ "set roles: failed" -> "Changed the role: it did not work" """
+    known = _ACTIONS.get(action.removesuffix(_FAILED), action.removesuffix(_FAILED).capitalize())
+    return f"{known}: it did not work" if action.endswith(_FAILED) else known
+
+
+def details(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(what, value) of an audit entry's details; what is empty is left out."""
+    named = (
+        (_DETAILS.get(name, name.replace("_", " ").capitalize()), _text(value))
+        for name, value in found.items()
+    )
+    return [(name, value) for name, value in named if value]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value.replace("_", " ") if value.islower() and " " not in value else value
+    if isinstance(value, Sequence):
+        return ", ".join(_role(str(each)) for each in value if each != "customer") or (
+            "Customer" if value else ""
+        )
+    return "" if value is None else str(value)
+
+
+def _role(role: str) -> str:
+    return role.capitalize()

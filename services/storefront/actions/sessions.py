@@ -116,7 +116,7 @@ class Refresher:
             roles = self._sessions.check(session.user).roles
         except Unauthorized:
             return None
-        except (AisleError, RedisError):
+        except (AisleError, RedisError, jwt.InvalidTokenError):
             return session
         return session if roles == session.roles else replace(session, roles=roles)
 

@@ -58,7 +58,7 @@ def test_who_logs_out_now_is_out_here_and_told_of_the_rest(alone: str, expires: 
     session.name, session.value = "aisle_session", cookie
     visitor.jar.set_cookie(session)
     assert visitor.get("/departments").link("Ann") == "/account"
-    token = visitor.get("/registered").form("/verify/resend").values["_csrf"]
+    token = visitor.get("/reset").form("/reset").values["_csrf"]
     body = f"_csrf={token}".encode()
     page = visitor.send("POST", "/logout", body, {"Content-Type": "application/x-www-form-urlencoded"})
     assert "could not be told" in page.text

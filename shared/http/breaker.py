@@ -1,7 +1,7 @@
 """A circuit breaker: while a server does not answer, calls to it fail at once, and one probe at a time finds out when it is back.
 
-    closed    calls go through. A failure after two seconds without any success makes the server suspect.
-    suspect   the probe is on its way; calls wait for what it finds, which takes less than half a second.
+    closed    calls go through. A failure, or a call without an answer, after 0.9 s without any success makes it suspect.
+    suspect   the probe is on its way, and has 1.2 s to be answered; new calls wait for what it finds.
     open      calls fail at once; the probe asks twice a second and closes the circuit with the first answer.
 
 The probe decides, not the failures: a slow query or a refusal (4xx, 429) cannot open the circuit of a server that answers it.
@@ -23,8 +23,9 @@ log = logging.getLogger(__name__)
 GATEWAY_ERRORS = frozenset({502, 503, 504})
 """What a proxy answers for a server that is away."""
 
-FAILING_SECONDS = 2.0
-FIRST_PROBE_SECONDS, PROBE_SECONDS, PROBE_PAUSE = 0.4, 1.0, 0.5
+FAILING_SECONDS, SUSPECT_SECONDS = 0.9, 1.2
+"""Together less than a reader's call may take (2.5 s), so that it is known at its end whether others need to wait as well."""
+PROBE_SECONDS, PROBE_PAUSE, SUSPECT_PAUSE = 1.0, 0.5, 0.1
 TRUSTED_SECONDS = 1.0
 """So long the word of a probe that was answered is taken."""
 UNUSED_SECONDS = 5.0
@@ -70,7 +71,7 @@ class Breaker:
             if not self._probing and not self._is(State.CLOSED):
                 self._suspect()
         if self._is(State.SUSPECT):
-            self._found.wait(FIRST_PROBE_SECONDS + 0.1)
+            self._found.wait(SUSPECT_SECONDS + 0.2)
         if not self._is(State.CLOSED):
             raise CircuitOpen(f"{self.name} does not answer (circuit open)")
 
@@ -83,7 +84,7 @@ class Breaker:
         self._failing_since = None
 
     def failed(self, began: float) -> None:
-        """A call that `began` then was refused, or had no answer in its time."""
+        """A call that `began` then was refused, or has no answer by now."""
         now = time.monotonic()
         with self._lock:
             since = max(began, self._succeeded)
@@ -106,16 +107,22 @@ class Breaker:
 
     def _probe(self) -> None:
         try:
-            timeout, began = FIRST_PROBE_SECONDS, time.monotonic()
-            while not self._answers(timeout):
-                self._open()
-                if time.monotonic() - self._asked > UNUSED_SECONDS:
-                    return
-                time.sleep(PROBE_PAUSE)
-                timeout = PROBE_SECONDS
+            began = time.monotonic()
+            while not self._answers(self._probe_seconds(began)):
+                suspect = time.monotonic() - began < SUSPECT_SECONDS
+                if not suspect:
+                    self._open()
+                    if time.monotonic() - self._asked > UNUSED_SECONDS:
+                        return
+                time.sleep(SUSPECT_PAUSE if suspect else PROBE_PAUSE)
             self._close(time.monotonic() - began)
         finally:
             self._probing = False
+
+    def _probe_seconds(self, began: float) -> float:
+        """A suspect server has what is left of SUSPECT_SECONDS, one that is away PROBE_SECONDS each time."""
+        left = began + SUSPECT_SECONDS - time.monotonic()
+        return left if left > 0 else PROBE_SECONDS
 
     def _open(self) -> None:
         changed, self.state = self.state is not State.OPEN, State.OPEN

@@ -5,12 +5,16 @@ import os
 import time
 import weakref
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
-from shared.http.breaker import GATEWAY_ERRORS, breaker_for
+from shared.http.breaker import FAILING_SECONDS, GATEWAY_ERRORS, breaker_for
 from shared.http.errors import NotSent, TransportError
 from shared.http.handle import Handle
 from shared.http.response import Response
+
+UNHURRIED_SECONDS = 5.0
+"""Who gives a call so long (an import) expects it to be slow: that it has no answer yet says nothing about the server."""
 
 
 class HttpClient:
@@ -36,11 +40,11 @@ class HttpClient:
             raise NotSent("no time is left for it")
         breaker = self._breaker
         if breaker is None:
-            return self._send(method, url, headers, body, timeout)
+            return self._send(method, url, headers, body, timeout, None)
         breaker.check()
         began = time.monotonic()
         try:
-            response = self._send(method, url, headers, body, timeout)
+            response = self._send(method, url, headers, body, timeout, partial(breaker.failed, began))
         except TransportError:
             breaker.failed(began)
             raise
@@ -57,12 +61,20 @@ class HttpClient:
                 self._idle.pop().close()
 
     def _send(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, timeout: float
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        timeout: float,
+        overdue: Callable[[], None] | None,
     ) -> Response:
         try:
             handle = self._idle.pop()
         except IndexError:
             handle = Handle()
+        if overdue is not None and timeout < UNHURRIED_SECONDS:
+            handle.notify_after(FAILING_SECONDS, overdue)
         try:
             return handle.request(method, url, headers, body, timeout)
         finally:

@@ -3,7 +3,8 @@
 import os
 import select
 import ssl
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import certifi
@@ -16,9 +17,6 @@ CONNECT_SECONDS = 2.0
 IDLE_SECONDS = 20
 """A connection unused for so long is not used again: servers close theirs after a minute or more."""
 MAX_BODY = 512 * 1024 * 1024
-
-INTERRUPTIBLE_FROM = 5.0
-"""From so many seconds on a request can be ended by Ctrl-C; a shorter one is waited for."""
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 LOOPBACK = "localhost,127.0.0.1,::1"
@@ -34,11 +32,17 @@ class Handle:
     def __init__(self) -> None:
         self._requests = 0
         self._repeatable = False
+        self._overdue_at = float("inf")
+        self._overdue: Callable[[], None] | None = None
         self._curl = curl = pycurl.Curl()
         for option, value in _options().items():
             curl.setopt(option, value)
         curl.setopt(pycurl.PREREQFUNCTION, self._before_request)
-        curl.setopt(pycurl.XFERINFOFUNCTION, _let_signals_in)
+        curl.setopt(pycurl.XFERINFOFUNCTION, self._while_waiting)
+
+    def notify_after(self, seconds: float, overdue: Callable[[], None]) -> None:
+        """`overdue` is called once if the next request has no response after so long."""
+        self._overdue_at, self._overdue = time.monotonic() + seconds, overdue
 
     def request(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, timeout: float
@@ -52,7 +56,6 @@ class Handle:
         curl.setopt(pycurl.HTTPHEADER, _header_lines(headers))
         curl.setopt(pycurl.TIMEOUT_MS, max(1, int(timeout * 1000)))
         curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int(min(timeout, CONNECT_SECONDS) * 1000)))
-        curl.setopt(pycurl.NOPROGRESS, timeout < INTERRUPTIBLE_FROM)
         curl.setopt(pycurl.HEADERFUNCTION, lines.append)
         curl.setopt(pycurl.WRITEFUNCTION, chunks.append)
         try:
@@ -61,6 +64,7 @@ class Handle:
         except pycurl.error as error:
             raise self._failure(error) from error
         finally:
+            self._overdue_at = float("inf")
             chunks.clear()
             if body:
                 curl.setopt(pycurl.POSTFIELDS, b"")
@@ -91,6 +95,12 @@ class Handle:
         allowed = self._requests == 1 or self._repeatable
         return int(pycurl.PREREQFUNC_OK if allowed else pycurl.PREREQFUNC_ABORT)
 
+    def _while_waiting(self, *_: int) -> None:
+        """libcurl calls this several times a second; it is also where Python gets to act on Ctrl-C."""
+        if time.monotonic() > self._overdue_at and self._overdue is not None:
+            self._overdue_at = float("inf")
+            self._overdue()
+
     def _failure(self, error: pycurl.error) -> NotSent | NoResponse:
         code, reason = error.args[0], error.args[1] if len(error.args) > 1 else ""
         if self._requests == 0:
@@ -98,10 +108,6 @@ class Handle:
         if code == pycurl.E_ABORTED_BY_CALLBACK:
             reason = "the server closed the connection without an answer"
         return NoResponse(f"{reason} (libcurl {code})")
-
-
-def _let_signals_in(*_: Any) -> None:
-    """Python acts on a signal between two of its own steps: libcurl takes this one several times a second."""
 
 
 def trusted_certificates() -> str:
@@ -115,6 +121,7 @@ def _options() -> dict[int, Any]:
     excepted = os.environ.get("no_proxy") or os.environ.get("NO_PROXY") or ""
     return {
         pycurl.NOSIGNAL: 1,
+        pycurl.NOPROGRESS: 0,
         _QUICK_EXIT: 1,
         _SUPPRESS_CONNECT_HEADERS: 1,
         pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,

@@ -186,6 +186,7 @@ PRODUCT = (
         most=2000,
         help="Such as https://pictures.example/mug.jpg, or a path on this site.",
     ),
+    Field("picture", "Picture", "file", required=False),
 )
 NEW_PRODUCT = (
     *PRODUCT,

@@ -43,6 +43,8 @@ def test_a_comma_in_a_price_is_refused_with_an_example(keeper: Visitor, name: st
     typed |= {"description": "Long text.", "currency": "GBP", name: "12,50"}
     page = keeper.submit("/admin/products/new", **typed)
     assert "Write 12.50, without a comma." in page.text
+    assert b"<title>Error: New product" in page.body
+    assert f"#{name}" in [href for href, _ in page.links], "the summary leads to the field"
     assert page.form("/admin/products/new").values[name] == "12,50"
     assert page.form("/admin/products/new").values["description"] == "Long text."
     assert keeper.get(f"/product/comma-{name}").status == 404
@@ -74,6 +76,8 @@ def test_a_refund_with_a_comma_pays_nothing_and_keeps_what_was_typed(keeper: Vis
     refund_form(keeper, address)
     page = keeper.submit(f"{address}/refunds", amount="1,50", reason="Scratched lid")
     assert "Write 1.50, without a comma." in page.text
+    assert b"<title>Error: Order" in page.body
+    assert "#refund-amount" in [href for href, _ in page.links]
     assert page.form(f"{address}/refunds").values["reason"] == "Scratched lid"
     assert page.form(f"{address}/refunds").values["amount"] == "1,50"
     assert refund_form(keeper, address)["amount"] == "28.00"

@@ -5,8 +5,10 @@ import zlib
 from collections.abc import Callable
 
 import pytest
+import requests
 
 from services.storefront.rules.pictures import picture_src
+from tests.bench.running import ADMIN_EMAIL, Shop
 from tests.services.storefront.visitor import Page, Visitor
 
 PRODUCT = {"name": "Framed", "taxonomy": "Pictures", "price": "5.00", "currency": "GBP", "stock": "3"}
@@ -57,6 +59,18 @@ def test_an_uploaded_picture_is_shown_in_the_shop_for_a_year(visitor: Visitor, f
         assert visitor.get(f"/pictures/{unknown}").status == 404
 
 
+def test_a_picture_given_through_the_api_is_shown_too(shop: Shop, visitor: Visitor) -> None:
+    """Its address led to /pictures/pictures/..., where nothing is."""
+    account = {"email": ADMIN_EMAIL, "password": shop.admin_password}
+    login = requests.post(f"{shop.urls['users']}/v1/sessions", json=account, timeout=30)
+    headers = {"Authorization": f"Bearer {login.json()['access_token']}", "Content-Type": "image/png"}
+    address = f"{shop.urls['products']}/v1/products/cup-37/picture"
+    assert requests.put(address, png(90), headers=headers, timeout=30).status_code == 200
+    page = visitor.get("/product/cup-37")
+    images = [source for source in page.sources if "pictures" in source]
+    assert [visitor.get(image).status for image in images] == [200]
+
+
 def test_another_picture_takes_its_place_and_it_can_be_taken_away(
     keeper: Visitor, visitor: Visitor, framed: str
 ) -> None:
@@ -91,6 +105,8 @@ def test_what_is_no_picture_is_refused_and_nothing_typed_is_lost(
         NEW, "picture", data, filename="photo.png", productid="refused", description="Kept.", **PRODUCT
     )
     assert complaint in page.text
+    assert b"<title>Error: New product" in page.body
+    assert "#picture" in [href for href, _ in page.links]
     assert page.form(NEW).values["description"] == "Kept."
     assert page.form(NEW).values["stock"] == "3"
     assert keeper.get("/product/refused").status == 404

@@ -33,7 +33,9 @@ ORDER = DocumentType(
     optional=("imported",),
 )
 CUSTOMER = DocumentType(
-    "customer", fields=("orderid", "userid", "name", "email", "deliveryAddress"), optional=("erased", "_rev")
+    "customer",
+    fields=("orderid", "userid", "name", "email", "deliveryAddress"),
+    optional=("erased", "mail_limited", "_rev"),
 )
 ITEM = DocumentType(
     "item",

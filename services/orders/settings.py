@@ -22,6 +22,15 @@ class Settings(DatabaseSettings):
         "SMTP_URL", "", "`smtp://user:password@host:587` or `smtps://...`; wins over MAIL_DIR", secret=True
     )
     mail_dir: str = setting("MAIL_DIR", "", "Maildir that mail is written to instead of being sent")
+    guest_mails_per_hour: int = setting(
+        "GUEST_MAILS_PER_HOUR",
+        20,
+        "mails about guests' orders that one e-mail address can be made to get in an hour",
+    )
+    guest_orders_with_mail: int = setting(
+        "GUEST_ORDERS_WITH_MAIL", 30, "guests' orders in an hour from one network that send mails",
+        local_default=100_000,
+    )  # fmt: skip
     payment_providers: tuple[str, ...] = setting(
         "PAYMENT_PROVIDERS", help="comma-separated: `sandbox` (pays nothing, for trying out), `stripe`",
         local_default=(SANDBOX,), choices=(SANDBOX, STRIPE),

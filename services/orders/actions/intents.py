@@ -23,6 +23,7 @@ class Buyer:
     userid: str | None
     email: str = ""
     name: str = ""
+    mail_limited: bool = False
 
     @property
     def whose(self) -> str:
@@ -50,7 +51,7 @@ class Intent:
         )  # fmt: skip
         customer = CUSTOMER.new(
             order_key(orderid, "customer"), orderid=orderid, userid=userid, name=self.name, email=self.email,
-            deliveryAddress=self.address,
+            deliveryAddress=self.address, **({"mail_limited": True} if self.buyer.mail_limited else {}),
         )  # fmt: skip
         return [order, customer, *items_of(order)]
 

@@ -1,9 +1,13 @@
 """The mails about an order."""
 
+from redis.exceptions import RedisError
+
 from services.orders.actions.shop import Shop
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.identity import guest_token
 from shared.couch import Doc
+from shared.errors import Unavailable
+from shared.limits import Limit, network_of
 from shared.mail import Letter
 from shared.money import text
 
@@ -16,12 +20,34 @@ _SUBJECTS = {
 
 
 def send(shop: Shop, found: OrderDocuments, kind: str) -> str:
-    """Sends the letter of this kind; whom it went to is not written down: `sent`, or `nobody` for an erased person."""
+    """Sends the letter of this kind; whom it went to is not written down: `sent`, `nobody` for an erased person, `limited`.
+
+    A guest's address is anybody's: so many mails in an hour go there and no more. Raises Unavailable.
+    """
     customer = found.customer
     if customer is None or not customer["email"]:
         return "nobody"
+    if customer["userid"] is None and (customer.get("mail_limited") or not _may_get_mail(shop, customer)):
+        return "limited"
     shop.mailer.send(compose(shop, found, kind))
     return "sent"
+
+
+def guest_mail_is_limited(shop: Shop, address: str) -> bool:
+    """Whether guests ordered so often from this network lately that the order's mails are left out; the order is not."""
+    limit = Limit("guest order", network_of(address), shop.settings.guest_orders_with_mail, 3600)
+    try:
+        return not shop.limits.allows(limit)
+    except RedisError:
+        return False  # whoever sends the mails counts them for their address all the same
+
+
+def _may_get_mail(shop: Shop, customer: Doc) -> bool:
+    limit = Limit("guest mail", customer["email"].lower(), shop.settings.guest_mails_per_hour, 3600)
+    try:
+        return shop.limits.allows(limit)
+    except RedisError as error:
+        raise Unavailable("Mails cannot be counted just now.", retry_after=5) from error
 
 
 def compose(shop: Shop, found: OrderDocuments, kind: str) -> Letter:

@@ -13,7 +13,9 @@ from services.orders.settings import Settings
 from services.orders.store import TIMEOUT, DeadLetterStore, OrderStore, ReportStore, Stores, open_stores
 from shared.client import ServiceClient
 from shared.errors import Conflict
+from shared.limits import Limits
 from shared.mail import Mailer, open_mailer
+from shared.redis import open_redis
 
 
 class ProviderNotConnected(Conflict):
@@ -31,6 +33,7 @@ class Shop:
     providers: dict[str, Provider]
     courier: SandboxCourier
     mailer: Mailer
+    limits: Limits
     terms: Terms
     policy: Policy
 
@@ -64,6 +67,7 @@ def open_shop(settings: Settings, timeout: float = TIMEOUT) -> Shop:
         providers=_providers(settings, stores),
         courier=SandboxCourier(),
         mailer=open_mailer(settings.mail_dir, settings.smtp_url),
+        limits=Limits(open_redis(settings.redis_url)),
         terms=Terms(
             settings.delivery_per, settings.free_delivery_from,
             settings.tax_name, settings.tax_basis_points, settings.tax_included,

@@ -7,6 +7,7 @@ from flask import Response
 from services.orders.actions import cancellation, reading, returns
 from services.orders.actions.checkout import place_order
 from services.orders.actions.intents import Buyer, quote_items
+from services.orders.actions.letters import guest_mail_is_limited
 from services.orders.actions.shop import Shop
 from services.orders.resources.asking import OPTIONAL_KEY, REQUIRED_KEY, keyed_request, reader, required_key
 from services.orders.schemas import answers, requests
@@ -14,6 +15,7 @@ from shared.deadline import time_limit
 from shared.errors import Invalid, Unauthorized
 from shared.web import (
     Blueprint,
+    client_address,
     current_user,
     json_answer,
     list_answer,
@@ -145,4 +147,5 @@ def _buyer(body: dict[str, Any]) -> Buyer:
         raise Unauthorized("Log in, or give an email to order as a guest.")
     if "address" not in body:
         raise Invalid("A guest gives an address.", errors={"address": ["Needed for guests."]})
-    return Buyer(None, body["email"], body.get("name", ""))
+    limited = guest_mail_is_limited(provided(), client_address())
+    return Buyer(None, body["email"], body.get("name", ""), mail_limited=limited)

@@ -59,12 +59,14 @@ class Checkouts:
         orderid, form = self._read(revision, "orderid"), self._read(revision, "form")
         return Purchase(orderid, form) if orderid else None
 
-    def place(self, token: str, body: dict[str, Any], revision: str, form: str) -> dict[str, Any]:
+    def place(
+        self, token: str, body: dict[str, Any], revision: str, form: str, address: str
+    ) -> dict[str, Any]:
         """The order, placed now or before with the same content. Raises AlreadyOrdered, and what the orders service refuses."""
         first = int(self._read(revision, "attempt") or 0)
         for attempt in range(first, first + MAX_ATTEMPTS):
             try:
-                order: dict[str, Any] = self._orders.place(token, body, f"{revision}-{attempt}")
+                order: dict[str, Any] = self._orders.place(token, body, f"{revision}-{attempt}", address)
             except AisleError as error:
                 if error.code in CLOSED:
                     self._write(revision, attempt=str(attempt + 1))

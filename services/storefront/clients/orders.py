@@ -26,9 +26,12 @@ class Asking:
 class Orders(Client):
     """Checkout, history and the desk."""
 
-    def place(self, token: str, body: dict, key: str) -> dict:
-        headers = {"Idempotency-Key": key}
-        return self.http.post("/v1/orders", body, idempotent=True, token=token, headers=headers, deadline=20)
+    def place(self, token: str, body: dict, key: str, address: str) -> dict:
+        """`address` is the visitor's own, so that limits count browsers and not the storefront."""
+        return self.http.post(
+            "/v1/orders", body, idempotent=True, token=token, headers={"Idempotency-Key": key},
+            client_address=address, deadline=20,
+        )  # fmt: skip
 
     def mine(self, token: str, cursor: str) -> dict:
         """One's orders, without attempts whose payment was declined."""

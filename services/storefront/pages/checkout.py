@@ -49,7 +49,7 @@ def place() -> str | Response:
         return _page(form.restore(request.form), CHANGED)
     try:
         body = _order(form)
-        order = context().checkouts.place(_token(), body, revision, key)
+        order = context().checkouts.place(_token(), body, revision, key, request.remote_addr or "")
     except AlreadyOrdered as error:
         return _already_ordered(error.orderid, paid=error.paid)
     except Invalid as error:

@@ -5,6 +5,7 @@ texts, numbers and facets, a field takes the next free one when it is first met,
 is built again with twice as many.
 """
 
+import hashlib
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +20,7 @@ import tantivy
 from .analysis import Analyzers, analyzer
 
 HEAP = 15_000_000
-FORMAT = 2
+FORMAT = 3
 SEPARATOR, GAP = "\x1f", "\x1e"
 MAX_SORT_TEXT = 200
 FIRST_SLOTS = 32
@@ -52,6 +53,11 @@ class Entry:
     def filled(self) -> bool:
         """Has it anything but its id? Documents that emit nothing are not in the index."""
         return len(self.texts) > 1 or bool(self.numbers or self.stored)
+
+    def digest(self) -> str:
+        """Of all that the index holds of the document; another revision with the same digest is indexed already."""
+        content = [self.partition, self.texts, self.numbers, self.facets, self.stored, sorted(self.whole)]
+        return hashlib.blake2b(orjson.dumps(content), digest_size=12).hexdigest()
 
 
 def entry(docid: str, seq: int, partition: str | None, emitted: Iterable[Emitted]) -> Entry:
@@ -166,7 +172,7 @@ class SearchIndex:
         return self._now[0]
 
     def record(self, searcher: tantivy.Searcher, address: tantivy.DocAddress) -> bytes:
-        """What is kept of a document of `searcher`: [id, sequence, stored fields, texts to sort by]."""
+        """What is kept of a document of `searcher`: [id, sequence, stored fields, texts to sort by, digest]."""
         current, record = self._now
         if searcher is current:
             return record(address.segment_ord, address.doc)
@@ -188,17 +194,36 @@ class SearchIndex:
         return None if slot is None else f"{kind}{slot}"
 
     def apply(self, entries: Iterable[Entry], gone: Iterable[str], seq: int) -> None:
-        """Replace documents, remove others, and be at `seq`. Errors: SlotsFull, with nothing changed."""
+        """Replace documents, remove others, and be at `seq`. Errors: SlotsFull, with nothing changed.
+
+        What is indexed already as it is stays untouched: each commit adds a segment and empties the caches, so that
+        changes of fields that no index function reads (the stock of a product that is sold) would make searches slow.
+        """
+        changed, removed = list(entries), list(gone)
+        if self.seq:
+            changed = [made for made in changed if made.digest() != self._digest_of(made.docid)]
+            removed = [docid for docid in removed if self._digest_of(docid) is not None]
+        if changed or removed or not self.seq:
+            self._commit(changed, removed)
+        self.seq = seq
+        self._write_state()
+
+    def _commit(self, changed: list[Entry], removed: list[str]) -> None:
         with self._index.writer(HEAP, 1) as writer:
-            for docid in gone:
+            for docid in removed:
                 writer.delete_documents_by_term("docid", docid)
-            for made in entries:
+            for made in changed:
                 if self.seq:
                     writer.delete_documents_by_term("docid", made.docid)
                 writer.add_document(self._document(made))
         self._refresh()
-        self.seq = seq
-        self._write_state()
+
+    def _digest_of(self, docid: str) -> str | None:
+        """The digest of a document as it is indexed; None when it is not."""
+        searcher = self.searcher
+        query = tantivy.Query.term_query(self.schema, "docid", docid)
+        hits = searcher.search(query, 1, count=False).hits
+        return orjson.loads(self.record(searcher, hits[0][1]))[4] if hits else None
 
     def _write_state(self) -> None:
         state = {
@@ -240,7 +265,8 @@ class SearchIndex:
             slot = self._slot("facet", name)
             for value in values:
                 document.add_text(f"facet{slot}", value)
-        document.add_bytes("record", orjson.dumps([made.docid, made.seq, made.stored, sortable]))
+        record = [made.docid, made.seq, made.stored, sortable, made.digest()]
+        document.add_bytes("record", orjson.dumps(record))
         return document
 
     def _terms(self, name: str, values: list[str], whole: bool) -> str:

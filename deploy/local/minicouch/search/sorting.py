@@ -73,7 +73,7 @@ def load(index: SearchIndex, searcher: tantivy.Searcher, hit: Hit) -> Hit:
     """Read what the index keeps of the document."""
     if hit.stored is None:
         record = orjson.loads(index.record(searcher, hit.address))
-        hit.docid, hit.seq, hit.stored, hit.texts = record
+        hit.docid, hit.seq, hit.stored, hit.texts, _ = record
     return hit
 
 

@@ -81,6 +81,7 @@ def walks(shop: Shop, customer: Visitor, guest: Visitor, order: str) -> dict[str
         "category": lambda: stranger.get(LEAF),
         "category, filtered and sorted": lambda: stranger.get(f"{LEAF}?min_price=1&max_price=90&sort=-price"),
         "department (a category with others below it)": lambda: stranger.get("/category/Home"),
+        "department, filtered": lambda: stranger.get("/category/Home?max_price=50"),
         "search": lambda: stranger.get("/search?q=knife"),
         "product": lambda: stranger.get("/product/p0018"),
         "product with reviews": lambda: stranger.get("/product/p0020"),

@@ -6,10 +6,11 @@ from typing import Any
 
 import orjson
 
+from services.products.actions.filter_counts import counts_of_category
 from services.products.documents import category_path
 from services.products.rules import categories
-from services.products.rules.facets import COUNTABLE, Filters, count_facets
-from services.products.rules.product import one_each, public
+from services.products.rules.facets import COUNTABLE, Filters
+from services.products.rules.product import is_product, one_each, public
 from services.products.rules.searching import (
     FACET_FIELDS,
     SORTS,
@@ -22,6 +23,9 @@ from services.products.store import Store
 from services.products.store.menu import tag_of
 from shared.couch import DatabaseAway, Doc, Page, SearchPage, SearchQuery, StaleRows, search_for
 from shared.errors import NotFound
+
+DEPARTMENT_SECONDS = 30
+"""A search index may be late after many writes: which products come first is asked for again so often."""
 
 
 class NoSuchCategory(NotFound):
@@ -49,6 +53,11 @@ class Question:
     @property
     def one_category(self) -> bool:
         return self.category is not None and not self.subcategories
+
+    @property
+    def is_plain(self) -> bool:
+        """No words, no filters."""
+        return not self.q and not self.filtered
 
     @property
     def filtered(self) -> bool:
@@ -91,9 +100,11 @@ def menu(store: Store, under: Sequence[str], depth: int | None) -> tuple[bytes, 
 def products(store: Store, asked: Question) -> Listed:
     """The cheapest way to answer: a partition's index (with counts that are kept), the tree of categories, or a search index."""
     if asked.one_category and not asked.q and set(asked.facets) <= COUNTABLE:
-        counts = _filter_counts(store, asked) if asked.facets else {}
+        counts = _counts(store, asked) if asked.facets else {}
         if counts is not None:
             return _category(store, asked, counts)
+    if asked.stale_facets and asked.category and asked.subcategories and asked.is_plain and not asked.cursor:
+        return _department(store, asked)
     if not asked.q and not asked.facets and not asked.filtered and asked.sort in (None, "relevance"):
         page = store.catalogue.subtree(asked.category or (), asked.limit, asked.cursor)
         return Listed(one_each(page.items), page.next, _crumbs(asked))
@@ -123,18 +134,31 @@ def lookup(store: Store, productids: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _filter_counts(store: Store, asked: Question) -> dict[str, Any] | None:
-    """The total and the facets of one category, as far as its filters leave it; None when only a search can count them."""
-    counted = store.filter_counts.get(asked.category or (), allow_stale=asked.stale_facets)
-    if asked.filtered:
-        filters = Filters(asked.brands, asked.colours, asked.min_price, asked.max_price, asked.currency)
-        rows = counted.load_rows()
-        return None if rows is None else count_facets(rows, filters, asked.facets)
-    if asked.facets not in counted.results:
-        rows = counted.load_rows()
-        counted.results[asked.facets] = None if rows is None else count_facets(rows, Filters(), asked.facets)
-    found: dict[str, Any] | None = counted.results[asked.facets]
-    return found
+def _counts(store: Store, asked: Question) -> dict[str, Any] | None:
+    filters = Filters(asked.brands, asked.colours, asked.min_price, asked.max_price, asked.currency)
+    return counts_of_category(
+        store,
+        asked.category or (),
+        None if not asked.filtered else filters,
+        asked.facets,
+        allow_stale=asked.stale_facets,
+    )
+
+
+def _department(store: Store, asked: Question) -> Listed:
+    """The first page of a category and all below it: which products, kept; the products themselves, as they are now. 1 read."""
+
+    def make() -> tuple[bytes, bool]:
+        found = _search(store, asked)
+        ids = [doc["_id"] for doc in found.docs]
+        return orjson.dumps({"ids": ids, "next": found.next, "more": found.more}), True
+
+    name = f"first page by {asked.sort} of {asked.limit} with {','.join(asked.facets)}"
+    kept = store.kept_answers.get(asked.category or (), name, make, max_age=DEPARTMENT_SECONDS)
+    listed = orjson.loads(kept.body)
+    docs = store.catalogue.get_many(listed["ids"])
+    present = [docs[each] for each in listed["ids"] if each in docs and is_product(docs[each])]
+    return Listed(present, listed["next"], listed["more"])
 
 
 def _category(store: Store, asked: Question, counts: dict[str, Any]) -> Listed:

@@ -36,7 +36,7 @@ def create(store: Store, content: Doc, stock: int | None, date: str, request: st
         _yield_to_a_rival(store, doc)
     store.vocabulary.learn([doc])
     store.menu.changed()
-    store.filter_counts.changed([doc["taxonomy"]])
+    store.kept_answers.changed([doc["taxonomy"]])
     return doc
 
 
@@ -109,7 +109,7 @@ def remove(store: Store, productid: str, if_match: str | None, date: str) -> Non
         except UpdateConflict:
             continue
         store.menu.changed()
-        store.filter_counts.changed([doc["taxonomy"]])
+        store.kept_answers.changed([doc["taxonomy"]])
         return
     raise Conflict(f"Product {productid} is changing too often just now; try again.")
 
@@ -133,7 +133,7 @@ def _changed(store: Store, doc: Doc, content: Doc, date: str) -> Doc:
     else:
         fresh = _move(store, doc, content, date)
     store.vocabulary.learn([fresh])
-    store.filter_counts.changed([doc["taxonomy"], content["taxonomy"]])
+    store.kept_answers.changed([doc["taxonomy"], content["taxonomy"]])
     note_price(store, doc, content, date)
     return fresh
 
@@ -223,5 +223,5 @@ def _only_place(store: Store, productid: str, date: str, hoped: str | None = Non
         _clear_beside(store, doc["taxonomy"], first["taxonomy"], productid)
     if left_behind:
         store.menu.changed()
-        store.filter_counts.changed([doc["taxonomy"] for doc in left_behind])
+        store.kept_answers.changed([doc["taxonomy"] for doc in left_behind])
     return first

@@ -163,7 +163,7 @@ def _write(store: Store, batch: list[Wanted], date: str, outcome: Outcome) -> No
         _one_by_one(store, wanted, date, outcome)
     if absent:
         store.menu.changed()
-    store.filter_counts.changed(
+    store.kept_answers.changed(
         wanted.content["taxonomy"] for wanted in (*absent, *(each for each, _ in changed))
     )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from services.products.documents import DESIGN
 from services.products.settings import Settings
 from services.products.store.catalogue import Catalogue
-from services.products.store.filter_counts import FilterCounts
+from services.products.store.kept_answers import KeptAnswers
 from services.products.store.ledger import Ledger
 from services.products.store.menu import MenuCache
 from services.products.store.pictures import Pictures
@@ -42,7 +42,7 @@ class Store:
     review_pages: ReviewPages
     pictures: Pictures
     menu: MenuCache
-    filter_counts: FilterCounts
+    kept_answers: KeptAnswers
     progress: Progress
     turns: Turns
     vocabulary: Vocabulary
@@ -75,7 +75,7 @@ def open_store(settings: Settings, server: Server) -> Store:
         review_pages=ReviewPages(redis, database.name),
         pictures=Pictures(database),
         menu=MenuCache(redis, database.name, settings.menu_seconds),
-        filter_counts=FilterCounts(redis, database.name, catalogue.filter_values, settings.menu_seconds),
+        kept_answers=KeptAnswers(redis, database.name, settings.menu_seconds),
         progress=Progress(redis, database.name),
         turns=Turns(redis, database.name),
         vocabulary=Vocabulary(redis, database.name),

@@ -20,7 +20,6 @@ from services.products.documents import (
     price_prefix,
 )
 from services.products.rules.categories import below
-from services.products.rules.facets import Row, rows_of
 from services.products.rules.product import is_product, one_each, supersedes
 from shared.couch import (
     Changes,
@@ -62,12 +61,11 @@ class Catalogue:
             index, selector, sort=[{field: direction}], limit=limit, bookmark=cursor, allow_stale=True
         )
 
-    def filter_values(self, taxonomy: Sequence[str]) -> list[Row] | None:
-        """What a category's products are filtered by; None when they differ in too many ways. 1 partition query."""
-        answer = self._database.partition(partition_of(taxonomy)).view(
-            FILTER_VALUES, group=True, limit=MAX_FILTER_ROWS + 1
-        )
-        return rows_of(answer) if len(answer) <= MAX_FILTER_ROWS else None
+    def filter_values(self, taxonomy: Sequence[str]) -> list[dict[str, Any]]:
+        """Rows {key: what products of a category are filtered by, value: how many are alike}, some MAX_FILTER_ROWS at most; maybe
+        StaleRows. 1 partition query."""
+        partition = self._database.partition(partition_of(taxonomy))
+        return partition.view(FILTER_VALUES, group=True, limit=MAX_FILTER_ROWS + 1, allow_stale=True)
 
     def categories(self, under: Sequence[str], depth: int | None) -> list[dict[str, Any]]:
         """P2: rows {key: taxonomy down to `depth` levels below `under`, value: products}; maybe StaleRows. 1 global query."""

@@ -115,6 +115,34 @@ def test_who_does_not_allow_old_counts_gets_new_ones(shops: list[Shop]) -> None:
     assert counts(second.ok("/v1/products", **asked))["brand"] == before
 
 
+def test_a_department_is_read_by_ids_that_are_kept(shops: list[Shop]) -> None:
+    """Which products come first is kept; the products are read as they are now."""
+    first, second = shops
+    asked = {**PAGE, "category": "Home#Kitchen", "subcategories": "true", "limit": 50}
+    names = [product["productid"] for product in GOODS]
+
+    def shown(shop: Shop) -> dict[str, int]:
+        return {
+            each["productid"]: each["price"]["amount"] for each in shop.ok("/v1/products", **asked)["items"]
+        }
+
+    eventually(lambda: all(sorted(shown(shop)) == names for shop in shops))
+    for shop in shops:
+        assert shop.get("/v1/products", **asked).calls == {"read": 1}
+        assert shop.get("/v1/products", **asked, brand="Acme").calls == {"global": 1}
+    dearer = {**GOODS[3], "price": {"amount": 77, "currency": "GBP"}}
+    assert first.admin("PUT", "/v1/products/mug03", dearer).status == 200
+    assert shown(second)["mug03"] == 77
+    assert first.admin("POST", "/v1/products", product("mug55", taxonomy=MUGS)).status == 201
+    eventually(lambda: all("mug55" in shown(shop) for shop in shops))
+    assert first.admin("DELETE", "/v1/products/mug55").status == 204
+    assert "mug55" not in shown(second)
+    assert first.admin("PUT", "/v1/products/mug03", GOODS[3]).status == 200
+    pages = [second.ok("/v1/products", **{**asked, "limit": 30})]
+    pages.append(second.ok("/v1/products", **{**asked, "limit": 30}, cursor=pages[0]["next"]))
+    assert sorted(each["productid"] for page in pages for each in page["items"]) == names
+
+
 def test_a_change_past_the_api_is_counted_when_the_counts_are_old(
     shop: Shop, service: Callable, neighbours: Neighbours, environment: dict[str, str]
 ) -> None:

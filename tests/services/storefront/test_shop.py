@@ -256,7 +256,7 @@ ONE_PARTITION = {"products": 1, "partition": 1}
 @pytest.mark.parametrize(
     ("path", "cost"),
     [
-        ("/", {}), ("/departments", {}), ("/login", {}), ("/basket", {}), ("/category/Home", ONE_SEARCH),
+        ("/", {}), ("/departments", {}), ("/login", {}), ("/basket", {}), ("/category/Home", {"products": 1, "read": 1}),
         ("/category/Home/Kitchen/Cups", ONE_PARTITION), ("/category/Home/Kitchen/Cups?brand=Oak+%26+Co&sort=price", ONE_PARTITION),
         ("/category/Home/Kitchen/Cups?min_price=5&colour=red", ONE_PARTITION), ("/search?q=cup", ONE_SEARCH),
         ("/suggest?q=cup", ONE_SEARCH), ("/product/mug-red", ONE_SEARCH),

@@ -1,0 +1,41 @@
+"""What the filters of one category count, from values that are kept: no database call, or 1 partition query."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from services.products.rules.facets import Filters, count_facets, rows_of
+from services.products.store import Store
+from services.products.store.catalogue import MAX_FILTER_ROWS
+from services.products.store.kept_answers import Kept
+from shared.couch import StaleRows
+
+
+def counts_of_category(
+    store: Store,
+    category: Sequence[str],
+    filters: Filters | None,
+    facets: tuple[str, ...],
+    *,
+    allow_stale: bool,
+) -> dict[str, Any] | None:
+    """{"facets", "total"} as far as the filters leave the category; None when it has too many different products to count here."""
+
+    def make() -> tuple[bytes, bool]:
+        rows = store.catalogue.filter_values(category)
+        kept = rows_of(rows) if len(rows) <= MAX_FILTER_ROWS else None
+        return orjson.dumps(kept), not isinstance(rows, StaleRows)
+
+    kept = store.kept_answers.get(category, "filters", make, allow_stale=allow_stale)
+    if filters is not None:
+        return _counted(kept, filters, facets)
+    if facets not in kept.results:
+        kept.results[facets] = _counted(kept, Filters(), facets)
+    found: dict[str, Any] | None = kept.results[facets]
+    return found
+
+
+def _counted(kept: Kept, filters: Filters, facets: tuple[str, ...]) -> dict[str, Any] | None:
+    rows = orjson.loads(kept.body)
+    return None if rows is None else count_facets(rows, filters, facets)

@@ -1,0 +1,200 @@
+"""Answers about a category, kept in Redis for all replicas and made again behind the requests.
+
+Whoever changes a product says so after writing: its category, and each above it, gets a new version. A request that allows it
+takes the answer that is there, and when this is of another version, or old, starts making it again on a thread of its own; a
+lock lets one replica do so at a time. An index may be late after a write, so the first answer of a version is followed by a
+second one.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any, cast
+
+import orjson
+from redis import Redis
+from redis.exceptions import LockError, RedisError
+
+from services.products.documents import partition_of
+from shared.couch import time_ordered_id
+from shared.errors import AisleError
+
+log = logging.getLogger(__name__)
+
+CHECK_SECONDS = 1.0
+"""A process looks into Redis so often for what others made or changed."""
+CONFIRM_SECONDS = 3.0
+WITHOUT_REDIS_SECONDS = 5.0
+KEEP_SECONDS = 86_400
+LOCK_SECONDS = 10
+MAX_NEAR = 300
+
+Make = Callable[[], tuple[bytes, bool]]
+"""Gives an answer as JSON, and whether the index behind it was up to date."""
+
+
+@dataclass
+class Kept:
+    """An answer as JSON, when and for which version it was made; `results` are what a process worked out from it."""
+
+    body: bytes
+    version: str | None
+    made_at: float
+    confirmed: bool
+    checked_at: float = 0.0
+    results: dict[Any, Any] = field(default_factory=dict)
+
+    def to_json(self) -> bytes:
+        about = {"version": self.version, "at": self.made_at, "confirmed": self.confirmed}
+        return orjson.dumps(about) + b"\n" + self.body
+
+    @classmethod
+    def from_json(cls, text: bytes) -> "Kept":
+        head, _, body = text.partition(b"\n")
+        about = orjson.loads(head)
+        return cls(body, about["version"], about["at"], about["confirmed"])
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is kept under a category's name, and how it is made."""
+
+    category: str
+    name: str
+    make: Make
+    max_age: float
+
+    @property
+    def key(self) -> str:
+        return f"{self.category}:{self.name}"
+
+
+class KeptAnswers:
+    """`max_age` bounds how long a change made past the API (replication, other tools) can stay unseen.
+
+    Without Redis each process keeps its own, and makes them again every few seconds.
+    """
+
+    def __init__(self, redis: Redis, database: str, max_age: float) -> None:
+        self._redis, self._prefix, self._max_age = redis, f"kept:{database}:", max_age
+        self._near: dict[str, Kept] = {}
+        self._refreshing: set[str] = set()
+        self._lock = threading.Lock()
+        self._behind = ThreadPoolExecutor(1, "kept-answers")
+
+    def get(
+        self,
+        taxonomy: Sequence[str],
+        name: str,
+        make: Make,
+        *,
+        max_age: float = inf,
+        allow_stale: bool = True,
+    ) -> Kept:
+        """What is kept under `name` for a category. With `allow_stale` it may be some seconds old, and is made within the
+        request only the first time; else whenever something of the category has changed."""
+        asked = Question(partition_of(taxonomy), name, make, min(max_age, self._max_age))
+        near = self._near.get(asked.key)
+        if allow_stale and near is not None and time.monotonic() - near.checked_at < CHECK_SECONDS:
+            return near
+        found, version, redis_away = self._look_up(asked, near)
+        if found is None or (not allow_stale and self._is_due(asked, found, version, redis_away)):
+            return self._make(asked, version, found)
+        found.checked_at = time.monotonic()
+        self._keep_near(asked.key, found)
+        if self._is_due(asked, found, version, redis_away):
+            self._make_behind(asked)
+        return found
+
+    def changed(self, taxonomies: Iterable[Sequence[str]]) -> None:
+        """Products of these categories came, went, or have other contents: call it after writing."""
+        categories = {
+            partition_of(taxonomy[: level + 1]) for taxonomy in taxonomies for level in range(len(taxonomy))
+        }
+        try:
+            pipeline = self._redis.pipeline(transaction=False)
+            for category in categories:
+                pipeline.set(self._version_key(category), time_ordered_id(), ex=2 * KEEP_SECONDS)
+            pipeline.execute()
+        except RedisError as error:
+            log.warning("categories cannot be marked as changed: %s", error)
+        for key, near in list(self._near.items()):
+            if key.rpartition(":")[0] in categories:
+                near.checked_at = 0.0
+
+    def _look_up(self, asked: Question, near: Kept | None) -> tuple[Kept | None, str | None, bool]:
+        """What is kept, the category's version now, and whether Redis could not tell."""
+        try:
+            keys = self._prefix + asked.key, self._version_key(asked.category)
+            kept, version = cast(list[bytes | None], self._redis.mget(*keys))
+        except RedisError as error:
+            log.warning("kept answers are not readable: %s", error)
+            return near, None, True
+        known = version.decode() if version else None
+        if kept is None:
+            return None, known, False
+        return (near if near is not None and near.to_json() == kept else Kept.from_json(kept)), known, False
+
+    def _is_due(self, asked: Question, found: Kept, version: str | None, redis_away: bool) -> bool:
+        age = time.time() - found.made_at
+        if redis_away:
+            return age >= WITHOUT_REDIS_SECONDS
+        if found.version != version:
+            return True
+        return age >= (asked.max_age if found.confirmed else CONFIRM_SECONDS)
+
+    def _make(self, asked: Question, version: str | None, before: Kept | None) -> Kept:
+        began, (body, up_to_date) = time.time(), asked.make()
+        confirmed = up_to_date and before is not None and before.version == version
+        found = Kept(body, version, began, confirmed, time.monotonic())
+        try:
+            self._redis.set(self._prefix + asked.key, found.to_json(), ex=KEEP_SECONDS)
+        except RedisError as error:
+            log.warning("answers cannot be kept: %s", error)
+        self._keep_near(asked.key, found)
+        return found
+
+    def _make_behind(self, asked: Question) -> None:
+        with self._lock:
+            if asked.key in self._refreshing:
+                return
+            self._refreshing.add(asked.key)
+        self._behind.submit(self._refresh, asked)
+
+    def _refresh(self, asked: Question) -> None:
+        try:
+            self._refresh_alone(asked)
+        except AisleError as error:
+            log.warning("%s could not be made again: %s", asked.key, error)
+        except RedisError as error:
+            log.warning("kept answers cannot be locked: %s", error)
+            with suppress(AisleError):
+                self._make(asked, None, None)
+        finally:
+            with self._lock:
+                self._refreshing.discard(asked.key)
+
+    def _refresh_alone(self, asked: Question) -> None:
+        lock = self._redis.lock(f"{self._prefix}lock:{asked.key}", timeout=LOCK_SECONDS, blocking=False)
+        if not lock.acquire():
+            return
+        try:
+            found, version, redis_away = self._look_up(asked, self._near.get(asked.key))
+            if found is None or self._is_due(asked, found, version, redis_away):
+                self._make(asked, version, found)
+        finally:
+            with suppress(LockError, RedisError):
+                lock.release()
+
+    def _keep_near(self, key: str, found: Kept) -> None:
+        if key not in self._near and len(self._near) >= MAX_NEAR:
+            self._near = {}
+        self._near[key] = found
+
+    def _version_key(self, category: str) -> str:
+        return f"{self._prefix}version:{category}"

@@ -20,6 +20,7 @@ from services.products.rules.searching import (
     suggestions,
 )
 from services.products.store import Store
+from services.products.store.kept_answers import Made
 from services.products.store.menu import tag_of
 from shared.couch import DatabaseAway, Doc, Page, SearchPage, SearchQuery, StaleRows, search_for
 from shared.errors import NotFound
@@ -148,10 +149,11 @@ def _counts(store: Store, asked: Question) -> dict[str, Any] | None:
 def _department(store: Store, asked: Question) -> Listed:
     """The first page of a category and all below it: which products, kept; the products themselves, as they are now. 1 read."""
 
-    def make() -> tuple[bytes, bool]:
+    def make() -> Made:
         found = _search(store, asked)
         ids = [doc["_id"] for doc in found.docs]
-        return orjson.dumps({"ids": ids, "next": found.next, "more": found.more}), True
+        body = orjson.dumps({"ids": ids, "next": found.next, "more": found.more})
+        return Made(body, up_to_date=True, empty=not ids)
 
     name = f"first page by {asked.sort} of {asked.limit} with {','.join(asked.facets)}"
     kept = store.kept_answers.get(asked.category or (), name, make, max_age=DEPARTMENT_SECONDS)

@@ -8,7 +8,7 @@ import orjson
 from services.products.rules.facets import Filters, count_facets, rows_of
 from services.products.store import Store
 from services.products.store.catalogue import MAX_FILTER_ROWS
-from services.products.store.kept_answers import Kept
+from services.products.store.kept_answers import Kept, Made
 from shared.couch import StaleRows
 
 
@@ -22,10 +22,10 @@ def counts_of_category(
 ) -> dict[str, Any] | None:
     """{"facets", "total"} as far as the filters leave the category; None when it has too many different products to count here."""
 
-    def make() -> tuple[bytes, bool]:
+    def make() -> Made:
         rows = store.catalogue.filter_values(category)
         kept = rows_of(rows) if len(rows) <= MAX_FILTER_ROWS else None
-        return orjson.dumps(kept), not isinstance(rows, StaleRows)
+        return Made(orjson.dumps(kept), up_to_date=not isinstance(rows, StaleRows), empty=not rows)
 
     kept = store.kept_answers.get(category, "filters", make, allow_stale=allow_stale)
     if filters is not None:

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import orjson
 from redis import Redis
@@ -34,8 +34,17 @@ KEEP_SECONDS = 86_400
 LOCK_SECONDS = 10
 MAX_NEAR = 300
 
-Make = Callable[[], tuple[bytes, bool]]
-"""Gives an answer as JSON, and whether the index behind it was up to date."""
+
+class Made(NamedTuple):
+    """An answer as JSON, whether the index behind it was up to date, and whether it says nothing: then it is not kept, since
+    anybody can ask for categories that are not there."""
+
+    body: bytes
+    up_to_date: bool
+    empty: bool
+
+
+Make = Callable[[], Made]
 
 
 @dataclass
@@ -149,14 +158,20 @@ class KeptAnswers:
         return age >= (asked.max_age if found.confirmed else CONFIRM_SECONDS)
 
     def _make(self, asked: Question, version: str | None, before: Kept | None) -> Kept:
-        began, (body, up_to_date) = time.time(), asked.make()
-        confirmed = up_to_date and before is not None and before.version == version
-        found = Kept(body, version, began, confirmed, time.monotonic())
+        began, made = time.time(), asked.make()
+        confirmed = made.up_to_date and before is not None and before.version == version
+        found = Kept(made.body, version, began, confirmed, time.monotonic())
         try:
-            self._redis.set(self._prefix + asked.key, found.to_json(), ex=KEEP_SECONDS)
+            if not made.empty:
+                self._redis.set(self._prefix + asked.key, found.to_json(), ex=KEEP_SECONDS)
+            elif before is not None:
+                self._redis.delete(self._prefix + asked.key)
         except RedisError as error:
             log.warning("answers cannot be kept: %s", error)
-        self._keep_near(asked.key, found)
+        if made.empty:
+            self._near.pop(asked.key, None)
+        else:
+            self._keep_near(asked.key, found)
         return found
 
     def _make_behind(self, asked: Question) -> None:

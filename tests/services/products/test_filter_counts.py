@@ -143,6 +143,16 @@ def test_a_department_is_read_by_ids_that_are_kept(shops: list[Shop]) -> None:
     assert sorted(each["productid"] for page in pages for each in page["items"]) == names
 
 
+def test_nothing_is_kept_of_categories_that_are_not_there(
+    shops: list[Shop], environment: dict[str, str]
+) -> None:
+    redis = Redis.from_url(environment["REDIS_URL"])
+    for category in ("Nowhere", "Home#Nowhere"):
+        for more in ({}, {"subcategories": "true"}):
+            assert shops[0].ok("/v1/products", **{**PAGE, "category": category}, **more)["items"] == []
+    assert not [key for key in redis.keys("kept:*") if b"Nowhere" in key]
+
+
 def test_a_change_past_the_api_is_counted_when_the_counts_are_old(
     shop: Shop, service: Callable, neighbours: Neighbours, environment: dict[str, str]
 ) -> None:

@@ -10,7 +10,7 @@ from flask import Blueprint, Response, flash, redirect, render_template, request
 from services.storefront import forms
 from services.storefront.actions import basket as baskets
 from services.storefront.actions.checkout import AlreadyOrdered, Purchase, revision_of
-from services.storefront.clients import NOBODY
+from services.storefront.clients import NOBODY, given
 from services.storefront.pages.basket import basket_id, set_quantity, wanted
 from services.storefront.pages.context import context, services
 from services.storefront.pages.saved_forms import restored, save_values, with_saved
@@ -46,7 +46,7 @@ def place() -> str | Response:
         return _order_of(bought) if bought.form == key else _already_ordered(bought.orderid)
     items = _sent_items()
     if not _still_there(items):
-        return _page(form.restore(request.form), CHANGED)
+        return _back_to_form(CHANGED)
     try:
         body = _order(form)
         order = context().checkouts.place(_token(), body, revision, key, request.remote_addr or "")
@@ -58,7 +58,7 @@ def place() -> str | Response:
     except AisleError as error:
         if error.status not in (402, 409):
             raise
-        return _page(form.restore(request.form), problem=error)
+        return _back_to_form(messages.message(error, _names(items)))
     _put_away(order, items)
     flash("Thank you! Your order is placed.", "good")
     return redirect(url_for("orders.show", orderid=order["orderid"]))
@@ -71,6 +71,19 @@ def again() -> Response:
         set_quantity(productid, quantity)
     typed = save_values(url_for("checkout.place"), request.form)
     return redirect(with_saved(url_for("checkout.show"), typed), 303)
+
+
+def _back_to_form(problem: str) -> Response:
+    """The checkout again, with what was typed and what was wrong; a page of its own, so that the back button leads to it."""
+    flash(problem, "bad")
+    typed = save_values(url_for("checkout.place"), request.form)
+    page = url_for("checkout.show", **given(currency=request.form.get("currency")))
+    return redirect(with_saved(page, typed), 303)
+
+
+def _names(items: dict[str, int]) -> dict[str, str]:
+    found = baskets.priced(services().products, items)
+    return {line.productid: line.product["name"] for line in found.lines if line.product}
 
 
 def _order_of(bought: Purchase) -> Response:
@@ -172,7 +185,7 @@ def _put_away(order: dict[str, Any], bought: dict[str, int]) -> None:
 
 
 def _page(
-    form: forms.Form, problem: str | AisleError = "", chosen: str | None = None, card: str | None = None
+    form: forms.Form, problem: str = "", chosen: str | None = None, card: str | None = None
 ) -> str | Response:
     me = services().users.me(token()) if logged_in() else None
     lines = baskets.wanted_of(me) if me else guest_basket()
@@ -180,16 +193,13 @@ def _page(
         lines = baskets.priced(services().products, lines).quantities(currency)
     items = [{"productid": productid, "quantity": quantity} for productid, quantity in lines.items()]
     if not items:
-        empty = "What you were about to order is not in your basket any more. Nothing was ordered just now."
-        flash(empty if problem else "Your basket is empty.", "warn")
+        flash("Your basket is empty.", "warn")
         return redirect(url_for("basket.show"))
     try:
         quote = services().orders.quote(_token(), items)
     except (Conflict, Invalid) as error:
-        flash(forms.complaint(error), "warn")
+        flash(forms.complaint(error), "bad")
         return redirect(url_for("basket.show"))
-    if isinstance(problem, AisleError):
-        problem = messages.message(problem, {line["productid"]: line["name"] for line in quote["items"]})
     cards = CARDS[context().settings.payment_provider]
     basket = me["basket_revision"] if me else basket_id()
     return render_template(

@@ -80,6 +80,8 @@ def announce_restored() -> None:
     if form_id is None or form_id not in session.get("forms", []) or g.get("restored_announced"):
         return
     g.restored_announced = True
+    if any(mood == "bad" for mood, _ in session.get("_flashes", [])):
+        return  # what went wrong says enough
     found = _found()
     if found is None:
         flash("The page had been open for too long, and what you typed could not be kept.", "warn")

@@ -30,7 +30,7 @@
   document.addEventListener("htmx:sendError", () => say("The shop does not answer. Are you online?", "bad"));
 
   document.addEventListener("change", (event) => {
-    if (event.target.matches("[data-submit-on-change]") && event.target.checkValidity()) event.target.form.requestSubmit();
+    if (event.target.matches("[data-submit-on-change]") && event.target.reportValidity()) event.target.form.requestSubmit();
   });
 
   /* Filters are counted anew, but the list that something was just chosen from stays: arrow keys walk on in it. */

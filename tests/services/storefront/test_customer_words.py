@@ -41,7 +41,7 @@ def test_too_little_stock_is_said_with_the_products_name(visitor: Visitor, keepe
     keeper.get("/admin/products/cup-36")
     keeper.submit("/admin/products/cup-36/stock", delta="-18", reason="broken")
     page = visitor.submit("/checkout", **GUEST)
-    assert page.path == "/checkout"
+    assert page.path.startswith("/checkout")
     assert "Of “Cup number 36”, only 2 can be had." in page.text
     assert not INTERNALS.search(page.text), INTERNALS.search(page.text)
     assert page.form("/checkout").values["address"] == GUEST["address"]

@@ -125,7 +125,7 @@ def test_what_was_changed_in_another_window_is_not_bought_as_it_was(tab: Visitor
     tab.get("/basket")
     tab.submit("/basket/cup-30", quantity="2")
     page = send(tab, form, address_id="new", name="Shed", address="3 Garden Path")
-    assert page.path == "/checkout"
+    assert page.path.startswith("/checkout")
     assert "changed in another window" in page.text
     assert page.form("/checkout").values["address"] == "3 Garden Path"
     assert send(tab, page.form("/checkout")).path.startswith("/orders/")

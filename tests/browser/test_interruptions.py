@@ -1,0 +1,144 @@
+"""What interrupts a purchase: a session that ends, a second window, the back button, a wrong quantity, a slow shop."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.conftest import WIDTHS, fill_basket, register
+from tests.people import PASSWORD
+
+Visit = Callable[..., Page]
+
+
+def write_address(page: Page, name: str, address: str) -> None:
+    new = page.get_by_label("A new address")
+    if new.count():
+        new.check()
+    page.get_by_label("Name of this address").fill(name)
+    page.get_by_label("Address", exact=True).fill(address)
+
+
+def log_out_in_another_window(page: Page) -> None:
+    other = page.context.new_page()
+    other.goto("/account")
+    other.get_by_role("button", name="Log out").click()
+    other.wait_for_url(re.compile("/$"))
+    other.close()
+
+
+@pytest.mark.parametrize(("width", "javascript"), [(360, True), (1440, True), (360, False)])
+def test_a_session_lost_at_checkout_loses_nothing(visit: Visit, width: int, javascript: bool) -> None:
+    page = visit(width=width, javascript=javascript)
+    email = register(page, "Lotte Lost")
+    page.goto("/departments")
+    page.locator(".sign a").first.click()
+    page.locator(".card:has(button) a").first.click()
+    name = page.get_by_role("heading", level=1).inner_text()
+    page.get_by_role("button", name="Add to basket").click()
+    page.get_by_role("link", name="Go to the basket").wait_for() if javascript else None
+    page.goto("/checkout")
+    write_address(page, "Lake house", "7 Shore Road\nKeswick")
+    log_out_in_another_window(page)
+    page.get_by_role("button", name="Order and pay").click()
+    page.wait_for_url("**/login?**")
+    expect(page.locator("#notes")).to_contain_text("nothing has been sent")
+    page.get_by_label("E-mail").fill(email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.locator("main").get_by_role("button", name="Log in").click()
+    page.wait_for_url("**/checkout?**")
+    expect(page.locator("#notes")).to_contain_text("Nothing has been sent yet")
+    expect(page.get_by_label("Name of this address")).to_have_value("Lake house")
+    expect(page.get_by_label("Address", exact=True)).to_have_value("7 Shore Road\nKeswick")
+    expect(page.locator("table")).to_contain_text(name)
+    assert page.locator("input[name=card]:checked").count() == 0, "payment data is not kept"
+    page.get_by_label("Test card ending 4242").check()
+    page.get_by_role("button", name="Order and pay").click()
+    page.wait_for_url("**/orders/*")
+    expect(page.get_by_text("7 Shore Road")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_one_basket_in_two_windows_is_bought_once(visit: Visit, customer: dict, width: int) -> None:
+    page = visit(width=width, state=customer["cookies"])
+    fill_basket(page)
+    page.goto("/checkout")
+    second = page.context.new_page()
+    second.goto("/checkout")
+    page.get_by_role("button", name="Order and pay").click()
+    page.wait_for_url("**/orders/*")
+    second.get_by_role("button", name="Order and pay").click()
+    expect(second.get_by_role("heading", name="You have ordered this already")).to_be_visible()
+    expect(second.get_by_role("link", name="See the order")).to_have_attribute(
+        "href", re.compile(page.url.rsplit("/", 1)[1])
+    )
+    second.get_by_role("button", name="Order it again").click()
+    second.wait_for_url("**/checkout?**")
+    second.get_by_label("Test card ending 4242").check()
+    second.get_by_role("button", name="Order and pay").click()
+    second.wait_for_url("**/orders/*")
+    assert second.url != page.url
+
+
+def test_a_declined_card_is_followed_by_another_and_the_back_button_is_harmless(
+    visit: Visit, customer: dict
+) -> None:
+    page = visit(state=customer["cookies"])
+    fill_basket(page)
+    page.goto("/checkout")
+    page.get_by_label("Test card ending 0002").check()
+    page.get_by_role("button", name="Order and pay").click()
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("Your bank declined the payment")
+    expect(alert).to_be_focused()
+    expect(page).to_have_title(re.compile("^Error: Checkout"))
+    page.get_by_label("Test card ending 4242").check()
+    page.get_by_role("button", name="Order and pay").click()
+    page.wait_for_url("**/orders/*")
+    page.go_back()
+    expect(page.locator("#notes")).to_contain_text("Your basket is empty")
+
+
+def test_a_quantity_that_is_none_is_said_at_the_field(visit: Visit) -> None:
+    page = visit(width=360)
+    fill_basket(page)
+    page.goto("/basket")
+    quantity = page.get_by_label("How many of")
+    quantity.fill("-1")
+    quantity.press("Tab")
+    assert not quantity.evaluate("input => input.checkValidity()")
+    expect(quantity).to_be_focused()
+    quantity.evaluate("input => input.form.submit()")  # as a browser without these checks
+    expect(page.get_by_role("alert")).to_contain_text("0 or more")
+    expect(page.get_by_role("alert")).to_be_focused()
+    expect(page.get_by_label("How many of")).to_have_value("1")
+
+
+def test_errors_lead_to_their_fields(visit: Visit) -> None:
+    page = visit()
+    page.goto("/register")
+    page.locator("form[action='/register']").evaluate("form => form.noValidate = true")
+    page.get_by_label("E-mail").fill("nonsense")
+    page.get_by_role("button", name="Make my account").click()
+    expect(page.get_by_role("alert")).to_be_focused()
+    page.get_by_role("alert").get_by_role("link", name="E-mail").click()
+    expect(page.get_by_label("E-mail")).to_be_focused()
+    expect(page.get_by_label("E-mail")).to_have_value("nonsense")
+    expect(page).to_have_title(re.compile("^Error: "))
+
+
+def test_a_slow_shop_shows_that_it_is_at_work(visit: Visit) -> None:
+    page = visit()
+    page.goto("/login")
+    held: list[Route] = []
+    page.route("**/login", lambda route: held.append(route))
+    page.get_by_label("E-mail").fill("slow@example.com")
+    page.get_by_label("Password").fill("something slow")
+    button = page.locator("main").get_by_role("button", name="Log in")
+    button.click(no_wait_after=True)
+    expect(button).to_have_attribute("aria-busy", "true")
+    expect(page.get_by_role("progressbar", name="Loading")).to_be_visible()
+    held[0].continue_()
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_role("progressbar", name="Loading")).to_be_hidden()

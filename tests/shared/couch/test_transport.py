@@ -3,9 +3,10 @@
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from shared.couch import (
     View,
 )
 from tests.processes import free_port
+from tests.shared.http.servers import Authority, response, serving
 
 ANYTHING = DatabaseDesign("anything", ())
 
@@ -165,3 +167,31 @@ def test_a_write_that_lost_to_somebody_else_stays_a_conflict():
         Server(url, timeout=5).open(ANYTHING).put({"_id": "a:b", "n": 1})
     with script(conflict) as (url, _), pytest.raises(UpdateConflict):
         Server(url, timeout=5).open(ANYTHING).put({"_id": "a:b", "n": 1})
+
+
+def test_the_sdk_streams_through_our_session(server: Server, prepared: Callable[..., None]) -> None:
+    """Lines of a feed and the bytes of an attachment, as they come; by `requests`, which the SDK's users expect."""
+    prepared(ANYTHING)
+    name, sdk = server.name_of(ANYTHING), server.client.sdk
+    database = server.open(ANYTHING)
+    rev = database.put({"_id": "a:b"})
+    content = bytes(range(256)) * 5000
+    database.put_attachment("a:b", rev, "x.bin", content, "application/octet-stream")
+    feed = sdk.post_changes_as_stream(db=name).get_result()
+    assert json.loads(b"".join(feed.iter_content(1024)))["results"][0]["id"] == "a:b"
+    stream = sdk.get_attachment(db=name, doc_id="a:b", attachment_name="x.bin", stream=True).get_result()
+    assert b"".join(stream.iter_content(4096)) == content
+    assert database.attachment("a:b", "x.bin") == (content, "application/octet-stream")
+    assert sdk.head_document(db=name, doc_id="a:b").get_headers()["ETag"]
+
+
+def test_a_database_behind_tls_with_an_authority_of_the_house(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = Authority(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
+    doc = response(b'{"_id": "a:b", "_rev": "1-x"}', "200 OK", "Content-Type: application/json")
+    with serving(lambda c: c.send(doc) if c.read() else None, authority.server("127.0.0.1")) as couch:
+        address = couch.url.replace("https://", "https://admin:secret@")
+        assert Server(address).open(ANYTHING).get("a:b")["_rev"] == "1-x"
+    assert b"Authorization: Basic YWRtaW46c2VjcmV0" in couch.seen[0]

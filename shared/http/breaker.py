@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from enum import Enum
+from functools import partial
 from urllib.parse import urlsplit
 
 from shared.http.errors import NotSent, TransportError
@@ -43,14 +44,15 @@ class State(Enum):
 
 
 Listener = Callable[[str, State], None]
+Probe = Callable[[float], bool]
 
 
 class Breaker:
-    """The circuit to one server; `probe_url` is a page that it answers quickly and to anybody while it is well."""
+    """The circuit to the server `name`; `probe` tells whether it answers within so many seconds."""
 
-    def __init__(self, probe_url: str) -> None:
-        self.name = urlsplit(probe_url).netloc.rpartition("@")[2]
-        self._probe_url = probe_url
+    def __init__(self, name: str, probe: Probe) -> None:
+        self.name = name
+        self._answers = probe
         self.reset()
 
     def reset(self) -> None:
@@ -145,23 +147,29 @@ class Breaker:
         for listener in _listeners:
             listener(self.name, self.state)
 
-    def _answers(self, timeout: float) -> bool:
-        handle = Handle()
-        try:
-            return handle.request("GET", self._probe_url, {}, None, timeout).status not in GATEWAY_ERRORS
-        except TransportError:
-            return False
-        finally:
-            handle.close()
-
 
 _breakers: dict[str, Breaker] = {}
 _listeners: list[Listener] = []
 
 
-def breaker_for(probe_url: str) -> Breaker:
+def breaker_for(name: str, probe: Probe) -> Breaker:
     """This process's one breaker of a server."""
-    return _breakers.get(probe_url) or _breakers.setdefault(probe_url, Breaker(probe_url))
+    return _breakers.get(name) or _breakers.setdefault(name, Breaker(name, probe))
+
+
+def http_breaker(probe_url: str) -> Breaker:
+    """The breaker of the server that shows `probe_url` quickly and to anybody while it is well."""
+    return breaker_for(urlsplit(probe_url).netloc.rpartition("@")[2], partial(_http_probe, probe_url))
+
+
+def _http_probe(url: str, timeout: float) -> bool:
+    handle = Handle()
+    try:
+        return handle.request("GET", url, {}, None, timeout).status not in GATEWAY_ERRORS
+    except TransportError:
+        return False
+    finally:
+        handle.close()
 
 
 def on_change(listener: Listener) -> None:

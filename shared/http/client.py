@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from shared.http.breaker import FAILING_SECONDS, GATEWAY_ERRORS, breaker_for
+from shared.http.breaker import FAILING_SECONDS, GATEWAY_ERRORS, http_breaker
 from shared.http.errors import NotSent, TransportError
 from shared.http.handle import Handle
 from shared.http.response import Response
@@ -25,7 +25,7 @@ class HttpClient:
 
     def __init__(self, max_idle: int = 32, probe_url: str | None = None) -> None:
         self._max_idle = max_idle
-        self._breaker = breaker_for(probe_url) if probe_url else None
+        self._breaker = http_breaker(probe_url) if probe_url else None
         self._idle: deque[Handle] = deque()
         _clients.add(self)
 

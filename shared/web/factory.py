@@ -15,7 +15,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from shared import tracing
 from shared.client import ServiceClient
 from shared.clock import timestamp
-from shared.deadline import READ_SECONDS, WRITE_SECONDS, parse_limit, request_deadline
+from shared.deadline import READ_SECONDS, WRITE_SECONDS, Deadline, parse_limit, request_deadline
 from shared.logs import log_as_json, write_access_line
 from shared.redis import open_redis
 from shared.request_id import new_request_id, request_id, request_id_var
@@ -128,7 +128,7 @@ class Service(Flask):
         write_access_line(line)
 
 
-def _deadline(environ: Environ) -> AbstractContextManager:
+def _deadline(environ: Environ) -> AbstractContextManager[Deadline]:
     """A read ends when its caller has left (HEADER tells when); a write that has begun is finished in our own time."""
     if environ["REQUEST_METHOD"] in _READS:
         return request_deadline(READ_SECONDS, parse_limit(environ.get("HTTP_X_REQUEST_TIMEOUT")))

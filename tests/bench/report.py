@@ -20,12 +20,17 @@ HEADS = [
 
 @dataclass(frozen=True)
 class Figures:
-    """What a load generator saw with so many clients."""
+    """What a load generator saw with so many clients: good answers a second, and the share that were 503 instead."""
 
     clients: int
     rate: float
     p50_ms: float
     p99_ms: float
+    refused: float = 0.0
+
+    @property
+    def shown_rate(self) -> str:
+        return f"{self.rate:.0f}" + (f" ({self.refused:.0%} 503)" if self.refused else "")
 
 
 @dataclass
@@ -81,7 +86,7 @@ def _cells(row: Row, hello_rate: float) -> list[str]:
     many = "" if row.many.clients == 16 else f" ({row.few.clients} and {row.many.clients} clients)"
     cells = [row.case.name + many, row.calls]
     for each in (row.few, row.many):
-        cells += [f"{each.rate:.0f}", f"{each.p50_ms:.1f}", f"{each.p99_ms:.1f}"]
+        cells += [each.shown_rate, f"{each.p50_ms:.1f}", f"{each.p99_ms:.1f}"]
     cells.append(f"{row.many.rate / hello_rate:.3f}")
     cells += [f"{row.many.rate / bare.rate:.2f}" if bare else "" for bare in (row.one_call, row.sdk_call)]
     return [*cells, f"{row.large.p50_ms / row.small.p50_ms:.2f}" if row.large and row.small else ""]

@@ -1,8 +1,10 @@
 """Reads that may be answered by an index that is behind the database: fresh when that is quick, else what it holds by now.
 
 After a bulk write an index takes seconds to catch up, and a server holds a fresh read back until it has. Nobody who
-looks at a shop should wait for that. The first who waits longer than `FRESH_SECONDS` is answered from the index as
-it is, and so is everybody after him for as long as it stays behind: one read in `PROBE_SECONDS` tries again.
+looks at a shop should wait for that. Who has waited for `FRESH_SHARE` of the time there is gets an answer from the
+index as it is, and so does everybody after him for as long as it stays behind. Every `PROBE_SECONDS` one read tries again,
+for `PROBE_TIMEOUT` at most. So an index is read fresh after any write that it takes in quickly, and again a second after
+it has caught up.
 """
 
 import threading
@@ -12,7 +14,7 @@ from typing import Any
 
 from shared.couch.errors import DatabaseAway, NotPrepared
 
-FRESH_SECONDS, PROBE_SECONDS = 0.5, 5.0
+FRESH_SHARE, PROBE_SECONDS, PROBE_TIMEOUT = 0.6, 1.0, 0.3
 
 
 class StaleRows(list[dict[str, Any]]):
@@ -33,11 +35,12 @@ class StaleReads:
 
         Both questions together take no longer than `timeout` seconds.
         """
-        if not self._may_be_fresh(index):
+        behind = index in self._probe_at
+        if behind and not self._is_probe(index):
             return ask(**stale), True
         begun = time.monotonic()
         try:
-            answer = ask(call_timeout=min(FRESH_SECONDS, timeout))
+            answer = ask(call_timeout=min(PROBE_TIMEOUT, timeout) if behind else timeout * FRESH_SHARE)
         except NotPrepared:
             raise
         except DatabaseAway:
@@ -47,10 +50,8 @@ class StaleReads:
         self._mark_fresh(index)
         return answer, False
 
-    def _may_be_fresh(self, index: str) -> bool:
-        """True for an index that is not known to be behind, and for one reader each `PROBE_SECONDS` of one that is."""
-        if index not in self._probe_at:
-            return True
+    def _is_probe(self, index: str) -> bool:
+        """True for one reader each `PROBE_SECONDS`."""
         with self._lock:
             now = time.monotonic()
             if self._probe_at.get(index, 0.0) > now:

@@ -23,7 +23,7 @@ from shared.couch import Doc, Written
 from shared.errors import AisleError
 
 BATCH = 500
-INDEX_EVERY = 5_000
+INDEX_EVERY, INDEX_AFTER = 5_000, 100
 MOST_FAILURES = 10_000
 EXPORT_PAGE = 200
 
@@ -88,7 +88,7 @@ class Wanted:
 def run(store: Store, lines: Iterable[Line], tell: Callable[[Doc], None]) -> Outcome:
     """Imports every line. An error of the database ends it: the answer says the first line that was not dealt with.
 
-    Every `INDEX_EVERY` products and at the end it waits until the indexes hold them: no reader is ever further behind,
+    Every `INDEX_EVERY` products, and at the end of a file of more than `INDEX_AFTER`, it waits until the indexes hold them: no reader is ever further behind,
     and whoever imported finds what he sent.
 
     Each batch has its own date: a product that comes twice has two price changes, and a late edit is not an early one.
@@ -102,7 +102,7 @@ def run(store: Store, lines: Iterable[Line], tell: Callable[[Doc], None]) -> Out
             if outcome.written - indexed >= INDEX_EVERY:
                 store.wait_for_indexes()
                 indexed = outcome.written
-        if outcome.written - indexed >= BATCH:
+        if outcome.written - indexed >= INDEX_AFTER:
             store.wait_for_indexes()
     except AisleError as error:
         error.extra |= {"resume_from_line": outcome.lines + 1, **outcome.summary()}

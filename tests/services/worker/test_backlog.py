@@ -49,7 +49,8 @@ def test_a_dropped_index_is_said_and_comes_back_by_itself(
 ) -> None:
     product, name = shop.product(), server.name_of(PRODUCTS)
     page, ready = f"{shop.products}/v1/products/{product}", f"{shop.products}/health/ready"
-    assert requests.get(page, timeout=30).status_code == requests.get(ready, timeout=30).status_code == 200
+    until(lambda: requests.get(ready, timeout=30).status_code == 200)
+    assert requests.get(page, timeout=30).status_code == 200
     doc = server.client.call("get_design_document", db=name, ddoc=BY_PRODUCTID.design_id)
     server.client.call("delete_design_document", db=name, ddoc=BY_PRODUCTID.design_id, rev=doc["_rev"])
     answer = requests.get(page, timeout=30)

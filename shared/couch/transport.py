@@ -16,7 +16,7 @@ from shared.couch.answer import Answer
 from shared.couch.errors import DatabaseAway
 from shared.couch.tally import classify, record
 from shared.deadline import time_for
-from shared.http import CircuitOpen, HttpClient, NotSent, TransportError
+from shared.http import UNHURRIED_SECONDS, CircuitOpen, HttpClient, NotSent, TransportError
 
 RETRIED = frozenset({429, 500, 502, 503, 504})
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
@@ -54,7 +54,9 @@ class DatabaseSession(requests.Session):
     def _until_answered(
         self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], deadline: float
     ) -> Answer:
+        """A call that was given long (an import, a job, `prepare`) waits for a server that is away to come back."""
         resent, pause = False, FIRST_PAUSE
+        patient = deadline - time.monotonic() >= UNHURRIED_SECONDS
         while True:
             answer: Answer | None = None
             failure: TransportError | None = None
@@ -63,9 +65,9 @@ class DatabaseSession(requests.Session):
                 raise DatabaseAway("The time for this request is over; try again shortly.")
             try:
                 answer = Answer(self.http.request(method, url, headers, body, timeout=left), resent)
-            except CircuitOpen as error:
-                raise _away() from error
             except TransportError as error:
+                if isinstance(error, CircuitOpen) and not patient:
+                    raise _away() from error
                 failure = error
             if answer and answer.status_code not in RETRIED:
                 return answer

@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,8 +22,9 @@ from shared.couch import (
     UpdateConflict,
     View,
 )
+from shared.http import CircuitOpen
 from tests.processes import free_port
-from tests.shared.http.servers import Authority, response, serving
+from tests.shared.http.servers import Authority, Connection, response, serving
 
 ANYTHING = DatabaseDesign("anything", ())
 
@@ -195,3 +197,30 @@ def test_a_database_behind_tls_with_an_authority_of_the_house(
         address = couch.url.replace("https://", "https://admin:secret@")
         assert Server(address).open(ANYTHING).get("a:b")["_rev"] == "1-x"
     assert b"Authorization: Basic YWRtaW46c2VjcmV0" in couch.seen[0]
+
+
+def test_who_has_time_waits_for_a_database_that_is_only_just_started() -> None:
+    """`prepare` may begin before the database; the circuit is open by then, and readers are refused at once."""
+    port = free_port()
+    doc = response(b'{"_id": "a:b", "_rev": "1-x"}', "200 OK", "Content-Type: application/json")
+
+    def serve(connection: Connection) -> None:
+        while connection.read():
+            connection.send(doc)
+
+    url, found = f"http://127.0.0.1:{port}", []
+    reader = Server(url, timeout=4.0).open(ANYTHING)
+    patient = threading.Thread(target=lambda: found.append(Server(url, timeout=30).open(ANYTHING).get("a:b")))
+    patient.start()
+    ends = time.monotonic() + 20
+    while time.monotonic() < ends:
+        with pytest.raises(DatabaseAway) as away:
+            reader.get("a:b")
+        if isinstance(away.value.__cause__, CircuitOpen):
+            break
+    assert isinstance(away.value.__cause__, CircuitOpen)
+    time.sleep(1.0)
+    assert not found
+    with serving(serve, port=port):
+        patient.join(20)
+    assert found == [{"_id": "a:b", "_rev": "1-x"}]

@@ -110,10 +110,12 @@ def running_shop(state: Path, **settings: str) -> Iterator[Shop]:
         launcher.wait_until(lambda: any((state / "done").glob("admin-*")))
         couch_url = Place(Settings.read({**os.environ, **env})).couch_url
         server = Server(couch_url, prefix=prefix, timeout=60)
-        yield Shop(urls, state, launcher, server, _couch_environment(couch_url), first)
-        launcher.stop(30)
-        if "COUCH_URL" in os.environ:
-            _drop(server)
+        try:
+            yield Shop(urls, state, launcher, server, _couch_environment(couch_url), first)
+        finally:
+            launcher.stop(30)
+            if "COUCH_URL" in os.environ:
+                _drop(server)
     finally:
         launcher.stop(30)
 

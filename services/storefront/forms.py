@@ -210,6 +210,18 @@ STAFF = (
         options=(("staff", "Staff"), ("admin", "Admin"), ("customer", "Customer, no desk")),
     ),
 )
+CLOSURE = (
+    EMAIL,
+    Field("reason", "Why", required=False, most=300),
+    Field(
+        "password",
+        "Your own password",
+        "password",
+        required=False,
+        autocomplete="current-password",
+        help="Needed to close the account of somebody who works here.",
+    ),
+)
 REFUND = (Field("amount", "Amount", inputmode="decimal", most=20), Field("reason", "Why", most=300))
 
 

@@ -85,6 +85,19 @@ class Users(Client):
         """What the shop's people did in a month, newest first."""
         return self.http.get("/v1/admin/audit", given(limit=20, month=month, cursor=cursor), token=token)
 
+    def close_account(self, token: str, email: str, reason: str, password: str) -> None:
+        """`password` is the asking admin's own."""
+        body = given(reason=reason, password=password)
+        self.http.put(f"/v1/admin/users/{self._userid(token, email)}/closure", body, token=token)
+
+    def open_account(self, token: str, email: str) -> None:
+        path = f"/v1/admin/users/{self._userid(token, email)}/closure"
+        self.http.call("DELETE", path, idempotent=True, token=token)
+
+    def _userid(self, token: str, email: str) -> str:
+        found = self.http.post("/v1/admin/users/lookup", {"email": email}, idempotent=True, token=token)
+        return segment(found["userid"])
+
     def set_role(self, token: str, email: str, role: str) -> dict:
         return self.http.post(
             "/v1/admin/staff",

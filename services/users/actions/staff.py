@@ -8,7 +8,7 @@ from services.users.actions.accounts import new_user, sessions_end, update_user
 from services.users.actions.emails import claim_for_new_account, place_for_new_account
 from services.users.actions.profile import account
 from services.users.actions.tools import Tools
-from services.users.documents import ADMIN_ROLE, AUDIT, CUSTOMER_ROLE, audit_partition
+from services.users.documents import ADMIN_ROLE, AUDIT, CUSTOMER_ROLE, audit_partition, claim_id
 from services.users.rules import (
     EmailTaken,
     NoSuchUser,
@@ -53,10 +53,11 @@ def list_staff(tools: Tools) -> list[dict[str, Any]]:
 
 
 def find_user(tools: Tools, email: str) -> dict[str, Any]:
-    """An active, verified account by e-mail. Raises NoSuchUser."""
-    user = tools.store.account_by_email(normalised_email(email))
-    if user is None:
-        raise NoSuchUser("No active account has verified this e-mail.")
+    """A verified account by e-mail, also a closed one. Raises NoSuchUser."""
+    email = normalised_email(email)
+    user = tools.store.account_by_email(email) or _owner_of(tools, email)
+    if user is None or not user["email_verified"]:
+        raise NoSuchUser("No account has verified this e-mail.")
     return account(user)
 
 
@@ -139,6 +140,12 @@ def audit_trail(
         {key: doc[key] for key in ("actor", "action", "subject", "details", "date")} for doc in docs[:limit]
     ]
     return entries, docs[limit - 1]["_id"] if len(docs) > limit else None
+
+
+def _owner_of(tools: Tools, email: str) -> Doc | None:
+    claim = tools.store.get(claim_id(email))
+    user = tools.store.user(claim["userid"]) if claim else None
+    return user if user is not None and user["email"] == email else None
 
 
 def _admins(tools: Tools) -> int:

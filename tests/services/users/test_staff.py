@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from services.users.documents import auth_id
 from services.users.keys import load_keys
@@ -152,7 +153,7 @@ def test_two_admins_who_dismiss_each_other_leave_one(admin, person, nobody):
     ]
     for way in [ways[0], ways[0], ways[1], ways[1], ways[2]]:
         with ThreadPoolExecutor(2) as at_once:
-            answers = list(at_once.map(way, pair, reversed(pair)))
+            answers = list(at_once.map(partial(decided, way), pair, reversed(pair)))
         assert sorted(answer.status_code // 100 for answer in answers) == [2, 4]
         (kept,) = [each for each in pair if is_admin(each, nobody)]
         for each in pair:
@@ -163,6 +164,13 @@ def test_two_admins_who_dismiss_each_other_leave_one(admin, person, nobody):
         ]
     assert kept.put(f"/v1/admin/staff/{admin.userid}", {"roles": ["admin"]}).status_code == 200
     assert admin.put(f"/v1/admin/staff/{kept.userid}", {"roles": []}).status_code == 200
+
+
+def decided(way, *people):
+    """On a busy machine one may be asked to come again while the other's change is made."""
+    while (answer := way(*people)).status_code == 503:
+        continue
+    return answer
 
 
 def is_admin(person, nobody):

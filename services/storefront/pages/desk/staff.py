@@ -9,7 +9,7 @@ from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
 from services.storefront.rules import wording
 from services.storefront.rules.messages import message
-from shared.errors import BadRequest, Conflict, Forbidden, Invalid, NotFound
+from shared.errors import BadRequest, Conflict, Forbidden, Invalid, NotFound, TooManyRequests
 
 
 @desk.get("/staff")
@@ -35,7 +35,36 @@ def set_role() -> str | Response:
     return _page(form)
 
 
-def _page(form: forms.Form) -> str:
+@desk.post("/staff/closure")
+def close_account() -> str | Response:
+    """Closes an account, or opens it again: two buttons of one form."""
+    form = forms.Form(forms.CLOSURE).read(request.form)
+    opens = "open" in request.form
+    if not opens and not form.values["reason"]:
+        form.errors["reason"] = ["Say why: it stands in the list of what was done."]
+    if form.ok:
+        try:
+            _close_or_open(form, opens=opens)
+            flash("The account is open again." if opens else "The account is closed.", "good")
+            return redirect(url_for("desk.staff"))
+        except Invalid as error:
+            form.blame(error)
+        except Forbidden as error:
+            form.errors["password"] = [message(error)]
+        except (BadRequest, Conflict, NotFound, TooManyRequests) as error:
+            form.general = message(error)
+    return _page(forms.Form(forms.STAFF), form)
+
+
+def _close_or_open(form: forms.Form, *, opens: bool) -> None:
+    users, values = services().users, form.values
+    if opens:
+        users.open_account(token(), values["email"])
+    else:
+        users.close_account(token(), values["email"], values["reason"], values["password"])
+
+
+def _page(form: forms.Form, closure: forms.Form | None = None) -> str:
     """The people, and what they did this month (or the one asked for)."""
     access, users, args = token(), services().users, request.args
     found = services().together(
@@ -45,5 +74,5 @@ def _page(form: forms.Form) -> str:
     people = found["people"]["items"]
     return render_template(
         "desk/staff.html", people=people, names={each["userid"]: each["name"] for each in people}, done=found["done"],
-        form=form, month=args.get("month", ""), action_word=wording.action_word, details=wording.details,
+        form=form, closure=closure or restore(forms.Form(forms.CLOSURE), url_for("desk.close_account")), month=args.get("month", ""), action_word=wording.action_word, details=wording.details,
     )  # fmt: skip

@@ -16,6 +16,7 @@ from shared import deadline as deadlines
 from shared import errors, tracing
 from shared.http import CircuitOpen, Headers, HttpClient, NotSent, TransportError
 from shared.request_id import request_id
+from shared.types import Json
 
 log = logging.getLogger(__name__)
 
@@ -78,13 +79,13 @@ class ServiceClient:
         self._deadline = deadline
         self._http = HttpClient(max_idle, probe_url=f"{self.base_url}/health/live")
 
-    def get(self, path: str, params: dict[str, Any] | None = None, **options: Any) -> Any:
+    def get(self, path: str, params: dict[str, Any] | None = None, **options: Any) -> Json:
         return self.call("GET", f"{path}?{urlencode(params)}" if params else path, idempotent=True, **options)
 
-    def put(self, path: str, body: Any = None, **options: Any) -> Any:
+    def put(self, path: str, body: Any = None, **options: Any) -> Json:
         return self.call("PUT", path, body, idempotent=True, **options)
 
-    def post(self, path: str, body: Any = None, *, idempotent: bool = False, **options: Any) -> Any:
+    def post(self, path: str, body: Any = None, *, idempotent: bool = False, **options: Any) -> Json:
         """`idempotent=True` allows a retry: only for calls that may safely happen twice."""
         return self.call("POST", path, body, idempotent=idempotent, **options)
 
@@ -92,8 +93,8 @@ class ServiceClient:
         self, method: str, path: str, body: Any = None, *, idempotent: bool = False,
         acting_user: str | None = None, token: str | None = None, client_address: str | None = None,
         headers: dict[str, str] | None = None, deadline: float | None = None,
-    ) -> Any:  # fmt: skip
-        """The parsed JSON answer (None for an empty one). Raises the AisleError the other side answered, or Unavailable.
+    ) -> Json:  # fmt: skip
+        """The parsed JSON answer ({} for an empty one). Raises the AisleError the other side answered, or Unavailable.
 
         `token` asks as that user instead of as a service, "" as nobody; `client_address` is the browser we ask for
         (limits count it).
@@ -124,9 +125,10 @@ class ServiceClient:
     def _end(self, seconds: float | None) -> float:
         return time.monotonic() + deadlines.time_for(seconds or self._deadline)
 
-    def _once(self, method: str, path: str, data: bytes | None, headers: dict[str, str], ends: float) -> Any:
+    def _once(self, method: str, path: str, data: bytes | None, headers: dict[str, str], ends: float) -> Json:
         answer = self._send(method, path, data, headers, ends)
-        return orjson.loads(answer.body) if answer.body else None
+        found: Json = orjson.loads(answer.body) if answer.body else {}
+        return found
 
     def _send(
         self, method: str, path: str, data: bytes | None, headers: dict[str, str], ends: float

@@ -7,6 +7,7 @@ from functools import partial
 from services.storefront.clients import Products, Users, attempt
 from shared.errors import Conflict
 from shared.money import Money, add, times
+from shared.types import Json
 
 MOST_OF_ONE = 99
 GUEST_LINES = 30
@@ -23,7 +24,7 @@ class Line:
 
     productid: str
     quantity: int
-    product: dict | None
+    product: Json | None
 
     @property
     def sum(self) -> Money | None:
@@ -102,7 +103,7 @@ def priced(products: Products, wanted: Mapping[str, int]) -> Basket:
     return Basket([Line(productid, quantity, found.get(productid)) for productid, quantity in wanted.items()])
 
 
-def wanted_of(me: dict) -> dict[str, int]:
+def wanted_of(me: Json) -> dict[str, int]:
     return {line["productid"]: line["quantity"] for line in me["basket"]}
 
 

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Iterator
 
 from services.storefront.clients import Products
+from shared.types import Json
 
 LINES_AT_ONCE = 500
 
 
-def import_products(products: Products, token: str, lines: Iterable[bytes], first_line: int = 1) -> dict:
+def import_products(products: Products, token: str, lines: Iterable[bytes], first_line: int = 1) -> Json:
     """Sends an NDJSON stream in pieces and adds up the answers; line numbers are those of the whole stream."""
-    total: dict = {"created": 0, "updated": 0, "unchanged": 0, "failed": []}
+    total: Json = {"created": 0, "updated": 0, "unchanged": 0, "failed": []}
     sent = first_line - 1
     for group in _groups(lines, LINES_AT_ONCE):
         answer = products.import_lines(token, b"".join(group))

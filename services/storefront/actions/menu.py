@@ -10,6 +10,7 @@ from typing import Any
 from services.storefront.clients import Products
 from services.storefront.rules import taxonomy
 from shared.errors import AisleError, Unavailable
+from shared.types import Json
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +80,7 @@ class Shelves:
         except AisleError:
             return taxonomy.Menu()
 
-    def window(self) -> list[dict]:
+    def window(self) -> list[Json]:
         """The best of each department. Raises Unavailable."""
         return self._window.get()
 

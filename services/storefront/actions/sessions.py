@@ -16,6 +16,7 @@ from services.storefront.actions.basket import pieces
 from services.storefront.clients import Services, Users
 from shared.errors import AisleError, Conflict, Invalid, Unauthorized, Unavailable
 from shared.sessions import Sessions
+from shared.types import Json
 from shared.user import User
 
 LEEWAY = 30
@@ -51,11 +52,11 @@ class Session:
             session_started=int(claims.get("session_started", began)), as_of=int(claims.get("as_of", began)),
         )  # fmt: skip
 
-    def renewed(self, tokens: dict) -> "Session":
+    def renewed(self, tokens: Json) -> "Session":
         return session_from(tokens, self.name)
 
 
-def session_from(tokens: dict, name: str) -> Session:
+def session_from(tokens: Json, name: str) -> Session:
     """A session of the users service's token answer; its claims were signed for us over a trusted connection."""
     claims = jwt.decode(tokens["access_token"], options={"verify_signature": False})
     expires = int(time.time()) + int(tokens["expires_in"])

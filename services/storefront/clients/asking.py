@@ -13,6 +13,7 @@ from urllib.parse import quote
 import orjson
 
 from shared.client import Answer, ServiceCall, ServiceClient, service_calls
+from shared.types import Json
 
 SERVICES = ("users", "products", "orders")
 DATABASE_CALLS = ("partition", "global", "read", "write")
@@ -108,5 +109,5 @@ class Client:
         self._was_ready.set()
 
 
-def json_of(answer: Answer) -> dict:
+def json_of(answer: Answer) -> Json:
     return orjson.loads(answer.body)

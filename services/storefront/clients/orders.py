@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from services.storefront.clients.asking import NOBODY, Client, given, once, segment
 from shared.client import Answer
+from shared.types import Json
 
 
 @dataclass(frozen=True)
@@ -26,55 +27,55 @@ class Asking:
 class Orders(Client):
     """Checkout, history and the desk."""
 
-    def place(self, token: str, body: dict, key: str, address: str) -> dict:
+    def place(self, token: str, body: Json, key: str, address: str) -> Json:
         """`address` is the visitor's own, so that limits count browsers and not the storefront."""
         return self.http.post(
             "/v1/orders", body, idempotent=True, token=token, headers={"Idempotency-Key": key},
             client_address=address, deadline=20,
         )  # fmt: skip
 
-    def mine(self, token: str, cursor: str) -> dict:
+    def mine(self, token: str, cursor: str) -> Json:
         """One's orders, without attempts whose payment was declined."""
         return self.http.get("/v1/orders", given(limit=20, failed="false", cursor=cursor), token=token)
 
-    def order(self, asking: Asking, orderid: str) -> dict:
+    def order(self, asking: Asking, orderid: str) -> Json:
         return self.http.get(f"/v1/orders/{segment(orderid)}", **asking.options)
 
-    def cancel(self, asking: Asking, orderid: str) -> dict:
+    def cancel(self, asking: Asking, orderid: str) -> Json:
         return self.http.post(
             f"/v1/orders/{segment(orderid)}/cancellation", {}, deadline=10, **asking.options
         )
 
-    def give_back(self, asking: Asking, orderid: str, items: list[dict], key: str) -> dict:
+    def give_back(self, asking: Asking, orderid: str, items: list[Json], key: str) -> Json:
         path, options = f"/v1/orders/{segment(orderid)}/returns", asking.options
         options["headers"] |= once(key)
         return self.http.post(path, {"items": items}, deadline=10, **options)
 
-    def all(self, token: str, **filters: Any) -> dict:
+    def all(self, token: str, **filters: Any) -> Json:
         return self.http.get("/v1/admin/orders", given(**filters), token=token)
 
-    def act(self, token: str, orderid: str, verb: str, body: dict, key: str = "") -> dict:
+    def act(self, token: str, orderid: str, verb: str, body: Json, key: str = "") -> Json:
         """`verb`: dispatch, delivery or refunds."""
         path = f"/v1/admin/orders/{segment(orderid)}/{verb}"
         return self.http.post(path, body, token=token, headers=once(key), deadline=10)
 
-    def sales(self, token: str, **choice: Any) -> dict:
+    def sales(self, token: str, **choice: Any) -> Json:
         return self.http.get("/v1/admin/reports/sales", given(**choice), token=token)
 
-    def best_sellers(self, token: str, **choice: Any) -> dict:
+    def best_sellers(self, token: str, **choice: Any) -> Json:
         return self.http.get("/v1/admin/reports/best-sellers", given(**choice), token=token)
 
-    def quote(self, token: str, items: list[dict]) -> dict:
+    def quote(self, token: str, items: list[Json]) -> Json:
         """What these would cost now, with delivery and tax; nothing is ordered."""
         return self.http.post("/v1/orders/quote", {"items": items}, idempotent=True, token=token)
 
-    def dead_letters(self, token: str) -> dict:
+    def dead_letters(self, token: str) -> Json:
         return self.http.get("/v1/admin/dead-letters", given(limit=100), token=token)
 
-    def retry(self, token: str, letter: str) -> dict:
+    def retry(self, token: str, letter: str) -> Json:
         return self.http.post(f"/v1/admin/dead-letters/{segment(letter)}/retry", {}, token=token)
 
-    def attempts(self, token: str) -> dict:
+    def attempts(self, token: str) -> Json:
         return self.http.get("/v1/admin/attempts", token=token)
 
     def csv(self, token: str, report: str, **choice: Any) -> Answer:

@@ -4,6 +4,7 @@ from typing import Any
 
 from services.storefront.clients.asking import IMPORT_SECONDS, NOBODY, Client, given, json_of, once, segment
 from shared.client import Answer
+from shared.types import Json
 
 REVIEWS = 10
 UPLOAD_SECONDS = 10
@@ -12,41 +13,41 @@ UPLOAD_SECONDS = 10
 class Products(Client):
     """The catalogue."""
 
-    def categories(self, depth: int) -> dict:
+    def categories(self, depth: int) -> Json:
         return self.http.get("/v1/categories", {"depth": depth}, token=NOBODY)
 
-    def search(self, params: dict[str, Any]) -> dict:
+    def search(self, params: dict[str, Any]) -> Json:
         return self.http.get("/v1/products", params, token=NOBODY)
 
-    def suggest(self, q: str) -> dict:
+    def suggest(self, q: str) -> Json:
         return self.http.get("/v1/products/suggest", {"q": q}, deadline=1, token=NOBODY)
 
-    def product(self, productid: str) -> dict:
+    def product(self, productid: str) -> Json:
         return self.http.get(f"/v1/products/{segment(productid)}", token=NOBODY)
 
-    def with_reviews(self, productid: str) -> dict:
+    def with_reviews(self, productid: str) -> Json:
         """The product and its newest `reviews`, in one request."""
         return self.http.get(f"/v1/products/{segment(productid)}", {"reviews": REVIEWS}, token=NOBODY)
 
-    def versioned(self, productid: str) -> tuple[dict, str]:
+    def versioned(self, productid: str) -> tuple[Json, str]:
         """The product and its ETag, for an edit that must not undo somebody else's."""
         answer = self.http.fetch("GET", f"/v1/products/{segment(productid)}", token=NOBODY)
         return json_of(answer), answer.headers.get("ETag", "")
 
-    def reviews(self, productid: str, cursor: str = "") -> dict:
+    def reviews(self, productid: str, cursor: str = "") -> Json:
         return self.http.get(
             f"/v1/products/{segment(productid)}/reviews", given(limit=REVIEWS, cursor=cursor), token=NOBODY
         )
 
-    def review_eligibility(self, token: str, productid: str) -> dict:
+    def review_eligibility(self, token: str, productid: str) -> Json:
         """{may_review, reason}"""
         return self.http.get(f"/v1/products/{segment(productid)}/reviews/eligibility", token=token)
 
-    def review(self, token: str, productid: str, body: dict, key: str) -> dict:
+    def review(self, token: str, productid: str, body: Json, key: str) -> Json:
         path = f"/v1/products/{segment(productid)}/reviews"
         return self.http.post(path, body, token=token, headers=once(key))
 
-    def lookup(self, productids: list[str]) -> dict:
+    def lookup(self, productids: list[str]) -> Json:
         return self.http.post(
             "/v1/products/lookup", {"productids": productids}, idempotent=True, token=NOBODY
         )
@@ -55,7 +56,7 @@ class Products(Client):
         headers = {"Accept": "image/*", **given(**{"If-None-Match": etag})}
         return self.http.fetch("GET", f"/v1/pictures/{segment(digest)}", token=NOBODY, headers=headers)
 
-    def add_picture(self, token: str, content: bytes) -> dict:
+    def add_picture(self, token: str, content: bytes) -> Json:
         headers = {"Content-Type": "application/octet-stream"}
         return json_of(
             self.http.fetch(
@@ -63,24 +64,24 @@ class Products(Client):
             )
         )
 
-    def create(self, token: str, body: dict) -> dict:
+    def create(self, token: str, body: Json) -> Json:
         return self.http.post("/v1/products", body, token=token)
 
-    def replace(self, token: str, productid: str, body: dict, etag: str) -> dict:
+    def replace(self, token: str, productid: str, body: Json, etag: str) -> Json:
         headers = {"If-Match": etag} if etag else {}
         return self.http.put(f"/v1/products/{segment(productid)}", body, token=token, headers=headers)
 
     def delete(self, token: str, productid: str) -> None:
         self.http.call("DELETE", f"/v1/products/{segment(productid)}", token=token)
 
-    def stock(self, token: str, productid: str, delta: int, reason: str, key: str) -> dict:
+    def stock(self, token: str, productid: str, delta: int, reason: str, key: str) -> Json:
         path, body = f"/v1/products/{segment(productid)}/stock", {"delta": delta, "reason": reason}
         return self.http.post(path, body, token=token, headers=once(key))
 
-    def low_stock(self, token: str, cursor: str) -> dict:
+    def low_stock(self, token: str, cursor: str) -> Json:
         return self.http.get("/v1/products/low-stock", given(limit=25, cursor=cursor), token=token)
 
-    def import_lines(self, token: str, lines: bytes) -> dict:
+    def import_lines(self, token: str, lines: bytes) -> Json:
         headers = {"Content-Type": "application/x-ndjson"}
         answer = self.http.fetch(
             "POST", "/v1/products/import", lines, token=token, headers=headers, deadline=IMPORT_SECONDS

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.pages.context import services
@@ -21,7 +22,7 @@ def show() -> str:
 
 @account.post("")
 @needs_login
-def save() -> str | Response:
+def save() -> str | BaseResponse:
     form = forms.Form(forms.PROFILE).read(request.form)
     if form.ok:
         try:
@@ -37,14 +38,14 @@ def save() -> str | Response:
 @account.get("/addresses")
 @account.get("/addresses/<address_id>")
 @account.get("/erase")
-def back_to_account(address_id: str = "") -> Response:
+def back_to_account(address_id: str = "") -> BaseResponse:
     """The addresses that forms go to, opened as pages: an address bar keeps them after an answer to a form."""
     return redirect(url_for("account.show", form=request.args.get("form")))
 
 
 @account.post("/addresses")
 @needs_login
-def add_address() -> str | Response:
+def add_address() -> str | BaseResponse:
     form = forms.Form(forms.ADDRESS).read(request.form)
     if form.ok:
         body = {
@@ -63,7 +64,7 @@ def add_address() -> str | Response:
 
 @account.post("/addresses/<address_id>")
 @needs_login
-def change_address(address_id: str) -> Response:
+def change_address(address_id: str) -> BaseResponse:
     """One of three buttons: make it the default, save its words, take it away."""
     try:
         if "remove" in request.form:
@@ -92,7 +93,7 @@ def export() -> Response:
 
 @account.post("/erase")
 @needs_login
-def erase() -> str | Response:
+def erase() -> str | BaseResponse:
     form = forms.Form(forms.ERASE).read(request.form)
     if form.ok:
         try:

@@ -2,7 +2,8 @@
 
 import secrets
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, session, url_for
+from flask import Blueprint, flash, redirect, render_template, request, session, url_for
+from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.actions.basket import MOST_OF_ONE, priced, wanted_of, with_guest_line
@@ -23,7 +24,7 @@ def show() -> str:
 
 
 @basket.post("/basket")
-def add() -> str | Response:
+def add() -> str | BaseResponse:
     """Puts something in, on top of what is in already."""
     productid = request.form["productid"]
     try:
@@ -46,13 +47,13 @@ def add() -> str | Response:
 
 
 @basket.get("/basket/<productid>")
-def back_to_basket(productid: str) -> Response:
+def back_to_basket(productid: str) -> BaseResponse:
     """Where a line's quantity is sent, opened as a page."""
     return redirect(url_for("basket.show", form=request.args.get("form")))
 
 
 @basket.post("/basket/<productid>")
-def change(productid: str) -> Response:
+def change(productid: str) -> BaseResponse:
     """Sets a line's quantity; 0, or the button "Remove", takes it out."""
     try:
         sent = "0" if "remove" in request.form else request.form.get("quantity", "")
@@ -99,6 +100,6 @@ def _back(otherwise: str) -> str:
     return own_path(request.form.get("back", ""), otherwise)
 
 
-def _refused(error: AisleError, page: str) -> Response:
+def _refused(error: AisleError, page: str) -> BaseResponse:
     flash(forms.complaint(error), "bad")
     return redirect(page, 303)

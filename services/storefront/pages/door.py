@@ -2,8 +2,9 @@
 
 import secrets
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, session, url_for
+from flask import Blueprint, flash, redirect, render_template, request, session, url_for
 from redis.exceptions import RedisError
+from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.actions import sessions
@@ -37,7 +38,7 @@ def register() -> str:
 
 
 @door.post("/register")
-def register_now() -> str | Response:
+def register_now() -> str | BaseResponse:
     form = forms.Form(forms.REGISTER).read(request.form)
     if form.ok:
         try:
@@ -53,7 +54,7 @@ def register_now() -> str | Response:
 
 
 @door.get("/registered")
-def registered() -> str | Response:
+def registered() -> str | BaseResponse:
     """Says that a letter was sent only to who has just registered in this browser; others ask for one here."""
     if logged_in() is not None:
         return redirect(url_for("account.show"))
@@ -64,13 +65,13 @@ def registered() -> str | Response:
 
 
 @door.get("/verify/resend")
-def back_to_registered() -> Response:
+def back_to_registered() -> BaseResponse:
     """Where a letter is asked for, opened as a page."""
     return redirect(url_for("door.registered", **request.args))
 
 
 @door.post("/verify/resend")
-def resend() -> Response:
+def resend() -> BaseResponse:
     try:
         services().users.resend(request.form.get("email", ""), session.get("registration", ""), address())
         flash("If that address waits to be confirmed, a new letter is on its way.", "good")
@@ -86,7 +87,7 @@ def verify() -> str:
 
 
 @door.post("/verify")
-def verify_now() -> str | Response:
+def verify_now() -> str | BaseResponse:
     """Confirms with what the browser that registered keeps, with that registration's password, or with a new one.
 
     Who opens the link owns the address, and need not be who chose the password: see `users.actions.verification`.
@@ -139,7 +140,7 @@ def _verify_page(
 
 
 @door.get("/login")
-def login() -> str | Response:
+def login() -> str | BaseResponse:
     target = own_path(request.args.get("next", ""), "")
     if logged_in() is not None:
         return redirect(target or url_for("account.show"))
@@ -148,7 +149,7 @@ def login() -> str | Response:
 
 
 @door.post("/login")
-def login_now() -> str | Response:
+def login_now() -> str | BaseResponse:
     form = forms.Form(forms.LOGIN).read(request.form)
     target = own_path(request.form.get("next", ""), "")
     if form.ok:
@@ -176,7 +177,7 @@ def login_now() -> str | Response:
 
 
 @door.post("/logout")
-def logout() -> Response:
+def logout() -> BaseResponse:
     told = True
     try:
         if logged_in() is not None:
@@ -220,7 +221,7 @@ def reset() -> str:
 
 
 @door.post("/reset/confirm")
-def reset_now() -> str | Response:
+def reset_now() -> str | BaseResponse:
     form = forms.Form(forms.RESET).read(request.form)
     if form.ok:
         try:

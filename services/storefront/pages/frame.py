@@ -21,6 +21,7 @@ from flask import (
 from gunicorn.http.errors import ParseException
 from markupsafe import Markup
 from redis.exceptions import RedisError
+from werkzeug import Response as BaseResponse
 from werkzeug.exceptions import HTTPException
 
 from services.storefront.forms import complaint
@@ -35,6 +36,7 @@ from services.storefront.rules.pictures import picture_src
 from services.storefront.settings import Settings
 from shared.errors import AisleError, Unauthorized, Unavailable
 from shared.request_id import request_id
+from shared.types import Json
 
 log = logging.getLogger(__name__)
 
@@ -107,7 +109,7 @@ def shelf(products: list[dict[str, Any]], level: str) -> Markup:
     return cards(products, sources, level, here(), csrf_of_session())
 
 
-def image_src(product: dict) -> str:
+def image_src(product: Json) -> str:
     """Where a page loads a product's picture from; "" when it has none that this page may show."""
     return picture_src(product.get("image") or "", context().settings.image_origins.split())
 
@@ -177,7 +179,7 @@ def error_page(error: AisleError) -> Response:
     return _answer(error.status, error.title, complaint(error), getattr(error, "retry_after", None))
 
 
-def stale_form_page() -> Response:
+def stale_form_page() -> BaseResponse:
     """A form of ours whose token is out of date: its page was open while somebody logged in or out, or for too long."""
     if request.endpoint == "door.logout" and logged_in() is None:
         return redirect(url_for("shop.home"), 303)
@@ -185,7 +187,7 @@ def stale_form_page() -> Response:
     return saved_forms.resume(sent_by, login=bool(sent_by) and logged_in() is None)
 
 
-def login_first_page() -> Response:
+def login_first_page() -> BaseResponse:
     """Who must log in is sent there and back; the old session is forgotten, a form that was sent is kept."""
     found = logged_in()
     if found is not None:
@@ -203,7 +205,7 @@ def _sent_by() -> str:
     return sent_owner() if saved_forms.is_short() else ""
 
 
-def http_error_page(error: HTTPException) -> Response:
+def http_error_page(error: HTTPException) -> BaseResponse:
     if error.code is not None and error.code < 400 or error.response is not None:
         return error.get_response()
     words = {

@@ -1,6 +1,7 @@
 """A customer's orders: the history, one order with its live timeline, cancelling and returning."""
 
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.clients import Asking
@@ -8,6 +9,7 @@ from services.storefront.pages.context import services
 from services.storefront.pages.visitor import asking_for, keep_order, needs_login, token
 from services.storefront.rules import progress
 from shared.errors import Conflict, Invalid
+from shared.types import Json
 
 orders = Blueprint("orders", __name__, url_prefix="/orders")
 
@@ -22,7 +24,7 @@ def history() -> str:
 
 
 @orders.get("/<orderid>")
-def show(orderid: str) -> str | Response:
+def show(orderid: str) -> str | BaseResponse:
     """A guest's letter leads here with the order's token; a good one is kept and leaves the address bar."""
     if order_token := request.args.get("token"):
         services().orders.order(Asking(order_token=order_token), orderid)
@@ -40,7 +42,7 @@ def timeline(orderid: str) -> str | Response:
     return _page("parts/timeline_update.html", order)
 
 
-def _page(template: str, order: dict) -> str:
+def _page(template: str, order: Json) -> str:
     return render_template(
         template, order=order, failed=progress.failed(order), steps=progress.steps(order), settled=progress.settled(order),
         returnable=progress.returnable(order),
@@ -48,7 +50,7 @@ def _page(template: str, order: dict) -> str:
 
 
 @orders.post("/<orderid>/cancellation")
-def cancel(orderid: str) -> Response:
+def cancel(orderid: str) -> BaseResponse:
     try:
         services().orders.cancel(asking_for(orderid), orderid)
         flash("Your order is cancelled; the money goes back to your card.", "good")
@@ -58,7 +60,7 @@ def cancel(orderid: str) -> Response:
 
 
 @orders.post("/<orderid>/returns")
-def give_back(orderid: str) -> Response:
+def give_back(orderid: str) -> BaseResponse:
     wanted = {
         name.removeprefix("back-"): forms.whole(value or "0", name)
         for name, value in request.form.items()

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from flask import Response, current_app, flash, g, redirect, request, session, url_for
 from redis.exceptions import RedisError
+from werkzeug import Response as BaseResponse
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import RequestRedirect
 
@@ -35,7 +36,7 @@ def is_own_form() -> bool:
     return site == "same-origin" if site else urlsplit(request.referrer or "").netloc == request.host
 
 
-def resume(sent_by: str, *, login: bool) -> Response:
+def resume(sent_by: str, *, login: bool) -> BaseResponse:
     """Keeps the form and leads back to its page, by way of the log-in page when `login`."""
     target = with_saved(_page_of_form(), _save(sent_by))
     if login:

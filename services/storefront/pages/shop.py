@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.actions.menu import MENU_DEPTH
@@ -106,14 +107,14 @@ def write_review(productid: str) -> str:
 
 
 @shop.get("/product/<productid>/reviews")
-def back_to_product(productid: str) -> Response:
+def back_to_product(productid: str) -> BaseResponse:
     """Where a review is sent, opened as a page: an address bar keeps it after an answer to a form."""
     return redirect(url_for("shop.product", productid=productid, form=request.args.get("form")))
 
 
 @shop.post("/product/<productid>/reviews")
 @needs_login
-def review(productid: str) -> str | Response:
+def review(productid: str) -> str | BaseResponse:
     form = forms.Form(forms.REVIEW).read(request.form)
     if form.ok:
         body = {

@@ -3,6 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from shared.types import Json
+
 STEPS = ("placed", "paid", "dispatched", "delivered")
 SETTLED = frozenset({"delivered", "cancelled", "returned", "refunded"})
 WORDS = {
@@ -45,7 +47,7 @@ def mood(status: str) -> str:
     return MOODS.get(status, "")
 
 
-def steps(order: dict) -> list[Step]:
+def steps(order: Json) -> list[Step]:
     """What has happened, in its order, then what is still to come while the order is alive."""
     end = {"cancelled": WORDS["failed"]} if failed(order) else {}
     happened = [
@@ -63,17 +65,17 @@ def steps(order: dict) -> list[Step]:
     return happened + [Step(status, word(status), None, False) for status in STEPS if status not in known]
 
 
-def settled(order: dict) -> bool:
+def settled(order: Json) -> bool:
     """Nothing more comes by itself."""
     return order["status"] in SETTLED or order["status"] == "failed"
 
 
-def failed(order: dict) -> bool:
+def failed(order: Json) -> bool:
     """Whether it never became an order: declined or sold out, and nothing charged."""
     return order["status"] == "cancelled" and not order.get("payment")
 
 
-def returnable(order: dict) -> dict[str, int]:
+def returnable(order: Json) -> dict[str, int]:
     """How many of each product can still be sent back: all of it may come in several parcels."""
     if order["status"] not in ("delivered", "returned"):
         return {}

@@ -6,6 +6,7 @@ from functools import cached_property
 from urllib.parse import quote
 
 from shared.errors import NotFound
+from shared.types import Json
 
 SEPARATOR = "#"
 
@@ -49,7 +50,7 @@ class Menu:
         return found
 
 
-def menu(tree: Iterable[dict]) -> Menu:
+def menu(tree: Iterable[Json]) -> Menu:
     """The API's category tree with an aisle number for each department, in the API's order."""
     departments = [_category(node) for node in tree]
     for number, department in enumerate(departments, start=1):
@@ -57,12 +58,12 @@ def menu(tree: Iterable[dict]) -> Menu:
     return Menu(departments)
 
 
-def _category(node: dict) -> Category:
+def _category(node: Json) -> Category:
     children = [_category(child) for child in node.get("children") or ()]
     return Category(node["name"], node["path"], node.get("count", 0), children)
 
 
-def one_of_each(products: list[dict], most: int) -> list[dict]:
+def one_of_each(products: list[Json], most: int) -> list[Json]:
     """At most `most` products, the departments taking turns, each giving its first ones first."""
     turns: dict[str, int] = {}
     rounds = []
@@ -73,7 +74,7 @@ def one_of_each(products: list[dict], most: int) -> list[dict]:
     return [product for _, _, product in sorted(rounds, key=lambda each: each[:2])[:most]]
 
 
-def path_of(product: dict) -> str:
+def path_of(product: Json) -> str:
     """A product's category as a path; older documents hold it as a list."""
     taxonomy = product.get("taxonomy") or ""
     return taxonomy if isinstance(taxonomy, str) else SEPARATOR.join(taxonomy)

@@ -11,6 +11,7 @@ from services.storefront.pages.context import context, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from shared.errors import BadRequest
+from shared.types import Json
 
 SHOWN_FAILURES = 200
 
@@ -32,7 +33,7 @@ def import_file() -> str:
 
 
 @desk.post("/import/piece")
-def import_piece() -> dict:
+def import_piece() -> Json:
     """Some lines of a file that the page reads itself, so that it can show how far it is. Body: NDJSON."""
     first = request.headers.get("X-First-Line", "1")
     if not re.fullmatch("[0-9]{1,9}", first):

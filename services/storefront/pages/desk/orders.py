@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from flask import Response, flash, redirect, render_template, request, url_for
+from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.clients import Asking
@@ -20,7 +21,7 @@ STATUSES = ("placed", "paid", "dispatched", "delivered", "cancelled", "returned"
 
 
 @desk.get("/orders")
-def orders() -> str | Response:
+def orders() -> str | BaseResponse:
     if wanted := request.args.get("order", "").strip():
         return redirect(url_for("desk.order", orderid=wanted))
     args, problem, found = request.args, "", {"items": [], "next": None}
@@ -53,7 +54,7 @@ def order(orderid: str) -> str:
 @desk.get("/orders/<orderid>/dispatch")
 @desk.get("/orders/<orderid>/delivery")
 @desk.get("/orders/<orderid>/refunds")
-def back_to_order(orderid: str) -> Response:
+def back_to_order(orderid: str) -> BaseResponse:
     """The addresses that forms go to, opened as pages: a form whose session was lost comes back here."""
     return redirect(url_for("desk.order", orderid=orderid, form=request.args.get("form")))
 
@@ -71,7 +72,7 @@ def dispatch(orderid: str) -> str | Response:
 
 
 @desk.post("/orders/<orderid>/delivery")
-def delivery(orderid: str) -> Response:
+def delivery(orderid: str) -> BaseResponse:
     try:
         services().orders.act(token(), orderid, "delivery", {})
     except (Conflict, Invalid) as error:
@@ -87,7 +88,7 @@ def blame(form: forms.Form, error: Conflict | Invalid) -> None:
         form.general = message(error)
 
 
-def done(orderid: str, words: str) -> Response:
+def done(orderid: str, words: str) -> BaseResponse:
     flash(words, "good")
     return redirect(url_for("desk.order", orderid=orderid))
 

@@ -1,6 +1,7 @@
 """Products at the desk: find, create, edit, stock, remove."""
 
 from flask import Response, flash, redirect, render_template, request, url_for
+from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.clients import given
@@ -12,6 +13,7 @@ from services.storefront.pages.visitor import token
 from services.storefront.rules import prices, taxonomy
 from services.storefront.rules.messages import message
 from shared.errors import Conflict, Invalid, PreconditionFailed
+from shared.types import Json
 
 SUMMARIES = ("stock", "rating")
 """What the products service works out itself."""
@@ -65,7 +67,7 @@ def product(productid: str) -> str:
 
 @desk.get("/products/<productid>/stock")
 @desk.get("/products/<productid>/delete")
-def back_to_product(productid: str) -> Response:
+def back_to_product(productid: str) -> BaseResponse:
     """The addresses that forms go to, opened as pages: a form whose session was lost comes back here."""
     return redirect(url_for("desk.product", productid=productid, form=request.args.get("form")))
 
@@ -106,7 +108,7 @@ def stock(productid: str) -> str | Response:
 
 
 @desk.post("/products/<productid>/delete")
-def delete_product(productid: str) -> Response:
+def delete_product(productid: str) -> BaseResponse:
     name = services().products.product(productid)["name"]
     services().products.delete(token(), productid)
     context().shelves.forget()
@@ -114,7 +116,7 @@ def delete_product(productid: str) -> Response:
     return redirect(url_for("desk.products"))
 
 
-def product_values(product: dict) -> dict[str, str]:
+def product_values(product: Json) -> dict[str, str]:
     """A product as the form shows it."""
     plain = {
         name: str(product.get(name) or "") for name in ("productid", "name", "brand", "description", "image")
@@ -125,7 +127,7 @@ def product_values(product: dict) -> dict[str, str]:
     return plain | lists | money | {"delivery": prices.plain(charge) if charge else "0"}
 
 
-def edited_body(product: dict, values: dict[str, str]) -> dict:
+def edited_body(product: Json, values: dict[str, str]) -> Json:
     """The product with what was changed in the form. What the form does not show, or cannot show as it is, stays. Raises Invalid by field."""
     shown, typed = product_values(product), product_body(values)
     changed = {name for name in shown if values.get(name) != shown[name]}
@@ -135,7 +137,7 @@ def edited_body(product: dict, values: dict[str, str]) -> dict:
     return kept | {name: value for name, value in typed.items() if name in changed}
 
 
-def product_body(values: dict[str, str]) -> dict:
+def product_body(values: dict[str, str]) -> Json:
     """The form as the API's product. Raises Invalid by field."""
     currency = values["currency"].upper()
     plain = {name: values[name] for name in ("productid", "name", "brand", "description", "image")}
@@ -145,13 +147,13 @@ def product_body(values: dict[str, str]) -> dict:
     return plain | lists | money
 
 
-def _saved(productid: str, words: str) -> Response:
+def _saved(productid: str, words: str) -> BaseResponse:
     context().shelves.forget()
     flash(words, "good")
     return redirect(url_for("desk.product", productid=productid))
 
 
-def _page(product: dict | None, form: forms.Form, etag: str, stock: forms.Form | None = None) -> str:
+def _page(product: Json | None, form: forms.Form, etag: str, stock: forms.Form | None = None) -> str:
     return render_template(
         "desk/product.html",
         product=product,
@@ -162,6 +164,6 @@ def _page(product: dict | None, form: forms.Form, etag: str, stock: forms.Form |
     )
 
 
-def _stock_form(product: dict | None) -> forms.Form:
+def _stock_form(product: Json | None) -> forms.Form:
     form = forms.Form(forms.STOCK)
     return restore(form, url_for("desk.stock", productid=product["productid"])) if product else form

@@ -10,6 +10,7 @@ from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from services.storefront.rules import charts, periods
 from shared.errors import Invalid
+from shared.types import Json
 
 
 @desk.get("")
@@ -57,7 +58,7 @@ def _csv(report: str, name: str, **more: str | int | None) -> Response:
     return Response(answer.body, mimetype="text/csv", headers=headers)
 
 
-def sales_groups(answer: dict) -> dict[str, tuple[list[charts.Row], dict]]:
+def sales_groups(answer: Json) -> dict[str, tuple[list[charts.Row], Json]]:
     """A sales report of all currencies as {currency: (rows, total)}."""
     return {
         group["currency"]: ([row_of(row) for row in group["rows"]], group["total"])
@@ -66,7 +67,7 @@ def sales_groups(answer: dict) -> dict[str, tuple[list[charts.Row], dict]]:
     }
 
 
-def row_of(row: dict) -> charts.Row:
+def row_of(row: Json) -> charts.Row:
     return charts.Row(row["period"], row["orders"], row["gross"], row["refunds"], row["net"])
 
 

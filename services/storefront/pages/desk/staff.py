@@ -1,6 +1,7 @@
 """Who works here: staff and admins, and what they did."""
 
-from flask import Response, flash, redirect, render_template, request, url_for
+from flask import flash, redirect, render_template, request, url_for
+from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.pages.context import services
@@ -18,7 +19,7 @@ def staff() -> str:
 
 
 @desk.post("/staff")
-def set_role() -> str | Response:
+def set_role() -> str | BaseResponse:
     form = forms.Form(forms.STAFF).read(request.form)
     if form.ok:
         try:

@@ -1,6 +1,7 @@
 """What went wrong and waits for a person: jobs that were given up, checkout attempts that are still open."""
 
-from flask import Response, flash, redirect, render_template, request, url_for
+from flask import flash, redirect, render_template, request, url_for
+from werkzeug import Response as BaseResponse
 
 from services.storefront.clients import attempt
 from services.storefront.pages.context import services
@@ -29,13 +30,13 @@ def trouble() -> str:
 
 
 @desk.get("/trouble/<letter>/retry")
-def back_to_trouble(letter: str) -> Response:
+def back_to_trouble(letter: str) -> BaseResponse:
     """The address that a form goes to, opened as a page."""
     return redirect(url_for("desk.trouble", form=request.args.get("form")))
 
 
 @desk.post("/trouble/<letter>/retry")
-def retry(letter: str) -> Response:
+def retry(letter: str) -> BaseResponse:
     try:
         services().orders.retry(token(), letter)
         flash("Sent again.", "good")

@@ -61,7 +61,8 @@ lighthouse: setup ## Lighthouse over four pages of the shop that runs here (need
 bench-minicouch: setup ## minicouch beside the CouchDB that COUCH_URL names: requests a second and their ratio
 	@$(BIN)/python -m tests.bench.minicouch
 
-check: setup lint ## lint, formatting, import rules, lock files, a wheel for every locked package
+check: setup lint ## lint, formatting, import rules, types, lock files, a wheel for every locked package
+	@$(BIN)/mypy
 	@$(BIN)/python -m deploy.checks.locks
 	@$(BIN)/python -m deploy.checks.wheels
 

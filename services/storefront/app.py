@@ -29,7 +29,7 @@ from shared.sessions import RemoteSessions
 from shared.sessions import Sessions as LiveSessions
 from shared.settings import load, log_warnings
 from shared.web.factory import Service
-from shared.web.health import health_blueprint
+from shared.web.health import Checks, health_blueprint
 from shared.web.metrics import metrics_answer
 
 
@@ -65,7 +65,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     register_frame(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
-    checks = {
+    checks: Checks = {
         "users": services.users.ready,
         "products": services.products.ready,
         "orders": services.orders.ready,
@@ -74,7 +74,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(health_blueprint(checks))
     app.add_url_rule("/metrics", "metrics", metrics_answer)
     hops = settings.proxy_hops
-    app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)
+    app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
     return app
 
 

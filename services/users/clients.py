@@ -20,7 +20,8 @@ class Products:
 
     def reviews_of(self, userid: str) -> list[dict[str, Any]]:
         """All reviews a person wrote, for the export. Raises Unavailable."""
-        return self.http.get(f"/v1/internal/users/{quote(userid, safe='')}/reviews", deadline=30)["items"]
+        answer = self.http.get(f"/v1/internal/users/{quote(userid, safe='')}/reviews", deadline=30)
+        return list(answer["items"])
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Orders:
 
     def of_user(self, userid: str) -> list[dict[str, Any]]:
         """All orders of a person, for the export. Raises Unavailable."""
-        return self.http.get(f"/v1/internal/users/{quote(userid, safe='')}/orders", deadline=30)["items"]
+        answer = self.http.get(f"/v1/internal/users/{quote(userid, safe='')}/orders", deadline=30)
+        return list(answer["items"])
 
     def anonymise(self, userid: str) -> None:
         """Takes the person out of their orders; may be repeated. Raises Unavailable."""

@@ -65,11 +65,11 @@ def _user(versions: Sequence[Doc]) -> Doc:
     result = dict(versions[-1])
     passwords = _latest(versions, "password_changed")
     result["password"] = max(passwords[::-1], key=_revision)["password"]
-    emails = _latest(versions, "email_changed")
-    result["email"] = emails[-1]["email"]
+    latest = _latest(versions, "email_changed")
+    result["email"] = latest[-1]["email"]
     asked = _latest(versions, "pending_changed")[-1].get("pending_email")
     result["pending_email"] = asked if asked != result["email"] else None
-    result["email_verified"] = any(doc["email_verified"] for doc in emails if doc["email"] == result["email"])
+    result["email_verified"] = any(doc["email_verified"] for doc in latest if doc["email"] == result["email"])
     rights = _latest(versions, "roles_changed")
     result["roles"] = [role for role in rights[-1]["roles"] if all(role in doc["roles"] for doc in rights)]
     result["active"] = all(doc["active"] for doc in rights)

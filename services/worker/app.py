@@ -43,7 +43,7 @@ def create_worker(settings: Settings | None = None) -> Celery:
 def timekeeper(queue: Celery, jobs: PeriodicJobs, settings: Settings) -> type[bootsteps.StartStopStep]:
     """The step of a worker's start that keeps the timetable beside the queue."""
 
-    class Timekeeper(bootsteps.StartStopStep):
+    class Timekeeper(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has no types
         def __init__(self, parent: WorkController, timekeeper: bool = False, **options: Any) -> None:
             super().__init__(parent, **options)
             self.enabled = timekeeper

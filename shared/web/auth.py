@@ -9,10 +9,9 @@ import hmac
 import logging
 import time
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from functools import wraps
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 import jwt
 from flask import current_app, g, request
@@ -21,6 +20,7 @@ from shared.client import ServiceClient
 from shared.errors import AisleError, Forbidden, Unauthorized, Unavailable
 from shared.sessions import Sessions
 from shared.user import User
+from shared.web.api import Decorator, Handler, copy_documentation
 
 log = logging.getLogger(__name__)
 
@@ -99,8 +99,11 @@ class Tokens:
             if key is None:
                 raise Unauthorized("This token's key is not one of ours (any more): log in again.")
             # Clocks differ by a little: a token made a moment ago may seem to come from the future.
-            options = {"require": ["exp", "iat", "sub", "iss"], "verify_iat": False}
-            return jwt.decode(token, key, algorithms=[header["alg"]], issuer=ISSUER, options=options)
+            options: jwt.types.Options = {"require": ["exp", "iat", "sub", "iss"], "verify_iat": False}
+            claims: dict[str, Any] = jwt.decode(
+                token, key, algorithms=[header["alg"]], issuer=ISSUER, options=options
+            )
+            return claims
         except jwt.ExpiredSignatureError:
             raise TokenExpired("The access token has expired: refresh it.") from None
         except (jwt.PyJWTError, ValueError, TypeError):
@@ -122,7 +125,7 @@ def _user_from(claims: Mapping[str, Any]) -> User:
 
 def current_user() -> User:
     """The user that `require_user`, `require_role` or `require_service` found; Unauthorized without one."""
-    user = g.get("user")
+    user: User | None = g.get("user")
     if user is None:
         raise Unauthorized
     return user
@@ -132,10 +135,11 @@ def optional_user() -> User | None:
     """The user when a valid token was sent, None without one (a bad one is still 401)."""
     if "user" not in g:
         g.user = _bearer_user() if request.headers.get("Authorization") else None
-    return g.user
+    user: User | None = g.user
+    return user
 
 
-def require_user(handler: Callable) -> Callable:
+def require_user(handler: Handler) -> Handler:
     """Refuses with 401 unless a valid access token is sent."""
 
     @wraps(handler)
@@ -143,13 +147,13 @@ def require_user(handler: Callable) -> Callable:
         g.user = _bearer_user()
         return handler(*args, **kwargs)
 
-    return _documented(checked, "user")
+    return cast(Handler, _documented(checked, "user"))
 
 
-def require_role(*roles: str) -> Callable[[Callable], Callable]:
+def require_role(*roles: str) -> Decorator:
     """Refuses with 401 without a valid token, with 403 without one of `roles`."""
 
-    def decorate(handler: Callable) -> Callable:
+    def decorate(handler: Handler) -> Handler:
         @wraps(handler)
         def checked(*args: Any, **kwargs: Any) -> Any:
             user = g.user = _bearer_user()
@@ -157,12 +161,12 @@ def require_role(*roles: str) -> Callable[[Callable], Callable]:
                 raise Forbidden(f"This needs the role {' or '.join(roles)}.")
             return handler(*args, **kwargs)
 
-        return _documented(checked, "user")
+        return cast(Handler, _documented(checked, "user"))
 
     return decorate
 
 
-def require_service(handler: Callable) -> Callable:
+def require_service(handler: Handler) -> Handler:
     """Refuses with 401 unless another of our services asks; `X-Acting-User` names whom it acts for."""
 
     @wraps(handler)
@@ -173,7 +177,7 @@ def require_service(handler: Callable) -> Callable:
         g.user = User(acting) if acting else None
         return handler(*args, **kwargs)
 
-    return _documented(checked, "service")
+    return cast(Handler, _documented(checked, "service"))
 
 
 def asked_by_service() -> bool:
@@ -211,7 +215,6 @@ def _bearer_user() -> User:
     return sessions().confirm(user) if user.is_privileged and request.method not in _SAFE_METHODS else user
 
 
-def _documented(checked: Callable, scheme: str) -> Callable:
-    checked._apidoc = deepcopy(getattr(checked, "_apidoc", {}))
-    checked._apidoc.setdefault("manual_doc", {})["security"] = [{scheme: []}]
+def _documented(checked: Callable[..., Any], scheme: str) -> Callable[..., Any]:
+    copy_documentation(checked).setdefault("manual_doc", {})["security"] = [{scheme: []}]
     return checked

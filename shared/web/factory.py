@@ -56,7 +56,7 @@ class Service(Flask):
 
     request_class = ServiceRequest
     json_provider_class = OrjsonProvider
-    session_interface = NoSession()
+    session_interface: SessionInterface = NoSession()
 
     def __init__(
         self, name: str, settings: WebSettings, counting: Callable[[], AbstractContextManager[Any]]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from services.storefront.clients import Products, Users, attempt
 from shared.errors import Conflict
@@ -14,7 +15,7 @@ GUEST_LINES = 30
 ORDER_LINES = 100
 
 
-def pieces(lines: Iterable[Mapping]) -> int:
+def pieces(lines: Iterable[Mapping[str, Any]]) -> int:
     return sum(line["quantity"] for line in lines)
 
 

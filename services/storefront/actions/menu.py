@@ -29,8 +29,10 @@ class Kept:
 
     def __init__(self, ask: Callable[[], Any], seconds: float, behind: ThreadPoolExecutor) -> None:
         self._ask, self._seconds, self._behind = ask, seconds, behind
-        self._answer, self._error, self._until, self._asking = None, None, 0.0, threading.Lock()
-        self._forgotten = False
+        self._answer: Any = None
+        self._error: AisleError | None = None
+        self._until, self._forgotten = 0.0, False
+        self._asking = threading.Lock()
 
     def get(self) -> Any:
         first = self._answer is None and self._error is None
@@ -76,13 +78,15 @@ class Shelves:
     def menu(self) -> taxonomy.Menu:
         """The departments; none while products has never answered, since every page shows them."""
         try:
-            return self._menu.get()
+            found: taxonomy.Menu = self._menu.get()
+            return found
         except AisleError:
             return taxonomy.Menu()
 
     def window(self) -> list[Json]:
         """The best of each department. Raises Unavailable."""
-        return self._window.get()
+        found: list[Json] = self._window.get()
+        return found
 
     def forget(self) -> None:
         self._menu.forget()

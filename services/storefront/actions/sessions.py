@@ -5,6 +5,7 @@ import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
 import jwt
 import orjson
@@ -132,7 +133,7 @@ class Refresher:
         ends = time.monotonic() + self._patience
         while time.monotonic() < ends:
             if kept := self._redis.get(f"storefront:renewed:{name}"):
-                return self._opened(session, box, kept)
+                return self._opened(session, box, cast(bytes, kept))
             if self._redis.set(f"storefront:renewing:{name}", "1", nx=True, px=int(self._patience * 1000)):
                 return self._renew(session, name, box)
             time.sleep(0.05)

@@ -110,4 +110,5 @@ class Client:
 
 
 def json_of(answer: Answer) -> Json:
-    return orjson.loads(answer.body)
+    found: Json = orjson.loads(answer.body)
+    return found

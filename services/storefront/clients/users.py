@@ -4,17 +4,18 @@ from collections.abc import Mapping
 
 from services.storefront.clients.asking import IMPORT_SECONDS, NOBODY, Client, given, segment
 from shared.client import Answer
+from shared.types import Json
 
 
 class Users(Client):
     """Accounts. `address` is the visitor's own, so that limits count browsers and not the storefront."""
 
-    def register(self, body: dict, registration: str, address: str) -> None:
+    def register(self, body: Json, registration: str, address: str) -> None:
         """`registration` is this browser's secret: it confirms there without the password. The answer tells nothing."""
         body = {**body, "registration": registration}
         self.http.post("/v1/users/registrations", body, token=NOBODY, client_address=address)
 
-    def verify(self, token: str, proof: dict[str, str]) -> dict:
+    def verify(self, token: str, proof: dict[str, str]) -> Json:
         """`proof` is a password, a new password or this browser's registration: the token alone is for programs."""
         return self.http.post("/v1/users/verify", {"token": token, **proof}, token=NOBODY)
 
@@ -22,11 +23,11 @@ class Users(Client):
         body = given(email=email, registration=registration)
         self.http.post("/v1/users/verify/resend", body, token=NOBODY, client_address=address)
 
-    def log_in(self, email: str, password: str, address: str, device_token: str = "") -> dict:
+    def log_in(self, email: str, password: str, address: str, device_token: str = "") -> Json:
         body = {"email": email, "password": password, "device_token": device_token}
         return self.http.post("/v1/sessions", body, token=NOBODY, client_address=address)
 
-    def refresh(self, refresh_token: str) -> dict:
+    def refresh(self, refresh_token: str) -> Json:
         """Asked as a service: after a lost answer the same token may be sent again."""
         return self.http.post("/v1/sessions/refresh", {"refresh_token": refresh_token}, idempotent=True)
 
@@ -39,10 +40,10 @@ class Users(Client):
     def reset(self, token: str, password: str) -> None:
         self.http.post("/v1/password-resets/confirm", {"token": token, "password": password}, token=NOBODY)
 
-    def me(self, token: str) -> dict:
+    def me(self, token: str) -> Json:
         return self.http.get("/v1/users/me", token=token)
 
-    def change(self, token: str, body: dict) -> dict:
+    def change(self, token: str, body: Json) -> Json:
         return self.http.call("PATCH", "/v1/users/me", body, token=token)
 
     def erase(self, token: str, password: str) -> None:
@@ -51,22 +52,22 @@ class Users(Client):
     def export(self, token: str) -> Answer:
         return self.http.fetch("GET", "/v1/users/me/export", token=token, deadline=IMPORT_SECONDS)
 
-    def addresses(self, token: str) -> list[dict]:
-        return self.http.get("/v1/users/me/addresses", token=token)["items"]
+    def addresses(self, token: str) -> list[Json]:
+        return list(self.http.get("/v1/users/me/addresses", token=token)["items"])
 
-    def add_address(self, token: str, body: dict) -> dict:
+    def add_address(self, token: str, body: Json) -> Json:
         return self.http.post("/v1/users/me/addresses", body, token=token)
 
-    def change_address(self, token: str, address_id: str, body: dict) -> dict:
+    def change_address(self, token: str, address_id: str, body: Json) -> Json:
         return self.http.call("PATCH", f"/v1/users/me/addresses/{segment(address_id)}", body, token=token)
 
     def drop_address(self, token: str, address_id: str) -> None:
         self.http.call("DELETE", f"/v1/users/me/addresses/{segment(address_id)}", token=token)
 
-    def put_in_basket(self, token: str, productid: str, quantity: int) -> dict:
+    def put_in_basket(self, token: str, productid: str, quantity: int) -> Json:
         return self.http.put(f"/v1/users/me/basket/{segment(productid)}", {"quantity": quantity}, token=token)
 
-    def merge_basket(self, token: str, lines: Mapping[str, int]) -> dict:
+    def merge_basket(self, token: str, lines: Mapping[str, int]) -> Json:
         items = [{"productid": productid, "quantity": quantity} for productid, quantity in lines.items()]
         return self.http.post("/v1/users/me/basket", {"items": items}, token=token)
 
@@ -78,10 +79,10 @@ class Users(Client):
         body = {"productids": productids, "date": date}
         self.http.post(f"/v1/internal/users/{segment(userid)}/basket/clear", body, idempotent=True)
 
-    def staff(self, token: str) -> dict:
+    def staff(self, token: str) -> Json:
         return self.http.get("/v1/admin/staff", token=token)
 
-    def audit(self, token: str, month: str, cursor: str) -> dict:
+    def audit(self, token: str, month: str, cursor: str) -> Json:
         """What the shop's people did in a month, newest first."""
         return self.http.get("/v1/admin/audit", given(limit=20, month=month, cursor=cursor), token=token)
 
@@ -98,7 +99,7 @@ class Users(Client):
         found = self.http.post("/v1/admin/users/lookup", {"email": email}, idempotent=True, token=token)
         return segment(found["userid"])
 
-    def set_role(self, token: str, email: str, role: str) -> dict:
+    def set_role(self, token: str, email: str, role: str) -> Json:
         return self.http.post(
             "/v1/admin/staff",
             {"email": email, "roles": ["customer", role] if role != "customer" else ["customer"]},

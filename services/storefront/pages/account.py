@@ -27,7 +27,8 @@ def save() -> str | BaseResponse:
     if form.ok:
         try:
             services().users.change(token(), {"name": form.values["name"]})
-            remember(replace(logged_in(), name=form.values["name"]))
+            if current := logged_in():
+                remember(replace(current, name=form.values["name"]))
             flash("Saved.", "good")
             return redirect(url_for("account.show"))
         except Invalid as error:

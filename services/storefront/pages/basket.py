@@ -74,7 +74,7 @@ def basket_id() -> str:
     """What stands for a guest's basket until it is bought."""
     if "basket_id" not in session:
         session["basket_id"] = secrets.token_urlsafe(9)
-    return session["basket_id"]
+    return str(session["basket_id"])
 
 
 def set_quantity(productid: str, quantity: int) -> None:

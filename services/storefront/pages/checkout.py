@@ -5,7 +5,8 @@ import secrets
 from typing import Any
 
 import orjson
-from flask import Blueprint, Response, flash, redirect, render_template, request, session, url_for
+from flask import Blueprint, flash, redirect, render_template, request, session, url_for
+from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.actions import basket as baskets
@@ -28,7 +29,7 @@ _KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
 @checkout.get("/checkout")
-def show() -> str | Response:
+def show() -> str | BaseResponse:
     form = _form()
     typed = restored(url_for("checkout.place"))
     if typed:
@@ -38,7 +39,7 @@ def show() -> str | Response:
 
 
 @checkout.post("/checkout")
-def place() -> str | Response:
+def place() -> str | BaseResponse:
     form = _form()
     key, revision = _sent_key("key"), _sent_key("revision")
     bought = context().checkouts.purchase(revision)
@@ -65,7 +66,7 @@ def place() -> str | Response:
 
 
 @checkout.post("/checkout/again")
-def again() -> Response:
+def again() -> BaseResponse:
     """The same things once more, by the buyer's own wish: they are put into the basket, and nothing is ordered yet."""
     for productid, quantity in _sent_items().items():
         set_quantity(productid, quantity)
@@ -73,7 +74,7 @@ def again() -> Response:
     return redirect(with_saved(url_for("checkout.show"), typed), 303)
 
 
-def _back_to_form(problem: str) -> Response:
+def _back_to_form(problem: str) -> BaseResponse:
     """The checkout again, with what was typed and what was wrong; a page of its own, so that the back button leads to it."""
     flash(problem, "bad")
     typed = save_values(url_for("checkout.place"), request.form)
@@ -86,7 +87,7 @@ def _names(items: dict[str, int]) -> dict[str, str]:
     return {line.productid: line.product["name"] for line in found.lines if line.product}
 
 
-def _order_of(bought: Purchase) -> Response:
+def _order_of(bought: Purchase) -> BaseResponse:
     """The form was sent twice, by a double click or a reload."""
     flash("Your order is placed. It was sent twice and ordered once.", "good")
     return redirect(url_for("orders.show", orderid=bought.orderid))
@@ -168,9 +169,9 @@ def _kept_address(form: forms.Form) -> str:
     values = form.values
     known = {(each["name"], each["address"]): each["id"] for each in services().users.addresses(token())}
     if (values["name"], values["address"]) in known:
-        return known[values["name"], values["address"]]
+        return str(known[values["name"], values["address"]])
     body = {"name": values["name"], "address": values["address"], "default": bool(values["default"])}
-    return services().users.add_address(token(), body)["id"]
+    return str(services().users.add_address(token(), body)["id"])
 
 
 def _put_away(order: dict[str, Any], bought: dict[str, int]) -> None:
@@ -186,7 +187,7 @@ def _put_away(order: dict[str, Any], bought: dict[str, int]) -> None:
 
 def _page(
     form: forms.Form, problem: str = "", chosen: str | None = None, card: str | None = None
-) -> str | Response:
+) -> str | BaseResponse:
     me = services().users.me(token()) if logged_in() else None
     lines = baskets.wanted_of(me) if me else guest_basket()
     if currency := request.values.get("currency", ""):

@@ -1,6 +1,7 @@
 """What every page works with: the services, the menu, the settings, handed over by `app.py`."""
 
 from dataclasses import dataclass
+from typing import cast
 
 from flask import request
 
@@ -28,7 +29,7 @@ class Context:
 
 
 def context() -> Context:
-    return provided()
+    return cast(Context, provided())
 
 
 def services() -> Services:

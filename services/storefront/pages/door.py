@@ -67,7 +67,7 @@ def registered() -> str | BaseResponse:
 @door.get("/verify/resend")
 def back_to_registered() -> BaseResponse:
     """Where a letter is asked for, opened as a page."""
-    return redirect(url_for("door.registered", **request.args))
+    return redirect(url_for("door.registered", form=request.args.get("form")))
 
 
 @door.post("/verify/resend")

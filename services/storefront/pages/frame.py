@@ -168,7 +168,7 @@ def security_headers(settings: Settings) -> tuple[tuple[str, str], ...]:
     )
 
 
-def error_page(error: AisleError) -> Response:
+def error_page(error: AisleError) -> BaseResponse:
     """An error in words a customer can use; who must log in is sent there."""
     if isinstance(error, BadToken) and session and saved_forms.is_own_form():
         return stale_form_page()
@@ -216,7 +216,7 @@ def http_error_page(error: HTTPException) -> BaseResponse:
     return _answer(error.code or 500, error.name, words.get(error.code or 500, error.description or ""))
 
 
-def away_page(error: RedisError) -> Response:
+def away_page(error: RedisError) -> BaseResponse:
     log.warning("redis is away: %s", error)
     return error_page(Unavailable(retry_after=2))
 

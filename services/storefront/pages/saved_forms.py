@@ -100,7 +100,8 @@ def _found() -> SavedForm | None:
     if "restored_form" not in g:
         form_id = request.args.get(PARAMETER, "")
         g.restored_form = _load(form_id) if form_id in session.get("forms", []) else None
-    return g.restored_form
+    found: SavedForm | None = g.restored_form
+    return found
 
 
 def _load(form_id: str) -> SavedForm | None:

@@ -13,6 +13,7 @@ from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import is_anonymous, needs_login, token
 from services.storefront.rules import listing, messages, taxonomy
 from shared.errors import AisleError, Invalid, NotFound
+from shared.types import Json
 
 shop = Blueprint("shop", __name__)
 
@@ -53,7 +54,8 @@ def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> str:
         and not place.children
         and filters.category.count(taxonomy.SEPARATOR) + 1 < MENU_DEPTH
     )
-    problem, answer = "", {"items": [], "next": None, "facets": {}}
+    problem = ""
+    answer: Json = {"items": [], "next": None, "facets": {}}
     subtree, left_out = bool(filters.category) and not ends_here, 0
     try:
         answer = services().products.search(filters.params(subtree=subtree))

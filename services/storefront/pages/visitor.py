@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar, cast
 from urllib.parse import quote
 
 from flask import Flask, Request, Response, g, request, session, url_for
@@ -42,7 +42,8 @@ def logged_in() -> Session | None:
         live = context().refresher.live(found) if found else None
         if live is not found:
             remember(live)
-    return g.session
+    current: Session | None = g.session
+    return current
 
 
 def token() -> str:
@@ -156,7 +157,10 @@ def write_cookie(response: Response) -> Response:
     return response
 
 
-def needs_login(page: Callable) -> Callable:
+Page = TypeVar("Page", bound=Callable[..., Any])
+
+
+def needs_login(page: Page) -> Page:
     """Sends a visitor to the log-in page, and back here afterwards; a form that was sent is kept."""
 
     @wraps(page)
@@ -165,7 +169,7 @@ def needs_login(page: Callable) -> Callable:
             raise Unauthorized("Log in first.")
         return page(*args, **kwargs)
 
-    return checked
+    return cast(Page, checked)
 
 
 def needs_staff() -> None:

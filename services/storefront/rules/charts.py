@@ -90,9 +90,18 @@ def _bar(index: int, slot: float, row: Row, gross_y: float, net_y: float) -> Bar
     anchor = "start" if middle < 30 else "end" if middle > 70 else "middle"
     tip_x = {"start": 0.0, "end": 100.0}.get(anchor, middle)
     words = f"{periods.label(row.period)}: {prices.shown(row.net)} net, {row.orders} order{'' if row.orders == 1 else 's'}"
-    numbers = [round(number, 3) for number in (middle - width / 2, width, middle)]
+    left, wide, centre = (round(number, 3) for number in (middle - width / 2, width, middle))
     return Bar(
-        *numbers, gross_y, net_y, words, anchor, round(tip_x, 3), round(slot * index, 3), round(slot, 3)
+        left,
+        wide,
+        centre,
+        gross_y,
+        net_y,
+        words,
+        anchor,
+        round(tip_x, 3),
+        round(slot * index, 3),
+        round(slot, 3),
     )
 
 

@@ -27,7 +27,7 @@ def address_shape(doc: Doc, default_id: str | None) -> dict[str, Any]:
 
 
 def address_key(doc: Doc) -> str:
-    return doc["_id"].partition(f":{PREFIX}")[2]
+    return str(doc["_id"]).partition(f":{PREFIX}")[2]
 
 
 def addresses_of(docs: list[Doc]) -> list[dict[str, Any]]:

@@ -40,7 +40,8 @@ def settle(tools: JobTools, winner: Doc) -> bool:
     """Writes the merged document over the winning revision and removes the others. Whether it was settled now."""
     docid = winner["_id"]
     losers = [tools.store.database.get(docid, rev=rev) for rev in winner["_conflicts"]]
-    versions, displaced = [winner, *losers], []
+    versions = [winner, *losers]
+    displaced: list[str] = []
     if winner["type"] == "claim":
         result, displaced = merged_claims(versions, _owners(tools, versions))
     else:

@@ -1,7 +1,7 @@
 """Preferences, references to payment methods, and what was looked at lately."""
 
 import time
-from typing import Any
+from typing import Any, cast
 
 from services.users.actions.profile import payment_method
 from services.users.actions.tools import JobTools, Tools
@@ -74,7 +74,8 @@ def view_product(tools: Tools, userid: str, productid: str) -> None:
 
 def viewed(tools: Tools, userid: str) -> list[dict[str, str]]:
     """What was looked at lately, newest first."""
-    rows = tools.redis.zrevrange(_viewed_key(userid), 0, -1, withscores=True)
+    found = tools.redis.zrevrange(_viewed_key(userid), 0, -1, withscores=True)
+    rows = cast(list[tuple[bytes, float]], found)
     return [
         {"productid": productid.decode(), "viewed": iso(now().fromtimestamp(moment, now().tzinfo))}
         for productid, moment in rows

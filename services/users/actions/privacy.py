@@ -56,6 +56,8 @@ def finish_erasure(tools: JobTools, userid: str) -> None:
     _remove_documents(tools, userid)
     forget_viewed(tools, userid)
     user = tools.store.user(userid)
+    if user is None:
+        return
     for claim in user.get("erasure_claims", []):
         _release(tools, claim, userid)
     tools.orders.anonymise(userid)
@@ -77,7 +79,7 @@ def finish_erasures(tools: JobTools) -> int:
 
 def _marked(user: Doc) -> Doc:
     emails = [user["email"], user.get("pending_email")]
-    blank = {"name": "", "email": "", "password": "", "pending_email": None, "roles": []}
+    blank: Doc = {"name": "", "email": "", "password": "", "pending_email": None, "roles": []}
     return {
         **user,
         **blank,

@@ -20,7 +20,7 @@ def whole_profile(tools: Tools, userid: str) -> tuple[dict[str, Any], list[Doc]]
 def profile_of(docs: list[Doc]) -> dict[str, Any]:
     """Raises Unauthorized when there is no live account among the documents."""
     user = live_user(docs)
-    preferences = next((doc["values"] for doc in docs if doc["type"] == "preferences"), {})
+    preferences: Doc = next((doc["values"] for doc in docs if doc["type"] == "preferences"), {})
     return {
         **person(user),
         "addresses": addresses_of(docs),

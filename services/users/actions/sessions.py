@@ -64,10 +64,11 @@ def _spelt(email: str) -> str:
 
 def _checked(tools: Tools, email: str, password: str) -> Doc:
     user = _account(tools, email)
-    if not tools.passwords.check(password, user["password"] if user else None):
-        user = _account_as_written(tools, email, user)
-        if user is None or not tools.passwords.check(password, user["password"]):
-            raise BadLogin("Check both, or ask for a new password.")
+    if tools.passwords.check(password, user["password"] if user else None) and user:
+        return user
+    user = _account_as_written(tools, email, user)
+    if user is None or not tools.passwords.check(password, user["password"]):
+        raise BadLogin("Check both, or ask for a new password.")
     return user
 
 

@@ -31,11 +31,11 @@ class Later:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="later")
 
-    def __call__(self, work: Callable, *arguments: Any) -> None:
+    def __call__(self, work: Callable[..., object], *arguments: Any) -> None:
         self._thread.submit(work, *arguments).add_done_callback(_tell)
 
 
-def _tell(done: Future) -> None:
+def _tell(done: Future[object]) -> None:
     if done.exception() is not None:
         log.error("what was to be done later failed", exc_info=done.exception())
 
@@ -100,7 +100,7 @@ def open_tools(settings: Settings) -> Tools:
     )
 
 
-def _reach(settings: JobSettings) -> dict:
+def _reach(settings: JobSettings) -> dict[str, Any]:
     return {
         "store": Store(open_server(settings)),
         "redis": open_redis(settings.redis_url),

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import IO
 
 from flask import Response, render_template, request
 
@@ -52,5 +52,5 @@ def export_products() -> Response:
     return Response(answer.body, mimetype="application/x-ndjson", headers=headers)
 
 
-def lines_of(stream: BinaryIO) -> Iterator[bytes]:
+def lines_of(stream: IO[bytes]) -> Iterator[bytes]:
     yield from stream

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from flask import Response, flash, redirect, render_template, request, url_for
+from flask import flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
@@ -16,6 +16,7 @@ from services.storefront.rules import periods, prices, progress
 from services.storefront.rules.messages import message
 from services.storefront.rules.refunds import left_to_refund, refundable
 from shared.errors import Conflict, Invalid, NotFound
+from shared.types import Json
 
 STATUSES = ("placed", "paid", "dispatched", "delivered", "cancelled", "returned")
 
@@ -24,7 +25,8 @@ STATUSES = ("placed", "paid", "dispatched", "delivered", "cancelled", "returned"
 def orders() -> str | BaseResponse:
     if wanted := request.args.get("order", "").strip():
         return redirect(url_for("desk.order", orderid=wanted))
-    args, problem, found = request.args, "", {"items": [], "next": None}
+    args, problem = request.args, ""
+    found: Json = {"items": [], "next": None}
     try:
         found = services().orders.all(
             token(),
@@ -60,7 +62,7 @@ def back_to_order(orderid: str) -> BaseResponse:
 
 
 @desk.post("/orders/<orderid>/dispatch")
-def dispatch(orderid: str) -> str | Response:
+def dispatch(orderid: str) -> str | BaseResponse:
     form = forms.Form(forms.DISPATCH).read(request.form)
     if form.ok:
         try:

@@ -1,6 +1,6 @@
 """Products at the desk: find, create, edit, stock, remove."""
 
-from flask import Response, flash, redirect, render_template, request, url_for
+from flask import flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
@@ -42,7 +42,7 @@ def new_product() -> str:
 
 
 @desk.post("/products/new")
-def create_product() -> str | Response:
+def create_product() -> str | BaseResponse:
     form = forms.Form(forms.NEW_PRODUCT).read(request.form)
     take_picture(form)
     if form.ok:
@@ -73,7 +73,7 @@ def back_to_product(productid: str) -> BaseResponse:
 
 
 @desk.post("/products/<productid>")
-def replace_product(productid: str) -> str | Response:
+def replace_product(productid: str) -> str | BaseResponse:
     form = forms.Form(forms.PRODUCT).read({**request.form, "productid": productid})
     etag = request.form.get("etag", "")
     take_picture(form)
@@ -90,7 +90,7 @@ def replace_product(productid: str) -> str | Response:
 
 
 @desk.post("/products/<productid>/stock")
-def stock(productid: str) -> str | Response:
+def stock(productid: str) -> str | BaseResponse:
     form = forms.Form(forms.STOCK).read(request.form)
     if form.ok:
         try:
@@ -140,7 +140,7 @@ def edited_body(product: Json, values: dict[str, str]) -> Json:
 def product_body(values: dict[str, str]) -> Json:
     """The form as the API's product. Raises Invalid by field."""
     currency = values["currency"].upper()
-    plain = {name: values[name] for name in ("productid", "name", "brand", "description", "image")}
+    plain: Json = {name: values[name] for name in ("productid", "name", "brand", "description", "image")}
     plain["taxonomy"] = [part.strip() for part in values["taxonomy"].split(taxonomy.SEPARATOR)]
     lists = {name: forms.words(values[name]) for name in ("keywords", "colours")}
     money = {name: prices.parse(values[name], currency, name) for name in ("price", "delivery")}

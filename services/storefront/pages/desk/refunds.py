@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from flask import Response, render_template, request
+from flask import render_template, request
+from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.pages.context import services
@@ -16,7 +17,7 @@ from shared.money import Money
 
 
 @desk.post("/orders/<orderid>/refunds")
-def refund(orderid: str) -> str | Response:
+def refund(orderid: str) -> str | BaseResponse:
     """Without `confirmed` nothing is paid: the page asks whether this amount is meant."""
     order = find_order(orderid)
     form = forms.Form(forms.REFUND).read(request.form)

@@ -1,6 +1,6 @@
 """The first page of the desk: sales as a chart and a table, best sellers, the latest orders."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from flask import Response, render_template, request
 
@@ -71,7 +71,7 @@ def row_of(row: Json) -> charts.Row:
     return charts.Row(row["period"], row["orders"], row["gross"], row["refunds"], row["net"])
 
 
-def quick_ranges(today) -> list[tuple[str, str]]:
+def quick_ranges(today: date) -> list[tuple[str, str]]:
     """(words, query) of the ranges people ask for most."""
     month, year = today.replace(day=1), today.replace(month=1, day=1)
     before = (month - timedelta(days=1)).replace(day=1)

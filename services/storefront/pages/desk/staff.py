@@ -37,7 +37,7 @@ def set_role() -> str | BaseResponse:
 
 
 @desk.post("/staff/closure")
-def close_account() -> str | Response:
+def close_account() -> str | BaseResponse:
     """Closes an account, or opens it again: two buttons of one form."""
     form = forms.Form(forms.CLOSURE).read(request.form)
     opens = "open" in request.form

@@ -4,7 +4,6 @@ A template's empty value becomes a new secret, `${NAME}` an earlier value; a `?`
 """
 
 import argparse
-import os
 import secrets
 import sys
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from string import Template
 
+from deploy.secret_files import keep_secret
 from deploy.signing_key import signing_key
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -56,9 +56,7 @@ def filled(template: str) -> str:
 
 
 def _kept(path: Path, make: Callable[[], str]) -> Path:
-    if not path.exists():
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(make())
+    keep_secret(path, make)
     return path
 
 

@@ -1,11 +1,12 @@
 """`python -m deploy.signing_key PATH`: makes the Ed25519 key that signs access tokens, unless PATH is there already."""
 
-import os
 import sys
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from deploy.secret_files import keep_secret
 
 
 def main() -> int:
@@ -13,9 +14,7 @@ def main() -> int:
         print(__doc__, file=sys.stderr)
         return 2
     path = Path(sys.argv[1])
-    if not path.exists():
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(signing_key())
+    if keep_secret(path, signing_key):
         print(f"{path} made")
     return 0
 

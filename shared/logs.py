@@ -11,11 +11,12 @@ import orjson
 from shared.clock import timestamp
 from shared.request_id import request_id
 
+# Linear in the length of the text: what may be long is matched from its beginning only (the look-behinds), and once.
 _PERSONAL = re.compile(
-    r"(?P<userinfo>://[^\s/@]*@)"
-    r"|(?P<email>[^\s@\"'<>,;=:/]+@[^\s@\"'<>,;]+\.[^\s@\"'<>,;]+)"
-    r"|(?P<jwt>eyJ[\w-]{8,}\.[\w-]+\.[\w-]*)"
-    r"|(?P<auth>(?:Bearer|Basic|Service)\s+\S+)"
+    r"(?P<userinfo>://[^\s/@]*+@)"
+    r"|(?P<email>(?<![^\s@\"'<>,;=:/])[^\s@\"'<>,;=:/]++@[^\s@\"'<>,;]+\.[^\s@\"'<>,;]++)"
+    r"|(?P<jwt>(?<![\w-])(?=[\w-]++\.[\w-]++\.)[\w-]*?eyJ[\w-]{8,}+\.[\w-]++\.[\w-]*+)"
+    r"|(?P<auth>(?:Bearer|Basic|Service)\s++\S++)"
     r"|(?P<card>\b(?:\d[ -]?){13,19}\b)"
 )
 

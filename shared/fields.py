@@ -17,7 +17,7 @@ from typing import Any, Final, NotRequired, TypeGuard, get_args, get_origin, get
 from shared.money import CURRENCIES
 
 MAX_AMOUNT: Final = 10**12
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _REQUIRED: Final = object()
 
 
@@ -65,13 +65,13 @@ class Text(Field):
     def clean(self, value: Any) -> str:
         if not isinstance(value, str):
             raise Rejected("Not a text.")
+        if _CONTROL.search(value):
+            raise Rejected("Control characters are not accepted.")
         text = value.strip()
         if self.normalize and not text.isascii():
             text = unicodedata.normalize("NFC", text)
         if not self.min <= len(text) <= self.max:
             raise Rejected(f"Must be {self.min} to {self.max} characters long.")
-        if _CONTROL.search(text):
-            raise Rejected("Control characters are not accepted.")
         if self.pattern and not self._compiled.fullmatch(text):
             raise Rejected(self.pattern_message)
         return text
@@ -106,6 +106,7 @@ class Integer(Field):
     max: int
 
     def clean(self, value: Any) -> int:
+        value = as_whole(value)
         if not is_whole(value) or not self.min <= value <= self.max:
             raise Rejected(f"Must be a whole number, {self.min} to {self.max}.")
         return value
@@ -132,7 +133,7 @@ class Amount(Field):
     def clean(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise Rejected("Not {amount, currency}.")
-        amount, currency = value.get("amount"), value.get("currency")
+        amount, currency = as_whole(value.get("amount")), value.get("currency")
         if not is_whole(amount) or not 0 <= amount <= self.max:
             raise Rejected(
                 f"amount must be a whole number of minor units (1250 for 12.50 GBP), 0 to {self.max}."
@@ -215,6 +216,11 @@ class Declaration:
             return dict(zip(names, found, strict=True))
 
         return read
+
+
+def as_whole(value: Any) -> Any:
+    """To JSON 2.0 is the whole number 2; any other value stays what it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def is_whole(value: Any) -> TypeGuard[int]:

@@ -218,12 +218,14 @@ class LowStockArgs(PageArgs):
 
 
 _TEXT = {"type": "string"}
+_CATEGORY = {"type": "string", "pattern": "^([^#]+(#[^#]+)*)?$", "maxLength": 2500}
+_FACETS = f"^(({'|'.join(FACET_FIELDS)}|),)*({'|'.join(FACET_FIELDS)}|)$"
 _WHOLE = {"type": "integer", "minimum": 0, "maximum": documents.MAX_PRICE}
 
 LIST_PARAMETERS = [
     {"in": "query", "name": name, "schema": schema, "description": description}
     for name, schema, description in (
-        ("category", _TEXT, "a category's path: its levels joined by `#`"),
+        ("category", _CATEGORY, "a category's path: its levels joined by `#`"),
         ("subcategories", {"type": "boolean"}, "and everything below it"),
         (
             "q",
@@ -240,7 +242,11 @@ LIST_PARAMETERS = [
             "only what is priced in it, so that prices compare",
         ),
         ("sort", {"type": "string", "enum": list(SORTS)}, "by relevance when there are words, else by name"),
-        ("facets", _TEXT, f"to count, with commas: {', '.join(FACET_FIELDS)}"),
+        (
+            "facets",
+            {"type": "string", "pattern": _FACETS},
+            f"to count, with commas: {', '.join(FACET_FIELDS)}",
+        ),
         (
             "stale_facets",
             {"type": "boolean"},

@@ -6,7 +6,7 @@ from services.users.documents import ROLES
 from services.users.rules import MAX_BASKET_LINES, MAX_QUANTITY
 from shared.money import CURRENCIES
 from shared.web import PageArgs, Shape
-from shared.web.fields import Flag, MoneyShape, Text, Time, Whole
+from shared.web.fields import AddressText, Flag, MoneyShape, Text, Time, Whole
 
 
 def email() -> Text:
@@ -128,13 +128,13 @@ class NewPassword(TokenText):
 class Address(Shape):
     id = ma.fields.String(dump_only=True, required=True)
     name = Text(1, 200, required=True)
-    address = Text(1, 1000, required=True)
+    address = AddressText(required=True)
     default = Flag(load_default=False)
 
 
 class AddressChange(Shape):
     name = Text(1, 200)
-    address = Text(1, 1000)
+    address = AddressText()
     default = Flag()
 
 

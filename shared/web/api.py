@@ -3,11 +3,12 @@
 import http
 from collections.abc import Callable
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import marshmallow as ma
 import orjson
-from flask import Flask, Request
+from flask import Flask, Request, request
 from flask_smorest import Api as SmorestApi
 from flask_smorest import Blueprint as SmorestBlueprint
 from flask_smorest.utils import prepare_response
@@ -15,7 +16,7 @@ from webargs import missing
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import UnsupportedMediaType
 
-from shared.errors import BadRequest
+from shared.errors import BadRequest, Invalid
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -33,6 +34,7 @@ def copy_documentation(decorated: Any) -> dict[str, Any]:
     return documentation
 
 
+_NEED_A_BODY = frozenset({"PATCH", "PUT"})
 PROBLEM_TYPE = "application/problem+json"
 SECURITY = {
     "user": {
@@ -99,7 +101,10 @@ class StrictParser(FlaskParser):
 
 
 class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # the library has no types
-    """A flask-smorest blueprint with the strict parser, whose decorators keep their handlers' types."""
+    """A flask-smorest blueprint with the strict parser, whose decorators keep their handlers' types.
+
+    A POST or DELETE needs no body when none of its members is required; a PATCH or PUT without one is refused.
+    """
 
     ARGUMENTS_PARSER = StrictParser()
 
@@ -115,6 +120,40 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # the library has no t
         def response(self, status: int, schema: Any = ..., **options: Any) -> Decorator: ...
         def alt_response(self, status: int, response: str = ..., **options: Any) -> Decorator: ...
         def doc(self, **members: Any) -> Decorator: ...
+
+    else:
+
+        def arguments(self, schema, *, location="json", required=True, **options):
+            decorate = super().arguments(schema, location=location, required=required, **options)
+            needs_body = location == "json" and required
+            return lambda handler: decorate(_refuse_no_body(handler) if needs_body else handler)
+
+    def _prepare_arguments_doc(
+        self, doc: dict[str, Any], doc_info: dict[str, Any], *, method: str, **options: Any
+    ) -> dict[str, Any]:
+        prepared: dict[str, Any] = super()._prepare_arguments_doc(doc, doc_info, method=method, **options)
+        body = prepared.get("requestBody", {})
+        schemas = [content["schema"] for content in body.get("content", {}).values() if "schema" in content]
+        if body.get("required") and method.upper() not in _NEED_A_BODY and all(map(_may_be_empty, schemas)):
+            body["required"] = False
+        return prepared
+
+
+def _refuse_no_body(handler: Handler) -> Handler:
+    """Runs after validation, so that missing members are named first."""
+
+    @wraps(handler)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        if request.method in _NEED_A_BODY and not request.get_data(cache=True):
+            raise Invalid("Send a JSON body.", errors={"_schema": ["There is no body."]})
+        return handler(*args, **kwargs)
+
+    return cast(Handler, checked)
+
+
+def _may_be_empty(schema: Any) -> bool:
+    shape = schema() if isinstance(schema, type) else schema
+    return isinstance(shape, ma.Schema) and not any(field.required for field in shape.load_fields.values())
 
 
 class Api(SmorestApi):  # type: ignore[misc]  # the library has no types

@@ -6,10 +6,13 @@ What every request pays for sits in `Service`, and is kept lean: headers are add
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask, Request, Response
+from flask import Flask, Request, Response, request
 from flask.sessions import NullSession, SessionInterface, SessionMixin
+from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from shared import tracing
@@ -70,6 +73,28 @@ class Service(Flask):
         self.numbers = RequestMetrics(name)
         self.access_log = settings.access_log
         tracing.switch_on(name, settings.otlp_endpoint)
+
+    @cached_property
+    def _methods_of_fixed_paths(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for rule in self.url_map.iter_rules():
+            if not rule.arguments:
+                found.setdefault(rule.rule, set()).update(rule.methods or ())
+        return found
+
+    def dispatch_request(self) -> ResponseReturnValue:
+        """A word of the API (`/v1/products/lookup`) is no product's id: other methods than its own are refused."""
+        allowed = self._methods_of_fixed_paths.get(request.path)
+        if allowed is not None and request.method not in allowed:
+            raise MethodNotAllowed(valid_methods=sorted(allowed))
+        return super().dispatch_request()
+
+    def make_default_options_response(self) -> Response:
+        response = super().make_default_options_response()
+        if request.path in self._methods_of_fixed_paths:
+            response.allow = sorted(self._methods_of_fixed_paths[request.path])
+        del response.headers["Content-Type"]  # there is no content
+        return response
 
     def wsgi_app(self, environ: Environ, start_response: "StartResponse") -> Iterable[bytes]:
         began = time.perf_counter()

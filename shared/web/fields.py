@@ -8,7 +8,15 @@ import marshmallow as ma
 from shared.money import CURRENCIES
 from shared.web.api import Shape
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_NOT_IN_ADDRESSES = re.compile(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Control characters but line ends, and those that turn the direction of writing: a label must read as it was typed."""
+_LINE_END = re.compile(r"\r\n?")
+TEXT_PATTERN = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$"
+FILLED_TEXT_PATTERN = r"^(?=[\s\S]*\S)[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$"
+ADDRESS_PATTERN = (
+    r"^(?=[\s\S]*\S)[^\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]*$"
+)
 TIME_PATTERN = r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$"
 
 
@@ -17,25 +25,43 @@ class Text(ma.fields.String):
 
     def __init__(self, least: int = 1, most: int = 200, *, pattern: str | None = None, **kwargs: Any) -> None:
         checks: list[Any] = [ma.validate.Length(least, most)]
+        shown = FILLED_TEXT_PATTERN if least else TEXT_PATTERN
         if pattern:
             checks.append(ma.validate.Regexp(pattern))
-        super().__init__(validate=checks, **kwargs)
+            shown = f"^(?={shown[1:]}){pattern[1:]}" if "[^" in pattern else pattern
+        super().__init__(validate=checks, metadata={"pattern": shown} | kwargs.pop("metadata", {}), **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
-        text = super()._deserialize(value, attr, data, **kwargs).strip()
+        text: str = super()._deserialize(value, attr, data, **kwargs)
         if _CONTROL.search(text):
             raise ma.ValidationError("Control characters are not accepted.")
-        return text
+        return text.strip()
+
+
+class AddressText(ma.fields.String):
+    """An address as on an envelope: lines of text, every line end a line feed, no other control character."""
+
+    def __init__(self, most: int = 1000, **kwargs: Any) -> None:
+        metadata = {"pattern": ADDRESS_PATTERN} | kwargs.pop("metadata", {})
+        super().__init__(validate=ma.validate.Length(1, most), metadata=metadata, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text: str = super()._deserialize(value, attr, data, **kwargs)
+        if _NOT_IN_ADDRESSES.search(text):
+            raise ma.ValidationError("Control characters other than line ends are not accepted.")
+        return _LINE_END.sub("\n", text).strip()
 
 
 class Whole(ma.fields.Integer):
-    """An integer given as a JSON number, between `least` and `most`."""
+    """An integer given as a JSON number (2.0 is one), between `least` and `most`."""
 
     def __init__(self, least: int | None = None, most: int | None = None, **kwargs: Any) -> None:
         checks = ma.validate.Range(least, most) if least is not None or most is not None else None
         super().__init__(strict=True, validate=checks, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
         if isinstance(value, bool) or not isinstance(value, int):
             raise ma.ValidationError("Not a whole number.")
         return value

@@ -5,13 +5,17 @@ from typing import Any
 import marshmallow as ma
 
 from services.orders.rules.progress import STATUSES
+from shared.fields import as_whole
+from shared.money import CURRENCIES
 from shared.web import PageArgs, Shape
-from shared.web.fields import MoneyShape, Text, Whole
+from shared.web.fields import ADDRESS_PATTERN, AddressText, MoneyShape, Text, Whole
 
 MOST_LINES, MOST_UNITS = 100, 1000
+MAX_ADDRESS_PARTS = 20
 ORDERID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 KEY = r"^[!-~]{1,200}$"
-DATE = r"^\d{4}(-\d{2}(-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?)?)?)?$"
+_TIME = r"T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?"
+DATE = rf"^(?!0000)\d{{4}}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])({_TIME})?)?)?$"
 
 
 class WantedItem(Shape):
@@ -31,6 +35,36 @@ class PaymentWanted(Shape):
     )
 
 
+class PostalAddress(ma.fields.Field[str | dict[str, str]]):
+    """One text, or an object of texts by part (street, city ...)."""
+
+    text = AddressText()
+
+    def __init__(self, **kwargs: Any) -> None:
+        text = {"type": "string", "minLength": 1, "maxLength": 1000, "pattern": ADDRESS_PATTERN}
+        part = {"type": "string", "maxLength": 1000}
+        parts = {
+            "type": "object",
+            "minProperties": 1,
+            "maxProperties": MAX_ADDRESS_PARTS,
+            "additionalProperties": part,
+        }
+        super().__init__(metadata={"anyOf": [text, parts]}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str | dict[str, str]:
+        if not isinstance(value, dict):
+            return self._text(value)
+        parts = {self._text(name): part if part == "" else self._text(part) for name, part in value.items()}
+        if not any(parts.values()) or len(value) > MAX_ADDRESS_PARTS:
+            raise ma.ValidationError(
+                f"A text, or an object of 1 to {MAX_ADDRESS_PARTS} texts that are not all empty."
+            )
+        return parts
+
+    def _text(self, value: Any) -> str:
+        return str(self.text.deserialize(value))
+
+
 class OrderWanted(Shape):
     """A checkout. A customer names an address by id or gives one; a guest gives e-mail and address."""
 
@@ -38,23 +72,13 @@ class OrderWanted(Shape):
         ma.fields.Nested(WantedItem), required=True, validate=ma.validate.Length(1, MOST_LINES)
     )
     address_id = Text(1, 100)
-    address = ma.fields.Raw(metadata={"description": "a text of 1 to 1000 characters, or an object of texts"})
+    address = PostalAddress()
     payment = ma.fields.Nested(PaymentWanted, required=True)
     expected_total = ma.fields.Nested(
         MoneyShape, metadata={"description": "409 when the total is another by now"}
     )
     email = ma.fields.Email(validate=ma.validate.Length(3, 254), metadata={"description": "guests only"})
     name = Text(1, 200, metadata={"description": "guests only"})
-
-    @ma.validates("address")
-    def check_address(self, value: Any, **_: Any) -> None:
-        parts = list(value.values()) if isinstance(value, dict) and len(value) <= 20 else [value]
-        if (
-            not parts
-            or not all(isinstance(part, str) and len(part) <= 1000 for part in parts)
-            or not any(parts)
-        ):
-            raise ma.ValidationError("A text, or an object of texts, of at most 1000 characters each.")
 
     @ma.validates_schema
     def check_one_address(self, data: dict[str, Any], **_: Any) -> None:
@@ -84,22 +108,33 @@ class Dispatching(Shape):
     courierid = Text(1, 200, required=True)
 
 
-class Refunding(Shape):
-    """`amount` is money, or minor units of the order's currency."""
+_MINOR_UNITS = {"type": "integer", "minimum": 1, "maximum": 10**12}
+_REFUNDED = [
+    _MINOR_UNITS,
+    {
+        "type": "object", "required": ["amount", "currency"], "additionalProperties": False,
+        "properties": {"amount": _MINOR_UNITS, "currency": {"type": "string", "enum": sorted(CURRENCIES)}},
+    },
+]  # fmt: skip
 
-    amount = ma.fields.Raw(
-        required=True, metadata={"description": "money {amount, currency}, or minor units"}
-    )
-    reason = Text(0, 500, load_default="")
 
-    @ma.validates("amount")
-    def check_amount(self, value: Any, **_: Any) -> None:
-        amount = value
-        if isinstance(value, dict):
-            MoneyShape().load(value)
-            amount = value["amount"]
+class RefundAmount(ma.fields.Field[int | dict[str, Any]]):
+    """Money, or minor units of the order's currency."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(metadata={"anyOf": _REFUNDED}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int | dict[str, Any]:
+        money: dict[str, Any] | None = MoneyShape().load(value) if isinstance(value, dict) else None
+        amount = money["amount"] if money else as_whole(value)
         if type(amount) is not int or not 1 <= amount <= 10**12:
             raise ma.ValidationError("Money of at least 1 minor unit.")
+        return money or amount
+
+
+class Refunding(Shape):
+    amount = RefundAmount(required=True)
+    reason = Text(0, 500, load_default="")
 
 
 class HistoryArgs(PageArgs):

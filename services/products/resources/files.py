@@ -89,8 +89,8 @@ def import_progress(importid: str) -> Response:
         {
             "in": "header",
             "name": "Accept",
-            "schema": {"type": "string", "enum": [NDJSON, CSV]},
-            "description": "",
+            "schema": {"type": "string"},
+            "description": f"{NDJSON} or {CSV}; anything else is answered as the first",
         }
     ],
 )

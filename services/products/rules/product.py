@@ -38,7 +38,7 @@ def checked(data: Any) -> "Checked":
     stock = data.get("stock")
     if stock is not None:
         try:
-            PRODUCT_FIELDS.fields["stock"].clean(stock)
+            stock = PRODUCT_FIELDS.fields["stock"].clean(stock)
         except Rejected as rejected:
             errors["stock"] = [str(rejected)]
     for field, message in _contradictions(content):

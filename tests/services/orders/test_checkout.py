@@ -2,6 +2,7 @@
 
 import secrets
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 import requests
@@ -188,6 +189,29 @@ def test_bad_checkouts_say_what_is_wrong(shop: Shop, customer: Person) -> None:
     assert keyless.status_code in (400, 422)
     mixed = shop.order(customer, {product: 1, shop.product(currency="EUR"): 1})
     assert mixed.status_code == 422
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "1 Mill\x07 Lane",
+        "1 Mill Lane\x85",
+        {"street": "1 Mill Lane", "city": "Yo\x1brk"},
+        {"a\x00": "b"},
+        "\u202e1 Mill",
+        {},
+        {"street": ""},
+    ],
+)
+def test_an_address_with_control_characters_is_refused(shop: Shop, customer: Person, address: Any) -> None:
+    refused = shop.order(customer, {shop.product(): 1}, address=address)
+    assert (refused.status_code, list(refused.json()["errors"])) == (422, ["address"])
+
+
+def test_an_addresses_line_ends_are_line_feeds(shop: Shop, customer: Person) -> None:
+    sent = {"street": "1 Mill Lane\r\nBack door", "city": "York", "line2": ""}
+    order = shop.placed(customer, {shop.product(): 1}, address=sent)
+    assert order["deliveryAddress"] == {"street": "1 Mill Lane\nBack door", "city": "York", "line2": ""}
 
 
 def test_history_is_newest_first_in_pages_that_neither_repeat_nor_miss(shop: Shop) -> None:

@@ -90,6 +90,30 @@ def replace():
     return nothing()
 
 
+class Change(Shape):
+    name = Text(1, 20)
+
+
+@things.patch("/one")
+@things.arguments(Change)
+@things.response(204)
+def change(_: dict):
+    return nothing()
+
+
+@things.post("/one/touch")
+@things.arguments(Change)
+@things.response(204)
+def touch(_: dict):
+    return nothing()
+
+
+@things.delete("/<name>")
+@things.response(204)
+def delete(name: str):
+    return nothing()
+
+
 @things.get("/mine")
 @require_user
 @things.response(200)

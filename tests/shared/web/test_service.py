@@ -149,3 +149,39 @@ def test_the_openapi_page_is_served_with_its_own_assets(client):
     assert list(spec.json["components"]["responses"]["DEFAULT_ERROR"]["content"]) == [
         "application/problem+json"
     ]
+
+
+def test_a_change_of_one_document_needs_a_body(client):
+    body = is_problem(client.patch("/v1/things/one"), 422, "invalid")
+    assert body["errors"] == {"_schema": ["There is no body."]}
+    assert client.patch("/v1/things/one", json={}).status_code == 204
+    assert client.post("/v1/things/one/touch").status_code == 204
+    paths = client.get("/openapi.json").json["paths"]
+    assert paths["/v1/things/one"]["patch"]["requestBody"]["required"] is True
+    assert paths["/v1/things/one/touch"]["post"]["requestBody"]["required"] is False
+
+
+def test_a_fixed_path_takes_its_own_methods_only(client):
+    """/v1/things/mine is no thing called "mine"."""
+    assert client.delete("/v1/things/any").status_code == 204
+    refused = client.delete("/v1/things/mine")
+    is_problem(refused, 405, "method_not_allowed")
+    assert set(re.split(r",\s*", refused.headers["Allow"])) == {"GET", "HEAD", "OPTIONS"}
+    options = client.options("/v1/things/mine")
+    assert set(re.split(r",\s*", options.headers["Allow"])) == {"GET", "HEAD", "OPTIONS"}
+    assert "Content-Type" not in options.headers
+
+
+@pytest.mark.parametrize("key", ["a", "a b", "!", "x" * 200])
+def test_a_key_that_the_page_allows_is_taken(client, key):
+    schema = client.get("/openapi.json").json["paths"]["/v1/things"]["post"]["parameters"][0]["schema"]
+    assert re.fullmatch(schema["pattern"], key)
+    assert client.post("/v1/things", json={"name": "x"}, headers={"Idempotency-Key": key}).status_code == 201
+
+
+@pytest.mark.parametrize("key", ["", "é", "x" * 201])
+def test_a_key_that_the_page_forbids_is_refused(client, key):
+    schema = client.get("/openapi.json").json["paths"]["/v1/things"]["post"]["parameters"][0]["schema"]
+    assert not (re.search(schema["pattern"], key) and len(key) <= schema["maxLength"])
+    answer = client.post("/v1/things", json={"name": "x"}, headers={"Idempotency-Key": key})
+    is_problem(answer, 422, "invalid")

@@ -60,7 +60,7 @@ class Breaker:
         self.state = State.CLOSED
         self._lock = threading.Lock()
         self._found = threading.Event()
-        self._probing = False
+        self._prober: threading.Thread | None = None
         self._failing_since: float | None = None
         self._succeeded = self._verified = self._asked = 0.0
 
@@ -70,7 +70,7 @@ class Breaker:
             return
         with self._lock:
             self._asked = time.monotonic()
-            if not self._probing and not self._is(State.CLOSED):
+            if self._prober is None and not self._is(State.CLOSED):
                 self._suspect()
         if self._is(State.SUSPECT):
             self._found.wait(SUSPECT_SECONDS + 0.2)
@@ -100,12 +100,13 @@ class Breaker:
 
     def _suspect(self) -> None:
         self._found.clear()
-        self._probing, self.state = True, State.SUSPECT
+        self._prober = threading.Thread(target=self._probe, name=f"probe {self.name}", daemon=True)
+        self.state = State.SUSPECT
         try:
-            threading.Thread(target=self._probe, name=f"probe {self.name}", daemon=True).start()
+            self._prober.start()
         except RuntimeError as error:
             log.error("%s cannot be probed: %s", self.name, error)
-            self._probing, self.state = False, State.CLOSED
+            self._prober, self.state = None, State.CLOSED
 
     def _probe(self) -> None:
         try:
@@ -119,7 +120,9 @@ class Breaker:
                 time.sleep(SUSPECT_PAUSE if suspect else PROBE_PAUSE)
             self._close(time.monotonic() - began)
         finally:
-            self._probing = False
+            with self._lock:
+                if self._prober is threading.current_thread():
+                    self._prober = None
 
     def _probe_seconds(self, began: float) -> float:
         """A suspect server has what is left of SUSPECT_SECONDS, one that is away PROBE_SECONDS each time."""

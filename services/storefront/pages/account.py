@@ -105,7 +105,7 @@ def erase() -> str | BaseResponse:
         except Forbidden:
             form.errors["password"] = ["This is not your password."]
         except (Conflict, TooManyRequests) as error:
-            form.general = error.detail
+            form.general = forms.complaint(error)
     return _page(erase=form)
 
 

@@ -174,6 +174,16 @@ def _kept_address(form: forms.Form) -> str:
     return str(services().users.add_address(token(), body)["id"])
 
 
+def _saved_address(form: forms.Form, addresses: list[dict[str, Any]]) -> str:
+    """The id under which the address typed was saved by an attempt that failed; the form is empty again then."""
+    typed = (form.values.get("name"), form.values.get("address"))
+    for each in addresses:
+        if (each["name"], each["address"]) == typed:
+            form.values.clear()
+            return each["id"]
+    return ""
+
+
 def _put_away(order: dict[str, Any], bought: dict[str, int]) -> None:
     """What was bought leaves the basket, what came in meanwhile stays; a guest's browser keeps the order's token."""
     session["count"] = max(0, basket_count() - sum(bought.values()))
@@ -201,11 +211,14 @@ def _page(
     except (Conflict, Invalid) as error:
         flash(forms.complaint(error), "bad")
         return redirect(url_for("basket.show"))
+    chosen = request.form.get("address_id", "") if chosen is None else chosen
+    if me and chosen == "new":
+        chosen = _saved_address(form, me["addresses"]) or chosen
     cards = CARDS[context().settings.payment_provider]
     basket = me["basket_revision"] if me else basket_id()
     return render_template(
         "checkout.html", me=me, quote=quote, form=form, problem=problem, cards=cards, key=secrets.token_urlsafe(18),
         order=orjson.dumps({"items": items, "expected_total": quote["total"]}).decode(), currency=currency,
-        revision=revision_of(basket, lines), chosen=request.form.get("address_id", "") if chosen is None else chosen,
+        revision=revision_of(basket, lines), chosen=chosen,
         card=request.form.get("card", cards[0].token) if card is None else card,
     )  # fmt: skip

@@ -55,7 +55,7 @@ def cancel(orderid: str) -> BaseResponse:
         services().orders.cancel(asking_for(orderid), orderid)
         flash("Your order is cancelled; the money goes back to your card.", "good")
     except Conflict as error:
-        flash(error.detail, "bad")
+        flash(forms.complaint(error), "bad")
     return redirect(url_for("orders.show", orderid=orderid))
 
 

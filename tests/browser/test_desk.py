@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.bench.running import ADMIN_EMAIL, Shop
+from tests.browser.conftest import log_in
 from tests.services.storefront.test_desk_pictures import png
 
 Visit = Callable[..., Page]
@@ -47,6 +49,7 @@ def test_a_picture_is_chosen_and_shown(visit: Visit, keeper: dict, tmp_path: Pat
     page.get_by_label("Picture", exact=True).set_input_files(file)
     if javascript:
         expect(page.get_by_alt_text("The picture that was chosen")).to_be_visible()
+        expect(page.get_by_text("photo.png is uploaded.")).to_be_visible()
     page.get_by_role("button", name="Create").click()
     expect(page.locator("#notes")).to_contain_text("Created.")
     looking = visit(width=360)
@@ -120,3 +123,26 @@ def test_lists_are_printed_without_navigation(visit: Visit, keeper: dict, path: 
     for each in page.locator("nav, header.top, footer, form, a.button, [download]").all():
         expect(each).to_be_hidden()
     expect(page.locator("table").first).to_be_visible()
+
+
+def test_a_session_lost_after_a_picture_was_chosen_loses_neither(
+    visit: Visit, keeper: dict, shop: Shop, tmp_path: Path
+) -> None:
+    file = tmp_path / "photo.png"
+    file.write_bytes(png(65) + bytes(300_000))
+    page = visit()
+    log_in(page, ADMIN_EMAIL, shop.admin_password)
+    fill_product(page, "lost-session")
+    page.get_by_label("Picture", exact=True).set_input_files(file)
+    expect(page.get_by_text("photo.png is uploaded.")).to_be_visible()
+    page.context.clear_cookies(name="aisle_session")
+    page.get_by_role("button", name="Create").click()
+    page.wait_for_url("**/login?*")
+    page.get_by_label("E-mail").fill(ADMIN_EMAIL)
+    page.get_by_label("Password").fill(shop.admin_password)
+    page.locator("main").get_by_role("button", name="Log in").click()
+    expect(page.get_by_label("Name")).to_have_value("A framed thing")
+    expect(page.get_by_alt_text("The picture that is shown now")).to_be_visible()
+    page.get_by_role("button", name="Create").click()
+    expect(page.locator("#notes")).to_contain_text("Created.")
+    expect_shown(visit(), "lost-session")

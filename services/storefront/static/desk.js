@@ -47,11 +47,28 @@
     reader.readAsDataURL(file);
   }
 
+  /* Sent at once: the form itself stays small, and comes back whole when the session is lost meanwhile. A picture that
+     cannot be sent now goes with the form, which says what is wrong. */
+  async function send(input, file) {
+    const { elements } = input.form;
+    const remove = elements.namedItem("remove_picture");
+    const headers = { "X-CSRF-Token": elements._csrf.value, "Content-Type": "application/octet-stream" };
+    const answer = await fetch(field.dataset.picture, { method: "POST", headers, body: file }).catch(() => null);
+    if (!answer?.ok || answer.redirected || input.files[0] !== file) return;
+    elements.image.value = (await answer.json()).image;
+    input.value = "";
+    if (remove) remove.checked = false;
+    document.getElementById("picture-status").textContent = `${file.name} is uploaded. It is shown in the shop when you save.`;
+  }
+
   function chosen(input) {
     const file = input.files[0];
     const words = file ? whyNot(file) : "";
     complain(input, words);
-    if (file && !words) preview(file);
+    document.getElementById("picture-status").textContent = "";
+    if (!file || words) return;
+    preview(file);
+    send(input, file);
   }
 
   if (field) {

@@ -4,6 +4,7 @@ import struct
 import zlib
 from collections.abc import Callable
 
+import orjson
 import pytest
 import requests
 
@@ -149,3 +150,19 @@ def test_only_the_shops_people_upload(join: Callable[..., Visitor], keeper: Visi
 )
 def test_only_own_pictures_and_named_origins_are_loaded(image: str, src: str) -> None:
     assert picture_src(image, ["https://pictures.example"]) == src
+
+
+def test_a_picture_is_taken_alone_by_the_shops_people_only(
+    keeper: Visitor, join: Callable[..., Visitor]
+) -> None:
+    keeper.get(NEW)
+    headers = {
+        "X-CSRF-Token": keeper.page.form(NEW).values["_csrf"],
+        "Content-Type": "application/octet-stream",
+    }
+    answer = keeper.send("POST", "/admin/pictures", png(95), headers)
+    assert orjson.loads(answer.body)["image"].startswith("/v1/pictures/")
+    assert keeper.send("POST", "/admin/pictures", b"words", headers).status == 422
+    assert keeper.send("POST", "/admin/pictures", png(1) + bytes(5_000_000), headers).status == 413
+    assert keeper.send("POST", "/admin/pictures", png(95), {**headers, "X-CSRF-Token": "x"}).status == 403
+    assert join("Paula Picture").send("POST", "/admin/pictures", png(95), headers).status == 404

@@ -4,10 +4,17 @@ from flask import request
 
 from services.storefront import forms
 from services.storefront.pages.context import context, services
+from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from shared.errors import Invalid, TooLarge
 
 NO_PICTURE = "This file is no picture that browsers show. Choose a JPEG, PNG, GIF, WebP or AVIF file."
+
+
+@desk.post("/pictures")
+def upload_picture() -> dict[str, str]:
+    """A picture that the page sends as soon as it is chosen, so that the form itself stays small. Body: the file."""
+    return {"image": _keep(request.stream.read(_max_bytes() + 1))}
 
 
 def take_picture(form: forms.Form) -> None:
@@ -17,18 +24,25 @@ def take_picture(form: forms.Form) -> None:
     sent = request.files.get("picture")
     if sent is None or not sent.filename:
         return
-    max_bytes = context().settings.picture_bytes
-    content = sent.stream.read(max_bytes + 1)
-    if len(content) > max_bytes:
-        form.errors["picture"] = [too_large(max_bytes)]
-        return
     try:
-        form.values["image"] = services().products.add_picture(token(), content)["image"]
+        form.values["image"] = _keep(sent.stream.read(_max_bytes() + 1))
+    except (Invalid, TooLarge) as error:
+        form.errors["picture"] = [error.detail]
+
+
+def _keep(content: bytes) -> str:
+    """The address of a stored picture. Raises TooLarge and Invalid in words for the page."""
+    too_large = f"This picture is too large: at most {_max_bytes() / 1_000_000:g} MB are taken. Save it smaller and choose it again."
+    if len(content) > _max_bytes():
+        raise TooLarge(too_large)
+    try:
+        image: str = services().products.add_picture(token(), content)["image"]
     except TooLarge:
-        form.errors["picture"] = [too_large(max_bytes)]
+        raise TooLarge(too_large) from None
     except Invalid:
-        form.errors["picture"] = [NO_PICTURE]
+        raise Invalid(NO_PICTURE) from None
+    return image
 
 
-def too_large(max_bytes: int) -> str:
-    return f"This picture is too large: at most {max_bytes / 1_000_000:g} MB are taken. Save it smaller and choose it again."
+def _max_bytes() -> int:
+    return context().settings.picture_bytes

@@ -12,7 +12,7 @@ TEXT_BYTES = 1024 * 1024
 """What the other fields of a form may have beside its file."""
 
 IMPORTS = frozenset({"desk.import_file", "desk.import_piece"})
-WITH_PICTURE = frozenset({"desk.create_product", "desk.replace_product"})
+WITH_PICTURE = frozenset({"desk.create_product", "desk.replace_product", "desk.upload_picture"})
 
 
 def allow_large_files() -> None:

@@ -7,7 +7,7 @@ from shared.client import Answer
 from shared.types import Json
 
 REVIEWS = 10
-UPLOAD_SECONDS = 10
+WRITE_SECONDS = 10
 
 
 class Products(Client):
@@ -60,23 +60,25 @@ class Products(Client):
         headers = {"Content-Type": "application/octet-stream"}
         return json_of(
             self.http.fetch(
-                "POST", "/v1/pictures", content, token=token, headers=headers, deadline=UPLOAD_SECONDS
+                "POST", "/v1/pictures", content, token=token, headers=headers, deadline=WRITE_SECONDS
             )
         )
 
     def create(self, token: str, body: Json) -> Json:
-        return self.http.post("/v1/products", body, token=token)
+        return self.http.post("/v1/products", body, token=token, deadline=WRITE_SECONDS)
 
     def replace(self, token: str, productid: str, body: Json, etag: str) -> Json:
         headers = {"If-Match": etag} if etag else {}
-        return self.http.put(f"/v1/products/{segment(productid)}", body, token=token, headers=headers)
+        path = f"/v1/products/{segment(productid)}"
+        return self.http.put(path, body, token=token, headers=headers, deadline=WRITE_SECONDS)
 
     def delete(self, token: str, productid: str) -> None:
-        self.http.call("DELETE", f"/v1/products/{segment(productid)}", token=token)
+        path = f"/v1/products/{segment(productid)}"
+        self.http.call("DELETE", path, token=token, deadline=WRITE_SECONDS)
 
     def stock(self, token: str, productid: str, delta: int, reason: str, key: str) -> Json:
         path, body = f"/v1/products/{segment(productid)}/stock", {"delta": delta, "reason": reason}
-        return self.http.post(path, body, token=token, headers=once(key))
+        return self.http.post(path, body, token=token, headers=once(key), deadline=WRITE_SECONDS)
 
     def low_stock(self, token: str, cursor: str) -> Json:
         return self.http.get("/v1/products/low-stock", given(limit=25, cursor=cursor), token=token)

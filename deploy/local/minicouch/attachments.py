@@ -53,11 +53,16 @@ def decode(record: Record, stored: bytes) -> bytes:
         return stored
 
 
-def inline_data(name: str, entry: dict[str, Any]) -> bytes:
-    """Bytes that a request brought, or `data` in base64. Errors: 400."""
-    data = entry.get("data")
-    if isinstance(data, bytes):
-        return data
+def decoded(name: str, entry: Record) -> Record:
+    """An entry of `_attachments` with its data as bytes; stubs and what follows as they are. Errors: 400."""
+    if entry.get("stub") is True or entry.get("follows") is True:
+        return entry
+    plain = {key: value for key, value in entry.items() if key not in ("encoding", "length")}
+    return plain | {"data": inline_data(name, entry.get("data"))}
+
+
+def inline_data(name: str, data: Any) -> bytes:
+    """Errors: 400 for what is no base64."""
     try:
         plain = "".join(data.split())
         if len(plain) % 4:
@@ -84,9 +89,11 @@ def resolve(
                 raise CouchError(412, "missing_stub", f"Invalid attachment stub in {edit.id} for {name}")
             found.append(record)
             continue
+        if not isinstance(entry.get("data"), bytes):  # it said that its data follow, and none did
+            raise bad_request(f"Invalid attachment data for {name}")
         content_type = str(entry.get("content_type", "application/octet-stream"))
-        encoding = entry.get("encoding", "identity") if isinstance(entry.get("data"), bytes) else "identity"
-        record, stored = encode(name, content_type, inline_data(name, entry), encoding)
+        encoding = entry.get("encoding", "identity")
+        record, stored = encode(name, content_type, entry["data"], encoding)
         revpos = entry.get("revpos")
         record["revpos"] = revpos if replicated and type(revpos) is int else position
         if isinstance(entry.get("length"), int) and encoding == "gzip":

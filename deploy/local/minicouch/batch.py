@@ -33,6 +33,7 @@ class Batch:
         self._change = change
         self._docs = docs
         self._others: list[tuple[str, str, int, bytes, bytes | None]] = []
+        self._seqs: dict[str, int] = {}
         self._limit = database.revs_limit
 
     def edit(self, edit: Edit) -> Result:
@@ -41,8 +42,13 @@ class Batch:
         if edit.path if old is None else not extends(edit, old, self._database.tree(old)):
             return conflict()
         parent = edit.path[0] if edit.path else old.rev if old is not None else None
-        records = attachments.resolve(edit, self._parent_records(edit, old, parent), parent, self._change)
-        rev = new_rev(parent, edit.deleted, edit.body, attachments.digests(records))
+        back = (
+            old is not None and not edit.path
+        )  # a deleted document made anew: CouchDB counts its attachments from 1
+        known = self._parent_records(edit, old, parent)
+        records = attachments.resolve(edit, known, None if back else parent, self._change)
+        digests = [None] * len(records) if back else attachments.digests(records)
+        rev = new_rev(parent, edit.deleted, edit.body, digests)
         return self._store(edit, old, [rev, parent] if parent else [rev], records)
 
     def replicate(self, edit: Edit) -> Result:
@@ -74,12 +80,11 @@ class Batch:
     ) -> Result:
         rev = path[0]
         atts = orjson.dumps(records) if records else None
-        new = StoredDoc(edit.id, self._change.next_seq(), rev, edit.deleted, edit.encoded, atts)
-        winner = new
+        tree = self._database.tree(old) if old is not None else RevisionTree()
+        if tree.merge(path, edit.deleted) == "internal":
+            return conflict()
+        winner = new = StoredDoc(edit.id, self._seq_of(edit.id), rev, edit.deleted, edit.encoded, atts)
         if old is not None or len(path) > 1:
-            tree = self._database.tree(old) if old is not None else RevisionTree()
-            if tree.merge(path, edit.deleted) == "internal":
-                return conflict()
             winner = self._winner(tree, old, new)
             gone = tree.stem(self._limit)
             if gone:
@@ -89,6 +94,12 @@ class Batch:
         self._account(old, winner)
         self._docs[edit.id] = winner
         return rev
+
+    def _seq_of(self, docid: str) -> int:
+        """However many revisions of a document come in one transaction, they are one change."""
+        if docid not in self._seqs:
+            self._seqs[docid] = self._change.next_seq()
+        return self._seqs[docid]
 
     def _winner(self, tree: RevisionTree, old: StoredDoc | None, new: StoredDoc) -> StoredDoc:
         """The document's new winning row; what lost goes beside it."""

@@ -37,12 +37,19 @@ class Config:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._changed: dict[str, dict[str, str]] = {}
-        if path.exists():
-            self._changed = json.loads(path.read_text())
+        self._changed = self._stored()
         if self.get("chttpd_auth", "secret") is None:
             self.set("chttpd_auth", "secret", secrets.token_hex(32))
 
+        self._read()
+
+    def _stored(self) -> dict[str, dict[str, str]]:
+        found: dict[str, dict[str, str]] = json.loads(self._path.read_text()) if self._path.exists() else {}
+        return found
+
+    def reload(self) -> None:
+        """What was written into the file by hand counts from now on."""
+        self._changed = self._stored()
         self._read()
 
     def _read(self) -> None:

@@ -130,11 +130,15 @@ class Database(Documents):
         if validator is not None:
             results = await validator.check(self, edits, replicated)
         wanted = [index for index, result in enumerate(results) if result is None]
-        for first in range(0, len(wanted), SLICE):
-            part = wanted[first : first + SLICE]
+        wanted.sort(
+            key=lambda index: edits[index].id
+        )  # CouchDB numbers the changes of one request in this order
+        while wanted:
+            size = slice_size([edits[index].id for index in wanted])
+            part, wanted = wanted[:size], wanted[size:]
             for index, result in zip(part, self._apply([edits[i] for i in part], replicated), strict=True):
                 results[index] = result
-            if first + SLICE < len(wanted):
+            if wanted:
                 await asyncio.sleep(0)
         await self.durable()
         return results
@@ -213,3 +217,11 @@ class Database(Documents):
         if not self.partitioned or docid.startswith("_design/"):
             return None
         return docid.partition(":")[0]
+
+
+def slice_size(docids: list[str]) -> int:
+    """How many of these, sorted, to store at once: those of one id stay together, as they are one change."""
+    size = min(SLICE, len(docids))
+    while size < len(docids) and docids[size] == docids[size - 1]:
+        size += 1
+    return size

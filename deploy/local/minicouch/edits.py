@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .attachments import check_name
+from .attachments import check_name, decoded
 from .errors import CouchError, bad_request
 from .http import dumps
 from .ids import check_docid
@@ -17,9 +17,10 @@ KEPT = {
 
 class Edit:
     """One revision to store. `path` is its given history, newest first: the parent for a normal edit,
-    itself and its ancestors for a replicated one. `attachments` maps a name to what the client sent."""
+    itself and its ancestors for a replicated one. `attachments` maps a name to what the client sent.
+    `given_id` is the id in the body, which may be another than the path's."""
 
-    __slots__ = ("attachments", "body", "deleted", "encoded", "id", "path", "records")
+    __slots__ = ("attachments", "body", "deleted", "encoded", "given_id", "id", "path", "records")
 
     def __init__(
         self,
@@ -34,6 +35,7 @@ class Edit:
         self.path = path or []
         self.deleted = deleted
         self.attachments = attachments or {}
+        self.given_id = ""
         self.encoded = dumps(body)
         self.records: list[dict[str, Any]] = []
 
@@ -61,12 +63,17 @@ def parse_edit(value: Any, docid: str | None = None, max_size: int = 8_000_000) 
         elif key == "_revisions" and isinstance(item, dict):
             path = parse_revisions(item)
         elif key == "_attachments" and isinstance(item, dict):
-            attachments = {check_name(name): entry for name, entry in item.items() if isinstance(entry, dict)}
+            attachments = {
+                check_name(name): decoded(name, entry)
+                for name, entry in item.items()
+                if isinstance(entry, dict)
+            }
         elif key in KEPT:
             body[key] = item
         elif key not in IGNORED:
             raise CouchError(400, "doc_validation", f"Bad special document member: {key}")
     edit = Edit(docid if docid is not None else found_id, body, path, deleted, attachments)
+    edit.given_id = found_id
     if len(edit.encoded) > max_size:
         raise CouchError(413, "document_too_large", found_id)
     return edit

@@ -5,7 +5,6 @@ import contextlib
 import logging
 import secrets
 import shutil
-import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +22,6 @@ log = logging.getLogger("minicouch.indexing")
 Mapper = Callable[[list[StoredDoc]], list[list[list[tuple[Any, Any]]]]]
 BATCH = 1000
 CHEAP_ROWS = 5000
-opening = threading.Lock()
 _builders = ThreadPoolExecutor(4, "index-builder")
 
 
@@ -52,7 +50,7 @@ def get_index(db: Database, spec: IndexSpec) -> Index:
     """The index, made when it is not there; not brought up to date."""
     index = db.handles.get(spec.signature)
     if index is None or index.closed:
-        with opening:
+        with db.opening:
             index = db.handles.get(spec.signature)
             if index is None or index.closed:
                 if db.deleted:
@@ -183,7 +181,7 @@ def drop_index(db: Database, signature: str) -> None:
     """Close and remove an index; who needs it from now on makes another one."""
     aside = db.index_path(f"dropped-{secrets.token_hex(8)}")
     index = db.handles.get(signature)
-    with index.building if index is not None else contextlib.nullcontext(), opening:
+    with index.building if index is not None else contextlib.nullcontext(), db.opening:
         db.handles.pop(signature, None)
         if index is not None:
             index.closed = True

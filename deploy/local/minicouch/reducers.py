@@ -15,6 +15,7 @@ import orjson
 
 from .erlang_terms import erlang_text
 from .errors import CouchError
+from .whole_numbers import dumps
 
 Row = tuple[bytes, str, bytes]
 State = Any
@@ -104,8 +105,8 @@ class Sum(BuiltIn):
         total = total_of(states)
         if type(total) in NUMBERS or (type(total) is list and len(total) < OVERFLOW // 25):
             return total
-        out = len(orjson.dumps(total))
-        if out > OVERFLOW and out * 2 > (size := len(orjson.dumps(states))):
+        out = len(dumps(total))
+        if out > OVERFLOW and out * 2 > (size := len(dumps(states))):
             reason = f"Reduce output must shrink more rapidly: input size: {size} output size: {out}"
             return {"error": "builtin_reduce_error", "reason": reason}
         return total
@@ -114,7 +115,7 @@ class Sum(BuiltIn):
         if not addable(old, new):
             return None
         total = total_of([old, new])
-        return total if type(total) in NUMBERS or len(orjson.dumps(total)) <= OVERFLOW else None
+        return total if type(total) in NUMBERS or len(dumps(total)) <= OVERFLOW else None
 
 
 def addable(a: Any, b: Any) -> bool:

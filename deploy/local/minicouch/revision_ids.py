@@ -2,17 +2,24 @@
 
 import hashlib
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 from .revisions import parse_rev
 
+UNDEFINED = b"d\x00\x09undefined"
+
 
 def new_rev(
-    parent: str | None, deleted: bool, body: dict[str, Any], attachments: list[tuple[str, str, bytes]]
+    parent: str | None,
+    deleted: bool,
+    body: dict[str, Any],
+    attachments: Sequence[tuple[str, str, bytes] | None],
 ) -> str:
     """The revision CouchDB gives the same edit: an md5 over Erlang's external term format.
 
-    `attachments` are (name, content type, md5) in document order.
+    `attachments` are (name, content type, md5) in document order; None for one of which CouchDB knows nothing any more
+    when it makes the id, as it is with a deleted document that comes back.
     """
     number, digest = parse_rev(parent) if parent else (0, "")
     out = bytearray(b"\x83l\x00\x00\x00\x05")
@@ -29,13 +36,17 @@ def new_rev(
     return f"{number + 1}-{hashlib.md5(out, usedforsecurity=False).hexdigest()}"
 
 
-def _term_attachments(attachments: list[tuple[str, str, bytes]], out: bytearray) -> None:
+def _term_attachments(attachments: Sequence[tuple[str, str, bytes] | None], out: bytearray) -> None:
     if not attachments:
         out += b"j"
         return
     out += b"l" + struct.pack(">I", len(attachments))
-    for name, ctype, md5 in reversed(attachments):
+    for attachment in reversed(attachments):
         out += b"h\x03"
+        if attachment is None:
+            out += UNDEFINED * 3
+            continue
+        name, ctype, md5 = attachment
         for part in (name.encode(), ctype.encode(), md5):
             out += b"m" + struct.pack(">I", len(part)) + part
     out += b"j"

@@ -6,6 +6,7 @@ from typing import Any
 from .errors import method_not_allowed, not_found
 from .http import unquote_path
 
+EVERY_METHOD = ("GET", "PUT", "POST", "PATCH", "DELETE", "COPY", "OPTIONS", "TRACE", "CONNECT")
 Route = tuple[str, str, Callable[..., Any], str]
 
 

@@ -13,7 +13,7 @@ import tantivy
 from . import javascript, search
 from .database import Database
 from .errors import CouchError, not_found
-from .indexing import build_once, opening
+from .indexing import build_once
 from .search import Hit, SearchIndex
 from .store import StoredDoc
 
@@ -137,7 +137,7 @@ def get_index(db: Database, spec: SearchSpec) -> SearchIndex:
     """The index, made when it is not there; not brought up to date."""
     index = db.handles.get(spec.signature)
     if index is None or index.closed:
-        with opening:
+        with db.opening:
             index = db.handles.get(spec.signature)
             if index is None or index.closed:
                 if db.deleted:

@@ -97,16 +97,21 @@ class Warmer:
             log.error("keeping %s warm ended", db.name, exc_info=error)
 
     def _warm(self, db: Database) -> None:
-        """Bring every index of the database to the sequence it has now."""
+        """Bring every index of the database to the sequence it has now. One that fails, whatever the reason, is left out
+        for a while and keeps no other one waiting."""
         for signature, step in self._steps(db):
             if time.monotonic() < self._failed.get(signature, 0.0):
                 continue
             try:
                 self._work_off(db, step)
-            except CouchError as error:
-                if not db.deleted:
+            except Exception as error:
+                if db.deleted or self._closing:
+                    return
+                self._failed[signature] = time.monotonic() + RETRY_AFTER
+                if isinstance(error, CouchError):
                     log.info("index %s of %s is not kept warm: %s", signature, db.name, error.reason)
-                    self._failed[signature] = time.monotonic() + RETRY_AFTER
+                else:
+                    log.exception("index %s of %s is not kept warm", signature, db.name)
 
     def _work_off(self, db: Database, step: Step) -> None:
         more = True

@@ -28,6 +28,8 @@ MODULES = [
 ROUTES: list[Route] = [route for module in MODULES for route in module.ROUTES]
 ALLOW: dict[str, str] = {
     **databases.ALLOW,
+    **views.ALLOW,
+    **server.ALLOW,
     "/_session": "GET,HEAD,POST,DELETE",
     "/{db}/_changes": "GET,POST,HEAD",
     "/{db}/_all_docs": "GET,HEAD,POST",

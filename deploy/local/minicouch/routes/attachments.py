@@ -10,7 +10,7 @@ from ..edits import Edit, parse_edit
 from ..errors import CouchError, not_found
 from ..http import Request, Response, json_response
 from ..validation import validator_for
-from .documents import asked_revision, check_for, docid_of, not_modified
+from .documents import asked_revision, check_for, docid_of, not_modified, stored_docid_of
 
 MANY_RANGES = 10
 
@@ -27,7 +27,7 @@ def _record(records: list[Record], name: str) -> Record:
 
 
 def get_attachment(request: Request) -> Response:
-    docid = docid_of(request)
+    docid = stored_docid_of(request)
     options = reading.parse_options(request.query)
     doc = reading.open_document(request.db, docid, options)
     record = _record(doc.attachments(), _name(request))
@@ -116,10 +116,10 @@ async def put_attachment(request: Request) -> Response:
 
 
 async def delete_attachment(request: Request) -> Response:
-    name = _name(request)
+    name, docid = _name(request), stored_docid_of(request)
     rev = asked_revision(request)
     if rev is None:
-        _record(reading.open_document(request.db, docid_of(request), reading.PLAIN).attachments(), name)
+        _record(reading.open_document(request.db, docid, reading.PLAIN).attachments(), name)
     edit = _base(request, rev)
     if rev is not None and name not in edit.attachments:
         raise not_found("Document is missing attachment")

@@ -14,6 +14,7 @@ from ..errors import bad_request
 from ..filters import Filter, filter_for
 from ..http import Request, Response, raw_json, run_in_thread
 from ..store import StoredDoc
+from .documents import not_modified
 
 CHUNK = 1000
 STRETCH = 10_000
@@ -58,24 +59,21 @@ def parse(request: Request) -> Options:
         name for name in ("conflicts", "attachments", "att_encoding_info") if query.get(name) == "true"
     }
     if "limit" in query:
-        options.limit = _integer(query["limit"], "The limit {} should be a non-negative integer", 0)
+        limit = _integer(query["limit"], "The limit parameter should be a non-negative integer")
+        options.limit = limit if limit >= 0 else None
     if "timeout" in query:
-        options.timeout = (
-            _integer(query["timeout"], "The timeout {} should be a non-negative integer", 0) / 1000
-        )
+        timeout = _integer(query["timeout"], "The timeout parameter should be a non-negative integer")
+        options.timeout = max(0, timeout) / 1000
     if "heartbeat" in query:
         options.heartbeat = _heartbeat(query["heartbeat"])
     return options
 
 
-def _integer(text: str, message: str, lowest: int) -> int:
+def _integer(text: str, message: str) -> int:
     try:
-        number = int(text)
+        return int(text)
     except ValueError:
-        raise bad_request(message.format("parameter")) from None
-    if number < lowest:
-        raise bad_request(message.format("value"))
-    return number
+        raise bad_request(message) from None
 
 
 def _heartbeat(text: str) -> float:
@@ -310,6 +308,8 @@ async def changes(request: Request) -> Response:
         return Response(200, events, list(EVENT_STREAM))
     if options.feed == "normal":
         etag = f'"{request.db.uuid[:16]}{request.db.update_seq}"'
+        if (unchanged := not_modified(request, etag)) is not None:
+            return unchanged
         return raw_json(await _primed(_json(reader)), headers=[("ETag", etag)])
     return raw_json(await _primed(_json(reader)))
 

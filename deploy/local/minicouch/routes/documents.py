@@ -21,6 +21,14 @@ def docid_of(request: Request) -> str:
     return f"_design/{ddoc}" if ddoc is not None else request.params["docid"]
 
 
+def stored_docid_of(request: Request) -> str:
+    """The id of a document that may be there. Errors: 400 for one that a partitioned database cannot hold."""
+    docid = docid_of(request)
+    if request.db.partitioned and ":" not in docid and docid[0] != "_":
+        check_partitioned_docid(docid)
+    return docid
+
+
 def check_for(request: Request, docid: str) -> None:
     check_docid(docid)
     if request.db.partitioned:
@@ -36,7 +44,7 @@ def not_modified(request: Request, etag: str) -> Response | None:
 
 
 def get_document(request: Request) -> Response:
-    docid = request.params.get("docid") or docid_of(request)
+    docid = stored_docid_of(request)
     if docid[0] == "_" and not docid.startswith("_design/"):
         raise not_found()
     options = reading.parse_options(request.query)
@@ -90,18 +98,19 @@ async def put_document(request: Request) -> Response:
         edit = multipart.parse_related(request.headers["content-type"], request.body, docid)
     else:
         edit = parse_edit(request.json(), docid, request.server.max_document_size)
+    if edit.given_id:
+        check_for(request, edit.given_id)
     return await save(request, edit)
 
 
 async def save(request: Request, edit: Edit) -> Response:
     """Store one edit as the request's `rev`, `If-Match`, `new_edits` and `batch` say, and answer like CouchDB."""
     replicated = request.query.get("new_edits") == "false"
-    if replicated and not edit.path and (asked := asked_revision(request)):
-        edit.path = [asked]
+    base = _base_revision(request, edit)
+    if not replicated or not edit.path:
+        edit.path = base
     if replicated and not edit.path:
         raise bad_request("When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
-    if not replicated:
-        edit.path = _base_revision(request, edit)
     results = await request.db.update_docs([edit], replicated=replicated, validator=validator_for(request))
     if request.query.get("batch") == "ok":
         return json_response({"ok": True, "id": edit.id}, 202)
@@ -146,7 +155,7 @@ def _base_revision(request: Request, edit: Edit) -> list[str]:
 
 
 async def delete_document(request: Request) -> Response:
-    docid = docid_of(request)
+    docid = stored_docid_of(request)
     reading.open_document(request.db, docid, reading.PLAIN)
     return await save(request, Edit(docid, {}, deleted=True))
 
@@ -193,7 +202,7 @@ async def post_form(request: Request) -> Response:
 
 
 async def copy_document(request: Request) -> Response:
-    docid = docid_of(request)
+    docid = stored_docid_of(request)
     options = reading.ReadOptions(rev=asked_revision(request))
     source = reading.open_document(request.db, docid, options)
     target, rev = _destination(request)

@@ -8,7 +8,7 @@ from ..errors import CouchError, bad_request, not_found
 from ..http import Request, Response, json_response, raw_json, run_in_thread
 from ..ids import check_docid, check_partition
 from ..mango import Index
-from ..routing import Route
+from ..routing import EVERY_METHOD, Route
 from ..store import StoredDoc
 
 Document = dict[str, Any]
@@ -195,9 +195,8 @@ def nothing_here(request: Request) -> Response:
     raise not_found("missing")
 
 
-_EVERY_METHOD = ("GET", "PUT", "POST", "PATCH", "DELETE", "COPY", "OPTIONS", "TRACE", "CONNECT")
 ROUTES: list[Route] = [
-    *((method, "/{db}/_index/{rest*}", nothing_here, "no_index") for method in _EVERY_METHOD),
+    *((method, "/{db}/_index/{rest*}", nothing_here, "no_index") for method in EVERY_METHOD),
     ("POST", "/{db}/_find", find, "find"),
     ("POST", "/{db}/_partition/{partition}/_find", find, "partition_find"),
     ("POST", "/{db}/_explain", explain, "explain"),

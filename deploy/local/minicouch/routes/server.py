@@ -5,7 +5,7 @@ import platform
 from typing import Any
 
 from .. import auth, users
-from ..errors import CouchError, bad_request, not_found
+from ..errors import CouchError, bad_request, forbidden, not_found
 from ..http import JSON, Request, Response, dumps, json_response, run_in_thread
 from ..sessions import hash_admin
 from .databases import info
@@ -21,6 +21,10 @@ FEATURES = [
     "quickjs",
 ]
 NODE = "nonode@nohost"
+FIXED_SECTIONS = {
+    "daemons", "external", "httpd_db_handlers", "httpd_design_handlers", "httpd_global_handlers", "native_query_servers",
+    "os_daemons", "query_servers",
+}  # fmt: skip
 
 
 def welcome(request: Request) -> Response:
@@ -151,12 +155,26 @@ def get_config(request: Request) -> Response:
     return json_response(config.sections())
 
 
+def _check_section(request: Request) -> None:
+    if request.params["section"] in FIXED_SECTIONS:
+        raise forbidden("Config section blacklisted for modification over HTTP API.")
+
+
+def reload_config(request: Request) -> Response:
+    _check_node(request)
+    request.server.config.reload()
+    return json_response({"ok": True})
+
+
 async def put_config(request: Request) -> Response:
     _check_node(request)
+    _check_section(request)
     value = request.json()
     if not isinstance(value, str):
-        raise bad_request("config values must be strings")
+        raise bad_request("a JSON string expected")
     section, key = request.params["section"], request.params["key"]
+    if "\n" in key or "\r" in key:
+        raise bad_request("Invalid configuration key")
     config = request.server.config
     if section == "admins" and not value.startswith("-pbkdf2:"):
         prf, iterations = users.hashing(config)
@@ -166,12 +184,18 @@ async def put_config(request: Request) -> Response:
 
 def delete_config(request: Request) -> Response:
     _check_node(request)
+    _check_section(request)
     old = request.server.config.delete(request.params["section"], request.params["key"])
     if old is None:
         raise not_found("unknown_config_value")
     return json_response(old)
 
 
+ALLOW = {
+    "/_node/{node}/_config": "GET",
+    "/_node/{node}/_config/{section}": "GET",
+    "/_node/{node}/_config/{section}/{key}": "GET,PUT,DELETE",
+}
 ROUTES = [
     ("GET", "/", welcome, "welcome"),
     ("GET", "/_up", up, "_up"),
@@ -182,6 +206,7 @@ ROUTES = [
     ("GET", "/_membership", membership, "_membership"),
     ("GET", "/_node/{node}", node_name, "_node"),
     ("GET", "/_node/{node}/_config", get_config, "_config"),
+    ("POST", "/_node/{node}/_config/_reload", reload_config, "_config"),
     ("GET", "/_node/{node}/_config/{section}", get_config, "_config"),
     ("GET", "/_node/{node}/_config/{section}/{key}", get_config, "_config"),
     ("PUT", "/_node/{node}/_config/{section}/{key}", put_config, "_config"),

@@ -5,16 +5,18 @@ from typing import Any
 
 from .. import auth, finder, searching, views
 from ..database import Database
-from ..errors import CouchError, bad_request, not_found
+from ..errors import CouchError, bad_request, method_not_allowed, not_found
 from ..http import Request, Response, json_response, raw_json, run_in_thread
 from ..ids import check_partition
 from ..indexing import build_once, drop_index, get_index, is_running, ready, start_building
 from ..reducers import BuiltIn
+from ..routing import EVERY_METHOD
 from ..store.indexes import Index
 from ..views import Design, View, ViewQuery
 
 INLINE = 200
 COMPACTING = "compact "
+VIEW_METHODS = "GET,POST,HEAD"
 
 
 def parameters_of(request: Request) -> dict[str, str]:
@@ -183,6 +185,11 @@ async def post_compact(request: Request) -> Response:
     return json_response({"ok": True}, 202)
 
 
+def other_view(request: Request) -> Response:
+    """`_view` without a name, or with more than one."""
+    raise method_not_allowed(VIEW_METHODS)
+
+
 def temporary_view(request: Request) -> Response:
     raise CouchError(410, "gone", "Temporary views are not supported in CouchDB")
 
@@ -194,9 +201,13 @@ ROUTES = [
     ("GET", "/{db}/_partition/{partition}/_design/{ddoc}/_info", get_info, "index information"),
     ("POST", "/{db}/_compact/{ddoc}", post_compact, "index compaction"),
 ]
+for _path in ("/{db}/_design/{ddoc}/_view", "/{db}/_design/{ddoc}/_view/{view}/{rest*}"):
+    ROUTES += [(_method, _path, other_view, "no view") for _method in EVERY_METHOD]
+ALLOW = {"/{db}/_design/{ddoc}/_info": "GET"}
 for _root, _what in (("/{db}", "view"), ("/{db}/_partition/{partition}", "view of a partition")):
     ROUTES += [
         ("GET", _root + "/_design/{ddoc}/_view/{view}", get_view, _what),
         ("POST", _root + "/_design/{ddoc}/_view/{view}", post_view, _what),
         ("POST", _root + "/_design/{ddoc}/_view/{view}/queries", post_queries, _what + ", several queries"),
     ]
+    ALLOW[_root + "/_design/{ddoc}/_view/{view}"] = VIEW_METHODS

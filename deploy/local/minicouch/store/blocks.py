@@ -6,9 +6,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import orjson
-
 from ..reducers import Reducer, State
+from ..whole_numbers import dumps, loads
 
 Position = tuple[bytes, str]
 Part = tuple[bool, list[Any]]  # (True, rows) or (False, states)
@@ -90,7 +89,7 @@ def _cover(db: sqlite3.Connection, view: int, level: int, lo: Position, hi: Posi
     whole = entries if hi == END else entries[:-1]
     states = b",".join([state for _, _, count, state in whole if count])
     if states:
-        yield False, orjson.loads(b"[" + states + b"]")
+        yield False, loads(b"[" + states + b"]")
     if hi != END:
         yield from _cover(db, view, level - 1, entries[-1][:2], hi)
 
@@ -162,7 +161,7 @@ def _insert_blocks(
 
 
 def _states(states: Sequence[State] | None, count: int) -> list[bytes]:
-    return [b"null"] * count if states is None else [orjson.dumps(state) for state in states]
+    return [b"null"] * count if states is None else [dumps(state) for state in states]
 
 
 def _insert_upper(
@@ -175,7 +174,7 @@ def _insert_upper(
     """Entries of `level`, one for each run of (key, document id, count, state) entries of the level below."""
     joined = None
     if reducer:
-        joined = reducer.rereduce([[orjson.loads(e[3]) for e in run if e[2]] for run in runs])
+        joined = reducer.rereduce([[loads(e[3]) for e in run if e[2]] for run in runs])
     db.executemany(
         f"INSERT OR REPLACE INTO blocks_{view} VALUES (?, ?, ?, ?, ?)",
         [

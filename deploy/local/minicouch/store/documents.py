@@ -43,6 +43,9 @@ class Documents:
         self.visitors = 0  # requests and background work that are at it
         self.used = time.monotonic()
         self.handles: dict[Any, Any] = {}
+        self.opening = (
+            threading.Lock()
+        )  # an index is opened, made or removed by one thread, and never while `drop` runs
         self._path = directory / "docs.sqlite"
         self._readers = threading.local()
         self._open_readers: list[sqlite3.Connection] = []
@@ -346,8 +349,9 @@ class Documents:
 
     def drop(self) -> None:
         """Move the database out of the way and remove it."""
-        self.deleted = True
         grave = self.directory.with_name(f".deleted-{self.uuid}")
-        self.directory.rename(grave)
+        with self.opening:  # or the folder of an index would be made anew after the database's is gone
+            self.deleted = True
+            self.directory.rename(grave)
         self.close()
         shutil.rmtree(grave, ignore_errors=True)

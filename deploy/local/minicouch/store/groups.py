@@ -13,6 +13,7 @@ import orjson
 from ..collation import sort_key
 from ..reducers import Reducer, State
 from ..reducers import Row as ReduceRow
+from ..whole_numbers import dumps, loads
 from .blocks import EMPTY, READ, Position, reduce_ranges
 
 Touched = tuple[bytes, str, bytes, bytes]  # key, document id, key JSON, value JSON
@@ -95,7 +96,7 @@ def groups(
     sql = f"SELECT key, k, state FROM groups_{view} WHERE level = ? AND key >= ? AND key {upto} ? ORDER BY key {direction}"
     for key, k, state in db.execute(sql, (stored, first, hi[0])):
         if (key, "") >= lo and after(key) <= hi:
-            yield k, orjson.loads(state)
+            yield k, loads(state)
             continue
         cut = (max((key, ""), lo), min(after(key), hi))
         (part,) = reduce_ranges(db, view, reducer, depth, [cut])
@@ -234,7 +235,7 @@ class GroupWriter:
         self._db.executemany(
             f"INSERT OR REPLACE INTO groups_{self._view} VALUES (?, ?, ?, ?)",
             [
-                (level, prefix, group_key(k, level), orjson.dumps(state))
+                (level, prefix, group_key(k, level), dumps(state))
                 for (level, prefix, k, _), state in zip(closed, joined, strict=True)
             ],
         )
@@ -276,5 +277,5 @@ def recompute(
         else:
             db.execute(
                 f"INSERT OR REPLACE INTO groups_{view} VALUES (?, ?, ?, ?)",
-                (level, prefix, group_key(k, level), orjson.dumps(state)),
+                (level, prefix, group_key(k, level), dumps(state)),
             )

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from ..reducers import Reducer, State
+from ..whole_numbers import dumps, loads
 from . import blocks, groups
 from .blocks import BEGIN, END, FAN, Position
 from .groups import KeyOrder, Touched
@@ -95,8 +96,8 @@ def _joined(reducer: Reducer | None, level: int, runs: list[list[Part]]) -> list
 def _state(reducer: Reducer | None, count: int, stored: bytes, state: State) -> bytes | None:
     if reducer is None:
         return stored
-    joined = reducer.join(orjson.loads(stored), state) if count else state
-    return None if joined is None else orjson.dumps(joined)
+    joined = reducer.join(loads(stored), state) if count else state
+    return None if joined is None else dumps(joined)
 
 
 def _row(added: Touched) -> tuple[bytes, str, bytes]:
@@ -145,11 +146,11 @@ def _add_to_groups(
         k, joined = (
             (groups.group_key(run[0][2], level), state)
             if there is None
-            else (there[0], reducer.join(orjson.loads(there[1]), state))
+            else (there[0], reducer.join(loads(there[1]), state))
         )
         if joined is None:
             dirty[level, prefix] = run[0][2]
         else:
-            kept.append((level, prefix, k, orjson.dumps(joined)))
+            kept.append((level, prefix, k, dumps(joined)))
     db.executemany(f"INSERT OR REPLACE INTO groups_{view} VALUES (?, ?, ?, ?)", kept)
     return dirty

@@ -145,7 +145,7 @@ class Index:
         try:
             db = self._readers.pop()
         except IndexError:
-            db = self._connect()
+            db = self._connect_reader()
         try:
             db.execute("BEGIN")
             yield db
@@ -344,6 +344,14 @@ class Index:
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -500")
         return db
+
+    def _connect_reader(self) -> sqlite3.Connection:
+        try:
+            return self._connect()
+        except sqlite3.OperationalError:
+            if self.path.exists():
+                raise
+            raise not_found("Database does not exist.") from None
 
     def _reducer(self, view: int) -> Reducer:
         reducer = self.views[view].reducer

@@ -62,12 +62,14 @@ def boolean(value: Any) -> bool:
         return value
     if isinstance(value, str) and value.lower() in ("true", "false"):
         return value.lower() == "true"
-    raise query_parse_error(f"Invalid boolean parameter: {shown(value)}")
+    raise query_parse_error(
+        f"Invalid boolean parameter: {shown(str(value) if isinstance(value, str) else value)}"
+    )
 
 
 def natural(value: Any) -> int:
     number = value if isinstance(value, int) and not isinstance(value, bool) else None
-    if isinstance(value, str):
+    if isinstance(value, str) and not isinstance(value, FromBody):
         digits = value[1:] if value[:1] in ("-", "+") else value
         if digits.isascii() and digits.isdigit():
             number = int(value)

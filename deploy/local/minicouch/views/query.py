@@ -12,6 +12,7 @@ from ..database import Database
 from ..revisions import normal_rev
 from ..store import StoredDoc
 from ..store.indexes import EMPTY, Connection, Index, Row
+from ..whole_numbers import dumps
 from .custom import OVERFLOWED
 from .design import View
 from .parameters import ViewQuery
@@ -123,7 +124,7 @@ class Answer:
 def reduced_row(k: bytes, value: Any) -> bytes:
     if isinstance(value, dict) and list(value) == [OVERFLOWED]:
         return orjson.dumps({"key": None, "error": OVERFLOWED, "reason": value[OVERFLOWED]})
-    return b'{"key":%b,"value":%b}' % (k, orjson.dumps(value))
+    return b'{"key":%b,"value":%b}' % (k, dumps(value))
 
 
 def with_documents(db: Database, query: ViewQuery, rows: list[Row]) -> Iterator[bytes]:

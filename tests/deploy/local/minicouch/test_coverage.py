@@ -10,9 +10,15 @@ from deploy.local.minicouch.routes import ROUTES
 
 PAGE = Path(__file__).parents[4] / "deploy" / "local" / "minicouch" / "COVERAGE.md"
 ROW = re.compile(
-    r"^\| `(?P<path>/[^`]*)` \| (?P<methods>[A-Z, ]+) \| (?P<served>yes|no|404)\b.*\|$", re.MULTILINE
+    r"^\| `(?P<path>/[^`]*)` \| (?P<methods>[A-Z, ]+) \| (?P<served>yes|no|404|405)\b.*\|$", re.MULTILINE
 )
-REFUSING = {"handler": "no", "not_served": "no", "nothing_here": "404", "temporary_view": "no"}
+REFUSING = {
+    "handler": "no",
+    "not_served": "no",
+    "nothing_here": "404",
+    "other_view": "405",
+    "temporary_view": "no",
+}
 
 
 def told() -> dict[str, tuple[set[str], str]]:

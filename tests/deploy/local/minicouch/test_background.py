@@ -1,0 +1,83 @@
+"""Background work meets what may happen beside it: a database that is deleted, an index that cannot be built."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deploy.local.minicouch import warming
+from deploy.local.minicouch.config import Config
+from deploy.local.minicouch.database import Database
+from deploy.local.minicouch.edits import Edit
+from deploy.local.minicouch.errors import CouchError
+from deploy.local.minicouch.indexing import IndexSpec, get_index
+from deploy.local.minicouch.store import Store, StoredDoc
+from deploy.local.minicouch.store.indexes import ViewSpec
+from deploy.local.minicouch.warming import Warmer
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store(tmp_path, Database)
+    yield store
+    store.close()
+
+
+def filled(store: Store, name: str) -> Database:
+    db = store.create(name)
+    assert isinstance(db, Database)
+    asyncio.run(db.update_docs([Edit(f"d{n}", {"n": n}) for n in range(5)]))
+    return db
+
+
+def emit_number(docs: list[StoredDoc]) -> list[list[list[tuple[Any, Any]]]]:
+    return [[[(doc.dict()["n"], None)]] for doc in docs]
+
+
+def spec(signature: str, mapper: Any = emit_number) -> IndexSpec:
+    return IndexSpec(signature, (ViewSpec(),), mapper)
+
+
+def test_no_index_is_made_in_a_database_that_is_being_deleted(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A build that began beside the deletion put the folder back: the name could not be used again, and the log said
+    that an index is built again for a disk I/O error."""
+    db = filled(store, "goods")
+    began, real = threading.Event(), Database.index_dir
+
+    def slow(self: Database, signature: str) -> Path:
+        began.set()
+        time.sleep(0.3)
+        return real(self, signature)
+
+    monkeypatch.setattr(Database, "index_dir", slow)
+    builder = threading.Thread(target=get_index, args=(db, spec("late")))
+    builder.start()
+    began.wait()
+    store.delete("goods")
+    builder.join()
+    assert not (tmp_path / "databases" / "goods").exists()
+    with pytest.raises(CouchError, match="Database does not exist"):
+        get_index(db, spec("later"))
+    assert filled(store, "goods").doc_count == 5
+
+
+def test_one_bad_index_keeps_no_other_cold(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    db = filled(store, "goods")
+
+    def fail(docs: list[StoredDoc]) -> Any:
+        raise ValueError("nobody thought of this")
+
+    monkeypatch.setattr(warming, "specs", lambda db: iter([spec("bad", fail), spec("good")]))
+    warmer = Warmer(store, Config(tmp_path / "config.json"), lambda: 0)
+    warmer._warm(db)
+    assert get_index(db, spec("good")).seq == db.update_seq
+    assert "index bad of goods is not kept warm" in caplog.text
+    assert "nobody thought of this" in caplog.text, "with its cause"

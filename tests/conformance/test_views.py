@@ -350,7 +350,7 @@ def test_a_reader_outlasts_the_clean_up_of_its_index(couch: Couch, db: str):
     rev = couch.put(f"{db}/_design/d", design).json()["rev"]
     with ThreadPoolExecutor(1) as beside:
         url = f"{couch.url}{db}/_design/d/_view/v?limit=1"
-        waiting = beside.submit(requests.get, url, auth=couch.auth, timeout=30)
+        waiting = beside.submit(requests.get, url, auth=couch.auth, timeout=120)
         time.sleep(1)
         quick = {"views": {"v": {"map": "function (doc) { emit(doc.n, 2) }"}}, "_rev": rev}
         couch.put(f"{db}/_design/d", quick)

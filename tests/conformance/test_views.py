@@ -356,6 +356,7 @@ def test_a_reader_outlasts_the_clean_up_of_its_index(couch: Couch, db: str):
         couch.put(f"{db}/_design/d", quick)
         couch.post(f"{db}/_view_cleanup", {})
         answer = waiting.result()
-    assert answer.status_code == 200
-    assert answer.json()["total_rows"] == 1500
+    if couch.is_minicouch or answer.status_code != 404:  # CouchDB's reader loses its index and is told 404
+        assert answer.status_code == 200
+        assert answer.json()["total_rows"] == 1500
     assert couch.get(f"{db}/_design/d/_view/v?limit=1").json()["rows"][0]["value"] == 2

@@ -14,7 +14,7 @@ from typing import Any
 
 from shared.couch.errors import DatabaseAway, NotPrepared
 
-FRESH_SHARE, PROBE_SECONDS, PROBE_TIMEOUT = 0.6, 1.0, 0.3
+FRESH_SHARE, PROBE_SECONDS, PROBE_TIMEOUT = 0.4, 1.0, 0.3
 
 
 class StaleRows(list[dict[str, Any]]):

@@ -56,6 +56,7 @@ class Measured:
     orders: int
     seconds_to_first_answer: float
     hello_rate: float = 0
+    search_after_sales: float = 0
     memory: dict[str, float] = field(default_factory=dict)
     imports: list[str] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
@@ -73,6 +74,7 @@ def written(found: Measured) -> str:
         + (f"; large: {large}" if large else "") + ".",
         f"Bare Flask hello-JSON, 2 workers, 1 client: {found.hello_rate:.0f} requests a second.",
         f"Cold start to the first ready service: {found.seconds_to_first_answer:.1f} s.",
+        f"Searches keep {found.search_after_sales:.2f} of their rate over some hundred sales.",
         f"Memory of all processes (PSS): {sum(found.memory.values()):.0f} MiB ({parts}).",
         *(f"Import: {sentence}." for sentence in found.imports),
     ]  # fmt: skip

@@ -31,6 +31,7 @@ CUSTOMERS = 20
 CHUNK = 2000
 RECORDED = 50
 ROUNDS = 3
+SALES_ROUNDS = 10
 
 
 def main() -> None:
@@ -43,6 +44,7 @@ def main() -> None:
         found.imports += _fill(shop, options, people)
         found.hello_rate = bench.hello_rate()
         found.rows += [bench.measure(case) for case in cases(shop, people[0], people[1:], options.products)]
+        found.search_after_sales = bench.search_after_sales([row.case for row in found.rows])
         shop.settle()
         found.memory = shop.memory_mib()
         bench.flame_graph(min(found.rows, key=lambda row: row.many.rate).case, options.out / "slowest.svg")
@@ -91,6 +93,18 @@ class Bench:
                 ]
             row.many, row.one_call, row.sdk_call = (_median(figures) for figures in zip(*rounds, strict=True))
         return row
+
+    def search_after_sales(self, measured: Sequence[Case]) -> float:
+        """The rate of the search after so many sales over that before them."""
+        search = next(case for case in measured if case.name.startswith("search"))
+        checkout = next(case for case in measured if case.name.startswith("checkout"))
+        print("measuring searches before and after sales ...", flush=True)
+        before = _median([self.drive(search, max(search.clients)) for _ in range(ROUNDS)])
+        for _ in range(SALES_ROUNDS):
+            self.drive(checkout, max(checkout.clients))
+        self.shop.settle()
+        after = _median([self.drive(search, max(search.clients)) for _ in range(ROUNDS)])
+        return after.rate / before.rate
 
     def in_turn(self, *asked: tuple[Shop, Case]) -> list[Figures]:
         """The median of each with one client, after a first turn that only warms."""

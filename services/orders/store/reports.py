@@ -24,7 +24,7 @@ class ReportStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def sales(self, by: str, span: Span, *, allow_stale: bool) -> Rows:
+    def sales(self, by: str, span: Span, *, allow_stale: bool = False) -> Rows:
         """O5: key [y, m, d, h] cut to `by`, value {currency: [orders, units, gross, refunds]}. 1 global query."""
         bounds = {"start": span.first_key(), "end": span.last_key()}
         return self._database.across_partitions.view(
@@ -36,7 +36,7 @@ class ReportStore:
         for view in (pattern for pattern in DESIGN.patterns if isinstance(pattern, View)):
             self._database.across_partitions.view(view, limit=1, reduce=False if view.reduce else None)
 
-    def best_sellers(self, level: str, span: Span, *, allow_stale: bool) -> Rows:
+    def best_sellers(self, level: str, span: Span, *, allow_stale: bool = False) -> Rows:
         """O6: key [level, ...period, currency, productid, name], value [units, amount]. 1 global query."""
         depth = {"all": 0, "year": 1, "month": 2, "day": 3}[level]
         first = [level, *span.first_key()[:depth]]
@@ -45,7 +45,7 @@ class ReportStore:
             BEST_SELLERS, start=first, end=last, group=True, allow_stale=allow_stale
         )
 
-    def fulfilment(self, span: Span, *, allow_stale: bool) -> Rows:
+    def fulfilment(self, span: Span, *, allow_stale: bool = False) -> Rows:
         """Key [y, m, d, stage], value {sum, count, min, max}. 1 global query."""
         first, last = span.first_key()[:3], [*span.last_key()[:3], AFTER_EVERYTHING]
         return self._database.across_partitions.view(

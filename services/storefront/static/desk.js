@@ -6,7 +6,6 @@
   const say = (words, mood) => document.dispatchEvent(new CustomEvent("shop:notice", { detail: { words, mood } }));
 
   for (const button of document.querySelectorAll("[data-print]")) {
-    button.hidden = false;
     button.addEventListener("click", () => print());
   }
 

@@ -4,16 +4,19 @@ import re
 import time
 from collections.abc import Callable
 
+import orjson
 import pytest
 
 from tests.people import ADDRESS, PASSWORD
+from tests.services.storefront.conftest import product
 from tests.services.storefront.test_customer import put_in_basket
 from tests.services.storefront.visitor import Page, Visitor
 
 Join = Callable[..., Visitor]
 GUEST = {"email": "words@example.com", "name": "Wendy", "address": "1 Word Lane", "card": "tok_ok"}
 INTERNALS = re.compile(
-    r"https?://127|localhost|Idempotency|[0-9] GBP|\bproductid\b|cup-[0-9]|mug-[a-z]|minor units|`", re.I
+    r"https?://127|localhost|Idempotency|[0-9] GBP|\bproductid\b|cup-[0-9]|mug-[a-z]|word-|minor units|`",
+    re.I,
 )
 
 
@@ -35,6 +38,22 @@ def wendy(join: Join) -> Visitor:
     return visitor
 
 
+@pytest.fixture(scope="module", autouse=True)
+def goods(keeper: Visitor) -> None:
+    """Goods of these tests' own, since they change and go."""
+    made = [
+        product("word-price", "Word Lamp", ["Words"], 4900),
+        product("word-gone", "Word Cup", ["Words"], 500),
+    ]
+    token = keeper.get("/admin/import").form("/admin/import").values["_csrf"]
+    lines = b"".join(orjson.dumps(each) + b"\n" for each in made)
+    keeper.send("POST", "/admin/import/piece", lines, {"X-CSRF-Token": token})
+    deadline = time.monotonic() + 60
+    while any(keeper.get(f"/product/{each['productid']}").status != 200 for each in made):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
 def test_too_little_stock_is_said_with_the_products_name(visitor: Visitor, keeper: Visitor) -> None:
     put_in_basket(visitor, "cup-36", "3")
     visitor.get("/checkout")
@@ -50,25 +69,25 @@ def test_too_little_stock_is_said_with_the_products_name(visitor: Visitor, keepe
 
 
 def test_a_changed_price_is_said_as_people_write_money(visitor: Visitor, keeper: Visitor) -> None:
-    put_in_basket(visitor, "lamp-1", "1")
+    put_in_basket(visitor, "word-price", "1")
     visitor.get("/checkout")
-    keeper.get("/admin/products/lamp-1")
-    keeper.submit("/admin/products/lamp-1", price="1249.00")
+    keeper.get("/admin/products/word-price")
+    keeper.submit("/admin/products/word-price", price="1249.00")
     page = visitor.submit("/checkout", **GUEST)
     assert "the total is £1,252.00 now, not £52.00" in page.text, page.text
     assert not INTERNALS.search(page.text), INTERNALS.search(page.text)
 
 
 def test_what_is_not_for_sale_any_more_is_not_named_by_its_number(visitor: Visitor, keeper: Visitor) -> None:
-    put_in_basket(visitor, "cup-37", "1")
+    put_in_basket(visitor, "word-gone", "1")
     visitor.get("/checkout")
-    keeper.get("/admin/products/cup-37")
-    keeper.submit("/admin/products/cup-37/delete")
+    keeper.get("/admin/products/word-gone")
+    keeper.submit("/admin/products/word-gone/delete")
     page = visitor.submit("/checkout", **GUEST)
     assert "no longer for sale" in page.text, page.text
     assert "No longer in the shop" in page.text
     assert not INTERNALS.search(page.text), INTERNALS.search(page.text)
-    page = visitor.get("/product/cup-37")
+    page = visitor.get("/product/word-gone")
     assert page.status == 404
     assert not INTERNALS.search(page.text), INTERNALS.search(page.text)
 

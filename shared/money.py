@@ -46,6 +46,13 @@ CURRENCIES: Final = frozenset(
 )
 
 
+SYMBOLS: Final = {
+    "AUD": "A$", "BRL": "R$", "CAD": "C$", "CNY": "CN¥", "EUR": "€", "GBP": "£", "HKD": "HK$", "ILS": "₪", "INR": "₹",
+    "JPY": "¥", "KRW": "₩", "MXN": "MX$", "NZD": "NZ$", "SGD": "S$", "THB": "฿", "TRY": "₺", "USD": "$", "VND": "₫",
+}  # fmt: skip
+"""Currencies with a sign of their own."""
+
+
 class Money(TypedDict):
     """An amount in minor units of an ISO 4217 currency."""
 
@@ -69,9 +76,10 @@ def times(unit: Money, quantity: int) -> Money:
     return money(unit["amount"] * quantity, unit["currency"])
 
 
-def text(value: Money) -> str:
-    """As people write it: {"amount": 123456, "currency": "GBP"} -> "1,234.56 GBP"."""
-    digits = MINOR_UNITS.get(value["currency"], 2)
-    sign, amount = ("-", -value["amount"]) if value["amount"] < 0 else ("", value["amount"])
+def shown(value: Money) -> str:
+    """As people write it: £1,234.56; a currency without a sign of its own is named, "CHF 12.00"."""
+    currency, amount = value["currency"], abs(value["amount"])
+    digits = MINOR_UNITS.get(currency, 2)
     whole, fraction = divmod(amount, 10**digits)
-    return f"{sign}{whole:,}{f'.{fraction:0{digits}d}' if digits else ''} {value['currency']}"
+    number = f"{whole:,}" + (f".{fraction:0{digits}d}" if digits else "")
+    return f"{'−' if value['amount'] < 0 else ''}{SYMBOLS.get(currency, f'{currency} ')}{number}"

@@ -9,7 +9,7 @@ from shared.couch import Doc
 from shared.errors import Unavailable
 from shared.limits import Limit, network_of
 from shared.mail import Letter
-from shared.money import text
+from shared.money import shown
 
 _SUBJECTS = {
     "payment": "Your order {orderid}",
@@ -65,15 +65,15 @@ def compose(shop: Shop, found: OrderDocuments, kind: str) -> Letter:
 def _body(found: OrderDocuments, kind: str) -> str:
     order = found.order
     if kind == "payment":
-        lines = [f"{line['quantity']} x {line['name']}  {text(line['total'])}" for line in order["basket"]]
-        sums = [f"Delivery  {text(order['delivery'])}", f"Total  {text(order['total'])}"]
+        lines = [f"{line['quantity']} x {line['name']}  {shown(line['total'])}" for line in order["basket"]]
+        sums = [f"Delivery  {shown(order['delivery'])}", f"Total  {shown(order['total'])}"]
         return "thank you for your order. It is paid.\n\n" + "\n".join([*lines, *sums])
     if kind == "dispatch":
         parcel = found.require_dispatch()
         return f"your order is on its way with {parcel['courier']}, parcel {parcel['courierid']}."
     if kind == "delivery":
         return "your order has arrived. Should something be wrong with it, you can return it."
-    return f"your order was cancelled and {text(order['total'])} are paid back the way you paid."
+    return f"your order was cancelled and {shown(order['total'])} are paid back the way you paid."
 
 
 def _link(shop: Shop, order: Doc) -> str:

@@ -8,7 +8,7 @@ from services.orders.rules.progress import require
 from services.orders.rules.writing import event_fields
 from shared.couch import Doc
 from shared.errors import Conflict, Invalid
-from shared.money import Money, money, text
+from shared.money import Money, money, shown
 
 TRIES = 5
 
@@ -105,4 +105,4 @@ def same_request(doc: Doc, request: tuple[str, str]) -> bool:
 def _check_left(found: OrderDocuments, wanted: Money) -> None:
     left = left_to_refund(found)
     if wanted["amount"] > left["amount"]:
-        raise RefundTooLarge(f"{text(left)} are left to refund, not {text(wanted)}.", left=left)
+        raise RefundTooLarge(f"{shown(left)} are left to refund, not {shown(wanted)}.", left=left)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shared.errors import Conflict, Invalid
-from shared.money import Money, money, text
+from shared.money import Money, money, shown
 
 Doc = dict[str, Any]
 
@@ -78,7 +78,7 @@ def check_expected(found: Quote, expected: Money | None) -> None:
     """Raises PriceChanged unless the customer saw this total."""
     if expected is not None and expected != found.total:
         raise PriceChanged(
-            f"The total is {text(found.total)} now, not {text(expected)}; show it and order again.",
+            f"The total is {shown(found.total)} now, not {shown(expected)}; show it and order again.",
             total=found.total, expected_total=expected,
         )  # fmt: skip
 

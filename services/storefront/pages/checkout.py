@@ -180,7 +180,7 @@ def _saved_address(form: forms.Form, addresses: list[dict[str, Any]]) -> str:
     for each in addresses:
         if (each["name"], each["address"]) == typed:
             form.values.clear()
-            return each["id"]
+            return str(each["id"])
     return ""
 
 

@@ -4,12 +4,9 @@ import re
 from decimal import Decimal
 
 from shared.errors import Invalid
-from shared.money import MINOR_UNITS, Money, money
+from shared.money import MINOR_UNITS, SYMBOLS, Money, money
+from shared.money import shown as money_text
 
-SYMBOLS = {
-    "AUD": "A$", "BRL": "R$", "CAD": "C$", "CNY": "CN¥", "EUR": "€", "GBP": "£", "HKD": "HK$", "ILS": "₪", "INR": "₹",
-    "JPY": "¥", "KRW": "₩", "MXN": "MX$", "NZD": "NZ$", "SGD": "S$", "THB": "฿", "TRY": "₺", "USD": "$", "VND": "₫",
-}  # fmt: skip
 MAX_AMOUNT = 10**12
 
 _PLAIN = re.compile(r"(?P<whole>[0-9]{1,13})(?P<point>\.(?P<fraction>[0-9]{0,13}))?")
@@ -18,23 +15,15 @@ _ONE_COMMA = re.compile(r"(?P<whole>[0-9]{1,9}),(?P<after>[0-9]{1,4})")
 
 
 def shown(value: Money | None) -> str:
-    """£1,234.56; a currency without a symbol of its own is named: "CHF 12.00"; "" for nothing."""
-    if value is None:
-        return ""
-    currency = value["currency"]
-    sign = "−" if value["amount"] < 0 else ""
-    return f"{sign}{SYMBOLS.get(currency, f'{currency} ')}{plain(value, ',') if value['amount'] >= 0 else plain(negated(value), ',')}"
+    """£1,234.56; "" for nothing."""
+    return "" if value is None else money_text(value)
 
 
-def negated(value: Money) -> Money:
-    return money(-value["amount"], value["currency"])
-
-
-def plain(value: Money, thousands: str = "") -> str:
+def plain(value: Money) -> str:
     """The number alone, as an input field holds it: 1234.56."""
     digits = MINOR_UNITS.get(value["currency"], 2)
     number = Decimal(value["amount"]).scaleb(-digits)
-    return f"{number:{thousands}.{digits}f}"
+    return f"{number:.{digits}f}"
 
 
 def parse(text: str, currency: str, field: str = "price") -> Money:

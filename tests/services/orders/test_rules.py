@@ -44,7 +44,7 @@ from services.orders.rules.writing import (
 from shared.clock import parse
 from shared.couch import Doc
 from shared.errors import Invalid
-from shared.money import money
+from shared.money import Money, money, shown
 
 VERBS = ("pay", "abandon", "dispatch", "cancel", "refund", "deliver", "return")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -314,3 +314,17 @@ def test_webhook_signatures() -> None:
     for sent, content, secret in bad:
         with pytest.raises(signatures.BadSignature):
             signatures.check(secret, sent, content, 300)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (money(123456, "GBP"), "£1,234.56"),
+        (money(5, "EUR"), "€0.05"),
+        (money(1250, "JPY"), "¥1,250"),
+        (money(1250, "KWD"), "KWD 1.250"),
+        (money(-199, "USD"), "−$1.99"),
+    ],
+)
+def test_letters_and_errors_write_money_as_people_do(value: Money, text: str):
+    assert shown(value) == text

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from urllib.parse import quote, urlencode
 
 from shared.client import ServiceClient
-from shared.errors import AisleError, Unauthorized, Unavailable
+from shared.errors import AisleError, NotFound, Unauthorized, Unavailable
 from shared.user import User
 
 log = logging.getLogger(__name__)
@@ -97,7 +97,14 @@ class RemoteSessions:
         self._client = client
 
     def revocations(self) -> Revocations:
-        return Revocations.from_json(self._client.get("/v1/internal/sessions/revocations", deadline=2))
+        """None while the users service is still of a release without them: an upgrade must not log everybody out."""
+        try:
+            return Revocations.from_json(self._client.get("/v1/internal/sessions/revocations", deadline=2))
+        except NotFound:
+            log.warning(
+                "the users service is an older release: ended sessions last until their tokens expire"
+            )
+            return Revocations()
 
     def roles_now(self, user: User) -> tuple[str, ...] | None:
         query = urlencode({"userid": user.userid, "started": user.session_started})

@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
+from shared.client import ServiceClient
 from shared.errors import Unavailable
-from shared.sessions import AccountChange, Revocations, SessionEnded, Sessions
+from shared.sessions import AccountChange, RemoteSessions, Revocations, SessionEnded, Sessions
 from shared.user import User
+from tests.shared.http.servers import Connection, response, serving
 
 SECONDS = 0.2
 ANN = User("ann", ("customer",), session="s1", session_started=1000, as_of=5000)
@@ -138,3 +140,17 @@ def test_confirmation_is_of_this_moment_and_unknown_is_no() -> None:
     source.away = True
     with pytest.raises(Unavailable):
         sessions.confirm(ANN)
+
+
+def test_an_older_users_service_logs_nobody_out_and_confirms_nobody() -> None:
+    """During an upgrade the other services may be new before it is: it does not know these addresses yet."""
+
+    def serve(connection: Connection) -> None:
+        while connection.read() is not None:
+            connection.send(response(b'{"code": "not_found"}', "404 Not Found"))
+
+    with serving(serve) as older:
+        sessions = Sessions(RemoteSessions(ServiceClient("users", older.url, "secret")), SECONDS)
+        assert sessions.check(ANN) == ANN
+        with pytest.raises(Unavailable):
+            sessions.confirm(ANN)

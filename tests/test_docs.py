@@ -7,7 +7,7 @@ import pytest
 from tests.readme import ARCHITECTURE, README, with_checkout
 
 ROOT = README.parent
-DOCUMENTS = sorted([*ROOT.glob("docs/**/*.md"), ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"])
+DOCUMENTS = sorted([*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md")])
 TOP = r"(?:services|shared|deploy|tests|docs)"
 
 

@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
+TEST_WORKERS ?= 3
 STAMP := $(VENV)/installed-$(shell cksum requirements.lock | cut -d' ' -f1)
 UV_COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-annotate --no-header --quiet
@@ -33,8 +34,8 @@ run: setup ## run the whole shop on this machine (PORT=9000 moves every port)
 seed: setup ## load the sample shop into the shop that runs (PORT says which)
 	@$(BIN)/python -m deploy.local seed
 
-test: setup ## every quick suite, against real processes
-	@$(PYTEST)
+test: setup ## every quick suite, against real processes; TEST_WORKERS=1 runs one test at a time
+	@$(PYTEST) -n $(TEST_WORKERS) --dist loadfile
 
 test-conformance: setup ## minicouch against the recorded behaviour of CouchDB (COUCH_URL: a real one instead)
 	@$(PYTEST) -m conformance

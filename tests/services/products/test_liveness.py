@@ -19,7 +19,7 @@ CLIENTS = 24
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Process, str]]:
     process, url = start_minicouch(tmp_path_factory.mktemp("stopped") / "data")
-    Server(url, prefix="live-", patience=60).prepare([DESIGN], progress=lambda line: None)
+    Server(url, prefix="live-", timeout=60).prepare([DESIGN], progress=lambda line: None)
     yield process, url
     process.stop()
 

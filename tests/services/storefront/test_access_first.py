@@ -23,10 +23,11 @@ def test_an_unknown_visitor_is_refused_before_the_form_arrives(storefront: str, 
     assert response.headers["location"].startswith("/login")
 
 
-@pytest.mark.parametrize("path", ["/login", "/basket", "/nowhere"])
-def test_a_form_without_a_visit_is_refused_before_it_arrives(storefront: str, path: str) -> None:
+@pytest.mark.parametrize(("path", "status"), [("/login", 403), ("/basket", 413), ("/nowhere", 403)])
+def test_a_form_without_a_visit_is_refused_before_it_arrives(storefront: str, path: str, status: int) -> None:
+    """Anybody may fill a basket, but not with two megabytes."""
     with raw_connection(storefront) as connection:
         connection.send_head(
-            "POST", path, Content_Type="application/x-www-form-urlencoded", Transfer_Encoding="chunked"
+            "POST", path, Content_Type="application/x-www-form-urlencoded", Content_Length="2000000"
         )
-        assert connection.response().status == 403
+        assert connection.response().status == status

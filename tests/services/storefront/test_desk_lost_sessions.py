@@ -53,16 +53,16 @@ def test_a_new_product_comes_back_as_it_was_typed(shop: Shop, keeper: Visitor) -
 
 def test_an_edit_comes_back_and_still_does_not_undo_a_newer_one(shop: Shop, keeper: Visitor) -> None:
     address = "/admin/products/cup-31"
-    page = lose_and_come_back(shop, keeper, address, address, name="Typed before")
-    assert page.form(address).values["name"] == "Typed before"
+    page = lose_and_come_back(shop, keeper, address, address, description="Typed before")
+    assert page.form(address).values["description"] == "Typed before"
     other = Visitor(keeper.base)
     log_in(other, ADMIN_EMAIL, shop.admin_password)
     other.get(address)
-    assert "Saved." in other.submit(address, name="Somebody else's").text
+    assert "Saved." in other.submit(address, description="Somebody else's").text
     keeper.page = page
     page = keeper.submit(address)
     assert "still here" in page.text
-    assert page.form(address).values["name"] == "Typed before"
+    assert page.form(address).values["description"] == "Typed before"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from tests.processes import free_port
 EMAIL, TOKEN = "an e-mail address's grammar", "a token must be one that was given out"
 STRICTER = {
     "POST /v1/users": EMAIL,
+    "POST /v1/users/registrations": EMAIL,
     "POST /v1/users/verify": TOKEN,
     "POST /v1/users/verify/resend": EMAIL,
     "POST /v1/password-resets": EMAIL,

@@ -65,8 +65,9 @@ class RawServer:
         with contextlib.suppress(OSError):
             while True:
                 sock, _ = self.listener.accept()
-                threading.Thread(target=self._talk, args=(sock, self.connections), daemon=True).start()
+                number = self.connections
                 self.connections += 1
+                threading.Thread(target=self._talk, args=(sock, number), daemon=True).start()
 
     def _talk(self, sock: socket.socket, number: int) -> None:
         with contextlib.suppress(OSError), sock:

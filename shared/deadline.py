@@ -13,6 +13,9 @@ T = TypeVar("T")
 READ_SECONDS, WRITE_SECONDS = 2.5, 10.0
 """What a request may take unless its handler (`time_limit`) or a call it makes names more."""
 
+NO_LIMIT = float("inf")
+"""For imports: as long as it takes, each of their calls within its own time."""
+
 HEADER = "X-Request-Timeout"
 """Seconds that the caller will wait, told to another service."""
 

@@ -8,7 +8,7 @@ import pytest
 from shared import deadline
 from shared.client import ServiceClient
 from shared.couch import DatabaseAway, DatabaseDesign, Server
-from shared.deadline import parse_limit, request_deadline, time_for, time_limit
+from shared.deadline import NO_LIMIT, parse_limit, request_deadline, time_for, time_limit
 from shared.errors import Unavailable
 from tests.shared.http.servers import Connection, headers, response, serving
 
@@ -82,6 +82,21 @@ def test_who_names_a_longer_time_has_it_and_no_more_than_its_caller_waits() -> N
     with request_deadline(2.5, limit=1.0):
         assert export() <= 1.0
     assert export() == 60
+
+
+def test_an_import_takes_as_long_as_it_takes_and_each_of_its_calls_its_own_time() -> None:
+    """A call that named a minute once ended every import after a minute."""
+
+    @time_limit(NO_LIMIT)
+    def import_lines() -> list[float]:
+        found = []
+        for _ in range(3):
+            found.append(time_for(0.1))
+            time.sleep(0.1)
+        return found
+
+    with request_deadline(0.05):
+        assert import_lines() == [0.1, 0.1, 0.1]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from services.orders.actions.sweeping import attempts_span
 from services.orders.resources.asking import OPTIONAL_KEY, by_whom, keyed_request
 from services.orders.rules.periods import span
 from services.orders.schemas import answers, requests
+from shared.deadline import NO_LIMIT, time_limit
 from shared.money import Money, money
 from shared.web import (
     Blueprint,
@@ -140,6 +141,7 @@ def retry_dead_letter(letterid: str) -> Response:
 )
 @admin.response(200, answers.Imported)
 @admin.alt_response(415, "UNSUPPORTED_MEDIA_TYPE")
+@time_limit(NO_LIMIT)
 def import_history(args: dict[str, Any]) -> Response:
     """Order history, a JSON order per line, of any length; with `Accept: application/x-ndjson` progress is streamed"""
     if request.mimetype not in LINES:

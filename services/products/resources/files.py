@@ -13,7 +13,7 @@ from services.products.actions import importing
 from services.products.actions.importing import Line
 from services.products.documents import PRODUCT_FIELDS
 from services.products.resources.tools import bulk_store, store
-from shared.deadline import time_limit
+from shared.deadline import NO_LIMIT, time_limit
 from shared.errors import BadRequest, Invalid, NotFound
 from shared.tables import columns, from_row, required_columns, to_row
 from shared.web import Blueprint, json_answer, lines_of, require_role
@@ -53,7 +53,7 @@ class NoSuchImport(NotFound):
 @files.response(200, schemas.Imported)
 @files.alt_response(415, "UNSUPPORTED_MEDIA_TYPE")
 @files.doc(requestBody=_BODY)
-@time_limit(120)
+@time_limit(NO_LIMIT)
 def import_products(args: dict[str, Any]) -> Response:
     """Products as NDJSON or CSV; send it again to go on after a break"""
     request.max_content_length = LONGEST_FILE

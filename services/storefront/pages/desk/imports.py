@@ -10,6 +10,7 @@ from services.storefront.actions.imports import import_products
 from services.storefront.pages.context import context, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
+from shared.deadline import NO_LIMIT, time_limit
 from shared.errors import BadRequest
 from shared.types import Json
 
@@ -22,6 +23,7 @@ def import_form() -> str:
 
 
 @desk.post("/import")
+@time_limit(NO_LIMIT)
 def import_file() -> str:
     """The whole file at once, without JavaScript; line by line to the products service in pieces."""
     sent = request.files.get("file")

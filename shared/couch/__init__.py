@@ -12,6 +12,7 @@ from shared.couch.errors import (
     QueryRefused,
     UpdateConflict,
 )
+from shared.couch.following import FollowingIndexes
 from shared.couch.indexes import DatabaseDesign, FindIndex, View, view_source
 from shared.couch.pages import Page, SearchPage
 from shared.couch.search import (
@@ -40,6 +41,7 @@ __all__ = [
     "Doc",
     "DocumentType",
     "FindIndex",
+    "FollowingIndexes",
     "NoSuchDocument",
     "NotPrepared",
     "Page",

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from services.orders.actions.shop import Shop
+from services.orders.documents import SALES
 from services.orders.rules.importing import documents_of
 from shared.couch import Doc
 from shared.errors import Invalid
@@ -15,7 +16,6 @@ from shared.errors import Invalid
 log = logging.getLogger(__name__)
 
 BULK = 2000
-CATCH_UP_EVERY = 10
 MOST_FAILURES = 1000
 
 
@@ -29,7 +29,6 @@ class Tally:
     documents: int = 0
     failed: list[dict[str, Any]] = field(default_factory=list)
     failures: int = 0
-    bulks: int = 0
 
     def fail(self, line: int, code: str, detail: str) -> None:
         self.failures += 1
@@ -75,14 +74,13 @@ def import_orders(
             batch, seen = [], set()
     _written(shop, batch, tally)
     if tally.created:
-        shop.stores.bulk_reports.catch_up()
+        shop.stores.bulk_reports.catch_up(SALES)
     yield tally
 
 
 def _written(shop: Shop, batch: list[tuple[int, list[Doc]]], tally: Tally) -> Tally:
     """The orders first, then what belongs to those that are ours: nothing is written into another order."""
     if batch:
-        tally.bulks += 1
         store = shop.stores.bulk_orders
         written = store.add_all([docs[0] for _, docs in batch])
         there = {row.id for row in written if row.error}
@@ -92,8 +90,7 @@ def _written(shop: Shop, batch: list[tuple[int, list[Doc]]], tally: Tally) -> Ta
         following = [doc for number, docs in batch if number not in refused for doc in docs[1:]]
         written += store.add_all(following) if following else []
         tally.documents += sum(1 for row in written if not row.error)
-        if tally.bulks % CATCH_UP_EVERY == 0:
-            shop.stores.bulk_reports.catch_up()
+        shop.stores.following.wrote(len(written))
         log.info("import: line %s, %s documents written", batch[-1][0], tally.documents)
     return tally
 

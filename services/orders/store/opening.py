@@ -8,7 +8,7 @@ from services.orders.store.deadletters import DeadLetterStore
 from services.orders.store.ledger import Ledger
 from services.orders.store.orders import OrderStore
 from services.orders.store.reports import ReportStore
-from shared.couch import Server
+from shared.couch import FollowingIndexes, Server
 
 TIMEOUT, LONG_TIMEOUT = 2.5, 60.0
 
@@ -24,11 +24,17 @@ class Stores:
     ledger: Ledger
     bulk_orders: OrderStore
     bulk_reports: ReportStore
+    following: FollowingIndexes
+
+
+STRETCH = 20_000
+"""Documents that an import writes while the views take in as many before them."""
 
 
 def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
     server, patient = _server(settings, timeout), _server(settings, LONG_TIMEOUT)
     database, bulk = server.open(documents.DESIGN), patient.open(documents.DESIGN)
+    bulk_reports = ReportStore(bulk)
     return Stores(
         server,
         OrderStore(database),
@@ -36,7 +42,8 @@ def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
         DeadLetterStore(database),
         Ledger(server.open(documents.SANDBOX_LEDGER)),
         OrderStore(bulk),
-        ReportStore(bulk),
+        bulk_reports,
+        FollowingIndexes(bulk_reports.catch_up, STRETCH),
     )
 
 

@@ -31,9 +31,9 @@ class ReportStore:
             SALES, **bounds, group_level=LEVELS[by], allow_stale=allow_stale
         )
 
-    def catch_up(self) -> None:
-        """Has the server bring all views up to date, so that no reader waits for it."""
-        for view in (pattern for pattern in DESIGN.patterns if isinstance(pattern, View)):
+    def catch_up(self, *views: View) -> None:
+        """Has the server bring these views (all, unless named) up to date, so that no reader waits for it."""
+        for view in views or tuple(pattern for pattern in DESIGN.patterns if isinstance(pattern, View)):
             self._database.across_partitions.view(view, limit=1, reduce=False if view.reduce else None)
 
     def best_sellers(self, level: str, span: Span, *, allow_stale: bool = False) -> Rows:

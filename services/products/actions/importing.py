@@ -23,7 +23,7 @@ from shared.couch import Doc, Written
 from shared.errors import AisleError
 
 BATCH = 500
-INDEX_EVERY, INDEX_AFTER = 5_000, 100
+SMALL_FILE = range(100, 1_001)
 MOST_FAILURES = 10_000
 EXPORT_PAGE = 200
 
@@ -88,22 +88,23 @@ class Wanted:
 def run(store: Store, lines: Iterable[Line], tell: Callable[[Doc], None]) -> Outcome:
     """Imports every line. An error of the database ends it: the answer says the first line that was not dealt with.
 
-    Every `INDEX_EVERY` products, and at the end of a file of more than `INDEX_AFTER`, it waits until the indexes hold them: no reader is ever further behind,
-    and whoever imported finds what he sent.
+    When it is answered each product is found by its id, and those of a small file in every list; lists follow a larger
+    file in the background.
 
     Each batch has its own date: a product that comes twice has two price changes, and a late edit is not an early one.
     """
-    outcome, indexed = Outcome(), 0
+    outcome = Outcome()
     try:
         for batch in _batches(lines, outcome):
+            before = outcome.written
             _write(store, batch, timestamp(), outcome)
+            store.following.wrote(outcome.written - before)
             outcome.lines = max(outcome.lines, batch[-1].number)
             tell(outcome.summary())
-            if outcome.written - indexed >= INDEX_EVERY:
-                store.wait_for_indexes()
-                indexed = outcome.written
-        if outcome.written - indexed >= INDEX_AFTER:
-            store.wait_for_indexes()
+        if outcome.written:
+            store.catalogue.all_by_productid([batch[-1].content["productid"]], allow_stale=False)
+        if outcome.written in SMALL_FILE:
+            store.following.catch_up()
     except AisleError as error:
         error.extra |= {"resume_from_line": outcome.lines + 1, **outcome.summary()}
         raise

@@ -14,7 +14,7 @@ from services.products.store.review_pages import ReviewPages
 from services.products.store.reviews import Reviews
 from services.products.store.turns import Turns
 from services.products.store.vocabulary import Vocabulary
-from shared.couch import Server
+from shared.couch import FollowingIndexes, Server
 from shared.redis import open_redis
 
 __all__ = [
@@ -47,11 +47,11 @@ class Store:
     turns: Turns
     vocabulary: Vocabulary
     server: Server
+    following: FollowingIndexes
 
-    def wait_for_indexes(self) -> None:
-        """Returns when readers find what was written before."""
-        self.server.wait_for_indexes(DESIGN)
 
+STRETCH = 10_000
+"""Products that an import writes while the indexes take in as many before them."""
 
 IMPORT_TIMEOUT = 60.0
 """Seconds that a call of an import may take: it waits for indexes where a visitor would be answered without them."""
@@ -80,4 +80,5 @@ def open_store(settings: Settings, server: Server) -> Store:
         turns=Turns(redis, database.name),
         vocabulary=Vocabulary(redis, database.name),
         server=server,
+        following=FollowingIndexes(lambda: server.wait_for_indexes(DESIGN), STRETCH),
     )

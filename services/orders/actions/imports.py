@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from services.orders.actions.shop import Shop
-from services.orders.documents import SALES
+from services.orders.documents import BEST_SELLERS, FULFILMENT, SALES
 from services.orders.rules.importing import documents_of
 from shared.couch import Doc
 from shared.errors import Invalid
@@ -74,7 +74,7 @@ def import_orders(
             batch, seen = [], set()
     _written(shop, batch, tally)
     if tally.created:
-        shop.stores.bulk_reports.catch_up(SALES)
+        shop.stores.bulk_reports.catch_up(SALES, BEST_SELLERS, FULFILMENT)
     yield tally
 
 

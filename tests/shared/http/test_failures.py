@@ -211,7 +211,10 @@ def test_a_name_with_several_dead_addresses_takes_no_longer_than_one(monkeypatch
 
 def test_a_long_call_can_be_interrupted() -> None:
     """In a process of its own, whose call runs on the main thread, where signals arrive."""
-    call = "import sys; from shared.http import HttpClient; HttpClient().request('GET', sys.argv[1], {}, timeout=60)"
+    call = (
+        "import signal, sys; from shared.http import HttpClient; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "HttpClient().request('GET', sys.argv[1], {}, timeout=60)"
+    )
     with serving(lambda connection: connection.read() and server.over.wait(60) and None) as server:
         process = subprocess.Popen(
             [sys.executable, "-c", call, server.url], stderr=subprocess.PIPE, text=True

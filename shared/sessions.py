@@ -144,8 +144,9 @@ class Sessions:
     def _no_older_than(self, max_age: float) -> Revocations:
         """Renewed in the background once they are `check_seconds` old, waited for when they are too old. Raises Unavailable."""
         if self._age() >= self._check_seconds:
-            pending = self._refresh()
-            if self._age() >= max_age:
+            needed = self._age() >= max_age
+            pending = self._refresh(now=needed)
+            if needed:
                 self._wait_for(pending)
         if self._age() >= max_age:
             raise Unavailable("Log-ins cannot be checked just now; try again shortly.", retry_after=2)
@@ -154,10 +155,11 @@ class Sessions:
     def _age(self) -> float:
         return time.monotonic() - self._as_of
 
-    def _refresh(self) -> "Future[None]":
-        """The fetch under way, or a new one; after a failure the next one begins a second later."""
+    def _refresh(self, now: bool) -> "Future[None]":
+        """The fetch under way, or a new one; after a failure the next one begins a second later unless it is needed `now`."""
         with self._lock:
-            if self._pending is None or (self._pending.done() and time.monotonic() >= self._not_before):
+            due = now or time.monotonic() >= self._not_before
+            if self._pending is None or (self._pending.done() and due):
                 self._pending = self._executor.submit(self._fetch)
             return self._pending
 

@@ -11,12 +11,11 @@ import pytest
 from deploy.local import launcher
 from services.orders.settings import Settings as OrdersSettings
 from services.orders.store import open_stores
-from services.products.store import open_server as open_products
-from services.users.store import open_server as open_users
 from shared import client
 from shared.client import ServiceClient
 from shared.couch import DatabaseAway, Server
 from shared.couch import transport as couch
+from shared.database import open_server
 from shared.errors import Unavailable
 from shared.http import NoResponse, NotSent, TransportError
 from shared.redis import open_redis
@@ -52,12 +51,12 @@ def open_orders(settings: DatabaseSettings) -> Server:
     return open_stores(settings).server
 
 
-@pytest.mark.parametrize("open_server", [open_users, open_products, open_orders])
+@pytest.mark.parametrize("opened", [open_server, open_orders])
 @pytest.mark.parametrize("failure", [NotSent("refused"), NoResponse("silent")])
 def test_a_service_gives_up_on_its_database_in_time(
-    open_server: Callable, failure: TransportError, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    opened: Callable, failure: TransportError, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = open_server(load(OrdersSettings, {"AISLE_ENV": "local", "MAIL_DIR": "mail"}))
+    server = opened(load(OrdersSettings, {"AISLE_ENV": "local", "MAIL_DIR": "mail"}))
     asked = []
 
     def request(method: str, url: str, headers: object, body: object, *, timeout: float) -> None:

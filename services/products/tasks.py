@@ -9,9 +9,10 @@ from celery import Celery
 from services.products.actions import upkeep
 from services.products.documents import DESIGN
 from services.products.settings import Settings
-from services.products.store import Store, open_server, open_store
+from services.products.store import Store, open_store
 from shared.clock import now
 from shared.couch import UpdateConflict
+from shared.database import open_server
 from shared.errors import Unavailable
 from shared.jobs import (
     FINISH_MOVES,
@@ -24,7 +25,7 @@ from shared.jobs import (
 )
 from shared.settings import load
 
-PATIENCE = 20.0
+JOB_TIMEOUT = 20.0
 
 _JOBS: dict[str, Callable[[Store], object]] = {
     SUM_UP_PRODUCTS: upkeep.sum_up,
@@ -41,7 +42,7 @@ def register(queue: Celery) -> PeriodicJobs:
     One that meets another worker, or finds something away, waits for its next turn.
     """
     settings = load(Settings, os.environ)
-    store = open_store(settings, open_server(settings, PATIENCE))
+    store = open_store(settings, open_server(settings, JOB_TIMEOUT))
     jobs: PeriodicJobs = {name: partial(action, store) for name, action in _JOBS.items()}
     for name, action in jobs.items():
 

@@ -20,17 +20,8 @@ from services.users.documents import (
 )
 from shared.clock import iso
 from shared.couch import Doc, NoSuchDocument, Page, Server, UpdateConflict, Written
-from shared.settings import DatabaseSettings
 
 _SWEEP = 200
-
-
-def open_server(settings: DatabaseSettings) -> Server:
-    """The database server of the settings; no connection is made."""
-    return Server(
-        settings.couch_url, username=settings.couch_username, password=settings.couch_password,
-        apikey=settings.couch_apikey, prefix=settings.database_prefix,
-    )  # fmt: skip
 
 
 class Store:

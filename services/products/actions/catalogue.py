@@ -27,10 +27,10 @@ def create(store: Store, content: Doc, stock: int | None, date: str, request: st
     Raises ProductExists, also when it is in another category.
     """
     productid = content["productid"]
-    with store.turns.alone(productid) as alone:
+    with store.locks.hold(f"create:{productid}") as acquired:
         places = store.catalogue.places(productid, hoped=product_id(content["taxonomy"], productid))
         made = [each for each in places if request and each.get("request") == request]
-        if not alone or (places and not made):
+        if not acquired or (places and not made):
             raise _exists(productid)
         doc = made[0] if made else _create(store, content, stock, date, request)
         _yield_to_a_rival(store, doc)

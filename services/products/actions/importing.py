@@ -20,12 +20,13 @@ from services.products.rules.product import (
 from services.products.store import Store
 from shared.clock import timestamp
 from shared.couch import Doc, Written
-from shared.errors import AisleError
+from shared.errors import AisleError, Unavailable
 
 BATCH = 500
 SMALL_FILE = range(100, 1_001)
 MOST_FAILURES = 10_000
 EXPORT_PAGE = 200
+_LOCK_WAIT_SECONDS = 12
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,12 @@ def _create_absent(
 ) -> list[Wanted]:
     """Creates what is nowhere, while nobody else does; the others, which are in another category."""
     productids = [wanted.content["productid"] for wanted in absent]
-    with store.turns.wait(productids):
+    names = [f"create:{productid}" for productid in productids]
+    with store.locks.hold(*names, wait=_LOCK_WAIT_SECONDS) as acquired:
+        if not acquired:
+            raise Unavailable(
+                "Some of these products are just being created; try again shortly.", retry_after=2
+            )
         elsewhere = store.catalogue.all_by_productid(productids, allow_stale=False)
         fresh = [wanted for wanted in absent if wanted.content["productid"] not in elsewhere]
         _create(store, fresh, found, date, outcome)

@@ -12,13 +12,12 @@ from services.products.store.pictures import Pictures
 from services.products.store.progress import Progress
 from services.products.store.review_pages import ReviewPages
 from services.products.store.reviews import Reviews
-from services.products.store.turns import Turns
 from services.products.store.vocabulary import Vocabulary
 from shared.couch import FollowingIndexes, Server
+from shared.locks import Locks
 from shared.redis import open_redis
 
 __all__ = [
-    "IMPORT_TIMEOUT",
     "Catalogue",
     "Ledger",
     "MenuCache",
@@ -27,7 +26,6 @@ __all__ = [
     "Reviews",
     "Store",
     "Vocabulary",
-    "open_server",
     "open_store",
 ]
 
@@ -44,7 +42,7 @@ class Store:
     menu: MenuCache
     kept_answers: KeptAnswers
     progress: Progress
-    turns: Turns
+    locks: Locks
     vocabulary: Vocabulary
     server: Server
     following: FollowingIndexes
@@ -52,17 +50,6 @@ class Store:
 
 STRETCH = 10_000
 """Products that an import writes while the indexes take in as many before them."""
-
-IMPORT_TIMEOUT = 60.0
-"""Seconds that a call of an import may take: it waits for indexes where a visitor would be answered without them."""
-
-
-def open_server(settings: Settings, timeout: float = 2.5) -> Server:
-    """`timeout`: seconds a call may take, its retries included. No connection is made."""
-    return Server(
-        settings.couch_url, username=settings.couch_username, password=settings.couch_password,
-        apikey=settings.couch_apikey, prefix=settings.database_prefix, timeout=timeout,
-    )  # fmt: skip
 
 
 def open_store(settings: Settings, server: Server) -> Store:
@@ -77,7 +64,7 @@ def open_store(settings: Settings, server: Server) -> Store:
         menu=MenuCache(redis, database.name, settings.menu_seconds),
         kept_answers=KeptAnswers(redis, database.name, settings.menu_seconds),
         progress=Progress(redis, database.name),
-        turns=Turns(redis, database.name),
+        locks=Locks(redis, database.name),
         vocabulary=Vocabulary(redis, database.name),
         server=server,
         following=FollowingIndexes(lambda: server.wait_for_indexes(DESIGN), STRETCH),

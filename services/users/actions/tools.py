@@ -14,8 +14,9 @@ from services.users.clients import Orders, Products
 from services.users.keys import DeviceTokens, RefreshTokens, SigningKeys, load_keys
 from services.users.passwords import Passwords
 from services.users.settings import JobSettings, Settings
-from services.users.store import Store, open_server
+from services.users.store import Store
 from shared.client import ServiceClient
+from shared.database import open_server
 from shared.limits import Limits
 from shared.mail import BackgroundMailer, Mailer, open_mailer
 from shared.redis import open_redis

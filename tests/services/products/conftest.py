@@ -17,7 +17,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from services.products.documents import DESIGN
 from services.products.settings import Settings
-from services.products.store import Store, open_server, open_store
+from services.products.store import Store, open_store
+from shared.database import open_server
 from shared.settings import load
 
 KEY = Ed25519PrivateKey.generate()

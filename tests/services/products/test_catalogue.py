@@ -13,9 +13,10 @@ from services.products.actions.catalogue import remove
 from services.products.documents import product_id
 from services.products.rules.product import checked, document
 from services.products.settings import Settings
-from services.products.store import Catalogue, open_server, open_store
+from services.products.store import Catalogue, open_store
 from shared.clock import timestamp
 from shared.couch import DatabaseAway
+from shared.database import open_server
 from shared.settings import load
 from tests.processes import free_port
 from tests.services.products.conftest import ADMIN, Shop, eventually, open_as_worker, product, token

@@ -188,8 +188,8 @@ def test_one_picture_may_come_twice_at_once(shop: Shop):
 
 def test_an_import_waits_for_whoever_makes_one_of_its_products(shop: Shop, environment: dict[str, str]):
     store = open_as_worker(environment)
-    with ThreadPoolExecutor(1) as meanwhile, store.turns.alone("raced") as alone:
-        assert alone
+    with ThreadPoolExecutor(1) as meanwhile, store.locks.hold("create:raced") as acquired:
+        assert acquired
         importing = meanwhile.submit(shop.load, [product("other"), product("raced", taxonomy=["Imported"])])
         with pytest.raises(TimeoutError):
             importing.result(timeout=1)
@@ -197,7 +197,7 @@ def test_an_import_waits_for_whoever_makes_one_of_its_products(shop: Shop, envir
         store.catalogue.put(document(content, timestamp()))
     assert importing.result() == {"created": 1, "updated": 1, "unchanged": 0, "failed": []}
     assert [doc["taxonomy"] for doc in store.catalogue.places("raced")] == [["Imported"]]
-    with store.turns.wait(["other", "fresh"]):
+    with store.locks.hold("create:other", "create:fresh", wait=10):
         refused = shop.admin("POST", "/v1/products", product("fresh", taxonomy=["Posted"]))
         assert refused.json["code"] == "product_exists"
     assert shop.admin("POST", "/v1/products", product("fresh", taxonomy=["Posted"])).status == 201

@@ -1,9 +1,11 @@
 """Answers about a category, kept in Redis for all replicas and made again behind the requests.
 
-Whoever changes a product says so after writing: its category, and each above it, gets a new version. A request that allows it
-takes the answer that is there, and when this is of another version, or old, starts making it again on a thread of its own; a
-lock lets one replica do so at a time. An index may be late after a write, so the first answer of a version is followed by a
-second one.
+Whoever changes a product says so after writing: its category, and each above it, gets a new version, and so does the catalogue.
+A request that allows it takes the answer that is there, and when this is of another version, or old, starts making it again on
+a thread of its own; a lock lets one replica do so at a time. An index may be late after a write, so the first answer of a
+version is followed by a second one, unless the version was some seconds old when it was made.
+
+While the catalogue has the version that it had, a process asks Redis for nothing else.
 """
 
 import logging
@@ -13,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from math import inf
 from typing import Any, NamedTuple, cast
 
@@ -21,6 +24,7 @@ from redis import Redis
 from redis.exceptions import LockError, RedisError
 
 from services.products.documents import partition_of
+from shared.clock import now
 from shared.couch import time_ordered_id
 from shared.errors import AisleError
 
@@ -49,13 +53,15 @@ Make = Callable[[], Made]
 
 @dataclass
 class Kept:
-    """An answer as JSON, when and for which version it was made; `results` are what a process worked out from it."""
+    """An answer as JSON, when and for which version it was made; `results` are what a process worked out from it, and
+    `catalogue_version` is the one under which it was found to be of its category's present version."""
 
     body: bytes
     version: str | None
     made_at: float
     confirmed: bool
     checked_at: float = 0.0
+    catalogue_version: str | None = None
     results: dict[Any, Any] = field(default_factory=dict)
 
     def to_json(self) -> bytes:
@@ -92,6 +98,7 @@ class KeptAnswers:
     def __init__(self, redis: Redis, database: str, max_age: float) -> None:
         self._redis, self._prefix, self._max_age = redis, f"kept:{database}:", max_age
         self._near: dict[str, Kept] = {}
+        self._catalogue: tuple[str | None, float] = (None, -inf)
         self._refreshing: set[str] = set()
         self._lock = threading.Lock()
         self._behind = ThreadPoolExecutor(1, "kept-answers")
@@ -111,6 +118,9 @@ class KeptAnswers:
         near = self._near.get(asked.key)
         if allow_stale and near is not None and time.monotonic() - near.checked_at < CHECK_SECONDS:
             return near
+        catalogue_version = self._catalogue_version()
+        if allow_stale and near is not None and self._is_present(asked, near, catalogue_version):
+            return near
         found, version, redis_away = self._look_up(asked, near)
         if found is None or (not allow_stale and self._is_due(asked, found, version, redis_away)):
             return self._make(asked, version, found)
@@ -118,6 +128,8 @@ class KeptAnswers:
         self._keep_near(asked.key, found)
         if self._is_due(asked, found, version, redis_away):
             self._make_behind(asked)
+        else:
+            found.catalogue_version = catalogue_version
         return found
 
     def changed(self, taxonomies: Iterable[Sequence[str]]) -> None:
@@ -129,12 +141,36 @@ class KeptAnswers:
             pipeline = self._redis.pipeline(transaction=False)
             for category in categories:
                 pipeline.set(self._version_key(category), time_ordered_id(), ex=2 * KEEP_SECONDS)
+            pipeline.set(self._catalogue_key, time_ordered_id(), ex=2 * KEEP_SECONDS)  # after the categories'
             pipeline.execute()
         except RedisError as error:
             log.warning("categories cannot be marked as changed: %s", error)
         for key, near in list(self._near.items()):
             if key.rpartition(":")[0] in categories:
-                near.checked_at = 0.0
+                near.checked_at, near.catalogue_version = 0.0, None
+
+    def _catalogue_version(self) -> str | None:
+        """As it was within the last CHECK_SECONDS, None when Redis cannot tell."""
+        version, read_at = self._catalogue
+        began = time.monotonic()
+        if began - read_at < CHECK_SECONDS:
+            return version
+        try:
+            found = self._redis.get(self._catalogue_key)
+            if found is None:
+                self._redis.set(self._catalogue_key, time_ordered_id(), nx=True, ex=2 * KEEP_SECONDS)
+                found = self._redis.get(self._catalogue_key)
+        except RedisError as error:
+            log.warning("the catalogue's version is not readable: %s", error)
+            found = None
+        version = cast(bytes, found).decode() if found else None
+        self._catalogue = version, began
+        return version
+
+    def _is_present(self, asked: Question, near: Kept, catalogue_version: str | None) -> bool:
+        """Whether nothing at all has changed since `near` was found to be good."""
+        unchanged = catalogue_version is not None and near.catalogue_version == catalogue_version
+        return unchanged and not self._is_due(asked, near, near.version, redis_away=False)
 
     def _look_up(self, asked: Question, near: Kept | None) -> tuple[Kept | None, str | None, bool]:
         """What is kept, the category's version now, and whether Redis could not tell."""
@@ -159,7 +195,9 @@ class KeptAnswers:
 
     def _make(self, asked: Question, version: str | None, before: Kept | None) -> Kept:
         began, made = time.time(), asked.make()
-        confirmed = made.up_to_date and before is not None and before.version == version
+        confirmed = made.up_to_date and (
+            _is_settled(version) or (before is not None and before.version == version)
+        )
         found = Kept(made.body, version, began, confirmed, time.monotonic())
         try:
             if not made.empty:
@@ -169,7 +207,8 @@ class KeptAnswers:
         except RedisError as error:
             log.warning("answers cannot be kept: %s", error)
         if made.empty:
-            self._near.pop(asked.key, None)
+            with self._lock:
+                self._near.pop(asked.key, None)
         else:
             self._keep_near(asked.key, found)
         return found
@@ -207,9 +246,19 @@ class KeptAnswers:
                 lock.release()
 
     def _keep_near(self, key: str, found: Kept) -> None:
-        if key not in self._near and len(self._near) >= MAX_NEAR:
-            self._near = {}
-        self._near[key] = found
+        with self._lock:
+            if key not in self._near and len(self._near) >= MAX_NEAR:
+                del self._near[next(iter(self._near))]
+            self._near[key] = found
+
+    @property
+    def _catalogue_key(self) -> str:
+        return f"{self._prefix}catalogue-version"
 
     def _version_key(self, category: str) -> str:
         return f"{self._prefix}version:{category}"
+
+
+def _is_settled(version: str | None) -> bool:
+    """Whether every index has had the time to take in the change that gave this version."""
+    return version is None or version < time_ordered_id(now() - timedelta(seconds=CONFIRM_SECONDS))

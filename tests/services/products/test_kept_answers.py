@@ -1,0 +1,121 @@
+"""What is kept of a category: made as seldom as it can be, looked up in Redis as seldom, and new soon after every change."""
+
+import itertools
+import time
+from collections.abc import Callable
+
+import pytest
+import redis
+
+from services.products.store import kept_answers
+from services.products.store.kept_answers import KeptAnswers, Made
+from tests.services.products.conftest import Neighbours, Shop, eventually, product
+
+CATEGORIES = [["Shelf", f"Row {number}"] for number in range(12)]
+
+
+@pytest.fixture
+def redis_server(environment: dict[str, str]) -> redis.Redis:
+    return redis.Redis.from_url(environment["REDIS_URL"])
+
+
+def answers_of(server: redis.Redis, database: str, max_age: float = 3600) -> tuple[KeptAnswers, Callable]:
+    """One process's, and a function that asks them: what is kept is the number of its making."""
+    answers, number = KeptAnswers(server, database, max_age), itertools.count(1)
+
+    def ask(category: list[str] = CATEGORIES[0], **options: bool) -> int:
+        def make() -> Made:
+            return Made(str(next(number)).encode(), up_to_date=True, empty=False)
+
+        return int(answers.get(category, "filters", make, **options).body)
+
+    return answers, ask
+
+
+def commands(server: redis.Redis) -> int:
+    return int(server.info("stats")["total_commands_processed"])
+
+
+def test_many_categories_asked_in_turn_cost_one_partition_query_each(
+    shop: Shop, service: Callable, neighbours: Neighbours
+) -> None:
+    replica = Shop(service("products", USERS_URL=neighbours.url, ORDERS_URL=neighbours.url), neighbours)
+    shop.load([product(f"row{n}", taxonomy=taxonomy) for n, taxonomy in enumerate(CATEGORIES)])
+    asked = {"facets": "brand,colour,price", "stale_facets": "true"}
+
+    def costs() -> list[dict[str, int]]:
+        pages = [replica.get("/v1/products", category="#".join(path), **asked) for path in CATEGORIES]
+        return [page.calls for page in pages]
+
+    costs()
+    for _ in range(3):
+        assert costs() == [{"partition": 1}] * len(CATEGORIES)
+        time.sleep(0.7)
+
+
+def test_while_nothing_changes_redis_is_asked_once_a_second(redis_server: redis.Redis) -> None:
+    _, ask = answers_of(redis_server, "once")
+    for category in CATEGORIES:
+        ask(category)
+        ask(category)
+    time.sleep(kept_answers.CHECK_SECONDS)
+    for category in CATEGORIES:
+        ask(category)
+    time.sleep(kept_answers.CHECK_SECONDS)
+    before = commands(redis_server)
+    for category in CATEGORIES * 10:
+        ask(category)
+    asked_meanwhile = commands(redis_server) - before
+    assert asked_meanwhile < len(CATEGORIES) / 2, asked_meanwhile
+
+
+def test_what_changed_long_before_is_made_once(
+    redis_server: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_answers, "CONFIRM_SECONDS", 0.3)
+    answers, ask = answers_of(redis_server, "settled")
+    answers.changed([CATEGORIES[0]])
+    time.sleep(0.5)
+    assert ask() == 1
+    time.sleep(kept_answers.CHECK_SECONDS + 0.5)
+    ask()
+    time.sleep(0.3)
+    assert ask() == 1
+
+
+def test_what_changed_just_before_is_made_twice(
+    redis_server: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index may not have taken the change in when it is asked at once."""
+    monkeypatch.setattr(kept_answers, "CONFIRM_SECONDS", 0.3)
+    answers, ask = answers_of(redis_server, "unsettled")
+    answers.changed([CATEGORIES[0]])
+    assert ask() == 1
+    eventually(lambda: ask() == 2)
+
+
+def test_a_change_by_another_process_is_seen_though_nothing_else_was_asked_of_redis(
+    redis_server: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_answers, "CONFIRM_SECONDS", 60)
+    (here, ask), (there, _) = answers_of(redis_server, "changed"), answers_of(redis_server, "changed")
+    assert [ask(), ask()] == [1, 1]
+    time.sleep(kept_answers.CHECK_SECONDS)
+    assert ask() == 1
+    there.changed([CATEGORIES[1]])
+    time.sleep(kept_answers.CHECK_SECONDS)
+    assert ask() == 1, "another category"
+    there.changed([[*CATEGORIES[0], "Below"]])
+    eventually(lambda: ask() == 2)
+    here.changed([CATEGORIES[0]])
+    assert ask(allow_stale=False) == 3
+
+
+def test_a_change_is_seen_after_redis_has_lost_everything(redis_server: redis.Redis) -> None:
+    (_, ask), (there, _) = answers_of(redis_server, "lost"), answers_of(redis_server, "lost")
+    assert ask() == 1
+    time.sleep(kept_answers.CHECK_SECONDS)
+    ask()
+    redis_server.flushdb()
+    there.changed([CATEGORIES[0]])
+    eventually(lambda: ask() > 1)

@@ -1,7 +1,7 @@
 """How gunicorn runs every service, on a laptop and in a container: one file, sizes from the environment.
 
-The application is loaded before the workers are forked, so that they share its memory and a broken
-start is seen at once. SIGTERM finishes what is in flight and leaves within ten seconds.
+Several workers share the memory of an application that is loaded before they are forked; for one alone it would only be
+held twice. A broken start ends gunicorn either way. SIGTERM finishes what is in flight and leaves within ten seconds.
 """
 
 import gc
@@ -23,7 +23,7 @@ worker_class = Worker
 workers = int(os.environ.get("WEB_WORKERS", "1"))
 threads = int(os.environ.get("WEB_THREADS", "8"))
 worker_connections = 2000
-preload_app = True
+preload_app = workers > 1
 keepalive = 65
 timeout = 60
 graceful_timeout = 8

@@ -1,17 +1,18 @@
 """Runs the process table: starts what is ready to start, brings back what dies, and on Ctrl-C stops all."""
 
 import asyncio
-import ctypes
 import os
 import signal
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from deploy.local.console import Console, lines, open_pipe
+from deploy.local.fork_server import end_with_parent
+from deploy.local.forking import Forked, ForkServer
 from deploy.local.processes import Process
 from deploy.local.ready import answers
 from deploy.local.restarts import WINDOW, Restarts
@@ -24,7 +25,7 @@ STOP_WITHIN = 9.0
 LAST_WITHIN = 3.0
 EXCERPT = 12
 
-_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+Child = asyncio.subprocess.Process | Forked
 
 
 class Launcher:
@@ -53,7 +54,8 @@ class Launcher:
         self._up: set[str] = set()
         self._deaths = 0
         self._excerpts: dict[str, deque[str]] = {row.name: deque(maxlen=EXCERPT) for row in rows}
-        self._children: dict[str, asyncio.subprocess.Process] = {}
+        self._fork_server = ForkServer(environment)
+        self._children: dict[str, Child] = {}
         self._pumps: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._failed = False
@@ -141,32 +143,37 @@ class Launcher:
         times = f" {deaths} times within {WINDOW:.0f} s, at last" if deaths > 1 else ""
         self._fail(f"{row.name} ended{times} with {_meaning(code)}.")
 
-    async def _start(self, row: Process) -> asyncio.subprocess.Process:
+    async def _start(self, row: Process) -> Child:
         """Its output comes through a pipe of ours: asyncio's own would not see an end while a grandchild holds it."""
         output, end = os.pipe()
         try:
-            child = await asyncio.create_subprocess_exec(
-                *row.command,
-                cwd=ROOT,
-                env={**dict(row.defaults), **self._environment},
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=end,
-                stderr=end,
-                start_new_session=True,
-                preexec_fn=_end_with_parent,
-            )
+            child = await self._spawn(row, end)
         finally:
             os.close(end)
         self._children[row.name] = child
         self._pumps.add(asyncio.create_task(self._pump(row.name, await open_pipe(output))))
         return child
 
+    async def _spawn(self, row: Process, output: int) -> Child:
+        if row.forked:
+            return await self._fork_server.spawn(row.command, dict(row.defaults), output)
+        return await asyncio.create_subprocess_exec(
+            *row.command,
+            cwd=ROOT,
+            env={**dict(row.defaults), **self._environment},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            preexec_fn=partial(end_with_parent, os.getpid()),
+        )
+
     async def _pump(self, name: str, output: asyncio.StreamReader) -> None:
         async for line in lines(output):
             self._excerpts[name].append(line)
             self._console.line(name, line)
 
-    async def _watch(self, row: Process, child: asyncio.subprocess.Process) -> None:
+    async def _watch(self, row: Process, child: Child) -> None:
         """Notes that the process is up. One that does not get ready in time is killed: it may be better next time."""
         if not row.ready:
             self._ready[row.name].set()
@@ -212,10 +219,11 @@ class Launcher:
                 self._console.say(f"{name} did not stop in time; killed.")
             self._signal(children, signal.SIGKILL)
             await asyncio.gather(*waits)
+        await self._fork_server.close()
         if self._pumps:
             await asyncio.wait(self._pumps, timeout=1)
 
-    def _signal(self, children: Mapping[str, asyncio.subprocess.Process], number: int) -> None:
+    def _signal(self, children: Mapping[str, Child], number: int) -> None:
         """SIGTERM goes to the process, SIGKILL to its whole group, also to what outlived it."""
         for child in children.values():
             with suppress(ProcessLookupError):
@@ -223,12 +231,6 @@ class Launcher:
                     os.killpg(child.pid, number)
                 elif child.returncode is None:
                     child.send_signal(number)
-
-
-def _end_with_parent() -> None:
-    """On Linux a process gets SIGTERM when the launcher dies, even by SIGKILL (prctl PR_SET_PDEATHSIG)."""
-    if _libc:
-        _libc.prctl(1, signal.SIGTERM)
 
 
 def _meaning(code: int) -> str:

@@ -18,7 +18,8 @@ class Process:
     started. `once` ends by itself and is ready when it ended well; `first` runs only until it has
     ended well against this database server. `last` rows are stopped after all others. `restarts` is how
     often within a minute it is started again when it died; one more death stops everything. `defaults`
-    are variables that the environment may set otherwise.
+    are variables that the environment may set otherwise. `forked` rows are Python modules that share the
+    libraries of the fork server.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Process:
     last: bool = False
     restarts: int = 0
     defaults: tuple[tuple[str, str], ...] = ()
+    forked: bool = False
 
 
 def table(place: Place) -> list[Process]:
@@ -55,7 +57,9 @@ def _stores(place: Place) -> list[Process]:
         listens = f"tcp://127.0.0.1:{port}"
         rows.append(Process("redis", command, port, ready=listens, last=True, restarts=SERVER_RESTARTS))
     prepare = _python("services.prepare")
-    rows.append(Process("prepare", prepare, needs=("minicouch",), once=True, restarts=TASK_RESTARTS))
+    rows.append(
+        Process("prepare", prepare, needs=("minicouch",), once=True, restarts=TASK_RESTARTS, forked=True)
+    )
     return rows
 
 
@@ -66,7 +70,7 @@ def _services(place: Place) -> list[Process]:
         command = _python("gunicorn", "-c", "deploy/gunicorn.conf.py", "-b", f"127.0.0.1:{port}")
         command += (f"services.{name}.app:create_app()",)
         ready = f"http://127.0.0.1:{port}/health/ready"
-        rows.append(Process(name, command, port, ready=ready, restarts=SERVER_RESTARTS))
+        rows.append(Process(name, command, port, ready=ready, restarts=SERVER_RESTARTS, forked=True))
     return rows
 
 
@@ -78,16 +82,18 @@ def _workers(place: Place) -> list[Process]:
     worker, follower = (*celery, *threads, *alone), _python("services.worker.follower")
     needs = ("redis", "prepare", "orders")
     return [
-        Process("worker", worker, needs=needs, restarts=SERVER_RESTARTS, defaults=calm),
-        Process("follower", follower, needs=needs, restarts=SERVER_RESTARTS),
+        Process("worker", worker, needs=needs, restarts=SERVER_RESTARTS, defaults=calm, forked=True),
+        Process("follower", follower, needs=needs, restarts=SERVER_RESTARTS, forked=True),
     ]
 
 
 def _first_start(place: Place) -> list[Process]:
     create_admin, load_shop = _python("services.users", "create-admin"), _python("deploy.local", "seed")
     needs = ("admin", *place.ports, "follower")
-    admin = Process("admin", create_admin, needs=("prepare",), once=True, first=True, restarts=TASK_RESTARTS)
-    seed = Process("seed", load_shop, needs=needs, once=True, first=True, restarts=TASK_RESTARTS)
+    admin = Process(
+        "admin", create_admin, needs=("prepare",), once=True, first=True, restarts=TASK_RESTARTS, forked=True
+    )
+    seed = Process("seed", load_shop, needs=needs, once=True, first=True, restarts=TASK_RESTARTS, forked=True)
     return [admin, seed] if place.settings.sample_shop else [admin]
 
 

@@ -159,6 +159,7 @@ def _descendants(pid: int) -> list[int]:
 def _name(pid: int) -> str:
     command = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").replace("\0", " ")
     known = (
+        "fork_server",
         "services.users",
         "services.products",
         "services.orders",

@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,7 @@ COMMANDS = {
     "worker": "services.worker.app",
     "follower": "services.worker.follower",
 }
+FORKED = set(COMMANDS) - {"minicouch", "redis"}
 ANSWERING_SECONDS = 60
 
 
@@ -33,11 +34,18 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 
 
 def child(shop: Shop, command: str) -> int:
-    """The pid of the launcher's own child with this in its command line."""
-    for line in Path(f"/proc/{shop.process.pid}/task/{shop.process.pid}/children").read_text().split():
-        if command in Path(f"/proc/{line}/cmdline").read_text(errors="replace"):
-            return int(line)
+    """The pid of the process with this in its command line; of a service the one that its workers come from."""
+    generation = [shop.process.pid]
+    while generation:
+        generation = [pid for parent in generation for pid in _children(parent)]
+        for pid in generation:
+            if command in Path(f"/proc/{pid}/cmdline").read_text(errors="replace"):
+                return pid
     raise LookupError(command)
+
+
+def _children(pid: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def until_answered(url: str, **options: object) -> requests.Response:
@@ -55,6 +63,13 @@ def until_answered(url: str, **options: object) -> requests.Response:
     raise AssertionError(f"{url}: {last}")
 
 
+def wait_until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + ANSWERING_SECONDS
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_killed_process_comes_back_and_the_shop_answers(shop: Shop, name: str) -> None:
     before = child(shop, COMMANDS[name])
@@ -62,6 +77,17 @@ def test_a_killed_process_comes_back_and_the_shop_answers(shop: Shop, name: str)
     shop.wait_for(f"{name} ended with signal SIGKILL; starting it again in 0.5 s.")
     shop.wait_for(f"{name} is up again.")
     assert child(shop, COMMANDS[name]) != before
+    for page in ("/", "/product/p0018", "/search?q=knife"):
+        assert until_answered(f"{shop.url('storefront')}{page}").status_code == 200
+
+
+def test_a_killed_fork_server_is_started_again_with_all_that_it_forked(shop: Shop) -> None:
+    before = {name: child(shop, COMMANDS[name]) for name in FORKED}
+    os.kill(child(shop, "deploy.local.fork_server"), signal.SIGKILL)
+    for name in FORKED:
+        shop.wait_for(f"{name} ended with signal SIGTERM; starting it again")
+    wait_until(lambda: shop.log.read_text().count(" is up again.") == len(COMMANDS) + len(FORKED))
+    assert all(child(shop, COMMANDS[name]) != before[name] for name in FORKED)
     for page in ("/", "/product/p0018", "/search?q=knife"):
         assert until_answered(f"{shop.url('storefront')}{page}").status_code == 200
 

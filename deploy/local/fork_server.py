@@ -1,0 +1,122 @@
+"""`python -m deploy.local.fork_server MODULE ...`: imports the modules once, then forks every process that is asked for.
+
+All processes of the shop use the same libraries; forked from here they share the memory of what is imported already, and
+none imports it again. On standard input, a socket, comes a JSON line for each process with the file descriptor of its
+output; on standard output go JSON lines: `{"pid": 7}` for each start, in order, and `{"ended": 7, "code": 0}` for each end.
+"""
+
+import ctypes
+import gc
+import importlib
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+_LINUX = sys.platform == "linux"
+_libc = ctypes.CDLL(None) if _LINUX else None
+
+
+def main() -> None:
+    gc.disable()  # what is imported stays: collecting while it grows only costs time
+    for module in sys.argv[1:]:
+        importlib.import_module(module)
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    command = _serve(socket.socket(fileno=os.dup(0)))
+    if command:
+        sys.argv = command[2:]
+        runpy.run_module(command[2], run_name="__main__", alter_sys=True)
+
+
+def end_with_parent(parent: int) -> None:
+    """On Linux this process gets SIGTERM when `parent` dies, even by SIGKILL (prctl PR_SET_PDEATHSIG)."""
+    if _libc:
+        _libc.prctl(1, signal.SIGTERM)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _serve(requests: socket.socket) -> list[str]:
+    """Returns in the processes that are forked, with their command; in this one when the launcher hangs up, with none."""
+    woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if _LINUX else os.pipe()
+    os.set_blocking(wake, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    received = bytearray()
+    outputs: list[int] = []
+    while True:
+        ready, _, _ = select.select([requests.fileno(), woken], [], [])
+        if woken in ready:
+            os.read(woken, 4096)
+            _report_ended()
+        if requests.fileno() in ready:
+            data, descriptors, _, _ = socket.recv_fds(requests, 65536, 16)
+            if not data:
+                return []
+            received += data
+            outputs += descriptors
+            *lines, rest = received.split(b"\n")
+            received = bytearray(rest)
+            for line in lines:
+                output = outputs.pop(0)
+                server, pid = os.getpid(), os.fork()
+                if not pid:
+                    requests.close()
+                    return _become(json.loads(line), output, server, [woken, wake, *outputs])
+                os.close(output)
+                _reply(pid=pid)
+
+
+def _report_ended() -> None:
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if not pid:
+            return
+        _reply(ended=pid, code=os.waitstatus_to_exitcode(status))
+
+
+def _reply(**message: int) -> None:
+    os.write(1, json.dumps(message).encode() + b"\n")
+
+
+def _become(request: dict[str, Any], output: int, server: int, not_mine: list[int]) -> list[str]:
+    """In the forked process: leaves everything of the server's behind."""
+    os.setsid()
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    end_with_parent(server)
+    null = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((null, 0), (output, 1), (output, 2)):
+        os.dup2(source, target)
+    for descriptor in (null, output, *not_mine):
+        os.close(descriptor)
+    for name, value in request["defaults"].items():
+        os.environ.setdefault(name, value)
+    command: list[str] = request["command"]
+    _show_as(command)
+    return command
+
+
+def _show_as(command: list[str]) -> None:
+    """What ps and top say of this process, as far as there is room for it in the server's own command line."""
+    if not _LINUX:
+        return
+    fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    start, end = int(fields[45]), int(fields[46])
+    text = "\0".join(command).encode()[: end - start - 1]
+    ctypes.memset(start, 0, end - start)
+    ctypes.memmove(start, text, len(text))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""Processes of the fork server, started by the launcher as `make run` starts them."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from deploy.local.launcher import Launcher
+from deploy.local.processes import Process
+
+MODULE = """
+import os, sys, time
+print(f"{__name__} of {os.environ['GREETED']}, {os.environ['LOG_LEVEL']}, with {sys.argv[1:]}")
+print("libraries are here:", "ibmcloudant" in sys.modules, "and our own code is not:", "shared" not in sys.modules)
+print("leads its session:", os.getsid(0) == os.getpid(), "and reads nothing:", sys.stdin.read() == "")
+print("warned", file=sys.stderr)
+if "shown" in sys.argv: print("shown as", open("/proc/self/cmdline").read().rstrip("\\0").split("\\0")[1:])
+if "kill" in sys.argv: os.kill(os.getpid(), 9)
+if "stay" in sys.argv: time.sleep(600)
+sys.exit(3 if "fail" in sys.argv else 0)
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Runs rows of `greeting`, a module that says where it is; ready, they are stopped with SIGTERM."""
+    (tmp_path / "greeting.py").write_text(MODULE)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    environment = {**os.environ, "GREETED": "ada", "PYTHONUNBUFFERED": "1"}
+
+    def run(*rows: Process, until: tuple[str, ...] = ()) -> int:
+        async def whole() -> int:
+            def ready() -> None:
+                if until:
+                    os.kill(os.getpid(), signal.SIGTERM)
+
+            return await Launcher(
+                rows, environment, lambda name: tmp_path / "done" / name, ready, until
+            ).run()
+
+        return asyncio.run(whole())
+
+    return run
+
+
+def row(name: str, *arguments: str, **more: object) -> Process:
+    command = (sys.executable, "-m", "greeting", *arguments)
+    return Process(name, command, forked=True, defaults=(("LOG_LEVEL", "calm"), ("GREETED", "bob")), **more)  # type: ignore[arg-type]
+
+
+def test_a_forked_process_is_like_one_that_was_started(run, capfd) -> None:
+    assert run(row("greeter", "a b", once=True), until=("greeter",)) == 0
+    out = capfd.readouterr().out.splitlines()
+    assert out[:4] == [
+        "greeter | __main__ of ada, calm, with ['a b']",
+        "greeter | libraries are here: True and our own code is not: True",
+        "greeter | leads its session: True and reads nothing: True",
+        "greeter | warned",
+    ]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere its command line is the fork server's")
+def test_ps_shows_its_command(run, capfd) -> None:
+    assert run(row("greeter", "shown", once=True), until=("greeter",)) == 0
+    assert "shown as ['-m', 'greeting', 'shown']" in capfd.readouterr().out
+
+
+def test_how_it_ended_is_known(run, capfd) -> None:
+    assert run(row("failing", "fail", once=True)) == 1
+    assert "failing ended with exit code 3. Stopping everything." in capfd.readouterr().out
+    assert run(row("killed", "kill", once=True)) == 1
+    assert "killed ended with signal SIGKILL. Stopping everything." in capfd.readouterr().out
+
+
+def test_a_module_that_is_not_there_stops_all(run, capfd) -> None:
+    missing = Process("gone", (sys.executable, "-m", "no_such_module"), forked=True)
+    assert run(row("staying", "stay"), missing) == 1
+    out = capfd.readouterr().out
+    assert "No module named no_such_module" in out
+    assert "gone ended with exit code 1. Stopping everything." in out
+
+
+def test_a_fork_server_that_cannot_start_stops_all(run, capfd, monkeypatch) -> None:
+    monkeypatch.setattr("deploy.local.forking.LIBRARIES", ("no_such_library",))
+    assert run(row("greeter", once=True, restarts=2)) == 1
+    assert "The fork server ended" in capfd.readouterr().out
+
+
+def test_many_at_once_are_told_apart(run, capfd) -> None:
+    rows = [row(f"row{number}", f"number {number}", once=True) for number in range(12)]
+    assert run(*rows, until=tuple(each.name for each in rows)) == 0
+    out = capfd.readouterr().out
+    for number in range(12):
+        assert (
+            f"row{number:<{2 if number < 10 else 1}} | __main__ of ada, calm, with ['number {number}']" in out
+        )

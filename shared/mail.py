@@ -27,10 +27,10 @@ SENDER = f"shop@{DOMAIN}"
 
 
 @dataclass(frozen=True)
-class Letter:
+class Email:
     """A mail before it is sent. `link` becomes a button in the HTML part and a line of its own in the text.
 
-    A letter with a `key` has the same Message-ID whenever it is sent: one that goes out twice is one in most mailboxes.
+    An e-mail with a `key` has the same Message-ID whenever it is sent: one that goes out twice is one in most mailboxes.
     """
 
     to: str
@@ -42,19 +42,19 @@ class Letter:
 
 
 class Mailer(Protocol):
-    """Sends a letter, or raises Unavailable."""
+    """Sends an e-mail, or raises Unavailable."""
 
-    def send(self, letter: Letter) -> None: ...
+    def send(self, email: Email) -> None: ...
 
 
 class MaildirMailer:
-    """Writes each letter into a Maildir, where it can be read in the mailbox page."""
+    """Writes each e-mail into a Maildir, where it can be read in the mailbox page."""
 
     def __init__(self, directory: Path, sender: str = SENDER) -> None:
         self._directory, self._sender = Path(directory), sender
 
-    def send(self, letter: Letter) -> None:
-        deliver(self._directory, compose(letter, self._sender).as_bytes(), letter.to)
+    def send(self, email: Email) -> None:
+        deliver(self._directory, compose(email, self._sender).as_bytes(), email.to)
 
 
 class SmtpMailer:
@@ -63,13 +63,13 @@ class SmtpMailer:
     def __init__(self, url: str, sender: str = SENDER, *, timeout: float = 10) -> None:
         self._url, self._sender, self._timeout = urlsplit(url), sender, timeout
 
-    def send(self, letter: Letter) -> None:
+    def send(self, email: Email) -> None:
         try:
             with self._connect() as server:
                 if self._url.username:
                     server.login(unquote(self._url.username), unquote(self._url.password or ""))
                 options = ["BODY=8BITMIME"] if server.has_extn("8bitmime") else []
-                server.send_message(compose(letter, self._sender), mail_options=options)
+                server.send_message(compose(email, self._sender), mail_options=options)
         except (OSError, smtplib.SMTPException) as error:
             raise Unavailable("The mail server does not take mail just now.", retry_after=30) from error
 
@@ -85,18 +85,18 @@ class SmtpMailer:
 
 
 class BackgroundMailer:
-    """Hands letters to another mailer on a thread of its own: no request waits for a mail server or tells by its time
-    that a letter was written. A letter that is refused is tried again, and what is left at exit is sent before it.
+    """Hands e-mails to another mailer on a thread of its own: no request waits for a mail server or tells by its time
+    that an e-mail was written. An e-mail that is refused is tried again, and what is left at exit is sent before it.
     """
 
     def __init__(self, mailer: Mailer, *, pauses: tuple[float, ...] = (2, 10, 60)) -> None:
         self._mailer, self._pauses = mailer, pauses
-        self._letters: SimpleQueue[Letter | None] = SimpleQueue()
+        self._queue: SimpleQueue[Email | None] = SimpleQueue()
         self._thread: Thread | None = None
         self._lock = Lock()
 
-    def send(self, letter: Letter) -> None:
-        self._letters.put(letter)
+    def send(self, email: Email) -> None:
+        self._queue.put(email)
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
                 self._thread = Thread(target=self._work, name="mail", daemon=True)
@@ -105,23 +105,23 @@ class BackgroundMailer:
 
     def close(self, seconds: float = 1.5) -> None:
         """Sends what is waiting, for so many seconds at most."""
-        self._letters.put(None)
+        self._queue.put(None)
         if self._thread is not None:
             self._thread.join(seconds)
 
     def _work(self) -> None:
-        while (letter := self._letters.get()) is not None:
-            self._deliver(letter)
+        while (email := self._queue.get()) is not None:
+            self._deliver(email)
 
-    def _deliver(self, letter: Letter) -> None:
+    def _deliver(self, email: Email) -> None:
         for pause in (*self._pauses, None):
             try:
-                return self._mailer.send(letter)
+                return self._mailer.send(email)
             except (Unavailable, OSError) as error:
-                log.warning("a letter was not taken: %s", error)
+                log.warning("an e-mail was not taken: %s", error)
             if pause is not None:
                 time.sleep(pause)
-        log.error("a letter was given up; whoever waits for it can ask for another")
+        log.error("an e-mail was given up; whoever waits for it can ask for another")
 
 
 def open_mailer(mail_dir: Path | str = "", smtp_url: str = "", sender: str = SENDER) -> Mailer:
@@ -133,33 +133,33 @@ def open_mailer(mail_dir: Path | str = "", smtp_url: str = "", sender: str = SEN
     raise ValueError("Set SMTP_URL (or MAIL_DIR on a laptop): the shop must be able to send mail.")
 
 
-def compose(letter: Letter, sender: str = SENDER) -> EmailMessage:
-    """The MIME message of a letter: text first, HTML as its alternative."""
+def compose(email: Email, sender: str = SENDER) -> EmailMessage:
+    """The MIME message of an e-mail: text first, HTML as its alternative."""
     message = EmailMessage(policy=POLICY)
-    message["From"], message["To"] = sender, Address(addr_spec=letter.to)
-    message["Subject"] = " ".join(letter.subject.split())
+    message["From"], message["To"] = sender, Address(addr_spec=email.to)
+    message["Subject"] = " ".join(email.subject.split())
     message["Date"] = formatdate(usegmt=True)
-    message["Message-ID"] = f"<{letter.key}@{DOMAIN}>" if letter.key else make_msgid(domain=DOMAIN)
-    text = f"{letter.text}\n\n{letter.link}\n" if letter.link else f"{letter.text}\n"
+    message["Message-ID"] = f"<{email.key}@{DOMAIN}>" if email.key else make_msgid(domain=DOMAIN)
+    text = f"{email.text}\n\n{email.link}\n" if email.link else f"{email.text}\n"
     message.set_content(
         text, cte="7bit" if text.isascii() else "8bit"
     )  # a link stays whole for grep and for people
-    message.add_alternative(_html(letter), subtype="html", cte="7bit")
+    message.add_alternative(_html(email), subtype="html", cte="7bit")
     return message
 
 
-def _html(letter: Letter) -> str:
-    paragraphs = "".join(f"<p>{escape(part)}</p>" for part in letter.text.split("\n\n"))
+def _html(email: Email) -> str:
+    paragraphs = "".join(f"<p>{escape(part)}</p>" for part in email.text.split("\n\n"))
     button = (
-        f'<p><a href="{escape(letter.link)}">{escape(letter.link_label or letter.link)}</a></p>'
-        if letter.link
+        f'<p><a href="{escape(email.link)}">{escape(email.link_label or email.link)}</a></p>'
+        if email.link
         else ""
     )
-    head = f'<!doctype html><html lang="en"><head><title>{escape(letter.subject)}</title></head>'
+    head = f'<!doctype html><html lang="en"><head><title>{escape(email.subject)}</title></head>'
     page = f"{head}\n<body>{paragraphs}\n{button}\n</body></html>\n"
     return page.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def read_mail(directory: Path | str, to: str = "", limit: int = 100) -> list[Received]:
-    """The newest letters of a Maildir, newest first, for one recipient when `to` is given."""
+    """The newest e-mails of a Maildir, newest first, for one recipient when `to` is given."""
     return read_page(Path(directory), to=to, limit=limit).items

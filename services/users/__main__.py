@@ -5,8 +5,8 @@ import os
 import sys
 from pathlib import Path
 
-from services.users.actions.staff import make_admin
-from services.users.actions.tools import open_tools
+from services.users.actions.staff import create_admin
+from services.users.dependencies import open_dependencies
 from services.users.settings import Settings
 from shared.errors import AisleError
 from shared.settings import BadSettings, load
@@ -29,7 +29,7 @@ def main() -> int:
 def _create_admin() -> str:
     settings = load(Settings, os.environ)
     email, file = os.environ["ADMIN_EMAIL"], Path(os.environ["ADMIN_PASSWORD_FILE"])
-    done = make_admin(open_tools(settings), email, file.read_text().strip())
+    done = create_admin(open_dependencies(settings), email, file.read_text().strip())
     return f"{email} {done}."
 
 

@@ -3,7 +3,7 @@
 import marshmallow as ma
 
 from services.users.documents import ROLES
-from services.users.rules import MAX_BASKET_LINES, MAX_QUANTITY
+from services.users.rules.accounts import MAX_BASKET_LINES, MAX_QUANTITY
 from shared.money import CURRENCIES
 from shared.web import PageArgs, Shape
 from shared.web.fields import AddressText, Flag, MoneyShape, Text, Time, Whole
@@ -14,7 +14,7 @@ def email() -> Text:
 
 
 def person_name(required: bool = True) -> Text:
-    """One line: it greets in letters, where a second one would be somebody else's message in our name."""
+    """One line: it greets in e-mails, where a second one would be somebody else's message in our name."""
     return Text(1, 200, required=required, pattern=r"^[^\t\r\n]*$")
 
 
@@ -39,7 +39,7 @@ def registration_secret() -> Text:
     )  # fmt: skip
 
 
-class RegistrationWanted(Registration):
+class RegistrationRequest(Registration):
     registration = registration_secret()
 
 
@@ -69,11 +69,11 @@ class Verification(TokenText):
             raise ma.ValidationError("Send one of password, new_password and registration.", "password")
 
 
-class EmailOnly(Shape):
+class EmailAddress(Shape):
     email = email()
 
 
-class Resend(EmailOnly):
+class Resend(EmailAddress):
     registration = registration_secret()
 
 
@@ -94,14 +94,14 @@ class Tokens(Shape):
     expires_in = Whole(1, required=True)
 
 
-class LoggedIn(Tokens):
-    user = ma.fields.Nested("Greeting", required=True)
+class SessionTokens(Tokens):
+    user = ma.fields.Nested("SessionUser", required=True)
     device_token = ma.fields.String(
         metadata={"description": "after a log-in: keep it on the device and send it with the next one"}
     )
 
 
-class Greeting(Shape):
+class SessionUser(Shape):
     userid = ma.fields.String(required=True)
     name = ma.fields.String(required=True)
     email = ma.fields.String(required=True)
@@ -185,7 +185,7 @@ class StoredLine(Shape):
     quantity = Whole(required=True)
 
 
-class LiveLine(StoredLine):
+class PricedLine(StoredLine):
     available = ma.fields.Boolean(
         required=True, metadata={"description": "the shop sells it and has this many"}
     )
@@ -198,7 +198,7 @@ class LiveLine(StoredLine):
 
 
 class Basket(Shape):
-    items = ma.fields.List(ma.fields.Nested(LiveLine), required=True)
+    items = ma.fields.List(ma.fields.Nested(PricedLine), required=True)
     next = ma.fields.String(allow_none=True, required=True)
     totals = ma.fields.List(
         ma.fields.Nested(MoneyShape),
@@ -222,7 +222,7 @@ class Me(Person):
 
 class MeChange(Shape):
     name = person_name(required=False)
-    email = Text(3, 254, metadata={"description": "counts once the letter sent there is answered"})
+    email = Text(3, 254, metadata={"description": "counts once the e-mail sent there is answered"})
     password = new_password(required=False)
     current_password = ma.fields.String(
         validate=ma.validate.Length(1, 200), metadata={"description": "needed for e-mail and password"}
@@ -326,14 +326,14 @@ class NewStaff(Roles):
     email = email()
 
 
-class StepUp(Shape):
+class Reauthentication(Shape):
     password = ma.fields.String(
         validate=ma.validate.Length(1, 200),
         metadata={"description": "the asking admin's own; needed when the account is one of the staff's"},
     )
 
 
-class Closure(StepUp):
+class Closure(Reauthentication):
     reason = Text(1, 500, required=True)
 
 

@@ -9,7 +9,7 @@ from celery import Celery
 from services.users.actions.conflicts import settle_conflicts
 from services.users.actions.privacy import finish_erasures
 from services.users.actions.sessions import remove_expired
-from services.users.actions.tools import JobTools, open_job_tools
+from services.users.dependencies import JobDependencies, open_job_dependencies
 from services.users.documents import DESIGN
 from services.users.settings import JobSettings
 from shared.errors import Unavailable
@@ -23,18 +23,18 @@ from shared.jobs import (
 )
 from shared.settings import load
 
-_JOBS: dict[str, Callable[[JobTools], object]] = {
+_JOBS: dict[str, Callable[[JobDependencies], object]] = {
     SETTLE_USER_CONFLICTS: settle_conflicts,
     FINISH_ERASURES: finish_erasures,
     REMOVE_EXPIRED: remove_expired,
-    RESTORE_USER_INDEXES: lambda tools: tools.store.server.restore_indexes(DESIGN),
+    RESTORE_USER_INDEXES: lambda deps: deps.store.server.restore_indexes(DESIGN),
 }
 
 
 def register(queue: Celery) -> PeriodicJobs:
     """Adds this service's jobs to the worker's queue; what is returned is due by the clock. While something is away they wait for their next turn."""
-    tools = open_job_tools(load(JobSettings, os.environ))
-    jobs: PeriodicJobs = {name: partial(action, tools) for name, action in _JOBS.items()}
+    deps = open_job_dependencies(load(JobSettings, os.environ))
+    jobs: PeriodicJobs = {name: partial(action, deps) for name, action in _JOBS.items()}
     for name, action in jobs.items():
 
         @task(queue, name, throws=(Unavailable,))

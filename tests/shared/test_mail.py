@@ -1,4 +1,4 @@
-"""Letters, into a Maildir and over SMTP to a server that speaks the protocol."""
+"""E-mails, into a Maildir and over SMTP to a server that speaks the protocol."""
 
 import email
 import socketserver
@@ -10,10 +10,10 @@ from email.policy import default as POLICY
 import pytest
 
 from shared.errors import Unavailable
-from shared.mail import BackgroundMailer, Letter, MaildirMailer, SmtpMailer, compose, open_mailer, read_mail
+from shared.mail import BackgroundMailer, Email, MaildirMailer, SmtpMailer, compose, open_mailer, read_mail
 from tests.processes import free_port
 
-LETTER = Letter(
+EMAIL = Email(
     "ann@example.com",
     "Grüße & <more>",
     "Hello Zoë,\n\n1 < 2 & so on.",
@@ -23,12 +23,12 @@ LETTER = Letter(
 
 
 class MailServer(socketserver.ThreadingTCPServer):
-    """Takes mail as a small real server does; refuses the first `refuse` letters for the moment."""
+    """Takes mail as a small real server does; refuses the first `refuse` e-mails for the moment."""
 
     allow_reuse_address = daemon_threads = True
 
     def __init__(self, refuse: int = 0) -> None:
-        self.letters: list[bytes] = []
+        self.emails: list[bytes] = []
         self.refuse = refuse
         super().__init__(("127.0.0.1", 0), Conversation)
         self.url = f"smtp://127.0.0.1:{self.server_address[1]}"
@@ -47,7 +47,7 @@ class Conversation(socketserver.StreamRequestHandler):
                 self._say("451 later")
             elif verb == b"DATA":
                 self._say("354 go on")
-                self.server.letters.append(b"".join(iter(self.rfile.readline, b".\r\n")))
+                self.server.emails.append(b"".join(iter(self.rfile.readline, b".\r\n")))
                 self._say("250 taken")
             elif verb == b"QUIT":
                 self._say("221 bye")
@@ -67,41 +67,41 @@ def mail_server() -> Iterator[MailServer]:
 
 
 def check(message: email.message.EmailMessage) -> None:
-    assert (message["To"], message["Subject"]) == (LETTER.to, LETTER.subject)
+    assert (message["To"], message["Subject"]) == (EMAIL.to, EMAIL.subject)
     text, html = (message.get_body((kind,)).get_content() for kind in ("plain", "html"))
     assert "Hello Zoë," in text
-    assert LETTER.link in text
-    assert f'<a href="{LETTER.link.replace("&", "&amp;")}">Confirm</a>' in html
+    assert EMAIL.link in text
+    assert f'<a href="{EMAIL.link.replace("&", "&amp;")}">Confirm</a>' in html
     assert "1 &lt; 2 &amp; so on." in html
 
 
-def test_a_letter_over_smtp(mail_server):
-    SmtpMailer(mail_server.url).send(LETTER)
-    check(email.message_from_bytes(mail_server.letters[0], policy=POLICY))
+def test_a_email_over_smtp(mail_server):
+    SmtpMailer(mail_server.url).send(EMAIL)
+    check(email.message_from_bytes(mail_server.emails[0], policy=POLICY))
 
 
-def test_a_letter_in_a_maildir(tmp_path):
+def test_a_email_in_a_maildir(tmp_path):
     mailer = MaildirMailer(tmp_path / "deep" / "mail")
-    mailer.send(LETTER)
-    mailer.send(Letter("bob@example.com", "Another", "text"))
+    mailer.send(EMAIL)
+    mailer.send(Email("bob@example.com", "Another", "text"))
     [received] = read_mail(tmp_path / "deep" / "mail", "ANN@example.com")
-    assert (received.to, received.subject) == (LETTER.to, LETTER.subject)
-    assert LETTER.link in received.text
+    assert (received.to, received.subject) == (EMAIL.to, EMAIL.subject)
+    assert EMAIL.link in received.text
     [file] = [path for path in (tmp_path / "deep" / "mail" / "new").iterdir() if b"ann@" in path.read_bytes()]
-    assert LETTER.link in file.read_text(), "whole in the file, for grep"
+    assert EMAIL.link in file.read_text(), "whole in the file, for grep"
     assert len(read_mail(tmp_path / "deep" / "mail")) == 2
     assert read_mail(tmp_path / "nothing") == []
 
 
-def test_a_letter_with_a_key_that_goes_out_twice_is_the_same_mail():
-    letter = Letter(to="ada@example.com", subject="Paid", text="Thanks.", key="order.42.payment")
-    first, again = (compose(letter)["Message-ID"] for _ in range(2))
+def test_a_email_with_a_key_that_goes_out_twice_is_the_same_mail():
+    email = Email(to="ada@example.com", subject="Paid", text="Thanks.", key="order.42.payment")
+    first, again = (compose(email)["Message-ID"] for _ in range(2))
     assert first == again == "<order.42.payment@aisle.example>"
-    assert compose(replace(letter, key=""))["Message-ID"] != compose(replace(letter, key=""))["Message-ID"]
+    assert compose(replace(email, key=""))["Message-ID"] != compose(replace(email, key=""))["Message-ID"]
 
 
 def test_a_subject_cannot_add_headers(tmp_path):
-    MaildirMailer(tmp_path).send(Letter("ann@example.com", "Hello\r\nBcc: eve@example.com", "text"))
+    MaildirMailer(tmp_path).send(Email("ann@example.com", "Hello\r\nBcc: eve@example.com", "text"))
     message = email.message_from_bytes(next((tmp_path / "new").iterdir()).read_bytes(), policy=POLICY)
     assert message["Bcc"] is None
     assert message["Subject"] == "Hello Bcc: eve@example.com"
@@ -109,24 +109,24 @@ def test_a_subject_cannot_add_headers(tmp_path):
 
 def test_no_mail_server_is_unavailable():
     with pytest.raises(Unavailable):
-        SmtpMailer(f"smtp://127.0.0.1:{free_port()}").send(LETTER)
+        SmtpMailer(f"smtp://127.0.0.1:{free_port()}").send(EMAIL)
 
 
-def test_nobody_waits_and_a_refused_letter_is_tried_again(mail_server):
+def test_nobody_waits_and_a_refused_email_is_tried_again(mail_server):
     mail_server.refuse = 2
     mailer = BackgroundMailer(SmtpMailer(mail_server.url), pauses=(0.05, 0.05))
-    mailer.send(LETTER)
-    assert mail_server.letters == []
+    mailer.send(EMAIL)
+    assert mail_server.emails == []
     mailer.close()
-    assert len(mail_server.letters) == 1
+    assert len(mail_server.emails) == 1
 
 
 def test_what_waits_at_the_end_is_sent(mail_server):
     mailer = BackgroundMailer(SmtpMailer(mail_server.url))
     for _ in range(5):
-        mailer.send(LETTER)
+        mailer.send(EMAIL)
     mailer.close()
-    assert len(mail_server.letters) == 5
+    assert len(mail_server.emails) == 5
 
 
 def test_neither_smtp_nor_maildir_is_an_error():

@@ -8,7 +8,7 @@ from services.orders.rules.identity import guest_token
 from shared.couch import Doc
 from shared.errors import Unavailable
 from shared.limits import Limit, network_of
-from shared.mail import Letter
+from shared.mail import Email
 from shared.money import shown
 
 _SUBJECTS = {
@@ -50,9 +50,9 @@ def _may_get_mail(shop: Shop, customer: Doc) -> bool:
         raise Unavailable("Mails cannot be counted just now.", retry_after=5) from error
 
 
-def compose(shop: Shop, found: OrderDocuments, kind: str) -> Letter:
+def compose(shop: Shop, found: OrderDocuments, kind: str) -> Email:
     order, customer = found.order, found.customer or {}
-    return Letter(
+    return Email(
         to=customer.get("email", ""),
         subject=_SUBJECTS[kind].format(orderid=order["orderid"]),
         text=f"Hello {customer.get('name') or 'there'},\n\n{_body(found, kind)}",

@@ -3,23 +3,25 @@
 from datetime import timedelta
 from typing import Any
 
-from services.users.actions.emails import (
+from services.users.actions.email_claims import (
     account_of,
-    refuse_taken,
+    check_available,
 )
-from services.users.actions.letters import (
+from services.users.actions.notifications import (
     CHANGE_EMAIL,
     RESET,
-    may_get_mail,
+    may_send_email,
     new_token,
     send_change_of_email,
     send_changed,
     send_reset,
 )
 from services.users.actions.reauthentication import check_current_password
-from services.users.actions.tools import JobTools, Tools
+from services.users.dependencies import Dependencies, JobDependencies
 from services.users.documents import CUSTOMER_ROLE, USER, auth_id, token_id
-from services.users.rules import check_password, is_live, normalised_email
+from services.users.rules.accounts import is_live
+from services.users.rules.emails import normalised_email
+from services.users.rules.passwords import check_password
 from shared.clock import iso, now, parse, timestamp
 from shared.couch import Doc, UpdateConflict
 from shared.errors import BadRequest, NotFound, Unauthorized
@@ -46,33 +48,33 @@ def new_user(userid: str, name: str, email: str, password_hash: str, **more: Any
     return USER.new(auth_id(userid), userid=userid, name=name, email=email, password=password_hash, **values)
 
 
-def ask_reset(tools: Tools, email: str) -> None:
-    """A letter to set a new password, if there is such an account; the caller learns nothing either way. 2 reads."""
+def request_password_reset(deps: Dependencies, email: str) -> None:
+    """An e-mail to set a new password, if there is such an account; the caller learns nothing either way. 2 reads."""
     email = normalised_email(email)
-    user = account_of(tools, email)
-    if may_get_mail(tools, email) and user is not None:
-        tools.later(_write_reset, tools, user)
+    user = account_of(deps, email)
+    if may_send_email(deps, email) and user is not None:
+        deps.background.run(_send_reset_link, deps, user)
 
 
-def reset_password(tools: Tools, text: str, password: str) -> None:
+def reset_password(deps: Dependencies, text: str, password: str) -> None:
     """Uses a reset token: new password, e-mail proven, every session ended. Raises BadToken, Invalid."""
-    token, user = token_and_user(tools, text, (RESET,))
-    check_password(password, user["email"], user["name"], tools.passwords.common)
+    token, user = load_token(deps, text, (RESET,))
+    check_password(password, user["email"], user["name"], deps.passwords.common)
     if token["email"] != user["email"]:
         raise BadToken("This link belongs to an e-mail address that the account has left.")
     if token["created"] < (user.get("password_changed") or ""):
         raise BadToken("The password was changed since; ask for a new link.")
-    password_hash = tools.passwords.hash(password)
-    use_token(tools, token)
-    change = {**_new_password(password_hash), "email_verified": True}
-    update_user(tools, user["userid"], lambda present: {**present, **change})
+    password_hash = deps.passwords.hash(password)
+    use_token(deps, token)
+    change = {**_password_change(password_hash), "email_verified": True}
+    update_user(deps, user["userid"], lambda present: {**present, **change})
     send_changed(
-        tools, user["name"], user["email"], "Your password was changed, and you were logged out everywhere."
+        deps, user["name"], user["email"], "Your password was changed, and you were logged out everywhere."
     )
 
 
 def change_account(
-    tools: Tools, asking: User, changes: dict[str, Any], user: Doc, *, only: bool = False
+    deps: Dependencies, asking: User, changes: dict[str, Any], user: Doc, *, only: bool = False
 ) -> Doc:
     """Name at once; password with the current one; e-mail after its new address is verified. Raises WrongPassword, EmailTaken.
 
@@ -80,14 +82,14 @@ def change_account(
     """
     userid = asking.userid
     if "email" in changes or "password" in changes:
-        check_current_password(tools, asking, changes.get("current_password", ""))
+        check_current_password(deps, asking, changes.get("current_password", ""))
     wanted = {"name": changes["name"]} if "name" in changes else {}
     if "password" in changes:
-        check_password(changes["password"], user["email"], user["name"], tools.passwords.common)
-        wanted |= _new_password(tools.passwords.hash(changes["password"]))
+        check_password(changes["password"], user["email"], user["name"], deps.passwords.common)
+        wanted |= _password_change(deps.passwords.hash(changes["password"]))
     email = normalised_email(changes["email"]) if "email" in changes else user["email"]
     if email != user["email"]:
-        refuse_taken(tools, email, userid)
+        check_available(deps, email, userid)
     if "email" in changes:
         wanted |= {
             "pending_email": email if email != user["email"] else None,
@@ -96,12 +98,12 @@ def change_account(
     changed = user
     if wanted:
         version = user if only else None
-        changed = update_user(tools, userid, lambda present: {**present, **wanted}, only=version)
+        changed = update_user(deps, userid, lambda present: {**present, **wanted}, only=version)
     if email != user["email"]:
-        _ask_to_verify(tools, changed, email)
+        _request_verification(deps, changed, email)
     if "password" in changes:
         send_changed(
-            tools,
+            deps,
             changed["name"],
             changed["email"],
             "Your password was changed, and you were logged out everywhere.",
@@ -110,25 +112,25 @@ def change_account(
 
 
 def update_user(
-    tools: JobTools, userid: str, change: Any, *, closed_too: bool = False, only: Doc | None = None
+    deps: JobDependencies, userid: str, change: Any, *, allow_closed: bool = False, only: Doc | None = None
 ) -> Doc:
     """Reads, changes, writes; again when somebody else was first. `change(user) -> user`. Raises Unauthorized for a closed account.
 
     `only` this version of the account is changed: raises UpdateConflict when there is another.
     """
     for attempt in range(5):
-        user = only or tools.store.user(userid)
-        if user is None or user.get("erasure") or not (closed_too or is_live(user)):
+        user = only or deps.store.user(userid)
+        if user is None or user.get("erasure") or not (allow_closed or is_live(user)):
             raise Unauthorized("This account is closed.")
         try:
-            return tools.store.put(stamped(user, change(user)))
+            return deps.store.put(with_change_time(user, change(user)))
         except UpdateConflict:
             if only or attempt == 4:
                 raise
     raise AssertionError("unreachable")
 
 
-def stamped(before: Doc, after: Doc) -> Doc:
+def with_change_time(before: Doc, after: Doc) -> Doc:
     """An account as it is written: with the time of this change, and of what it changed in the account's rights."""
     moment = timestamp()
     after = {**after, "updated": moment}
@@ -137,37 +139,37 @@ def stamped(before: Doc, after: Doc) -> Doc:
     return after
 
 
-def sessions_end() -> str:
+def end_of_sessions() -> str:
     """The `sessions_from` that ends all sessions begun so far: those of this very millisecond, too."""
     return iso(now() + timedelta(milliseconds=1))
 
 
-def _new_password(password_hash: str) -> dict[str, Any]:
+def _password_change(password_hash: str) -> dict[str, Any]:
     """Whoever had the old one is out: logged out everywhere, and a move to their e-mail address is taken back."""
     moment = timestamp()
     return {
         "password": password_hash,
         "password_changed": moment,
-        "sessions_from": sessions_end(),
+        "sessions_from": end_of_sessions(),
         "pending_email": None,
         "pending_changed": moment,
     }
 
 
-def _write_reset(tools: Tools, user: Doc) -> None:
-    token, text = new_token(tools, user["userid"], RESET, user["email"])
-    tools.store.put(token)
-    send_reset(tools, user["name"], user["email"], text)
+def _send_reset_link(deps: Dependencies, user: Doc) -> None:
+    token, text = new_token(deps, user["userid"], RESET, user["email"])
+    deps.store.put(token)
+    send_reset(deps, user["name"], user["email"], text)
 
 
-def token_and_user(tools: Tools, text: str, purposes: tuple[str, ...]) -> tuple[Doc, Doc]:
+def load_token(deps: Dependencies, text: str, purposes: tuple[str, ...]) -> tuple[Doc, Doc]:
     """A one-time token that is good, and its account. Raises BadToken."""
     userid, _, secret = text.partition(".")
     try:
         ids = token_id(userid, secret), auth_id(userid)
     except NotFound:
         raise BadToken("Ask for a new link.") from None
-    found = tools.store.get_many(ids)
+    found = deps.store.get_many(ids)
     token, user = found.get(ids[0]), found.get(ids[1])
     if token is None or user is None or token["purpose"] not in purposes or not is_live(user):
         raise BadToken("Ask for a new link.")
@@ -176,19 +178,19 @@ def token_and_user(tools: Tools, text: str, purposes: tuple[str, ...]) -> tuple[
     return token, user
 
 
-def use_token(tools: Tools, token: Doc) -> None:
+def use_token(deps: Dependencies, token: Doc) -> None:
     """Raises BadToken when another request was first."""
     try:
-        tools.store.put({**token, "used": timestamp()})
+        deps.store.put({**token, "used": timestamp()})
     except UpdateConflict:
         raise BadToken("Ask for a new link.") from None
 
 
-def _ask_to_verify(tools: Tools, user: Doc, email: str) -> None:
-    token, text = new_token(tools, user["userid"], CHANGE_EMAIL, email)
-    tools.store.put(token)
-    if may_get_mail(tools, email):
-        send_change_of_email(tools, email, text)
+def _request_verification(deps: Dependencies, user: Doc, email: str) -> None:
+    token, text = new_token(deps, user["userid"], CHANGE_EMAIL, email)
+    deps.store.put(token)
+    if may_send_email(deps, email):
+        send_change_of_email(deps, email, text)
     send_changed(
-        tools, user["name"], user["email"], "Somebody asked to move this account to another e-mail address."
+        deps, user["name"], user["email"], "Somebody asked to move this account to another e-mail address."
     )

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from services.users.actions.tools import Tools
+from services.users.dependencies import Dependencies
 from services.users.documents import ADDRESS, user_document
-from services.users.rules import MAX_ADDRESSES, NoSuchAddress, default_address
+from services.users.rules.accounts import MAX_ADDRESSES, default_address
+from services.users.rules.errors import NoSuchAddress
 from shared.clock import timestamp
 from shared.couch import Doc, UpdateConflict, time_ordered_id
 from shared.errors import Conflict, Invalid
@@ -16,7 +17,7 @@ class TooManyAddresses(Conflict):
     code, title = "too_many_addresses", "No room for another address"
 
 
-def address_shape(doc: Doc, default_id: str | None) -> dict[str, Any]:
+def address_answer(doc: Doc, default_id: str | None) -> dict[str, Any]:
     """An address as the API shows it."""
     return {
         "id": address_key(doc),
@@ -34,53 +35,53 @@ def addresses_of(docs: list[Doc]) -> list[dict[str, Any]]:
     """All addresses among a person's documents, oldest first, exactly one of them the default."""
     found = [doc for doc in docs if doc["type"] == "userdelivery"]
     default_id = default_address(found)
-    return [address_shape(doc, default_id) for doc in found]
+    return [address_answer(doc, default_id) for doc in found]
 
 
-def list_addresses(tools: Tools, userid: str) -> list[dict[str, Any]]:
+def list_addresses(deps: Dependencies, userid: str) -> list[dict[str, Any]]:
     """1 partition query."""
-    return addresses_of(tools.store.some_of(userid, PREFIX))
+    return addresses_of(deps.store.documents_with_prefix(userid, PREFIX))
 
 
-def get_address(tools: Tools, userid: str, key: str) -> tuple[dict[str, Any], Doc]:
+def get_address(deps: Dependencies, userid: str, key: str) -> tuple[dict[str, Any], Doc]:
     """One address and its document. Raises NoSuchAddress, also for somebody else's."""
-    docs = tools.store.some_of(userid, PREFIX)
+    docs = deps.store.documents_with_prefix(userid, PREFIX)
     doc = next((doc for doc in docs if address_key(doc) == key), None)
     if doc is None:
         raise NoSuchAddress("It may have been removed.")
-    return address_shape(doc, default_address(docs)), doc
+    return address_answer(doc, default_address(docs)), doc
 
 
-def get_default(tools: Tools, userid: str) -> tuple[dict[str, Any], Doc]:
+def get_default(deps: Dependencies, userid: str) -> tuple[dict[str, Any], Doc]:
     """The default address and its document. Raises NoSuchAddress when there is no address. 1 partition query."""
-    doc = tools.store.default_address(userid)
+    doc = deps.store.default_address(userid)
     if doc is None:
         raise NoSuchAddress("Add an address first.")
-    return address_shape(doc, doc["_id"]), doc
+    return address_answer(doc, doc["_id"]), doc
 
 
 def add_address(
-    tools: Tools, userid: str, values: dict[str, Any], key: str | None = None
+    deps: Dependencies, userid: str, values: dict[str, Any], key: str | None = None
 ) -> tuple[dict[str, Any], Doc]:
     """Adds one; the first is the default whatever was asked. `key` (of an Idempotency-Key) makes a retry find what it wrote."""
-    docs = tools.store.some_of(userid, PREFIX)
+    docs = deps.store.documents_with_prefix(userid, PREFIX)
     if key and any(address_key(doc) == key for doc in docs):
-        return get_address(tools, userid, key)
+        return get_address(deps, userid, key)
     if len(docs) >= MAX_ADDRESSES:
         raise TooManyAddresses(f"Remove one of your {MAX_ADDRESSES} addresses first.")
     wanted = values["default"] or not docs
     doc = _document(userid, key or time_ordered_id().lower(), values, wanted)
     try:
-        doc = tools.store.put(doc)
+        doc = deps.store.put(doc)
     except UpdateConflict:
-        return get_address(tools, userid, address_key(doc))
+        return get_address(deps, userid, address_key(doc))
     if wanted:
-        _unset_others(tools, docs)
-    return address_shape(doc, default_address([*docs, doc])), doc
+        _unset_others(deps, docs)
+    return address_answer(doc, default_address([*docs, doc])), doc
 
 
 def change_address(
-    tools: Tools, doc: Doc, docs_default: bool, changes: dict[str, Any]
+    deps: Dependencies, doc: Doc, docs_default: bool, changes: dict[str, Any]
 ) -> tuple[dict[str, Any], Doc]:
     """Changes an address that was just read. Raises UpdateConflict when somebody was faster, Invalid for `default: false` on the default."""
     if changes.get("default") is False and docs_default:
@@ -91,15 +92,19 @@ def change_address(
     changed = {**doc, **changes, "updated": timestamp()}
     if changes.get("default"):
         changed["default_since"] = changed["updated"]
-    changed = tools.store.put(changed)
-    others = [other for other in tools.store.some_of(doc["userid"], PREFIX) if other["_id"] != doc["_id"]]
+    changed = deps.store.put(changed)
+    others = [
+        other
+        for other in deps.store.documents_with_prefix(doc["userid"], PREFIX)
+        if other["_id"] != doc["_id"]
+    ]
     if changes.get("default"):
-        _unset_others(tools, others)
-    return address_shape(changed, default_address([*others, changed])), changed
+        _unset_others(deps, others)
+    return address_answer(changed, default_address([*others, changed])), changed
 
 
-def remove_address(tools: Tools, doc: Doc) -> None:
-    tools.store.delete(doc)
+def remove_address(deps: Dependencies, doc: Doc) -> None:
+    deps.store.delete(doc)
 
 
 def _document(userid: str, key: str, values: dict[str, Any], default: bool) -> Doc:
@@ -110,8 +115,8 @@ def _document(userid: str, key: str, values: dict[str, Any], default: bool) -> D
     )  # fmt: skip
 
 
-def _unset_others(tools: Tools, others: list[Doc]) -> None:
+def _unset_others(deps: Dependencies, others: list[Doc]) -> None:
     """Keeps the stored flags tidy for people who read documents; which address is the default does not depend on it."""
     stale = [{**doc, "default": False} for doc in others if doc["default"]]
     if stale:
-        tools.store.put_many(stale)
+        deps.store.put_many(stale)

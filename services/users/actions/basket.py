@@ -3,31 +3,32 @@
 from typing import Any
 
 from services.users.actions.profile import basket_lines
-from services.users.actions.tools import Tools
+from services.users.dependencies import Dependencies
 from services.users.documents import BASKET_LINE, user_document
-from services.users.rules import MAX_BASKET_LINES, NoSuchProduct, merged_quantity
+from services.users.rules.accounts import MAX_BASKET_LINES, merged_quantity
+from services.users.rules.errors import NoSuchProduct
 from shared import money
 from shared.clock import timestamp
 from shared.couch import Doc, NoSuchDocument, UpdateConflict
 from shared.errors import Conflict
 
 PREFIX = "basket-"
-_TRIES = 5
+_MAX_ATTEMPTS = 5
 
 
 class BasketFull(Conflict):
     code, title = "basket_full", "The basket is full"
 
 
-def live_basket(tools: Tools, userid: str) -> dict[str, Any]:
+def priced_basket(deps: Dependencies, userid: str) -> dict[str, Any]:
     """The lines with today's price and stock. 1 partition query here, 1 global query at products. Raises Unavailable."""
-    lines = basket_lines(tools.store.some_of(userid, PREFIX))
-    products = tools.products.lookup([line["productid"] for line in lines])
-    items = [live_line(line, products.get(line["productid"])) for line in lines]
+    lines = basket_lines(deps.store.documents_with_prefix(userid, PREFIX))
+    products = deps.products.lookup([line["productid"] for line in lines])
+    items = [priced_line(line, products.get(line["productid"])) for line in lines]
     return {"items": items, "next": None, "totals": totals(items)}
 
 
-def live_line(line: dict[str, Any], product: dict[str, Any] | None) -> dict[str, Any]:
+def priced_line(line: dict[str, Any], product: dict[str, Any] | None) -> dict[str, Any]:
     """A line beside its product; one that is no longer sold stays visible and is not available."""
     if product is None:
         empty = dict.fromkeys(("name", "image", "price", "delivery", "stock", "total"))
@@ -56,52 +57,52 @@ def totals(items: list[dict[str, Any]]) -> list[money.Money]:
     return list(sums.values())
 
 
-def put_line(tools: Tools, userid: str, productid: str, quantity: int) -> dict[str, Any]:
+def put_line(deps: Dependencies, userid: str, productid: str, quantity: int) -> dict[str, Any]:
     """Sets the quantity of a product. Raises NoSuchProduct, BasketFull, Unavailable."""
-    product = tools.products.lookup([productid]).get(productid)
+    product = deps.products.lookup([productid]).get(productid)
     if product is None:
         raise NoSuchProduct("The shop does not sell it (any more).")
-    _write(tools, userid, productid, lambda present: quantity)
-    return live_line({"productid": productid, "quantity": quantity}, product)
+    _write(deps, userid, productid, lambda present: quantity)
+    return priced_line({"productid": productid, "quantity": quantity}, product)
 
 
-def remove_line(tools: Tools, userid: str, productid: str) -> None:
+def remove_line(deps: Dependencies, userid: str, productid: str) -> None:
     """Takes a product out; nothing happens when it is not there."""
-    for _ in range(_TRIES):
-        doc = tools.store.of_user(userid, PREFIX + productid)
+    for _ in range(_MAX_ATTEMPTS):
+        doc = deps.store.of_user(userid, PREFIX + productid)
         if doc is None:
             return
         try:
-            tools.store.delete(doc)
+            deps.store.delete(doc)
         except (UpdateConflict, NoSuchDocument):
             continue
         return
     raise UpdateConflict("The basket changes too quickly; try again.")
 
 
-def clear(tools: Tools, userid: str) -> None:
+def clear(deps: Dependencies, userid: str) -> None:
     """Empties the basket; may be repeated. 1 partition query, 1 write."""
-    _delete(tools, tools.store.some_of(userid, PREFIX))
+    _delete(deps, deps.store.documents_with_prefix(userid, PREFIX))
 
 
-def take_out_bought(tools: Tools, userid: str, productids: list[str], date: str) -> None:
+def remove_bought(deps: Dependencies, userid: str, productids: list[str], date: str) -> None:
     """Takes out what was ordered on `date`; what was put in later stays, however late this comes. 1 partition query, 1 write."""
-    docs = tools.store.some_of(userid, PREFIX)
-    _delete(tools, [doc for doc in docs if doc["productid"] in productids and doc["updated"] <= date])
+    docs = deps.store.documents_with_prefix(userid, PREFIX)
+    _delete(deps, [doc for doc in docs if doc["productid"] in productids and doc["updated"] <= date])
 
 
-def _delete(tools: Tools, gone: list[Doc]) -> None:
+def _delete(deps: Dependencies, gone: list[Doc]) -> None:
     if gone:
-        tools.store.put_many({"_id": doc["_id"], "_rev": doc["_rev"], "_deleted": True} for doc in gone)
+        deps.store.put_many({"_id": doc["_id"], "_rev": doc["_rev"], "_deleted": True} for doc in gone)
 
 
-def merge_guest(tools: Tools, userid: str, lines: list[dict[str, Any]]) -> None:
+def merge_guest_basket(deps: Dependencies, userid: str, lines: list[dict[str, Any]]) -> None:
     """At login: what was put aside as a guest joins the basket; merging the same again changes nothing.
 
     Unknown products are left out. 1 partition query and 1 write, whatever there is. Raises BasketFull, Unavailable.
     """
-    known = tools.products.lookup([line["productid"] for line in lines])
-    own = {doc["productid"]: doc for doc in tools.store.some_of(userid, PREFIX)}
+    known = deps.products.lookup([line["productid"] for line in lines])
+    own = {doc["productid"]: doc for doc in deps.store.documents_with_prefix(userid, PREFIX)}
     wanted: dict[str, int] = {}
     for line in lines:
         if (productid := line["productid"]) in known:
@@ -116,25 +117,25 @@ def merge_guest(tools: Tools, userid: str, lines: list[dict[str, Any]]) -> None:
             changed.append(
                 _line(user_document(userid, PREFIX + productid), userid, productid, quantity, present)
             )
-    written = tools.store.put_many(changed) if changed else []
+    written = deps.store.put_many(changed) if changed else []
     for doc, row in zip(changed, written, strict=True):
         if row.error:
             _write(
-                tools,
+                deps,
                 userid,
                 doc["productid"],
                 lambda own, guest=doc["quantity"]: merged_quantity(own, guest),
             )
 
 
-def _write(tools: Tools, userid: str, productid: str, quantity_from: Any) -> None:
+def _write(deps: Dependencies, userid: str, productid: str, quantity_from: Any) -> None:
     """`quantity_from(present quantity or 0)` gives the new one; again when another device was first."""
     docid = user_document(userid, PREFIX + productid)
-    for _ in range(_TRIES):
-        doc = tools.store.get(docid)
-        if doc is None and len(tools.store.some_of(userid, PREFIX)) >= MAX_BASKET_LINES:
+    for _ in range(_MAX_ATTEMPTS):
+        doc = deps.store.get(docid)
+        if doc is None and len(deps.store.documents_with_prefix(userid, PREFIX)) >= MAX_BASKET_LINES:
             raise BasketFull(f"A basket holds at most {MAX_BASKET_LINES} products.")
-        if tools.store.put_if_first(
+        if deps.store.try_put(
             _line(docid, userid, productid, quantity_from(doc["quantity"] if doc else 0), doc)
         ):
             return

@@ -5,15 +5,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from services.users.actions.addresses import addresses_of
-from services.users.actions.tools import Tools
-from services.users.rules import PREFERENCES, NoSuchUser, is_live
+from services.users.dependencies import Dependencies
+from services.users.rules.accounts import DEFAULT_PREFERENCES, is_live
+from services.users.rules.errors import NoSuchUser
 from shared.couch import Doc
 from shared.errors import Unauthorized
 
 
-def whole_profile(tools: Tools, userid: str) -> tuple[dict[str, Any], list[Doc]]:
+def whole_profile(deps: Dependencies, userid: str) -> tuple[dict[str, Any], list[Doc]]:
     """Profile, addresses, preferences, payment methods and basket; and the documents they came from. 1 partition query."""
-    docs = tools.store.everything_of(userid)
+    docs = deps.store.documents_of(userid)
     return profile_of(docs), docs
 
 
@@ -24,7 +25,7 @@ def profile_of(docs: list[Doc]) -> dict[str, Any]:
     return {
         **person(user),
         "addresses": addresses_of(docs),
-        "preferences": PREFERENCES | preferences,
+        "preferences": DEFAULT_PREFERENCES | preferences,
         "payment_methods": [payment_method(doc) for doc in docs if doc["type"] == "paymentmethod"],
         "basket": basket_lines(docs),
         "basket_revision": basket_revision(docs),

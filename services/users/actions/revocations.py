@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from services.users.actions.sessions import check_session, session_id
-from services.users.actions.tools import Tools
-from services.users.rules import BadRefreshToken
+from services.users.dependencies import Dependencies
+from services.users.rules.errors import BadRefreshToken
 from shared.clock import now, parse
 from shared.couch import Doc
 from shared.errors import NotFound
 from shared.sessions import AccountChange, Revocations
 from shared.user import User
 
-_CLOCKS_DIFFER = timedelta(seconds=60)
+_CLOCK_SKEW = timedelta(seconds=60)
 _WRITE_MILLISECONDS = (
     1000  # a token whose roles were read while the change was being written holds the old ones
 )
@@ -22,12 +22,12 @@ _WRITE_MILLISECONDS = (
 class StoredSessions:
     """The users database as a source of what `shared.web.Sessions` checks."""
 
-    tools: Tools
+    deps: Dependencies
 
     def revocations(self) -> Revocations:
         """All that ended or changed since the oldest access token that may still be valid was made. 1 global query."""
-        lifetime = timedelta(seconds=self.tools.settings.access_token_seconds)
-        docs = self.tools.store.access_changes(now() - lifetime - _CLOCKS_DIFFER)
+        lifetime = timedelta(seconds=self.deps.settings.access_token_seconds)
+        docs = self.deps.store.access_changes(now() - lifetime - _CLOCK_SKEW)
         return Revocations(
             sessions=frozenset(doc["session"] for doc in docs if doc["type"] == "session"),
             accounts={doc["userid"]: _account_change(doc) for doc in docs if doc["type"] == "user"},
@@ -36,12 +36,12 @@ class StoredSessions:
     def roles_now(self, user: User) -> tuple[str, ...] | None:
         """2 reads, each of them from a quorum of a cluster: an index or a bulk read may be behind."""
         try:
-            account = self.tools.store.user(user.userid)
-            session = self.tools.store.get(session_id(user.userid, user.session)) if user.session else None
+            account = self.deps.store.user(user.userid)
+            session = self.deps.store.get(session_id(user.userid, user.session)) if user.session else None
         except NotFound:
             return None
         try:
-            live = check_session(self.tools, account, session, user.session_started)
+            live = check_session(self.deps, account, session, user.session_started)
         except BadRefreshToken:
             return None
         return tuple(live["roles"])

@@ -10,41 +10,45 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from services.users.actions.accounts import sessions_end, update_user
-from services.users.actions.tools import JobTools, Tools
+from services.users.actions.accounts import end_of_sessions, update_user
+from services.users.dependencies import Dependencies, JobDependencies
 from services.users.documents import SESSION, auth_id, claim_id, user_document
-from services.users.rules import BadLogin, BadRefreshToken, is_live, normalised_email
+from services.users.rules.accounts import is_live
+from services.users.rules.emails import normalised_email
+from services.users.rules.errors import BadLogin, BadRefreshToken
 from shared.clock import iso, now, parse, timestamp
 from shared.couch import Doc, UpdateConflict
 from shared.errors import Invalid
 from shared.limits import Limit, network_of
 
-LOST_ANSWER = timedelta(seconds=60)
+REUSE_GRACE = timedelta(seconds=60)
 
 
-def log_in(tools: Tools, email: str, password: str, address: str, device_token: str = "") -> dict[str, Any]:
+def log_in(
+    deps: Dependencies, email: str, password: str, address: str, device_token: str = ""
+) -> dict[str, Any]:
     """Tokens of a new session, and a `device_token` to send with the next log-in from there. Every failure is the same BadLogin after the same work; TooManyRequests after too many.
 
     1 global query, and 2 reads before it is refused. The session begins before the password is compared: a new password
     that is set meanwhile ends it.
     """
     began = _milliseconds()
-    device = tools.device_tokens.device_of(device_token, _spelt(email))
-    with tools.limits.attempt(*login_limits(tools, email, address, device)):
-        user = _checked(tools, email, password)
-    if tools.passwords.is_old(user["password"]):
-        _upgrade(tools, user, password)
-    tokens = _tokens(tools, user, secrets.token_hex(10), 0, began, began)
-    return {**tokens, "device_token": device_token if device else tools.device_tokens.make(user["email"])}
+    device = deps.device_tokens.device_of(device_token, _normalised(email))
+    with deps.limits.attempt(*login_limits(deps, email, address, device)):
+        user = _checked(deps, email, password)
+    if deps.passwords.needs_rehash(user["password"]):
+        _rehash(deps, user, password)
+    tokens = _tokens(deps, user, secrets.token_hex(10), 0, began, began)
+    return {**tokens, "device_token": device_token if device else deps.device_tokens.make(user["email"])}
 
 
-def login_limits(tools: Tools, email: str, address: str, device: str | None) -> tuple[Limit, ...]:
+def login_limits(deps: Dependencies, email: str, address: str, device: str | None) -> tuple[Limit, ...]:
     """The limits that guesses at a password count against; an account has one set, however its e-mail is spelt.
 
     Guesses from one network block that network, and very many from everywhere block all but the devices where the
     account was logged in before. Those have a count each, so that nobody keeps an owner out by guessing.
     """
-    settings, email = tools.settings, _spelt(email)
+    settings, email = deps.settings, _normalised(email)
     seconds, tries = settings.login_window_seconds, settings.login_tries_per_account
     if device is not None:
         return (Limit("login device", f"{email} {device}", tries, seconds, forgiven=True),)
@@ -56,72 +60,72 @@ def login_limits(tools: Tools, email: str, address: str, device: str | None) -> 
     )
 
 
-def _spelt(email: str) -> str:
+def _normalised(email: str) -> str:
     with suppress(Invalid):
         return normalised_email(email)
     return email
 
 
-def _checked(tools: Tools, email: str, password: str) -> Doc:
-    user = _account(tools, email)
-    if tools.passwords.check(password, user["password"] if user else None) and user:
+def _checked(deps: Dependencies, email: str, password: str) -> Doc:
+    user = _account(deps, email)
+    if deps.passwords.check(password, user["password"] if user else None) and user:
         return user
-    user = _account_as_written(tools, email, user)
-    if user is None or not tools.passwords.check(password, user["password"]):
+    user = _account_by_claim(deps, email, user)
+    if user is None or not deps.passwords.check(password, user["password"]):
         raise BadLogin("Check both, or ask for a new password.")
     return user
 
 
-def refresh(tools: Tools, text: str, *, by_service: bool = False) -> dict[str, Any]:
+def refresh(deps: Dependencies, text: str, *, by_service: bool = False) -> dict[str, Any]:
     """The next tokens of a session. Raises BadRefreshToken; a token used before ends its session. 1 read, 1 write.
 
     `by_service`: one of our own asks for a browser; for a minute it may ask again, since an answer may be lost.
     """
-    token = tools.refresh_tokens.read(text)
+    token = deps.refresh_tokens.read(text)
     if token is None:
         raise BadRefreshToken("Log in again.")
     userid, session, generation, began = token
     ids = auth_id(userid), session_id(userid, session)
     as_of = _milliseconds()
-    found = tools.store.get_many(ids)
+    found = deps.store.get_many(ids)
     user, doc = found.get(ids[0]), found.get(ids[1])
-    user = check_session(tools, user, doc, began)
+    user = check_session(deps, user, doc, began)
     present = doc["generation"] if doc else 0
-    advanced = generation == present and _advance(tools, doc, userid, session, generation + 1, began)
-    if not advanced and not (by_service and _just_left(tools, ids[1], generation)):
-        end_session(tools, userid, session, "reused")
+    advanced = generation == present and _advance(deps, doc, userid, session, generation + 1, began)
+    if not advanced and not (by_service and _advanced_just_now(deps, ids[1], generation)):
+        end_session(deps, userid, session, "reused")
         raise BadRefreshToken("This refresh token was used before, so the session was ended. Log in again.")
-    return _tokens(tools, user, session, generation + 1, began, as_of)
+    return _tokens(deps, user, session, generation + 1, began, as_of)
 
 
-def end_session(tools: Tools, userid: str, session: str, reason: str) -> None:
+def end_session(deps: Dependencies, userid: str, session: str, reason: str) -> None:
     """Ends one session; may be repeated."""
     for _ in range(5):
-        doc = tools.store.get(session_id(userid, session)) or _session(
-            tools, userid, session, 0, _milliseconds()
+        doc = deps.store.get(session_id(userid, session)) or _session(
+            deps, userid, session, 0, _milliseconds()
         )
         if doc.get("revoked"):
             return
         try:
             moment = timestamp()
-            tools.store.put({**doc, "revoked": moment, "access_changed": moment, "reason": reason})
+            deps.store.put({**doc, "revoked": moment, "access_changed": moment, "reason": reason})
         except UpdateConflict:
             continue
         return
     raise UpdateConflict("The session changes too quickly; try again.")
 
 
-def end_all_sessions(tools: Tools, userid: str) -> None:
+def end_all_sessions(deps: Dependencies, userid: str) -> None:
     """Log-out everywhere: no session that began before now can be refreshed."""
-    update_user(tools, userid, lambda user: {**user, "sessions_from": sessions_end()})
+    update_user(deps, userid, lambda user: {**user, "sessions_from": end_of_sessions()})
 
 
-def remove_expired(tools: JobTools) -> int:
+def remove_expired(deps: JobDependencies) -> int:
     """For the worker: deletes one-time tokens and sessions past their time; how many."""
     removed = 0
-    while docs := tools.store.expired(now()):
+    while docs := deps.store.expired(now()):
         gone = [{"_id": doc["_id"], "_rev": doc["_rev"], "_deleted": True} for doc in docs]
-        done = sum(row.error is None for row in tools.store.put_many(gone))
+        done = sum(row.error is None for row in deps.store.put_many(gone))
         removed += done
         if not done:
             break
@@ -132,14 +136,14 @@ def session_id(userid: str, session: str) -> str:
     return user_document(userid, f"session-{session}")
 
 
-def _account(tools: Tools, email: str) -> Doc | None:
+def _account(deps: Dependencies, email: str) -> Doc | None:
     try:
-        return tools.store.account_by_email(normalised_email(email))
+        return deps.store.account_by_email(normalised_email(email))
     except Invalid:
         return None
 
 
-def _account_as_written(tools: Tools, email: str, indexed: Doc | None) -> Doc | None:
+def _account_by_claim(deps: Dependencies, email: str, indexed: Doc | None) -> Doc | None:
     """The account if it is another than the index knew: on a cluster an index lags behind a verification or a new password.
 
     Always 2 reads, whatever there is, so that a refusal takes the same time for everybody.
@@ -148,14 +152,14 @@ def _account_as_written(tools: Tools, email: str, indexed: Doc | None) -> Doc | 
         email = normalised_email(email)
     except Invalid:
         return None
-    claim = tools.store.get(claim_id(email))
-    user = tools.store.user(claim["userid"] if claim else "nobody")
+    claim = deps.store.get(claim_id(email))
+    user = deps.store.user(claim["userid"] if claim else "nobody")
     known = indexed is not None and user is not None and indexed["password"] == user["password"]
     may = user is not None and is_live(user) and user["email_verified"] and user["email"] == email
     return user if may and not known else None
 
 
-def check_session(tools: Tools, user: Doc | None, doc: Doc | None, began: int) -> Doc:
+def check_session(deps: Dependencies, user: Doc | None, doc: Doc | None, began: int) -> Doc:
     """The account of a session that lives. Raises BadRefreshToken."""
     started = datetime.fromtimestamp(began / 1000, UTC)
     if (
@@ -166,57 +170,61 @@ def check_session(tools: Tools, user: Doc | None, doc: Doc | None, began: int) -
     ):
         raise BadRefreshToken("Log in again.")
     last = parse(doc["updated"]) if doc else started
-    if (doc and doc.get("revoked")) or last < now() - timedelta(days=tools.settings.refresh_token_days):
+    if (doc and doc.get("revoked")) or last < now() - timedelta(days=deps.settings.refresh_token_days):
         raise BadRefreshToken("Log in again.")
     return user
 
 
-def _advance(tools: Tools, doc: Doc | None, userid: str, session: str, generation: int, began: int) -> bool:
+def _advance(
+    deps: Dependencies, doc: Doc | None, userid: str, session: str, generation: int, began: int
+) -> bool:
     """Whether this request was the one that moved the session on; the document's revision lets only one."""
-    fresh = _session(tools, userid, session, generation, began)
+    fresh = _session(deps, userid, session, generation, began)
     following = (
         {**doc, "generation": generation, "updated": fresh["updated"], "expires": fresh["expires"]}
         if doc
         else fresh
     )
-    return tools.store.put_if_first(following)
+    return deps.store.try_put(following)
 
 
-def _just_left(tools: Tools, id: str, generation: int) -> bool:
+def _advanced_just_now(deps: Dependencies, id: str, generation: int) -> bool:
     """Whether the session moved on from `generation` a moment ago and lives."""
-    doc = tools.store.get(id)
+    doc = deps.store.get(id)
     return (
         doc is not None
         and doc["generation"] == generation + 1
         and not doc.get("revoked")
-        and parse(doc["updated"]) > now() - LOST_ANSWER
+        and parse(doc["updated"]) > now() - REUSE_GRACE
     )
 
 
-def _session(tools: Tools, userid: str, session: str, generation: int, began: int) -> Doc:
+def _session(deps: Dependencies, userid: str, session: str, generation: int, began: int) -> Doc:
     moment = now()
-    expires = iso(moment + timedelta(days=tools.settings.refresh_token_days))
+    expires = iso(moment + timedelta(days=deps.settings.refresh_token_days))
     return SESSION.new(
         session_id(userid, session), userid=userid, session=session, generation=generation,
         created=iso(datetime.fromtimestamp(began / 1000, UTC)), updated=iso(moment), expires=expires,
     )  # fmt: skip
 
 
-def _tokens(tools: Tools, user: Doc, session: str, generation: int, began: int, as_of: int) -> dict[str, Any]:
-    access = tools.keys.access_token(user["userid"], session, user["roles"], started=began, as_of=as_of)
+def _tokens(
+    deps: Dependencies, user: Doc, session: str, generation: int, began: int, as_of: int
+) -> dict[str, Any]:
+    access = deps.keys.access_token(user["userid"], session, user["roles"], started=began, as_of=as_of)
     return {
         "access_token": access,
-        "refresh_token": tools.refresh_tokens.make(user["userid"], session, generation, began),
+        "refresh_token": deps.refresh_tokens.make(user["userid"], session, generation, began),
         "token_type": "Bearer",
-        "expires_in": tools.keys.seconds,
+        "expires_in": deps.keys.seconds,
         "user": {key: user[key] for key in ("userid", "name", "email", "roles")},
     }
 
 
-def _upgrade(tools: Tools, user: Doc, password: str) -> None:
+def _rehash(deps: Dependencies, user: Doc, password: str) -> None:
     """A better hash while the password is at hand; if somebody else changes the account just now, the next login does it."""
     try:
-        tools.store.put({**user, "password": tools.passwords.hash(password)})
+        deps.store.put({**user, "password": deps.passwords.hash(password)})
     except UpdateConflict:
         return
 

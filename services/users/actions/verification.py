@@ -1,4 +1,4 @@
-"""Confirming an e-mail: the letter shows that the address is somebody's, and that alone makes no stranger's password good.
+"""Confirming an address: the e-mail shows that it is somebody's, and that alone makes no stranger's password good.
 
 Somebody may have registered an address that is not theirs, and wait for its owner to open the link. So a page asks whoever
 confirms for the password of that registration, or for a new one, which then is the account's only one; a browser that
@@ -11,16 +11,17 @@ from typing import Any
 
 from services.users.actions.accounts import (
     BadToken,
-    sessions_end,
-    token_and_user,
+    end_of_sessions,
+    load_token,
     update_user,
     use_token,
 )
-from services.users.actions.emails import claim_for_account, release_email
-from services.users.actions.letters import CHANGE_EMAIL, VERIFY
+from services.users.actions.email_claims import claim_for_account, release_email
+from services.users.actions.notifications import CHANGE_EMAIL, VERIFY
 from services.users.actions.registration import digest_of
-from services.users.actions.tools import Tools
-from services.users.rules import EmailTaken, WrongPassword, check_password
+from services.users.dependencies import Dependencies
+from services.users.rules.errors import EmailTaken, WrongPassword
+from services.users.rules.passwords import check_password
 from shared.clock import timestamp
 from shared.couch import Doc
 from shared.limits import Limit
@@ -35,35 +36,35 @@ class Proof:
     registration: str | None = None
 
 
-def verify(tools: Tools, text: str, proof: Proof) -> Doc:
+def verify(deps: Dependencies, text: str, proof: Proof) -> Doc:
     """Uses a verification (or change-of-e-mail) token; the account as it is then. Raises BadToken, WrongPassword, EmailTaken."""
-    token, user = token_and_user(tools, text, (VERIFY, CHANGE_EMAIL))
+    token, user = load_token(deps, text, (VERIFY, CHANGE_EMAIL))
     if token["email"] != user["email"] and token["purpose"] == VERIFY:
         raise BadToken("This link belongs to an e-mail address that the account has left.")
-    _check(tools, proof, token, user)
+    _check(deps, proof, token, user)
     if token["purpose"] == CHANGE_EMAIL:
-        return _confirm_new_email(tools, token, user)
-    chosen = _chosen(tools, proof, token, user)
+        return _confirm_new_email(deps, token, user)
+    chosen = _chosen(deps, proof, token, user)
     confirmed = {**_confirmed(user, chosen), "updated": timestamp()}
-    written, _ = tools.store.put_many([confirmed, {**token, "used": timestamp()}])
+    written, _ = deps.store.put_many([confirmed, {**token, "used": timestamp()}])
     if written.error:
         return update_user(
-            tools, user["userid"], lambda present: _confirmed(_same_email(present, token), chosen)
+            deps, user["userid"], lambda present: _confirmed(_same_email(present, token), chosen)
         )
     return confirmed
 
 
-def _check(tools: Tools, proof: Proof, token: Doc, user: Doc) -> None:
+def _check(deps: Dependencies, proof: Proof, token: Doc, user: Doc) -> None:
     """Raises WrongPassword, or TooManyRequests after too many of them; BadToken where no new password can be set."""
     if proof.registration is not None and not _is_of(token, proof.registration):
         raise WrongPassword("This link belongs to a registration in another browser: its password is needed.")
     if proof.password is not None:
         is_open = token["purpose"] == VERIFY and not user["email_verified"]
         stored = token.get("password") if is_open else None
-        settings = tools.settings
+        settings = deps.settings
         tries = settings.login_tries_per_account, settings.login_window_seconds
-        with tools.limits.attempt(Limit("verification", user["userid"], *tries, forgiven=True)):
-            if not tools.passwords.check(proof.password, stored or user["password"]):
+        with deps.limits.attempt(Limit("verification", user["userid"], *tries, forgiven=True)):
+            if not deps.passwords.check(proof.password, stored or user["password"]):
                 raise WrongPassword("This is not the password of the registration that this link belongs to.")
     if proof.new_password is not None:
         if token["purpose"] == CHANGE_EMAIL:
@@ -72,26 +73,26 @@ def _check(tools: Tools, proof: Proof, token: Doc, user: Doc) -> None:
             )
         if user["email_verified"]:
             raise BadToken("This address is confirmed already: log in, or ask for a new password.")
-        check_password(proof.new_password, user["email"], user["name"], tools.passwords.common)
+        check_password(proof.new_password, user["email"], user["name"], deps.passwords.common)
 
 
 def _is_of(token: Doc, registration: str) -> bool:
     return hmac.compare_digest(token.get("registration", ""), digest_of(registration))
 
 
-def _chosen(tools: Tools, proof: Proof, token: Doc, user: Doc) -> dict[str, Any]:
+def _chosen(deps: Dependencies, proof: Proof, token: Doc, user: Doc) -> dict[str, Any]:
     """What the account gets of the registration that is confirmed, or the password set instead."""
     moment = timestamp()
     if proof.new_password is not None:
-        password_hash = tools.passwords.hash(proof.new_password)
-        return {"password": password_hash, "password_changed": moment, "sessions_from": sessions_end()}
+        password_hash = deps.passwords.hash(proof.new_password)
+        return {"password": password_hash, "password_changed": moment, "sessions_from": end_of_sessions()}
     if token.get("password", user["password"]) == user["password"]:
         return {}
     return {"password": token["password"], "name": token["name"], "password_changed": moment}
 
 
 def _confirmed(user: Doc, chosen: dict[str, Any]) -> Doc:
-    """An account that is confirmed already stays as it is, whatever other letters there are."""
+    """An account that is confirmed already stays as it is, whatever other e-mails there are."""
     return user if user["email_verified"] else {**user, **chosen, "email_verified": True}
 
 
@@ -101,13 +102,13 @@ def _same_email(user: Doc, token: Doc) -> Doc:
     return user
 
 
-def _confirm_new_email(tools: Tools, token: Doc, user: Doc) -> Doc:
+def _confirm_new_email(deps: Dependencies, token: Doc, user: Doc) -> Doc:
     new, old = token["email"], user["email"]
     if user.get("pending_email") != new:
         raise BadToken("The account has asked for another e-mail address since.")
-    if not claim_for_account(tools, new, user["userid"]):
+    if not claim_for_account(deps, new, user["userid"]):
         raise EmailTaken("Another account uses this e-mail.")
-    use_token(tools, token)
+    use_token(deps, token)
     moment = timestamp()
     change = {
         "email": new,
@@ -116,6 +117,6 @@ def _confirm_new_email(tools: Tools, token: Doc, user: Doc) -> Doc:
         "pending_email": None,
         "pending_changed": moment,
     }
-    changed = update_user(tools, user["userid"], lambda present: {**present, **change})
-    release_email(tools, old, user["userid"])
+    changed = update_user(deps, user["userid"], lambda present: {**present, **change})
+    release_email(deps, old, user["userid"])
     return changed

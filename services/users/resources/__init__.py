@@ -3,11 +3,25 @@
 from services.users.resources.accounts import accounts
 from services.users.resources.addresses import addresses
 from services.users.resources.basket import basket
-from services.users.resources.extras import extras
 from services.users.resources.internal import internal
+from services.users.resources.payment_methods import payment_methods
+from services.users.resources.preferences import preferences
+from services.users.resources.privacy import privacy
+from services.users.resources.recently_viewed import recently_viewed
 from services.users.resources.sessions import sessions
 from services.users.resources.staff import staff
 
-BLUEPRINTS = (accounts, sessions, addresses, basket, extras, staff, internal)
+BLUEPRINTS = (
+    accounts,
+    sessions,
+    addresses,
+    basket,
+    preferences,
+    payment_methods,
+    recently_viewed,
+    privacy,
+    staff,
+    internal,
+)
 
 __all__ = ["BLUEPRINTS"]

@@ -8,7 +8,7 @@ from services.users import schemas
 from services.users.actions import accounts as act
 from services.users.actions import registration, verification
 from services.users.actions.profile import live_user, person, profile_of, whole_profile
-from services.users.actions.tools import Tools
+from services.users.dependencies import Dependencies
 from shared.web import (
     Blueprint,
     check_if_match,
@@ -34,19 +34,19 @@ accounts = Blueprint("accounts", __name__, description="Who somebody is")
 @accounts.alt_response(409, "CONFLICT")
 @accounts.alt_response(429, "TOO_MANY_REQUESTS")
 def register(body: dict[str, str]) -> dict[str, Any]:
-    """Register; a letter with a verification link goes out"""
-    tools: Tools = provided()
-    return shown(registration.register(tools, **body, address=client_address(), request=idempotent_id()))
+    """Register; an e-mail with a verification link goes out"""
+    deps: Dependencies = provided()
+    return shown(registration.register(deps, **body, address=client_address(), request=idempotent_id()))
 
 
 @accounts.post("/v1/users/registrations")
 @idempotent
-@accounts.arguments(schemas.RegistrationWanted)
+@accounts.arguments(schemas.RegistrationRequest)
 @accounts.response(202)
 @accounts.alt_response(429, "TOO_MANY_REQUESTS")
-def ask_registration(body: dict[str, str]) -> Response:
-    """Register from a page: the answer never says whether there is such an account, a letter to the address does"""
-    registration.ask_registration(provided(), **body, address=client_address())
+def request_registration(body: dict[str, str]) -> Response:
+    """Register from a page: the answer never says whether there is such an account, an e-mail to the address does"""
+    registration.request_registration(provided(), **body, address=client_address())
     return json_answer({}, 202)
 
 
@@ -57,9 +57,9 @@ def ask_registration(body: dict[str, str]) -> Response:
 @accounts.alt_response(403, "FORBIDDEN")
 @accounts.alt_response(429, "TOO_MANY_REQUESTS")
 def verify(body: dict[str, str]) -> dict[str, Any]:
-    """Verify an e-mail with the token of the letter
+    """Verify an e-mail address with the token that was sent there
 
-    The token alone activates the password of the registration that caused the letter: a program sends it for the person
+    The token alone activates the password of the registration that caused the e-mail: a program sends it for the person
     who registered in it. A page that anybody may open sends `password` or `new_password` besides, since whoever owns the
     address need not be who registered it.
     """
@@ -71,17 +71,17 @@ def verify(body: dict[str, str]) -> dict[str, Any]:
 @accounts.arguments(schemas.Resend)
 @accounts.response(202)
 def resend(body: dict[str, str]) -> Response:
-    """Send the verification letter again (the answer never says whether there is such an account)"""
+    """Send the verification e-mail again (the answer never says whether there is such an account)"""
     registration.resend_verification(provided(), **body)
     return json_answer({}, 202)
 
 
 @accounts.post("/v1/password-resets")
-@accounts.arguments(schemas.EmailOnly)
+@accounts.arguments(schemas.EmailAddress)
 @accounts.response(202)
-def ask_reset(body: dict[str, str]) -> Response:
-    """Ask for a letter to set a new password (the answer never says whether there is such an account)"""
-    act.ask_reset(provided(), body["email"])
+def request_password_reset(body: dict[str, str]) -> Response:
+    """Ask for an e-mail to set a new password (the answer never says whether there is such an account)"""
+    act.request_password_reset(provided(), body["email"])
     return json_answer({}, 202)
 
 
@@ -90,7 +90,7 @@ def ask_reset(body: dict[str, str]) -> Response:
 @accounts.response(204)
 @accounts.alt_response(400, "BAD_REQUEST")
 def confirm_reset(body: dict[str, str]) -> Response:
-    """Set a new password with the token of the letter; ends every session"""
+    """Set a new password with the token of the e-mail; ends every session"""
     act.reset_password(provided(), body["token"], body["password"])
     return nothing()
 
@@ -111,12 +111,12 @@ def me() -> Response:
 @accounts.response(200, schemas.Me)
 def change_me(changes: dict[str, Any]) -> Response:
     """Change name, e-mail or password"""
-    tools: Tools = provided()
+    deps: Dependencies = provided()
     asking = current_user()
-    docs = tools.store.everything_of(asking.userid)
+    docs = deps.store.documents_of(asking.userid)
     user = live_user(docs)
     only = check_if_match(etag_of(*(doc["_rev"] for doc in docs)))
-    changed = act.change_account(tools, asking, changes, user, only=only)
+    changed = act.change_account(deps, asking, changes, user, only=only)
     return json_answer(profile_of([changed if doc["_id"] == user["_id"] else doc for doc in docs]))
 
 

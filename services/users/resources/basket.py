@@ -18,7 +18,7 @@ basket = Blueprint(
 @basket.response(200, schemas.Basket)
 def show() -> Response:
     """The basket with today's prices and stock"""
-    return json_answer(act.live_basket(provided(), current_user().userid))
+    return json_answer(act.priced_basket(provided(), current_user().userid))
 
 
 @basket.post("")
@@ -28,8 +28,8 @@ def show() -> Response:
 def merge(guest: dict[str, Any]) -> Response:
     """Merge a guest's basket at login: the larger quantity of each product wins"""
     userid = current_user().userid
-    act.merge_guest(provided(), userid, guest["items"])
-    return json_answer(act.live_basket(provided(), userid))
+    act.merge_guest_basket(provided(), userid, guest["items"])
+    return json_answer(act.priced_basket(provided(), userid))
 
 
 @basket.delete("")
@@ -44,7 +44,7 @@ def clear() -> Response:
 @basket.put("/<string:productid>")
 @require_user
 @basket.arguments(schemas.Quantity)
-@basket.response(200, schemas.LiveLine)
+@basket.response(200, schemas.PricedLine)
 def put_line(body: dict[str, int], productid: str) -> Response:
     """Put a product into the basket, or change its quantity"""
     return json_answer(act.put_line(provided(), current_user().userid, productid, body["quantity"]))

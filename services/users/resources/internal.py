@@ -8,7 +8,7 @@ from services.users import schemas
 from services.users.actions import basket as baskets
 from services.users.actions.profile import checkout_of
 from services.users.actions.revocations import StoredSessions
-from services.users.actions.tools import Tools
+from services.users.dependencies import Dependencies
 from shared.user import User
 from shared.web import Blueprint, json_answer, nothing, provided, require_service, sessions
 
@@ -20,8 +20,8 @@ internal = Blueprint("internal", __name__, url_prefix="/v1/internal", descriptio
 @internal.response(200, schemas.Checkout)
 def checkout(userid: str) -> Response:
     """Who buys and where to: one partition query"""
-    tools: Tools = provided()
-    return json_answer(checkout_of(tools.store.everything_of(userid)))
+    deps: Dependencies = provided()
+    return json_answer(checkout_of(deps.store.documents_of(userid)))
 
 
 @internal.post("/users/<string:userid>/basket/clear")
@@ -30,7 +30,7 @@ def checkout(userid: str) -> Response:
 @internal.response(204)
 def clear_basket(body: dict[str, Any], userid: str) -> Response:
     """Take products bought at that moment out of the basket; may be repeated"""
-    baskets.take_out_bought(provided(), userid, body["productids"], body["date"])
+    baskets.remove_bought(provided(), userid, body["productids"], body["date"])
     return nothing()
 
 

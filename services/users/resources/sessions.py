@@ -6,7 +6,7 @@ from flask import Response
 
 from services.users import schemas
 from services.users.actions import sessions as act
-from services.users.actions.tools import Tools
+from services.users.dependencies import Dependencies
 from shared.web import (
     Blueprint,
     asked_by_service,
@@ -23,7 +23,7 @@ sessions = Blueprint("sessions", __name__, description="Logging in and out")
 
 @sessions.post("/v1/sessions")
 @sessions.arguments(schemas.Login)
-@sessions.response(200, schemas.LoggedIn)
+@sessions.response(200, schemas.SessionTokens)
 @sessions.alt_response(401, "UNAUTHORIZED")
 @sessions.alt_response(429, "TOO_MANY_REQUESTS")
 def log_in(body: dict[str, str]) -> Response:
@@ -33,7 +33,7 @@ def log_in(body: dict[str, str]) -> Response:
 
 @sessions.post("/v1/sessions/refresh")
 @sessions.arguments(schemas.RefreshToken)
-@sessions.response(200, schemas.LoggedIn)
+@sessions.response(200, schemas.SessionTokens)
 @sessions.alt_response(401, "UNAUTHORIZED")
 def refresh(body: dict[str, str]) -> Response:
     """Exchange a refresh token for the next; using one twice ends the session"""
@@ -58,8 +58,8 @@ def log_out(args: dict[str, bool]) -> Response:
 @sessions.response(200, description="RFC 7517")
 def jwks() -> Response:
     """The keys that access tokens verify with"""
-    tools: Tools = provided()
-    return json_answer(tools.keys.jwks(), headers={"Cache-Control": "public, max-age=300"})
+    deps: Dependencies = provided()
+    return json_answer(deps.keys.jwks(), headers={"Cache-Control": "public, max-age=300"})
 
 
 def _tokens(tokens: dict[str, Any]) -> Response:

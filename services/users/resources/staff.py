@@ -58,7 +58,7 @@ def set_roles(body: dict[str, Any], userid: str) -> Response:
 
 @staff.post("/users/lookup")
 @require_role("admin", "staff")
-@staff.arguments(schemas.EmailOnly)
+@staff.arguments(schemas.EmailAddress)
 @staff.response(200, schemas.Account)
 def find_user(body: dict[str, str]) -> Response:
     """Find an account by e-mail (a POST, so that no e-mail gets into the log of a proxy)"""
@@ -75,16 +75,16 @@ def get_user(userid: str) -> Response:
 
 @staff.delete("/users/<string:userid>")
 @require_role("admin")
-@staff.arguments(schemas.StepUp, required=False)
+@staff.arguments(schemas.Reauthentication, required=False)
 @staff.response(204)
 @staff.alt_response(403, "FORBIDDEN")
 @staff.alt_response(429, "TOO_MANY_REQUESTS")
 @time_limit(30)
 def erase_user(body: dict[str, str], userid: str) -> Response:
     """Erase a person who asked for it; for one of the staff the admin's own `password` is needed"""
-    tools, actor = provided(), current_user().userid
-    _step_up(userid, body.get("password"))
-    act.audited(tools, actor, "erase", userid, {}, lambda: privacy.erase(tools, userid, closed_too=True))
+    deps, actor = provided(), current_user().userid
+    _require_own_password(userid, body.get("password"))
+    act.audited(deps, actor, "erase", userid, {}, lambda: privacy.erase(deps, userid, allow_closed=True))
     return nothing()
 
 
@@ -96,7 +96,7 @@ def erase_user(body: dict[str, str], userid: str) -> Response:
 @staff.alt_response(429, "TOO_MANY_REQUESTS")
 def close(body: dict[str, str], userid: str) -> Response:
     """Close an account: no login, all sessions end; for one of the staff the admin's own `password` is needed"""
-    _step_up(userid, body.get("password"))
+    _require_own_password(userid, body.get("password"))
     return json_answer(act.close_account(provided(), current_user().userid, userid, body["reason"]))
 
 
@@ -120,9 +120,9 @@ def audit(args: dict[str, Any]) -> Response:
     return json_answer(list_answer(entries, following, bound_to))
 
 
-def _step_up(userid: str, password: str | None) -> None:
+def _require_own_password(userid: str, password: str | None) -> None:
     """Whoever works here is not removed with a borrowed session. Raises PasswordRequired, WrongPassword, NoSuchUser."""
-    tools = provided()
-    subject = act.get_user(tools, userid)
+    deps = provided()
+    subject = act.get_user(deps, userid)
     if User(userid, tuple(subject["roles"])).is_privileged:
-        require_password(tools, current_user(), password)
+        require_password(deps, current_user(), password)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.mail import Letter, MaildirMailer, compose
+from shared.mail import Email, MaildirMailer, compose
 from shared.maildir import deliver, read_page
 from tests.services.storefront.visitor import Visitor
 
@@ -21,7 +21,7 @@ def maildir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("mailbox") / "mail"
     patch = pytest.MonkeyPatch()
     patch.setattr(os, "fsync", lambda descriptor: None)
-    mail = compose(Letter("to@example.com", "Letter 0", "Hello.")).as_bytes()
+    mail = compose(Email("to@example.com", "Letter 0", "Hello.")).as_bytes()
     for number in range(LETTERS):
         to = "ada@example.com" if number % 100 == 0 else f"person{number}@example.com"
         own = mail.replace(b"Letter 0", f"Letter {number}".encode()).replace(b"to@example.com", to.encode())
@@ -68,7 +68,7 @@ def test_letters_to_one_person_are_found_without_opening_the_others(maildir: Pat
 
 
 def test_letters_that_another_program_delivered_are_read_too(tmp_path: Path) -> None:
-    MaildirMailer(tmp_path).send(Letter("ann@example.com", "Ours", "Hello."))
+    MaildirMailer(tmp_path).send(Email("ann@example.com", "Ours", "Hello."))
     (tmp_path / "cur").mkdir(exist_ok=True)
     for name, subject in (("1600000000.M1P2Q3.host:2,S", "Read"), ("foreign", "Foreign")):
         (tmp_path / "cur" / name).write_text(f"To: ann@example.com\nSubject: {subject}\n\nHello.\n")

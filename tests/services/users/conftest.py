@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import requests
 
-from services.users.actions.tools import JobTools, open_job_tools
+from services.users.dependencies import JobDependencies, open_job_dependencies
 from services.users.documents import DESIGN
 from services.users.settings import JobSettings
 from shared.couch import Database, Server
@@ -93,25 +93,25 @@ def database(server: Server, users_url: str) -> Database:
 
 @pytest.fixture(scope="module")
 def mail(environment: dict[str, str]) -> Callable[[str], str]:
-    """mail(email) -> the token in the newest letter to that address, waiting for it."""
+    """mail(email) -> the token in the newest e-mail to that address, waiting for it."""
     folder = Path(environment["MAIL_DIR"])
 
     def newest_token(email: str, after: int = 0) -> str:
         for _ in range(600):
-            letters = letters_with_token(folder, email)
-            if len(letters) > after:
-                found = re.search(r"token=([\w.%-]+)", letters[0].text)
+            emails = emails_with_token(folder, email)
+            if len(emails) > after:
+                found = re.search(r"token=([\w.%-]+)", emails[0].text)
                 assert found
-                assert f"token={found[1]}" in letters[0].html
+                assert f"token={found[1]}" in emails[0].html
                 return found[1]
             time.sleep(0.05)
-        raise AssertionError(f"no letter with a token reached {email}")
+        raise AssertionError(f"no e-mail with a token reached {email}")
 
     return newest_token
 
 
-def letters_with_token(folder: Path, email: str) -> list[Received]:
-    return [letter for letter in read_mail(folder, email) if "token=" in letter.text]
+def emails_with_token(folder: Path, email: str) -> list[Received]:
+    return [email for email in read_mail(folder, email) if "token=" in email.text]
 
 
 def new_email() -> str:
@@ -130,7 +130,7 @@ def person(users_url: str, mail: Callable[..., str], environment: dict[str, str]
 
     def make(email: str | None = None, name: str = "Ann") -> Person:
         email = email or new_email()
-        before = len(letters_with_token(Path(environment["MAIL_DIR"]), email))
+        before = len(emails_with_token(Path(environment["MAIL_DIR"]), email))
         api = Api(users_url)
         registered = api.post("/v1/users", {"name": name, "email": email, "password": PASSWORD})
         assert registered.status_code == 201, registered.text
@@ -156,9 +156,9 @@ def calls(answer: requests.Response) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def tools(environment: dict[str, str], users_url: str) -> JobTools:
+def deps(environment: dict[str, str], users_url: str) -> JobDependencies:
     """What jobs work with, as the worker has it."""
-    return open_job_tools(load(JobSettings, environment))
+    return open_job_dependencies(load(JobSettings, environment))
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from redis import Redis
 
 from services.users.actions.verification import Proof, verify
 from services.users.documents import claim_id, user_document
-from services.users.store import Store
-from tests.services.users.conftest import PASSWORD, Api, calls, letters_with_token, log_in
+from services.users.store import UserStore
+from tests.services.users.conftest import PASSWORD, Api, calls, emails_with_token, log_in
 
 
 @pytest.fixture(scope="module")
@@ -111,17 +111,17 @@ def test_a_verification_token_works_once(nobody, email, mail):
     assert [nobody.post("/v1/users/verify", {"token": token}).status_code for _ in range(2)] == [200, 400]
 
 
-def test_a_link_opened_while_the_account_changes_is_not_used_up(nobody, email, mail, database, tools):
+def test_a_link_opened_while_the_account_changes_is_not_used_up(nobody, email, mail, database, deps):
     register(nobody, email)
     token = mail(email)
 
-    class Meanwhile(Store):
+    class Meanwhile(UserStore):
         def put_many(self, docs):
             docs = list(docs)
             self.put({**self.get(docs[0]["_id"]), "name": "Anna"})
             return super().put_many(docs)
 
-    account = verify(replace(tools, store=Meanwhile(tools.store.server)), token, Proof())
+    account = verify(replace(deps, store=Meanwhile(deps.store.server)), token, Proof())
     stored = database.get(account["_id"])
     assert (stored["email_verified"], stored["name"]) == (True, "Anna")
     assert log_in(nobody, email).userid == account["userid"]
@@ -161,8 +161,8 @@ def test_resend_says_the_same_to_everybody(nobody, email, mail):
 
 
 @pytest.mark.parametrize("path", ["/v1/password-resets", "/v1/users/verify/resend"])
-def test_asking_for_a_letter_is_the_same_work_for_everybody(nobody, person, email, path):
-    """What an answer's time could tell is counted: letters are written when the answer is out."""
+def test_asking_for_a_email_is_the_same_work_for_everybody(nobody, person, email, path):
+    """What an answer's time could tell is counted: e-mails are written when the answer is out."""
     register(nobody, email)
     known, unverified, unknown = (
         nobody.post(path, {"email": address}) for address in (person().email, email, f"un{email}")
@@ -227,7 +227,7 @@ def test_of_two_who_change_one_version_at_once_one_is_told(person):
 
 
 def test_asking_for_the_email_one_has_takes_back_the_other(nobody, person, mail, email):
-    """Somebody mistyped it, and the letter lies in a stranger's mailbox."""
+    """Somebody mistyped it, and the e-mail lies in a stranger's mailbox."""
     ann = person()
     ann.patch("/v1/users/me", {"email": email, "current_password": PASSWORD})
     kept = ann.patch("/v1/users/me", {"email": ann.email, "current_password": PASSWORD})
@@ -238,7 +238,7 @@ def test_asking_for_the_email_one_has_takes_back_the_other(nobody, person, mail,
 
 @pytest.mark.parametrize("way", ["reset", "change"])
 def test_a_new_password_stops_whoever_wanted_the_account_moved(nobody, person, mail, email, way):
-    """Somebody who knew the password asked for it; our letter about that says: set a new password at once."""
+    """Somebody who knew the password asked for it; our e-mail about that says: set a new password at once."""
     ann = person()
     ann.patch("/v1/users/me", {"email": email, "current_password": PASSWORD})
     if way == "reset":
@@ -255,9 +255,9 @@ def test_a_new_password_stops_whoever_wanted_the_account_moved(nobody, person, m
 def test_a_reset_link_is_no_good_once_the_password_is_new(nobody, person, mail):
     ann = person()
     tokens = []
-    for letters in (1, 2):
+    for emails in (1, 2):
         nobody.post("/v1/password-resets", {"email": ann.email})
-        tokens.append(mail(ann.email, after=letters))
+        tokens.append(mail(ann.email, after=emails))
     bodies = [{"token": token, "password": "another password"} for token in reversed(tokens)]
     answers = [nobody.post("/v1/password-resets/confirm", body).status_code for body in bodies]
     assert (len(set(tokens)), answers) == (2, [204, 400])
@@ -301,14 +301,14 @@ def test_bad_registrations_are_422_and_name_the_field(nobody, email, field, valu
     assert list(answer.json()["errors"]) == [field]
 
 
-def test_nobody_is_flooded_with_letters(nobody, email, mail, environment):
+def test_nobody_is_flooded_with_emails(nobody, email, mail, environment):
     """Five an hour here; asking goes on to be answered alike."""
     register(nobody, email)
     for _ in range(8):
         assert nobody.post("/v1/password-resets", {"email": email}).status_code == 202
         assert nobody.post("/v1/users/verify/resend", {"email": email}).status_code == 202
     mail(email, after=5)
-    assert len(letters_with_token(Path(environment["MAIL_DIR"]), email)) == 1 + 5
+    assert len(emails_with_token(Path(environment["MAIL_DIR"]), email)) == 1 + 5
 
 
 def test_a_new_secret_key_loses_nobody(nobody, service, person, mail):

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from redis import Redis
 
-from services.users.rules import MAX_ADDRESSES, MAX_PAYMENT_METHODS, default_address
+from services.users.rules.accounts import MAX_ADDRESSES, MAX_PAYMENT_METHODS, default_address
 from tests.services.users.conftest import calls
 
 PATH = "/v1/users/me/addresses"

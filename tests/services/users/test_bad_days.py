@@ -18,7 +18,7 @@ import urllib3
 from services.users.documents import DESIGN
 from shared.couch import Server
 from tests.processes import free_port, start_minicouch, start_redis, start_service
-from tests.services.users.conftest import PASSWORD, Api, letters_with_token, log_in, new_email
+from tests.services.users.conftest import PASSWORD, Api, emails_with_token, log_in, new_email
 
 OWN = {"ARGON2_MEMORY_KIB": "64", "ARGON2_PASSES": "1", "REGISTRATIONS_PER_HOUR": "10"}
 
@@ -52,7 +52,7 @@ def someone(own, email):
     assert (
         api.post("/v1/users", {"name": "Zoe Quill", "email": email, "password": PASSWORD}).status_code == 201
     )
-    token = letters_with_token(own["mail"], email)[0].text.split("token=")[1].split()[0]
+    token = emails_with_token(own["mail"], email)[0].text.split("token=")[1].split()[0]
     assert api.post("/v1/users/verify", {"token": token}).status_code == 200
     return log_in(api, email)
 

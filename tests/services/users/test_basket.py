@@ -10,8 +10,8 @@ import pytest
 from services.products.documents import DESIGN as PRODUCTS
 from services.users.actions.basket import remove_line
 from services.users.documents import DESIGN
-from services.users.rules import MAX_BASKET_LINES
-from services.users.store import Store
+from services.users.rules.accounts import MAX_BASKET_LINES
+from services.users.store import UserStore
 from shared.clock import timestamp
 from tests.processes import free_port
 from tests.services.users.conftest import Api, calls, log_in
@@ -19,7 +19,7 @@ from tests.services.users.conftest import Api, calls, log_in
 PATH = "/v1/users/me/basket"
 
 
-class Quicker(Store):
+class Quicker(UserStore):
     """Another device takes the line out between our read and our deletion."""
 
     def of_user(self, userid, key):
@@ -28,11 +28,11 @@ class Quicker(Store):
         return doc
 
 
-def test_two_devices_may_take_a_line_out_at_once(products, person, tools):
+def test_two_devices_may_take_a_line_out_at_once(products, person, deps):
     sell(products, "both")
     ann = person()
     assert ann.put(f"{PATH}/both", {"quantity": 1}).status_code == 200
-    remove_line(replace(tools, store=Quicker(tools.store.server)), ann.userid, "both")
+    remove_line(replace(deps, store=Quicker(deps.store.server)), ann.userid, "both")
     assert ann.get(PATH).json()["items"] == []
 
 

@@ -36,7 +36,7 @@ def users_url(apis) -> str:
 
 
 @pytest.mark.parametrize("_round", range(5))
-def test_racing_registrations_at_every_node_are_one_account(apis, email, database, tools, mail, _round):
+def test_racing_registrations_at_every_node_are_one_account(apis, email, database, deps, mail, _round):
     def register(number: int):
         body = {"name": "Ann", "email": email, "password": f"password {number}"}
         return apis[number % len(apis)].post("/v1/users", body)
@@ -46,7 +46,7 @@ def test_racing_registrations_at_every_node_are_one_account(apis, email, databas
     made = [number for number, answer in enumerate(answers) if answer.status_code == 201]
     assert len({answers[number].json()["userid"] for number in made}) == 1
     assert {answer.status_code for answer in answers} <= {201, 409, 503}
-    settle_conflicts(tools)
+    settle_conflicts(deps)
     claim = database.get(claim_id(email), conflicts=True)
     userid = answers[made[0]].json()["userid"]
     assert (claim["userid"], "_conflicts" in claim) == (userid, False)
@@ -58,7 +58,7 @@ def test_racing_registrations_at_every_node_are_one_account(apis, email, databas
 
 
 @pytest.mark.parametrize("_round", range(5))
-def test_a_refresh_token_used_at_every_node_leaves_no_session(apis, person, tools, _round):
+def test_a_refresh_token_used_at_every_node_leaves_no_session(apis, person, deps, _round):
     ann = person()
     with ThreadPoolExecutor(9) as pool:
         answers = list(
@@ -70,7 +70,7 @@ def test_a_refresh_token_used_at_every_node_leaves_no_session(apis, person, tool
             )
         )
     assert {answer.status_code for answer in answers} <= {200, 401, 409, 503}
-    settle_conflicts(tools)
+    settle_conflicts(deps)
     for answer in answers:
         if answer.status_code == 200:
             token = answer.json()["refresh_token"]

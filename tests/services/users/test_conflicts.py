@@ -7,8 +7,8 @@ import pytest
 
 from services.users.actions.conflicts import settle_conflicts
 from services.users.documents import CLAIM, auth_id, blanked, claim_id, is_blank, user_document
-from services.users.merging import merged
-from services.users.rules import default_address
+from services.users.rules.accounts import default_address
+from services.users.rules.merging import merged
 from tests.services.users.conftest import PASSWORD, log_in
 
 
@@ -25,14 +25,14 @@ def diverge(database, docid, *versions):
     assert len(database.get(docid, conflicts=True)["_conflicts"]) == len(versions) - 1
 
 
-def settled(database, tools, docid):
-    assert settle_conflicts(tools) >= 1
+def settled(database, deps, docid):
+    assert settle_conflicts(deps) >= 1
     doc = database.get(docid, conflicts=True)
     assert "_conflicts" not in doc
     return doc
 
 
-def test_an_account_keeps_every_sides_latest_change(person, database, tools, nobody):
+def test_an_account_keeps_every_sides_latest_change(person, database, deps, nobody):
     ann = person()
     docid = auth_id(ann.userid)
     password = database.get(docid)["password"]
@@ -42,12 +42,12 @@ def test_an_account_keeps_every_sides_latest_change(person, database, tools, nob
         {"password": password, "password_changed": "2030-01-02T00:00:00.000Z", "updated": "2030-01-02T00:00:00.000Z"},
         {"roles": ["customer", "staff"], "roles_changed": "2030-01-01T00:00:00.000Z", "updated": "2030-01-01T00:00:00.000Z"},
     )  # fmt: skip
-    doc = settled(database, tools, docid)
+    doc = settled(database, deps, docid)
     assert (doc["name"], doc["password"], doc["roles"]) == ("New name", password, ["customer", "staff"])
     assert log_in(nobody, ann.email).userid == ann.userid
 
 
-def test_an_email_asked_for_outlives_a_later_name(person, database, tools, mail, email):
+def test_an_email_asked_for_outlives_a_later_name(person, database, deps, mail, email):
     ann = person()
     docid = auth_id(ann.userid)
     before = database.get(docid)
@@ -55,12 +55,12 @@ def test_an_email_asked_for_outlives_a_later_name(person, database, tools, mail,
     assert asked["pending_email"] == email
     untouched = {name: before.get(name) for name in ("pending_email", "pending_changed")}
     diverge(database, docid, {}, {"name": "Later", "updated": "2031-01-01T00:00:00.000Z", **untouched})
-    doc = settled(database, tools, docid)
+    doc = settled(database, deps, docid)
     assert (doc["name"], doc["pending_email"]) == ("Later", email)
     assert ann.post("/v1/users/verify", {"token": mail(email)}).json()["email"] == email
     answered = database.get(docid)
     diverge(database, docid, {}, {**asked_again(doc), "updated": "2032-01-01T00:00:00.000Z"})
-    assert settled(database, tools, docid)["pending_email"] is None, "what was answered is not asked again"
+    assert settled(database, deps, docid)["pending_email"] is None, "what was answered is not asked again"
     assert answered["email"] == email
 
 
@@ -68,7 +68,7 @@ def asked_again(doc):
     return {name: doc[name] for name in ("email", "pending_email", "pending_changed")}
 
 
-def test_an_erasure_wins_over_any_change(person, database, tools):
+def test_an_erasure_wins_over_any_change(person, database, deps):
     ann = person()
     docid = auth_id(ann.userid)
     erased = {
@@ -80,19 +80,19 @@ def test_an_erasure_wins_over_any_change(person, database, tools):
         "erasure_claims": [],
     }
     diverge(database, docid, {"name": "Later", "updated": "2031-01-01T00:00:00.000Z"}, erased)
-    assert settled(database, tools, docid)["name"] == ""
+    assert settled(database, deps, docid)["name"] == ""
 
 
-def test_a_session_refreshed_on_both_sides_ends(person, database, tools, nobody):
+def test_a_session_refreshed_on_both_sides_ends(person, database, deps, nobody):
     ann = person()
     token = nobody.post("/v1/sessions/refresh", {"refresh_token": ann.refresh_token}).json()["refresh_token"]
     doc = next(iter(database.partition(f"user{ann.userid}").all("session-")))
     diverge(database, doc["_id"], {"generation": 2}, {"generation": 2, "updated": "2030-01-01T00:00:00.000Z"})
-    assert settled(database, tools, doc["_id"])["revoked"]
+    assert settled(database, deps, doc["_id"])["revoked"]
     assert nobody.post("/v1/sessions/refresh", {"refresh_token": token}).status_code == 401
 
 
-def test_two_defaults_chosen_apart_are_one(person, database, tools):
+def test_two_defaults_chosen_apart_are_one(person, database, deps):
     ann = person()
     ids = [
         ann.post("/v1/users/me/addresses", {"name": name, "address": "1 street"}).json()["id"]
@@ -105,12 +105,12 @@ def test_two_defaults_chosen_apart_are_one(person, database, tools):
         {"default_since": "2030-01-02T00:00:00.000Z"},
         {"name": "renamed", "updated": "2030-01-01T00:00:00.000Z"},
     )
-    doc = settled(database, tools, docid)
+    doc = settled(database, deps, docid)
     assert (doc["name"], doc["default_since"][:4]) == ("renamed", "2030")
     assert [item["default"] for item in ann.get("/v1/users/me/addresses").json()["items"]].count(True) == 1
 
 
-def test_a_basket_line_is_the_latest_change(person, database, tools):
+def test_a_basket_line_is_the_latest_change(person, database, deps):
     ann = person()
     docid = f"user{ann.userid}:basket-kettle"
     line = {
@@ -123,10 +123,10 @@ def test_a_basket_line_is_the_latest_change(person, database, tools):
     }
     database.put({"_id": docid, **line})
     diverge(database, docid, {"quantity": 5, "updated": "2027"}, {"quantity": 2, "updated": "2028"})
-    assert settled(database, tools, docid)["quantity"] == 2
+    assert settled(database, deps, docid)["quantity"] == 2
 
 
-def test_an_email_claimed_on_both_sides_belongs_to_the_earlier(person, database, tools, nobody):
+def test_an_email_claimed_on_both_sides_belongs_to_the_earlier(person, database, deps, nobody):
     ann, bob = person(), person()
     database.put({**database.get(auth_id(bob.userid)), "email": ann.email})
     diverge(
@@ -134,31 +134,31 @@ def test_an_email_claimed_on_both_sides_belongs_to_the_earlier(person, database,
         {"userid": bob.userid, "claimed": "2020-01-02T00:00:00.000Z"},
         {"userid": ann.userid, "claimed": "2020-01-01T00:00:00.000Z"},
     )  # fmt: skip
-    assert settled(database, tools, claim_id(ann.email))["userid"] == ann.userid
+    assert settled(database, deps, claim_id(ann.email))["userid"] == ann.userid
     assert database.get(auth_id(bob.userid))["email_verified"] is False
     assert log_in(nobody, ann.email).userid == ann.userid
 
 
-def test_a_claim_that_nobody_followed_up_gives_way(person, database, tools, nobody):
+def test_a_claim_that_nobody_followed_up_gives_way(person, database, deps, nobody):
     ann = person()
     diverge(
         database, claim_id(ann.email),
         {"userid": "nobody", "claimed": "2020-01-01T00:00:00.000Z"},
         {"userid": ann.userid, "claimed": "2020-01-02T00:00:00.000Z"},
     )  # fmt: skip
-    assert settled(database, tools, claim_id(ann.email))["userid"] == ann.userid
+    assert settled(database, deps, claim_id(ann.email))["userid"] == ann.userid
 
 
-def test_settling_twice_changes_nothing(person, database, tools):
+def test_settling_twice_changes_nothing(person, database, deps):
     ann = person()
     docid = auth_id(ann.userid)
     diverge(database, docid, {"name": "One"}, {"name": "Two"})
-    first = settled(database, tools, docid)
-    settle_conflicts(tools)
+    first = settled(database, deps, docid)
+    settle_conflicts(deps)
     assert database.get(docid)["_rev"] == first["_rev"]
 
 
-def test_an_erasure_frees_what_either_side_had(person, database, tools, nobody):
+def test_an_erasure_frees_what_either_side_had(person, database, deps, nobody):
     """One side erased the account while the other moved it to another e-mail."""
     ann = person()
     moved = claim_id(f"moved.{ann.email}")
@@ -170,11 +170,11 @@ def test_an_erasure_frees_what_either_side_had(person, database, tools, nobody):
         {"email": f"moved.{ann.email}", "updated": "2031-01-01T00:00:00.000Z"},
         {**blank, "erasure": "done"},
     )
-    merged_doc = settled(database, tools, auth_id(ann.userid))
+    merged_doc = settled(database, deps, auth_id(ann.userid))
     assert (merged_doc["email"], merged_doc["erasure_claims"]) == ("", [moved])
 
 
-def test_what_an_erasure_overwrote_stays_so(person, database, tools):
+def test_what_an_erasure_overwrote_stays_so(person, database, deps):
     """The erasure crashed before it deleted, and the other side changed the address: no job may stumble over it."""
     ann = person()
     made = ann.post("/v1/users/me/addresses", {"name": "Home", "address": "7 Secret Lane"}).json()
@@ -183,7 +183,7 @@ def test_what_an_erasure_overwrote_stays_so(person, database, tools):
     diverge(database, docid, {"address": "8 Secret Lane", "updated": "2031-01-01T00:00:00.000Z"}, {})
     winner = database.get(docid, conflicts=True)
     database.put({**blanked(present), "_rev": winner["_conflicts"][0]})
-    assert is_blank(settled(database, tools, docid))
+    assert is_blank(settled(database, deps, docid))
 
 
 USER = {

@@ -18,7 +18,7 @@ def users_url(prepared, service, environment):
     return service("users", ARGON2_MEMORY_KIB="64", ARGON2_PASSES="1", MAILS_PER_HOUR="100")
 
 
-def test_expired_tokens_and_sessions_go_and_others_stay(person, nobody, database, tools):
+def test_expired_tokens_and_sessions_go_and_others_stay(person, nobody, database, deps):
     ann = person()
     nobody.post("/v1/sessions/refresh", {"refresh_token": ann.refresh_token})
     key = f"user{ann.userid}"
@@ -32,13 +32,13 @@ def test_expired_tokens_and_sessions_go_and_others_stay(person, nobody, database
                 "expires": FAR_AHEAD,
             }
         )
-    assert remove_expired(tools) == 2
-    assert remove_expired(tools) == 0
+    assert remove_expired(deps) == 2
+    assert remove_expired(deps) == 0
     left = [doc["_id"] for doc in database.partition(key).all()]
     assert sorted(left) == [auth_id(ann.userid), f"{key}:session-later", f"{key}:token-later"]
 
 
-def test_an_erasure_that_orders_missed_is_finished_later(person, database, tools, service):
+def test_an_erasure_that_orders_missed_is_finished_later(person, database, deps, service):
     ann = person()
     ann.post("/v1/users/me/addresses", {"name": "Home", "address": "7 Secret Lane"})
     assert ann.delete("/v1/users/me").status_code == 204
@@ -46,8 +46,8 @@ def test_an_erasure_that_orders_missed_is_finished_later(person, database, tools
     assert (marker["erasure"], marker["email"], marker["name"]) == ("started", "", "")
     assert [doc["_id"] for doc in database.partition(f"user{ann.userid}").all()] == [marker["_id"]]
     assert database.get_many([claim_id(ann.email)]) == {}, "the e-mail is free at once"
-    assert finish_erasures(tools) == 0
+    assert finish_erasures(deps) == 0
     service("orders")
-    assert finish_erasures(tools) == 1
+    assert finish_erasures(deps) == 1
     assert database.get(auth_id(ann.userid))["erasure"] == "done"
-    assert finish_erasures(tools) == 0
+    assert finish_erasures(deps) == 0

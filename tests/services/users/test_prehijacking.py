@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from shared.mail import read_mail
-from tests.services.users.conftest import PASSWORD, Api, Person, letters_with_token, log_in
+from tests.services.users.conftest import PASSWORD, Api, Person, emails_with_token, log_in
 
 ATTACKERS, OWNERS = "the attacker's password", "the owner's password"
 SECRET = "a-secret-of-one-browser"
@@ -73,7 +73,7 @@ def test_two_registrations_of_one_address_and_only_the_confirmed_ones_password_c
     assert ask(nobody, email, OWNERS, registration=SECRET).status_code == 202
     owners = mail(email, after=1)
     assert verify(nobody, attackers, registration=SECRET).status_code == 403, (
-        "the owner's browser, the wrong letter"
+        "the owner's browser, the wrong e-mail"
     )
     assert verify(nobody, attackers, password=OWNERS).status_code == 403
     assert verify(nobody, owners, registration=SECRET).status_code == 200
@@ -91,7 +91,7 @@ def test_two_registrations_of_one_address_and_only_the_confirmed_ones_password_c
     assert gets_in(nobody, email, OWNERS)
 
 
-def test_the_attacker_registering_last_changes_nothing_for_the_owners_letter(
+def test_the_attacker_registering_last_changes_nothing_for_the_owners_email(
     nobody: Api, email: str, mail: Mail
 ) -> None:
     ask(nobody, email, OWNERS, registration=SECRET)
@@ -103,7 +103,7 @@ def test_the_attacker_registering_last_changes_nothing_for_the_owners_letter(
     assert not gets_in(nobody, email, ATTACKERS)
 
 
-def test_a_letter_asked_for_again_confirms_the_registration_of_who_asks(
+def test_a_email_asked_for_again_confirms_the_registration_of_who_asks(
     nobody: Api, email: str, mail: Mail
 ) -> None:
     ask(nobody, email, ATTACKERS, registration=f"{SECRET}-attacker")
@@ -121,7 +121,7 @@ def test_a_page_learns_nothing_of_whose_addresses_are_known(
     ann, unverified = person(), f"un.{email}"
     ask(nobody, unverified, PASSWORD)
     folder = Path(environment["MAIL_DIR"])
-    before = len(letters_with_token(folder, ann.email))
+    before = len(emails_with_token(folder, ann.email))
     answers, seconds = [], []
     for address in (email, unverified, ann.email):
         began = time.monotonic()
@@ -129,7 +129,7 @@ def test_a_page_learns_nothing_of_whose_addresses_are_known(
         seconds.append(time.monotonic() - began)
     assert {(answer.status_code, answer.text) for answer in answers} == {(202, "{}")}
     assert min(seconds) >= 0.4, "no quicker for one than for another"
-    assert len(letters_with_token(folder, ann.email)) == before
+    assert len(emails_with_token(folder, ann.email)) == before
     assert not gets_in(nobody, ann.email, OWNERS)
     assert log_in(nobody, ann.email).userid == ann.userid
 
@@ -144,7 +144,7 @@ def test_the_owner_of_an_account_is_told_that_somebody_registers_again(
     assert "/login" in newest.text
 
 
-def test_letters_to_unproven_addresses_carry_no_words_of_strangers(
+def test_emails_to_unproven_addresses_carry_no_words_of_strangers(
     nobody: Api, email: str, environment: dict[str, str]
 ) -> None:
     body = {"name": "Win money at evil.example", "email": email, "password": OWNERS}
@@ -185,7 +185,7 @@ def test_malformed_proofs_are_422_and_use_nothing_up(
     assert verify(nobody, mail(email), password=OWNERS).status_code == 200
 
 
-def test_both_letters_confirmed_at_once_leave_one_password(nobody: Api, email: str, mail: Mail) -> None:
+def test_both_emails_confirmed_at_once_leave_one_password(nobody: Api, email: str, mail: Mail) -> None:
     ask(nobody, email, ATTACKERS)
     first = mail(email)
     ask(nobody, email, OWNERS)
@@ -195,10 +195,10 @@ def test_both_letters_confirmed_at_once_leave_one_password(nobody: Api, email: s
     assert sorted(gets_in(nobody, email, each) for each in (ATTACKERS, OWNERS)) == [False, True]
 
 
-def test_registrations_of_one_address_at_once_all_get_their_letters(
+def test_registrations_of_one_address_at_once_all_get_their_emails(
     nobody: Api, email: str, environment: dict[str, str]
 ) -> None:
     with ThreadPoolExecutor(3) as at_once:
         answers = list(at_once.map(lambda number: ask(nobody, email, f"the password {number}"), range(3)))
     assert {answer.status_code for answer in answers} == {202}
-    assert len(letters_with_token(Path(environment["MAIL_DIR"]), email)) == 3
+    assert len(emails_with_token(Path(environment["MAIL_DIR"]), email)) == 3

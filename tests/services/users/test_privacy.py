@@ -91,10 +91,10 @@ def test_a_password_sent_along_must_be_right(person):
     assert ann.delete("/v1/users/me", json={"current_password": PASSWORD}).status_code == 204
 
 
-def test_what_came_back_from_another_replica_goes_again(person, database, tools):
+def test_what_came_back_from_another_replica_goes_again(person, database, deps):
     ann = person()
     ann.delete("/v1/users/me")
-    settle_conflicts(tools)
+    settle_conflicts(deps)
     docid = f"user{ann.userid}:basket-kettle"
     database.put(
         {
@@ -107,7 +107,7 @@ def test_what_came_back_from_another_replica_goes_again(person, database, tools)
             "updated": "2026",
         }
     )
-    settle_conflicts(tools)
+    settle_conflicts(deps)
     assert [doc["_id"] for doc in database.partition(f"user{ann.userid}").all()] == [auth_id(ann.userid)]
 
 

@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from redis import Redis
 
 from services.users.documents import auth_id
-from services.users.keys import load_keys
-from services.users.passwords import Passwords
+from services.users.security.keys import load_keys
+from services.users.security.passwords import Passwords
 from shared.clock import iso, now
 from shared.errors import Unauthorized
 from shared.limits import Limit, Limits

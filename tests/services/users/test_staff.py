@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from services.users.documents import auth_id
-from services.users.keys import load_keys
+from services.users.security.keys import load_keys
 from tests.processes import ROOT
 from tests.services.users.conftest import ADMIN, PASSWORD, log_in
 

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from flask import Flask
 from flask.testing import FlaskClient
 
-from services.users.keys import SigningKeys
+from services.users.security.keys import SigningKeys
 from shared.couch import counting
 from shared.errors import Conflict, Unavailable
 from shared.sessions import Revocations

@@ -9,7 +9,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from services.users.keys import SigningKeys
+from services.users.security.keys import SigningKeys
 from shared.errors import Unauthorized, Unavailable
 from shared.web import JwksKeys, Tokens
 

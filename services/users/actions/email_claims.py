@@ -10,73 +10,72 @@ import base64
 import hmac
 from datetime import timedelta
 
-from services.users.actions.tools import Tools
+from services.users.dependencies import Dependencies
 from services.users.documents import CLAIM, auth_id, claim_id
-from services.users.rules import EmailTaken, is_live
+from services.users.rules.accounts import is_live
+from services.users.rules.errors import EmailTaken
 from shared.clock import now, parse, timestamp
 from shared.couch import Doc
 
 _TAKEOVER_AFTER = timedelta(seconds=60)
-_LOOKED_AT_ONCE = 4
+_BATCH = 4
 
 
-def place_for_new_account(tools: Tools, email: str) -> tuple[str, Doc | None]:
+def userid_for_new_account(deps: Dependencies, email: str) -> tuple[str, Doc | None]:
     """The userid that an account of this e-mail gets, and the account that has the e-mail there already. 1 read.
 
     Erased accounts, and those that moved to another e-mail, keep their userid, so a later account gets the next one.
     """
     first = 0
     while True:
-        userids = [
-            _userid(tools.settings.secret_key, email, first + number) for number in range(_LOOKED_AT_ONCE)
-        ]
-        found = tools.store.get_many([auth_id(userid) for userid in userids])
+        userids = [_userid(deps.settings.secret_key, email, first + number) for number in range(_BATCH)]
+        found = deps.store.get_many([auth_id(userid) for userid in userids])
         for userid in userids:
             account = found.get(auth_id(userid))
             if account is None or still_owns(account, email):
                 return userid, account
-        first += _LOOKED_AT_ONCE
+        first += _BATCH
 
 
-def claim_for_new_account(tools: Tools, email: str, userid: str) -> None:
+def claim_for_new_account(deps: Dependencies, email: str, userid: str) -> None:
     """Makes the e-mail belong to an account that is to be made. Raises EmailTaken."""
     claim = CLAIM.new(claim_id(email), userid=userid, claimed=timestamp())
-    if tools.store.put_if_first(claim):
+    if deps.store.try_put(claim):
         return
-    found = tools.store.get(claim["_id"])
+    found = deps.store.get(claim["_id"])
     if found is None:
         raise EmailTaken("This e-mail is just being released; try again.")
-    if found["userid"] != userid and not _taken_over(tools, found, email, userid):
+    if found["userid"] != userid and not _taken_over(deps, found, email, userid):
         raise EmailTaken("Log in, or ask for a new password.")
 
 
-def claim_for_account(tools: Tools, email: str, userid: str) -> bool:
+def claim_for_account(deps: Dependencies, email: str, userid: str) -> bool:
     """Makes the e-mail belong to an account that exists, if it can; whether it does now."""
     claim = CLAIM.new(claim_id(email), userid=userid, claimed=timestamp())
-    if tools.store.put_if_first(claim):
+    if deps.store.try_put(claim):
         return True
-    found = tools.store.get(claim["_id"])
-    return found is not None and (found["userid"] == userid or _taken_over(tools, found, email, userid))
+    found = deps.store.get(claim["_id"])
+    return found is not None and (found["userid"] == userid or _taken_over(deps, found, email, userid))
 
 
-def release_email(tools: Tools, email: str, userid: str) -> None:
+def release_email(deps: Dependencies, email: str, userid: str) -> None:
     """Frees an e-mail that this account held; may be repeated."""
-    claim = tools.store.get(claim_id(email))
+    claim = deps.store.get(claim_id(email))
     if claim is not None and claim["userid"] == userid:
-        tools.store.delete(claim)
+        deps.store.delete(claim)
 
 
-def account_of(tools: Tools, email: str) -> Doc | None:
+def account_of(deps: Dependencies, email: str) -> Doc | None:
     """The live account behind a normalised e-mail, verified or not, by its claim. Always 2 reads: the time tells nothing."""
-    claim = tools.store.get(claim_id(email))
-    user = tools.store.user(claim["userid"] if claim else "nobody")
+    claim = deps.store.get(claim_id(email))
+    user = deps.store.user(claim["userid"] if claim else "nobody")
     return user if user is not None and is_live(user) and user["email"] == email else None
 
 
-def refuse_taken(tools: Tools, email: str, userid: str) -> None:
+def check_available(deps: Dependencies, email: str, userid: str) -> None:
     """Raises EmailTaken when another account has the e-mail."""
-    claim = tools.store.get(claim_id(email))
-    owner = tools.store.user(claim["userid"]) if claim else None
+    claim = deps.store.get(claim_id(email))
+    owner = deps.store.user(claim["userid"]) if claim else None
     if owner is not None and owner["userid"] != userid and still_owns(owner, email):
         raise EmailTaken("Another account uses this e-mail.")
 
@@ -86,13 +85,13 @@ def still_owns(owner: Doc, email: str) -> bool:
     return not owner.get("erasure") and email in (owner["email"], owner.get("pending_email"))
 
 
-def _taken_over(tools: Tools, claim: Doc, email: str, userid: str) -> bool:
+def _taken_over(deps: Dependencies, claim: Doc, email: str, userid: str) -> bool:
     """Whether an abandoned claim could be made this account's."""
-    owner = tools.store.user(claim["userid"])
+    owner = deps.store.user(claim["userid"])
     fresh = parse(claim["claimed"]) > now() - _TAKEOVER_AFTER
     if owner is not None and (fresh or still_owns(owner, email)):
         return False
-    return tools.store.put_if_first({**claim, "userid": userid, "claimed": timestamp()})
+    return deps.store.try_put({**claim, "userid": userid, "claimed": timestamp()})
 
 
 def _userid(secret_key: str, email: str, number: int) -> str:

@@ -89,7 +89,7 @@ def key_id(key: Ed25519PublicKey) -> str:
     return _text(hashlib.sha256(thumb).digest())
 
 
-class Sealed:
+class SignedValues:
     """Small JSON values in a text that nobody else can make: signed with the shop's secret, readable by everybody."""
 
     def __init__(self, purpose: str, secret: str) -> None:
@@ -116,14 +116,14 @@ class RefreshTokens:
     """Refresh tokens: who, which session, which generation, when it began (ms); signed, so that a login writes nothing."""
 
     def __init__(self, secret: str) -> None:
-        self._sealed = Sealed("refresh token", secret)
+        self._signed = SignedValues("refresh token", secret)
 
     def make(self, userid: str, session: str, generation: int, began: int) -> str:
-        return self._sealed.make(userid, session, generation, began)
+        return self._signed.make(userid, session, generation, began)
 
     def read(self, token: str) -> tuple[str, str, int, int] | None:
         """(userid, session, generation, began), or None for a token that is not ours."""
-        values = self._sealed.read(token)
+        values = self._signed.read(token)
         if values is None:
             return None
         userid, session, generation, began = values
@@ -134,14 +134,14 @@ class DeviceTokens:
     """What a browser or app keeps from a log-in, to show that this e-mail was logged in there before."""
 
     def __init__(self, secret: str) -> None:
-        self._sealed = Sealed("device token", secret)
+        self._signed = SignedValues("device token", secret)
 
     def make(self, email: str) -> str:
-        return self._sealed.make(self._digest(email), os.urandom(9).hex(), int(time.time()))
+        return self._signed.make(self._digest(email), os.urandom(9).hex(), int(time.time()))
 
     def device_of(self, token: str, email: str) -> str | None:
         """The device's id, or None for a token that is too old or not for this e-mail."""
-        values = self._sealed.read(token)
+        values = self._signed.read(token)
         if values is None or values[0] != self._digest(email) or values[2] < time.time() - DEVICE_SECONDS:
             return None
         return str(values[1])

@@ -19,7 +19,7 @@ from services.users.documents import claim_id, is_blank
 
 Doc = dict[str, Any]
 
-_BOOKKEEPING = ("_rev", "_conflicts")
+_METADATA = ("_rev", "_conflicts")
 
 
 def merged(versions: Sequence[Doc]) -> Doc:
@@ -28,7 +28,7 @@ def merged(versions: Sequence[Doc]) -> Doc:
     blank = next((doc for doc in ordered if is_blank(doc)), None)
     rule = _RULES.get(ordered[-1]["type"])
     result = blank or (rule(ordered) if rule else ordered[-1])
-    return {name: value for name, value in result.items() if name not in _BOOKKEEPING}
+    return {name: value for name, value in result.items() if name not in _METADATA}
 
 
 def merged_claims(versions: Sequence[Doc], owners: set[str]) -> tuple[Doc, list[str]]:
@@ -38,7 +38,7 @@ def merged_claims(versions: Sequence[Doc], owners: set[str]) -> tuple[Doc, list[
 
 
 def _age(doc: Doc) -> tuple[str, str]:
-    content = sorted((name, repr(value)) for name, value in doc.items() if name not in _BOOKKEEPING)
+    content = sorted((name, repr(value)) for name, value in doc.items() if name not in _METADATA)
     return doc.get("updated") or doc.get("claimed") or doc.get("used") or "", repr(content)
 
 

@@ -21,23 +21,23 @@ from services.users.documents import (
 from shared.clock import iso
 from shared.couch import Doc, NoSuchDocument, Page, Server, UpdateConflict, Written
 
-_SWEEP = 200
+_PAGE_SIZE = 200
 
 
-class Store:
+class UserStore:
     """Reads and writes of the users database; errors are those of `shared.couch`.
 
-    What an erasure has overwritten and not deleted yet is there for `everything_of` alone.
+    What an erasure has overwritten and not deleted yet is there for `documents_of` alone.
     """
 
     def __init__(self, server: Server) -> None:
         self.server, self.database = server, server.open(DESIGN)
 
-    def everything_of(self, userid: str) -> list[Doc]:
+    def documents_of(self, userid: str) -> list[Doc]:
         """U1: all documents of a person. 1 partition query."""
         return self.database.partition(user_partition(userid)).all()
 
-    def some_of(self, userid: str, prefix: str) -> list[Doc]:
+    def documents_with_prefix(self, userid: str, prefix: str) -> list[Doc]:
         """The documents of a person whose key begins with `prefix`. 1 partition query."""
         docs = self.database.partition(user_partition(userid)).all(prefix)
         return [doc for doc in docs if not is_blank(doc)]
@@ -59,7 +59,7 @@ class Store:
     def expired(self, before: datetime) -> list[Doc]:
         """U4: one-time tokens and sessions that expired. 1 global query, for the worker."""
         return self.database.across_partitions.find(
-            EXPIRING, {"expires": {"$lt": iso(before)}}, limit=_SWEEP
+            EXPIRING, {"expires": {"$lt": iso(before)}}, limit=_PAGE_SIZE
         ).items
 
     def access_changes(self, since: datetime) -> list[Doc]:
@@ -68,7 +68,7 @@ class Store:
         selector, bookmark = {"access_changed": {"$gte": iso(since)}}, None
         while True:
             page = self.database.across_partitions.find(
-                ACCESS_CHANGES, selector, limit=_SWEEP, bookmark=bookmark
+                ACCESS_CHANGES, selector, limit=_PAGE_SIZE, bookmark=bookmark
             )
             found += page.items
             bookmark = page.next
@@ -83,7 +83,9 @@ class Store:
 
     def unfinished_erasures(self) -> list[Doc]:
         """Accounts being erased. 1 global query, for the worker."""
-        return self.database.across_partitions.find(ERASURES, {"updated": {"$gte": ""}}, limit=_SWEEP).items
+        return self.database.across_partitions.find(
+            ERASURES, {"updated": {"$gte": ""}}, limit=_PAGE_SIZE
+        ).items
 
     def user(self, userid: str) -> Doc | None:
         return self.get(auth_id(userid))
@@ -108,7 +110,7 @@ class Store:
         """Writes and returns the document with its new revision. Raises UpdateConflict."""
         return {**doc, "_rev": self.database.put(doc)}
 
-    def put_if_first(self, doc: Doc) -> bool:
+    def try_put(self, doc: Doc) -> bool:
         """Whether this write made the document; False when it was there already."""
         try:
             self.database.put(doc)

@@ -1,0 +1,104 @@
+"""What the actions work with: made once by `app.py`, the command line or the worker."""
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from redis import Redis
+
+from services.users.clients.services import Orders, Products
+from services.users.security.keys import DeviceTokens, RefreshTokens, SigningKeys, load_keys
+from services.users.security.passwords import Passwords
+from services.users.settings import JobSettings, Settings
+from services.users.store import RecentlyViewed, UserStore
+from shared.client import ServiceClient
+from shared.database import open_server
+from shared.limits import Limits
+from shared.locks import Locks
+from shared.mail import BackgroundMailer, Mailer, open_mailer
+from shared.redis import open_redis
+
+log = logging.getLogger(__name__)
+
+
+class Background:
+    """Runs one task after the other behind the answers, so that an answer's time does not show what it caused; the rest at exit."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="background")
+
+    def run(self, task: Callable[..., object], *arguments: Any) -> None:
+        self._thread.submit(task, *arguments).add_done_callback(_log_failure)
+
+
+def _log_failure(done: Future[object]) -> None:
+    if done.exception() is not None:
+        log.error("a background task failed", exc_info=done.exception())
+
+
+@dataclass(frozen=True)
+class JobDependencies:
+    """What jobs need: the data, and the services that hold more of it."""
+
+    store: UserStore
+    recently_viewed: RecentlyViewed
+    locks: Locks
+    products: Products
+    orders: Orders
+
+
+@dataclass(frozen=True)
+class Dependencies(JobDependencies):
+    """What requests need besides: keys, passwords, limits, e-mail."""
+
+    settings: Settings
+    passwords: Passwords
+    keys: SigningKeys
+    refresh_tokens: RefreshTokens
+    device_tokens: DeviceTokens
+    limits: Limits
+    mailer: Mailer
+    background: Background
+
+
+def open_job_dependencies(settings: JobSettings) -> JobDependencies:
+    """Nothing is connected to yet."""
+    return JobDependencies(**_for_jobs(settings, open_redis(settings.redis_url)))
+
+
+def open_dependencies(settings: Settings) -> Dependencies:
+    """Nothing is connected to yet; the key files are read. Raises ValueError or OSError for a bad one."""
+    redis = open_redis(settings.redis_url)
+    memory, passes, at_once = settings.argon2_memory_kib, settings.argon2_passes, settings.argon2_at_once
+    return Dependencies(
+        **_for_jobs(settings, redis),
+        settings=settings,
+        passwords=Passwords(memory_kib=memory, passes=passes, at_once=at_once),
+        keys=load_keys(
+            settings.jwt_private_key_file, settings.jwt_other_key_files, seconds=settings.access_token_seconds
+        ),
+        refresh_tokens=RefreshTokens(settings.secret_key),
+        device_tokens=DeviceTokens(settings.secret_key),
+        limits=Limits(redis),
+        mailer=_mailer(settings),
+        background=Background(),
+    )
+
+
+def _for_jobs(settings: JobSettings, redis: Redis) -> dict[str, Any]:
+    store = UserStore(open_server(settings))
+    return {
+        "store": store,
+        "recently_viewed": RecentlyViewed(redis),
+        "locks": Locks(redis, store.database.name),
+        "products": Products(ServiceClient("products", settings.products_url, settings.service_secret)),
+        "orders": Orders(ServiceClient("orders", settings.orders_url, settings.service_secret)),
+    }
+
+
+def _mailer(settings: Settings) -> Mailer:
+    """A Maildir is written to at once, so that an e-mail is there before the answer; a mail server is not waited for."""
+    mailer = open_mailer(settings.mail_dir, settings.smtp_url, settings.mail_sender)
+    return BackgroundMailer(mailer) if settings.smtp_url else mailer

@@ -1,0 +1,30 @@
+"""Preferences of the user who asks."""
+
+from typing import Any
+
+from flask import Response
+
+from services.users import schemas
+from services.users.actions import preferences as act
+from shared.web import Blueprint, current_user, json_answer, provided, require_user
+
+preferences = Blueprint(
+    "preferences", __name__, url_prefix="/v1/users/me/preferences", description="What a user prefers"
+)
+
+
+@preferences.get("")
+@require_user
+@preferences.response(200, schemas.Preferences)
+def get_preferences() -> Response:
+    """Preferences"""
+    return json_answer(act.get_preferences(provided(), current_user().userid))
+
+
+@preferences.patch("")
+@require_user
+@preferences.arguments(schemas.Preferences)
+@preferences.response(200, schemas.Preferences)
+def change_preferences(changes: dict[str, Any]) -> Response:
+    """Change some preferences"""
+    return json_answer(act.change_preferences(provided(), current_user().userid, changes))

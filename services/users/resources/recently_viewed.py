@@ -1,0 +1,44 @@
+"""Products that the user who asks looked at lately."""
+
+from typing import Any
+
+from flask import Response
+
+from services.users import schemas
+from services.users.dependencies import Dependencies
+from shared.web import (
+    Blueprint,
+    PageArgs,
+    current_user,
+    json_answer,
+    nothing,
+    provided,
+    require_user,
+    short_list_answer,
+)
+
+recently_viewed = Blueprint(
+    "recently-viewed", __name__, url_prefix="/v1/users/me/viewed", description="Products looked at lately"
+)
+
+
+@recently_viewed.get("")
+@require_user
+@recently_viewed.arguments(PageArgs, location="query")
+@recently_viewed.response(200, schemas.Viewed)
+def list_viewed(args: dict[str, Any]) -> Response:
+    """Products looked at lately, newest first"""
+    userid = current_user().userid
+    deps: Dependencies = provided()
+    items = deps.recently_viewed.list(userid)
+    return json_answer(short_list_answer(items, args, "productid", ["viewed", userid]))
+
+
+@recently_viewed.put("/<string:productid>")
+@require_user
+@recently_viewed.response(204)
+def add_viewed(productid: str) -> Response:
+    """Note that a product was looked at"""
+    deps: Dependencies = provided()
+    deps.recently_viewed.add(current_user().userid, productid[:100])
+    return nothing()

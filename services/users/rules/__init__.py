@@ -1,0 +1,1 @@
+"""What holds for accounts whatever the storage: pure functions."""

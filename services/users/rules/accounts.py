@@ -1,0 +1,38 @@
+"""What holds for accounts whatever the storage: rights, default addresses, baskets."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from services.users.rules.errors import LastAdmin
+
+MAX_QUANTITY = 999
+MAX_BASKET_LINES = 200
+MAX_ADDRESSES = 50
+MAX_PAYMENT_METHODS = 20
+DEFAULT_PREFERENCES = {"language": "en", "currency": "GBP", "newsletter": False}
+
+
+def default_address(addresses: Iterable[Mapping[str, Any]]) -> str | None:
+    """The `_id` of the one default: the address chosen last, the newest one among those never chosen."""
+    return max(((doc["default_since"], doc["_id"]) for doc in addresses), default=("", None))[1]
+
+
+def merged_quantity(own: int, guest: int) -> int:
+    """Guest basket at login: the larger one wins, so that merging the same basket twice changes nothing."""
+    return min(max(own, guest), MAX_QUANTITY)
+
+
+def is_live(user: Mapping[str, Any]) -> bool:
+    """Whether an account may act: not closed and not erased."""
+    return bool(user["active"]) and not user.get("erasure")
+
+
+def is_admin(user: Mapping[str, Any]) -> bool:
+    """Whether somebody can log in and act as admin: who is closed or has lost the e-mail cannot."""
+    return "admin" in user["roles"] and bool(user["active"] and user["email_verified"])
+
+
+def check_roles_change(user: Mapping[str, Any], roles: Sequence[str], admins: int) -> None:
+    """Raises LastAdmin when this would leave the shop without an admin."""
+    if is_admin(user) and "admin" not in roles and admins <= 1:
+        raise LastAdmin("Make somebody else admin first.")

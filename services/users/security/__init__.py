@@ -1,0 +1,1 @@
+"""Secrets: password hashes, and the tokens that are signed with keys."""

@@ -1,0 +1,89 @@
+"""The products service over the sample's goods, answering HTTP in one search dialect of its database server."""
+
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import requests
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+from services.products.actions import importing
+from services.products.app import create_app
+from services.products.documents import DESIGN
+from services.products.settings import Settings
+from services.products.store import IMPORT_TIMEOUT, open_server, open_store
+from shared.couch.client import Client
+from shared.settings import load
+
+DIALECTS = {"_search": "search", "_nouveau": "nouveau", "keyword view": "keywords"}
+"""By what the server would have to offer, alone, for the shop to speak it."""
+
+PAGE, MOST_PAGES = 100, 10
+
+
+class Shop:
+    """A shop's product list, asked over HTTP."""
+
+    def __init__(self, url: str) -> None:
+        self._url, self._session = url, requests.Session()
+
+    def ask(self, **query: Any) -> dict[str, Any]:
+        answer = self._session.get(f"{self._url}/v1/products", params=query, timeout=60)
+        answer.raise_for_status()
+        return answer.json()
+
+    def found(self, text: str) -> list[str]:
+        """The ids of what a search shows, page by page."""
+        ids: list[str] = []
+        cursor = None
+        for _ in range(MOST_PAGES):
+            page = self.ask(q=text, limit=PAGE, **({"cursor": cursor} if cursor else {}))
+            ids += [each["productid"] for each in page["items"]]
+            cursor = page["next"]
+            if cursor is None:
+                break
+        return ids
+
+
+@contextmanager
+def shop(couch_url: str, redis_url: str, dialect: str, goods: list[dict[str, Any]]) -> Iterator[Shop]:
+    """A shop in this process with a database of its own, dropped at the end."""
+    environment = {
+        "AISLE_ENV": "local",
+        "COUCH_URL": couch_url,
+        "REDIS_URL": redis_url,
+        "DATABASE_PREFIX": f"bench{secrets.token_hex(4)}-",
+        "LOG_LEVEL": "ERROR",
+        "ACCESS_LOG": "false",
+    }
+    settings = load(Settings, environment)
+    with _speaking(DIALECTS[dialect]):
+        server = open_server(settings, IMPORT_TIMEOUT)
+        server.prepare([DESIGN], progress=lambda line: None)
+        lines = (importing.Line(number, each) for number, each in enumerate(goods, 1))
+        importing.run(open_store(settings, server), lines, lambda state: None)
+        http = make_server("127.0.0.1", 0, create_app(settings), threaded=True, request_handler=_Quiet)
+        threading.Thread(target=http.serve_forever, daemon=True).start()
+        try:
+            yield Shop(f"http://127.0.0.1:{http.server_port}")
+        finally:
+            http.shutdown()
+            server.client.call("delete_database", db=server.name_of(DESIGN))
+
+
+@contextmanager
+def _speaking(feature: str) -> Iterator[None]:
+    """As if every database server offered this feature alone."""
+    real = Client.features
+    Client.features = lambda self: frozenset({feature, *(real(self) - set(DIALECTS.values()))})  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Client.features = real  # type: ignore[method-assign]
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_request(self, *_: Any) -> None:
+        """Nothing: the figures are the output."""

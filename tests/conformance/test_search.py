@@ -201,6 +201,37 @@ def test_ranges_overlap_and_end_where_they_say(couch, path: str) -> None:
     }
 
 
+def test_the_same_search_again_shows_what_changed_meanwhile(couch, path: str) -> None:
+    """Counts and documents too, whether or not the change touches what is indexed."""
+    question: dict[str, Any] = {"include_docs": True, "counts": ["brand"], "drilldown": [["brand", "Again"]]}
+    doc = DOCS[0] | {"_id": "cat1:again", "name": "twice sold", "brand": "Again"}
+
+    def answer() -> tuple[list[dict[str, Any] | None], dict[str, float]]:
+        found = search(couch, path, "name:twice", **question)
+        return [row["doc"] for row in found["rows"]], found["counts"]["brand"]
+
+    assert answer() == ([], {})
+    rev = couch.put(f"{path}/cat1:again", doc).json()["rev"]
+    assert answer() == ([doc | {"_rev": rev}], {"Again": 1})
+    unindexed = doc | {"stock": 3}
+    rev = couch.put(f"{path}/cat1:again?rev={rev}", unindexed).json()["rev"]
+    assert answer() == ([unindexed | {"_rev": rev}], {"Again": 1})
+    rev = couch.put(f"{path}/cat1:again?rev={rev}", doc | {"name": "once"}).json()["rev"]
+    assert answer() == ([], {})
+    rev = couch.put(f"{path}/cat1:again?rev={rev}", doc).json()["rev"]
+    assert answer() == ([doc | {"_rev": rev}], {"Again": 1})
+    couch.delete(f"{path}/cat1:again?rev={rev}")
+    assert answer() == ([], {})
+
+
+def test_ranges_that_only_touch_count_a_hit_once(couch, path: str) -> None:
+    ranges = {"low": "[0 TO 1000}", "middle": "[1000 TO 2000}", "high": "[2000 TO Infinity]"}
+    answer = search(couch, path, "colour:green", ranges={"price": ranges}, counts=["brand"], limit=0)
+    found = answer["ranges"]["price"]
+    assert sum(found.values()) == answer["total_rows"] == sum(answer["counts"]["brand"].values())
+    assert found == {"low": 6, "middle": 7, "high": 7}
+
+
 def test_highlights(couch, path: str) -> None:
     row = search(couch, path, "description:kettle AND name:n7", highlight_fields=["description", "name"])[
         "rows"

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from .store import StoredDoc
 
 BATCH = 500
 BATCHES_A_COMMIT = 8  # a commit is dear, what is not committed is lost
+_searchers = ThreadPoolExecutor(2, "search")
 Emit = Callable[[list[StoredDoc]], list[list[Any]]]
 
 
@@ -162,6 +164,30 @@ async def ready(db: Database, spec: SearchSpec) -> None:
         await asyncio.shield(build_once(db, spec.signature, lambda: catch_up(db, spec)))
 
 
+async def run(function: Callable[..., Any], *args: Any) -> Any:
+    """Run a search beside the event loop; a few at a time, since more would only contend for the interpreter."""
+    return await asyncio.get_running_loop().run_in_executor(_searchers, function, *args)
+
+
+def known_answer(db: Database, spec: SearchSpec, key: Any) -> search.Answer | None:
+    """What the same request was answered before, if that is still the answer."""
+    index = get_index(db, spec)
+    answer = index.generation.answers.get(key)
+    return answer if answer is not None and (answer.stale or index.seq >= db.update_seq) else None
+
+
+async def new_answer(
+    db: Database, spec: SearchSpec, key: Any, make: Callable[[], search.Answer]
+) -> search.Answer:
+    """What `make` answers; remembered if the index stayed the same meanwhile."""
+    index = get_index(db, spec)
+    generation = index.generation
+    answer: search.Answer = await run(make)
+    if index.generation is generation:
+        generation.answers.put(key, answer)
+    return answer
+
+
 def advance(db: Database, spec: SearchSpec, target: int) -> bool:
     """One batch of changes nearer to `target`, by one thread at a time; False when it is reached."""
     index = get_index(db, spec)
@@ -222,12 +248,8 @@ def ask(db: Database, spec: SearchSpec, question: Question) -> Found:
         page = search.by_fields(index, searcher, query, keys, question.limit, question.after)
     else:
         page = search.by_relevance(index, searcher, query, question.limit, question.after)
-    return Found(
-        page,
-        None if question.counts is None else search.counts(index, searcher, query, question.counts),
-        None if question.ranges is None else search.ranges(index, searcher, compiler, query, question.ranges),
-        _marked(index, tree, page.hits, question),
-    )
+    found = search.facets(index, searcher, compiler, query, question.counts, question.ranges)
+    return Found(page, found.get("counts"), found.get("ranges"), _marked(index, tree, page.hits, question))
 
 
 def _marked(

@@ -6,7 +6,7 @@ import orjson
 
 from .. import mango, search, searching
 from ..errors import bad_request, query_parse_error
-from ..http import Request, Response, json_response, run_in_thread
+from ..http import Request, Response, json_response
 from ..ids import check_partition
 from ..routing import Route
 from ..searching import Question, SearchSpec
@@ -29,13 +29,13 @@ async def ask(request: Request) -> Response:
         raise bad_request(f"topN must be less than or equal to {MAX_FACETS}")
     if not question.stale:
         await searching.ready(db, spec)
-    found = await run_in_thread(searching.ask, db, spec, question)
+    found = await searching.run(searching.ask, db, spec, question)
     hits: list[Options] = [
         {"order": [_ordered(value) for value in hit.order], "id": hit.docid, "fields": hit.stored or {}}
         for hit in found.page.hits
     ]
     if options.get("include_docs"):
-        docs = await run_in_thread(documents_of, db, [hit["id"] for hit in hits])
+        docs = await searching.run(documents_of, db, [hit["id"] for hit in hits])
         hits = [hit | {"doc": doc} for hit, doc in zip(hits, docs, strict=True)]
     return json_response(
         {

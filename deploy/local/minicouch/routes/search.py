@@ -8,7 +8,7 @@ from .. import mango, search, searching
 from ..auth import check_database_admin
 from ..database import Database
 from ..errors import CouchError, bad_request, query_parse_error
-from ..http import Request, Response, json_response, run_in_thread
+from ..http import Request, Response, json_response, raw_json, run_in_thread
 from ..ids import check_partition
 from ..routing import Route
 from ..searching import Found, Question, SearchSpec
@@ -21,39 +21,48 @@ _JSON_OPTIONS = (
     "highlight_pre_tag", "highlight_post_tag",
 )  # fmt: skip
 _NUMBERS = ("group_limit", "highlight_number", "highlight_size")
+INLINE = 200  # so many documents are read on the event loop
 
 
 async def ask(request: Request) -> Response:
     db, params = request.db, request.params
     spec = searching.open_spec(db, params["ddoc"], params["index"])
-    options = _options(request)
-    question = _question(request, spec, options)
-    if not question.stale:
-        await searching.ready(request.db, spec)
-    found, rows = await run_in_thread(_found, request, spec, question, options.get("include_docs") is True)
-    if found.groups is not None:
-        return json_response(_grouped(found, rows, "group_field" in options))
-    answer: Options = {
-        "total_rows": found.page.total,
-        "bookmark": pack(found.page.bookmark),
-        "rows": rows,
-    }
-    if found.counts is not None:
-        answer["counts"] = found.counts
-    if found.ranges is not None:
-        answer["ranges"] = found.ranges
-    return json_response(answer)
+    if request.method == "POST":
+        request.require_json()
+    key = (params.get("partition"), request.body if request.method == "POST" else request.query_string)
+    answer = searching.known_answer(db, spec, key)
+    if answer is None:
+        options = _options(request)
+        question = _question(request, spec, options)
+        include_docs = options.get("include_docs") is True
+        if not question.stale:
+            await searching.ready(db, spec)
+        if question.grouping is not None:
+            return json_response(await searching.run(_grouped, db, spec, question, options))
+        answer = await searching.new_answer(db, spec, key, lambda: _answer(db, spec, question, include_docs))
+    if not answer.include_docs:
+        return raw_json(answer.json([]))
+    if len(answer.rows) <= INLINE:
+        return raw_json(answer.json(texts_of(db, answer.docids)))
+    return raw_json(answer.json(await searching.run(texts_of, db, answer.docids)))
 
 
-def _found(
-    request: Request, spec: SearchSpec, question: Question, include_docs: bool
-) -> tuple[Found, list[Options]]:
-    found = searching.ask(request.db, spec, question)
-    return found, _rows(request, found, question, include_docs)
+def _answer(db: Database, spec: SearchSpec, question: Question, include_docs: bool) -> search.Answer:
+    found = searching.ask(db, spec, question)
+    head = {"total_rows": found.page.total, "bookmark": pack(found.page.bookmark)}
+    tail = {"counts": found.counts, "ranges": found.ranges}
+    given = {name: value for name, value in tail.items() if value is not None}
+    return search.answer(head, _rows(found, question), given, include_docs, question.stale)
 
 
-def _grouped(found: Found, rows: list[Options], new: bool) -> Options:
+def _grouped(db: Database, spec: SearchSpec, question: Question, options: Options) -> Options:
     """Groups as `group_field` names their parts, or as its forerunner `group_by` does."""
+    found = searching.ask(db, spec, question)
+    rows = _rows(found, question)
+    if options.get("include_docs") is True:
+        docs = documents_of(db, [row["id"] for row in rows])
+        rows = [row | {"doc": doc} for row, doc in zip(rows, docs, strict=True)]
+    new = "group_field" in options
     total, hits = ("total_rows", "rows") if new else ("total_hits", "hits")
     groups = []
     for group in found.groups or ():
@@ -191,28 +200,28 @@ def _highlighting(options: Options) -> search.Highlighting | None:
     )
 
 
-def _rows(request: Request, found: Found, question: Question, include_docs: bool) -> list[Options]:
-    hits = found.page.hits
-    docs = documents_of(request.db, [hit.docid for hit in hits]) if include_docs else []
+def _rows(found: Found, question: Question) -> list[Options]:
     rows = []
-    for number, hit in enumerate(hits):
+    for number, hit in enumerate(found.page.hits):
         fields = hit.stored or {}
         if question.include_fields is not None:
             fields = {name: value for name, value in fields.items() if name in question.include_fields}
         row: Options = {"id": hit.docid, "order": hit.order, "fields": fields}
         if found.highlights is not None:
             row["highlights"] = found.highlights[number]
-        if include_docs:
-            row["doc"] = docs[number]
         rows.append(row)
     return rows
 
 
-def documents_of(db: Database, docids: list[str]) -> list[orjson.Fragment | None]:
-    """The documents as they are now, None for those deleted meanwhile."""
+def texts_of(db: Database, docids: list[str]) -> list[bytes]:
+    """The JSON of the documents as they are now, null for those deleted meanwhile."""
     docs = db.get_many(docids)
     found = (docs.get(docid) for docid in docids)
-    return [None if doc is None or doc.deleted else orjson.Fragment(doc.json()) for doc in found]
+    return [b"null" if doc is None or doc.deleted else doc.json() for doc in found]
+
+
+def documents_of(db: Database, docids: list[str]) -> list[orjson.Fragment]:
+    return [orjson.Fragment(text) for text in texts_of(db, docids)]
 
 
 def pack(place: list[Any] | None) -> str:

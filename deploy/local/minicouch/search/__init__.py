@@ -1,16 +1,17 @@
 """Full-text search: Cloudant's query language and index functions' output over tantivy; no databases, no HTTP."""
 
 from .analysis import Analyzers, analyzer
+from .answers import Answer, answer
 from .compiling import Compiler
 from .engine import Entry, SearchIndex, SlotsFull, entry, nouveau_entry
-from .facets import counts, drilled, ranges
+from .facets import drilled, facets
 from .groups import Group, Grouping, group_field, grouped
 from .highlights import Highlighting, matchers, of_document
 from .sorting import Hit, Key, Page, by_fields, by_relevance, load, parse_sort, typed
 from .syntax import parse
 
 __all__ = [
-    "Analyzers", "Compiler", "Entry", "Group", "Grouping", "Highlighting", "Hit", "Key", "Page", "SearchIndex",
-    "SlotsFull", "analyzer", "by_fields", "by_relevance", "counts", "drilled", "entry", "group_field", "grouped", "load",
-    "matchers", "nouveau_entry", "of_document", "parse", "parse_sort", "ranges", "typed",
+    "Analyzers", "Answer", "Compiler", "Entry", "Group", "Grouping", "Highlighting", "Hit", "Key", "Page", "SearchIndex",
+    "SlotsFull", "analyzer", "answer", "by_fields", "by_relevance", "drilled", "entry", "facets", "group_field", "grouped", "load",
+    "matchers", "nouveau_entry", "of_document", "parse", "parse_sort", "typed",
 ]  # fmt: skip

@@ -18,13 +18,14 @@ import orjson
 import tantivy
 
 from .analysis import Analyzers, analyzer
+from .answers import AnswerCache
 
 HEAP = 15_000_000
 FORMAT = 3
 SEPARATOR, GAP = "\x1f", "\x1e"
 MAX_SORT_TEXT = 200
 FIRST_SLOTS = 32
-KEPT_RECORDS = 8192  # unpacking one from the index costs more than all else of a hit
+KEPT_RECORDS = 2048  # unpacking one from the index costs more than all else of a hit
 KEPT_QUERIES = 1024
 WHOLE = analyzer("keyword")
 KINDS = ("text", "number", "facet")
@@ -108,6 +109,19 @@ def _keep(stored: dict[str, Any], name: str, value: Any) -> None:
         stored[name] = [stored[name], value]
 
 
+class Generation:
+    """The index as one commit left it, and what was found out about it: right until the next commit."""
+
+    def __init__(self, searcher: tantivy.Searcher) -> None:
+        self.searcher = searcher
+        self.record = lru_cache(KEPT_RECORDS)(self._record)
+        self.queries: dict[str, tantivy.Query] = {}
+        self.answers = AnswerCache()
+
+    def _record(self, segment: int, number: int) -> bytes:
+        return bytes(self.searcher.doc(tantivy.DocAddress(segment, number))["record"][0])
+
+
 class SearchIndex:
     """Reading is safe from any thread; one thread writes at a time (`building`)."""
 
@@ -156,31 +170,24 @@ class SearchIndex:
         self._refresh()
 
     def _refresh(self) -> None:
-        """Read the index as it is now; records read before belong to the old one."""
+        """Read the index as it is now; what is known of it from before belongs to the old one."""
         self._index.reload()
-        searcher = self._index.searcher()
-
-        @lru_cache(KEPT_RECORDS)
-        def record(segment: int, number: int) -> bytes:
-            return bytes(searcher.doc(tantivy.DocAddress(segment, number))["record"][0])
-
-        self._now = searcher, record
-        self._queries: dict[str, tantivy.Query] = {}
+        self.generation = Generation(self._index.searcher())
 
     @property
     def searcher(self) -> tantivy.Searcher:
-        return self._now[0]
+        return self.generation.searcher
 
     def record(self, searcher: tantivy.Searcher, address: tantivy.DocAddress) -> bytes:
         """What is kept of a document of `searcher`: [id, sequence, stored fields, texts to sort by, digest]."""
-        current, record = self._now
-        if searcher is current:
-            return record(address.segment_ord, address.doc)
+        generation = self.generation
+        if searcher is generation.searcher:
+            return generation.record(address.segment_ord, address.doc)
         return bytes(searcher.doc(address)["record"][0])
 
     def compiled(self, text: str, make: Callable[[], tantivy.Query]) -> tantivy.Query:
         """The query that `make` gives, kept until the index changes."""
-        kept = self._queries
+        kept = self.generation.queries
         query = kept.get(text)
         if query is None:
             if len(kept) >= KEPT_QUERIES:

@@ -1,5 +1,6 @@
 """Counts of facet values and of number ranges among the hits, and the filters of `drilldown`."""
 
+import itertools
 import math
 from typing import Any
 
@@ -14,65 +15,101 @@ from .syntax import RangeOf, parse
 MAX_VALUES = 65_000
 
 
-def counts(
-    index: SearchIndex, searcher: tantivy.Searcher, query: tantivy.Query, fields: Any
-) -> dict[str, Any]:
-    """{field: {value: how many hits}} for fields indexed with `facet`. Errors: 400."""
-    if not isinstance(fields, list) or not all(isinstance(name, str) for name in fields):
-        raise bad_request("counts must be an array of field names")
-    known = {name: index.field("facet", name) for name in fields}
-    asked = {name: {"terms": {"field": slot, "size": MAX_VALUES}} for name, slot in known.items() if slot}
-    found = searcher.aggregate(query, asked) if asked else {}
-    return {
-        name: {bucket["key"]: float(bucket["doc_count"]) for bucket in found[name]["buckets"]}
-        if name in asked
-        else {}
-        for name in fields
-    }
-
-
-def ranges(
-    index: SearchIndex, searcher: tantivy.Searcher, compiler: Compiler, query: tantivy.Query, asked: Any
-) -> dict[str, Any]:
-    """{field: {label: how many hits}} for {field: {label: "[1 TO 5]"}}. Errors: 400."""
-    if not isinstance(asked, dict):
-        raise bad_request("ranges must be an object")
-    return {
-        field: _ranges(index, searcher, compiler, query, field, _labels(labels))
-        for field, labels in asked.items()
-    }
-
-
-def _ranges(
+def facets(
     index: SearchIndex,
     searcher: tantivy.Searcher,
     compiler: Compiler,
     query: tantivy.Query,
-    field: str,
-    labels: dict[str, str],
-) -> dict[str, float]:
-    nodes = {label: _range(text) for label, text in labels.items()}
-    slot = index.field("number", field)
-    buckets = {label: numeric_bounds(node) for label, node in nodes.items()}
-    if slot is None or field in index.multivalued or None in buckets.values():
-        return {label: count_range(searcher, compiler, query, field, node) for label, node in nodes.items()}
-    return _counted_together(searcher, query, slot, buckets)
-
-
-def _counted_together(
-    searcher: tantivy.Searcher, query: tantivy.Query, slot: str, buckets: dict[str, Any]
-) -> dict[str, float]:
-    """All ranges in one pass over the hits; a bucket each, for ranges may overlap. For fields with one number a document."""
-    asked = {
-        str(place): {"range": {"field": slot, "ranges": [{"key": "in", **bounds}]}}
-        for place, bounds in enumerate(buckets.values())
-    }
+    counts: Any,
+    ranges: Any,
+) -> dict[str, dict[str, Any]]:
+    """`counts` {field: {value: how many hits}} for fields indexed with `facet`, and `ranges` {field: {label: how many
+    hits}} for {field: {label: "[1 TO 5]"}}; None is left out. All in one pass over the hits. Errors: 400."""
+    fields = _count_fields(index, counts)
+    bands = _range_fields(index, ranges)
+    asked = {f"{name} counts": _terms(slot) for name, slot in fields.items() if slot}
+    for band in bands:
+        asked |= band.aggregations()
     found = searcher.aggregate(query, asked) if asked else {}
-    return {label: _inside(found[str(place)]["buckets"]) for place, label in enumerate(buckets)}
+    answer: dict[str, dict[str, Any]] = {}
+    if counts is not None:
+        answer["counts"] = {name: _values(found.get(f"{name} counts")) for name in fields}
+    if ranges is not None:
+        answer["ranges"] = {band.field: band.counted(found, searcher, compiler, query) for band in bands}
+    return answer
 
 
-def _inside(buckets: list[dict[str, Any]]) -> float:
-    return next((float(bucket["doc_count"]) for bucket in buckets if bucket["key"] == "in"), 0.0)
+def _count_fields(index: SearchIndex, fields: Any) -> dict[str, str | None]:
+    """The name of each field to its column."""
+    if fields is None:
+        return {}
+    if not isinstance(fields, list) or not all(isinstance(name, str) for name in fields):
+        raise bad_request("counts must be an array of field names")
+    return {name: index.field("facet", name) for name in fields}
+
+
+def _terms(slot: str) -> dict[str, Any]:
+    return {"terms": {"field": slot, "size": MAX_VALUES}}
+
+
+def _values(found: dict[str, Any] | None) -> dict[str, float]:
+    return {bucket["key"]: float(bucket["doc_count"]) for bucket in found["buckets"]} if found else {}
+
+
+def _range_fields(index: SearchIndex, asked: Any) -> list["_Bands"]:
+    if asked is None:
+        return []
+    if not isinstance(asked, dict):
+        raise bad_request("ranges must be an object")
+    return [_Bands(index, field, _labels(labels)) for field, labels in asked.items()]
+
+
+class _Bands:
+    """The ranges of one field. Those of a field with one number a document are counted by its column, together when
+    none of them overlap; those of texts and of fields with more numbers by a search each."""
+
+    def __init__(self, index: SearchIndex, field: str, labels: dict[str, str]) -> None:
+        self.field = field
+        self._nodes = {label: _range(text) for label, text in labels.items()}
+        self._slot = None if field in index.multivalued else index.field("number", field)
+        bounds = [numeric_bounds(node) for node in self._nodes.values()]
+        self._bounds = [found for found in bounds if found is not None]
+        self._by_column = self._slot is not None and len(self._bounds) == len(bounds)
+
+    def aggregations(self) -> dict[str, Any]:
+        if not self._by_column or not self._bounds:
+            return {}
+        keyed = [{"key": _key(n), **bounds} for n, bounds in enumerate(self._bounds)]
+        together = [keyed] if _disjoint(self._bounds) else [[one] for one in keyed]
+        return {
+            f"{self.field} ranges {n}": {"range": {"field": self._slot, "ranges": ranges}}
+            for n, ranges in enumerate(together)
+        }
+
+    def counted(
+        self, found: dict[str, Any], searcher: tantivy.Searcher, compiler: Compiler, query: tantivy.Query
+    ) -> dict[str, float]:
+        if not self._by_column:
+            return {
+                label: count_range(searcher, compiler, query, self.field, node)
+                for label, node in self._nodes.items()
+            }
+        buckets = [bucket for name in self.aggregations() for bucket in found[name]["buckets"]]
+        sizes = {bucket["key"]: float(bucket["doc_count"]) for bucket in buckets}
+        return {label: sizes.get(_key(n), 0.0) for n, label in enumerate(self._nodes)}
+
+
+def _key(position: int) -> str:
+    """A bucket's name; tantivy makes up names for those between them, which hold other signs."""
+    return f"range{position}"
+
+
+def _disjoint(bounds: list[dict[str, float]]) -> bool:
+    ordered = sorted(bounds, key=lambda each: each.get("from", -math.inf))
+    return all(
+        left.get("to", math.inf) <= right.get("from", -math.inf)
+        for left, right in itertools.pairwise(ordered)
+    )
 
 
 def numeric_bounds(node: RangeOf) -> dict[str, float] | None:

@@ -12,12 +12,11 @@ from deploy.local.processes import Process, table
 from deploy.local.ready import busy
 from deploy.local.redis_server import Missing
 from deploy.local.settings import BadSettings, Settings
-from deploy.local.shop.load import NotLoaded, load
 from deploy.local.state import Occupied, occupy_state
 
 
 class Refused(Exception):
-    """Why the shop cannot start now, and what to do."""
+    """Why a verb cannot be done now, and what to do."""
 
 
 def main() -> int:
@@ -27,7 +26,7 @@ def main() -> int:
     refuse_others()
     try:
         return {"up": _up, "seed": _seed, "couch-url": _couch_url}[verb](Settings.read())
-    except (BadSettings, Missing, NotLoaded, Occupied, Refused) as error:
+    except (BadSettings, Missing, Occupied, Refused) as error:
         print(error, file=sys.stderr)
         return 1
 
@@ -53,7 +52,12 @@ async def _run(place: Place, rows: list[Process], new: bool) -> int:
 
 
 def _seed(settings: Settings) -> int:
-    load(Place(settings).environment(), lambda line: print(line, flush=True))
+    from deploy.local.shop.load import NotLoaded, load  # the launcher runs on without it
+
+    try:
+        load(Place(settings).environment(), lambda line: print(line, flush=True))
+    except NotLoaded as error:
+        raise Refused(str(error)) from None
     return 0
 
 

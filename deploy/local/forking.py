@@ -18,21 +18,21 @@ from deploy.local.settings import ROOT
 LIBRARIES = (
     "flask",
     "flask_smorest",
+    "werkzeug.middleware.proxy_fix",
     "orjson",
     "redis",
     "pycurl",
     "certifi",
     "jwt",
+    "cryptography.fernet",
+    "email.headerregistry",
+    "wsgiref.simple_server",
     "ibmcloudant.cloudant_v1",
     "gunicorn.app.wsgiapp",
     "gunicorn.workers.gthread",
-    "celery.bin.celery",
-    "celery.apps.worker",
-    "celery.concurrency.thread",
-    "kombu.transport.redis",
 )
-"""What two or more processes import. Not prometheus_client, which looks at the environment when it is imported, and
-nothing of our own: a process that is started again runs the code as it is then."""
+"""What the services import: the first of them is ready the sooner the fewer these are. Not prometheus_client, which looks at
+the environment when it is imported, and nothing of our own: a process that is started again runs the code as it is then."""
 
 
 class ForkServerEnded(Exception):

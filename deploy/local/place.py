@@ -11,7 +11,6 @@ from deploy.local import keys
 from deploy.local.private import private_folder, write_private
 from deploy.local.settings import Settings
 from deploy.local.state import find_state
-from deploy.signing_key import signing_key
 
 SERVICES = ("storefront", "users", "products", "orders")
 SECRETS = ("secret-key", "service-secret", "sandbox-webhook-secret", "courier-webhook-secret")
@@ -70,7 +69,7 @@ class Place:
         """What every process gets. A variable that is already set outside stays as it is."""
         urls = {f"{name.upper()}_URL": self.url(name) for name in SERVICES}
         secret = {name.upper().replace("-", "_"): self._secret(name) for name in SECRETS}
-        keys.kept(self.state / "secrets" / "jwt.pem", signing_key)
+        keys.kept(self.state / "secrets" / "jwt.pem", _signing_key)
         keys.kept(self.admin_password_file, keys.password)
         ours = {
             "AISLE_ENV": "local",
@@ -109,3 +108,9 @@ class Place:
 
     def _secret(self, name: str) -> str:
         return keys.kept(self.state / "secrets" / name, keys.token)
+
+
+def _signing_key() -> str:
+    from deploy.signing_key import signing_key  # a first start alone needs the library for it
+
+    return signing_key()

@@ -7,6 +7,7 @@ orders = server.open(orders.documents.DESIGN)
 
 import logging
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from ibm_cloud_sdk_core.authenticators import (
@@ -57,10 +58,18 @@ class Server:
         return sorted(self.client.features())
 
     def prepare(self, wanted: Iterable[DatabaseDesign], progress: designs.Progress = print) -> None:
-        """Databases and indexes, built and warm, before code that needs them starts. Old ones stay: see `clean_up`."""
+        """Databases and indexes, built and warm, before code that needs them starts. Old ones stay: see `clean_up`.
+
+        The databases are prepared at the same time; `progress` is called from several threads.
+        """
         features = self.features()
-        for design in wanted:
+
+        def prepare_one(design: DatabaseDesign) -> None:
             designs.prepare(self.client, self.name_of(design), design, features, progress)
+
+        databases = tuple(wanted)
+        with ThreadPoolExecutor(max(1, len(databases))) as pool:
+            tuple(pool.map(prepare_one, databases))
 
     def check(self, wanted: Iterable[DatabaseDesign]) -> list[str]:
         """What is missing or would be refused, in sentences; empty when `prepare` has nothing to do."""

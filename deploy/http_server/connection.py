@@ -43,7 +43,8 @@ class Connection:
         self.watched = 0
         self.callback: Any = None
         self.deadline = now
-        self.began = self.closing = False
+        self.closing = False
+        self._allowed = 0.0
         self.discarded = 0
         self.output: deque[memoryview] = deque()
         self.output_size = 0
@@ -52,7 +53,13 @@ class Connection:
         self._continue_sent = self._corked = False
         self._waited, self._moved = 0.0, 0
 
-    # The main loop's side.
+    # The main loop's side (of the next request, a thread's that listens to it).
+
+    def allow(self, seconds: float) -> None:
+        """Time for what the client sends now; the same again does not prolong it."""
+        if seconds != self._allowed:
+            self._allowed = seconds
+            self.deadline = time.monotonic() + seconds
 
     def receive(self) -> bool:
         """Takes what has arrived; False when nothing has, raises OSError (ConnectionError at the end) when nothing more will."""
@@ -100,7 +107,7 @@ class Connection:
 
     def end_request(self) -> None:
         """What a thread left of its own reading is the beginning of the next request."""
-        self.framing, self._searched = None, 0
+        self.framing, self._searched, self._allowed = None, 0, 0.0
         self.head = self._request = memoryview(b"")
         self.streams = self._continue_sent = False
 

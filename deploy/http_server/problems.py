@@ -81,7 +81,7 @@ _OF_THE_APPLICATION = (
 )
 
 
-def refusal_for(error: Exception) -> Refusal:
+def refusal_for(error: BaseException) -> Refusal:
     """What to answer when reading a request, or making its response, raised `error`."""
     if not isinstance(error, errors.ParseException) or isinstance(error, _OF_THE_APPLICATION):
         return OUR_FAULT

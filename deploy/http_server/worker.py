@@ -5,7 +5,7 @@ import selectors
 import socket
 import time
 from collections import deque
-from concurrent import futures
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,12 +18,15 @@ from deploy.http_server.connection import Connection
 from deploy.http_server.framing import MAX_HEAD
 from deploy.http_server.problems import Refusal, refusal_for
 from deploy.http_server.responses import Response, keeps_connection
+from deploy.http_server.threads import Threads
 
 HEAD_SECONDS = 10.0
 BODY_SECONDS = 30.0
 STREAM_QUEUE_SECONDS = 10.0
 FLUSH_SECONDS, FLUSH_BYTES_PER_SECOND = 30.0, 4 * 1024
 LINGER_SECONDS, MAX_LINGER_BYTES = 10.0, 64 * 1024 * 1024
+LISTEN_SECONDS = 0.05
+"""So long a thread waits for the next request of a connection before the main loop does."""
 STOP_SECONDS = 2.0
 MAX_BUFFERED = 64 * 1024 * 1024
 LARGE = 64 * 1024
@@ -42,13 +45,21 @@ class Worker(ThreadWorker):
         self.streams_waiting: deque[Connection] = deque()
         self.streams_running = 0
         self.max_streams = max(1, self.cfg.threads // 2)
-        self.reserved_pool = futures.ThreadPoolExecutor(max_workers=1)
+        self.reserved_pool = Threads(1, self._run_reserved)
         self._next_sweep = 0.0
 
     @classmethod
     def check_config(cls, cfg: Any, log: Any) -> None:
         if cfg.is_ssl:
             raise RuntimeError("TLS ends at the gateway: this worker speaks plain HTTP.")
+
+    def get_thread_pool(self) -> Threads[Connection]:
+        return Threads(self.cfg.threads, self._run_requests)
+
+    def init_process(self) -> None:
+        # gunicorn looks each setting up in a dictionary of setting objects, some twenty times a request
+        vars(self.cfg).update({name: setting.get() for name, setting in self.cfg.settings.items()})
+        super().init_process()
 
     # The loop.
 
@@ -78,8 +89,8 @@ class Worker(ThreadWorker):
         ends = now + self.cfg.graceful_timeout
         while self.connections and time.monotonic() < ends:
             self._turn()
-        self.tpool.shutdown(wait=False)
-        self.reserved_pool.shutdown(wait=False)
+        self.tpool.shutdown()
+        self.reserved_pool.shutdown()
         self.poller.close()
         self.method_queue.close()
         for listener in self.sockets:
@@ -135,22 +146,16 @@ class Worker(ThreadWorker):
 
     def _advance(self, connection: Connection) -> None:
         """Hands the request to a thread when it is here, otherwise goes on reading."""
-        began = connection.framing is not None
         if connection.request_is_complete():
             self._unwatch(connection)
             self.large.pop(connection, None)
             self._dispatch(connection)
             return
-        now = time.monotonic()
         if connection.framing is None and len(connection.received) > MAX_HEAD:
             line_ended = b"\r\n" in connection.received[: self.cfg.limit_request_line]
             self._refuse(connection, problems.HEAD_TOO_LARGE if line_ended else problems.URI_TOO_LONG)
             return
-        if connection.framing is not None and not began:
-            connection.deadline = now + BODY_SECONDS
-        elif not connection.began:
-            connection.began = True
-            connection.deadline = now + HEAD_SECONDS
+        connection.allow(HEAD_SECONDS if connection.framing is None else BODY_SECONDS)
         self._watch(connection, selectors.EVENT_READ, self._on_readable)
         self._limit_memory(connection)
 
@@ -173,17 +178,39 @@ class Worker(ThreadWorker):
     def _dispatch(self, connection: Connection) -> None:
         if not connection.streams:
             reserved = connection.path() in RESERVED_PATHS
-            self._submit(self.reserved_pool if reserved else self.tpool, connection)
+            (self.reserved_pool if reserved else self.tpool).submit(connection)
         elif self.streams_running < self.max_streams:
             self.streams_running += 1
-            self._submit(self.tpool, connection)
+            self.tpool.submit(connection)
         else:
             connection.deadline = time.monotonic() + STREAM_QUEUE_SECONDS
             self.streams_waiting.append(connection)
 
-    def _submit(self, pool: futures.ThreadPoolExecutor, connection: Connection) -> None:
-        future = pool.submit(self.handle, connection)
-        future.add_done_callback(lambda done: self.method_queue.defer(self._finish, connection, done))
+    def _run_reserved(self, connection: Connection) -> None:
+        connection.closing = not self.handle(connection)
+        self.method_queue.defer(self._finish, connection)
+
+    def _run_requests(self, connection: Connection) -> None:
+        """Runs in a thread: answers the request, and those that follow it at once, without a way through the main loop."""
+        go_on: Callable[[Connection], None] | None = None
+        while go_on is None:
+            connection.closing = not self.handle(connection)
+            go_on = self._after_response(connection)
+        self.method_queue.defer(go_on, connection)
+
+    def _after_response(self, connection: Connection) -> Callable[[Connection], None] | None:
+        """None when this thread has the next request, otherwise what the main loop does with the connection."""
+        if connection.closing or connection.streams or connection.output or not self.alive:
+            return self._finish
+        connection.end_request()
+        try:
+            if not connection.received and self.tpool.listen(connection.socket, LISTEN_SECONDS):
+                connection.receive()
+            if not connection.request_is_complete():
+                return self._await_next
+        except OSError:
+            return self._close
+        return self._dispatch if connection.streams or self.tpool.backlog else None
 
     def handle(self, connection: Connection) -> bool:
         """Runs in a thread: parses and answers one request; whether the connection may have another."""
@@ -200,7 +227,7 @@ class Worker(ThreadWorker):
         except OSError as error:
             self.log.debug("The client is gone or too slow: %r", error)
             connection.drop_output()
-        except Exception as error:
+        except BaseException as error:  # SystemExit too: a thread is there for the next request
             refusal = refusal_for(error)
             if refusal is problems.OUR_FAULT:
                 self.log.exception("Error handling request")
@@ -227,13 +254,12 @@ class Worker(ThreadWorker):
                 body.close()
         return keeps_connection(response, request, connection.streams)
 
-    def _finish(self, connection: Connection, done: futures.Future[bool]) -> None:
+    def _finish(self, connection: Connection) -> None:
         """Back in the main loop: what is left is sent, then the next request awaited or the connection closed."""
         if connection.streams:
             self.streams_running -= 1
             if self.streams_waiting:
                 self._dispatch(self.streams_waiting.popleft())
-        connection.closing = not done.result()
         connection.end_request()
         now = time.monotonic()
         connection.deadline = now + FLUSH_SECONDS + connection.output_size / FLUSH_BYTES_PER_SECOND
@@ -258,7 +284,6 @@ class Worker(ThreadWorker):
     def _await_next(self, connection: Connection) -> None:
         self.connections.pop(connection, None)
         self.connections[connection] = None  # the one that was of use last is the last to be closed for room
-        connection.began = False
         connection.deadline = time.monotonic() + (self.cfg.keepalive if self.alive else STOP_SECONDS)
         if connection.received:
             self._advance(connection)

@@ -14,7 +14,7 @@ from ibm_cloud_sdk_core.authenticators import BasicAuthenticator
 from ibmcloudant.cloudant_v1 import CloudantV1
 from requests.exceptions import RequestException
 
-PATIENCE_SECONDS = 300
+TIMEOUT_SECONDS = 300
 SYSTEM_DATABASES = ("_users", "_replicator")
 
 
@@ -25,23 +25,23 @@ class NotJoined(Exception):
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m deploy.cluster", description=__doc__)
     parser.add_argument("--nodes", type=int, required=True, help="how many nodes the cluster has")
-    parser.add_argument("--patience", type=float, default=PATIENCE_SECONDS, help="seconds to wait for them")
+    parser.add_argument("--timeout", type=float, default=TIMEOUT_SECONDS, help="seconds to wait for them")
     options = parser.parse_args()
     client = CloudantV1(
         authenticator=BasicAuthenticator(os.environ["COUCH_USERNAME"], os.environ["COUCH_PASSWORD"])
     )
     client.set_service_url(os.environ["COUCH_URL"])
     try:
-        join(client, options.nodes, options.patience)
+        join(client, options.nodes, options.timeout)
     except NotJoined as problem:
         print(problem, file=sys.stderr)
         return 1
     return 0
 
 
-def join(client: CloudantV1, nodes: int, patience: float) -> None:
+def join(client: CloudantV1, nodes: int, timeout: float) -> None:
     """Raises NotJoined."""
-    end = time.monotonic() + patience
+    end = time.monotonic() + timeout
     while len(seen := _members(client)) < nodes:
         if time.monotonic() > end:
             raise NotJoined(f"Only {len(seen)} of {nodes} nodes are there: {', '.join(seen) or 'none'}.")

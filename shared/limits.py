@@ -11,7 +11,7 @@ from redis import Redis
 
 from shared.errors import Forbidden, TooManyRequests, Unauthorized
 
-_PATIENCE_SECONDS, _TURN_SECONDS, _UNDER_WAY_SECONDS = 2.5, 0.03, 15
+_TIMEOUT_SECONDS, _TURN_SECONDS, _UNDER_WAY_SECONDS = 2.5, 0.03, 15
 
 _ENTER = """
 for place = 1, #KEYS, 2 do
@@ -101,7 +101,7 @@ class Limits:
     def _enter(self, limits: tuple[Limit, ...]) -> None:
         keys = [key for limit in limits for key in (limit.key, f"{limit.key}:now")]
         arguments = [_UNDER_WAY_SECONDS, *(limit.tries for limit in limits)]
-        deadline = time.monotonic() + _PATIENCE_SECONDS
+        deadline = time.monotonic() + _TIMEOUT_SECONDS
         while True:
             state, seconds = self._enter_script(keys=keys, args=arguments)
             if state == b"in":

@@ -56,7 +56,7 @@ class DatabaseSession(requests.Session):
     ) -> Answer:
         """A call that was given long (an import, a job, `prepare`) waits for a server that is away to come back."""
         resent, pause = False, FIRST_PAUSE
-        patient = deadline - time.monotonic() >= UNHURRIED_SECONDS
+        unhurried = deadline - time.monotonic() >= UNHURRIED_SECONDS
         while True:
             answer: Answer | None = None
             failure: TransportError | None = None
@@ -66,7 +66,7 @@ class DatabaseSession(requests.Session):
             try:
                 answer = Answer(self.http.request(method, url, headers, body, timeout=left), resent)
             except TransportError as error:
-                if isinstance(error, CircuitOpen) and not patient:
+                if isinstance(error, CircuitOpen) and not unhurried:
                     raise _away() from error
                 failure = error
             if answer and answer.status_code not in RETRIED:

@@ -17,11 +17,11 @@ FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
     " --disable-component-update --disable-sync"
 ).split()
-PATIENCE = 20_000
+TIMEOUT_MS = 20_000
 WIDTHS = {360: 740, 1440: 900}
 HERE = Path(__file__).parent
 
-expect.set_options(timeout=PATIENCE)
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -71,7 +71,7 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
             base_url=base, viewport={"width": width, "height": WIDTHS[width]}, java_script_enabled=javascript,
             color_scheme="dark" if dark else "light", storage_state=state, locale="en-GB",
         )  # fmt: skip
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(TIMEOUT_MS)
         opened.append(context)
         page = context.new_page()
         page.on(

@@ -84,7 +84,7 @@ def test_the_cluster_is_joined_when_all_nodes_are_seen(
         "COUCH_USERNAME": server.username,
         "COUCH_PASSWORD": server.password,
     }
-    command = [sys.executable, "-m", "deploy.cluster", "--nodes", nodes, "--patience", "1"]
+    command = [sys.executable, "-m", "deploy.cluster", "--nodes", nodes, "--timeout", "1"]
     done = subprocess.run(
         command, cwd=ROOT, env={**os.environ, **own}, capture_output=True, text=True, timeout=60
     )

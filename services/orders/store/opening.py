@@ -32,8 +32,8 @@ STRETCH = 20_000
 
 
 def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
-    server, patient = _server(settings, timeout), _server(settings, LONG_TIMEOUT)
-    database, bulk = server.open(documents.DESIGN), patient.open(documents.DESIGN)
+    server, bulk_server = _server(settings, timeout), _server(settings, LONG_TIMEOUT)
+    database, bulk = server.open(documents.DESIGN), bulk_server.open(documents.DESIGN)
     bulk_reports = ReportStore(bulk)
     return Stores(
         server,

@@ -33,7 +33,7 @@ from shared.errors import Unavailable
 
 _STRIPES, _MOST_MOVES = 64, 20
 _TAIL = 8
-_PATIENCE_SECONDS, _TURN_SECONDS = 2.0, 0.3
+_TIMEOUT_SECONDS, _TURN_SECONDS = 2.0, 0.3
 
 
 class Contended(Unavailable):
@@ -76,7 +76,7 @@ class Ledger:
 
     def arrive(self, closing: Doc, line: Line) -> None:
         """Opens the chain that `closing` leads to with what it took along, once, whoever comes first."""
-        ends = time.monotonic() + _PATIENCE_SECONDS
+        ends = time.monotonic() + _TIMEOUT_SECONDS
         while time.monotonic() < ends:
             chain = self.chain(line.taxonomy, line.productid)
             head = head_of(self._leaves_of(chain[-1])) if chain else Head()
@@ -122,7 +122,7 @@ class Ledger:
 
         Follows a product that was moved: the movement is written where the chain goes on.
         """
-        ends = time.monotonic() + _PATIENCE_SECONDS
+        ends = time.monotonic() + _TIMEOUT_SECONDS
         while time.monotonic() < ends:
             line, head = self.end(line)
             doc = movement(head, line.productid, line.taxonomy, delta, reason, mark, date, **more)
@@ -135,7 +135,7 @@ class Ledger:
 
     def close(self, line: Line, moved_to: Sequence[str], mark: str, date: str) -> None:
         """Ends the chain here and sends its readers to where it goes on, with all that is in stock."""
-        ends = time.monotonic() + _PATIENCE_SECONDS
+        ends = time.monotonic() + _TIMEOUT_SECONDS
         while time.monotonic() < ends:
             head, _ = self._tail(line)
             if head.moved_to == tuple(moved_to):

@@ -104,8 +104,8 @@ class Refresher:
     in Redis, and the others wait for what it got, which is kept for a minute, encrypted with the old token.
     """
 
-    def __init__(self, users: Users, redis: Redis, sessions: Sessions, *, patience: float = 3.0) -> None:
-        self._users, self._redis, self._sessions, self._patience = users, redis, sessions, patience
+    def __init__(self, users: Users, redis: Redis, sessions: Sessions, *, timeout: float = 3.0) -> None:
+        self._users, self._redis, self._sessions, self._timeout = users, redis, sessions, timeout
 
     def live(self, session: Session) -> Session | None:
         """The session as it is now, for any page: renewed or with other roles; None when it has ended.
@@ -130,11 +130,11 @@ class Refresher:
         box = Fernet(
             base64.urlsafe_b64encode(hashlib.sha256(b"storefront" + session.refresh.encode()).digest())
         )
-        ends = time.monotonic() + self._patience
+        ends = time.monotonic() + self._timeout
         while time.monotonic() < ends:
             if kept := self._redis.get(f"storefront:renewed:{name}"):
                 return self._opened(session, box, cast(bytes, kept))
-            if self._redis.set(f"storefront:renewing:{name}", "1", nx=True, px=int(self._patience * 1000)):
+            if self._redis.set(f"storefront:renewing:{name}", "1", nx=True, px=int(self._timeout * 1000)):
                 return self._renew(session, name, box)
             time.sleep(0.05)
         raise Unavailable("Your session could not be renewed just now; try again.")

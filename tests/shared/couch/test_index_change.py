@@ -74,8 +74,8 @@ def test_an_index_that_is_there_but_not_built_holds_new_code_back(filled: Server
     made = filled.client.call(
         "put_design_document", db=name, ddoc=slow.design_id, design_document=slow.design_document()
     )
-    impatient = Server(couch_url, prefix=filled.prefix, timeout=0.5)
-    assert impatient.check([design]) == [f"{name}: slow ({slow.design_id}) is still being built"]
+    hurried = Server(couch_url, prefix=filled.prefix, timeout=0.5)
+    assert hurried.check([design]) == [f"{name}: slow ({slow.design_id}) is still being built"]
     filled.client.call("delete_design_document", db=name, ddoc=slow.design_id, rev=made["rev"])
 
 

@@ -210,8 +210,10 @@ def test_who_has_time_waits_for_a_database_that_is_only_just_started() -> None:
 
     url, found = f"http://127.0.0.1:{port}", []
     reader = Server(url, timeout=4.0).open(ANYTHING)
-    patient = threading.Thread(target=lambda: found.append(Server(url, timeout=30).open(ANYTHING).get("a:b")))
-    patient.start()
+    unhurried = threading.Thread(
+        target=lambda: found.append(Server(url, timeout=30).open(ANYTHING).get("a:b"))
+    )
+    unhurried.start()
     ends = time.monotonic() + 20
     while time.monotonic() < ends:
         with pytest.raises(DatabaseAway) as away:
@@ -222,5 +224,5 @@ def test_who_has_time_waits_for_a_database_that_is_only_just_started() -> None:
     time.sleep(1.0)
     assert not found
     with serving(serve, port=port):
-        patient.join(20)
+        unhurried.join(20)
     assert found == [{"_id": "a:b", "_rev": "1-x"}]

@@ -16,7 +16,7 @@ from ..errors import CouchError
 log = logging.getLogger("minicouch.javascript")
 WORKER = Path(__file__).with_name("worker.py")
 MAX_WORKERS = 3
-PATIENCE = 0.25
+WAIT_SECONDS = 0.25
 
 
 class TimedOut(CouchError):
@@ -146,7 +146,7 @@ class Pool:
                     self._count -= 1
                 if self._count == 0:
                     break
-                if not self._changed.wait(PATIENCE) and not self._free and self._count < MAX_WORKERS:
+                if not self._changed.wait(WAIT_SECONDS) and not self._free and self._count < MAX_WORKERS:
                     break
             self._count += 1
         try:

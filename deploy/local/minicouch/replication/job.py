@@ -122,7 +122,7 @@ def replication_id(request: Request, source: Peer, target: Peer, server: str) ->
 class Job(threading.Thread):
     """Runs in its own thread; `finished` is called there, with the result or a PeerError.
 
-    A patient one outlasts any failure that may pass; others give up after some seconds. `outcome` is its starter's, to
+    A persistent one outlasts any failure that may pass; others give up after some seconds. `outcome` is its starter's, to
     wait for; `trouble` is the failure it waits after.
     """
 
@@ -135,7 +135,7 @@ class Job(threading.Thread):
         finished: Callable[["Job", dict[str, Any] | PeerError], None],
         outcome: "asyncio.Future[dict[str, Any]]",
         user: str | None = None,
-        patient: bool = False,
+        persistent: bool = False,
     ) -> None:
         super().__init__(daemon=True, name=f"replication-{identity[:8]}")
         self.request = request
@@ -150,7 +150,7 @@ class Job(threading.Thread):
         self.last_seq: Any = 0
         self.trouble: PeerError | None = None
         self._finished = finished
-        self._patient = patient or request.continuous
+        self._persistent = persistent or request.continuous
         self._pause = FIRST_PAUSE
         self._cancelled = threading.Event()
 
@@ -174,7 +174,7 @@ class Job(threading.Thread):
                 return self._replicate()
             except PeerError as error:
                 temporary = error.status == 0 or error.status >= 500 or error.status in (409, 429)
-                if not temporary or (self._pause >= ENOUGH and not self._patient):
+                if not temporary or (self._pause >= ENOUGH and not self._persistent):
                     return error
                 self.trouble = error
             if self._cancelled.wait(self._pause):

@@ -8,7 +8,7 @@ import orjson
 import urllib3
 
 JSON = {"Content-Type": "application/json", "Accept": "application/json"}
-PATIENCE = urllib3.Timeout(connect=10, read=90)
+TIMEOUT = urllib3.Timeout(connect=10, read=90)
 
 
 class PeerError(Exception):
@@ -42,7 +42,7 @@ class Peer:
             headers["Authorization"] = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
         self.url = urlunsplit((parts.scheme, host, parts.path.rstrip("/") + "/", "", ""))
         self._headers = headers
-        self._pool = urllib3.PoolManager(retries=False, timeout=PATIENCE)
+        self._pool = urllib3.PoolManager(retries=False, timeout=TIMEOUT)
 
     def call(self, method: str, path: str = "", body: Any = None, query: dict[str, Any] | None = None) -> Any:
         """The parsed answer. Errors: PeerError."""

@@ -50,7 +50,7 @@ class Scheduler:
             lambda done, result: loop.call_soon_threadsafe(self._finished, done, result),
             loop.create_future(),
             user,
-            patient=docid is not None,
+            persistent=docid is not None,
         )
         self.jobs[job.name_shown] = job
         job.start()

@@ -201,7 +201,7 @@ async def _ticks(reader: Reader) -> AsyncIterator[bool]:
             return
 
 
-class _Patience:
+class _Timeout:
     """How long changes that do not pass are looked at without a word: a longpoll then says how far it came, as CouchDB's does."""
 
     def __init__(self, options: Options) -> None:
@@ -251,11 +251,11 @@ async def _waves(reader: Reader) -> AsyncIterator[list[tuple[str, bytes]] | None
         async for rows in reader.backwards():
             yield rows
         return
-    sent, patience = False, _Patience(reader.options)
+    sent, timeout = False, _Timeout(reader.options)
     while (rows := await reader.batch()) is not None:
         yield rows
         sent = sent or bool(rows)
-        if reader.options.feed == "longpoll" and not sent and patience.is_over():
+        if reader.options.feed == "longpoll" and not sent and timeout.is_over():
             if not reader.options.heartbeat:
                 return
             yield None

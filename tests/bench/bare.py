@@ -1,4 +1,4 @@
-"""The yardsticks: Flask with nothing in it, and Flask making one database call, served as the shop is."""
+"""The yardsticks: Flask with nothing in it, under gunicorn as it comes, and Flask making one database call, served as the shop is."""
 
 import os
 

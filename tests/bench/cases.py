@@ -17,7 +17,7 @@ from services.orders.store.orders import OrderStore
 from services.orders.store.reports import ReportStore
 from services.products.documents import DESIGN as PRODUCTS
 from services.products.store.catalogue import Catalogue
-from services.users.store import Store as UserStore
+from services.users.store import UserStore
 from shared.couch import Server, search_for
 from tests.bench import goods
 from tests.bench.running import Shop
@@ -162,7 +162,7 @@ def _search(text: str) -> Read:
 
 
 def _me(userid: str) -> Read:
-    return lambda server: UserStore(server).everything_of(userid)
+    return lambda server: UserStore(server).documents_of(userid)
 
 
 def _order(orderid: str) -> Read:

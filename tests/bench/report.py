@@ -1,9 +1,9 @@
 """The measured table, in Markdown.
 
 Columns: requests a second, p50 and p99 at 1 and 16 clients (a checkout at 1 and 4); the database calls of one request;
-`over hello`, the rate at 16 clients over bare Flask hello-JSON at one client (gunicorn, 2 workers of 8 threads);
+`over hello`, the rate at 16 clients over bare Flask hello-JSON at one client (gunicorn with its own `gthread`, 2 workers of 8 threads);
 `of one call`, that rate over a bare Flask handler which makes the same one database call with the service's server
-settings and client library, and `of the SDK` over one that makes it through ibmcloudant as it comes; `large / small`,
+(our worker, `deploy/gunicorn.conf.py`, 1 worker of 8 threads) and client library, and `of the SDK` over one that makes it through ibmcloudant as it comes; `large / small`,
 the p50 at one client over many documents to that over few, measured in turns in the same minutes.
 """
 

@@ -121,12 +121,26 @@ def running_shop(state: Path, **settings: str) -> Iterator[Shop]:
 
 
 @contextmanager
-def bare_flask(log: Path, workers: int, env: dict[str, str] | None = None) -> Iterator[str]:
-    """The yardstick of `tests.bench.bare` under the same gunicorn settings; its URL."""
+def bare_flask(log: Path) -> Iterator[str]:
+    """The yardstick of `tests.bench.bare` under gunicorn's own threaded worker; its URL."""
+    with _bare(log, ["-w", "2", "-k", "gthread", "--threads", "8", "--keep-alive", "65"], {}) as url:
+        yield url
+
+
+@contextmanager
+def bare_flask_as_ours(log: Path, env: dict[str, str]) -> Iterator[str]:
+    """The same with the settings of a service, our worker among them."""
+    with _bare(
+        log, ["-c", "deploy/gunicorn.conf.py"], {**env, "WEB_WORKERS": "1", "WEB_THREADS": "8"}
+    ) as url:
+        yield url
+
+
+@contextmanager
+def _bare(log: Path, options: list[str], env: dict[str, str]) -> Iterator[str]:
     port = free_port()
-    command = [sys.executable, "-m", "gunicorn", "-c", "deploy/gunicorn.conf.py", "-b", f"127.0.0.1:{port}"]
-    settings = {**(env or {}), "WEB_WORKERS": str(workers), "WEB_THREADS": "8"}
-    process = Process("bare", [*command, "tests.bench.bare:create_app()"], log, settings)
+    command = [sys.executable, "-m", "gunicorn", "-b", f"127.0.0.1:{port}", *options]
+    process = Process("bare", [*command, "tests.bench.bare:create_app()"], log, env)
     process.wait_until(answers(f"http://127.0.0.1:{port}/hello"))
     try:
         yield f"http://127.0.0.1:{port}"
@@ -182,4 +196,4 @@ def core_count() -> int:
     return len(os.sched_getaffinity(0))
 
 
-__all__ = ["ADMIN_EMAIL", "ROOT", "Shop", "bare_flask", "core_count", "running_shop"]
+__all__ = ["ADMIN_EMAIL", "ROOT", "Shop", "bare_flask", "bare_flask_as_ours", "core_count", "running_shop"]

@@ -24,7 +24,7 @@ from services.products.documents import DESIGN as PRODUCTS
 from tests.bench import goods
 from tests.bench.cases import Case, cases, database_calls, recorded
 from tests.bench.report import Figures, Measured, Row, written
-from tests.bench.running import ADMIN_EMAIL, ROOT, Shop, bare_flask, running_shop
+from tests.bench.running import ADMIN_EMAIL, ROOT, Shop, bare_flask, bare_flask_as_ours, running_shop
 from tests.people import Person, register
 
 CUSTOMERS = 20
@@ -69,8 +69,8 @@ class Bench:
         self.shop, self.folder, self.seconds = shop, folder, seconds
 
     def hello_rate(self) -> float:
-        """Requests a second of bare Flask hello-JSON, two workers, one client."""
-        with bare_flask(self.folder / "bare.log", workers=2) as url:
+        """Requests a second of bare Flask hello-JSON, gunicorn as it comes with two workers of eight threads, one client."""
+        with bare_flask(self.folder / "bare.log") as url:
             self._load(url, [{"path": "/hello"}], 1)
             return self._load(url, [{"path": "/hello"}], 1).rate
 
@@ -82,7 +82,7 @@ class Bench:
         row = Row(case, calls, self.drive(case, few), self.drive(case, many))
         if case.reads:
             made = [recorded(self.shop.server, read) for read in case.reads[:RECORDED]]
-            with bare_flask(self.folder / "bare.log", workers=1, env=self.shop.couch_environment) as url:
+            with bare_flask_as_ours(self.folder / "bare.log", self.shop.couch_environment) as url:
                 rounds = [
                     (
                         self.drive(case, many),

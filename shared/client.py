@@ -82,6 +82,11 @@ class ServiceClient:
     def get(self, path: str, params: dict[str, Any] | None = None, **options: Any) -> Json:
         return self.call("GET", f"{path}?{urlencode(params)}" if params else path, idempotent=True, **options)
 
+    def read(self, path: str, params: dict[str, Any] | None = None, **options: Any) -> bytes:
+        """Like `get`, for who uses the JSON answer as it is."""
+        target = f"{path}?{urlencode(params)}" if params else path
+        return self.exchange("GET", target, idempotent=True, **options).body
+
     def put(self, path: str, body: Any = None, **options: Any) -> Json:
         return self.call("PUT", path, body, idempotent=True, **options)
 
@@ -89,12 +94,18 @@ class ServiceClient:
         """`idempotent=True` allows a retry: only for calls that may safely happen twice."""
         return self.call("POST", path, body, idempotent=idempotent, **options)
 
-    def call(
+    def call(self, method: str, path: str, body: Any = None, **options: Any) -> Json:
+        """The parsed JSON answer ({} for an empty one). See `exchange`."""
+        answer = self.exchange(method, path, body, **options)
+        found: Json = orjson.loads(answer.body) if answer.body else {}
+        return found
+
+    def exchange(
         self, method: str, path: str, body: Any = None, *, idempotent: bool = False,
         acting_user: str | None = None, token: str | None = None, client_address: str | None = None,
         headers: dict[str, str] | None = None, deadline: float | None = None,
-    ) -> Json:  # fmt: skip
-        """The parsed JSON answer ({} for an empty one). Raises the AisleError the other side answered, or Unavailable.
+    ) -> Answer:  # fmt: skip
+        """JSON sent, and the answer with its bytes. Raises the AisleError the other side answered, or Unavailable.
 
         `token` asks as that user instead of as a service, "" as nobody; `client_address` is the browser we ask for
         (limits count it).
@@ -104,7 +115,7 @@ class ServiceClient:
         ends = self._end(deadline)
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                return self._once(method, path, data, sent, ends)
+                return self._send(method, path, data, sent, ends)
             except errors.Unavailable as error:
                 pause = random.uniform(0.02, 0.1) * 2**attempt
                 if not _repeatable(error, idempotent) or attempt == _ATTEMPTS:
@@ -118,17 +129,12 @@ class ServiceClient:
         self, method: str, path: str, body: bytes | None = None, *,
         token: str | None = None, headers: dict[str, str] | None = None, deadline: float | None = None,
     ) -> Answer:  # fmt: skip
-        """One try, bytes in and out: CSV, pictures, NDJSON, conditional reads. Raises like `call`."""
+        """One try, bytes in and out: CSV, pictures, NDJSON, conditional reads. Raises like `exchange`."""
         sent = self._headers(None, token, None) | (headers or {})
         return self._send(method, path, body, sent, self._end(deadline))
 
     def _end(self, seconds: float | None) -> float:
         return time.monotonic() + deadlines.time_for(seconds or self._deadline)
-
-    def _once(self, method: str, path: str, data: bytes | None, headers: dict[str, str], ends: float) -> Json:
-        answer = self._send(method, path, data, headers, ends)
-        found: Json = orjson.loads(answer.body) if answer.body else {}
-        return found
 
     def _send(
         self, method: str, path: str, data: bytes | None, headers: dict[str, str], ends: float

@@ -19,6 +19,7 @@ from services.storefront.pages.context import Context
 from services.storefront.pages.desk.uploads import allow_large_files
 from services.storefront.pages.fragments import Fragments
 from services.storefront.pages.frame import register_frame
+from services.storefront.pages.page_cache import PublicPages
 from services.storefront.pages.visitor import Sessions, register_visitor
 from services.storefront.settings import Settings
 from services.storefront.store import Mailbox
@@ -55,6 +56,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         ),
         mailbox=Mailbox(Path(settings.mail_dir)) if settings.local and settings.mail_dir else None,
         fragments=Fragments(),
+        public_pages=PublicPages(settings.page_cache_bytes),
         checkouts=Checkouts(services.orders, redis),
         saved_forms=SavedForms(redis, settings.secret_key),
     )

@@ -35,6 +35,11 @@ class Settings(WebSettings):
     page_seconds: int = setting(
         "PAGE_CACHE_SECONDS", 5, "how long a CDN may keep a page that is the same for everybody"
     )
+    page_cache_bytes: int = setting(
+        "PAGE_CACHE_BYTES",
+        8_000_000,
+        "memory for finished pages that are the same for everybody, in each process",
+    )
     payment_providers: tuple[str, ...] = setting(
         "PAYMENT_PROVIDERS", help="the same as the orders service has", local_default=("sandbox",)
     )

@@ -55,7 +55,11 @@ class Kept:
         """By whoever holds the lock, which is free afterwards."""
         try:
             self._forgotten = False
-            self._answer, self._error = self._ask(), None
+            answer, self._error = self._ask(), None
+            if (
+                answer != self._answer
+            ):  # the same answer stays the same object: what was drawn from it is still good
+                self._answer = answer
         except AisleError as error:
             log.warning("showing the last answer known: %s", error)
             self._error = error

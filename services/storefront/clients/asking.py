@@ -81,9 +81,9 @@ def counting() -> Iterator[Asked]:
 class CountedClient(ServiceClient):
     """A service client that notes each call with the page it is made for."""
 
-    def call(self, *args: Any, **options: Any) -> Any:
+    def exchange(self, *args: Any, **options: Any) -> Answer:
         self._note()
-        return super().call(*args, **options)
+        return super().exchange(*args, **options)
 
     def fetch(self, *args: Any, **options: Any) -> Answer:
         self._note()

@@ -19,24 +19,29 @@ class Products(Client):
     def search(self, params: dict[str, Any]) -> Json:
         return self.http.get("/v1/products", params, token=NOBODY)
 
+    def search_body(self, params: dict[str, Any]) -> bytes:
+        """The same as JSON."""
+        return self.http.read("/v1/products", params, token=NOBODY)
+
     def suggest(self, q: str) -> Json:
         return self.http.get("/v1/products/suggest", {"q": q}, deadline=1, token=NOBODY)
 
     def product(self, productid: str) -> Json:
         return self.http.get(f"/v1/products/{segment(productid)}", token=NOBODY)
 
-    def with_reviews(self, productid: str) -> Json:
-        """The product and its newest `reviews`, in one request."""
-        return self.http.get(f"/v1/products/{segment(productid)}", {"reviews": REVIEWS}, token=NOBODY)
+    def product_body(self, productid: str) -> bytes:
+        """The product and its newest `reviews` as JSON, in one request."""
+        return self.http.read(f"/v1/products/{segment(productid)}", {"reviews": REVIEWS}, token=NOBODY)
 
     def versioned(self, productid: str) -> tuple[Json, str]:
         """The product and its ETag, for an edit that must not undo somebody else's."""
         answer = self.http.fetch("GET", f"/v1/products/{segment(productid)}", token=NOBODY)
         return json_of(answer), answer.headers.get("ETag", "")
 
-    def reviews(self, productid: str, cursor: str = "") -> Json:
-        return self.http.get(
-            f"/v1/products/{segment(productid)}/reviews", given(limit=REVIEWS, cursor=cursor), token=NOBODY
+    def reviews_body(self, productid: str, cursor: str) -> bytes:
+        """Older reviews as JSON."""
+        return self.http.read(
+            f"/v1/products/{segment(productid)}/reviews", {"limit": REVIEWS, "cursor": cursor}, token=NOBODY
         )
 
     def review_eligibility(self, token: str, productid: str) -> Json:

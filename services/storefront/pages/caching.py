@@ -1,12 +1,13 @@
 """Who may keep a page: a page without anything of one person everybody, for seconds; a person's shop pages only the browser."""
 
-from flask import Flask, Response, g, request, session
+from flask import Flask, Response, request
 
 from services.storefront.pages.context import context
 from services.storefront.pages.csrf import mask_token
-from services.storefront.pages.visitor import is_anonymous
+from services.storefront.pages.public_pages import is_public
 
 PUBLIC = frozenset({"shop", "pictures", "files"})
+CONDITIONS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_MATCH", "HTTP_IF_UNMODIFIED_SINCE")
 
 
 def register_caching(app: Flask) -> None:
@@ -28,10 +29,11 @@ def _say_who_may_keep(response: Response) -> None:
     if not readable:
         response.headers["Cache-Control"] = "no-store"
         return
-    if is_anonymous() and not session.modified and not g.get("session_changed"):
+    if is_public():
         seconds = context().settings.page_seconds
         response.headers["Cache-Control"] = f"public, max-age=0, s-maxage={seconds}"
     else:
         response.headers["Cache-Control"] = "private, no-cache"
     response.add_etag(weak=True)
-    response.make_conditional(request)
+    if any(name in request.environ for name in CONDITIONS):
+        response.make_conditional(request)

@@ -38,15 +38,21 @@ def preferred_encoding() -> str | None:
     return max((name for name in QUICK if accepted.quality(name) > 0), key=accepted.quality, default=None)
 
 
+def encoded(body: bytes, encoding: str | None) -> bytes | None:
+    """`body` in this encoding; None for none, and for what is small."""
+    return None if encoding is None or len(body) < MIN_BYTES else QUICK[encoding](body)
+
+
 def compress(response: Response) -> Response:
     if response.mimetype not in TYPES:
         return response
     response.vary.add("Accept-Encoding")
     if response.is_streamed or response.direct_passthrough or "Content-Encoding" in response.headers:
         return response
-    encoding = preferred_encoding()
-    body = response.get_data()
-    if encoding is not None and len(body) >= MIN_BYTES and response.status_code not in (204, 206, 304):
-        response.set_data(QUICK[encoding](body))
+    if response.status_code in (204, 206, 304) or (encoding := preferred_encoding()) is None:
+        return response
+    body = encoded(response.get_data(), encoding)
+    if body is not None:
+        response.set_data(body)
         response.headers["Content-Encoding"] = encoding
     return response

@@ -11,6 +11,7 @@ from services.storefront.actions.saved_forms import SavedForms
 from services.storefront.actions.sessions import Refresher
 from services.storefront.clients import Services
 from services.storefront.pages.fragments import Fragments
+from services.storefront.pages.page_cache import PublicPages
 from services.storefront.settings import Settings
 from services.storefront.store import Mailbox
 from shared.web import provided
@@ -24,6 +25,7 @@ class Context:
     refresher: Refresher
     mailbox: Mailbox | None
     fragments: Fragments
+    public_pages: PublicPages
     saved_forms: SavedForms
     checkouts: Checkouts
 

@@ -3,7 +3,7 @@
 import logging
 import secrets
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,6 +11,7 @@ from flask import (
     Flask,
     Response,
     flash,
+    g,
     get_flashed_messages,
     redirect,
     render_template,
@@ -68,7 +69,7 @@ def register_frame(app: Flask) -> None:
     }
     app.jinja_env.globals |= {
         "absolute": absolute, "aisles": aisles, "asset": asset, "cards": shelf, "crumbs": taxonomy.crumbs, "csrf_of_session": csrf_of_session, "csrf_token": csrf_token, "here": here, "image_src": image_src,
-        "new_key": partial(secrets.token_urlsafe, 18),
+        "new_key": new_key,
         "status_mood": progress.mood, "status_word": progress.word, "with_query": with_query,
     }  # fmt: skip
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
@@ -112,6 +113,12 @@ def shelf(products: list[dict[str, Any]], level: str) -> Markup:
 def image_src(product: Json) -> str:
     """Where a page loads a product's picture from; "" when it has none that this page may show."""
     return picture_src(product.get("image") or "", context().settings.image_origins.split())
+
+
+def new_key() -> str:
+    """What makes a form that is sent twice happen once: good for one browser."""
+    g.one_time_key_shown = True
+    return secrets.token_urlsafe(18)
 
 
 def with_query(**changes: str) -> str:

@@ -1,71 +1,79 @@
 """The shop floor: home, departments, search, suggestions, a product and its reviews."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+import orjson
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.actions.menu import MENU_DEPTH
 from services.storefront.pages.context import context, services
+from services.storefront.pages.public_pages import public_page
 from services.storefront.pages.saved_forms import restore
-from services.storefront.pages.visitor import is_anonymous, needs_login, token
+from services.storefront.pages.visitor import needs_login, token
 from services.storefront.rules import listing, messages, taxonomy
 from shared.errors import AisleError, Invalid, NotFound
-from shared.types import Json
 
 shop = Blueprint("shop", __name__)
 
+NOTHING = b'{"items": [], "next": null, "facets": {}}'
+
 
 @shop.get("/")
-def home() -> str:
+def home() -> Response | str:
     products = context().shelves.window()
-    return _for_everybody("home", products, lambda: render_template("home.html", products=products))
+    return public_page((products,), lambda: render_template("home.html", products=products))
 
 
 @shop.get("/departments")
-def departments() -> str:
-    return _for_everybody("departments", None, lambda: render_template("departments.html"))
-
-
-def _for_everybody(name: str, shown: object, draw: Callable[[], str]) -> str:
-    """A page of answers that are kept, drawn once for each of them and once more for each browser with a session."""
-    if not is_anonymous():
-        return draw()
-    return context().fragments.get(name, (context().shelves.menu(), shown), draw)
+def departments() -> Response | str:
+    return public_page((), lambda: render_template("departments.html"))
 
 
 @shop.get("/category/<path:names>")
-def category(names: str) -> str:
+def category(names: str) -> Response | str:
     path = taxonomy.from_url(names)
     place = context().shelves.menu().find(path)
     return _listing(listing.read(request.args.to_dict(), path), place)
 
 
 @shop.get("/search")
-def search() -> str:
+def search() -> Response | str:
     return _listing(listing.read(request.args.to_dict()), None)
 
 
-def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> str:
+def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> Response | str:
+    """A list of products; one that compares prices is asked for again when it holds several currencies."""
     ends_here = (
         place is not None
         and not place.children
         and filters.category.count(taxonomy.SEPARATOR) + 1 < MENU_DEPTH
     )
-    problem = ""
-    answer: Json = {"items": [], "next": None, "facets": {}}
-    subtree, left_out = bool(filters.category) and not ends_here, 0
+    body, left_out, problem, subtree = NOTHING, 0, "", bool(filters.category) and not ends_here
     try:
-        answer = services().products.search(filters.params(subtree=subtree))
-        currencies = answer.get("facets", {}).get("currency", [])
-        if len(currencies) > 1 and filters.compares_prices and not filters.in_one_currency:
-            filters = replace(filters, currency=listing.most_frequent(currencies))
-            left_out = sum(each["count"] for each in currencies if each["value"] != filters.currency)
-            answer = services().products.search(filters.params(subtree=subtree))
+        body = services().products.search_body(filters.params(subtree=subtree))
+        if filters.compares_prices and not filters.in_one_currency:
+            currencies = orjson.loads(body).get("facets", {}).get("currency", [])
+            if len(currencies) > 1:
+                filters = replace(filters, currency=listing.most_frequent(currencies))
+                left_out = sum(each["count"] for each in currencies if each["value"] != filters.currency)
+                body = services().products.search_body(filters.params(subtree=subtree))
     except Invalid as error:
         problem = forms.complaint(error)
+    shown = repr((filters, left_out, problem)).encode()
+    return public_page((body, shown, place), lambda: _draw_listing(filters, place, body, left_out, problem))
+
+
+def _draw_listing(
+    filters: listing.Filters,
+    place: taxonomy.Category | None,
+    body: bytes,
+    left_out: int,
+    problem: str,
+) -> str:
+    """Raises NotFound for a category that nothing is in."""
+    answer = orjson.loads(body)
     if filters.category and place is None and not answer["items"] and not filters.chosen:
         raise NotFound("There is no such department.")
     currencies = answer.get("facets", {}).get("currency", [])
@@ -93,11 +101,17 @@ def suggest() -> str:
 
 
 @shop.get("/product/<productid>")
-def product(productid: str) -> str:
+def product(productid: str) -> Response | str:
     cursor = request.args.get("reviews", "")
-    found = services().products.with_reviews(productid)
-    reviews = services().products.reviews(productid, cursor) if cursor else found["reviews"]
-    return render_template("product.html", product=found, reviews=reviews)
+    answer = services().products.product_body(productid)
+    older = services().products.reviews_body(productid, cursor) if cursor else b""
+
+    def draw() -> str:
+        found = orjson.loads(answer)
+        reviews = orjson.loads(older) if older else found["reviews"]
+        return render_template("product.html", product=found, reviews=reviews)
+
+    return public_page((answer, older), draw)
 
 
 @shop.get("/product/<productid>/review")

@@ -1,40 +1,25 @@
 """The cost page's figures: the database calls of each request, all services together, counted on the running shop."""
 
-import re
 import secrets
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
 import requests
 
-from deploy.costs import KEPT_PER_ORDER, PAGE, REQUESTS, WRITTEN_PER_ORDER, Calls, page
+from deploy.costs import KEPT_PER_ORDER, PAGE, REQUESTS, WRITTEN_PER_ORDER, page
+from tests.journeys.counting import GOODS, calls_since, counted, new_customer, start_sample_shop
 from tests.journeys.shop import Shop
+from tests.people import PASSWORD
 
-AFTERMATH = "confirmation|release|clear|internal/orders"
-PASSWORD = "a long quiet evening"
 Action = Callable[[], requests.Response]
 
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    shop = Shop(tmp_path_factory.mktemp("costs") / "state", COUCH_URL="", COURIER="manual").start()
-    shop.wait_for("past orders: 300 created")
+    shop = start_sample_shop(tmp_path_factory.mktemp("costs"))
     yield shop
     shop.stop()
-
-
-def counted(shop: Shop) -> Counter:
-    """Calls so far by class, of all services together, without what the worker asks them for."""
-    found: Counter = Counter()
-    for service in ("users", "products", "orders"):
-        text = requests.get(f"{shop.url(service)}/metrics").text
-        for labels, number in re.findall(r"^aisle_database_calls_total\{(.*)\} (\S+)$", text, re.MULTILINE):
-            label = dict(re.findall(r'(\w+)="([^"]*)"', labels))
-            if not re.search(AFTERMATH, label["route"]):
-                found[label["kind"]] += int(float(number))
-    return found
 
 
 def sequence(shop: Shop) -> int:
@@ -48,18 +33,11 @@ def sequence(shop: Shop) -> int:
 def actions(shop: Shop) -> dict[str, Action]:
     """The request of each row of the page, by somebody who is logged in and has ordered before."""
     users, products, orders = (shop.url(name) for name in ("users", "products", "orders"))
-    account = {"name": "Ada", "email": f"{secrets.token_hex(4)}@example.com", "password": PASSWORD}
-    requests.post(f"{users}/v1/users", json=account)
-    letters = sorted((shop.state / "mail" / "new").iterdir(), key=lambda path: path.stat().st_mtime)
-    token = re.search(r"token=([\w.-]+)", letters[-1].read_text())[1]
-    requests.post(f"{users}/v1/users/verify", json={"token": token})
-    credentials = {name: account[name] for name in ("email", "password")}
-    log_in = lambda: requests.post(f"{users}/v1/sessions", json=credentials)  # noqa: E731
-    me = {"Authorization": f"Bearer {log_in().json()['access_token']}"}
-    address = {"name": "Ada", "address": "1 Mill Lane", "default": True}
-    address_id = requests.post(f"{users}/v1/users/me/addresses", json=address, headers=me).json()["id"]
+    person, address_id = new_customer(shop)
+    me = dict(person.headers)
+    credentials = {"email": person.email, "password": PASSWORD}
     basket = {
-        "items": [{"productid": "p0018", "quantity": 1}, {"productid": "p0020", "quantity": 1}],
+        "items": [{"productid": productid, "quantity": 1} for productid in GOODS],
         "address_id": address_id, "payment": {"provider": "sandbox", "token": "tok_ok"},
     }  # fmt: skip
 
@@ -75,7 +53,7 @@ def actions(shop: Shop) -> dict[str, Action]:
         "menu": lambda: requests.get(f"{products}/v1/categories"),
         "search": lambda: requests.get(f"{products}/v1/products", params={"q": "knife", "facets": "brand"}),
         "product": lambda: requests.get(f"{products}/v1/products/p0018"),
-        "log in": log_in,
+        "log in": lambda: requests.post(f"{users}/v1/sessions", json=credentials),
         "profile with addresses and basket": lambda: requests.get(f"{users}/v1/users/me", headers=me),
         "checkout": check_out,
         "order": lambda: requests.get(f"{orders}/v1/orders/{orderid}", headers=me),
@@ -89,9 +67,7 @@ def test_a_request_costs_what_the_page_says(shop: Shop, actions: dict[str, Actio
     before = counted(shop)
     answer = actions[name]()
     assert answer.ok, answer.text
-    calls = counted(shop) - before
-    told = REQUESTS[name]
-    assert Calls(calls["partition"] + calls["read"], calls["global"], calls["write"]) == told
+    assert calls_since(shop, before) == REQUESTS[name]
 
 
 def test_an_order_writes_as_many_documents_as_the_page_says(shop: Shop, actions: dict[str, Action]) -> None:

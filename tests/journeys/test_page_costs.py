@@ -1,14 +1,12 @@
 """What each page costs: the database calls of all services together, counted on the running shop, and told by the page."""
 
-import re
-import secrets
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from deploy.costs import PAGES, Calls
+from deploy.costs import PAGES
+from tests.journeys.counting import calls_since, counted, fill_basket, new_visitor, start_sample_shop
 from tests.journeys.shop import Shop
-from tests.journeys.test_costs import PASSWORD, counted
 from tests.services.storefront.visitor import Page, Visitor
 
 Walk = Callable[[], Page]
@@ -17,8 +15,7 @@ LEAF = "/category/Home/Kitchen/Cook%27s%20Knives"
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    shop = Shop(tmp_path_factory.mktemp("page-costs") / "state", COUCH_URL="", COURIER="manual").start()
-    shop.wait_for("past orders: 300 created")
+    shop = start_sample_shop(tmp_path_factory.mktemp("page-costs"))
     yield shop
     shop.stop()
 
@@ -26,32 +23,16 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 @pytest.fixture(scope="module")
 def customer(shop: Shop) -> Visitor:
     """Logged in, with an address and a full basket."""
-    visitor, email = Visitor(shop.url("storefront")), f"{secrets.token_hex(4)}@example.com"
-    visitor.get("/register")
-    visitor.submit("/register", name="Ada", email=email, password=PASSWORD)
-    letters = sorted((shop.state / "mail" / "new").iterdir(), key=lambda path: path.stat().st_mtime)
-    token = re.search(r"token=([\w.-]+)", letters[-1].read_text())[1]
-    visitor.get(f"/verify?token={token}")
-    visitor.submit("/verify")
-    visitor.get("/login")
-    assert visitor.submit("/login", email=email, password=PASSWORD).status == 200
-    visitor.get("/account")
-    visitor.submit("/account/addresses", name="Home", address="1 Mill Lane", default="1")
-    fill(visitor)
+    visitor = new_visitor(shop)
+    fill_basket(visitor)
     return visitor
 
 
 @pytest.fixture(scope="module")
 def guest(shop: Shop) -> Visitor:
     visitor = Visitor(shop.url("storefront"))
-    fill(visitor)
+    fill_basket(visitor)
     return visitor
-
-
-def fill(visitor: Visitor) -> None:
-    for productid in ("p0018", "p0020"):
-        visitor.get(f"/product/{productid}")
-        assert visitor.submit("/basket").status == 200
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +43,7 @@ def order(customer: Visitor) -> str:
     customer.get(customer.get("/product/p0020").link("Write a review"))
     customer.submit("/product/p0020/reviews", stars="4", text="Sharp.")
     assert "Sharp." in customer.get("/product/p0020").text
-    fill(customer)
+    fill_basket(customer)
     return path
 
 
@@ -108,5 +89,4 @@ def test_a_page_costs_what_the_table_says(
     before = counted(shop)
     page = walks[name]()
     assert page.status in (200, 302), page.text
-    calls = counted(shop) - before
-    assert Calls(calls["partition"] + calls["read"], calls["global"], calls["write"]) == PAGES[name]
+    assert calls_since(shop, before) == PAGES[name]

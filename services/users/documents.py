@@ -2,7 +2,7 @@
 
     user{userid}:auth             who it is: name, e-mail, password hash, roles
                 :delivery{id}     an address         :payment{id}        a payment method's reference
-                :preferences      one document       :basket-{productid} one basket line
+                :preferences      one document       :basket-{productid} one basket item
                 :token-{digest}   a one-time token   :session-{id}       a login that was refreshed or ended
     email{sha256}:claim           its `_id` makes an e-mail unique
     audit{yyyy-mm}:{time id}      what staff did, immutable
@@ -13,47 +13,176 @@ Which address is the default is derived (the latest `default_since`), so that ra
 
 import hashlib
 import re
+from typing import Annotated, Any, Final, NotRequired, TypedDict
 
-from shared.couch import DatabaseDesign, Doc, DocumentType, FindIndex, document_id
+from shared.couch import DatabaseDesign, Doc, DocumentType, FindIndex, StoredDocument, document_id
 from shared.errors import NotFound
+from shared.fields import (
+    Boolean,
+    Choice,
+    Declaration,
+    Integer,
+    JsonObject,
+    Lines,
+    Moment,
+    Text,
+    TextList,
+)
+from shared.money import CURRENCIES
 
-_LEFT = ("_id", "_rev", "type", "schema")
+_BLANK_FIELDS = ("_id", "_rev", "type", "schema")
 _USERID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
-USER = DocumentType(
-    "user",
-    fields=("userid", "name", "email", "password", "active", "email_verified", "roles", "created", "updated"),
-    optional=(
-        "password_changed",
-        "email_changed",
-        "roles_changed",
-        "sessions_from",
-        "access_changed",
-        "pending_email",
-        "pending_changed",
-        "erasure",
-        "erasure_claims",
-        "request",
-    ),
-)
-CLAIM = DocumentType("claim", fields=("userid", "claimed"))
-ADDRESS = DocumentType(
-    "userdelivery", fields=("userid", "name", "address", "default", "default_since", "updated")
-)
-PAYMENT_METHOD = DocumentType("paymentmethod", fields=("userid", "provider", "reference", "label", "updated"))
-PREFERENCES = DocumentType("preferences", fields=("userid", "values", "updated"))
-BASKET_LINE = DocumentType("basketline", fields=("userid", "productid", "quantity", "updated"))
-TOKEN = DocumentType(
-    "token",
-    fields=("userid", "purpose", "email", "created", "expires"),
-    optional=("used", "name", "password", "registration"),
-)
-SESSION = DocumentType(
-    "session",
-    fields=("userid", "session", "generation", "created", "updated", "expires"),
-    optional=("revoked", "reason", "access_changed"),
-)
-AUDIT = DocumentType("audit", fields=("actor", "action", "subject", "details", "date"))
+CUSTOMER_ROLE, STAFF_ROLE, ADMIN_ROLE = "customer", "staff", "admin"
+ROLES: Final = (CUSTOMER_ROLE, STAFF_ROLE, ADMIN_ROLE)
+MAX_QUANTITY: Final = 999
+
+
+class User(StoredDocument):
+    """An account. Times beside a field say when it was last changed, for the merging of conflicts."""
+
+    userid: Annotated[str, Text(1, 64, writable=False)]
+    name: Annotated[
+        str,
+        Text(1, 200, pattern=r"[^\t\r\n]*", pattern_message="Must be one line.", normalize=False),
+    ]
+    """One line: it greets in e-mails, where a second one would be somebody else's message in our name."""
+    email: Annotated[str, Text(3, 254, normalize=False)]
+    email_verified: Annotated[bool, Boolean(writable=False)]
+    pending_email: NotRequired[
+        Annotated[
+            str | None,
+            Text(3, 254, writable=False, default=None, description="asked for and not confirmed yet"),
+        ]
+    ]
+    roles: Annotated[list[str], TextList(Choice(ROLES), 0, len(ROLES))]
+    active: Annotated[bool, Boolean(writable=False, public=False)]
+    created: Annotated[str, Moment(writable=False)]
+    password: str
+    """Its argon2id hash."""
+    updated: str
+    password_changed: NotRequired[str]
+    email_changed: NotRequired[str]
+    pending_changed: NotRequired[str]
+    roles_changed: NotRequired[str]
+    sessions_from: NotRequired[str]
+    """Sessions begun earlier have ended."""
+    access_changed: NotRequired[str]
+    erasure: NotRequired[str]
+    erasure_claims: NotRequired[list[str]]
+    request: NotRequired[str | None]
+    """The Idempotency-Key that made it, as an id."""
+
+
+class Claim(StoredDocument):
+    """Makes an e-mail unique, by its `_id`."""
+
+    userid: str
+    claimed: str
+
+
+class Address(StoredDocument):
+    """Where an order may go. The default is derived from `default_since`; the flag is for people who read documents."""
+
+    userid: str
+    name: Annotated[str, Text(1, 200, normalize=False)]
+    address: Annotated[str, Lines(1000)]
+    default: Annotated[bool, Boolean(default=False, omit_default=False)]
+    default_since: str
+    updated: str
+
+
+class PaymentMethod(StoredDocument):
+    """A reference to what a provider keeps, never a card number."""
+
+    userid: str
+    provider: Annotated[str, Text(1, 40, pattern="[a-z0-9_-]+")]
+    reference: Annotated[str, Text(1, 200, description="the provider's reference, never a card number")]
+    label: Annotated[str, Text(0, 80, default="", omit_default=False, description="such as Visa ending 4242")]
+    updated: str
+
+
+class PreferenceValues(TypedDict):
+    """What a user prefers; a default holds where nothing was chosen."""
+
+    language: Annotated[
+        str, Text(2, 6, pattern="[a-z]{2,3}(-[A-Z]{2})?", default="en", description="such as en-GB")
+    ]
+    currency: Annotated[str, Choice(tuple(sorted(CURRENCIES)), default="GBP")]
+    newsletter: Annotated[bool, Boolean(default=False)]
+
+
+class Preferences(StoredDocument):
+    userid: str
+    values: PreferenceValues
+    updated: str
+
+
+class BasketItem(StoredDocument):
+    """A product in a basket."""
+
+    userid: str
+    productid: Annotated[str, Text(1, 100)]
+    quantity: Annotated[int, Integer(1, MAX_QUANTITY)]
+    updated: str
+
+
+class Token(StoredDocument):
+    """A one-time token, found by the digest of its secret. `name`, `password` and `registration` are a registration's."""
+
+    userid: str
+    purpose: str
+    email: str
+    created: str
+    expires: str
+    used: NotRequired[str]
+    name: NotRequired[str]
+    password: NotRequired[str]
+    registration: NotRequired[str]
+
+
+class Session(StoredDocument):
+    """A login that was refreshed or ended; each refresh moves it one `generation` on."""
+
+    userid: str
+    session: str
+    generation: int
+    created: str
+    updated: str
+    expires: str
+    revoked: NotRequired[str]
+    reason: NotRequired[str]
+    access_changed: NotRequired[str]
+
+
+class AuditEntry(StoredDocument):
+    """What a member of staff did, to whom."""
+
+    actor: Annotated[str, Text(1, 64, writable=False)]
+    action: Annotated[str, Text(1, 100, writable=False)]
+    subject: Annotated[str, Text(1, 64, writable=False)]
+    details: Annotated[dict[str, Any], JsonObject(writable=False)]
+    date: Annotated[str, Moment(writable=False)]
+
+
+USER = DocumentType.declared("user", User)
+CLAIM = DocumentType.declared("claim", Claim)
+ADDRESS = DocumentType.declared("userdelivery", Address)
+PAYMENT_METHOD = DocumentType.declared("paymentmethod", PaymentMethod)
+PREFERENCES = DocumentType.declared("preferences", Preferences)
+BASKET_ITEM = DocumentType.declared("basketline", BasketItem)
+TOKEN = DocumentType.declared("token", Token)
+SESSION = DocumentType.declared("session", Session)
+AUDIT = DocumentType.declared("audit", AuditEntry)
+
+USER_FIELDS = Declaration(User)
+REGISTERED_FIELDS = USER_FIELDS.select("userid", "name", "email", "email_verified")
+SESSION_USER_FIELDS = USER_FIELDS.select("userid", "name", "email", "roles")
+ADDRESS_FIELDS = Declaration(Address)
+PAYMENT_METHOD_FIELDS = Declaration(PaymentMethod)
+PREFERENCE_FIELDS = Declaration(PreferenceValues)
+BASKET_ITEM_FIELDS = Declaration(BasketItem)
+AUDIT_FIELDS = Declaration(AuditEntry)
 
 ACCOUNT_BY_EMAIL = FindIndex(
     "account_by_email",
@@ -101,17 +230,14 @@ DESIGN = DatabaseDesign(
     "users", (ACCOUNT_BY_EMAIL, ACCESS_CHANGES, DEFAULT_ADDRESS, EXPIRING, STAFF, ERASURES)
 )
 
-CUSTOMER_ROLE, STAFF_ROLE, ADMIN_ROLE = "customer", "staff", "admin"
-ROLES = (CUSTOMER_ROLE, STAFF_ROLE, ADMIN_ROLE)
-
 
 def blanked(doc: Doc) -> Doc:
     """What an erasure writes over a document before it deletes it."""
-    return {name: doc[name] for name in _LEFT}
+    return {name: doc[name] for name in _BLANK_FIELDS}
 
 
 def is_blank(doc: Doc) -> bool:
-    return doc.keys() <= {*_LEFT, "_conflicts"}
+    return doc.keys() <= {*_BLANK_FIELDS, "_conflicts"}
 
 
 def user_partition(userid: str) -> str:

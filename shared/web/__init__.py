@@ -15,7 +15,7 @@ from shared.web.auth import (
     sessions,
 )
 from shared.web.context import note, provided
-from shared.web.declared import request_schema, response_schema
+from shared.web.declared import page_schema, request_schema, response_schema
 from shared.web.etag import check_if_match, etag_of, not_modified
 from shared.web.factory import create_service
 from shared.web.idempotency import idempotent, idempotent_id
@@ -46,6 +46,7 @@ __all__ = [
     "note",
     "nothing",
     "optional_user",
+    "page_schema",
     "problem",
     "provided",
     "request_schema",

@@ -9,7 +9,9 @@ from shared import fields
 from shared.errors import Invalid
 from shared.fields import Declaration, Field
 from shared.web.api import Shape
-from shared.web.fields import MoneyShape, Text, Whole
+from shared.web.fields import ADDRESS_PATTERN, MoneyShape, Text, Time, Whole
+
+Fields = Mapping[str, ma.fields.Field[Any]]
 
 
 class Checked(Shape):
@@ -27,53 +29,100 @@ class Checked(Shape):
             raise ma.ValidationError(getattr(error, "errors", None) or {"_schema": [error.detail]}) from error
 
 
-def request_schema(name: str, declaration: Declaration, check: Callable[[Any], Any]) -> type[Checked]:
-    """The schema of a body that `check` turns into what the handler gets."""
+def request_schema(
+    name: str, declaration: Declaration, check: Callable[[Any], Any] | None = None, *, partial: bool = False
+) -> type[Shape]:
+    """The schema of a body; `check` is what the handler gets of it, without one the declared fields.
+
+    `partial`: a PATCH, which names what it changes.
+    """
     described = {
-        each: _described(declaration.fields[each], f"{name}{each.title()}", answer=False)
+        each: _described(declaration.fields[each], f"{name}{each.title()}", answer=False, partial=partial)
         for each in declaration.public
     }
+    check = check or (declaration.load_changes if partial else declaration.load)
     return type(name, (Checked,), {**described, "check": staticmethod(check)})
 
 
-def response_schema(name: str, declaration: Declaration) -> type[Shape]:
-    """The schema of an answer with all public fields."""
-    return _answer(name, {each: declaration.fields[each] for each in declaration.public})
+def response_schema(name: str, declaration: Declaration, more: Fields | None = None) -> type[Shape]:
+    """The schema of an answer with all public fields, and `more` that is computed."""
+    return _answer(name, {each: declaration.fields[each] for each in declaration.public}, more)
 
 
-def _answer(name: str, declared: Mapping[str, Field]) -> type[Shape]:
+def page_schema(name: str, item: type[ma.Schema], more: Fields | None = None) -> type[Shape]:
+    """The schema of a list in pages: `next` is the cursor of the next page, null on the last."""
+    described = {
+        "items": ma.fields.List(ma.fields.Nested(item), required=True),
+        "next": ma.fields.String(allow_none=True, required=True),
+    }
+    return type(name, (Shape,), {**described, **(more or {})})
+
+
+def _answer(name: str, declared: Mapping[str, Field], more: Fields | None = None) -> type[Shape]:
     described = {
         each: _described(field, f"{name}{each.title()}", answer=True) for each, field in declared.items()
     }
-    return type(name, (Shape,), described)
+    return type(name, (Shape,), {**described, **(more or {})})
 
 
-def _described(field: Field, name: str, *, answer: bool) -> ma.fields.Field[Any]:
+def _described(field: Field, name: str, *, answer: bool, partial: bool = False) -> ma.fields.Field[Any]:
     """The marshmallow field that documents a declared one; an answer always has it, and promises no lengths.
 
     `name` is what OpenAPI calls the schema of a group.
     """
-    required = answer or (field.required and field.writable)
-    common: dict[str, Any] = {"required": required}
+    common = _common(field, answer, partial)
+    match field:
+        case fields.Text():
+            return ma.fields.String(**common) if answer else _text(field, common)
+        case fields.Lines():
+            if not answer:
+                common["validate"] = ma.validate.Length(1, field.max)
+                common["metadata"] = {"pattern": ADDRESS_PATTERN} | common.get("metadata", {})
+            return ma.fields.String(**common)
+        case fields.Secret():
+            return ma.fields.String(
+                validate=None if answer else ma.validate.Length(field.min, field.max), **common
+            )
+        case fields.Choice():
+            return ma.fields.String(validate=ma.validate.OneOf(field.values), **common)
+        case fields.TextList():
+            length = None if answer else ma.validate.Length(field.min, field.max)
+            return ma.fields.List(_entry(field.item, answer), validate=length, **common)
+        case fields.Boolean():
+            return ma.fields.Boolean(**common)
+        case fields.Moment():
+            return Time(**common)
+        case fields.JsonObject():
+            return ma.fields.Dict(**common)
+        case fields.Integer():
+            return Whole(field.min, None if answer else field.max, **common)
+        case fields.Number():
+            return ma.fields.Float(**{"allow_none": field.nullable} | common)
+        case fields.Amount():
+            return ma.fields.Nested(MoneyShape, **common)
+        case fields.Group():
+            return ma.fields.Nested(_answer(name, field.fields), **common)
+    raise TypeError(f"no schema is known for {type(field).__name__}")
+
+
+def _common(field: Field, answer: bool, partial: bool) -> dict[str, Any]:
+    common: dict[str, Any] = {
+        "required": answer or (field.required and field.writable and not partial),
+        "dump_only": not answer and not field.writable,
+    }
+    if not answer and not field.required and not partial:
+        common["load_default"] = field.default
+    if answer and field.default is None:
+        common["allow_none"] = True
     if field.description:
         common["metadata"] = {"description": field.description}
-    if isinstance(field, fields.Text):
-        return ma.fields.String(**common) if answer else _text(field, common)
-    if isinstance(field, fields.TextList):
-        if answer:
-            return ma.fields.List(ma.fields.String(), **common)
-        return ma.fields.List(
-            _text(field.item, {}), validate=ma.validate.Length(field.min, field.max), **common
-        )
-    if isinstance(field, fields.Integer):
-        return Whole(field.min, None if answer else field.max, **common)
-    if isinstance(field, fields.Number):
-        return ma.fields.Float(allow_none=field.nullable, **common)
-    if isinstance(field, fields.Amount):
-        return ma.fields.Nested(MoneyShape, **common)
-    if isinstance(field, fields.Group):
-        return ma.fields.Nested(_answer(name, field.fields), **common)
-    raise TypeError(f"no schema is known for {type(field).__name__}")
+    return common
+
+
+def _entry(item: fields.Text | fields.Choice, answer: bool) -> ma.fields.String:
+    if isinstance(item, fields.Choice):
+        return ma.fields.String(validate=ma.validate.OneOf(item.values))
+    return ma.fields.String() if answer else _text(item, {})
 
 
 def _text(field: fields.Text, common: dict[str, Any]) -> Text:

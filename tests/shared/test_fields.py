@@ -3,15 +3,31 @@
 import re
 from typing import Annotated, Any, NotRequired
 
+import marshmallow as ma
 import pytest
 from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 
 from shared import tables
 from shared.couch import DocumentType, SearchField, SearchIndex, StoredDocument, search_fields
-from shared.fields import Amount, Declaration, Integer, Text, TextList
+from shared.errors import Invalid
+from shared.fields import (
+    Amount,
+    Boolean,
+    Choice,
+    Declaration,
+    Field,
+    Integer,
+    JsonObject,
+    Lines,
+    Moment,
+    Rejected,
+    Secret,
+    Text,
+    TextList,
+)
 from shared.money import Money
-from shared.web import request_schema, response_schema
+from shared.web import page_schema, request_schema, response_schema
 
 
 class Mug(StoredDocument):
@@ -114,3 +130,80 @@ def test_the_new_field_is_searched():
     index = SearchIndex("find", "?", search_fields(MugWithGlaze))
     assert [field.weight for field in search_fields(MugWithGlaze)] == [3]
     assert 'index("glaze"' in index.index_function()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "cleaned"),
+    [
+        (Lines(30), " 1 Mill Lane\r\nYork\r", "1 Mill Lane\nYork"),
+        (Choice(("a", "b")), "b", "b"),
+        (Boolean(), False, False),
+        (Moment(), "2026-11-20T23:11:00.000Z", "2026-11-20T23:11:00.000Z"),
+        (Secret(3, 9), " a b ", " a b "),
+        (JsonObject(), {"a": [1]}, {"a": [1]}),
+        (TextList(Choice(("a", "b")), 0, 2), ["b"], ["b"]),
+    ],
+)
+def test_each_kind_takes_what_it_is_for(field: Field, value: Any, cleaned: Any):
+    assert field.clean(value) == cleaned
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        (Lines(30), "  "),
+        (Lines(30), "x\ty"),
+        (Lines(30), "x" * 31),
+        (Lines(30), None),
+        (Choice(("a", "b")), "c"),
+        (Choice(("a", "b")), ["a"]),
+        (Boolean(), 1),
+        (Boolean(), "true"),
+        (Moment(), "2026-11-20"),
+        (Secret(3, 9), "ab"),
+        (Secret(3, 9), 12345),
+        (JsonObject(), [1]),
+        (TextList(Choice(("a", "b")), 0, 2), ["c"]),
+    ],
+)
+def test_each_kind_refuses_what_it_is_not_for(field: Field, value: Any):
+    with pytest.raises(Rejected):
+        field.clean(value)
+
+
+def test_a_request_of_some_fields_and_others_is_checked_by_the_declaration():
+    schema = request_schema(
+        "Sale", NEW.select("sku", "price").plus(code=Secret(4, 9), gift=Boolean(default=False))
+    )
+    body = {"sku": "m1", "price": PRICE, "code": " 12 "}
+    assert schema().load(body) == {**body, "gift": False}
+    with pytest.raises(ma.ValidationError) as refused:
+        schema().load({**body, "glaze": "matt", "code": "1"})
+    assert refused.value.messages == {
+        "glaze": ["Unknown field."],
+        "code": ["Must be 4 to 9 characters long."],
+    }
+    with pytest.raises(ma.ValidationError):
+        schema().load([])
+    described = openapi(schema)
+    assert (described["required"], described["properties"]["gift"]["default"]) == (
+        ["code", "price", "sku"],
+        False,
+    )
+
+
+def test_a_patch_needs_nothing_and_fills_nothing_in():
+    schema = request_schema("MugChange", NEW, partial=True)
+    assert schema().load({"tags": ["new"]}) == {"tags": ["new"]}
+    assert schema().load({}) == {}
+    with pytest.raises(ma.ValidationError) as refused:
+        schema().load({"sku": None, "size": 1})
+    assert refused.value.messages == {"sku": ["Not a text."], "size": ["Unknown field."]}
+    assert "required" not in openapi(schema)
+    with pytest.raises(Invalid):
+        NEW.load_changes({"size": 1})
+
+
+def test_a_page_of_answers():
+    page = openapi(page_schema("Mugs", response_schema("MugAnswer", NEW)))
+    assert sorted(page["required"]) == ["items", "next"]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from services.users.dependencies import Dependencies
-from services.users.documents import ADDRESS, user_document
+from services.users.documents import ADDRESS, ADDRESS_FIELDS, user_document
 from services.users.rules.accounts import MAX_ADDRESSES, default_address
 from services.users.rules.errors import NoSuchAddress
 from shared.clock import timestamp
@@ -19,12 +19,7 @@ class TooManyAddresses(Conflict):
 
 def address_answer(doc: Doc, default_id: str | None) -> dict[str, Any]:
     """An address as the API shows it."""
-    return {
-        "id": address_key(doc),
-        "name": doc["name"],
-        "address": doc["address"],
-        "default": doc["_id"] == default_id,
-    }
+    return {"id": address_key(doc), **ADDRESS_FIELDS.shown(doc), "default": doc["_id"] == default_id}
 
 
 def address_key(doc: Doc) -> str:
@@ -33,7 +28,7 @@ def address_key(doc: Doc) -> str:
 
 def addresses_of(docs: list[Doc]) -> list[dict[str, Any]]:
     """All addresses among a person's documents, oldest first, exactly one of them the default."""
-    found = [doc for doc in docs if doc["type"] == "userdelivery"]
+    found = [doc for doc in docs if doc["type"] == ADDRESS.name]
     default_id = default_address(found)
     return [address_answer(doc, default_id) for doc in found]
 

@@ -1,11 +1,11 @@
-"""The basket: one document per line, shared by all devices, priced live when it is shown."""
+"""The basket: one document for each item, shared by all devices, priced live when it is shown."""
 
 from typing import Any
 
-from services.users.actions.profile import basket_lines
+from services.users.actions.profile import basket_items
 from services.users.dependencies import Dependencies
-from services.users.documents import BASKET_LINE, user_document
-from services.users.rules.accounts import MAX_BASKET_LINES, merged_quantity
+from services.users.documents import BASKET_ITEM, user_document
+from services.users.rules.accounts import MAX_BASKET_ITEMS, merged_quantity
 from services.users.rules.errors import NoSuchProduct
 from shared import money
 from shared.clock import timestamp
@@ -21,33 +21,33 @@ class BasketFull(Conflict):
 
 
 def priced_basket(deps: Dependencies, userid: str) -> dict[str, Any]:
-    """The lines with today's price and stock. 1 partition query here, 1 global query at products. Raises Unavailable."""
-    lines = basket_lines(deps.store.documents_with_prefix(userid, PREFIX))
-    products = deps.products.lookup([line["productid"] for line in lines])
-    items = [priced_line(line, products.get(line["productid"])) for line in lines]
+    """The items with today's price and stock. 1 partition query here, 1 global query at products. Raises Unavailable."""
+    stored = basket_items(deps.store.documents_with_prefix(userid, PREFIX))
+    products = deps.products.lookup([item["productid"] for item in stored])
+    items = [priced_item(item, products.get(item["productid"])) for item in stored]
     return {"items": items, "next": None, "totals": totals(items)}
 
 
-def priced_line(line: dict[str, Any], product: dict[str, Any] | None) -> dict[str, Any]:
-    """A line beside its product; one that is no longer sold stays visible and is not available."""
+def priced_item(item: dict[str, Any], product: dict[str, Any] | None) -> dict[str, Any]:
+    """A item beside its product; one that is no longer sold stays visible and is not available."""
     if product is None:
         empty = dict.fromkeys(("name", "image", "price", "delivery", "stock", "total"))
-        return {**line, **empty, "available": False}
+        return {**item, **empty, "available": False}
     stock = product.get("stock")
     return {
-        **line,
+        **item,
         "name": product["name"],
         "image": product.get("image"),
         "price": product["price"],
         "delivery": product.get("delivery"),
         "stock": stock,
-        "total": money.times(product["price"], line["quantity"]),
-        "available": stock is None or stock >= line["quantity"],
+        "total": money.times(product["price"], item["quantity"]),
+        "available": stock is None or stock >= item["quantity"],
     }
 
 
 def totals(items: list[dict[str, Any]]) -> list[money.Money]:
-    """One sum for each currency, of the lines that can be bought."""
+    """One sum for each currency, of the items that can be bought."""
     sums: dict[str, money.Money] = {}
     for item in items:
         if item["available"]:
@@ -57,16 +57,16 @@ def totals(items: list[dict[str, Any]]) -> list[money.Money]:
     return list(sums.values())
 
 
-def put_line(deps: Dependencies, userid: str, productid: str, quantity: int) -> dict[str, Any]:
+def put_item(deps: Dependencies, userid: str, productid: str, quantity: int) -> dict[str, Any]:
     """Sets the quantity of a product. Raises NoSuchProduct, BasketFull, Unavailable."""
     product = deps.products.lookup([productid]).get(productid)
     if product is None:
         raise NoSuchProduct("The shop does not sell it (any more).")
     _write(deps, userid, productid, lambda present: quantity)
-    return priced_line({"productid": productid, "quantity": quantity}, product)
+    return priced_item({"productid": productid, "quantity": quantity}, product)
 
 
-def remove_line(deps: Dependencies, userid: str, productid: str) -> None:
+def remove_item(deps: Dependencies, userid: str, productid: str) -> None:
     """Takes a product out; nothing happens when it is not there."""
     for _ in range(_MAX_ATTEMPTS):
         doc = deps.store.of_user(userid, PREFIX + productid)
@@ -96,26 +96,26 @@ def _delete(deps: Dependencies, gone: list[Doc]) -> None:
         deps.store.put_many({"_id": doc["_id"], "_rev": doc["_rev"], "_deleted": True} for doc in gone)
 
 
-def merge_guest_basket(deps: Dependencies, userid: str, lines: list[dict[str, Any]]) -> None:
+def merge_guest_basket(deps: Dependencies, userid: str, items: list[dict[str, Any]]) -> None:
     """At login: what was put aside as a guest joins the basket; merging the same again changes nothing.
 
     Unknown products are left out. 1 partition query and 1 write, whatever there is. Raises BasketFull, Unavailable.
     """
-    known = deps.products.lookup([line["productid"] for line in lines])
+    known = deps.products.lookup([item["productid"] for item in items])
     own = {doc["productid"]: doc for doc in deps.store.documents_with_prefix(userid, PREFIX)}
     wanted: dict[str, int] = {}
-    for line in lines:
-        if (productid := line["productid"]) in known:
-            wanted[productid] = merged_quantity(wanted.get(productid, 0), line["quantity"])
-    if len(own.keys() | wanted.keys()) > MAX_BASKET_LINES:
-        raise BasketFull(f"A basket holds at most {MAX_BASKET_LINES} products.")
+    for item in items:
+        if (productid := item["productid"]) in known:
+            wanted[productid] = merged_quantity(wanted.get(productid, 0), item["quantity"])
+    if len(own.keys() | wanted.keys()) > MAX_BASKET_ITEMS:
+        raise BasketFull(f"A basket holds at most {MAX_BASKET_ITEMS} products.")
     changed = []
     for productid, guest in wanted.items():
         present = own.get(productid)
         quantity = merged_quantity(present["quantity"] if present else 0, guest)
         if present is None or quantity != present["quantity"]:
             changed.append(
-                _line(user_document(userid, PREFIX + productid), userid, productid, quantity, present)
+                _item(user_document(userid, PREFIX + productid), userid, productid, quantity, present)
             )
     written = deps.store.put_many(changed) if changed else []
     for doc, row in zip(changed, written, strict=True):
@@ -133,15 +133,15 @@ def _write(deps: Dependencies, userid: str, productid: str, quantity_from: Any) 
     docid = user_document(userid, PREFIX + productid)
     for _ in range(_MAX_ATTEMPTS):
         doc = deps.store.get(docid)
-        if doc is None and len(deps.store.documents_with_prefix(userid, PREFIX)) >= MAX_BASKET_LINES:
-            raise BasketFull(f"A basket holds at most {MAX_BASKET_LINES} products.")
+        if doc is None and len(deps.store.documents_with_prefix(userid, PREFIX)) >= MAX_BASKET_ITEMS:
+            raise BasketFull(f"A basket holds at most {MAX_BASKET_ITEMS} products.")
         if deps.store.try_put(
-            _line(docid, userid, productid, quantity_from(doc["quantity"] if doc else 0), doc)
+            _item(docid, userid, productid, quantity_from(doc["quantity"] if doc else 0), doc)
         ):
             return
     raise UpdateConflict("The basket changes too quickly; try again.")
 
 
-def _line(docid: str, userid: str, productid: str, quantity: int, present: Doc | None) -> Doc:
-    line = BASKET_LINE.new(docid, userid=userid, productid=productid, quantity=quantity, updated=timestamp())
-    return {**line, "_rev": present["_rev"]} if present else line
+def _item(docid: str, userid: str, productid: str, quantity: int, present: Doc | None) -> Doc:
+    item = BASKET_ITEM.new(docid, userid=userid, productid=productid, quantity=quantity, updated=timestamp())
+    return {**item, "_rev": present["_rev"]} if present else item

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from services.users.actions.profile import payment_method
+from services.users.actions.profile import payment_method_answer
 from services.users.dependencies import Dependencies
 from services.users.documents import PAYMENT_METHOD, user_document
 from services.users.rules.accounts import MAX_PAYMENT_METHODS
@@ -19,7 +19,7 @@ class TooManyPaymentMethods(Conflict):
 
 def list_payment_methods(deps: Dependencies, userid: str) -> list[dict[str, Any]]:
     """1 partition query."""
-    return [payment_method(doc) for doc in deps.store.documents_with_prefix(userid, "payment")]
+    return [payment_method_answer(doc) for doc in deps.store.documents_with_prefix(userid, "payment")]
 
 
 def add_payment_method(
@@ -32,7 +32,7 @@ def add_payment_method(
     if len([doc for doc in present if doc["_id"] != docid]) >= MAX_PAYMENT_METHODS:
         raise TooManyPaymentMethods(f"Remove one of your {MAX_PAYMENT_METHODS} payment methods first.")
     doc = PAYMENT_METHOD.new(docid, userid=userid, updated=timestamp(), **values)
-    return payment_method(doc if deps.store.try_put(doc) else deps.store.get(docid) or doc)
+    return payment_method_answer(doc if deps.store.try_put(doc) else deps.store.get(docid) or doc)
 
 
 def remove_payment_method(deps: Dependencies, userid: str, key: str) -> None:

@@ -3,8 +3,7 @@
 from typing import Any
 
 from services.users.dependencies import Dependencies
-from services.users.documents import PREFERENCES, user_document
-from services.users.rules.accounts import DEFAULT_PREFERENCES
+from services.users.documents import PREFERENCE_FIELDS, PREFERENCES, user_document
 from shared.clock import timestamp
 from shared.couch import UpdateConflict
 
@@ -14,7 +13,7 @@ _MAX_ATTEMPTS = 5
 def get_preferences(deps: Dependencies, userid: str) -> dict[str, Any]:
     """All preferences, with the shop's defaults where none was chosen. 1 read."""
     doc = deps.store.of_user(userid, "preferences")
-    return DEFAULT_PREFERENCES | (doc["values"] if doc else {})
+    return PREFERENCE_FIELDS.shown(doc["values"] if doc else {})
 
 
 def change_preferences(deps: Dependencies, userid: str, changes: dict[str, Any]) -> dict[str, Any]:
@@ -25,5 +24,5 @@ def change_preferences(deps: Dependencies, userid: str, changes: dict[str, Any])
         values = (doc["values"] if doc else {}) | changes
         new = PREFERENCES.new(docid, userid=userid, values=values, updated=timestamp())
         if deps.store.try_put({**new, "_rev": doc["_rev"]} if doc else new):
-            return DEFAULT_PREFERENCES | values
+            return PREFERENCE_FIELDS.shown(values)
     raise UpdateConflict("The preferences change too quickly; try again.")

@@ -6,7 +6,17 @@ from typing import Any
 
 from services.users.actions.addresses import addresses_of
 from services.users.dependencies import Dependencies
-from services.users.rules.accounts import DEFAULT_PREFERENCES, is_live
+from services.users.documents import (
+    BASKET_ITEM,
+    BASKET_ITEM_FIELDS,
+    PAYMENT_METHOD,
+    PAYMENT_METHOD_FIELDS,
+    PREFERENCE_FIELDS,
+    PREFERENCES,
+    USER,
+    USER_FIELDS,
+)
+from services.users.rules.accounts import is_live
 from services.users.rules.errors import NoSuchUser
 from shared.couch import Doc
 from shared.errors import Unauthorized
@@ -21,20 +31,20 @@ def whole_profile(deps: Dependencies, userid: str) -> tuple[dict[str, Any], list
 def profile_of(docs: list[Doc]) -> dict[str, Any]:
     """Raises Unauthorized when there is no live account among the documents."""
     user = live_user(docs)
-    preferences: Doc = next((doc["values"] for doc in docs if doc["type"] == "preferences"), {})
+    preferences: Doc = next((doc["values"] for doc in docs if doc["type"] == PREFERENCES.name), {})
     return {
-        **person(user),
+        **person_answer(user),
         "addresses": addresses_of(docs),
-        "preferences": DEFAULT_PREFERENCES | preferences,
-        "payment_methods": [payment_method(doc) for doc in docs if doc["type"] == "paymentmethod"],
-        "basket": basket_lines(docs),
+        "preferences": PREFERENCE_FIELDS.shown(preferences),
+        "payment_methods": [payment_method_answer(doc) for doc in docs if doc["type"] == PAYMENT_METHOD.name],
+        "basket": basket_items(docs),
         "basket_revision": basket_revision(docs),
     }
 
 
 def checkout_of(docs: list[Doc]) -> dict[str, Any]:
     """What a checkout needs to know. Raises NoSuchUser."""
-    user = next((doc for doc in docs if doc["type"] == "user"), None)
+    user = next((doc for doc in docs if doc["type"] == USER.name), None)
     if user is None or not is_live(user):
         raise NoSuchUser("There is no such account, or it is closed.")
     return {
@@ -42,55 +52,42 @@ def checkout_of(docs: list[Doc]) -> dict[str, Any]:
         "name": user["name"],
         "email": user["email"],
         "addresses": addresses_of(docs),
-        "basket": basket_lines(docs),
+        "basket": basket_items(docs),
     }
 
 
 def live_user(docs: Iterable[Doc]) -> Doc:
-    user = next((doc for doc in docs if doc["type"] == "user"), None)
+    user = next((doc for doc in docs if doc["type"] == USER.name), None)
     if user is None or not is_live(user):
         raise Unauthorized("This account is closed.")
     return user
 
 
-def person(user: Doc) -> dict[str, Any]:
-    """The account itself as the API shows it: never the hash."""
-    return {
-        "userid": user["userid"],
-        "name": user["name"],
-        "email": user["email"],
-        "email_verified": user["email_verified"],
-        "pending_email": user.get("pending_email"),
-        "roles": user["roles"],
-        "created": user["created"],
-    }
+def person_answer(user: Doc) -> dict[str, Any]:
+    """The account itself as its owner sees it: never the hash."""
+    return USER_FIELDS.shown(user)
 
 
-def account(user: Doc) -> dict[str, Any]:
+def account_answer(user: Doc) -> dict[str, Any]:
     """An account as staff sees it."""
-    return {**person(user), "active": user["active"]}
+    return {**USER_FIELDS.shown(user), "active": user["active"]}
 
 
-def payment_method(doc: Doc) -> dict[str, Any]:
-    return {
-        "id": doc["_id"].partition(":payment")[2],
-        "provider": doc["provider"],
-        "reference": doc["reference"],
-        "label": doc["label"],
-    }
+def payment_method_answer(doc: Doc) -> dict[str, Any]:
+    return {"id": doc["_id"].partition(":payment")[2], **PAYMENT_METHOD_FIELDS.shown(doc)}
 
 
 def basket_revision(docs: Iterable[Doc]) -> str:
     """Another one after every change, also when a line comes back as it was."""
     lines = sorted(
-        (doc["_id"], doc["updated"], doc["quantity"]) for doc in docs if doc["type"] == "basketline"
+        (doc["_id"], doc["updated"], doc["quantity"]) for doc in docs if doc["type"] == BASKET_ITEM.name
     )
     return hashlib.sha256(repr(lines).encode()).hexdigest()[:32]
 
 
-def basket_lines(docs: Iterable[Doc]) -> list[dict[str, Any]]:
-    """Basket lines in the order they were last touched."""
-    lines = sorted(
-        (doc for doc in docs if doc["type"] == "basketline"), key=lambda doc: (doc["updated"], doc["_id"])
+def basket_items(docs: Iterable[Doc]) -> list[dict[str, Any]]:
+    """The items of a basket in the order they were last touched."""
+    items = sorted(
+        (doc for doc in docs if doc["type"] == BASKET_ITEM.name), key=lambda doc: (doc["updated"], doc["_id"])
     )
-    return [{"productid": doc["productid"], "quantity": doc["quantity"]} for doc in lines]
+    return [BASKET_ITEM_FIELDS.shown(doc) for doc in items]

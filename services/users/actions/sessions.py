@@ -12,7 +12,7 @@ from typing import Any
 
 from services.users.actions.accounts import end_of_sessions, update_user
 from services.users.dependencies import Dependencies, JobDependencies
-from services.users.documents import SESSION, auth_id, claim_id, user_document
+from services.users.documents import SESSION, SESSION_USER_FIELDS, auth_id, claim_id, user_document
 from services.users.rules.accounts import is_live
 from services.users.rules.emails import normalised_email
 from services.users.rules.errors import BadLogin, BadRefreshToken
@@ -217,7 +217,7 @@ def _tokens(
         "refresh_token": deps.refresh_tokens.make(user["userid"], session, generation, began),
         "token_type": "Bearer",
         "expires_in": deps.keys.seconds,
-        "user": {key: user[key] for key in ("userid", "name", "email", "roles")},
+        "user": SESSION_USER_FIELDS.shown(user),
     }
 
 

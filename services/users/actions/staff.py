@@ -6,9 +6,9 @@ from typing import Any
 
 from services.users.actions.accounts import end_of_sessions, new_user, update_user
 from services.users.actions.email_claims import claim_for_new_account, userid_for_new_account
-from services.users.actions.profile import account
+from services.users.actions.profile import account_answer
 from services.users.dependencies import Dependencies
-from services.users.documents import ADMIN_ROLE, AUDIT, CUSTOMER_ROLE, audit_partition, claim_id
+from services.users.documents import ADMIN_ROLE, AUDIT, AUDIT_FIELDS, CUSTOMER_ROLE, audit_partition, claim_id
 from services.users.rules.accounts import check_roles_change, is_admin, is_live
 from services.users.rules.emails import normalised_email
 from services.users.rules.errors import EmailTaken, NoSuchUser
@@ -44,7 +44,7 @@ def create_admin(deps: Dependencies, email: str, password: str) -> str:
 
 def list_staff(deps: Dependencies) -> list[dict[str, Any]]:
     """Everybody with a role beyond customer. 1 global query."""
-    return [account(user) for user in deps.store.staff(_MAX_STAFF, None).items]
+    return [account_answer(user) for user in deps.store.staff(_MAX_STAFF, None).items]
 
 
 def find_user(deps: Dependencies, email: str) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def find_user(deps: Dependencies, email: str) -> dict[str, Any]:
     user = deps.store.account_by_email(email) or _owner_of(deps, email)
     if user is None or not user["email_verified"]:
         raise NoSuchUser("No account has verified this e-mail.")
-    return account(user)
+    return account_answer(user)
 
 
 def get_user(deps: Dependencies, userid: str) -> Doc:
@@ -70,7 +70,7 @@ def set_roles(deps: Dependencies, actor: str, userid: str, roles: list[str]) -> 
     wanted = [CUSTOMER_ROLE, *sorted(set(roles) - {CUSTOMER_ROLE})]
     details = {"before": user["roles"], "after": wanted}
     with keep_one_admin(deps, user, roles):
-        return account(
+        return account_answer(
             audited(deps, actor, "set roles", userid, details, lambda: _set_roles(deps, userid, wanted))
         )
 
@@ -79,7 +79,7 @@ def close_account(deps: Dependencies, actor: str, userid: str, reason: str) -> d
     """Nobody can log in to it, and its sessions end; `open_account` undoes it, but for the sessions."""
     user = get_user(deps, userid)
     with keep_one_admin(deps, user):
-        return account(
+        return account_answer(
             audited(deps, actor, "close account", userid, {"reason": reason}, lambda: _close(deps, userid))
         )
 
@@ -104,7 +104,7 @@ def keep_one_admin(deps: Dependencies, user: Doc | None, roles: Sequence[str] = 
 
 def open_account(deps: Dependencies, actor: str, userid: str) -> dict[str, Any]:
     get_user(deps, userid)
-    return account(audited(deps, actor, "open account", userid, {}, lambda: _open(deps, userid)))
+    return account_answer(audited(deps, actor, "open account", userid, {}, lambda: _open(deps, userid)))
 
 
 def audited(
@@ -133,9 +133,7 @@ def audit_trail(
 ) -> tuple[list[dict[str, Any]], str | None]:
     """A month's entries, newest first, and where the next page begins. 1 partition query."""
     docs = deps.store.audit(month, limit + 1, before)
-    entries = [
-        {key: doc[key] for key in ("actor", "action", "subject", "details", "date")} for doc in docs[:limit]
-    ]
+    entries = [AUDIT_FIELDS.shown(doc) for doc in docs[:limit]]
     return entries, docs[limit - 1]["_id"] if len(docs) > limit else None
 
 

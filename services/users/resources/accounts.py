@@ -4,11 +4,12 @@ from typing import Any
 
 from flask import Response
 
-from services.users import schemas
 from services.users.actions import accounts as act
 from services.users.actions import registration, verification
-from services.users.actions.profile import live_user, person, profile_of, whole_profile
+from services.users.actions.profile import live_user, profile_of, whole_profile
 from services.users.dependencies import Dependencies
+from services.users.documents import REGISTERED_FIELDS
+from services.users.schemas import answers, requests
 from shared.web import (
     Blueprint,
     check_if_match,
@@ -29,8 +30,8 @@ accounts = Blueprint("accounts", __name__, description="Who somebody is")
 
 @accounts.post("/v1/users")
 @idempotent
-@accounts.arguments(schemas.Registration)
-@accounts.response(201, schemas.Person)
+@accounts.arguments(requests.Registration)
+@accounts.response(201, answers.Registered)
 @accounts.alt_response(409, "CONFLICT")
 @accounts.alt_response(429, "TOO_MANY_REQUESTS")
 def register(body: dict[str, str]) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def register(body: dict[str, str]) -> dict[str, Any]:
 
 @accounts.post("/v1/users/registrations")
 @idempotent
-@accounts.arguments(schemas.RegistrationRequest)
+@accounts.arguments(requests.RegistrationRequest)
 @accounts.response(202)
 @accounts.alt_response(429, "TOO_MANY_REQUESTS")
 def request_registration(body: dict[str, str]) -> Response:
@@ -51,8 +52,8 @@ def request_registration(body: dict[str, str]) -> Response:
 
 
 @accounts.post("/v1/users/verify")
-@accounts.arguments(schemas.Verification)
-@accounts.response(200, schemas.Person)
+@accounts.arguments(requests.Verification)
+@accounts.response(200, answers.Registered)
 @accounts.alt_response(400, "BAD_REQUEST")
 @accounts.alt_response(403, "FORBIDDEN")
 @accounts.alt_response(429, "TOO_MANY_REQUESTS")
@@ -68,7 +69,7 @@ def verify(body: dict[str, str]) -> dict[str, Any]:
 
 
 @accounts.post("/v1/users/verify/resend")
-@accounts.arguments(schemas.Resend)
+@accounts.arguments(requests.Resend)
 @accounts.response(202)
 def resend(body: dict[str, str]) -> Response:
     """Send the verification e-mail again (the answer never says whether there is such an account)"""
@@ -77,7 +78,7 @@ def resend(body: dict[str, str]) -> Response:
 
 
 @accounts.post("/v1/password-resets")
-@accounts.arguments(schemas.EmailAddress)
+@accounts.arguments(requests.EmailAddress)
 @accounts.response(202)
 def request_password_reset(body: dict[str, str]) -> Response:
     """Ask for an e-mail to set a new password (the answer never says whether there is such an account)"""
@@ -86,7 +87,7 @@ def request_password_reset(body: dict[str, str]) -> Response:
 
 
 @accounts.post("/v1/password-resets/confirm")
-@accounts.arguments(schemas.NewPassword)
+@accounts.arguments(requests.NewPassword)
 @accounts.response(204)
 @accounts.alt_response(400, "BAD_REQUEST")
 def confirm_reset(body: dict[str, str]) -> Response:
@@ -97,7 +98,7 @@ def confirm_reset(body: dict[str, str]) -> Response:
 
 @accounts.get("/v1/users/me")
 @require_user
-@accounts.response(200, schemas.Me)
+@accounts.response(200, answers.Me)
 def me() -> Response:
     """Everything about oneself, in one partition query"""
     profile, docs = whole_profile(provided(), current_user().userid)
@@ -107,8 +108,8 @@ def me() -> Response:
 
 @accounts.patch("/v1/users/me")
 @require_user
-@accounts.arguments(schemas.MeChange)
-@accounts.response(200, schemas.Me)
+@accounts.arguments(requests.MeChange)
+@accounts.response(200, answers.Me)
 def change_me(changes: dict[str, Any]) -> Response:
     """Change name, e-mail or password"""
     deps: Dependencies = provided()
@@ -122,4 +123,4 @@ def change_me(changes: dict[str, Any]) -> Response:
 
 def shown(user: dict[str, Any]) -> dict[str, Any]:
     """An account as registration and verification answer it."""
-    return {key: person(user)[key] for key in ("userid", "name", "email", "email_verified")}
+    return REGISTERED_FIELDS.shown(user)

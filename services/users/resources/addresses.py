@@ -4,8 +4,8 @@ from typing import Any
 
 from flask import Response
 
-from services.users import schemas
 from services.users.actions import addresses as act
+from services.users.schemas import answers, requests
 from shared.web import (
     Blueprint,
     PageArgs,
@@ -29,7 +29,7 @@ addresses = Blueprint(
 @addresses.get("")
 @require_user
 @addresses.arguments(PageArgs, location="query")
-@addresses.response(200, schemas.Addresses)
+@addresses.response(200, answers.Addresses)
 def list_addresses(args: dict[str, Any]) -> Response:
     """Addresses, oldest first; exactly one of them is the default"""
     userid = current_user().userid
@@ -40,8 +40,8 @@ def list_addresses(args: dict[str, Any]) -> Response:
 @addresses.post("")
 @require_user
 @idempotent
-@addresses.arguments(schemas.Address)
-@addresses.response(201, schemas.Address)
+@addresses.arguments(requests.Address)
+@addresses.response(201, answers.Address)
 def add_address(values: dict[str, Any]) -> Response:
     """Add an address; the first one is the default"""
     shape, doc = act.add_address(provided(), current_user().userid, values, idempotent_id(26))
@@ -52,7 +52,7 @@ def add_address(values: dict[str, Any]) -> Response:
 
 @addresses.get("/default")
 @require_user
-@addresses.response(200, schemas.Address)
+@addresses.response(200, answers.Address)
 def default_address() -> Response:
     """The default address"""
     shape, doc = act.get_default(provided(), current_user().userid)
@@ -61,7 +61,7 @@ def default_address() -> Response:
 
 @addresses.get("/<string:key>")
 @require_user
-@addresses.response(200, schemas.Address)
+@addresses.response(200, answers.Address)
 def get_address(key: str) -> Response:
     """One address"""
     shape, doc = act.get_address(provided(), current_user().userid, key)
@@ -70,8 +70,8 @@ def get_address(key: str) -> Response:
 
 @addresses.patch("/<string:key>")
 @require_user
-@addresses.arguments(schemas.AddressChange)
-@addresses.response(200, schemas.Address)
+@addresses.arguments(requests.AddressChange)
+@addresses.response(200, answers.Address)
 def change_address(changes: dict[str, Any], key: str) -> Response:
     """Change an address, or make it the default"""
     shape, doc = act.get_address(provided(), current_user().userid, key)

@@ -4,8 +4,8 @@ from typing import Any
 
 from flask import Response
 
-from services.users import schemas
 from services.users.actions import basket as act
+from services.users.schemas import answers, requests
 from shared.web import Blueprint, current_user, json_answer, nothing, provided, require_user
 
 basket = Blueprint(
@@ -15,7 +15,7 @@ basket = Blueprint(
 
 @basket.get("")
 @require_user
-@basket.response(200, schemas.Basket)
+@basket.response(200, answers.Basket)
 def show() -> Response:
     """The basket with today's prices and stock"""
     return json_answer(act.priced_basket(provided(), current_user().userid))
@@ -23,8 +23,8 @@ def show() -> Response:
 
 @basket.post("")
 @require_user
-@basket.arguments(schemas.GuestBasket)
-@basket.response(200, schemas.Basket)
+@basket.arguments(requests.GuestBasket)
+@basket.response(200, answers.Basket)
 def merge(guest: dict[str, Any]) -> Response:
     """Merge a guest's basket at login: the larger quantity of each product wins"""
     userid = current_user().userid
@@ -43,17 +43,17 @@ def clear() -> Response:
 
 @basket.put("/<string:productid>")
 @require_user
-@basket.arguments(schemas.Quantity)
-@basket.response(200, schemas.PricedLine)
-def put_line(body: dict[str, int], productid: str) -> Response:
+@basket.arguments(requests.Quantity)
+@basket.response(200, answers.PricedItem)
+def put_item(body: dict[str, int], productid: str) -> Response:
     """Put a product into the basket, or change its quantity"""
-    return json_answer(act.put_line(provided(), current_user().userid, productid, body["quantity"]))
+    return json_answer(act.put_item(provided(), current_user().userid, productid, body["quantity"]))
 
 
 @basket.delete("/<string:productid>")
 @require_user
 @basket.response(204)
-def remove_line(productid: str) -> Response:
+def remove_item(productid: str) -> Response:
     """Take a product out of the basket"""
-    act.remove_line(provided(), current_user().userid, productid)
+    act.remove_item(provided(), current_user().userid, productid)
     return nothing()

@@ -4,11 +4,11 @@ from typing import Any
 
 from flask import Response
 
-from services.users import schemas
 from services.users.actions import basket as baskets
 from services.users.actions.profile import checkout_of
 from services.users.actions.revocations import StoredSessions
 from services.users.dependencies import Dependencies
+from services.users.schemas import answers, requests
 from shared.user import User
 from shared.web import Blueprint, json_answer, nothing, provided, require_service, sessions
 
@@ -17,7 +17,7 @@ internal = Blueprint("internal", __name__, url_prefix="/v1/internal", descriptio
 
 @internal.get("/users/<string:userid>/checkout")
 @require_service
-@internal.response(200, schemas.Checkout)
+@internal.response(200, answers.Checkout)
 def checkout(userid: str) -> Response:
     """Who buys and where to: one partition query"""
     deps: Dependencies = provided()
@@ -26,7 +26,7 @@ def checkout(userid: str) -> Response:
 
 @internal.post("/users/<string:userid>/basket/clear")
 @require_service
-@internal.arguments(schemas.Bought)
+@internal.arguments(requests.Bought)
 @internal.response(204)
 def clear_basket(body: dict[str, Any], userid: str) -> Response:
     """Take products bought at that moment out of the basket; may be repeated"""
@@ -36,7 +36,7 @@ def clear_basket(body: dict[str, Any], userid: str) -> Response:
 
 @internal.get("/sessions/revocations")
 @require_service
-@internal.response(200, schemas.RevocationList)
+@internal.response(200, answers.RevocationList)
 def revocations() -> Response:
     """Sessions that ended and roles that changed while access tokens made before may still be valid"""
     return json_answer(sessions().revocations().as_json())
@@ -44,8 +44,8 @@ def revocations() -> Response:
 
 @internal.get("/sessions/<string:session>")
 @require_service
-@internal.arguments(schemas.SessionArgs, location="query")
-@internal.response(200, schemas.SessionState)
+@internal.arguments(requests.SessionArgs, location="query")
+@internal.response(200, answers.SessionState)
 def session_state(args: dict[str, Any], session: str) -> Response:
     """Whether a session lives, and the roles of its account at this moment: 2 reads"""
     known = User(args["userid"], session="" if session == "-" else session, session_started=args["started"])

@@ -4,8 +4,8 @@ from typing import Any
 
 from flask import Response
 
-from services.users import schemas
 from services.users.actions import payment_methods as act
+from services.users.schemas import answers, requests
 from shared.web import (
     Blueprint,
     PageArgs,
@@ -30,7 +30,7 @@ payment_methods = Blueprint(
 @payment_methods.get("")
 @require_user
 @payment_methods.arguments(PageArgs, location="query")
-@payment_methods.response(200, schemas.PaymentMethods)
+@payment_methods.response(200, answers.PaymentMethods)
 def list_payment_methods(args: dict[str, Any]) -> Response:
     """References to payment methods that a provider keeps"""
     userid = current_user().userid
@@ -41,8 +41,8 @@ def list_payment_methods(args: dict[str, Any]) -> Response:
 @payment_methods.post("")
 @require_user
 @idempotent
-@payment_methods.arguments(schemas.PaymentMethod)
-@payment_methods.response(201, schemas.PaymentMethod)
+@payment_methods.arguments(requests.PaymentMethod)
+@payment_methods.response(201, answers.PaymentMethod)
 def add_payment_method(values: dict[str, str]) -> Response:
     """Keep a provider's reference; anything that looks like a card number is refused"""
     return json_answer(

@@ -4,8 +4,8 @@ from typing import Any
 
 from flask import Response
 
-from services.users import schemas
 from services.users.actions import preferences as act
+from services.users.schemas import answers, requests
 from shared.web import Blueprint, current_user, json_answer, provided, require_user
 
 preferences = Blueprint(
@@ -15,7 +15,7 @@ preferences = Blueprint(
 
 @preferences.get("")
 @require_user
-@preferences.response(200, schemas.Preferences)
+@preferences.response(200, answers.Preferences)
 def get_preferences() -> Response:
     """Preferences"""
     return json_answer(act.get_preferences(provided(), current_user().userid))
@@ -23,8 +23,8 @@ def get_preferences() -> Response:
 
 @preferences.patch("")
 @require_user
-@preferences.arguments(schemas.Preferences)
-@preferences.response(200, schemas.Preferences)
+@preferences.arguments(requests.PreferencesChange)
+@preferences.response(200, answers.Preferences)
 def change_preferences(changes: dict[str, Any]) -> Response:
     """Change some preferences"""
     return json_answer(act.change_preferences(provided(), current_user().userid, changes))

@@ -2,9 +2,9 @@
 
 from flask import Response
 
-from services.users import schemas
 from services.users.actions import privacy as act
 from services.users.actions.reauthentication import check_current_password, require_password
+from services.users.schemas import answers, requests
 from shared.deadline import time_limit
 from shared.web import Blueprint, current_user, json_answer, nothing, provided, require_user
 
@@ -15,7 +15,7 @@ privacy = Blueprint(
 
 @privacy.get("/export")
 @require_user
-@privacy.response(200, schemas.Export)
+@privacy.response(200, answers.Export)
 @time_limit(30)
 def export() -> Response:
     """Everything the shop holds of oneself"""
@@ -25,7 +25,7 @@ def export() -> Response:
 
 @privacy.delete("")
 @require_user
-@privacy.arguments(schemas.Erasure, required=False)
+@privacy.arguments(requests.Erasure, required=False)
 @privacy.response(204)
 @privacy.alt_response(403, "FORBIDDEN")
 @privacy.alt_response(409, "CONFLICT")

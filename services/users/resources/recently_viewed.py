@@ -4,8 +4,8 @@ from typing import Any
 
 from flask import Response
 
-from services.users import schemas
 from services.users.dependencies import Dependencies
+from services.users.schemas import answers
 from shared.web import (
     Blueprint,
     PageArgs,
@@ -25,7 +25,7 @@ recently_viewed = Blueprint(
 @recently_viewed.get("")
 @require_user
 @recently_viewed.arguments(PageArgs, location="query")
-@recently_viewed.response(200, schemas.Viewed)
+@recently_viewed.response(200, answers.Viewed)
 def list_viewed(args: dict[str, Any]) -> Response:
     """Products looked at lately, newest first"""
     userid = current_user().userid

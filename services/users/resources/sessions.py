@@ -4,9 +4,9 @@ from typing import Any
 
 from flask import Response
 
-from services.users import schemas
 from services.users.actions import sessions as act
 from services.users.dependencies import Dependencies
+from services.users.schemas import answers, requests
 from shared.web import (
     Blueprint,
     asked_by_service,
@@ -22,8 +22,8 @@ sessions = Blueprint("sessions", __name__, description="Logging in and out")
 
 
 @sessions.post("/v1/sessions")
-@sessions.arguments(schemas.Login)
-@sessions.response(200, schemas.SessionTokens)
+@sessions.arguments(requests.Login)
+@sessions.response(200, answers.SessionTokens)
 @sessions.alt_response(401, "UNAUTHORIZED")
 @sessions.alt_response(429, "TOO_MANY_REQUESTS")
 def log_in(body: dict[str, str]) -> Response:
@@ -32,8 +32,8 @@ def log_in(body: dict[str, str]) -> Response:
 
 
 @sessions.post("/v1/sessions/refresh")
-@sessions.arguments(schemas.RefreshToken)
-@sessions.response(200, schemas.SessionTokens)
+@sessions.arguments(requests.RefreshToken)
+@sessions.response(200, answers.SessionTokens)
 @sessions.alt_response(401, "UNAUTHORIZED")
 def refresh(body: dict[str, str]) -> Response:
     """Exchange a refresh token for the next; using one twice ends the session"""
@@ -42,7 +42,7 @@ def refresh(body: dict[str, str]) -> Response:
 
 @sessions.delete("/v1/sessions")
 @require_user
-@sessions.arguments(schemas.LogoutArgs, location="query")
+@sessions.arguments(requests.LogoutArgs, location="query")
 @sessions.response(204)
 def log_out(args: dict[str, bool]) -> Response:
     """Log out: this session, or all with `everywhere`"""

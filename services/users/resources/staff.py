@@ -5,11 +5,11 @@ from typing import Any
 
 from flask import Response
 
-from services.users import schemas
 from services.users.actions import privacy
 from services.users.actions import staff as act
-from services.users.actions.profile import account
+from services.users.actions.profile import account_answer
 from services.users.actions.reauthentication import require_password
+from services.users.schemas import answers, requests
 from shared.deadline import time_limit
 from shared.user import User
 from shared.web import (
@@ -31,7 +31,7 @@ staff = Blueprint("admin", __name__, url_prefix="/v1/admin", description="Accoun
 @staff.get("/staff")
 @require_role("admin")
 @staff.arguments(PageArgs, location="query")
-@staff.response(200, schemas.Accounts)
+@staff.response(200, answers.Accounts)
 def list_staff(args: dict[str, Any]) -> Response:
     """Everybody who is more than a customer"""
     return json_answer(short_list_answer(act.list_staff(provided()), args, "userid", ["staff"]))
@@ -39,8 +39,8 @@ def list_staff(args: dict[str, Any]) -> Response:
 
 @staff.post("/staff")
 @require_role("admin")
-@staff.arguments(schemas.NewStaff)
-@staff.response(200, schemas.Account)
+@staff.arguments(requests.NewStaff)
+@staff.response(200, answers.Account)
 def add_staff(body: dict[str, Any]) -> Response:
     """Give roles to the account with this e-mail"""
     user = act.find_user(provided(), body["email"])
@@ -49,8 +49,8 @@ def add_staff(body: dict[str, Any]) -> Response:
 
 @staff.put("/staff/<string:userid>")
 @require_role("admin")
-@staff.arguments(schemas.Roles)
-@staff.response(200, schemas.Account)
+@staff.arguments(requests.Roles)
+@staff.response(200, answers.Account)
 def set_roles(body: dict[str, Any], userid: str) -> Response:
     """Set the roles of an account; they count from its next token on"""
     return json_answer(act.set_roles(provided(), current_user().userid, userid, body["roles"]))
@@ -58,8 +58,8 @@ def set_roles(body: dict[str, Any], userid: str) -> Response:
 
 @staff.post("/users/lookup")
 @require_role("admin", "staff")
-@staff.arguments(schemas.EmailAddress)
-@staff.response(200, schemas.Account)
+@staff.arguments(requests.EmailAddress)
+@staff.response(200, answers.Account)
 def find_user(body: dict[str, str]) -> Response:
     """Find an account by e-mail (a POST, so that no e-mail gets into the log of a proxy)"""
     return json_answer(act.find_user(provided(), body["email"]))
@@ -67,15 +67,15 @@ def find_user(body: dict[str, str]) -> Response:
 
 @staff.get("/users/<string:userid>")
 @require_role("admin", "staff")
-@staff.response(200, schemas.Account)
+@staff.response(200, answers.Account)
 def get_user(userid: str) -> Response:
     """An account"""
-    return json_answer(account(act.get_user(provided(), userid)))
+    return json_answer(account_answer(act.get_user(provided(), userid)))
 
 
 @staff.delete("/users/<string:userid>")
 @require_role("admin")
-@staff.arguments(schemas.Reauthentication, required=False)
+@staff.arguments(requests.Reauthentication, required=False)
 @staff.response(204)
 @staff.alt_response(403, "FORBIDDEN")
 @staff.alt_response(429, "TOO_MANY_REQUESTS")
@@ -90,8 +90,8 @@ def erase_user(body: dict[str, str], userid: str) -> Response:
 
 @staff.put("/users/<string:userid>/closure")
 @require_role("admin")
-@staff.arguments(schemas.Closure)
-@staff.response(200, schemas.Account)
+@staff.arguments(requests.Closure)
+@staff.response(200, answers.Account)
 @staff.alt_response(403, "FORBIDDEN")
 @staff.alt_response(429, "TOO_MANY_REQUESTS")
 def close(body: dict[str, str], userid: str) -> Response:
@@ -102,7 +102,7 @@ def close(body: dict[str, str], userid: str) -> Response:
 
 @staff.delete("/users/<string:userid>/closure")
 @require_role("admin")
-@staff.response(200, schemas.Account)
+@staff.response(200, answers.Account)
 def reopen(userid: str) -> Response:
     """Open a closed account again"""
     return json_answer(act.open_account(provided(), current_user().userid, userid))
@@ -110,8 +110,8 @@ def reopen(userid: str) -> Response:
 
 @staff.get("/audit")
 @require_role("admin")
-@staff.arguments(schemas.AuditArgs, location="query")
-@staff.response(200, schemas.AuditTrail)
+@staff.arguments(requests.AuditArgs, location="query")
+@staff.response(200, answers.AuditTrail)
 def audit(args: dict[str, Any]) -> Response:
     """What admins did in a month, newest first"""
     month = args["month"] or f"{datetime.now(UTC):%Y-%m}"

@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from services.users.documents import MAX_QUANTITY
 from services.users.rules.errors import LastAdmin
 
-MAX_QUANTITY = 999
-MAX_BASKET_LINES = 200
+MAX_BASKET_ITEMS = 200
 MAX_ADDRESSES = 50
 MAX_PAYMENT_METHODS = 20
-DEFAULT_PREFERENCES = {"language": "en", "currency": "GBP", "newsletter": False}
 
 
 def default_address(addresses: Iterable[Mapping[str, Any]]) -> str | None:

@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from services.products.documents import DESIGN as PRODUCTS
-from services.users.actions.basket import remove_line
+from services.users.actions.basket import remove_item
 from services.users.documents import DESIGN
-from services.users.rules.accounts import MAX_BASKET_LINES
+from services.users.rules.accounts import MAX_BASKET_ITEMS
 from services.users.store import UserStore
 from shared.clock import timestamp
 from tests.processes import free_port
@@ -32,7 +32,7 @@ def test_two_devices_may_take_a_line_out_at_once(products, person, deps):
     sell(products, "both")
     ann = person()
     assert ann.put(f"{PATH}/both", {"quantity": 1}).status_code == 200
-    remove_line(replace(deps, store=Quicker(deps.store.server)), ann.userid, "both")
+    remove_item(replace(deps, store=Quicker(deps.store.server)), ann.userid, "both")
     assert ann.get(PATH).json()["items"] == []
 
 
@@ -146,14 +146,14 @@ def test_merging_a_guests_basket_twice_is_merging_it_once(products, person):
 
 
 def test_a_basket_as_full_as_it_may_be_is_shown(products, person):
-    lines = [{"productid": f"bead{number}", "quantity": 1} for number in range(MAX_BASKET_LINES)]
+    lines = [{"productid": f"bead{number}", "quantity": 1} for number in range(MAX_BASKET_ITEMS)]
     goods = b"\n".join(orjson.dumps(goods_named(line["productid"])) for line in lines)
     headers = {"Content-Type": "application/x-ndjson"}
     imported = products.call("POST", "/v1/products/import", data=goods, headers=headers)
-    assert imported.json()["created"] == MAX_BASKET_LINES
+    assert imported.json()["created"] == MAX_BASKET_ITEMS
     ann = person()
     assert ann.post(PATH, {"items": lines}).status_code == 200
-    assert len(ann.get(PATH).json()["items"]) == MAX_BASKET_LINES
+    assert len(ann.get(PATH).json()["items"]) == MAX_BASKET_ITEMS
     sell(products, "one-bead-more")
     full = ann.put(f"{PATH}/one-bead-more", {"quantity": 1})
     assert (full.status_code, full.json()["code"]) == (409, "basket_full")

@@ -5,7 +5,7 @@ import pytest
 from services.orders.documents import DESIGN as ORDERS
 from services.products.documents import DESIGN as PRODUCTS
 from services.users.actions.conflicts import settle_conflicts
-from services.users.documents import BASKET_LINE, DESIGN, auth_id, blanked, claim_id, user_document
+from services.users.documents import BASKET_ITEM, DESIGN, auth_id, blanked, claim_id, user_document
 from tests.services.users.conftest import PASSWORD, log_in
 
 
@@ -70,7 +70,7 @@ def test_an_erasure_that_broke_off_half_way_breaks_no_request(person, database, 
     """Overwritten and not deleted yet: whoever still has a token finds nothing, and no 500."""
     ann = person()
     furnish(ann)
-    basket = BASKET_LINE.new(
+    basket = BASKET_ITEM.new(
         user_document(ann.userid, "basket-kettle"), userid=ann.userid, productid="kettle", quantity=1, updated="2026"
     )  # fmt: skip
     database.put(basket)

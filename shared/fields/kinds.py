@@ -1,24 +1,22 @@
-"""What a field of a document may hold, declared once: `name: Annotated[str, Text(1, 500)]` in a document's TypedDict.
-
-Everything else about the field follows from there: the check of a request or an import line (`Declaration.check`), the request and
-response schemas (`shared.web.declared`), the columns of CSV files (`shared.tables`), and what an answer shows where
-an older document has no such field (`Declaration.defaults`).
-"""
+"""The kinds of fields: what a value must be, and how documents hold it."""
 
 import re
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from operator import itemgetter
-from typing import Any, Final, NotRequired, TypeGuard, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeGuard
 
 from shared.money import CURRENCIES
 
 MAX_AMOUNT: Final = 10**12
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_REQUIRED: Final = object()
+_NOT_IN_LINES = re.compile(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_LINE_END = re.compile(r"\r\n?")
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z")
+REQUIRED: Final = object()
+"""The `default` of a field that has none."""
 
 
 class Rejected(ValueError):
@@ -35,14 +33,14 @@ class Field(ABC):
     """
 
     description: str = ""
-    default: Any = _REQUIRED
+    default: Any = REQUIRED
     writable: bool = True
     public: bool = True
     omit_default: bool = True
 
     @property
     def required(self) -> bool:
-        return self.default is _REQUIRED
+        return self.default is REQUIRED
 
     @abstractmethod
     def clean(self, value: Any) -> Any:
@@ -82,10 +80,87 @@ class Text(Field):
 
 
 @dataclass(frozen=True)
+class Lines(Field):
+    """Up to `max` characters in lines, as an address on an envelope: every line end is a line feed, there is no other
+    control character, and none that turns the direction of writing, so that a label reads as it was typed."""
+
+    max: int
+
+    def clean(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise Rejected("Not a text.")
+        if not 1 <= len(value) <= self.max:
+            raise Rejected(f"Must be 1 to {self.max} characters long.")
+        if _NOT_IN_LINES.search(value):
+            raise Rejected("Control characters other than line ends are not accepted.")
+        text = _LINE_END.sub("\n", value).strip()
+        if not text:
+            raise Rejected("Must not be empty.")
+        return text
+
+
+@dataclass(frozen=True)
+class Secret(Field):
+    """A text that is taken as it was typed, spaces and all: a password."""
+
+    min: int
+    max: int
+
+    def clean(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise Rejected("Not a text.")
+        if not self.min <= len(value) <= self.max:
+            raise Rejected(f"Must be {self.min} to {self.max} characters long.")
+        return value
+
+
+@dataclass(frozen=True)
+class Choice(Field):
+    """One of these texts."""
+
+    values: tuple[str, ...]
+
+    def clean(self, value: Any) -> str:
+        if not isinstance(value, str) or value not in self.values:
+            raise Rejected(f"Must be one of: {', '.join(self.values)}.")
+        return value
+
+
+@dataclass(frozen=True)
+class Boolean(Field):
+    """true or false, nothing that resembles them."""
+
+    def clean(self, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise Rejected("Use true or false.")
+        return value
+
+
+@dataclass(frozen=True)
+class Moment(Field):
+    """A time as `shared.clock.timestamp` writes it."""
+
+    def clean(self, value: Any) -> str:
+        if not isinstance(value, str) or not _MOMENT.fullmatch(value):
+            raise Rejected("Write a time like 2026-11-20T23:11:00.000Z.")
+        return value
+
+
+@dataclass(frozen=True)
+class JsonObject(Field):
+    """An object of any content."""
+
+    def clean(self, value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise Rejected("Not an object.")
+        return value
+
+
+@dataclass(frozen=True)
 class TextList(Field):
     """`min` to `max` texts. `separator` joins them in a cell of a CSV file; a text may hold "|" there, but no other separator."""
 
-    item: Text
+    item: Text | Choice
     min: int
     max: int
     separator: str = "|"
@@ -157,67 +232,6 @@ class Group(Field):
         return {name: self.fields[name].clean(each) for name, each in value.items() if name in self.fields}
 
 
-class Declaration:
-    """The fields that a document's TypedDict declares, in their order."""
-
-    def __init__(self, document: type) -> None:
-        hints = get_type_hints(document, include_extras=True)
-        self.fields: Final = {name: field for name, hint in hints.items() if (field := _field_of(hint))}
-        self.writable: Final = tuple(name for name, field in self.fields.items() if field.writable)
-        self.public: Final = tuple(name for name, field in self.fields.items() if field.public)
-        self.defaults: Final = {
-            name: field.default for name, field in self.fields.items() if not field.required
-        }
-        self._content: Final = self._reader(self.writable)
-        self._shown: Final = self._reader(self.public)
-        self._known: Final = frozenset(self.public)
-        self._omitted: Final = {
-            name: value for name, value in self.defaults.items() if self.fields[name].omit_default
-        }
-
-    def check(self, data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, list[str]]]:
-        """The content that `data` stands for, defaults filled in, and what is wrong with it by field."""
-        content: dict[str, Any] = {}
-        errors = {str(name): ["Unknown field."] for name in data.keys() - self._known}
-        for name in self.writable:
-            field, value = self.fields[name], data.get(name)
-            if value is not None:
-                try:
-                    content[name] = field.clean(value)
-                except Rejected as rejected:
-                    errors[name] = [str(rejected)]
-            elif field.required:
-                errors[name] = ["Missing."]
-            else:
-                content[name] = field.default
-        return content, errors
-
-    def stored(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        """`content` as a document holds it: an optional field that says nothing is left out."""
-        return {name: value for name, value in content.items() if self._omitted.get(name, _REQUIRED) != value}
-
-    def content(self, doc: Mapping[str, Any]) -> dict[str, Any]:
-        """What clients wrote of a document, its defaults filled in."""
-        return self._content(doc)
-
-    def shown(self, doc: Mapping[str, Any]) -> dict[str, Any]:
-        """The public fields of a document, its defaults filled in."""
-        return self._shown(doc)
-
-    def _reader(self, names: tuple[str, ...]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-        defaults = self.defaults
-        values = itemgetter(*names) if len(names) > 1 else lambda doc: tuple(doc[name] for name in names)
-
-        def read(doc: Mapping[str, Any]) -> dict[str, Any]:
-            try:
-                found = values(doc)
-            except KeyError:
-                found = values({**defaults, **doc})
-            return dict(zip(names, found, strict=True))
-
-        return read
-
-
 def as_whole(value: Any) -> Any:
     """To JSON 2.0 is the whole number 2; any other value stays what it is."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -226,10 +240,3 @@ def as_whole(value: Any) -> Any:
 def is_whole(value: Any) -> TypeGuard[int]:
     """Whether it is an integer; true and false are none."""
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _field_of(hint: Any) -> Field | None:
-    """The Field among the annotations of a type hint, also inside NotRequired."""
-    if get_origin(hint) is NotRequired:
-        hint = get_args(hint)[0]
-    return next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Field)), None)

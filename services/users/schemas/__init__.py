@@ -1,0 +1,1 @@
+"""Every field that a request may carry and an answer shows."""

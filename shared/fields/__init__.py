@@ -1,0 +1,44 @@
+"""What a field of a document may hold, declared once: `name: Annotated[str, Text(1, 500)]` in a document's TypedDict.
+
+Everything else about the field follows from there: the check of a request or an import line (`Declaration.check`), the request and
+response schemas (`shared.web.declared`), the columns of CSV files (`shared.tables`), and what an answer shows where
+an older document has no such field (`Declaration.defaults`).
+"""
+
+from shared.fields.declaration import Declaration
+from shared.fields.kinds import (
+    Amount,
+    Boolean,
+    Choice,
+    Field,
+    Group,
+    Integer,
+    JsonObject,
+    Lines,
+    Moment,
+    Number,
+    Rejected,
+    Secret,
+    Text,
+    TextList,
+    as_whole,
+)
+
+__all__ = [
+    "Amount",
+    "Boolean",
+    "Choice",
+    "Declaration",
+    "Field",
+    "Group",
+    "Integer",
+    "JsonObject",
+    "Lines",
+    "Moment",
+    "Number",
+    "Rejected",
+    "Secret",
+    "Text",
+    "TextList",
+    "as_whole",
+]

@@ -13,8 +13,9 @@ from services.products.actions import importing
 from services.products.app import create_app
 from services.products.documents import DESIGN
 from services.products.settings import Settings
-from services.products.store import IMPORT_TIMEOUT, open_server, open_store
+from services.products.store import open_store
 from shared.couch.client import Client
+from shared.database import LONG_TIMEOUT, open_server
 from shared.settings import load
 
 DIALECTS = {"_search": "search", "_nouveau": "nouveau", "keyword view": "keywords"}
@@ -60,7 +61,7 @@ def shop(couch_url: str, redis_url: str, dialect: str, goods: list[dict[str, Any
     }
     settings = load(Settings, environment)
     with _speaking(DIALECTS[dialect]):
-        server = open_server(settings, IMPORT_TIMEOUT)
+        server = open_server(settings, LONG_TIMEOUT)
         server.prepare([DESIGN], progress=lambda line: None)
         lines = (importing.Line(number, each) for number, each in enumerate(goods, 1))
         importing.run(open_store(settings, server), lines, lambda state: None)

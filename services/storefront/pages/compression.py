@@ -1,13 +1,17 @@
 """Compressed answers: Brotli or gzip, whichever the browser prefers; not for what is small, or compressed already."""
 
 import gzip
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 
 import brotli
 from flask import Flask, Response, request
+from werkzeug.datastructures import Accept
+from werkzeug.http import parse_accept_header
 
 MIN_BYTES: Final = 500
+MAX_HEADER: Final = 200
+"""Of an Accept-Encoding, what is read."""
 TYPES: Final = frozenset(
     {
         "application/javascript", "application/json", "application/manifest+json", "application/xml", "image/svg+xml",
@@ -32,10 +36,20 @@ def register_compression(app: Flask) -> None:
 
 def preferred_encoding() -> str | None:
     """The browser's choice among ours; None when it takes neither."""
-    accepted = request.accept_encodings
-    if not accepted:
-        return None
+    accepted = request.environ.get("HTTP_ACCEPT_ENCODING", "")
+    return _preferred(accepted[:MAX_HEADER]) if accepted else None
+
+
+@lru_cache(256)
+def _preferred(accept_encoding: str) -> str | None:
+    accepted = parse_accept_header(accept_encoding, Accept)
     return max((name for name in QUICK if accepted.quality(name) > 0), key=accepted.quality, default=None)
+
+
+def add_vary(response: Response, header: str) -> None:
+    """Notes that the answer depends on this header of the request."""
+    known = response.headers.get("Vary")
+    response.headers["Vary"] = f"{known}, {header}" if known else header
 
 
 def encoded(body: bytes, encoding: str | None) -> bytes | None:
@@ -46,7 +60,7 @@ def encoded(body: bytes, encoding: str | None) -> bytes | None:
 def compress(response: Response) -> Response:
     if response.mimetype not in TYPES:
         return response
-    response.vary.add("Accept-Encoding")
+    add_vary(response, "Accept-Encoding")
     if response.is_streamed or response.direct_passthrough or "Content-Encoding" in response.headers:
         return response
     if response.status_code in (204, 206, 304) or (encoding := preferred_encoding()) is None:

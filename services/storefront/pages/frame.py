@@ -31,6 +31,7 @@ from services.storefront.pages.assets import asset, files
 from services.storefront.pages.cards import cards
 from services.storefront.pages.context import context, enhanced
 from services.storefront.pages.csrf import BadToken, csrf_of_session, csrf_token, sent_owner
+from services.storefront.pages.filter_options import filter_options, price_bands
 from services.storefront.pages.visitor import basket_count, here, leave, logged_in, login_url
 from services.storefront.rules import prices, progress, taxonomy
 from services.storefront.rules.pictures import picture_src
@@ -68,8 +69,8 @@ def register_frame(app: Flask) -> None:
         "opening": opening,
     }
     app.jinja_env.globals |= {
-        "absolute": absolute, "aisles": aisles, "asset": asset, "cards": shelf, "crumbs": taxonomy.crumbs, "csrf_of_session": csrf_of_session, "csrf_token": csrf_token, "here": here, "image_src": image_src,
-        "new_key": new_key,
+        "absolute": absolute, "aisles": aisles, "asset": asset, "cards": shelf, "crumbs": taxonomy.crumbs, "csrf_of_session": csrf_of_session, "csrf_token": csrf_token, "filter_options": filter_options, "here": here, "image_src": image_src,
+        "new_key": new_key, "price_bands": price_bands,
         "status_mood": progress.mood, "status_word": progress.word, "with_query": with_query,
     }  # fmt: skip
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True

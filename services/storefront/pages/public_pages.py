@@ -20,7 +20,11 @@ def public_address() -> PublicAddress | None:
     """Where this request's page may be kept; None for a browser with a session."""
     if request.method not in ("GET", "HEAD") or not is_anonymous():
         return None
-    return PublicAddress(request.host_url, request.path, request.query_string, preferred_encoding())
+    environ = request.environ
+    site = (
+        f"{request.scheme}://{environ.get('HTTP_HOST', '')} {environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
+    )
+    return PublicAddress(site, request.path, request.query_string, preferred_encoding())
 
 
 def is_public() -> bool:

@@ -12,6 +12,7 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 
 from services.storefront.actions.sessions import Session
 from services.storefront.clients import Asking
+from services.storefront.pages.compression import add_vary
 from services.storefront.pages.context import context
 from services.storefront.pages.csrf import SAFE_METHODS, check_form
 from shared.errors import NotFound, Unauthorized
@@ -153,7 +154,7 @@ def write_cookie(response: Response) -> Response:
         response.set_cookie(
             DEVICE_COOKIE, g.device_token, max_age=DEVICE_DAYS * 86400, path="/login", **options
         )
-    response.vary.add("Cookie")
+    add_vary(response, "Cookie")
     return response
 
 

@@ -11,10 +11,14 @@ from shared.errors import BadRequest
 
 @dataclass(frozen=True)
 class Page:
-    """`next` is None on the last page; else hand it back as `bookmark`, `cursor` or key of the same query (unsigned: `shared.web` signs it)."""
+    """`next` is None on the last page; else hand it back as `bookmark`, `cursor` or key of the same query (unsigned: `shared.web` signs it).
+
+    `stale`: its index was behind the database.
+    """
 
     items: list[dict[str, Any]]
     next: Any = None
+    stale: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -262,6 +262,8 @@ def _record_payment(checkout: Checkout) -> str:
     sold, gone = _sell(shop, order)
     payment = payment_of(order, order["provider"], charge.ref, charge.total, charge.date, sold=sold)
     checkout.found = checkout.found.with_document(shop.orders.add(payment)[0])
+    if order["userid"]:
+        shop.recent.remember(order["userid"], order["orderid"])
     if gone:
         checkout.found = cancel_unfulfillable(shop, checkout.found)
     checkout.refusal = None

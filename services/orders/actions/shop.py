@@ -10,7 +10,15 @@ from services.orders.clients.stripe import StripeProvider
 from services.orders.rules.pricing import Terms
 from services.orders.rules.steps import Policy
 from services.orders.settings import Settings
-from services.orders.store import TIMEOUT, DeadLetterStore, OrderStore, ReportStore, Stores, open_stores
+from services.orders.store import (
+    TIMEOUT,
+    DeadLetterStore,
+    OrderStore,
+    RecentOrders,
+    ReportStore,
+    Stores,
+    open_stores,
+)
 from shared.client import ServiceClient
 from shared.errors import Conflict
 from shared.limits import Limits
@@ -34,6 +42,7 @@ class Shop:
     courier: SandboxCourier
     mailer: Mailer
     limits: Limits
+    recent: RecentOrders
     terms: Terms
     policy: Policy
 
@@ -58,7 +67,7 @@ class Shop:
 
 def open_shop(settings: Settings, timeout: float = TIMEOUT) -> Shop:
     """Builds everything from the settings; nothing is connected to. `timeout`: seconds that a database call may take."""
-    stores = open_stores(settings, timeout)
+    stores, redis = open_stores(settings, timeout), open_redis(settings.redis_url)
     return Shop(
         settings=settings,
         stores=stores,
@@ -67,7 +76,8 @@ def open_shop(settings: Settings, timeout: float = TIMEOUT) -> Shop:
         providers=_providers(settings, stores),
         courier=SandboxCourier(),
         mailer=open_mailer(settings.mail_dir, settings.smtp_url),
-        limits=Limits(open_redis(settings.redis_url)),
+        limits=Limits(redis),
+        recent=RecentOrders(redis),
         terms=Terms(
             settings.delivery_per, settings.free_delivery_from,
             settings.tax_name, settings.tax_basis_points, settings.tax_included,

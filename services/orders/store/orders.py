@@ -14,8 +14,8 @@ from services.orders.documents import (
     order_partition,
 )
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.progress import Progress
-from shared.couch import AFTER_EVERYTHING, Database, Doc, Page, UpdateConflict, View, Written
+from services.orders.rules.progress import Progress, progress_of
+from shared.couch import AFTER_EVERYTHING, Database, Doc, Page, StaleRows, UpdateConflict, View, Written
 from shared.errors import Unavailable
 from shared.tracing import outgoing
 
@@ -173,8 +173,16 @@ def customer_row_of(item: Doc) -> Row:
     return orderid, placed, userid, currency, Progress(*item["value"])
 
 
+def customer_item_of(found: OrderDocuments) -> Doc:
+    """The grouped row of ORDERS_OF_A_CUSTOMER that these documents make."""
+    order, others = found.order, [doc for doc in found.documents if doc["type"] != "order"]
+    key = [order["userid"], order["date"], order["orderid"], order["total"]["currency"]]
+    return {"key": key, "value": list(progress_of(others))}
+
+
 def _page(rows: list[Doc], limit: int) -> Page:
-    return Page(rows[:limit], rows[limit - 1]["key"] if len(rows) > limit else None)
+    following = rows[limit - 1]["key"] if len(rows) > limit else None
+    return Page(rows[:limit], following, stale=isinstance(rows, StaleRows))
 
 
 def _refuse_failures(written: Sequence[Written]) -> None:

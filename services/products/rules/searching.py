@@ -1,6 +1,7 @@
 """What the shop asks of its search index: filters and facets by their public names, price bands, and `did you mean`."""
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, Final
 
 from services.products.documents import PRODUCT_FIELDS
@@ -26,11 +27,12 @@ MOST_VALUES = 50
 _STEPS = [step * 10**power for power in range(3, 9) for step in (1, 2, 5)]
 
 
-def price_bands() -> list[Band]:
+@cache
+def price_bands() -> tuple[Band, ...]:
     """1-2-5 steps in minor units: up to 10.00, 20.00, 50.00, 100.00 and so on; a price is in exactly one of them."""
     edges = [0, *_STEPS]
     bands = [Band(f"{low}-{high - 1}", low, high - 1) for low, high in zip(edges, edges[1:], strict=False)]
-    return [*bands, Band(f"{edges[-1]}-", edges[-1], 10**15)]
+    return (*bands, Band(f"{edges[-1]}-", edges[-1], 10**15))
 
 
 def facets(

@@ -1,8 +1,9 @@
 """Finished pages that are the same for everybody, each with the answers that it was drawn from."""
 
 import threading
+import zlib
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from flask import Response
@@ -38,9 +39,21 @@ class PublicPage:
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _Stored:
+    """A page that is not encoded for its browser is kept compressed: most of it repeats."""
+
     answers: tuple[object, ...]
     page: PublicPage
+    compressed: bool
+
+    @classmethod
+    def of(cls, answers: tuple[object, ...], page: PublicPage) -> "_Stored":
+        if page.encoding is not None:
+            return cls(answers, page, compressed=False)
+        return cls(answers, replace(page, body=zlib.compress(page.body, 1)), compressed=True)
+
+    def opened(self) -> PublicPage:
+        return replace(self.page, body=zlib.decompress(self.page.body)) if self.compressed else self.page
 
     @property
     def size(self) -> int:
@@ -48,32 +61,41 @@ class _Kept:
 
 
 class PublicPages:
-    """One page for each address, `max_bytes` in all; the least recently used ones go first."""
+    """One page for each address, `max_bytes` in all; the least recently used ones go first.
+
+    All are drawn with the same `menu`: with another one nothing that is here can be shown again.
+    """
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes, self._bytes = max_bytes, 0
-        self._kept: OrderedDict[PublicAddress, _Kept] = OrderedDict()
+        self._menu: object = None
+        self._stored: OrderedDict[PublicAddress, _Stored] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, address: PublicAddress, answers: tuple[object, ...]) -> PublicPage | None:
-        """The page drawn from these answers: equal bytes, and the very same objects."""
+    def get(self, menu: object, address: PublicAddress, answers: tuple[object, ...]) -> PublicPage | None:
+        """The page drawn with this menu and from these answers: equal bytes, and the very same objects."""
         with self._lock:
-            found = self._kept.get(address)
+            found = self._stored.get(address) if menu is self._menu else None
             if found is None or not _same(found.answers, answers):
                 return None
-            self._kept.move_to_end(address)
-            return found.page
+            self._stored.move_to_end(address)
+        return found.opened()
 
-    def put(self, address: PublicAddress, answers: tuple[object, ...], page: PublicPage) -> None:
-        kept = _Kept(answers, page)
+    def put(
+        self, menu: object, address: PublicAddress, answers: tuple[object, ...], page: PublicPage
+    ) -> None:
         if len(address.path) + len(address.query) + len(address.site) > MAX_ADDRESS:
             return
+        stored = _Stored.of(answers, page)
         with self._lock:
-            before = self._kept.pop(address, None)
-            self._bytes += kept.size - (before.size if before else 0)
-            self._kept[address] = kept
+            if menu is not self._menu:
+                self._stored.clear()
+                self._menu, self._bytes = menu, 0
+            before = self._stored.pop(address, None)
+            self._bytes += stored.size - (before.size if before else 0)
+            self._stored[address] = stored
             while self._bytes > self._max_bytes:
-                self._bytes -= self._kept.popitem(last=False)[1].size
+                self._bytes -= self._stored.popitem(last=False)[1].size
 
 
 def _same(ones: tuple[object, ...], others: tuple[object, ...]) -> bool:

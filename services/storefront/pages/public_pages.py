@@ -39,14 +39,14 @@ def public_page(answers: tuple[object, ...], draw: Callable[[], str]) -> Respons
     if address is None:
         return draw()
     pages = context().public_pages
-    shown = (context().shelves.menu(), *map(_version, answers))
-    page = pages.get(address, shown)
+    menu, shown = context().shelves.menu(), tuple(map(_version, answers))
+    page = pages.get(menu, address, shown)
     if page is None:
         text = draw()
         if not is_public():
             return text
         page = _finished(text.encode(), address.encoding)
-        pages.put(address, shown, page)
+        pages.put(menu, address, shown, page)
     return page.response()
 
 

@@ -57,36 +57,63 @@ def put(http: requests.Session, shop: Shop, body: dict) -> None:
 
 
 def test_a_page_is_kept_for_its_own_answers_alone() -> None:
-    pages, menu = PublicPages(100_000), object()
-    pages.put(ADDRESS, (menu, b"one"), page("first"))
-    assert pages.get(ADDRESS, (menu, b"".join([b"o", b"ne"]))) == page("first")
-    for answers in ((menu, b"two"), (object(), b"one"), (menu,), (menu, b"one", b"one"), (menu, "one")):
-        assert pages.get(ADDRESS, answers) is None
-    for other in ({"site": "http://x/"}, {"path": "/a"}, {"query": b"a=1"}, {"encoding": "br"}):
-        assert pages.get(ADDRESS._replace(**other), (menu, b"one")) is None
-    pages.put(ADDRESS, (menu, b"two"), page("second"))
-    assert pages.get(ADDRESS, (menu, b"one")) is None
-    assert pages.get(ADDRESS, (menu, b"two")) == page("second")
+    pages, menu, other = PublicPages(100_000), object(), object()
+    pages.put(menu, ADDRESS, (other, b"one"), page("first"))
+    assert pages.get(menu, ADDRESS, (other, b"".join([b"o", b"ne"]))) == page("first")
+    for answers in ((other, b"two"), (object(), b"one"), (other,), (other, b"one", b"one"), (other, "one")):
+        assert pages.get(menu, ADDRESS, answers) is None
+    for changed in ({"site": "http://x/"}, {"path": "/a"}, {"query": b"a=1"}, {"encoding": "br"}):
+        assert pages.get(menu, ADDRESS._replace(**changed), (other, b"one")) is None
+    assert pages.get(object(), ADDRESS, (other, b"one")) is None
+    pages.put(menu, ADDRESS, (other, b"two"), page("second"))
+    assert pages.get(menu, ADDRESS, (other, b"one")) is None
+    assert pages.get(menu, ADDRESS, (other, b"two")) == page("second")
+
+
+def test_nothing_is_left_of_another_menu() -> None:
+    pages, menu, later = PublicPages(100_000), object(), object()
+    elsewhere = ADDRESS._replace(path="/elsewhere")
+    pages.put(menu, ADDRESS, (b"",), page("first"))
+    pages.put(later, elsewhere, (b"",), page("second"))
+    assert pages.get(menu, ADDRESS, (b"",)) is pages.get(later, ADDRESS, (b"",)) is None
+    assert pages.get(later, elsewhere, (b"",)) == page("second")
 
 
 def test_the_least_recently_used_pages_go_when_the_memory_is_full() -> None:
-    size = 5000
+    size, menu = 5000, object()
     pages = PublicPages(4 * (size + ENTRY_BYTES))
-    addresses = [ADDRESS._replace(path=f"/{number}") for number in range(5)]
+    addresses = [ADDRESS._replace(path=f"/{number}", encoding="br") for number in range(5)]
+
+    def put(address: PublicAddress, length: int = size) -> None:
+        pages.put(menu, address, (b"",), PublicPage(b"x" * length, '"1"', "br"))
+
     for address in addresses[:4]:
-        pages.put(address, (b"",), page("x" * size))
-    pages.put(addresses[1], (b"",), page("y" * size))
-    assert pages.get(addresses[0], (b"",)) is not None
-    pages.put(addresses[4], (b"",), page("x" * size))
-    assert [pages.get(each, (b"",)) is not None for each in addresses] == [True, True, False, True, True]
-    pages.put(addresses[4], (b"",), page("x" * 100 * size))
-    assert pages.get(addresses[4], (b"",)) is None
+        put(address)
+    put(addresses[1])
+    assert pages.get(menu, addresses[0], (b"",)) is not None
+    put(addresses[4])
+    assert [pages.get(menu, each, (b"",)) is not None for each in addresses] == [
+        True,
+        True,
+        False,
+        True,
+        True,
+    ]
+    put(addresses[4], 100 * size)
+    assert pages.get(menu, addresses[4], (b"",)) is None
+
+
+def test_a_page_that_is_not_encoded_takes_little_memory() -> None:
+    pages, menu, text = PublicPages(2 * ENTRY_BYTES), object(), "the same again " * 5000
+    pages.put(menu, ADDRESS, (b"",), page(text))
+    assert pages.get(menu, ADDRESS, (b"",)) == page(text)
 
 
 def test_an_endless_address_is_not_kept() -> None:
     pages, address = PublicPages(100_000), ADDRESS._replace(query=b"q" * 3000)
-    pages.put(address, (b"",), page("x"))
-    assert pages.get(address, (b"",)) is None
+    menu = object()
+    pages.put(menu, address, (b"",), page("x"))
+    assert pages.get(menu, address, (b"",)) is None
 
 
 @pytest.fixture(scope="module")

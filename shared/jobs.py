@@ -20,7 +20,9 @@ SWEEP_ORDERS: Final = "orders.sweep"
 DEEP_SWEEP_ORDERS: Final = "orders.deep_sweep"
 CATCH_UP: Final = "orders.catch_up"
 SETTLE_ORDER_CONFLICTS: Final = "orders.settle_conflicts"
+CLOSE_PERIODS: Final = "orders.close_periods"
 CLOSE_BOOKS: Final = "orders.close_books"
+"""The name of CLOSE_PERIODS until 0.1: jobs and dead letters of that version still carry it."""
 SUM_UP_PRODUCTS: Final = "products.sum_up"
 SWEEP_RESERVATIONS: Final = "products.sweep_reservations"
 FINISH_MOVES: Final = "products.finish_moves"
@@ -38,23 +40,23 @@ PeriodicJobs = dict[str, Callable[[], object]]
 """What the timetable runs, by the job's name. Every one may run twice at a time, or not at all for a while."""
 
 QUEUE: Final = "aisle"
-LONGEST_COUNTDOWN: Final = 60
+MAX_COUNTDOWN: Final = 60
 """Seconds a job may wait in the queue; what is due later is found by the sweep."""
 
-_REDELIVERED_AFTER = 2 * LONGEST_COUNTDOWN
+_REDELIVERED_AFTER = 2 * MAX_COUNTDOWN
 
 
 @dataclass(frozen=True)
 class Feed:
     """Which changes of a database are work: `routes` maps a document's type to (job, the field that holds its subject).
 
-    A job of None means that the document itself names the job in `job`. `ours` says of a document with a route whether
-    somebody has to do something about it.
+    A job of None means that the document itself names the job in `job`. `is_relevant` says of a document with a route whether
+    there is something to do about it.
     """
 
     database: str
     routes: dict[str, tuple[str | None, str]]
-    ours: Callable[[dict[str, Any]], bool]
+    is_relevant: Callable[[dict[str, Any]], bool]
 
 
 def task(queue: Celery, name: str, **options: Any) -> Callable[[Job], Job]:
@@ -107,6 +109,6 @@ def open_queue(redis_url: str) -> Celery:
 
 
 def enqueue(queue: Celery, job: str, subject: str = "", *, countdown: float = 0) -> None:
-    """Asks for a job, `countdown` seconds from now (at most LONGEST_COUNTDOWN). Raises kombu's OperationalError while Redis is away."""
-    wait = min(countdown, LONGEST_COUNTDOWN) or None
+    """Asks for a job, `countdown` seconds from now (at most MAX_COUNTDOWN). Raises kombu's OperationalError while Redis is away."""
+    wait = min(countdown, MAX_COUNTDOWN) or None
     queue.send_task(job, kwargs={"subject": subject}, countdown=wait, headers=outgoing())

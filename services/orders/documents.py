@@ -3,8 +3,8 @@
     order{orderid}:order  :customer  :item1 ...  :payment  :decision  :dispatch  :delivery  :cancellation
                   :refund1  :refund-{..}settled  :return1  :return-{..}restocked  :notice-payment ...
     report{id}:request  :part001 ...  :result       a report computed by the worker
-    report{kind}-{period}:closing1 ...              the books of a closed period
-    deadletters:{job}.{subject}.{n}                 a job that was given up, `...retried` when an admin sent it again
+    report{kind}-{period}:closing1 ...              the sales of a closed period
+    dead_letters:{job}.{subject}.{n}                 a job that failed for good, `...retried` when an admin sent it again
 
 Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and
 the mark behind it know it by: replicas that meet may give it another number. Nothing is updated but `:customer`, which erasing a person overwrites.
@@ -14,7 +14,7 @@ While traces are on, what happens to an order is written with its `traceparent`,
 from shared.couch import DatabaseDesign, DocumentType, FindIndex, View, document_id, view_source
 
 EVENT = ("orderid", "userid", "placed", "currency", "date")
-"""What every later document repeats of its order, so that one view row knows whose it is and when it was placed."""
+"""What every later document repeats of its order, so that one view row tells its customer and when it was placed."""
 
 ORDER = DocumentType(
     "order",
@@ -188,4 +188,4 @@ DESIGN = DatabaseDesign(
     types=(REFUND, RETURN),
 )
 SANDBOX_LEDGER = DatabaseDesign("sandboxledger", ())
-"""The sandbox provider's own books: another database, so that reconciling compares two witnesses."""
+"""The sandbox provider's own ledger: another database, so that reconciling compares two independent records."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from shared.settings import DatabaseSettings, setting
 
-SANDBOX, STRIPE = "sandbox", "stripe"
+SANDBOX, STRIPE, MANUAL = "sandbox", "stripe", "manual"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +16,7 @@ class Settings(DatabaseSettings):
         "PRODUCTS_URL", help="the products service", local_default="http://127.0.0.1:8002"
     )
     storefront_url: str = setting(
-        "STOREFRONT_URL", help="where links in mails lead", local_default="http://127.0.0.1:8000"
+        "STOREFRONT_URL", help="where links in e-mails lead", local_default="http://127.0.0.1:8000"
     )
     smtp_url: str = setting(
         "SMTP_URL", "", "`smtp://user:password@host:587` or `smtps://...`; wins over MAIL_DIR", secret=True
@@ -25,10 +25,10 @@ class Settings(DatabaseSettings):
     guest_mails_per_hour: int = setting(
         "GUEST_MAILS_PER_HOUR",
         20,
-        "mails about guests' orders that one e-mail address can be made to get in an hour",
+        "e-mails about guests' orders that one address can be made to get in an hour",
     )
     guest_orders_with_mail: int = setting(
-        "GUEST_ORDERS_WITH_MAIL", 30, "guests' orders in an hour from one network that send mails",
+        "GUEST_ORDERS_WITH_MAIL", 30, "guests' orders in an hour from one network that send e-mails",
         local_default=100_000,
     )  # fmt: skip
     payment_providers: tuple[str, ...] = setting(
@@ -46,7 +46,7 @@ class Settings(DatabaseSettings):
     )
     courier: str = setting(
         "COURIER", help="`sandbox` pretends to ship by itself; `manual` waits for people or webhooks",
-        local_default=SANDBOX, choices=(SANDBOX, "manual"),
+        local_default=SANDBOX, choices=(SANDBOX, MANUAL),
     )  # fmt: skip
     courier_dispatch_seconds: float = setting(
         "COURIER_DISPATCH_SECONDS", 5.0, "the sandbox courier fetches a paid parcel after so many seconds"

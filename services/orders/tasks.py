@@ -2,20 +2,17 @@
 
 import logging
 import os
-import secrets
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
 from celery import Celery, Task
 from kombu.exceptions import OperationalError
-from redis import Redis
 from redis.exceptions import RedisError
 
-from services.orders.actions import conflicts, deadletters, fulfilment, reports, sweeping
-from services.orders.actions.shop import Shop, open_shop
-from services.orders.clients.couriers import SANDBOX
+from services.orders.actions import conflicts, dead_letters, fulfilment, reports, sweep
+from services.orders.clients.couriers import AUTOMATIC_COURIERS
+from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import DESIGN, SANDBOX_LEDGER
 from services.orders.settings import Settings
 from shared.errors import AisleError, Unavailable
@@ -23,9 +20,10 @@ from shared.jobs import (
     ADVANCE_ORDER,
     CATCH_UP,
     CLOSE_BOOKS,
+    CLOSE_PERIODS,
     COMPUTE_REPORT,
     DEEP_SWEEP_ORDERS,
-    LONGEST_COUNTDOWN,
+    MAX_COUNTDOWN,
     RESTORE_ORDER_INDEXES,
     SETTLE_ORDER_CONFLICTS,
     SWEEP_ORDERS,
@@ -50,111 +48,98 @@ FEED = Feed(
         "reportrequest": (COMPUTE_REPORT, "reportid"),
         "deadletterretried": (None, "subject"),
     },
-    ours=lambda doc: "imported" not in doc and doc.get("courier") != SANDBOX,
+    is_relevant=lambda doc: "imported" not in doc and doc.get("courier") not in AUTOMATIC_COURIERS,
 )
 
-MOST_RETRIES = 7
-LONGEST_PAUSE = 30
+MAX_RETRIES = 7
+MAX_RETRY_SECONDS = 30
 TIMEOUT = 10.0
-QUEUE_AWAY = (RedisError, OperationalError)
-LOCK_MILLISECONDS = 30_000
-BUSY_PAUSE = 1.0
+QUEUE_ERRORS = (RedisError, OperationalError)
+LEASE_SECONDS = 30.0
+LOCKED_RETRY_SECONDS = 1.0
 
 
 class Job(Task):  # type: ignore[misc]  # Celery has no types
-    """Retried with back-off while something is away; given up, it becomes a dead letter."""
+    """Retried with back-off while something is unavailable; after the last attempt it becomes a dead letter."""
 
     abstract = True
     autoretry_for = (Unavailable,)
-    max_retries = MOST_RETRIES
+    max_retries = MAX_RETRIES
     retry_backoff = True
-    retry_backoff_max = LONGEST_PAUSE
+    retry_backoff_max = MAX_RETRY_SECONDS
     retry_jitter = True
-    shop: Shop
+    deps: Dependencies
 
     def on_failure(self, exc: Exception, task_id: str, args: Any, kwargs: Any, einfo: Any) -> None:
-        if isinstance(exc, QUEUE_AWAY):
-            log.warning("%s %s: the queue was away; the sweep finds it again", self.name, kwargs["subject"])
+        subject = kwargs["subject"]
+        if isinstance(exc, QUEUE_ERRORS):
+            log.warning("%s %s: the queue was unavailable; the sweep finds it again", self.name, subject)
             return
-        error = exc.code if isinstance(exc, AisleError) else type(exc).__name__
         try:
-            deadletters.give_up(
-                self.shop, self.name, kwargs["subject"] or "all", error=error, detail=str(exc),
-                passing=isinstance(exc, Unavailable),
-            )  # fmt: skip
-        except Unavailable:
-            log.error(
-                "%s %s failed (%s) and could not be kept; the sweep finds it",
-                self.name,
-                kwargs["subject"],
-                error,
+            _add_dead_letter(
+                self.deps, self.name, subject or "all", exc, transient=isinstance(exc, Unavailable)
             )
+        except Unavailable:
+            log.error("%s %s failed (%s) and could not be stored; the sweep finds it", self.name, subject, type(exc).__name__)  # fmt: skip
 
 
 def register(queue: Celery) -> PeriodicJobs:
     """Adds this service's jobs to the worker's queue; what is returned is due by the clock."""
-    settings = load(Settings, os.environ)
-    shop, redis = open_shop(settings, TIMEOUT), Redis.from_url(settings.redis_url)
-    base = type("OrdersJob", (Job,), {"abstract": True, "shop": shop})
+    deps = open_dependencies(load(Settings, os.environ), TIMEOUT)
+    base = type("OrdersJob", (Job,), {"abstract": True, "deps": deps})
 
     @task(queue, ADVANCE_ORDER, base=base)
     def advance(subject: str) -> None:
-        with _in_hand(redis, subject) as mine:
-            if not mine:
-                enqueue(queue, ADVANCE_ORDER, subject, countdown=BUSY_PAUSE)
+        with deps.locks.hold(f"order {subject}", lease=LEASE_SECONDS) as acquired:
+            if not acquired:
+                enqueue(queue, ADVANCE_ORDER, subject, countdown=LOCKED_RETRY_SECONDS)
                 return
-            wait = fulfilment.advance_order(shop, subject)
-        if wait is not None and wait <= LONGEST_COUNTDOWN:
+            wait = fulfilment.advance_order(deps, subject)
+        if wait is not None and wait <= MAX_COUNTDOWN:
             enqueue(queue, ADVANCE_ORDER, subject, countdown=wait + 0.05)
 
     @task(queue, COMPUTE_REPORT, base=base)
     def report(subject: str) -> None:
-        reports.compute_report(shop, subject)
+        reports.compute_report(deps, subject)
 
-    jobs = _periodic_jobs(shop, queue)
-    for name, action in jobs.items():
+    jobs = _periodic_jobs(deps, queue)
+    for name, action in {**jobs, CLOSE_BOOKS: jobs[CLOSE_PERIODS]}.items():
 
         @task(queue, name, base=base)
         def job(subject: str = "", action: Callable[[], object] = action) -> None:
             action()
 
-    return {name: partial(_or_give_up, shop, name, action) for name, action in jobs.items()}
+    return {name: partial(_or_dead_letter, deps, name, action) for name, action in jobs.items()}
 
 
-def _periodic_jobs(shop: Shop, queue: Celery) -> PeriodicJobs:
+def _periodic_jobs(deps: Dependencies, queue: Celery) -> PeriodicJobs:
     def advance_all(orderids: Iterable[str]) -> None:
         for orderid in orderids:
             enqueue(queue, ADVANCE_ORDER, orderid)
 
     return {
-        SWEEP_ORDERS: lambda: advance_all(sweeping.sweep(shop, deadletters.skipped_subjects(shop))),
-        DEEP_SWEEP_ORDERS: lambda: advance_all(sweeping.deep_sweep(shop, deadletters.skipped_subjects(shop))),
-        CATCH_UP: shop.stores.bulk_reports.catch_up,
-        SETTLE_ORDER_CONFLICTS: lambda: conflicts.settle_conflicts(shop),
-        CLOSE_BOOKS: lambda: reports.close_what_is_over(shop),
-        RESTORE_ORDER_INDEXES: lambda: shop.stores.server.restore_indexes(DESIGN, SANDBOX_LEDGER),
+        SWEEP_ORDERS: lambda: advance_all(sweep.sweep(deps, dead_letters.skipped_subjects(deps))),
+        DEEP_SWEEP_ORDERS: lambda: advance_all(sweep.deep_sweep(deps, dead_letters.skipped_subjects(deps))),
+        CATCH_UP: deps.stores.bulk_reports.catch_up,
+        SETTLE_ORDER_CONFLICTS: lambda: conflicts.settle_conflicts(deps),
+        CLOSE_PERIODS: lambda: reports.close_ended_periods(deps),
+        RESTORE_ORDER_INDEXES: lambda: deps.stores.server.restore_indexes(DESIGN, SANDBOX_LEDGER),
     }
 
 
-def _or_give_up(shop: Shop, name: str, action: Callable[[], object]) -> None:
-    """Tells the desk of a job that fails for a reason that waiting does not mend."""
+def _or_dead_letter(deps: Dependencies, name: str, action: Callable[[], object]) -> None:
+    """Shows admins a job that fails for a reason that waiting does not mend."""
     try:
         action()
-    except (Unavailable, *QUEUE_AWAY):
+    except (Unavailable, *QUEUE_ERRORS):
         raise
     except Exception as error:
-        code = error.code if isinstance(error, AisleError) else type(error).__name__
-        deadletters.give_up(shop, name, "all", error=code, detail=str(error), passing=False)
+        _add_dead_letter(deps, name, "all", error, transient=False)
         raise
 
 
-@contextmanager
-def _in_hand(redis: Redis, orderid: str) -> Iterator[bool]:
-    """Keeps two workers off one order, so that no mail goes out twice; what they write is safe without it."""
-    name, mine = f"order-in-hand:{orderid}", secrets.token_hex(8).encode()
-    got = bool(redis.set(name, mine, nx=True, px=LOCK_MILLISECONDS))
-    try:
-        yield got
-    finally:
-        if got and redis.get(name) == mine:
-            redis.delete(name)
+def _add_dead_letter(
+    deps: Dependencies, job: str, subject: str, error: Exception, *, transient: bool
+) -> None:
+    code = error.code if isinstance(error, AisleError) else type(error).__name__
+    dead_letters.add(deps, job, subject, error=code, detail=str(error), transient=transient)

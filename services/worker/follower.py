@@ -1,10 +1,10 @@
 """`python -m services.worker.follower`: the changes feed is the queue of record, this turns changes into jobs.
 
-It reads all changes and picks its own: a filter in the database reads them all as well, and gives no place to go on
-from while it finds nothing, so that a follower behind a large import would begin again and again.
+It reads all changes and chooses its own: a filter in the database reads them all as well, and answers no sequence to
+continue from while nothing matches, so that a follower behind a large import would begin again and again.
 
-The place reached is kept in the database, so neither a killed follower nor an emptied Redis loses anything.
-Followers share the changes by shards of the subject's hash; each shard has its own place and one follower at a time.
+The sequence reached is stored in the database, so neither a killed follower nor an emptied Redis loses anything.
+Followers share the changes by shards of the subject's hash; each shard has its own checkpoint and one follower at a time.
 """
 
 import logging
@@ -27,6 +27,7 @@ from services.worker.leases import Leases
 from services.worker.settings import Settings
 from shared import tracing
 from shared.couch import Change, Database, DatabaseDesign, Server
+from shared.database import open_server
 from shared.errors import AisleError
 from shared.jobs import Feed, enqueue, open_queue
 from shared.logs import log_as_json
@@ -36,8 +37,8 @@ log = logging.getLogger(__name__)
 
 WAIT_SECONDS = 4
 BATCH = 500
-KEEP_SECONDS, GATHERING_SECONDS = 1.0, 0.1
-IDLE_PAUSE, AWAY_PAUSE = 2.0, 1.0
+CHECKPOINT_SECONDS, BATCH_SECONDS = 1.0, 0.1
+IDLE_SECONDS, RETRY_SECONDS = 2.0, 1.0
 
 
 class ShardFollower:
@@ -49,42 +50,42 @@ class ShardFollower:
         self._database, self._feed, self._queue = database, feed, queue
         self._leases, self._shard, self._shards = leases, shard, shards
         self._checkpoint = f"follower-{shard}-of-{shards}"
-        self.turned = time.monotonic()
+        self.last_active = time.monotonic()
 
     def follow(self, stop: Event) -> None:
         """Until `stop`: takes the shard when it may, and works through its changes."""
         while not stop.is_set():
-            self.turned = time.monotonic()
+            self.last_active = time.monotonic()
             try:
                 if self._leases.hold(self._shard):
                     self._work(stop)
                 else:
-                    stop.wait(IDLE_PAUSE)
+                    stop.wait(IDLE_SECONDS)
             except (AisleError, RedisError, OperationalError) as error:
                 log.warning("shard %s waits: %s", self._shard, type(error).__name__)
-                stop.wait(AWAY_PAUSE)
+                stop.wait(RETRY_SECONDS)
 
     def _work(self, stop: Event) -> None:
-        kept = self._database.get_local(self._checkpoint) or {"since": "0"}
-        since, saved = kept["since"], time.monotonic()
+        checkpoint = self._database.get_local(self._checkpoint) or {"since": "0"}
+        since, saved = checkpoint["since"], time.monotonic()
         while not stop.is_set() and self._leases.hold(self._shard):
-            self.turned = time.monotonic()
+            self.last_active = time.monotonic()
             found = self._database.changes(since, limit=BATCH, wait=WAIT_SECONDS)
             for change in found.rows:
-                self._hand_on(change)
+                self._enqueue_job(change)
             since = found.last_seq
-            if since != kept["since"] and time.monotonic() - saved > KEEP_SECONDS:
-                kept, saved = self._keep(since), time.monotonic()
+            if since != checkpoint["since"] and time.monotonic() - saved > CHECKPOINT_SECONDS:
+                checkpoint, saved = self._save_checkpoint(since), time.monotonic()
             if 0 < len(found.rows) < BATCH:
-                stop.wait(GATHERING_SECONDS)
-        if since != kept["since"]:
-            self._keep(since)
+                stop.wait(BATCH_SECONDS)
+        if since != checkpoint["since"]:
+            self._save_checkpoint(since)
 
-    def _hand_on(self, change: Change) -> None:
+    def _enqueue_job(self, change: Change) -> None:
         if change.deleted or not change.doc or "type" not in change.doc:
             return
         route = self._feed.routes.get(change.doc["type"])
-        if route is None or not self._feed.ours(change.doc):
+        if route is None or not self._feed.is_relevant(change.doc):
             return
         job, field = route
         subject = change.doc[field]
@@ -92,37 +93,34 @@ class ShardFollower:
             with tracing.span("change", "producer", {"traceparent": change.doc.get("traceparent", "")}):
                 enqueue(self._queue, job or change.doc["job"], subject)
 
-    def _keep(self, since: str) -> dict[str, Any]:
+    def _save_checkpoint(self, since: str) -> dict[str, Any]:
         stored = self._database.get_local(self._checkpoint) or {}
-        place = {**stored, "since": since, "date": time.time()}
-        self._database.put_local(self._checkpoint, place)
-        return place
+        checkpoint = {**stored, "since": since, "date": time.time()}
+        self._database.put_local(self._checkpoint, checkpoint)
+        return checkpoint
 
 
 def main() -> int:
     settings = load(Settings, os.environ)
     log_as_json("follower", settings.log_level)
     tracing.switch_on("follower", settings.otlp_endpoint)
-    server = Server(
-        settings.couch_url, username=settings.couch_username, password=settings.couch_password,
-        apikey=settings.couch_apikey, prefix=settings.database_prefix,
-    )  # fmt: skip
+    server = open_server(settings)
     stop = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     leases = Leases(Redis.from_url(settings.redis_url), settings.follower_shards)
     followers = _followers(settings, server, open_queue(settings.redis_url), leases)
     threads = [Thread(target=follower.follow, args=(stop,), daemon=True) for follower in followers]
-    heartbeat = Heartbeat(settings.heartbeat_file, *(lambda one=one: one.turned for one in followers))
+    heartbeat = Heartbeat(settings.heartbeat_file, *(lambda one=one: one.last_active for one in followers))
     for thread in threads:
         thread.start()
     log.info("following the changes of %s", orders.FEED.database)
     while not stop.wait(1.0):
         if not all(thread.is_alive() for thread in threads):
-            log.error("a follower ended; so do we, to be started again")
+            log.error("a follower thread ended; this process ends too, to be restarted")
             return 1
         heartbeat.beat()
-    leases.leave()
+    leases.close()
     return 0
 
 

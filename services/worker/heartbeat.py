@@ -8,11 +8,11 @@ STALE_SECONDS = 45.0
 
 
 class Heartbeat:
-    """Touches `file` (None: nothing) as long as every one of `turned` gives a recent time.monotonic()."""
+    """Touches `file` (None: nothing) as long as every one of `last_active` gives a recent time.monotonic()."""
 
-    def __init__(self, file: Path | None, *turned: Callable[[], float]) -> None:
-        self._file, self._turned = file, turned
+    def __init__(self, file: Path | None, *last_active: Callable[[], float]) -> None:
+        self._file, self._last_active = file, last_active
 
     def beat(self) -> None:
-        if self._file and all(time.monotonic() - turned() < STALE_SECONDS for turned in self._turned):
+        if self._file and all(time.monotonic() - active() < STALE_SECONDS for active in self._last_active):
             self._file.touch()

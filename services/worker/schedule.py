@@ -1,4 +1,4 @@
-"""What the worker does by the clock: the whole timetable in one table (UTC)."""
+"""What the worker does by the clock: the whole timetable as one table (UTC)."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -7,7 +7,7 @@ from celery.schedules import crontab
 
 from shared.jobs import (
     CATCH_UP,
-    CLOSE_BOOKS,
+    CLOSE_PERIODS,
     DEEP_SWEEP_ORDERS,
     FINISH_ERASURES,
     FINISH_MOVES,
@@ -40,7 +40,7 @@ TIMETABLE: Final = (
     Row("unfinished orders of the last hundred days", DEEP_SWEEP_ORDERS, crontab(minute="17")),
     Row("indexes of orders up to date", CATCH_UP, 60.0),
     Row("orders that replicas changed apart", SETTLE_ORDER_CONFLICTS, 30.0),
-    Row("close the books of the days and the month that are over", CLOSE_BOOKS, crontab(minute="10")),
+    Row("close the days and the month that have ended", CLOSE_PERIODS, crontab(minute="10")),
     Row("stock and ratings shown on products", SUM_UP_PRODUCTS, 2.0),
     Row("reservations whose time is up", SWEEP_RESERVATIONS, 60.0),
     Row("products and stock that replicas changed apart", SETTLE_PRODUCT_CONFLICTS, 30.0),
@@ -48,9 +48,9 @@ TIMETABLE: Final = (
     Row("accounts that replicas changed apart", SETTLE_USER_CONFLICTS, 30.0),
     Row("unfinished erasures", FINISH_ERASURES, 60.0),
     Row("expired sessions and one-time tokens", REMOVE_EXPIRED, crontab(minute="37")),
-    Row("indexes that somebody dropped: orders", RESTORE_ORDER_INDEXES, 30.0),
-    Row("indexes that somebody dropped: products", RESTORE_PRODUCT_INDEXES, 30.0),
-    Row("indexes that somebody dropped: users", RESTORE_USER_INDEXES, 30.0),
+    Row("indexes that were dropped: orders", RESTORE_ORDER_INDEXES, 30.0),
+    Row("indexes that were dropped: products", RESTORE_PRODUCT_INDEXES, 30.0),
+    Row("indexes that were dropped: users", RESTORE_USER_INDEXES, 30.0),
 )
 
 

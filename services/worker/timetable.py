@@ -1,7 +1,7 @@
 """What is done by the clock: every row of the timetable on a thread of its own, in one process of the shop.
 
 No queue lies between the clock and a job, so no backlog of orders delays or drops one, and no slow job holds up another.
-A job is begun again only when it has ended; one that fails is tried at its next turn, for the next turn is as good.
+A job is begun again only when it has ended; one that fails is run again when it is next due.
 
 `python -m services.worker.timekeeper` runs it alone, `celery worker --timekeeper` in a worker's process.
 """
@@ -23,8 +23,8 @@ from shared.tracing import span
 
 log = logging.getLogger(__name__)
 
-NEXT_TURN: Final = (Unavailable, UpdateConflict)
-"""What a job may meet on any day: something is away, or another process was first."""
+TRANSIENT_ERRORS: Final = (Unavailable, UpdateConflict)
+"""Errors that need no attention: something is unavailable, or another process was first."""
 
 STOPPING_SECONDS: Final = 8.0
 
@@ -35,7 +35,7 @@ class Timetable:
     def __init__(self, app: Celery, rows: Sequence[Row], jobs: PeriodicJobs) -> None:
         self._stopping = Event()
         self._threads = [
-            Thread(target=self._keep, args=(app, row, jobs[row.job]), name=row.job, daemon=True)
+            Thread(target=self._run_row, args=(app, row, jobs[row.job]), name=row.job, daemon=True)
             for row in rows
         ]
 
@@ -53,7 +53,7 @@ class Timetable:
     def is_alive(self) -> bool:
         return all(thread.is_alive() for thread in self._threads)
 
-    def _keep(self, app: Celery, row: Row, job: Callable[[], object]) -> None:
+    def _run_row(self, app: Celery, row: Row, job: Callable[[], object]) -> None:
         schedule = maybe_schedule(row.due, app=app)
         last = schedule.now()
         while not self._stopping.is_set():
@@ -66,11 +66,11 @@ class Timetable:
 
 
 def run(name: str, job: Callable[[], object]) -> None:
-    """One turn; a failure is told and ends nothing."""
+    """Runs a job once; a failure is logged and ends nothing."""
     try:
         with span(f"job {name}", "internal"):
             job()
-    except NEXT_TURN as error:
-        log.warning("%s waits for its next turn: %s", name, type(error).__name__)
+    except TRANSIENT_ERRORS as error:
+        log.warning("%s waits until it is next due: %s", name, type(error).__name__)
     except Exception:
         log.exception("%s failed", name)

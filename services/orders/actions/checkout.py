@@ -13,9 +13,9 @@ from typing import Any
 
 from services.orders.actions.cancellation import cancel_unfulfillable
 from services.orders.actions.intents import Buyer, Intent, price_request
-from services.orders.actions.shop import Shop
 from services.orders.clients.payments import Charge, PaymentClosed, PaymentDeclined, ProviderUnavailable
-from services.orders.clients.services import GoodsGone, OutOfStock
+from services.orders.clients.services import OutOfStock, ReservationClosed
+from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.checkout import CHECKOUT, ENDS, ENTRIES, State, next_state
 from services.orders.rules.identity import check_same, fingerprint_of, key_is_free_again, orderid_for
@@ -26,9 +26,9 @@ from shared.errors import AisleError, Conflict, Invalid, NotFound, Unavailable
 
 log = logging.getLogger(__name__)
 
-CHARGE_TRIES = 3
-FIRST_PAUSE, MAX_PAUSE = 0.04, 0.4
-WAIT_FOR_THE_FIRST = 3.0
+MAX_CHARGE_ATTEMPTS = 3
+MIN_DELAY, MAX_DELAY = 0.04, 0.4
+FIRST_REQUEST_SECONDS = 3.0
 
 
 class AttemptClosed(Conflict):
@@ -54,7 +54,7 @@ class Placed:
 class Checkout:
     """One worker's view of a checkout: what was asked, what was found, what went wrong. `request` is None for webhook and sweep."""
 
-    shop: Shop
+    deps: Dependencies
     found: OrderDocuments
     request: "Request | None" = None
     intent: Intent | None = None
@@ -90,13 +90,13 @@ class Request:
         return fingerprint_of(self.body)
 
 
-def place_order(shop: Shop, buyer: Buyer, key: str, body: dict[str, Any]) -> Placed:
+def place_order(deps: Dependencies, buyer: Buyer, key: str, body: dict[str, Any]) -> Placed:
     """Places the order that `body` asks for, once per key. `body`: items, address or address_id, payment, expected_total.
 
     Raises OutOfStock, PriceChanged, PaymentDeclined, KeyReused, Invalid, or Unavailable; after the last the same
     key may be sent again.
     """
-    checkout = Checkout(shop, OrderDocuments([]), Request(buyer, key, body))
+    checkout = Checkout(deps, OrderDocuments([]), Request(buyer, key, body))
     state = run(checkout, ENTRIES["request"])
     if state is State.CLOSED:
         raise AttemptClosed
@@ -107,18 +107,18 @@ def place_order(shop: Shop, buyer: Buyer, key: str, body: dict[str, Any]) -> Pla
     return Placed(checkout.found, checkout.replayed)
 
 
-def record_charge(shop: Shop, found: OrderDocuments, charge: Charge) -> OrderDocuments:
+def record_charge(deps: Dependencies, found: OrderDocuments, charge: Charge) -> OrderDocuments:
     """What a webhook says was paid becomes the order's payment."""
-    checkout = Checkout(shop, found, charge=charge)
+    checkout = Checkout(deps, found, charge=charge)
     run(checkout, ENTRIES["webhook"])
     return checkout.found
 
 
-def reconcile(shop: Shop, found: OrderDocuments) -> OrderDocuments:
+def reconcile(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
     """Ends a checkout that a crash or a lost answer left open."""
     if found.payment is not None or found.cancellation is not None:
         return found
-    checkout = Checkout(shop, found, refusal=Abandoned("No payment arrived in time."))
+    checkout = Checkout(deps, found, refusal=Abandoned("No payment arrived in time."))
     run(checkout, ENTRIES["sweep"])
     return checkout.found
 
@@ -142,7 +142,7 @@ def refusal_of(found: OrderDocuments) -> AisleError:
 def _price(checkout: Checkout) -> str:
     request = checkout.require_request()
     try:
-        checkout.intent = price_request(checkout.shop, request.buyer, request.body)
+        checkout.intent = price_request(checkout.deps, request.buyer, request.body)
     except (Conflict, Invalid, NotFound) as refusal:
         checkout.refusal = refusal
         return "refused"
@@ -157,19 +157,19 @@ def _find(checkout: Checkout) -> str:
 def _place(checkout: Checkout) -> str:
     """Under the key's first id; where that order is older than a key is kept, under the next one."""
     request = checkout.require_request()
-    if _written(checkout, orderid_for(request.buyer.whose, request.key)):
+    if _written(checkout, orderid_for(request.buyer.owner, request.key)):
         return "written"
     orderid, checkout.found = _latest(checkout)
     if not checkout.found.exists and _written(checkout, orderid):
         return "written"
     if not checkout.found.exists:
-        checkout.found = checkout.shop.orders.order(orderid)
+        checkout.found = checkout.deps.orders.order(orderid)
     return "found"
 
 
 def _written(checkout: Checkout, orderid: str) -> bool:
     docs = checkout.require_intent().documents(orderid, checkout.require_request().fingerprint)
-    if not checkout.shop.orders.place(docs):
+    if not checkout.deps.orders.place(docs):
         return False
     checkout.found = OrderDocuments(docs)
     return True
@@ -179,8 +179,8 @@ def _latest(checkout: Checkout) -> tuple[str, OrderDocuments]:
     """The order that this key stands for today, or the id that it would get."""
     request, generation = checkout.require_request(), 1
     while True:
-        orderid = orderid_for(request.buyer.whose, request.key, generation)
-        found = checkout.shop.orders.order(orderid)
+        orderid = orderid_for(request.buyer.owner, request.key, generation)
+        found = checkout.deps.orders.order(orderid)
         if not found.exists or not key_is_free_again(found.order["date"], now()):
             return orderid, found
         generation += 1
@@ -199,19 +199,19 @@ def _complete(checkout: Checkout) -> str:
         there = {doc["_id"] for doc in found.documents}
         missing = [doc for doc in [customer, *items_of(found.order)] if doc["_id"] not in there]
         if missing:
-            checkout.shop.orders.add_all(missing)
+            checkout.deps.orders.add_all(missing)
             checkout.found = OrderDocuments([*found.documents, *missing])
     return "completed"
 
 
 def _wait(checkout: Checkout) -> str:
     """While the request that placed the order may still be at work, its outcome is waited for."""
-    placed, pause = min(parse(checkout.order["date"]), now()), FIRST_PAUSE
-    until = placed + timedelta(seconds=WAIT_FOR_THE_FIRST)
+    placed, pause = min(parse(checkout.order["date"]), now()), MIN_DELAY
+    until = placed + timedelta(seconds=FIRST_REQUEST_SECONDS)
     while checkout.found.payment is None and checkout.found.cancellation is None and now() < until:
         time.sleep(pause)
-        pause = min(pause * 2, MAX_PAUSE)
-        checkout.found = checkout.shop.orders.order(checkout.order["orderid"])
+        pause = min(pause * 2, MAX_DELAY)
+        checkout.found = checkout.deps.orders.order(checkout.order["orderid"])
     if _is_cancelled_by_shop(checkout.found):
         checkout.refusal = None
         return "cancelled"
@@ -222,14 +222,14 @@ def _wait(checkout: Checkout) -> str:
 
 def _reserve(checkout: Checkout) -> str:
     """Keeps the goods for this order."""
-    shop, order = checkout.shop, checkout.order
-    expires = iso(now() + timedelta(seconds=shop.settings.reservation_seconds))
+    deps, order = checkout.deps, checkout.order
+    expires = iso(now() + timedelta(seconds=deps.settings.reservation_seconds))
     try:
-        shop.products.reserve(order["orderid"], order["basket"], expires)
+        deps.products.reserve(order["orderid"], order["basket"], expires)
     except OutOfStock as refusal:
         checkout.refusal = refusal
         return "out_of_stock"
-    except GoodsGone:
+    except ReservationClosed:
         return "gone"
     return "reserved"
 
@@ -237,8 +237,8 @@ def _reserve(checkout: Checkout) -> str:
 def _charge(checkout: Checkout) -> str:
     """Asks again when the answer is lost: the provider charges an order once."""
     order, token = checkout.order, checkout.require_request().body["payment"]["token"]
-    provider = checkout.shop.provider(order["provider"])
-    for left in reversed(range(CHARGE_TRIES)):
+    provider = checkout.deps.provider(order["provider"])
+    for left in reversed(range(MAX_CHARGE_ATTEMPTS)):
         try:
             checkout.charge = provider.charge(order["orderid"], order["total"], token)
             break
@@ -250,31 +250,31 @@ def _charge(checkout: Checkout) -> str:
         except ProviderUnavailable:
             if not left:
                 raise
-            time.sleep(FIRST_PAUSE)
+            time.sleep(MIN_DELAY)
     return "charged"
 
 
 def _record_payment(checkout: Checkout) -> str:
     """Marks the stock as sold and writes the payment document; cancelled and paid back if the goods are gone by now."""
-    shop, order, charge = checkout.shop, checkout.order, checkout.charge
+    deps, order, charge = checkout.deps, checkout.order, checkout.charge
     if charge is None:
         raise TypeError("nothing was charged")
-    sold, gone = _sell(shop, order)
+    sold, gone = _sell(deps, order)
     payment = payment_of(order, order["provider"], charge.ref, charge.total, charge.date, sold=sold)
-    checkout.found = checkout.found.with_document(shop.orders.add(payment)[0])
+    checkout.found = checkout.found.with_document(deps.orders.add(payment)[0])
     if order["userid"]:
-        shop.recent.remember(order["userid"], order["orderid"])
+        deps.recent.remember(order["userid"], order["orderid"])
     if gone:
-        checkout.found = cancel_unfulfillable(shop, checkout.found)
+        checkout.found = cancel_unfulfillable(deps, checkout.found)
     checkout.refusal = None
     return "goods_gone" if _is_cancelled_by_shop(checkout.found) else "recorded"
 
 
-def _sell(shop: Shop, order: Doc) -> tuple[bool, bool]:
+def _sell(deps: Dependencies, order: Doc) -> tuple[bool, bool]:
     """Whether the stock is marked as sold, and whether the goods are gone."""
     try:
-        shop.products.confirm(order["orderid"], order["basket"])
-    except GoodsGone:
+        deps.products.confirm(order["orderid"], order["basket"])
+    except ReservationClosed:
         return False, True
     except Unavailable:
         log.warning("order %s: the worker will mark the stock as sold", order["orderid"])
@@ -294,17 +294,17 @@ def _abandon(checkout: Checkout) -> str:
 
 
 def _undo(checkout: Checkout) -> str:
-    shop, order, refusal = checkout.shop, checkout.order, checkout.refusal
+    deps, order, refusal = checkout.deps, checkout.order, checkout.refusal
     if refusal is None:
         raise TypeError("an attempt is given up for a reason")
-    checkout.charge = shop.provider(order["provider"]).close(order["orderid"], order["total"])
+    checkout.charge = deps.provider(order["provider"]).close(order["orderid"], order["total"])
     if checkout.charge is not None:
         if len(checkout.found.items) < len(order["basket"]):
-            shop.orders.add_all(items_of(order))
+            deps.orders.add_all(items_of(order))
         return "charged"
-    shop.products.release(order["orderid"], order["basket"])
+    deps.products.release(order["orderid"], order["basket"])
     cancellation = cancellation_of(order, refusal.code, refusal.detail, "shop", was_paid=False)
-    checkout.found = checkout.found.with_document(shop.orders.add(cancellation)[0])
+    checkout.found = checkout.found.with_document(deps.orders.add(cancellation)[0])
     return "cancelled"
 
 

@@ -1,14 +1,14 @@
-"""After the sale: confirmation, dispatch, delivery and the mails about them, each written once whatever is retried."""
+"""After the sale: confirmation, dispatch, delivery and the e-mails about them, each written once whatever is retried."""
 
 import logging
 from collections.abc import Callable
 
-from services.orders.actions import letters
+from services.orders.actions import emails
 from services.orders.actions.cancellation import cancel_unfulfillable, finish_cancellation
 from services.orders.actions.checkout import reconcile
 from services.orders.actions.returns import refund_returns, restock_returns
-from services.orders.actions.shop import Shop
-from services.orders.clients.services import GoodsGone
+from services.orders.clients.services import ReservationClosed
+from services.orders.dependencies import Dependencies
 from services.orders.rules import steps
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.progress import NotPossible, require
@@ -18,26 +18,26 @@ from shared.errors import AisleError
 
 log = logging.getLogger(__name__)
 
-Step = Callable[[Shop, OrderDocuments], OrderDocuments]
+Step = Callable[[Dependencies, OrderDocuments], OrderDocuments]
 
 
-def advance_order(shop: Shop, orderid: str) -> float | None:
+def advance_order(deps: Dependencies, orderid: str) -> float | None:
     """Does all that an order's documents call for now; seconds until more falls due, or None.
 
     One step that fails does not hold up the others; the first error is raised when all were tried.
     """
-    found = shop.orders.order(orderid)
+    found = deps.orders.order(orderid)
     done: set[str] = set()
     failures: list[AisleError] = []
     while True:
-        plan = steps.plan(found, now(), shop.policy)
+        plan = steps.plan(found, now(), deps.policy)
         todo = [step for step in plan.due if step not in done]
         if not todo:
             break
         for step in todo:
             done.add(step)
             try:
-                found = STEPS[step](shop, found)
+                found = STEPS[step](deps, found)
             except AisleError as error:
                 log.warning("order %s: %s: %s", orderid, step, error.code)
                 failures.append(error)
@@ -47,7 +47,7 @@ def advance_order(shop: Shop, orderid: str) -> float | None:
 
 
 def dispatch_order(
-    shop: Shop, found: OrderDocuments, courier: str, courierid: str, by: str, date: str = ""
+    deps: Dependencies, found: OrderDocuments, courier: str, courierid: str, actor: str, date: str = ""
 ) -> OrderDocuments:
     """Hands the order over. Raises NotPossible when it is cancelled, not paid, or with another parcel already."""
     if found.dispatch is not None and (found.dispatch["courier"], found.dispatch["courierid"]) == (
@@ -56,29 +56,29 @@ def dispatch_order(
     ):
         return found
     require(found.progress, "dispatch")
-    decision, _ = shop.orders.add(decision_of(found.order, "dispatch", f"{courier} {courierid}", by))
+    decision, _ = deps.orders.add(decision_of(found.order, "dispatch", f"{courier} {courierid}", actor))
     if decision["decision"] != "dispatch":
         raise NotPossible("The order is being cancelled.", order_status="paid")
-    dispatch, ours = shop.orders.add(
+    dispatch, created = deps.orders.add(
         dispatch_of(found.order, found.require_payment(), courier, courierid, date)
     )
-    if not ours and (dispatch["courier"], dispatch["courierid"]) != (courier, courierid):
+    if not created and (dispatch["courier"], dispatch["courierid"]) != (courier, courierid):
         raise NotPossible(
             f"The order went out with {dispatch['courier']} already.", order_status="dispatched"
         )
     return found.with_document(dispatch)
 
 
-def deliver_order(shop: Shop, found: OrderDocuments, date: str = "") -> OrderDocuments:
+def deliver_order(deps: Dependencies, found: OrderDocuments, date: str = "") -> OrderDocuments:
     """The parcel arrived. Raises NotPossible when it never went out; a second time changes nothing."""
     if found.delivery is not None:
         return found
     require(found.progress, "deliver")
-    delivery, _ = shop.orders.add(delivery_of(found.order, found.require_dispatch(), date))
+    delivery, _ = deps.orders.add(delivery_of(found.order, found.require_dispatch(), date))
     return found.with_document(delivery)
 
 
-def _confirm(shop: Shop, found: OrderDocuments) -> OrderDocuments:
+def _confirm(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
     order = found.order
     if (
         not found.require_payment().get("sold")
@@ -86,28 +86,28 @@ def _confirm(shop: Shop, found: OrderDocuments) -> OrderDocuments:
         and not found.is_being_cancelled
     ):
         try:
-            shop.products.confirm(order["orderid"], order["basket"])
-        except GoodsGone:
-            found = cancel_unfulfillable(shop, found)
+            deps.products.confirm(order["orderid"], order["basket"])
+        except ReservationClosed:
+            found = cancel_unfulfillable(deps, found)
     if order["userid"] is not None:
         productids = [line["productid"] for line in order["basket"]]
-        shop.users.clear_basket(order["userid"], productids, order["date"])
-    return _notify(shop, found, "payment")
+        deps.users.clear_basket(order["userid"], productids, order["date"])
+    return _notify(deps, found, "payment")
 
 
-def _dispatch(shop: Shop, found: OrderDocuments) -> OrderDocuments:
-    parcel = shop.courier.book(found.order["orderid"])
-    return dispatch_order(shop, found, shop.courier.name, parcel, "worker")
+def _dispatch(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
+    parcel = deps.courier.book(found.order["orderid"])
+    return dispatch_order(deps, found, deps.courier.name, parcel, "worker")
 
 
-def _notify(shop: Shop, found: OrderDocuments, kind: str) -> OrderDocuments:
-    """Sends the mail, then writes that it was sent: a crash in between sends it twice, under one Message-ID, rather than never."""
-    message_id = letters.send(shop, found, kind)
-    return found.with_document(shop.orders.add(notice_of(found.order, kind, message_id))[0])
+def _notify(deps: Dependencies, found: OrderDocuments, kind: str) -> OrderDocuments:
+    """Sends the e-mail, then writes that it was sent: a crash in between sends it twice, under one Message-ID, rather than never."""
+    message_id = emails.send(deps, found, kind)
+    return found.with_document(deps.orders.add(notice_of(found.order, kind, message_id))[0])
 
 
-def _about(kind: str) -> Step:
-    return lambda shop, found: _notify(shop, found, kind)
+def _notification(kind: str) -> Step:
+    return lambda deps, found: _notify(deps, found, kind)
 
 
 STEPS: dict[str, Step] = {
@@ -116,9 +116,9 @@ STEPS: dict[str, Step] = {
     steps.SETTLE_REFUNDS: refund_returns,
     steps.RESTOCK: restock_returns,
     steps.FINISH_CANCELLATION: finish_cancellation,
-    steps.NOTIFY_CANCELLATION: _about("cancellation"),
+    steps.NOTIFY_CANCELLATION: _notification("cancellation"),
     steps.DISPATCH: _dispatch,
-    steps.NOTIFY_DISPATCH: _about("dispatch"),
+    steps.NOTIFY_DISPATCH: _notification("dispatch"),
     steps.DELIVER: deliver_order,
-    steps.NOTIFY_DELIVERY: _about("delivery"),
+    steps.NOTIFY_DELIVERY: _notification("delivery"),
 }

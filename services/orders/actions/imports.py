@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from services.orders.actions.shop import Shop
+from services.orders.dependencies import Dependencies
 from services.orders.documents import BEST_SELLERS, FULFILMENT, SALES
 from services.orders.rules.importing import documents_of
 from shared.couch import Doc
@@ -16,11 +16,11 @@ from shared.errors import Invalid
 log = logging.getLogger(__name__)
 
 BULK = 2000
-MOST_FAILURES = 1000
+MAX_FAILURES = 1000
 
 
 @dataclass
-class Tally:
+class ImportResult:
     """What became of the lines so far."""
 
     lines: int = 0
@@ -32,7 +32,7 @@ class Tally:
 
     def fail(self, line: int, code: str, detail: str) -> None:
         self.failures += 1
-        if len(self.failed) < MOST_FAILURES:
+        if len(self.failed) < MAX_FAILURES:
             self.failed.append({"line": line, "code": code, "detail": detail})
 
     def answer(self) -> dict[str, Any]:
@@ -43,69 +43,69 @@ class Tally:
 
 
 def import_orders(
-    shop: Shop, lines: Iterable[tuple[int, bytes | None]], from_line: int = 1
-) -> Iterator[Tally]:
-    """Imports each (number, line) from `from_line` on, None being too long a one; yields the tally after every bulk, to show progress."""
-    tally = Tally()
+    deps: Dependencies, lines: Iterable[tuple[int, bytes | None]], from_line: int = 1
+) -> Iterator[ImportResult]:
+    """Imports each (number, line) from `from_line` on, None being too long a one; yields the result so far after every bulk, to show progress."""
+    result = ImportResult()
     batch: list[tuple[int, list[Doc]]] = []
     seen: set[str] = set()
     for number, line in lines:
         if number < from_line or (line is not None and not line.strip()):
             continue
-        tally.lines += 1
+        result.lines += 1
         if line is None:
-            tally.fail(number, "line_too_long", "The line is too long to be an order.")
+            result.fail(number, "line_too_long", "The line is too long to be an order.")
             continue
         try:
             docs = documents_of(orjson.loads(line))
         except orjson.JSONDecodeError as error:
-            tally.fail(number, "malformed_json", f"The line is not JSON: {error.msg}.")
+            result.fail(number, "malformed_json", f"The line is not JSON: {error.msg}.")
             continue
         except Invalid as error:
-            tally.fail(number, "invalid", error.detail)
+            result.fail(number, "invalid", error.detail)
             continue
         if docs[0]["_id"] in seen:
-            yield _written(shop, batch, tally)
+            yield _written(deps, batch, result)
             batch, seen = [], set()
         batch.append((number, docs))
         seen.add(docs[0]["_id"])
         if sum(len(docs) for _, docs in batch) >= BULK:
-            yield _written(shop, batch, tally)
+            yield _written(deps, batch, result)
             batch, seen = [], set()
-    _written(shop, batch, tally)
-    if tally.created:
-        shop.stores.bulk_reports.catch_up(SALES, BEST_SELLERS, FULFILMENT)
-    yield tally
+    _written(deps, batch, result)
+    if result.created:
+        deps.stores.bulk_reports.catch_up(SALES, BEST_SELLERS, FULFILMENT)
+    yield result
 
 
-def _written(shop: Shop, batch: list[tuple[int, list[Doc]]], tally: Tally) -> Tally:
+def _written(deps: Dependencies, batch: list[tuple[int, list[Doc]]], result: ImportResult) -> ImportResult:
     """The orders first, then what belongs to those that are ours: nothing is written into another order."""
     if batch:
-        store = shop.stores.bulk_orders
+        store = deps.stores.bulk_orders
         written = store.add_all([docs[0] for _, docs in batch])
-        there = {row.id for row in written if row.error}
-        met = [(number, docs) for number, docs in batch if docs[0]["_id"] in there]
-        tally.created += len(batch) - len(met)
-        refused = _compare(shop, met, tally)
+        existing = {row.id for row in written if row.error}
+        known = [(number, docs) for number, docs in batch if docs[0]["_id"] in existing]
+        result.created += len(batch) - len(known)
+        refused = _compare(deps, known, result)
         following = [doc for number, docs in batch if number not in refused for doc in docs[1:]]
         written += store.add_all(following) if following else []
-        tally.documents += sum(1 for row in written if not row.error)
-        shop.stores.following.wrote(len(written))
-        log.info("import: line %s, %s documents written", batch[-1][0], tally.documents)
-    return tally
+        result.documents += sum(1 for row in written if not row.error)
+        deps.stores.following.wrote(len(written))
+        log.info("import: line %s, %s documents written", batch[-1][0], result.documents)
+    return result
 
 
-def _compare(shop: Shop, met: list[tuple[int, list[Doc]]], tally: Tally) -> set[int]:
-    """Orders that were there already: the same content is unchanged, another (its lines come back) is refused, for an order never changes."""
+def _compare(deps: Dependencies, known: list[tuple[int, list[Doc]]], result: ImportResult) -> set[int]:
+    """Orders that exist already: the same content is unchanged, another (its lines come back) is refused, for an order never changes."""
     refused = set()
-    stored = shop.stores.bulk_orders.headers([docs[0]["orderid"] for _, docs in met]) if met else {}
-    for number, docs in met:
-        there = stored.get(docs[0]["orderid"])
-        if there is not None and there["fingerprint"] == docs[0]["fingerprint"]:
-            tally.unchanged += 1
+    stored = deps.stores.bulk_orders.headers([docs[0]["orderid"] for _, docs in known]) if known else {}
+    for number, docs in known:
+        existing = stored.get(docs[0]["orderid"])
+        if existing is not None and existing["fingerprint"] == docs[0]["fingerprint"]:
+            result.unchanged += 1
         else:
             refused.add(number)
-            tally.fail(
+            result.fail(
                 number,
                 "order_exists",
                 f"Order {docs[0]['orderid']} is there with other content; orders never change.",

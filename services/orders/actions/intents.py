@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from services.orders.actions.shop import Shop
+from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER, ORDER, order_key
 from services.orders.rules.pricing import Quote, check_expected, merged, quote
 from services.orders.rules.writing import items_of
@@ -26,7 +26,7 @@ class Buyer:
     mail_limited: bool = False
 
     @property
-    def whose(self) -> str:
+    def owner(self) -> str:
         return self.userid or f"guest {self.email.lower()}"
 
 
@@ -56,23 +56,23 @@ class Intent:
         return [order, customer, *items_of(order)]
 
 
-def price_request(shop: Shop, buyer: Buyer, body: dict[str, Any]) -> Intent:
+def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Intent:
     """One look-up of all products and, for a customer, one read of the user. Raises NoSuchProduct, PriceChanged, Invalid."""
-    shop.provider(body["payment"]["provider"])
-    products = shop.products.lookup([item["productid"] for item in merged(body["items"])])
-    priced = quote(body["items"], products, shop.terms)
+    deps.provider(body["payment"]["provider"])
+    products = deps.products.lookup([item["productid"] for item in merged(body["items"])])
+    priced = quote(body["items"], products, deps.terms)
     check_expected(priced, body.get("expected_total"))
     if buyer.userid is None:
         return Intent(buyer, buyer.name, buyer.email, body["address"], body["payment"]["provider"], priced)
-    user = shop.users.checkout(buyer.userid)
+    user = deps.users.checkout(buyer.userid)
     address = body.get("address") or _address_of(user, body["address_id"])
     return Intent(buyer, user["name"], user["email"], address, body["payment"]["provider"], priced)
 
 
-def quote_items(shop: Shop, wanted: list[Doc]) -> Doc:
-    """What `wanted` [{productid, quantity}] costs now, in the order's own words. Raises NoSuchProduct, Invalid, Unavailable."""
-    products = shop.products.lookup([item["productid"] for item in merged(wanted)])
-    priced = quote(wanted, products, shop.terms)
+def quote_items(deps: Dependencies, requested: list[Doc]) -> Doc:
+    """What `requested` [{productid, quantity}] costs now, in the order's own words. Raises NoSuchProduct, Invalid, Unavailable."""
+    products = deps.products.lookup([item["productid"] for item in merged(requested)])
+    priced = quote(requested, products, deps.terms)
     return {
         "items": priced.lines,
         "goods": priced.goods,

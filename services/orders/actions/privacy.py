@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from services.orders.actions.shop import Shop
+from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER
 from services.orders.rules.assembly import whole_order
 from services.orders.store import Key
@@ -13,23 +13,23 @@ from shared.couch import Doc
 PAGE = 100
 
 
-def export_orders(shop: Shop, userid: str) -> list[dict[str, Any]]:
+def export_orders(deps: Dependencies, userid: str) -> list[dict[str, Any]]:
     """Every order of a person, whole."""
-    return [whole_order(shop.orders.order(orderid)) for orderid in _orderids(shop, userid)]
+    return [whole_order(deps.orders.order(orderid)) for orderid in _orderids(deps, userid)]
 
 
-def anonymise(shop: Shop, userid: str) -> int:
+def anonymise(deps: Dependencies, userid: str) -> int:
     """Takes name, e-mail and address out of a person's orders; how many were changed. May be repeated."""
     changed = 0
-    while named := shop.orders.personal_documents(userid, limit=PAGE):
-        shop.orders.overwrite_customers([_erased(doc) for doc in named])
+    while named := deps.orders.personal_documents(userid, limit=PAGE):
+        deps.orders.overwrite_customers([_erased(doc) for doc in named])
         changed += len(named)
     return changed
 
 
-def has_bought(shop: Shop, userid: str, productid: str) -> bool:
+def has_bought(deps: Dependencies, userid: str, productid: str) -> bool:
     """Whether this person has paid for this product: what a review asks."""
-    return shop.orders.bought(userid, productid)
+    return deps.orders.bought(userid, productid)
 
 
 def _erased(doc: Doc) -> Doc:
@@ -39,10 +39,10 @@ def _erased(doc: Doc) -> Doc:
     )  # fmt: skip
 
 
-def _orderids(shop: Shop, userid: str) -> Iterator[str]:
+def _orderids(deps: Dependencies, userid: str) -> Iterator[str]:
     after: Key | None = None
     while True:
-        page = shop.orders.orders_of_a_customer(userid, limit=PAGE, after=after, allow_stale=False)
+        page = deps.orders.orders_of_a_customer(userid, limit=PAGE, after=after, allow_stale=False)
         yield from (item["key"][2] for item in page.items)
         if page.next is None:
             return

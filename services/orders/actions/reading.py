@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from services.orders.actions.shop import Shop
+from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments, line_of, summary_of, whole_order
 from services.orders.rules.identity import guest_token
 from services.orders.rules.periods import Span
@@ -17,8 +17,8 @@ from shared.couch import Page
 from shared.errors import Invalid, NotFound
 
 STAFF = ("admin", "staff")
-SCANNED = 1000
-LOOKED_THROUGH = 3
+SCAN_LIMIT = 1000
+OVERFETCH = 3
 FIRST_TIME, LAST_TIME = "0000", "9999"
 
 
@@ -28,7 +28,7 @@ class NoSuchOrder(NotFound):
 
 @dataclass(frozen=True)
 class Reader:
-    """Who asks: a user with roles, or the bearer of a guest's order token."""
+    """Who reads: a user with roles, or the bearer of a guest's order token."""
 
     userid: str | None = None
     roles: tuple[str, ...] = ()
@@ -39,114 +39,114 @@ class Reader:
         return any(role in STAFF for role in self.roles)
 
 
-def read_order(shop: Shop, orderid: str, reader: Reader) -> OrderDocuments:
+def read_order(deps: Dependencies, orderid: str, reader: Reader) -> OrderDocuments:
     """O1, for those who may see it. Raises NoSuchOrder for everybody else, as if there were none."""
-    found = shop.orders.order(orderid)
-    if not found.exists or not _may_see(shop, orderid, found.order["userid"], reader):
+    found = deps.orders.order(orderid)
+    if not found.exists or not _may_see(deps, orderid, found.order["userid"], reader):
         raise NoSuchOrder("You have no such order.")
     return found
 
 
-def read_lines(shop: Shop, orderid: str, reader: Reader) -> list[dict[str, Any]]:
+def read_lines(deps: Dependencies, orderid: str, reader: Reader) -> list[dict[str, Any]]:
     """O1: only its lines, 1 partition query."""
-    lines = shop.orders.lines(orderid)
-    if not lines or not _may_see(shop, orderid, lines[0]["userid"], reader):
+    lines = deps.orders.lines(orderid)
+    if not lines or not _may_see(deps, orderid, lines[0]["userid"], reader):
         raise NoSuchOrder("You have no such order.")
     return [line_of(line) for line in lines]
 
 
-def any_order(shop: Shop, orderid: str) -> OrderDocuments:
+def any_order(deps: Dependencies, orderid: str) -> OrderDocuments:
     """For staff, webhooks and jobs. Raises NoSuchOrder."""
-    found = shop.orders.order(orderid)
+    found = deps.orders.order(orderid)
     if not found.exists:
         raise NoSuchOrder("There is no such order.")
     return found
 
 
-def history(shop: Shop, userid: str, limit: int, after: Key | None, *, failed: bool = True) -> Page:
+def history(deps: Dependencies, userid: str, limit: int, after: Key | None, *, failed: bool = True) -> Page:
     """O3: a customer's orders, newest first. 1 global query; those just placed are there while the index is behind, too.
 
     Without the `failed` ones (declined, sold out) more rows are looked through: a page may be short and still have a next.
     """
     if not failed:
-        page = _orders_of_a_customer(shop, userid, limit * LOOKED_THROUGH, after)
-        return _chosen(page, limit, lambda sums: not is_failed(sums), _customer_summary)
-    page = _orders_of_a_customer(shop, userid, limit, after)
+        page = _orders_of_a_customer(deps, userid, limit * OVERFETCH, after)
+        return _matching(page, limit, lambda sums: not is_failed(sums), _customer_summary)
+    page = _orders_of_a_customer(deps, userid, limit, after)
     return Page([_customer_summary(item) for item in page.items], page.next)
 
 
-def _orders_of_a_customer(shop: Shop, userid: str, limit: int, after: Key | None) -> Page:
+def _orders_of_a_customer(deps: Dependencies, userid: str, limit: int, after: Key | None) -> Page:
     """A page of an index that is behind gets the recent orders that it lacks: 1 partition query for each."""
-    page = shop.orders.orders_of_a_customer(userid, limit=limit, after=after)
+    page = deps.orders.orders_of_a_customer(userid, limit=limit, after=after)
     if not page.stale:
         return page
     listed = {customer_row_of(item)[0] for item in page.items}
-    missing = [orderid for orderid in shop.recent.of(userid) if orderid not in listed]
-    found = [found for found in map(shop.orders.order, missing) if found.payment is not None]
+    missing = [orderid for orderid in deps.recent.of(userid) if orderid not in listed]
+    found = [found for found in map(deps.orders.order, missing) if found.payment is not None]
     recent = [item for item in map(customer_item_of, found) if after is None or item["key"] < after]
     items = sorted([*page.items, *recent], key=lambda item: item["key"], reverse=True)
     return Page(items[:limit], items[limit - 1]["key"] if len(items) > limit else page.next)
 
 
-def orders_between(shop: Shop, span: Span, status: str | None, limit: int, after: Key | None) -> Page:
+def orders_between(deps: Dependencies, span: Span, status: str | None, limit: int, after: Key | None) -> Page:
     """O4, newest first. With a `status`, rows of one query are looked through: a page may be short and still have a next."""
     if status is not None and status not in STATUSES:
         raise Invalid("No such status.", errors={"status": [f"One of {', '.join(STATUSES)}."]})
     if status is None:
-        return _summaries(_between(shop, span, limit, after))
-    return _chosen(_between(shop, span, SCANNED, after), limit, lambda sums: status_of(sums) == status)
+        return _summaries(_between(deps, span, limit, after))
+    return _matching(_between(deps, span, SCAN_LIMIT, after), limit, lambda sums: status_of(sums) == status)
 
 
-def open_orders(shop: Shop, span: Span, limit: int, after: Key | None, *, unpaid: bool) -> Page:
+def open_orders(deps: Dependencies, span: Span, limit: int, after: Key | None, *, unpaid: bool) -> Page:
     """Orders on which something is still to be done; with `unpaid`, checkout attempts without an outcome."""
-    return _chosen(
-        _between(shop, span, SCANNED, after),
+    return _matching(
+        _between(deps, span, SCAN_LIMIT, after),
         limit,
         lambda sums: not is_finished(sums) and not (unpaid and sums.payments),
     )
 
 
-def order_answer(shop: Shop, found: OrderDocuments) -> dict[str, Any]:
+def order_answer(deps: Dependencies, found: OrderDocuments) -> dict[str, Any]:
     """The order of api.md; a guest's carries the token that reads it again."""
     answer = whole_order(found)
     if answer["userid"] is None and not found.order.get("imported"):
-        answer["guest_token"] = guest_token(shop.settings.secret_key, answer["orderid"])
+        answer["guest_token"] = guest_token(deps.settings.secret_key, answer["orderid"])
     return answer
 
 
-def _may_see(shop: Shop, orderid: str, owner: str | None, reader: Reader) -> bool:
+def _may_see(deps: Dependencies, orderid: str, owner: str | None, reader: Reader) -> bool:
     if reader.is_staff or (owner is not None and owner == reader.userid):
         return True
-    expected = guest_token(shop.settings.secret_key, orderid)
+    expected = guest_token(deps.settings.secret_key, orderid)
     return owner is None and hmac.compare_digest(expected.encode(), reader.token.encode())
 
 
-def _between(shop: Shop, span: Span, limit: int, after: Key | None) -> Page:
+def _between(deps: Dependencies, span: Span, limit: int, after: Key | None) -> Page:
     start = iso(span.start) if span.start else FIRST_TIME
     end = iso(span.end) if span.end else LAST_TIME
-    return shop.orders.orders_between(start, end, limit=limit, after=after)
+    return deps.orders.orders_between(start, end, limit=limit, after=after)
 
 
 def _summaries(page: Page) -> Page:
     return Page([_summary(item) for item in page.items], page.next)
 
 
-def _chosen(
+def _matching(
     page: Page,
     limit: int,
-    wanted: Callable[[Progress], bool],
+    matches: Callable[[Progress], bool],
     summary: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Page:
-    """The first `limit` rows that are wanted; the next page begins behind the last row that was looked at."""
+    """The first `limit` rows that match; the next page begins behind the last row that was looked at."""
     summary = summary or _summary
-    kept = []
+    rows = []
     for item in page.items:
-        if wanted(Progress(*item["value"])):
-            kept.append(item)
-            if len(kept) == limit:
+        if matches(Progress(*item["value"])):
+            rows.append(item)
+            if len(rows) == limit:
                 last = item is page.items[-1]
-                return Page([summary(each) for each in kept], page.next if last else item["key"])
-    return Page([summary(each) for each in kept], page.next)
+                return Page([summary(each) for each in rows], page.next if last else item["key"])
+    return Page([summary(each) for each in rows], page.next)
 
 
 def _summary(item: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Paying back: decided by a refund document (numbered, so two cannot pass each other), then settled at the provider."""
 
-from services.orders.actions.shop import Shop
+from services.orders.dependencies import Dependencies
 from services.orders.documents import REFUND, SETTLEMENT, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.identity import check_same, new_reference
@@ -10,68 +10,68 @@ from shared.couch import Doc
 from shared.errors import Conflict, Invalid
 from shared.money import Money, money, shown
 
-TRIES = 5
+MAX_ATTEMPTS = 5
 
 
 class RefundTooLarge(Conflict):
     code, title = "refund_too_large", "More than was paid cannot be refunded"
 
 
-class Busy(Conflict):
+class OrderBusy(Conflict):
     code, title = "order_busy", "Others are changing this order just now; try again"
 
 
 def refund_order(
-    shop: Shop, found: OrderDocuments, total: Money, reason: str, request: tuple[str, str] | None
+    deps: Dependencies, found: OrderDocuments, total: Money, reason: str, request: tuple[str, str] | None
 ) -> OrderDocuments:
     """An admin's refund of a part or all. `request`: (key, fingerprint) of an Idempotency-Key; the same key refunds once."""
     require(found.progress, "refund")
     payment = found.require_payment()
-    shop.provider(payment["provider"])
+    deps.provider(payment["provider"])
     if total["currency"] != payment["total"]["currency"]:
         raise Invalid(
             "Refund in the currency that was paid.", errors={"amount": ["Not the order's currency."]}
         )
-    return settle_refunds(shop, add_refund(shop, found, total, reason, "admin", request))
+    return settle_refunds(deps, add_refund(deps, found, total, reason, "admin", request))
 
 
 def add_refund(
-    shop: Shop, found: OrderDocuments, total: Money | None, reason: str, cause: str,
+    deps: Dependencies, found: OrderDocuments, total: Money | None, reason: str, cause: str,
     request: tuple[str, str] | None = None,
 ) -> OrderDocuments:  # fmt: skip
-    """Decides a refund: of `total`, or of all that is left. A `cause` other than admin is refunded once. Raises RefundTooLarge."""
+    """Decides a refund: of `total`, or of all that remains. A `cause` other than admin is refunded once. Raises RefundTooLarge."""
     reference = new_reference("refund", request) if cause == "admin" else cause
-    for _ in range(TRIES):
+    for _ in range(MAX_ATTEMPTS):
         if _refunded_before(found, cause, request):
             return found
-        wanted = total or left_to_refund(found)
-        if not wanted["amount"]:
+        amount = total or refundable(found)
+        if not amount["amount"]:
             return found
-        _check_left(found, wanted)
+        _check_refundable(found, amount)
         number = len(found.refunds) + 1
-        refund, ours = shop.orders.add(
+        refund, created = deps.orders.add(
             REFUND.new(
                 order_key(found.order["orderid"], f"refund{number}"), **event_fields(found.order), number=number,
-                reference=reference, total=wanted, reason=reason, cause=cause, request=list(request) if request else None,
+                reference=reference, total=amount, reason=reason, cause=cause, request=list(request) if request else None,
             )
         )  # fmt: skip
-        if ours:
+        if created:
             return found.with_document(refund)
-        found = shop.orders.order(found.order["orderid"])
-    raise Busy
+        found = deps.orders.order(found.order["orderid"])
+    raise OrderBusy
 
 
-def settle_refunds(shop: Shop, found: OrderDocuments) -> OrderDocuments:
+def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
     """Has the provider pay every refund that it was not seen to pay yet; its key is the refund's reference."""
     payment = found.require_payment()
     for refund in found.refunds:
         reference = refund["reference"]
         if found.settled(refund) or not refund["total"]["amount"]:
             continue
-        provider = shop.provider(payment["provider"])
+        provider = deps.provider(payment["provider"])
         orderid = found.order["orderid"]
         ref = provider.refund(orderid, payment["provider_ref"], reference, refund["total"])
-        settlement, _ = shop.orders.add(
+        settlement, _ = deps.orders.add(
             SETTLEMENT.new(
                 order_key(orderid, f"{reference}settled"), **event_fields(found.order), reference=reference,
                 total=refund["total"], provider=payment["provider"], provider_ref=ref,
@@ -81,11 +81,11 @@ def settle_refunds(shop: Shop, found: OrderDocuments) -> OrderDocuments:
     return found
 
 
-def left_to_refund(found: OrderDocuments) -> Money:
+def refundable(found: OrderDocuments) -> Money:
     """Nothing, when two replicas together have paid back more than was paid."""
     paid = found.require_payment()["total"]
-    left = paid["amount"] - sum(refund["total"]["amount"] for refund in found.refunds)
-    return money(max(0, left), paid["currency"])
+    remaining = paid["amount"] - sum(refund["total"]["amount"] for refund in found.refunds)
+    return money(max(0, remaining), paid["currency"])
 
 
 def _refunded_before(found: OrderDocuments, cause: str, request: tuple[str, str] | None) -> bool:
@@ -102,7 +102,11 @@ def same_request(doc: Doc, request: tuple[str, str]) -> bool:
     return True
 
 
-def _check_left(found: OrderDocuments, wanted: Money) -> None:
-    left = left_to_refund(found)
-    if wanted["amount"] > left["amount"]:
-        raise RefundTooLarge(f"{shown(left)} are left to refund, not {shown(wanted)}.", left=left)
+def _check_refundable(found: OrderDocuments, amount: Money) -> None:
+    remaining = refundable(found)
+    if amount["amount"] > remaining["amount"]:
+        raise RefundTooLarge(
+            f"{shown(remaining)} are left to refund, not {shown(amount)}.",
+            left=remaining,
+            remaining=remaining,
+        )

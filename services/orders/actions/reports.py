@@ -1,18 +1,18 @@
-"""Reports: read from `_sum` views in one query each, or computed by the worker and kept as immutable documents."""
+"""Reports: read from `_sum` views in one query each, or computed by the worker and stored as immutable documents."""
 
 from typing import Any
 
-from services.orders.actions.shop import Shop
+from services.orders.dependencies import Dependencies
 from services.orders.documents import CLOSING, REPORT_PART, REPORT_REQUEST, REPORT_RESULT, report_key
 from services.orders.rules import reports as shape
 from services.orders.rules.identity import check_same, fingerprint_of
 from services.orders.rules.periods import (
-    MOST_MONTHS,
+    MAX_MONTHS,
     Span,
     closed_period,
     coarsest,
-    lately_ended,
     months_between,
+    recently_ended,
     span,
 )
 from shared.clock import now, parse, timestamp
@@ -20,7 +20,7 @@ from shared.couch import Doc, Page, time_ordered_id
 from shared.errors import Invalid, NotFound
 
 KINDS = ("sales", "best-sellers", "fulfilment")
-MOST_SELLERS = 1000
+MAX_BEST_SELLERS = 1000
 
 
 class NoSuchReport(NotFound):
@@ -28,26 +28,28 @@ class NoSuchReport(NotFound):
 
 
 def sales(
-    shop: Shop, by: str, within: Span, currency: str | None = None, *, allow_stale: bool = True
+    deps: Dependencies, by: str, within: Span, currency: str | None = None, *, allow_stale: bool = True
 ) -> dict[str, Any]:
-    """O5. 1 global query, whatever the number of orders. What is kept of it must not be stale."""
-    return shape.sales_report(shop.reports.sales(by, within, allow_stale=allow_stale), currency)
+    """O5. 1 global query, whatever the number of orders. What is stored of it must not be stale."""
+    return shape.sales_report(deps.reports.sales(by, within, allow_stale=allow_stale), currency)
 
 
-def best_sellers(shop: Shop, within: Span, limit: int, *, allow_stale: bool = True) -> list[dict[str, Any]]:
+def best_sellers(
+    deps: Dependencies, within: Span, limit: int, *, allow_stale: bool = True
+) -> list[dict[str, Any]]:
     """O6. 1 global query."""
-    rows = shop.reports.best_sellers(coarsest(within), within, allow_stale=allow_stale)
+    rows = deps.reports.best_sellers(coarsest(within), within, allow_stale=allow_stale)
     return shape.best_sellers(rows, limit)
 
 
-def fulfilment(shop: Shop, within: Span, *, allow_stale: bool = True) -> list[dict[str, Any]]:
+def fulfilment(deps: Dependencies, within: Span, *, allow_stale: bool = True) -> list[dict[str, Any]]:
     """Average times from payment to dispatch and from there to delivery. 1 global query."""
-    return shape.fulfilment_report(shop.reports.fulfilment(within, allow_stale=allow_stale))
+    return shape.fulfilment_report(deps.reports.fulfilment(within, allow_stale=allow_stale))
 
 
-def list_reports(shop: Shop, limit: int, cursor: str | None) -> Page:
-    """O8: what was asked for and what was closed, newest first."""
-    page = shop.reports.reports(limit=limit, cursor=cursor)
+def list_reports(deps: Dependencies, limit: int, cursor: str | None) -> Page:
+    """O8: what was requested and what was closed, newest first."""
+    page = deps.reports.reports(limit=limit, cursor=cursor)
     return Page([{**_listed(row["value"]), "date": row["key"]} for row in page.items], page.next)
 
 
@@ -56,40 +58,40 @@ def _listed(report: dict[str, Any]) -> dict[str, Any]:
     return report | {"kind": f"closing-{report['kind']}"} if closed else report
 
 
-def request_report(shop: Shop, wanted: dict[str, Any], key: str | None) -> str:
-    """Writes what is wanted; the changes feed carries it to the worker. The report's id."""
-    within = _closed_span(wanted)
+def request_report(deps: Dependencies, requested: dict[str, Any], key: str | None) -> str:
+    """Writes the request; the changes feed carries it to the worker. The report's id."""
+    within = _closed_span(requested)
     reportid = f"asked-{key or time_ordered_id()}"
     start, end = within.as_text()
     request = REPORT_REQUEST.new(
-        report_key(reportid, "request"), reportid=reportid, kind=wanted["kind"], by=wanted["by"], start=start,
-        end=end, currency=wanted.get("currency"), date=timestamp(),
+        report_key(reportid, "request"), reportid=reportid, kind=requested["kind"], by=requested["by"], start=start,
+        end=end, currency=requested.get("currency"), date=timestamp(),
     )  # fmt: skip
-    stored = shop.reports.add(reportid, "request", request)
-    check_same(fingerprint_of(_asked(stored)), fingerprint_of(_asked(request)))
+    stored = deps.reports.add(reportid, "request", request)
+    check_same(fingerprint_of(_request_fields(stored)), fingerprint_of(_request_fields(request)))
     return reportid
 
 
-def compute_report(shop: Shop, reportid: str) -> None:
+def compute_report(deps: Dependencies, reportid: str) -> None:
     """The job: part by part, each part a document, so that a killed worker goes on where it was."""
-    docs = shop.reports.report(reportid)
+    docs = deps.reports.report(reportid)
     request = docs.get("request")
     if request is None or "result" in docs:
         return
     within = Span(parse(request["start"]), parse(request["end"]))
-    rows = _computed_parts(shop, request, within, docs)
+    rows = _computed_parts(deps, request, within, docs)
     result = (
         shape.sales_from_rows(shape.add_reports(rows)) if request["kind"] == "sales" else {"rows": rows[0]}
     )
     doc = REPORT_RESULT.new(
         report_key(reportid, "result"), reportid=reportid, status="done", result=result, date=timestamp()
     )
-    shop.reports.add(reportid, "result", doc)
+    deps.reports.add(reportid, "result", doc)
 
 
-def read_report(shop: Shop, reportid: str) -> dict[str, Any]:
+def read_report(deps: Dependencies, reportid: str) -> dict[str, Any]:
     """A report and how far it is; of a closing also what the live view says today. Raises NoSuchReport."""
-    docs = shop.reports.report(reportid)
+    docs = deps.reports.report(reportid)
     if "request" in docs:
         return _requested(reportid, docs)
     closings = sorted(
@@ -97,17 +99,17 @@ def read_report(shop: Shop, reportid: str) -> dict[str, Any]:
     )
     if not closings:
         raise NoSuchReport("No report has this id.")
-    return _closed(shop, reportid, closings)
+    return _closed(deps, reportid, closings)
 
 
-def close_period(shop: Shop, kind: str, period: str) -> Doc:
-    """Closes the books of a day or month that is over. Closed before: a new closing only if the books have changed since."""
+def close_period(deps: Dependencies, kind: str, period: str) -> Doc:
+    """Closes a day or month that is over. Closed before: a new closing only if the sales have changed since."""
     within = closed_period(kind, period)
     if within.closed()[1] > now():
         raise Invalid(f"{period} is not over yet.", errors={"period": ["Not over yet."]})
     reportid = f"{kind}-{period}"
-    groups = sales(shop, "day" if kind == "month" else "hour", within, allow_stale=False)["groups"]
-    docs = shop.reports.report(reportid)
+    groups = sales(deps, "day" if kind == "month" else "hour", within, allow_stale=False)["groups"]
+    docs = deps.reports.report(reportid)
     last = docs.get(f"closing{len(docs)}")
     if last is not None and last["groups"] == groups:
         return last
@@ -116,65 +118,65 @@ def close_period(shop: Shop, kind: str, period: str) -> Doc:
         report_key(reportid, f"closing{number}"), reportid=reportid, kind=kind, period=period, number=number,
         start=start, end=end, groups=groups, date=timestamp(),
     )  # fmt: skip
-    return shop.reports.add(reportid, f"closing{number}", doc)
+    return deps.reports.add(reportid, f"closing{number}", doc)
 
 
-def close_what_is_over(shop: Shop) -> None:
+def close_ended_periods(deps: Dependencies) -> None:
     """Closes the last days and month, also those that a worker was not there for; what is closed already and has not changed stays."""
-    for kind, period in lately_ended(now()):
-        close_period(shop, kind, period)
+    for kind, period in recently_ended(now()):
+        close_period(deps, kind, period)
 
 
-def _asked(request: Doc) -> Doc:
+def _request_fields(request: Doc) -> Doc:
     return {name: request[name] for name in ("kind", "by", "start", "end", "currency")}
 
 
-def _closed_span(wanted: dict[str, Any]) -> Span:
-    within = span(wanted["start"], wanted["end"])
+def _closed_span(requested: dict[str, Any]) -> Span:
+    within = span(requested["start"], requested["end"])
     if within.start is None or within.end is None:
         raise Invalid("Say from when to when.", errors={"from": ["Needed."], "to": ["Needed."]})
-    if wanted["kind"] == "best-sellers":
+    if requested["kind"] == "best-sellers":
         coarsest(within)
-    if len(_parts_of(wanted, within)) > MOST_MONTHS:
+    if len(_parts_of(requested, within)) > MAX_MONTHS:
         raise Invalid(
-            f"By {wanted['by']} a report covers {MOST_MONTHS // 12} years at most; ask for it by year, or for less.",
+            f"By {requested['by']} a report covers {MAX_MONTHS // 12} years at most; ask for it by year, or for less.",
             errors={"from": ["Too long before to."]},
         )
     return within
 
 
-def _parts_of(wanted: dict[str, Any], within: Span) -> list[Span]:
+def _parts_of(requested: dict[str, Any], within: Span) -> list[Span]:
     """Sales by the month and finer are computed month by month."""
-    by_month = wanted["kind"] == "sales" and wanted["by"] not in ("total", "year")
+    by_month = requested["kind"] == "sales" and requested["by"] not in ("total", "year")
     return months_between(within) if by_month else [within]
 
 
 def _computed_parts(
-    shop: Shop, request: Doc, within: Span, docs: dict[str, Doc]
+    deps: Dependencies, request: Doc, within: Span, docs: dict[str, Doc]
 ) -> list[list[dict[str, Any]]]:
     spans, rows = _parts_of(request, within), []
     for number, part in enumerate(spans, 1):
         key = f"part{number:04d}"
-        doc = docs.get(key) or shop.reports.add(
+        doc = docs.get(key) or deps.reports.add(
             request["reportid"], key,
             REPORT_PART.new(
                 report_key(request["reportid"], key), reportid=request["reportid"], number=number, parts=len(spans),
-                rows=_rows(shop, request, part), date=timestamp(),
+                rows=_rows(deps, request, part), date=timestamp(),
             ),
         )  # fmt: skip
         rows.append(doc["rows"])
     return rows
 
 
-def _rows(shop: Shop, request: Doc, part: Span) -> list[dict[str, Any]]:
+def _rows(deps: Dependencies, request: Doc, part: Span) -> list[dict[str, Any]]:
     if request["kind"] == "sales":
-        rows: list[dict[str, Any]] = sales(shop, request["by"], part, request["currency"], allow_stale=False)[
+        rows: list[dict[str, Any]] = sales(deps, request["by"], part, request["currency"], allow_stale=False)[
             "rows"
         ]
         return rows
     if request["kind"] == "best-sellers":
-        return best_sellers(shop, part, MOST_SELLERS, allow_stale=False)
-    return fulfilment(shop, part, allow_stale=False)
+        return best_sellers(deps, part, MAX_BEST_SELLERS, allow_stale=False)
+    return fulfilment(deps, part, allow_stale=False)
 
 
 def _requested(reportid: str, docs: dict[str, Doc]) -> dict[str, Any]:
@@ -188,10 +190,10 @@ def _requested(reportid: str, docs: dict[str, Doc]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _closed(shop: Shop, reportid: str, closings: list[Doc]) -> dict[str, Any]:
+def _closed(deps: Dependencies, reportid: str, closings: list[Doc]) -> dict[str, Any]:
     last = closings[-1]
     within = Span(parse(last["start"]), parse(last["end"]))
-    live = sales(shop, "total", within)["groups"]
+    live = sales(deps, "total", within)["groups"]
     changed = shape.difference(last["groups"], live)
     reason = "Payments or refunds dated in this period were written after it was closed." if changed else None
     return {

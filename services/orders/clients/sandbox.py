@@ -22,12 +22,12 @@ from shared.money import Money
 TOKENS = ("tok_ok", "tok_declined", "tok_timeout", "tok_error")
 
 
-class Books(Protocol):
-    """The ledger: see services.orders.store.ledger."""
+class SandboxLedger(Protocol):
+    """What the provider remembers: see services.orders.store.ledger."""
 
     def charge(self, orderid: str) -> dict[str, Any] | None: ...
-    def book(self, orderid: str, status: str, total: Money | None) -> dict[str, Any]: ...
-    def book_refund(self, orderid: str, key: str, total: Money) -> dict[str, Any]: ...
+    def record(self, orderid: str, status: str, total: Money | None) -> dict[str, Any]: ...
+    def record_refund(self, orderid: str, key: str, total: Money) -> dict[str, Any]: ...
     def first_fault(self, orderid: str, kind: str) -> bool: ...
 
 
@@ -36,7 +36,7 @@ class SandboxProvider:
 
     name = "sandbox"
 
-    def __init__(self, ledger: Books, webhook_secret: str, tolerance: int) -> None:
+    def __init__(self, ledger: SandboxLedger, webhook_secret: str, tolerance: int) -> None:
         self._ledger, self._secret, self._tolerance = ledger, webhook_secret, tolerance
 
     def charge(self, orderid: str, total: Money, token: str) -> Charge:
@@ -45,23 +45,23 @@ class SandboxProvider:
             raise PaymentDeclined("The bank declined the payment; try another way to pay.")
         if token == "tok_error" and self._ledger.first_fault(orderid, "error"):
             raise ProviderUnavailable("The sandbox provider failed, as `tok_error` asks.")
-        booked = self._ledger.book(orderid, "paid", total)
-        if booked["status"] != "paid":
+        recorded = self._ledger.record(orderid, "paid", total)
+        if recorded["status"] != "paid":
             raise PaymentClosed("This order was closed before it was paid; place it again.")
         if token == "tok_timeout" and self._ledger.first_fault(orderid, "timeout"):
             raise ProviderUnavailable("The sandbox provider's answer was lost, as `tok_timeout` asks.")
-        return _charge(booked)
+        return _charge(recorded)
 
     def find(self, orderid: str, total: Money) -> Charge | None:
-        booked = self._ledger.charge(orderid)
-        return _charge(booked) if booked and booked["status"] == "paid" else None
+        recorded = self._ledger.charge(orderid)
+        return _charge(recorded) if recorded and recorded["status"] == "paid" else None
 
     def close(self, orderid: str, total: Money) -> Charge | None:
-        booked = self._ledger.book(orderid, "void", None)
-        return _charge(booked) if booked["status"] == "paid" else None
+        recorded = self._ledger.record(orderid, "void", None)
+        return _charge(recorded) if recorded["status"] == "paid" else None
 
     def refund(self, orderid: str, ref: str, key: str, total: Money) -> str:
-        return str(self._ledger.book_refund(orderid, key, total)["ref"])
+        return str(self._ledger.record_refund(orderid, key, total)["ref"])
 
     def event(self, headers: Headers, body: bytes) -> PaymentEvent | None:
         signatures.check(self._secret, headers.get(signatures.HEADER), body, self._tolerance)
@@ -72,5 +72,5 @@ class SandboxProvider:
             raise BadRequest("A sandbox event is {type, orderid}.") from None
 
 
-def _charge(booked: dict[str, Any]) -> Charge:
-    return Charge(booked["ref"], booked["total"], booked["date"])
+def _charge(recorded: dict[str, Any]) -> Charge:
+    return Charge(recorded["ref"], recorded["total"], recorded["date"])

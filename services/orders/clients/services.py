@@ -13,7 +13,7 @@ class OutOfStock(Conflict):
     code, title = "out_of_stock", "There is not enough in stock"
 
 
-class GoodsGone(Conflict):
+class ReservationClosed(Conflict):
     """The reservation ended before the order was paid, and others have the goods."""
 
     code, title = "reservation_closed", "The goods are not reserved for this order any more"
@@ -48,12 +48,12 @@ class Products:
         return {product["productid"]: product for product in answer["found"]}
 
     def reserve(self, orderid: str, basket: list[Doc], expires: str) -> None:
-        """Keeps the goods for this order; a second time changes nothing. Raises OutOfStock, or GoodsGone after a release."""
+        """Keeps the goods for this order; a second time changes nothing. Raises OutOfStock, or ReservationClosed after a release."""
         body = {"orderid": orderid, "items": _stock_lines(basket), "expires": expires}
         self._post("/v1/internal/reservations", body)
 
     def confirm(self, orderid: str, basket: list[Doc]) -> None:
-        """The reserved goods are sold; were they given back, they are taken again. Raises GoodsGone when they cannot."""
+        """The reserved goods are sold; were they given back, they are taken again. Raises ReservationClosed when they cannot."""
         self._end(orderid, "confirmation", basket)
 
     def release(self, orderid: str, basket: list[Doc]) -> None:
@@ -72,7 +72,7 @@ class Products:
         try:
             self._client.post(path, body, idempotent=True)
         except Conflict as refusal:
-            known = {error.code: error for error in (OutOfStock, GoodsGone)}
+            known = {error.code: error for error in (OutOfStock, ReservationClosed)}
             if refusal.code not in known:
                 raise
             raise known[refusal.code](refusal.detail, **refusal.extra) from None

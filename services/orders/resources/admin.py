@@ -7,10 +7,12 @@ import orjson
 from flask import Response, request
 from werkzeug.exceptions import UnsupportedMediaType
 
-from services.orders.actions import deadletters, fulfilment, imports, reading, refunds
-from services.orders.actions.shop import Shop
-from services.orders.actions.sweeping import attempts_span
-from services.orders.resources.asking import OPTIONAL_KEY, by_whom, keyed_request
+from services.orders.actions import dead_letters as act
+from services.orders.actions import fulfilment, imports, reading, refunds
+from services.orders.actions.sweep import open_attempts_span
+from services.orders.dependencies import Dependencies
+from services.orders.resources.idempotency import OPTIONAL_KEY, keyed_request
+from services.orders.resources.requester import actor
 from services.orders.rules.periods import span
 from services.orders.schemas import answers, requests
 from shared.deadline import NO_LIMIT, time_limit
@@ -29,7 +31,7 @@ from shared.web import (
 
 admin = Blueprint("admin", __name__, url_prefix="/v1/admin", description="For staff and admins")
 
-LONGEST_LINE, LARGEST_IMPORT = 1_000_000, 2**40
+MAX_LINE_BYTES, MAX_IMPORT_BYTES = 1_000_000, 2**40
 NDJSON = "application/x-ndjson"
 LINES = (NDJSON, "text/plain")
 
@@ -70,16 +72,16 @@ def unfinished(args: dict[str, Any]) -> Response:
 @admin.post("/orders/<string:orderid>/dispatch")
 @require_role("admin", "staff")
 @admin.doc(parameters=[OPTIONAL_KEY])
-@admin.arguments(requests.Dispatching)
+@admin.arguments(requests.DispatchRequest)
 @admin.response(201, answers.Order)
 @admin.alt_response(404, "NOT_FOUND")
 @admin.alt_response(409, "CONFLICT")
 def dispatch(body: dict[str, str], orderid: str) -> Response:
     """Hand an order to a courier; the same parcel twice is one"""
-    shop: Shop = provided()
-    found = reading.any_order(shop, orderid)
-    found = fulfilment.dispatch_order(shop, found, body["courier"], body["courierid"], by_whom())
-    return json_answer(reading.order_answer(shop, found), 201)
+    deps: Dependencies = provided()
+    found = reading.any_order(deps, orderid)
+    found = fulfilment.dispatch_order(deps, found, body["courier"], body["courierid"], actor())
+    return json_answer(reading.order_answer(deps, found), 201)
 
 
 @admin.post("/orders/<string:orderid>/delivery")
@@ -90,25 +92,25 @@ def dispatch(body: dict[str, str], orderid: str) -> Response:
 @admin.alt_response(409, "CONFLICT")
 def deliver(orderid: str) -> Response:
     """The parcel arrived"""
-    shop: Shop = provided()
-    found = fulfilment.deliver_order(shop, reading.any_order(shop, orderid))
-    return json_answer(reading.order_answer(shop, found), 201)
+    deps: Dependencies = provided()
+    found = fulfilment.deliver_order(deps, reading.any_order(deps, orderid))
+    return json_answer(reading.order_answer(deps, found), 201)
 
 
 @admin.post("/orders/<string:orderid>/refunds")
 @require_role("admin", "staff")
 @admin.doc(parameters=[OPTIONAL_KEY])
-@admin.arguments(requests.Refunding)
+@admin.arguments(requests.RefundRequest)
 @admin.response(201, answers.Order)
 @admin.alt_response(404, "NOT_FOUND")
 @admin.alt_response(409, "CONFLICT")
 def refund(body: dict[str, Any], orderid: str) -> Response:
     """Pay back a part or all of what was paid"""
-    shop: Shop = provided()
-    found = reading.any_order(shop, orderid)
+    deps: Dependencies = provided()
+    found = reading.any_order(deps, orderid)
     total = _money(body["amount"], found.order["total"]["currency"])
-    found = refunds.refund_order(shop, found, total, body["reason"], keyed_request([orderid, body]))
-    return json_answer(reading.order_answer(shop, found), 201)
+    found = refunds.refund_order(deps, found, total, body["reason"], keyed_request([orderid, body]))
+    return json_answer(reading.order_answer(deps, found), 201)
 
 
 @admin.get("/dead-letters")
@@ -118,18 +120,18 @@ def refund(body: dict[str, Any], orderid: str) -> Response:
 @admin.alt_response(400, "BAD_REQUEST")
 def dead_letters(args: dict[str, Any]) -> Response:
     """Jobs that were given up, oldest first"""
-    letters = deadletters.list_letters(provided())
-    return json_answer(short_list_answer(letters, args, "id", ["dead letters"]))
+    listed = act.list_dead_letters(provided())
+    return json_answer(short_list_answer(listed, args, "id", ["dead letters"]))
 
 
-@admin.post("/dead-letters/<string:letterid>/retry")
+@admin.post("/dead-letters/<string:dead_letter_id>/retry")
 @require_role("admin", "staff")
 @admin.doc(parameters=[OPTIONAL_KEY])
 @admin.response(202, answers.DeadLetter)
 @admin.alt_response(404, "NOT_FOUND")
-def retry_dead_letter(letterid: str) -> Response:
+def retry_dead_letter(dead_letter_id: str) -> Response:
     """Send a job again"""
-    return json_answer(deadletters.retry(provided(), letterid, by_whom()), 202)
+    return json_answer(act.retry(provided(), dead_letter_id, actor()), 202)
 
 
 @admin.post("/orders/import")
@@ -139,33 +141,33 @@ def retry_dead_letter(letterid: str) -> Response:
     parameters=[OPTIONAL_KEY],
     requestBody={"required": True, "content": {kind: {"schema": {"type": "string"}} for kind in LINES}},
 )
-@admin.response(200, answers.Imported)
+@admin.response(200, answers.ImportResult)
 @admin.alt_response(415, "UNSUPPORTED_MEDIA_TYPE")
 @time_limit(NO_LIMIT)
 def import_history(args: dict[str, Any]) -> Response:
     """Order history, a JSON order per line, of any length; with `Accept: application/x-ndjson` progress is streamed"""
     if request.mimetype not in LINES:
         raise UnsupportedMediaType(f"Send the lines as {NDJSON}.")
-    request.max_content_length = LARGEST_IMPORT
-    lines = lines_of(request.stream, LONGEST_LINE)
-    tallies = imports.import_orders(provided(), lines, args["from_line"])
+    request.max_content_length = MAX_IMPORT_BYTES
+    lines = lines_of(request.stream, MAX_LINE_BYTES)
+    results = imports.import_orders(provided(), lines, args["from_line"])
     if request.accept_mimetypes.best_match(["application/json", NDJSON]) == NDJSON:
-        return Response(_progress(tallies), mimetype=NDJSON)
-    return json_answer(list(tallies)[-1].answer())
+        return Response(_progress(results), mimetype=NDJSON)
+    return json_answer(list(results)[-1].answer())
 
 
-def _progress(tallies: Iterator[imports.Tally]) -> Iterator[bytes]:
-    """A line after each bulk without the failures, and the whole tally as the last line."""
-    for tally in tallies:
-        last = tally
-        yield orjson.dumps({**tally.answer(), "failed": None, "done": False}) + b"\n"
+def _progress(results: Iterator[imports.ImportResult]) -> Iterator[bytes]:
+    """A line after each bulk without the failures, and the whole result as the last line."""
+    for result in results:
+        last = result
+        yield orjson.dumps({**result.answer(), "failed": None, "done": False}) + b"\n"
     yield orjson.dumps({**last.answer(), "done": True}) + b"\n"
 
 
 def _open(args: dict[str, Any], *, unpaid: bool) -> Response:
     bound = ["open", unpaid]
     after = unsign(args["cursor"], bound)
-    page = reading.open_orders(provided(), attempts_span(), args["limit"], after, unpaid=unpaid)
+    page = reading.open_orders(provided(), open_attempts_span(), args["limit"], after, unpaid=unpaid)
     return json_answer(list_answer(page.items, page.next, bound))
 
 

@@ -6,10 +6,11 @@ from flask import Response
 
 from services.orders.actions import cancellation, reading, returns
 from services.orders.actions.checkout import place_order
+from services.orders.actions.emails import guest_emails_are_limited
 from services.orders.actions.intents import Buyer, quote_items
-from services.orders.actions.letters import guest_mail_is_limited
-from services.orders.actions.shop import Shop
-from services.orders.resources.asking import OPTIONAL_KEY, REQUIRED_KEY, keyed_request, reader, required_key
+from services.orders.dependencies import Dependencies
+from services.orders.resources.idempotency import OPTIONAL_KEY, REQUIRED_KEY, keyed_request, required_key
+from services.orders.resources.requester import reader
 from services.orders.schemas import answers, requests
 from shared.deadline import time_limit
 from shared.errors import Invalid, Unauthorized
@@ -31,7 +32,7 @@ orders = Blueprint("orders", __name__, url_prefix="/v1/orders", description="Ord
 
 @orders.post("")
 @orders.doc(parameters=[REQUIRED_KEY], security=[{"user": []}, {}])
-@orders.arguments(requests.OrderWanted)
+@orders.arguments(requests.OrderRequest)
 @orders.response(201, answers.Order)
 @orders.alt_response(400, "BAD_REQUEST")
 @orders.alt_response(401, "UNAUTHORIZED")
@@ -40,10 +41,10 @@ orders = Blueprint("orders", __name__, url_prefix="/v1/orders", description="Ord
 @time_limit(20)
 def place(body: dict[str, Any]) -> Response:
     """Order: reserved, charged and written in one call; the same key again answers the same order"""
-    shop: Shop = provided()
+    deps: Dependencies = provided()
     key = required_key()
-    placed = place_order(shop, _buyer(body), key, body)
-    answer = reading.order_answer(shop, placed.found)
+    placed = place_order(deps, _buyer(body), key, body)
+    answer = reading.order_answer(deps, placed.found)
     note(orderid=answer["orderid"])
     headers = {"Location": f"/v1/orders/{answer['orderid']}"}
     return json_answer(
@@ -53,7 +54,7 @@ def place(body: dict[str, Any]) -> Response:
 
 @orders.post("/quote")
 @orders.doc(security=[{"user": []}, {}])
-@orders.arguments(requests.QuoteWanted)
+@orders.arguments(requests.QuoteRequest)
 @orders.response(200, answers.Quote)
 def price(body: dict[str, Any]) -> Response:
     """What these would cost, with delivery and tax: one look-up, nothing is written"""
@@ -83,9 +84,9 @@ def history(args: dict[str, Any]) -> Response:
 @orders.alt_response(404, "NOT_FOUND")
 def get_order(headers: dict[str, str], orderid: str) -> Response:
     """One order with all that happened to it: one partition query"""
-    shop: Shop = provided()
+    deps: Dependencies = provided()
     return json_answer(
-        reading.order_answer(shop, reading.read_order(shop, orderid, reader(headers["token"])))
+        reading.order_answer(deps, reading.read_order(deps, orderid, reader(headers["token"])))
     )
 
 
@@ -95,8 +96,8 @@ def get_order(headers: dict[str, str], orderid: str) -> Response:
 @orders.response(200, answers.Lines)
 @orders.alt_response(401, "UNAUTHORIZED")
 @orders.alt_response(404, "NOT_FOUND")
-def get_lines(headers: dict[str, str], orderid: str) -> Response:
-    """Only an order's lines: one partition query"""
+def get_line_items(headers: dict[str, str], orderid: str) -> Response:
+    """Only an order's line items: one partition query"""
     return json_answer(
         {"items": reading.read_lines(provided(), orderid, reader(headers["token"])), "next": None}
     )
@@ -105,38 +106,38 @@ def get_lines(headers: dict[str, str], orderid: str) -> Response:
 @orders.post("/<string:orderid>/cancellation")
 @orders.doc(parameters=[OPTIONAL_KEY], security=[{"user": []}, {}])
 @orders.arguments(requests.TokenHeader, location="headers")
-@orders.arguments(requests.Cancellation)
+@orders.arguments(requests.CancellationRequest)
 @orders.response(201, answers.Order)
 @orders.alt_response(401, "UNAUTHORIZED")
 @orders.alt_response(404, "NOT_FOUND")
 @orders.alt_response(409, "CONFLICT")
 def cancel(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
     """Cancel before dispatch: everything that was paid is paid back; done twice it is done once"""
-    shop: Shop = provided()
-    asking = reader(headers["token"])
-    found = reading.read_order(shop, orderid, asking)
+    deps: Dependencies = provided()
+    requester = reader(headers["token"])
+    found = reading.read_order(deps, orderid, requester)
     note(orderid=orderid)
-    by = f"user {asking.userid}" if asking.userid else "guest"
+    by = f"user {requester.userid}" if requester.userid else "guest"
     return json_answer(
-        reading.order_answer(shop, cancellation.cancel_order(shop, found, by, body["reason"])), 201
+        reading.order_answer(deps, cancellation.cancel_order(deps, found, by, body["reason"])), 201
     )
 
 
 @orders.post("/<string:orderid>/returns")
 @orders.doc(parameters=[OPTIONAL_KEY], security=[{"user": []}, {}])
 @orders.arguments(requests.TokenHeader, location="headers")
-@orders.arguments(requests.Returning)
+@orders.arguments(requests.ReturnRequest)
 @orders.response(201, answers.Order)
 @orders.alt_response(401, "UNAUTHORIZED")
 @orders.alt_response(404, "NOT_FOUND")
 @orders.alt_response(409, "CONFLICT")
-def send_back(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
+def return_items(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
     """Return goods after delivery; their price is refunded"""
-    shop: Shop = provided()
-    found = reading.read_order(shop, orderid, reader(headers["token"]))
+    deps: Dependencies = provided()
+    found = reading.read_order(deps, orderid, reader(headers["token"]))
     note(orderid=orderid)
-    found = returns.return_items(shop, found, body["items"], body["reason"], keyed_request([orderid, body]))
-    return json_answer(reading.order_answer(shop, found), 201)
+    found = returns.return_items(deps, found, body["items"], body["reason"], keyed_request([orderid, body]))
+    return json_answer(reading.order_answer(deps, found), 201)
 
 
 def _buyer(body: dict[str, Any]) -> Buyer:
@@ -147,5 +148,5 @@ def _buyer(body: dict[str, Any]) -> Buyer:
         raise Unauthorized("Log in, or give an email to order as a guest.")
     if "address" not in body:
         raise Invalid("A guest gives an address.", errors={"address": ["Needed for guests."]})
-    limited = guest_mail_is_limited(provided(), client_address())
+    limited = guest_emails_are_limited(provided(), client_address())
     return Buyer(None, body["email"], body.get("name", ""), mail_limited=limited)

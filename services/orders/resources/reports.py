@@ -5,8 +5,8 @@ from typing import Any
 from flask import Response, request
 
 from services.orders.actions import reports as act
-from services.orders.actions.shop import Shop
-from services.orders.resources.asking import OPTIONAL_KEY, whose_key
+from services.orders.dependencies import Dependencies
+from services.orders.resources.idempotency import OPTIONAL_KEY, request_id
 from services.orders.rules.charts import Bar, bar_chart
 from services.orders.rules.periods import span
 from services.orders.rules.reports import as_csv, major
@@ -77,7 +77,7 @@ def fulfilment(args: dict[str, Any]) -> Response:
 @reports.response(200, answers.ReportPage)
 @reports.alt_response(400, "BAD_REQUEST")
 def list_reports(args: dict[str, Any]) -> Response:
-    """Reports asked for and periods closed, newest first"""
+    """Reports requested and periods closed, newest first"""
     page = act.list_reports(provided(), args["limit"], unsign(args["cursor"], ["reports"]))
     return json_answer(list_answer(page.items, page.next, ["reports"]))
 
@@ -85,24 +85,24 @@ def list_reports(args: dict[str, Any]) -> Response:
 @reports.post("")
 @require_role("admin", "staff")
 @reports.doc(parameters=[OPTIONAL_KEY])
-@reports.arguments(requests.ReportWanted)
-@reports.response(202, answers.ReportMade)
+@reports.arguments(requests.ReportRequest)
+@reports.response(202, answers.ReportCreated)
 def request_report(body: dict[str, Any]) -> Response:
-    """Have a report computed by the worker and kept"""
-    reportid = act.request_report(provided(), body, whose_key())
+    """Have a report computed and stored by the worker"""
+    reportid = act.request_report(provided(), body, request_id())
     return json_answer({"id": reportid}, 202, headers={"Location": f"/v1/admin/reports/{reportid}"})
 
 
 @reports.post("/closings")
 @require_role("admin")
 @reports.doc(parameters=[OPTIONAL_KEY])
-@reports.arguments(requests.ClosingWanted)
+@reports.arguments(requests.ClosingRequest)
 @reports.response(201, answers.Report)
 def close(body: dict[str, str]) -> Response:
-    """Close the books of a day or month now; the worker does it every night by itself"""
-    shop: Shop = provided()
-    closing = act.close_period(shop, body["kind"], body["period"])
-    return json_answer(act.read_report(shop, closing["reportid"]), 201)
+    """Close a day or month now; the worker does it every night by itself"""
+    deps: Dependencies = provided()
+    closing = act.close_period(deps, body["kind"], body["period"])
+    return json_answer(act.read_report(deps, closing["reportid"]), 201)
 
 
 @reports.get("/<string:reportid>")
@@ -110,12 +110,12 @@ def close(body: dict[str, str]) -> Response:
 @reports.response(200, answers.Report)
 @reports.alt_response(404, "NOT_FOUND")
 def get_report(reportid: str) -> Response:
-    """A computed report with its progress, or a closing (`month-2026-11`) with how it compares to today's books"""
+    """A computed report with its progress, or a closing (`month-2026-11`) with how it compares to the sales as they are now"""
     return json_answer(act.read_report(provided(), reportid))
 
 
 def _answered(body: dict[str, Any], rows: list[dict[str, Any]], title: str, bars: list[Bar]) -> Response:
-    """JSON, CSV or a chart, whichever `Accept` likes best."""
+    """JSON, CSV or a chart, whichever `Accept` prefers."""
     form = request.accept_mimetypes.best_match([JSON, CSV, SVG], JSON)
     if form == CSV:
         return Response(

@@ -3,8 +3,8 @@
 from flask import Response, request
 
 from services.orders.actions import webhooks as act
-from services.orders.actions.shop import Shop
 from services.orders.clients.couriers import read_event
+from services.orders.dependencies import Dependencies
 from services.orders.schemas import answers
 from shared.errors import NotFound
 from shared.web import Blueprint, json_answer, provided
@@ -25,12 +25,12 @@ RECEIVED = {"status": "received"}
 @webhooks.alt_response(404, "NOT_FOUND")
 def payments(provider: str) -> Response:
     """An event of a payment provider, signed as it signs: `Aisle-Signature` (sandbox) or `Stripe-Signature`"""
-    shop: Shop = provided()
-    if provider not in shop.providers:
+    deps: Dependencies = provided()
+    if provider not in deps.providers:
         raise NotFound("No such payment provider is connected.")
-    event = shop.providers[provider].event(request.headers, request.get_data())
+    event = deps.providers[provider].event(request.headers, request.get_data())
     if event is not None:
-        act.payment_event(shop, provider, event)
+        act.payment_event(deps, provider, event)
     return json_answer(RECEIVED)
 
 
@@ -44,13 +44,13 @@ def payments(provider: str) -> Response:
 @webhooks.alt_response(422, "UNPROCESSABLE_ENTITY")
 def couriers(courier: str) -> Response:
     """{event: dispatched | delivered, orderid, courierid, date}, signed in `Aisle-Signature: t=...,v1=...`"""
-    shop: Shop = provided()
-    settings = shop.settings
+    deps: Dependencies = provided()
+    settings = deps.settings
     event = read_event(
         settings.courier_webhook_secret,
         settings.webhook_tolerance_seconds,
         request.headers,
         request.get_data(),
     )
-    act.courier_event(shop, courier, event)
+    act.courier_event(deps, courier, event)
     return json_answer(RECEIVED)

@@ -12,11 +12,11 @@ _LABELS = 12
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: its label on the axis, its height, and what a reader is told about it."""
+    """One bar: its label on the axis, its height, and its tooltip."""
 
     label: str
     value: float
-    told: str
+    tooltip: str
 
 
 def bar_chart(title: str, bars: list[Bar]) -> str:
@@ -63,7 +63,7 @@ def _bar(bar: Bar, x: float, step: float, height: float, labelled: bool) -> list
     base = _HEIGHT - _BOTTOM
     width = max(step * 0.8, 0.5)
     parts = [
-        f'<rect x="{x + step * 0.1:.2f}" y="{base - height:.2f}" width="{width:.2f}" height="{height:.2f}" fill="#1f5f99"><title>{escape(bar.told)}</title></rect>'
+        f'<rect x="{x + step * 0.1:.2f}" y="{base - height:.2f}" width="{width:.2f}" height="{height:.2f}" fill="#1f5f99"><title>{escape(bar.tooltip)}</title></rect>'
     ]
     if labelled:
         middle = x + step / 2

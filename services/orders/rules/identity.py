@@ -1,4 +1,4 @@
-"""Order ids and fingerprints: an order's id follows from whose key it was placed with, so the order is its own claim.
+"""Order ids and fingerprints: an order's id follows from its owner's Idempotency-Key, so the order is its own claim.
 
 A request repeated with the same Idempotency-Key computes the same id and meets the order already there. After a
 day the key is free again: the next generation of the same key makes another id.
@@ -15,7 +15,7 @@ from shared.clock import parse
 from shared.couch import time_ordered_id
 from shared.errors import Invalid
 
-KEY_KEPT = timedelta(hours=24)
+KEY_TTL = timedelta(hours=24)
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
@@ -23,9 +23,9 @@ class KeyReused(Invalid):
     code, title = "idempotency_key_reused", "This Idempotency-Key was used for another request"
 
 
-def orderid_for(whose: str, key: str, generation: int = 1) -> str:
+def orderid_for(owner: str, key: str, generation: int = 1) -> str:
     """26 characters fixed by the customer (user id or guest's e-mail), the key and its generation."""
-    digest = hashlib.sha256(f"{whose}\n{key}\n{generation}".encode()).digest()
+    digest = hashlib.sha256(f"{owner}\n{key}\n{generation}".encode()).digest()
     number = int.from_bytes(digest[:17], "big")
     return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
 
@@ -37,7 +37,7 @@ def fingerprint_of(body: Any) -> str:
 
 def key_is_free_again(placed: str, moment: datetime) -> bool:
     """Whether a key used at `placed` may stand for another order by now."""
-    return parse(placed) + KEY_KEPT < moment
+    return parse(placed) + KEY_TTL < moment
 
 
 def check_same(stored: str, fingerprint: str, **extra: Any) -> None:

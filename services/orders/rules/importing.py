@@ -11,8 +11,8 @@ from shared.couch import Doc
 from shared.errors import Invalid
 from shared.money import CURRENCIES, Money, money
 
-MOST_LINES = 200
-MOST_AMOUNT = 10**13
+MAX_LINES = 200
+MAX_AMOUNT = 10**13
 _ORDERID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _KNOWN = {
     "orderid",
@@ -49,8 +49,8 @@ def _order(line: dict[str, Any]) -> Doc:
     if currency not in CURRENCIES:
         raise Invalid(f"currency: {currency!r} is not a currency the shop takes.")
     items = line.get("items")
-    if not isinstance(items, list) or not 1 <= len(items) <= MOST_LINES:
-        raise Invalid(f"items: a list of 1 to {MOST_LINES}.")
+    if not isinstance(items, list) or not 1 <= len(items) <= MAX_LINES:
+        raise Invalid(f"items: a list of 1 to {MAX_LINES}.")
     basket = [_item(number, item, currency) for number, item in enumerate(items, 1)]
     total = _amount(sum(item["total"]["amount"] for item in basket), currency, "the order's total")
     none = money(0, currency)
@@ -151,6 +151,6 @@ def _amount(value: Any, currency: str, where: str) -> Money:
     amount = value.get("amount") if isinstance(value, dict) else value
     if isinstance(value, dict) and value.get("currency", currency) != currency:
         raise Invalid(f"{where}: one order holds one currency.")
-    if type(amount) is not int or not 0 <= amount <= MOST_AMOUNT:
-        raise Invalid(f"{where}: minor units, a whole number from 0 to {MOST_AMOUNT}.")
+    if type(amount) is not int or not 0 <= amount <= MAX_AMOUNT:
+        raise Invalid(f"{where}: minor units, a whole number from 0 to {MAX_AMOUNT}.")
     return money(amount, currency)

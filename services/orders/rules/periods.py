@@ -85,7 +85,7 @@ def closed_period(kind: str, period: str) -> Span:
     return day_of(start) if kind == "day" else month_of(start.year, start.month)
 
 
-def lately_ended(moment: datetime, days: int = 7) -> list[tuple[str, str]]:
+def recently_ended(moment: datetime, days: int = 7) -> list[tuple[str, str]]:
     """The days before `moment`, oldest first, and the month before it, as closings name them."""
     today, _ = day_of(moment).closed()
     past = [today - timedelta(days=back) for back in range(days, 0, -1)]
@@ -93,7 +93,7 @@ def lately_ended(moment: datetime, days: int = 7) -> list[tuple[str, str]]:
     return [*(("day", f"{day:%Y-%m-%d}") for day in past), ("month", f"{last_month:%Y-%m}")]
 
 
-MOST_MONTHS = 1200
+MAX_MONTHS = 1200
 """That one computed report is made of."""
 
 

@@ -47,18 +47,19 @@ class Quote:
         return sum(line["quantity"] for line in self.lines)
 
 
-def quote(wanted: list[Doc], products: dict[str, Doc], terms: Terms) -> Quote:
-    """Prices `wanted` [{productid, quantity}]. Raises NoSuchProduct naming each line that cannot be sold."""
-    wanted = merged(wanted)
+def quote(requested: list[Doc], products: dict[str, Doc], terms: Terms) -> Quote:
+    """Prices `requested` [{productid, quantity}]. Raises NoSuchProduct naming each line that cannot be sold."""
+    requested = merged(requested)
     unknown = {
         f"items.{index}.productid": [f"There is no product {item['productid']}."]
-        for index, item in enumerate(wanted)
+        for index, item in enumerate(requested)
         if item["productid"] not in products
     }
     if unknown:
         raise NoSuchProduct("Leave out the products that are not for sale.", errors=unknown)
     lines = [
-        _line(number, products[item["productid"]], item["quantity"]) for number, item in enumerate(wanted, 1)
+        _line(number, products[item["productid"]], item["quantity"])
+        for number, item in enumerate(requested, 1)
     ]
     currencies = {line["unitPrice"]["currency"] for line in lines}
     if len(currencies) > 1:
@@ -66,10 +67,10 @@ def quote(wanted: list[Doc], products: dict[str, Doc], terms: Terms) -> Quote:
     return _summed(lines, currencies.pop(), terms)
 
 
-def merged(wanted: list[Doc]) -> list[Doc]:
+def merged(requested: list[Doc]) -> list[Doc]:
     """The same product named twice is one line."""
     quantities: dict[str, int] = {}
-    for item in wanted:
+    for item in requested:
         quantities[item["productid"]] = quantities.get(item["productid"], 0) + item["quantity"]
     return [{"productid": productid, "quantity": quantity} for productid, quantity in quantities.items()]
 

@@ -52,7 +52,7 @@ def best_sellers(rows: list[Row], limit: int) -> list[Row]:
 
 
 def fulfilment_report(rows: list[Row]) -> list[Row]:
-    """`fulfilment` rows (key [y, m, d, stage], value _stats) to average, least and most seconds of both stages."""
+    """`fulfilment` rows (key [y, m, d, stage], value _stats) to average, minimum and maximum seconds of both stages."""
     stages = {"dispatch": "payment to dispatch", "delivery": "dispatch to delivery"}
     return [
         _stage(name, [row["value"] for row in rows if row["key"][-1] == kind])
@@ -67,16 +67,19 @@ def _stage(name: str, stats: list[dict[str, float]]) -> Row:
             "stage": name,
             "count": 0,
             "average_seconds": None,
-            "least_seconds": None,
-            "most_seconds": None,
+            **_extremes(None, None),
         }
     return {
         "stage": name,
         "count": count,
         "average_seconds": round(sum(each["sum"] for each in stats) / count, 3),
-        "least_seconds": min(each["min"] for each in stats),
-        "most_seconds": max(each["max"] for each in stats),
+        **_extremes(min(each["min"] for each in stats), max(each["max"] for each in stats)),
     }
+
+
+def _extremes(least: float | None, most: float | None) -> Row:
+    """`least_seconds` and `most_seconds` are the names of version 0.1, answered beside today's for one version more."""
+    return {"min_seconds": least, "max_seconds": most, "least_seconds": least, "most_seconds": most}
 
 
 def add_reports(parts: list[list[Row]]) -> list[Row]:
@@ -105,7 +108,7 @@ def sales_from_rows(rows: list[Row]) -> dict[str, Any]:
 
 
 def difference(closed: list[Row], live: list[Row]) -> list[Row]:
-    """What the live groups hold beyond the closed ones, per currency; empty when the books agree."""
+    """What the live groups hold beyond the closed ones, per currency; empty when they agree."""
     before = {group["currency"]: group["total"] for group in closed}
     after = {group["currency"]: group["total"] for group in live}
     found = []

@@ -8,7 +8,7 @@ from shared.errors import Invalid
 Doc = dict[str, Any]
 
 
-def returned_lines(basket: list[Doc], returns: list[Doc], wanted: list[Doc]) -> list[Doc]:
+def returned_lines(basket: list[Doc], returns: list[Doc], requested: list[Doc]) -> list[Doc]:
     """The lines of a new return. Raises Invalid when more would come back than was bought."""
     bought = {line["productid"]: line for line in basket}
     back: dict[str, int] = {}
@@ -16,11 +16,11 @@ def returned_lines(basket: list[Doc], returns: list[Doc], wanted: list[Doc]) -> 
         back[line["productid"]] = back.get(line["productid"], 0) + line["quantity"]
     lines: list[Doc] = []
     errors: dict[str, list[str]] = {}
-    for index, item in enumerate(merged(wanted)):
+    for index, item in enumerate(merged(requested)):
         line = bought.get(item["productid"])
-        left = line["quantity"] - back.get(item["productid"], 0) if line else 0
-        if line is None or item["quantity"] > left:
-            errors[f"items.{index}.quantity"] = [f"{left} of {item['productid']} can still be returned."]
+        remaining = line["quantity"] - back.get(item["productid"], 0) if line else 0
+        if line is None or item["quantity"] > remaining:
+            errors[f"items.{index}.quantity"] = [f"{remaining} of {item['productid']} can still be returned."]
         else:
             lines.append(_line(line, item["quantity"]))
     if errors:
@@ -36,7 +36,7 @@ def goods_value(order: Doc, lines: list[Doc]) -> int:
 
 
 def stock_lines(basket: list[Doc], lines: list[Doc]) -> list[Doc]:
-    """The lines of a return as the stock's ledger wants them."""
+    """The lines of a return as the stock ledger takes them."""
     taxonomies = {line["productid"]: line["taxonomy"] for line in basket}
     return [
         {

@@ -19,16 +19,18 @@ NOTIFY_DELIVERY = "notify_delivery"
 RESTOCK = "restock"
 
 
-SETTLING = timedelta(seconds=5)
+FEED_GRACE = timedelta(seconds=5)
 """The changes feed gets so long before the sweep looks after a paid order."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """How long things take; `automatic` is a courier that ships by itself."""
+    """How long things take, and what the courier does: see `clients.couriers.Courier`."""
 
+    courier: str
     attempt_seconds: float = 30.0
-    automatic: bool = True
+    books_parcels: bool = True
+    reports_arrival: bool = False
     dispatch_seconds: float = 5.0
     delivery_seconds: float = 10.0
 
@@ -64,11 +66,11 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
 def _owes_refunds(found: OrderDocuments) -> bool:
     if any(not found.settled(refund) for refund in found.refunds if refund["total"]["amount"]):
         return True
-    left: int = found.require_payment()["total"]["amount"] - sum(
+    remaining: int = found.require_payment()["total"]["amount"] - sum(
         refund["total"]["amount"] for refund in found.refunds
     )
     causes = {refund["cause"] for refund in found.refunds}
-    return left > 0 and any(
+    return remaining > 0 and any(
         back["reference"] not in causes and not cost_nothing(back) for back in found.returns
     )
 
@@ -83,21 +85,21 @@ def _parcel(found: OrderDocuments, due: list[str], moment: datetime, policy: Pol
     """Goods go out once they are surely sold: as the payment says, or as the confirmation has seen to."""
     payment, dispatch, delivery = found.require_payment(), found.dispatch, found.delivery
     if dispatch is None:
-        if not policy.automatic or not (payment.get("sold") or found.noticed("payment")):
+        if not policy.books_parcels or not (payment.get("sold") or found.noticed("payment")):
             return Plan(tuple(due))
         return _when_due(payment["date"], policy.dispatch_seconds, moment, due, DISPATCH)
     if not found.noticed("dispatch"):
         due.append(NOTIFY_DISPATCH)
     if delivery is not None:
         return Plan((*due, *([] if found.noticed("delivery") else [NOTIFY_DELIVERY])))
-    if not policy.automatic or dispatch["courier"] != "sandbox":
+    if policy.reports_arrival or dispatch["courier"] != policy.courier:
         return Plan(tuple(due))
     return _when_due(dispatch["date"], policy.delivery_seconds, moment, due, DELIVER)
 
 
 def _when_due(since: str, seconds: float, moment: datetime, due: list[str], step: str) -> Plan:
-    left = (parse(since) + timedelta(seconds=seconds) - moment).total_seconds()
-    return Plan((*due, step)) if left <= 0 else Plan(tuple(due), left)
+    remaining = (parse(since) + timedelta(seconds=seconds) - moment).total_seconds()
+    return Plan((*due, step)) if remaining <= 0 else Plan(tuple(due), remaining)
 
 
 def may_be_due(progress: Progress, placed: str, moment: datetime, policy: Policy) -> bool | None:
@@ -106,14 +108,16 @@ def may_be_due(progress: Progress, placed: str, moment: datetime, policy: Policy
         return None
     if not progress.payments:
         return _passed(placed, policy.attempt_seconds, moment)
-    moment -= SETTLING
+    moment -= FEED_GRACE
     waits_for_parcel = progress.notices == 1 and not progress.dispatches
     waits_for_arrival = progress.notices == 2 and progress.dispatches == 1 and not progress.deliveries
     owes = progress.refunds != progress.settlements or progress.returns > 0
     if owes or progress.cancellations or not (waits_for_parcel or waits_for_arrival):
         return _passed(placed, 0, moment)
-    if not policy.automatic:
-        return bool(progress.decisions) and waits_for_parcel
+    if waits_for_arrival and policy.reports_arrival:
+        return False
+    if waits_for_parcel and not policy.books_parcels:
+        return bool(progress.decisions)
     seconds = policy.dispatch_seconds + (policy.delivery_seconds if waits_for_arrival else 0)
     return _passed(placed, seconds, moment)
 

@@ -7,7 +7,7 @@ from shared.web import Shape
 from shared.web.fields import Text, Time, Whole
 
 
-class AnyMoney(Shape):
+class SignedMoney(Shape):
     """Money of an answer; a net may be below zero."""
 
     amount = Whole(required=True)
@@ -20,9 +20,9 @@ class Line(Shape):
     taxonomy = ma.fields.List(ma.fields.String())
     name = ma.fields.String()
     quantity = Whole(1)
-    unitPrice = ma.fields.Nested(AnyMoney)
-    delivery = ma.fields.Nested(AnyMoney)
-    total = ma.fields.Nested(AnyMoney)
+    unitPrice = ma.fields.Nested(SignedMoney)
+    delivery = ma.fields.Nested(SignedMoney)
+    total = ma.fields.Nested(SignedMoney)
 
 
 class Lines(Shape):
@@ -34,24 +34,24 @@ class Tax(Shape):
     name = ma.fields.String()
     basisPoints = Whole(0)
     included = ma.fields.Boolean()
-    total = ma.fields.Nested(AnyMoney)
+    total = ma.fields.Nested(SignedMoney)
 
 
 class Quote(Shape):
     """What an order would cost now; its `total` is a checkout's `expected_total`."""
 
     items = ma.fields.List(ma.fields.Nested(Line))
-    goods = ma.fields.Nested(AnyMoney)
-    deliveryCharge = ma.fields.Nested(AnyMoney)
+    goods = ma.fields.Nested(SignedMoney)
+    deliveryCharge = ma.fields.Nested(SignedMoney)
     tax = ma.fields.Nested(Tax)
-    total = ma.fields.Nested(AnyMoney)
+    total = ma.fields.Nested(SignedMoney)
 
 
 class Payment(Shape):
     date = Time()
     provider = ma.fields.String()
     provider_ref = ma.fields.String()
-    total = ma.fields.Nested(AnyMoney)
+    total = ma.fields.Nested(SignedMoney)
 
 
 class Parcel(Shape):
@@ -70,7 +70,7 @@ class Cancelled(Shape):
 class Refund(Shape):
     number = Whole(1)
     date = Time()
-    total = ma.fields.Nested(AnyMoney)
+    total = ma.fields.Nested(SignedMoney)
     reason = ma.fields.String()
     settled = ma.fields.Boolean(metadata={"description": "the provider paid it back"})
 
@@ -103,10 +103,10 @@ class Order(Shape):
     status = ma.fields.String(validate=ma.validate.OneOf(STATUSES))
     refunded = ma.fields.String(validate=ma.validate.OneOf(["none", "part", "whole"]))
     items = ma.fields.List(ma.fields.Nested(Line))
-    goods = ma.fields.Nested(AnyMoney)
-    deliveryCharge = ma.fields.Nested(AnyMoney)
+    goods = ma.fields.Nested(SignedMoney)
+    deliveryCharge = ma.fields.Nested(SignedMoney)
     tax = ma.fields.Nested(Tax)
-    total = ma.fields.Nested(AnyMoney)
+    total = ma.fields.Nested(SignedMoney)
     name = ma.fields.String(allow_none=True)
     email = ma.fields.String(allow_none=True)
     deliveryAddress = ma.fields.Raw(allow_none=True)
@@ -126,7 +126,7 @@ class OrderSummary(Shape):
     date = Time()
     status = ma.fields.String(validate=ma.validate.OneOf(STATUSES))
     refunded = ma.fields.String()
-    total = ma.fields.Nested(AnyMoney)
+    total = ma.fields.Nested(SignedMoney)
     units = Whole(0)
 
 
@@ -142,9 +142,9 @@ class Orders(Shape):
 class SalesSums(Shape):
     orders = Whole()
     units = Whole()
-    gross = ma.fields.Nested(AnyMoney)
-    refunds = ma.fields.Nested(AnyMoney)
-    net = ma.fields.Nested(AnyMoney)
+    gross = ma.fields.Nested(SignedMoney)
+    refunds = ma.fields.Nested(SignedMoney)
+    net = ma.fields.Nested(SignedMoney)
 
 
 class SalesRow(SalesSums):
@@ -169,7 +169,7 @@ class BestSeller(Shape):
     productid = ma.fields.String()
     name = ma.fields.String()
     units = Whole(1)
-    revenue = ma.fields.Nested(AnyMoney)
+    revenue = ma.fields.Nested(SignedMoney)
 
 
 class BestSellers(Shape):
@@ -180,6 +180,8 @@ class Stage(Shape):
     stage = ma.fields.String()
     count = Whole(0)
     average_seconds = ma.fields.Float(allow_none=True)
+    min_seconds = ma.fields.Float(allow_none=True)
+    max_seconds = ma.fields.Float(allow_none=True)
     least_seconds = ma.fields.Float(allow_none=True)
     most_seconds = ma.fields.Float(allow_none=True)
 
@@ -188,7 +190,7 @@ class Fulfilment(Shape):
     rows = ma.fields.List(ma.fields.Nested(Stage))
 
 
-class ReportMade(Shape):
+class ReportCreated(Shape):
     id = ma.fields.String()
 
 
@@ -224,7 +226,7 @@ class FailedLine(Shape):
     detail = ma.fields.String()
 
 
-class Imported(Shape):
+class ImportResult(Shape):
     lines = Whole(0)
     created = Whole(0)
     updated = Whole(0)

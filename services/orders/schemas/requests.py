@@ -10,7 +10,7 @@ from shared.money import CURRENCIES
 from shared.web import PageArgs, Shape
 from shared.web.fields import ADDRESS_PATTERN, AddressText, MoneyShape, Text, Whole
 
-MOST_LINES, MOST_UNITS = 100, 1000
+MAX_LINES, MAX_UNITS = 100, 1000
 MAX_ADDRESS_PARTS = 20
 ORDERID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 KEY = r"^[!-~]{1,200}$"
@@ -18,12 +18,12 @@ _TIME = r"T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?(Z|[+-]([01]\d|2[0-3]):
 DATE = rf"^(?!0000)\d{{4}}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])({_TIME})?)?)?$"
 
 
-class WantedItem(Shape):
+class RequestedItem(Shape):
     productid = Text(1, 200, required=True)
-    quantity = Whole(1, MOST_UNITS, required=True)
+    quantity = Whole(1, MAX_UNITS, required=True)
 
 
-class PaymentWanted(Shape):
+class PaymentRequest(Shape):
     provider = Text(
         1, 40, required=True, metadata={"description": "`sandbox` or `stripe`, as the shop has it"}
     )
@@ -65,15 +65,15 @@ class PostalAddress(ma.fields.Field[str | dict[str, str]]):
         return str(self.text.deserialize(value))
 
 
-class OrderWanted(Shape):
+class OrderRequest(Shape):
     """A checkout. A customer names an address by id or gives one; a guest gives e-mail and address."""
 
     items = ma.fields.List(
-        ma.fields.Nested(WantedItem), required=True, validate=ma.validate.Length(1, MOST_LINES)
+        ma.fields.Nested(RequestedItem), required=True, validate=ma.validate.Length(1, MAX_LINES)
     )
     address_id = Text(1, 100)
     address = PostalAddress()
-    payment = ma.fields.Nested(PaymentWanted, required=True)
+    payment = ma.fields.Nested(PaymentRequest, required=True)
     expected_total = ma.fields.Nested(
         MoneyShape, metadata={"description": "409 when the total is another by now"}
     )
@@ -86,24 +86,24 @@ class OrderWanted(Shape):
             raise ma.ValidationError("Give either address or address_id.", "address")
 
 
-class QuoteWanted(Shape):
+class QuoteRequest(Shape):
     items = ma.fields.List(
-        ma.fields.Nested(WantedItem), required=True, validate=ma.validate.Length(1, MOST_LINES)
+        ma.fields.Nested(RequestedItem), required=True, validate=ma.validate.Length(1, MAX_LINES)
     )
 
 
-class Cancellation(Shape):
+class CancellationRequest(Shape):
     reason = Text(0, 500, load_default="")
 
 
-class Returning(Shape):
+class ReturnRequest(Shape):
     items = ma.fields.List(
-        ma.fields.Nested(WantedItem), required=True, validate=ma.validate.Length(1, MOST_LINES)
+        ma.fields.Nested(RequestedItem), required=True, validate=ma.validate.Length(1, MAX_LINES)
     )
     reason = Text(0, 500, load_default="")
 
 
-class Dispatching(Shape):
+class DispatchRequest(Shape):
     courier = Text(1, 100, required=True)
     courierid = Text(1, 200, required=True)
 
@@ -132,7 +132,7 @@ class RefundAmount(ma.fields.Field[int | dict[str, Any]]):
         return money or amount
 
 
-class Refunding(Shape):
+class RefundRequest(Shape):
     amount = RefundAmount(required=True)
     reason = Text(0, 500, load_default="")
 
@@ -171,7 +171,7 @@ class OrdersArgs(PageArgs):
     status = ma.fields.String(load_default=None, validate=ma.validate.OneOf(STATUSES))
 
 
-class ReportWanted(Shape):
+class ReportRequest(Shape):
     kind = ma.fields.String(
         required=True, validate=ma.validate.OneOf(["sales", "best-sellers", "fulfilment"])
     )
@@ -185,7 +185,7 @@ class ReportWanted(Shape):
     )
 
 
-class ClosingWanted(Shape):
+class ClosingRequest(Shape):
     kind = ma.fields.String(required=True, validate=ma.validate.OneOf(["day", "month"]))
     period = ma.fields.String(required=True, validate=ma.validate.Regexp(r"^\d{4}-\d{2}(-\d{2})?$"))
 

@@ -1,20 +1,50 @@
 """The only room that queries: one method per access pattern of documents.py."""
 
-from services.orders.store.deadletters import DeadLetterStore
+from dataclasses import dataclass
+from typing import Final
+
+from services.orders.documents import DESIGN, SANDBOX_LEDGER
+from services.orders.settings import Settings
+from services.orders.store.dead_letters import DeadLetterStore
 from services.orders.store.ledger import Ledger
-from services.orders.store.opening import TIMEOUT, Stores, open_stores
 from services.orders.store.orders import Key, OrderStore
 from services.orders.store.recent import RecentOrders
 from services.orders.store.reports import ReportStore
+from shared.couch import FollowingIndexes, Server
+from shared.database import LONG_TIMEOUT, open_server
 
-__all__ = [
-    "TIMEOUT",
-    "DeadLetterStore",
-    "Key",
-    "Ledger",
-    "OrderStore",
-    "RecentOrders",
-    "ReportStore",
-    "Stores",
-    "open_stores",
-]
+__all__ = ["DeadLetterStore", "Key", "Ledger", "OrderStore", "RecentOrders", "ReportStore", "Stores", "open_stores"]
+
+DOCUMENTS_PER_UPDATE: Final = 20_000
+"""Documents that an import writes while the views take in as many before them."""
+
+
+@dataclass(frozen=True)
+class Stores:
+    """Every store of the service on one server; `bulk_*` wait longer, for imports and for jobs."""
+
+    server: Server
+    orders: OrderStore
+    reports: ReportStore
+    dead_letters: DeadLetterStore
+    ledger: Ledger
+    bulk_orders: OrderStore
+    bulk_reports: ReportStore
+    following: FollowingIndexes
+
+
+def open_stores(settings: Settings, timeout: float) -> Stores:
+    """No call is made."""
+    server = open_server(settings, timeout)
+    database, bulk = server.open(DESIGN), open_server(settings, LONG_TIMEOUT).open(DESIGN)
+    bulk_reports = ReportStore(bulk)
+    return Stores(
+        server=server,
+        orders=OrderStore(database),
+        reports=ReportStore(database),
+        dead_letters=DeadLetterStore(database),
+        ledger=Ledger(server.open(SANDBOX_LEDGER)),
+        bulk_orders=OrderStore(bulk),
+        bulk_reports=bulk_reports,
+        following=FollowingIndexes(bulk_reports.catch_up, DOCUMENTS_PER_UPDATE),
+    )

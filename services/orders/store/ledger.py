@@ -1,4 +1,4 @@
-"""The sandbox provider's books, in a database of their own: one charge per order at most, because its id is fixed."""
+"""The sandbox provider's ledger, in a database of its own: one charge per order at most, because its id is fixed."""
 
 from services.orders.documents import CHARGE, FAULT, LEDGER_REFUND, order_key
 from shared.clock import timestamp
@@ -18,21 +18,21 @@ class Ledger:
         except NoSuchDocument:
             return None
 
-    def book(self, orderid: str, status: str, total: Money | None) -> Doc:
-        """Books `paid` or `void` for an order, or returns what was booked first."""
+    def record(self, orderid: str, status: str, total: Money | None) -> Doc:
+        """Records `paid` or `void` for an order, or returns what was recorded first."""
         docid = order_key(orderid, "charge")
         doc = CHARGE.new(
             docid, orderid=orderid, status=status, total=total, ref=f"sandbox-{orderid}", date=timestamp()
         )
-        return self._once(doc)
+        return self._add_once(doc)
 
-    def book_refund(self, orderid: str, key: str, total: Money) -> Doc:
-        """Books a refund under the caller's key, once."""
+    def record_refund(self, orderid: str, key: str, total: Money) -> Doc:
+        """Records a refund under the caller's key, once."""
         doc = LEDGER_REFUND.new(
             order_key(orderid, f"refund-{key}"), orderid=orderid, key=key, total=total,
             ref=f"sandbox-{orderid}-{key}", date=timestamp(),
         )  # fmt: skip
-        return self._once(doc)
+        return self._add_once(doc)
 
     def first_fault(self, orderid: str, kind: str) -> bool:
         """True the first time only: `tok_error` fails once and then pays."""
@@ -43,7 +43,7 @@ class Ledger:
             return False
         return True
 
-    def _once(self, doc: Doc) -> Doc:
+    def _add_once(self, doc: Doc) -> Doc:
         try:
             self._database.put(doc)
         except UpdateConflict:

@@ -25,26 +25,26 @@ Key = list[Any]
 Row = tuple[str, str, str | None, str, Progress]
 """orderid, placed, userid, currency, progress: all that a list of orders shows."""
 
-MOST_LINES = 200
+MAX_LINES = 200
 
 
 class OrderStore:
     """The orders database as orders."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = self._database = database
 
     def place(self, docs: Sequence[Doc]) -> bool:
         """Writes an order's first documents in one bulk; False when the order is there already, which stays as it is."""
         written = self._database.put_many(docs)
-        _refuse_failures(written)
+        _raise_failures(written)
         if written[0].error is None:
             return True
-        self._take_back([row for row in written if row.error is None], docs[0]["_id"])
+        self._undo_bulk([row for row in written if row.error is None], docs[0]["_id"])
         return False
 
     def add(self, doc: Doc) -> tuple[Doc, bool]:
-        """Writes an immutable document once, with the present trace: (what is stored, whether it was ours)."""
+        """Writes an immutable document once, with the present trace: (what is stored, whether this call wrote it)."""
         doc = doc | outgoing()
         try:
             self._database.put(doc)
@@ -55,7 +55,7 @@ class OrderStore:
     def add_all(self, docs: Sequence[Doc]) -> list[Written]:
         """Many at once, each on its own; a conflict means that it is there already."""
         written = self._database.put_many(docs)
-        _refuse_failures(written)
+        _raise_failures(written)
         return written
 
     def order(self, orderid: str) -> OrderDocuments:
@@ -64,8 +64,8 @@ class OrderStore:
 
     def lines(self, orderid: str) -> list[Doc]:
         """O1: only its lines. 1 partition query."""
-        place = self._database.partition(order_partition(orderid))
-        return place.find(LINES_OF_AN_ORDER, {"type": "item", "line": {"$gt": 0}}, limit=MOST_LINES).items
+        partition = self._database.partition(order_partition(orderid))
+        return partition.find(LINES_OF_AN_ORDER, {"type": "item", "line": {"$gt": 0}}, limit=MAX_LINES).items
 
     def header(self, orderid: str) -> Doc:
         """O2: an order's header. 1 read. Raises NoSuchDocument."""
@@ -127,14 +127,14 @@ class OrderStore:
     def remove_revision(self, docid: str, rev: str) -> None:
         self._database.delete(docid, rev)
 
-    def sweep_mark(self, sweep: str) -> Doc:
+    def sweep_checkpoint(self, sweep: str) -> Doc:
         """Where a sweep goes on; empty before the first. 1 read."""
         return self._database.get_local(sweep) or {}
 
-    def set_sweep_mark(self, sweep: str, **places: str | Key | None) -> None:
-        self._database.put_local(sweep, self.sweep_mark(sweep) | places)
+    def set_sweep_checkpoint(self, sweep: str, **values: str | Key | None) -> None:
+        self._database.put_local(sweep, self.sweep_checkpoint(sweep) | values)
 
-    def _take_back(self, written: list[Written], docid: str) -> None:
+    def _undo_bulk(self, written: list[Written], docid: str) -> None:
         """A bulk that met another order has written those of its lines that the order has not: they go again."""
         if not written:
             return
@@ -185,7 +185,7 @@ def _page(rows: list[Doc], limit: int) -> Page:
     return Page(rows[:limit], following, stale=isinstance(rows, StaleRows))
 
 
-def _refuse_failures(written: Sequence[Written]) -> None:
+def _raise_failures(written: Sequence[Written]) -> None:
     failed = [row for row in written if row.error and row.error != "conflict"]
     if failed:
         raise Unavailable(f"The database did not take {failed[0].id}: {failed[0].error}.")

@@ -19,7 +19,7 @@ Rows = list[dict[str, Any]]
 
 
 class ReportStore:
-    """The orders database as books."""
+    """The orders database as sales."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

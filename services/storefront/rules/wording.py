@@ -6,7 +6,8 @@ from typing import Any
 _JOBS = {
     "orders.advance": "Moving an order on: dispatch, delivery, refunds, letters",
     "orders.report": "Working out a report",
-    "orders.close_books": "Closing the books",
+    "orders.close_periods": "Closing a period",
+    "orders.close_books": "Closing a period",
 }
 _ACTIONS = {
     "set roles": "Changed the role",

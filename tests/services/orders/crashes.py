@@ -5,7 +5,7 @@ from typing import Any
 
 from services.orders.actions.checkout import place_order
 from services.orders.actions.intents import Buyer
-from services.orders.actions.shop import Shop, open_shop
+from services.orders.dependencies import Shop, open_dependencies
 from services.orders.rules.identity import orderid_for
 from services.orders.settings import Settings
 from shared.settings import load
@@ -40,7 +40,7 @@ def checkout_that_dies(
     environment: dict[str, str], userid: str, key: str, body: dict[str, Any], step: str
 ) -> str:
     """Runs a checkout up to and including `step`; the id of the order it leaves behind."""
-    shop = open_shop(load(Settings, environment))
+    shop = open_dependencies(load(Settings, environment))
     try:
         place_order(_dying(shop, step), Buyer(userid), key, body)
     except Killed:

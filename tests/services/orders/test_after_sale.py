@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from services.orders.clients.signatures import HEADER, sign
-from services.orders.store.deadletters import DeadLetterStore
+from services.orders.store.dead_letters import DeadLetterStore
 from shared.couch import Database
 from tests.contract import keep_contract
 from tests.people import Person
@@ -301,7 +301,7 @@ def test_every_endpoint_keeps_its_contract(
 def test_dead_letters_are_a_list_with_pages(shop: Shop, database: Database) -> None:
     subjects = [f"lost{secrets.token_hex(4)}" for _ in range(3)]
     for subject in subjects:
-        DeadLetterStore(database).add("orders.advance", subject, 1, error="e", detail="", passing=False)
+        DeadLetterStore(database).add("orders.advance", subject, 1, error="e", detail="", transient=False)
     path, seen, cursor = "/v1/admin/dead-letters", [], None
     while cursor is not None or not seen:
         page = shop.get(shop.admin, path, params={"limit": 2, "cursor": cursor}).json()

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from services.orders.actions.conflicts import settle_conflicts
-from services.orders.actions.refunds import left_to_refund, settle_refunds
-from services.orders.actions.shop import Shop, open_shop
+from services.orders.actions.refunds import refundable, settle_refunds
+from services.orders.dependencies import Shop, open_dependencies
 from services.orders.documents import DESIGN, SANDBOX_LEDGER, SETTLEMENT
 from services.orders.rules.writing import event_fields, payment_of
 from services.orders.settings import Settings
@@ -21,7 +21,7 @@ BASE = {"orderid": "1", "userid": "u", "placed": "2026-03-01T12:00:00.000Z", "cu
 @pytest.fixture
 def shop(prepared: Callable, environment: dict[str, str]) -> Shop:
     prepared(DESIGN, SANDBOX_LEDGER)
-    return open_shop(load(Settings, environment))
+    return open_dependencies(load(Settings, environment))
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def test_replicas_that_both_paid_all_back_leave_nothing_to_refund(
     assert settle_conflicts(shop) == 1
     found = shop.orders.order("all")
     assert [refund["reference"] for refund in found.refunds] == [f"refund-{whole}", "cancellation"]
-    assert left_to_refund(found)["amount"] == 0
+    assert refundable(found)["amount"] == 0
 
 
 @pytest.mark.parametrize("shown", ["earlier", "later"])

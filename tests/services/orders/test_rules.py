@@ -16,8 +16,8 @@ from services.orders.rules.periods import (
     closed_period,
     coarsest,
     label,
-    lately_ended,
     months_between,
+    recently_ended,
     span,
 )
 from services.orders.rules.pricing import NoSuchProduct, PriceChanged, Terms, check_expected, quote
@@ -156,7 +156,7 @@ def test_order_ids_follow_from_whose_key_it_is() -> None:
 
 def test_what_an_order_still_calls_for() -> None:
     order, payment = paid_order()
-    policy, placed = steps.Policy(30, True, 5, 10), [order]
+    policy, placed = steps.Policy("sandbox", 30, True, False, 5, 10), [order]
     assert steps.plan(OrderDocuments(placed), NOON + timedelta(seconds=10), policy) == steps.Plan((), 20.0)
     assert steps.plan(OrderDocuments(placed), NOON + timedelta(seconds=30), policy).due == (steps.RECONCILE,)
     paid = [*placed, payment]
@@ -171,7 +171,7 @@ def test_what_an_order_still_calls_for() -> None:
     assert steps.plan(OrderDocuments(paid), NOON + timedelta(seconds=6), policy).due == (steps.CONFIRM,)
     confirmed = [*paid, notice_of(order, "payment", "sent")]
     assert steps.plan(OrderDocuments(confirmed), NOON + timedelta(seconds=6), policy).due == (steps.DISPATCH,)
-    by_hand = steps.Policy(30, False, 5, 10)
+    by_hand = steps.Policy("manual", 30, False, True, 5, 10)
     assert steps.plan(OrderDocuments(paid), NOON + timedelta(hours=1), by_hand) == steps.Plan(
         (steps.CONFIRM,)
     )
@@ -182,7 +182,7 @@ def test_what_an_order_still_calls_for() -> None:
 
 
 def test_the_sweep_passes_over_what_is_finished_or_waits() -> None:
-    policy, placed = steps.Policy(30, True, 5, 10), "2026-03-01T12:00:00.000Z"
+    policy, placed = steps.Policy("sandbox", 30, True, False, 5, 10), "2026-03-01T12:00:00.000Z"
     waiting = Progress(orders=1, payments=1, notices=1)
     assert steps.may_be_due(waiting, placed, NOON + timedelta(seconds=9), policy) is False
     assert steps.may_be_due(waiting, placed, NOON + timedelta(seconds=11), policy) is True
@@ -225,7 +225,7 @@ def test_periods() -> None:
         "2025-12-15", "2026-01-01", "2026-02-01",
     ]  # fmt: skip
     assert closed_period("month", "2026-12").end == datetime(2027, 1, 1, tzinfo=UTC)
-    assert lately_ended(datetime(2026, 3, 1, 0, 10, tzinfo=UTC), 2) == [
+    assert recently_ended(datetime(2026, 3, 1, 0, 10, tzinfo=UTC), 2) == [
         ("day", "2026-02-27"),
         ("day", "2026-02-28"),
         ("month", "2026-02"),

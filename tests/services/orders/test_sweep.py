@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from services.orders.actions import sweeping
-from services.orders.actions.shop import Shop, open_shop
+from services.orders.dependencies import Shop, open_dependencies
 from services.orders.documents import DESIGN, SANDBOX_LEDGER, order_key
 from services.orders.settings import Settings
 from shared.clock import iso, now
@@ -19,8 +19,8 @@ def shop(prepared: Callable, environment: dict[str, str], monkeypatch: pytest.Mo
     """Pages of two orders, two pages a sweep: what is four orders here is twenty thousand in a shop."""
     prepared(DESIGN, SANDBOX_LEDGER)
     monkeypatch.setattr(sweeping, "PAGE", 2)
-    monkeypatch.setattr(sweeping, "MOST_PAGES", 2)
-    return open_shop(load(Settings, environment))
+    monkeypatch.setattr(sweeping, "MAX_PAGES", 2)
+    return open_dependencies(load(Settings, environment))
 
 
 @pytest.mark.parametrize("sweep", [sweeping.sweep, sweeping.deep_sweep])

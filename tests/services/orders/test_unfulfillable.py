@@ -7,7 +7,7 @@ import pytest
 from services.orders.actions.cancellation import cancel_unfulfillable
 from services.orders.actions.refunds import add_refund
 from services.orders.actions.returns import refund_returns
-from services.orders.actions.shop import Shop, open_shop
+from services.orders.dependencies import Shop, open_dependencies
 from services.orders.documents import DESIGN, RESTOCK, RETURN, SANDBOX_LEDGER, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.pricing import Terms, quote
@@ -32,7 +32,7 @@ from tests.services.orders.test_rules import order_document, paid_order, product
 @pytest.fixture
 def shop(prepared: Callable, environment: dict[str, str]) -> Shop:
     prepared(DESIGN, SANDBOX_LEDGER)
-    return open_shop(load(Settings, environment))
+    return open_dependencies(load(Settings, environment))
 
 
 def test_what_was_handed_over_is_not_cancelled_for_want_of_stock(shop: Shop) -> None:

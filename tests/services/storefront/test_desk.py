@@ -7,7 +7,7 @@ import pytest
 import requests
 
 from services.orders.documents import DESIGN
-from services.orders.store.deadletters import DeadLetterStore
+from services.orders.store.dead_letters import DeadLetterStore
 from shared.jobs import ADVANCE_ORDER
 from tests.bench.running import Shop
 from tests.people import ADDRESS
@@ -282,7 +282,9 @@ def test_a_job_that_was_given_up_is_shown_and_sent_again(
     customer: Visitor, keeper: Visitor, letters: DeadLetterStore
 ) -> None:
     orderid = bought(customer, "cup-22")
-    letters.add(ADVANCE_ORDER, orderid, 1, error="Unavailable", detail="The courier is away.", passing=False)
+    letters.add(
+        ADVANCE_ORDER, orderid, 1, error="Unavailable", detail="The courier is away.", transient=False
+    )
     page = keeper.get("/admin/trouble")
     assert orderid in page.text
     assert "The courier is away." in page.text

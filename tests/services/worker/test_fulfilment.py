@@ -9,7 +9,7 @@ import requests
 from redis import Redis
 
 from shared.couch import Database
-from shared.jobs import ADVANCE_ORDER, CLOSE_BOOKS, QUEUE, enqueue, open_queue
+from shared.jobs import ADVANCE_ORDER, CLOSE_PERIODS, QUEUE, enqueue, open_queue
 from shared.mail import read_mail
 from tests.people import Person
 from tests.services.orders.conftest import Shop, Worker, checkout, until
@@ -164,14 +164,14 @@ def test_the_worker_closes_the_last_days_and_month_once(
         listed = shop.get(shop.admin, "/v1/admin/reports", params={"limit": 100}).json()["items"]
         return {each["id"]: each["date"] for each in listed if each["kind"].startswith("closing-")}
 
-    enqueue(queue, CLOSE_BOOKS)
+    enqueue(queue, CLOSE_PERIODS)
     first = until(lambda: len(found := closings()) >= 8 and found)
     assert f"day-{day}" in first
     assert [name for name in first if name.startswith("month-")]
     closed = shop.get(shop.admin, f"/v1/admin/reports/day-{day}").json()["result"]
     assert (closed["closings"], closed["equals_live"]) == (1, True)
     redis = Redis.from_url(environment["REDIS_URL"])
-    enqueue(queue, CLOSE_BOOKS)
+    enqueue(queue, CLOSE_PERIODS)
     until(lambda: not redis.llen(QUEUE))
     shop.placed(shop.customer(), {shop.product(): 1})
     assert closings() == first

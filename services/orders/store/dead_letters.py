@@ -1,4 +1,4 @@
-"""Jobs that were given up: one partition, an immutable document each, and one more when an admin sends it again."""
+"""Jobs that failed for good: one partition, an immutable document each, and one more when an admin sends it again."""
 
 from services.orders.documents import DEADLETTER, DEADLETTER_RETRIED, DEADLETTERS
 from shared.clock import timestamp
@@ -16,21 +16,21 @@ class DeadLetterStore:
         """Every dead letter and every retry. 1 partition query."""
         return self._database.partition(DEADLETTERS).all()
 
-    def add(self, job: str, subject: str, number: int, *, error: str, detail: str, passing: bool) -> None:
-        """The `number`th time that `job` was given up for `subject`; a second writer of the same changes nothing."""
+    def add(self, job: str, subject: str, number: int, *, error: str, detail: str, transient: bool) -> None:
+        """The `number`th time that `job` failed for good for `subject`; a second writer of the same changes nothing."""
         self._put_once(
             DEADLETTER.new(
                 document_id(DEADLETTERS, f"{job}.{subject}.{number}"), job=job, subject=subject, number=number,
-                error=error, detail=detail, passing=passing, date=timestamp(),
+                error=error, detail=detail, passing=transient, date=timestamp(),
             )
         )  # fmt: skip
 
-    def add_retry(self, letter: Doc, by: str) -> None:
+    def add_retry(self, dead_letter: Doc, actor: str) -> None:
         """Marks a dead letter as sent again; the changes feed carries it to the worker."""
         self._put_once(
             DEADLETTER_RETRIED.new(
-                f"{letter['_id']}.retried", job=letter["job"], subject=letter["subject"], number=letter["number"],
-                by=by, date=timestamp(),
+                f"{dead_letter['_id']}.retried", job=dead_letter["job"], subject=dead_letter["subject"], number=dead_letter["number"],
+                by=actor, date=timestamp(),
             )
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Who asks, and with which Idempotency-Key: what several handlers of this service need to know of a request."""
+"""The Idempotency-Key of a request."""
 
 import hashlib
 import re
@@ -6,10 +6,9 @@ from typing import Any, Final
 
 from flask import request
 
-from services.orders.actions.reading import Reader
 from services.orders.rules.identity import fingerprint_of
 from shared.errors import BadRequest
-from shared.web import current_user, optional_user
+from shared.web import optional_user
 
 _KEY = re.compile(r"[!-~]{1,200}")
 
@@ -27,12 +26,6 @@ class NoKey(BadRequest):
     code, title = "idempotency_key_required", "An Idempotency-Key is needed"
 
 
-def reader(token: str = "") -> Reader:
-    """The asking user, or whoever holds a guest's token."""
-    user = optional_user()
-    return Reader(user.userid, user.roles, token) if user else Reader(token=token)
-
-
 def required_key() -> str:
     """Raises NoKey without a well-formed Idempotency-Key."""
     key = request.headers.get("Idempotency-Key", "")
@@ -42,19 +35,15 @@ def required_key() -> str:
 
 
 def keyed_request(body: Any) -> tuple[str, str] | None:
-    """(who and key, what) of a request with an Idempotency-Key, as documents remember it; None without one."""
+    """(user and key as one id, fingerprint of `body`) as documents remember a request; None without an Idempotency-Key."""
     if "Idempotency-Key" not in request.headers:
         return None
-    whose = optional_user()
-    digest = hashlib.sha256(f"{whose.userid if whose else ''}\n{required_key()}".encode())
+    user = optional_user()
+    digest = hashlib.sha256(f"{user.userid if user else ''}\n{required_key()}".encode())
     return digest.hexdigest()[:32], fingerprint_of(body)
 
 
-def whose_key() -> str | None:
-    """The asking user and their key as one id, None without a key."""
+def request_id() -> str | None:
+    """The user and the Idempotency-Key as one id, None without a key."""
     found = keyed_request(None)
     return found[0] if found else None
-
-
-def by_whom() -> str:
-    return f"user {current_user().userid}"

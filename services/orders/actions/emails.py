@@ -1,8 +1,8 @@
-"""The mails about an order."""
+"""The e-mails about an order."""
 
 from redis.exceptions import RedisError
 
-from services.orders.actions.shop import Shop
+from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.identity import guest_token
 from shared.couch import Doc
@@ -19,44 +19,44 @@ _SUBJECTS = {
 }
 
 
-def send(shop: Shop, found: OrderDocuments, kind: str) -> str:
-    """Sends the letter of this kind; whom it went to is not written down: `sent`, `nobody` for an erased person, `limited`.
+def send(deps: Dependencies, found: OrderDocuments, kind: str) -> str:
+    """Sends the e-mail of this kind; to whom is not recorded, only `sent`, `nobody` (the person is erased) or `limited`.
 
-    A guest's address is anybody's: so many mails in an hour go there and no more. Raises Unavailable.
+    Anybody can name an address as a guest: so many e-mails in an hour go there and no more. Raises Unavailable.
     """
     customer = found.customer
     if customer is None or not customer["email"]:
         return "nobody"
-    if customer["userid"] is None and (customer.get("mail_limited") or not _may_get_mail(shop, customer)):
+    if customer["userid"] is None and (customer.get("mail_limited") or not _is_within_limit(deps, customer)):
         return "limited"
-    shop.mailer.send(compose(shop, found, kind))
+    deps.mailer.send(compose(deps, found, kind))
     return "sent"
 
 
-def guest_mail_is_limited(shop: Shop, address: str) -> bool:
-    """Whether guests ordered so often from this network lately that the order's mails are left out; the order is not."""
-    limit = Limit("guest order", network_of(address), shop.settings.guest_orders_with_mail, 3600)
+def guest_emails_are_limited(deps: Dependencies, address: str) -> bool:
+    """Whether guests ordered so often from this network lately that the order is placed without e-mails."""
+    limit = Limit("guest order", network_of(address), deps.settings.guest_orders_with_mail, 3600)
     try:
-        return not shop.limits.allows(limit)
+        return not deps.limits.allows(limit)
     except RedisError:
-        return False  # whoever sends the mails counts them for their address all the same
+        return False  # the limit of the address still holds when the e-mails are sent
 
 
-def _may_get_mail(shop: Shop, customer: Doc) -> bool:
-    limit = Limit("guest mail", customer["email"].lower(), shop.settings.guest_mails_per_hour, 3600)
+def _is_within_limit(deps: Dependencies, customer: Doc) -> bool:
+    limit = Limit("guest mail", customer["email"].lower(), deps.settings.guest_mails_per_hour, 3600)
     try:
-        return shop.limits.allows(limit)
+        return deps.limits.allows(limit)
     except RedisError as error:
-        raise Unavailable("Mails cannot be counted just now.", retry_after=5) from error
+        raise Unavailable("E-mails cannot be counted just now.", retry_after=5) from error
 
 
-def compose(shop: Shop, found: OrderDocuments, kind: str) -> Email:
+def compose(deps: Dependencies, found: OrderDocuments, kind: str) -> Email:
     order, customer = found.order, found.customer or {}
     return Email(
         to=customer.get("email", ""),
         subject=_SUBJECTS[kind].format(orderid=order["orderid"]),
         text=f"Hello {customer.get('name') or 'there'},\n\n{_body(found, kind)}",
-        link=_link(shop, order),
+        link=_link(deps, order),
         link_label="See your order",
         key=f"order.{order['orderid']}.{kind}",
     )
@@ -76,8 +76,8 @@ def _body(found: OrderDocuments, kind: str) -> str:
     return f"your order was cancelled and {shown(order['total'])} are paid back the way you paid."
 
 
-def _link(shop: Shop, order: Doc) -> str:
-    base = f"{shop.settings.storefront_url.rstrip('/')}/orders/{order['orderid']}"
+def _link(deps: Dependencies, order: Doc) -> str:
+    base = f"{deps.settings.storefront_url.rstrip('/')}/orders/{order['orderid']}"
     if order["userid"] is not None:
         return base
-    return f"{base}?token={guest_token(shop.settings.secret_key, order['orderid'])}"
+    return f"{base}?token={guest_token(deps.settings.secret_key, order['orderid'])}"

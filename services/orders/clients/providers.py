@@ -1,0 +1,31 @@
+"""The table of payment providers: how each name in PAYMENT_PROVIDERS is made from the settings.
+
+A new one is a module with a `Provider` (see `payments`), a row here, and its settings.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from services.orders.clients.payments import Provider
+from services.orders.clients.sandbox import SandboxLedger, SandboxProvider
+from services.orders.clients.stripe import StripeProvider
+from services.orders.settings import SANDBOX, STRIPE, Settings
+
+
+def _sandbox(settings: Settings, ledger: SandboxLedger) -> Provider:
+    return SandboxProvider(ledger, settings.sandbox_webhook_secret, settings.webhook_tolerance_seconds)
+
+
+def _stripe(settings: Settings, ledger: SandboxLedger) -> Provider:
+    return StripeProvider(
+        settings.stripe_url,
+        settings.stripe_api_key,
+        settings.stripe_webhook_secret,
+        settings.webhook_tolerance_seconds,
+    )
+
+
+PROVIDERS: Final[Mapping[str, Callable[[Settings, SandboxLedger], Provider]]] = {
+    SANDBOX: _sandbox,
+    STRIPE: _stripe,
+}

@@ -1,7 +1,7 @@
 """`python -m services.prepare`: makes every service's database and indexes, built and warm, before the services start.
 
 `--check` changes nothing: it prints what is missing or what Cloudant would refuse, and ends with 1 if there is anything.
-`--migrate` writes documents of older schemas in today's; all versions that run must know it by then.
+`--migrate` writes documents of older schemas and type names as today's, and has new ones written so; run it when no older version is left running.
 `--clean-up` removes indexes that this version does not use; run it when no older version is left running.
 """
 

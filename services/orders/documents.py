@@ -1,4 +1,4 @@
-"""An order is a partition of immutable documents; its access patterns O1 to O8 stand beside them.
+"""An order is a partition of immutable documents, declared in `declarations`; its access patterns O1 to O8 stand beside them.
 
     order{orderid}:order  :customer  :item1 ...  :payment  :decision  :dispatch  :delivery  :cancellation
                   :refund1  :refund-{..}settled  :return1  :return-{..}restocked  :notice-payment ...
@@ -11,77 +11,26 @@ the mark behind it know it by: replicas that meet may give it another number. No
 While traces are on, what happens to an order is written with its `traceparent`, and whoever follows it up goes on with that trace.
 """
 
+from services.orders import declarations as d
 from shared.couch import DatabaseDesign, DocumentType, FindIndex, View, document_id, view_source
 
-EVENT = ("orderid", "userid", "placed", "currency", "date")
-"""What every later document repeats of its order, so that one view row tells its customer and when it was placed."""
-
-ORDER = DocumentType(
-    "order",
-    fields=(
-        "orderid",
-        "userid",
-        "basket",
-        "goods",
-        "delivery",
-        "tax",
-        "total",
-        "date",
-        "provider",
-        "fingerprint",
-    ),
-    optional=("imported",),
+ORDER = DocumentType.declared("order", d.Order)
+CUSTOMER = DocumentType.declared("customer", d.Customer)
+LINE_ITEM = DocumentType.declared("orderlineitem", d.OrderLineItem, former_name="item")
+PAYMENT = DocumentType.declared("orderpayment", d.OrderPayment, former_name="payment")
+DECISION = DocumentType.declared("decision", d.Decision)
+DISPATCH = DocumentType.declared("orderdispatch", d.OrderDispatch, former_name="dispatch")
+DELIVERY = DocumentType.declared("orderdelivery", d.OrderDelivery, former_name="delivery")
+CANCELLATION = DocumentType.declared("cancellation", d.Cancellation)
+REFUND = DocumentType.declared(
+    "refund", d.Refund, schema=2, upgrades={1: lambda doc: doc | {"reference": f"refund{doc['number']}"}}
 )
-CUSTOMER = DocumentType(
-    "customer",
-    fields=("orderid", "userid", "name", "email", "deliveryAddress"),
-    optional=("erased", "mail_limited", "_rev"),
+SETTLEMENT = DocumentType.declared("settlement", d.Settlement)
+RETURN = DocumentType.declared(
+    "return", d.Return, schema=2, upgrades={1: lambda doc: doc | {"reference": f"return{doc['number']}"}}
 )
-ITEM = DocumentType(
-    "item",
-    fields=(
-        "orderid",
-        "userid",
-        "line",
-        "productid",
-        "taxonomy",
-        "name",
-        "quantity",
-        "unitPrice",
-        "delivery",
-        "total",
-        "date",
-    ),
-    optional=("imported",),
-)
-PAYMENT = DocumentType(
-    "payment",
-    fields=(*EVENT, "paid", "provider", "provider_ref", "total", "units", "lines"),
-    optional=("imported", "sold"),
-)
-DECISION = DocumentType("decision", fields=(*EVENT, "decision", "reason", "by"))
-DISPATCH = DocumentType(
-    "dispatch", fields=(*EVENT, "dispatched", "courier", "courierid", "payment_date"), optional=("imported",)
-)
-DELIVERY = DocumentType(
-    "delivery", fields=(*EVENT, "delivered", "courier", "courierid", "dispatch_date"), optional=("imported",)
-)
-CANCELLATION = DocumentType("cancellation", fields=(*EVENT, "reason", "detail", "by", "was_paid"))
-REFUND = DocumentType(
-    "refund",
-    fields=(*EVENT, "number", "reference", "total", "reason", "cause", "request"),
-    schema=2,
-    upgrades={1: lambda doc: doc | {"reference": f"refund{doc['number']}"}},
-)
-SETTLEMENT = DocumentType("settlement", fields=(*EVENT, "reference", "total", "provider", "provider_ref"))
-RETURN = DocumentType(
-    "return",
-    fields=(*EVENT, "number", "reference", "lines", "reason", "request"),
-    schema=2,
-    upgrades={1: lambda doc: doc | {"reference": f"return{doc['number']}"}},
-)
-RESTOCK = DocumentType("restock", fields=(*EVENT, "reference", "lines"))
-NOTICE = DocumentType("notice", fields=(*EVENT, "kind", "message_id"))
+RESTOCK = DocumentType.declared("restock", d.Restock)
+NOTICE = DocumentType.declared("notice", d.Notice)
 
 REPORT_REQUEST = DocumentType(
     "reportrequest", fields=("reportid", "kind", "by", "start", "end", "currency", "date")
@@ -127,7 +76,7 @@ def _progress(key: str) -> str:
 LINES_OF_AN_ORDER = FindIndex(
     "lines_of_an_order",
     "O1: the lines of an order, in their order",
-    fields=("type", "line"),
+    fields=("line",),
     partitioned=True,
 )
 ORDERS_OF_A_CUSTOMER = View(
@@ -185,7 +134,7 @@ DESIGN = DatabaseDesign(
         FULFILMENT,
         REPORTS,
     ),
-    types=(REFUND, RETURN),
+    types=(LINE_ITEM, PAYMENT, DISPATCH, DELIVERY, REFUND, RETURN),
 )
 SANDBOX_LEDGER = DatabaseDesign("sandboxledger", ())
 """The sandbox provider's own ledger: another database, so that reconciling compares two independent records."""

@@ -13,7 +13,18 @@ from redis.exceptions import RedisError
 from services.orders.actions import conflicts, dead_letters, fulfilment, reports, sweep
 from services.orders.clients.couriers import AUTOMATIC_COURIERS
 from services.orders.dependencies import Dependencies, open_dependencies
-from services.orders.documents import DESIGN, SANDBOX_LEDGER
+from services.orders.documents import (
+    CANCELLATION,
+    DEADLETTER_RETRIED,
+    DELIVERY,
+    DESIGN,
+    DISPATCH,
+    PAYMENT,
+    REFUND,
+    REPORT_REQUEST,
+    RETURN,
+    SANDBOX_LEDGER,
+)
 from services.orders.settings import Settings
 from shared.errors import AisleError, Unavailable
 from shared.jobs import (
@@ -36,17 +47,13 @@ from shared.settings import load
 
 log = logging.getLogger(__name__)
 
+_EVENTS = (PAYMENT, DISPATCH, DELIVERY, CANCELLATION, REFUND, RETURN)
 FEED = Feed(
     database="orders",
     routes={
-        "payment": (ADVANCE_ORDER, "orderid"),
-        "dispatch": (ADVANCE_ORDER, "orderid"),
-        "delivery": (ADVANCE_ORDER, "orderid"),
-        "cancellation": (ADVANCE_ORDER, "orderid"),
-        "refund": (ADVANCE_ORDER, "orderid"),
-        "return": (ADVANCE_ORDER, "orderid"),
-        "reportrequest": (COMPUTE_REPORT, "reportid"),
-        "deadletterretried": (None, "subject"),
+        **{name: (ADVANCE_ORDER, "orderid") for kind in _EVENTS for name in kind.names},
+        REPORT_REQUEST.name: (COMPUTE_REPORT, "reportid"),
+        DEADLETTER_RETRIED.name: (None, "subject"),
     },
     is_relevant=lambda doc: "imported" not in doc and doc.get("courier") not in AUTOMATIC_COURIERS,
 )

@@ -20,6 +20,7 @@ from shared.couch.documents import Doc, Shapes
 from shared.couch.errors import NoSuchDocument, NotPrepared, QueryRefused, UpdateConflict
 from shared.couch.indexes import FindIndex, View
 from shared.couch.pages import Page, SearchPage, decode_place, encode_place
+from shared.couch.renaming import TypeNames
 from shared.couch.search import SearchIndex, SearchQuery
 from shared.couch.staleness import StaleRows
 from shared.couch.tally import counting
@@ -48,6 +49,7 @@ class Database:
 
     def __init__(self, client: Client, name: str, shapes: Shapes) -> None:
         self._client, self.name, self._shapes = client, name, shapes
+        self._type_names = TypeNames(client, name, shapes)
         self.across_partitions = AcrossPartitions(client, name, shapes)
 
     def partition(self, key: str) -> "Partition":
@@ -73,8 +75,11 @@ class Database:
 
     def put(self, doc: Doc) -> str:
         """Writes one document (with its `_rev` if it replaces one) and returns the new revision. Raises UpdateConflict."""
+        [stored] = self._type_names.stored([doc])
         try:
-            return _revision(self._client.call("put_document", db=self.name, doc_id=doc["_id"], document=doc))
+            return _revision(
+                self._client.call("put_document", db=self.name, doc_id=doc["_id"], document=stored)
+            )
         except UpdateConflict as conflict:
             if not conflict.extra.get("resent"):
                 raise
@@ -82,7 +87,8 @@ class Database:
 
     def put_many(self, docs: Iterable[Doc]) -> list[Written]:
         """Writes many in one call, each on its own: a bulk is not a transaction, so look at every answer."""
-        rows = self._client.call("post_bulk_docs", db=self.name, bulk_docs={"docs": list(docs)})
+        stored = list(self._type_names.stored(list(docs)))
+        rows = self._client.call("post_bulk_docs", db=self.name, bulk_docs={"docs": stored})
         return [
             Written(
                 row["id"], row.get("rev"), row.get("error"), row.get("reason"), row.get("accepted", False)

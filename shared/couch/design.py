@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from shared.couch.client import Client
+from shared.couch.documents import Shapes
 from shared.couch.errors import DatabaseAway, NotPrepared, UpdateConflict
 from shared.couch.indexes import DatabaseDesign, FindIndex, Pattern, View
+from shared.couch.renaming import adopt_names
 from shared.couch.search import NouveauIndex, SearchIndex
 from shared.errors import Conflict
 
@@ -131,6 +133,7 @@ def answers(client: Client, name: str, pattern: Pattern) -> bool:
 def _create_database(client: Client, name: str, design: DatabaseDesign) -> None:
     try:
         client.call("put_database", db=name, partitioned=design.partitioned)
+        adopt_names(client, name, Shapes(design.types))
     except Conflict:
         information = client.call("get_database_information", db=name)
         if bool(information.get("props", {}).get("partitioned")) != design.partitioned:

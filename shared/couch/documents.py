@@ -4,11 +4,13 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Final, Generic, NotRequired, TypedDict, TypeVar, cast
 
 from shared.clock import now
 
 Doc = dict[str, Any]
+D = TypeVar("D")
+"""A TypedDict that declares a type of document."""
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
@@ -49,27 +51,37 @@ _OF_ALL = StoredDocument.__required_keys__ | StoredDocument.__optional_keys__
 
 @dataclass(frozen=True)
 class DocumentType:
-    """A kind of document and its fields. `upgrades[n]` turns the body of schema n into schema n + 1, so old shapes stay readable."""
+    """A kind of document and its fields. `upgrades[n]` turns the body of schema n into schema n + 1, so old shapes stay readable.
+
+    `former_name`: what it was called in the last version; see `shared.couch.renaming`.
+    """
 
     name: str
     fields: tuple[str, ...]
     optional: tuple[str, ...] = ()
     schema: int = 1
     upgrades: Mapping[int, Callable[[Doc], Doc]] = field(default_factory=dict)
+    former_name: str = ""
 
-    @classmethod
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that stored documents of this type may carry."""
+        return (self.name, self.former_name) if self.former_name else (self.name,)
+
+    @staticmethod
     def declared(
-        cls,
         name: str,
-        document: Any,
+        document: type[D],
         schema: int = 1,
         upgrades: Mapping[int, Callable[[Doc], Doc]] | None = None,
-    ) -> "DocumentType":
+        former_name: str = "",
+    ) -> "DeclaredType[D]":
         """The type whose fields a TypedDict (a StoredDocument) declares; what is NotRequired there may be missing."""
-        fields = tuple(field for field in document.__annotations__ if field not in _OF_ALL)
-        optional = tuple(field for field in fields if field in document.__optional_keys__)
+        declared: Any = document
+        fields = tuple(field for field in declared.__annotations__ if field not in _OF_ALL)
+        optional = tuple(field for field in fields if field in declared.__optional_keys__)
         required = tuple(field for field in fields if field not in optional)
-        return cls(name, required, optional, schema, upgrades or {})
+        return DeclaredType(name, required, optional, schema, upgrades or {}, former_name)
 
     def new(self, docid: str, **values: Any) -> Doc:
         """A document of this type. Raises TypeError when a field is missing or not of this type."""
@@ -81,7 +93,7 @@ class DocumentType:
 
     def read(self, doc: Doc) -> Doc:
         """The document in today's shape. Raises ValueError for one written by newer code or of another type."""
-        if doc.get("type") != self.name:
+        if doc.get("type") not in self.names:
             raise ValueError(f"{doc.get('_id')} is a {doc.get('type')}, not a {self.name}")
         while (schema := doc.get("schema", 1)) != self.schema:
             if schema not in self.upgrades:
@@ -89,19 +101,39 @@ class DocumentType:
                     f"{doc.get('_id')} has schema {schema}; this code reads {self.name} up to {self.schema}"
                 )
             doc = {**self.upgrades[schema](doc), "schema": schema + 1}
-        return doc
+        return doc if doc["type"] == self.name else {**doc, "type": self.name}
+
+    def is_current(self, doc: Doc) -> bool:
+        """Whether the document is stored under today's name and in today's shape, or by newer code."""
+        return doc.get("type") == self.name and doc.get("schema", 1) >= self.schema
+
+
+@dataclass(frozen=True)
+class DeclaredType(DocumentType, Generic[D]):
+    """A type whose documents the type checker knows, by the TypedDict that declares them."""
+
+    def build(self, docid: str, **values: Any) -> D:
+        """See `new`."""
+        return cast(D, self.new(docid, **values))
 
 
 class Shapes:
-    """Document types that had another shape once: whatever schema a document was written in, it is read in today's."""
+    """Document types that had another shape or name once: however a document was written, it is read as today's."""
 
     def __init__(self, types: Iterable[DocumentType]) -> None:
-        self._changed = {kind.name: kind for kind in types if kind.schema > 1}
+        changed = [kind for kind in types if kind.schema > 1 or kind.former_name]
+        self._changed = {name: kind for kind in changed for name in kind.names}
+        self.renamed: Final = {kind.name: kind.former_name for kind in changed if kind.former_name}
 
     def read(self, doc: Doc) -> Doc:
         """Raises ValueError for a document of newer code."""
         kind = self._changed.get(doc.get("type", "")) if self._changed else None
         return kind.read(doc) if kind else doc
+
+    def is_current(self, doc: Doc) -> bool:
+        """False for a document that `read` would change and that should be written anew."""
+        kind = self._changed.get(doc.get("type", ""))
+        return kind is None or kind.is_current(doc)
 
     def read_all(self, docs: list[Doc]) -> list[Doc]:
         return [self.read(doc) for doc in docs] if self._changed else docs

@@ -96,7 +96,7 @@ class View(Declared):
 class DatabaseDesign:
     """A database and every question asked of it; a service's `documents.py` exports one.
 
-    `types`: those that have `upgrades`, so that documents of an older schema are read in today's shape.
+    `types`: those with `upgrades` or a `former_name`, so that documents written before are read as today's.
     """
 
     name: str

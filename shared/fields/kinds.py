@@ -232,6 +232,18 @@ class Group(Field):
         return {name: self.fields[name].clean(each) for name, each in value.items() if name in self.fields}
 
 
+@dataclass(frozen=True)
+class GroupList(Field):
+    """A list of objects with fields of their own."""
+
+    fields: Mapping[str, Field]
+
+    def clean(self, value: Any) -> list[dict[str, Any]]:
+        if not isinstance(value, list):
+            raise Rejected("Not a list of objects.")
+        return [Group(self.fields).clean(each) for each in value]
+
+
 def as_whole(value: Any) -> Any:
     """To JSON 2.0 is the whole number 2; any other value stays what it is."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -44,6 +44,17 @@ def request_schema(
     return type(name, (Checked,), {**described, "check": staticmethod(check)})
 
 
+def request_fields(name: str, declaration: Declaration) -> dict[str, ma.fields.Field[Any]]:
+    """What clients write of a document, for a body that holds more than the document: each takes what its declaration takes."""
+    return {
+        each: _declared(
+            _described(declaration.fields[each], f"{name}{each.title()}", answer=False),
+            declaration.fields[each],
+        )
+        for each in declaration.writable
+    }
+
+
 def response_schema(name: str, declaration: Declaration, more: Fields | None = None) -> type[Shape]:
     """The schema of an answer with all public fields, and `more` that is computed."""
     return _answer(name, {each: declaration.fields[each] for each in declaration.public}, more)
@@ -56,6 +67,19 @@ def page_schema(name: str, item: type[ma.Schema], more: Fields | None = None) ->
         "next": ma.fields.String(allow_none=True, required=True),
     }
     return type(name, (Shape,), {**described, **(more or {})})
+
+
+def _declared(described: ma.fields.Field[Any], field: Field) -> ma.fields.Field[Any]:
+    """`described`, checked by the declared field alone."""
+
+    def deserialize(value: Any, *_: Any, **__: Any) -> Any:
+        try:
+            return field.clean(value)
+        except fields.Rejected as rejected:
+            raise ma.ValidationError(str(rejected)) from None
+
+    described._deserialize = deserialize  # type: ignore[method-assign]  # one field's own rule, not its class's
+    return described
 
 
 def _answer(name: str, declared: Mapping[str, Field], more: Fields | None = None) -> type[Shape]:
@@ -100,6 +124,8 @@ def _described(field: Field, name: str, *, answer: bool, partial: bool = False) 
             return ma.fields.Float(**{"allow_none": field.nullable} | common)
         case fields.Amount():
             return ma.fields.Nested(MoneyShape, **common)
+        case fields.GroupList():
+            return ma.fields.List(ma.fields.Nested(_answer(name, field.fields)), **common)
         case fields.Group():
             return ma.fields.Nested(_answer(name, field.fields), **common)
     raise TypeError(f"no schema is known for {type(field).__name__}")

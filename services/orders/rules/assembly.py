@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from services.orders.documents import DELIVERY, DISPATCH, LINE_ITEM, PAYMENT
 from services.orders.rules.progress import Progress, progress_of, refunded_of, status_of
 from shared.couch import Doc
 from shared.errors import Conflict
@@ -9,9 +10,9 @@ from shared.money import money
 
 _TIMELINE = {
     "order": "placed",
-    "payment": "paid",
-    "dispatch": "dispatched",
-    "delivery": "delivered",
+    PAYMENT.name: "paid",
+    DISPATCH.name: "dispatched",
+    DELIVERY.name: "delivered",
     "cancellation": "cancelled",
     "refund": "refunded",
     "return": "returned",
@@ -92,7 +93,7 @@ class OrderDocuments:
 
     @property
     def items(self) -> list[Doc]:
-        return sorted(self.of_type("item"), key=lambda item: item["line"])
+        return sorted(self.of_type(LINE_ITEM.name), key=lambda item: item["line"])
 
     @property
     def refunds(self) -> list[Doc]:

@@ -5,6 +5,7 @@ The counts are the very numbers that the `progress` view sums, so a list and a s
 
 from typing import Any, Final, NamedTuple
 
+from services.orders.documents import DELIVERY, DISPATCH, PAYMENT
 from shared.errors import Conflict
 
 Doc = dict[str, Any]
@@ -34,9 +35,9 @@ class Progress(NamedTuple):
 
 _COUNTED: Final = {
     "order": "orders",
-    "payment": "payments",
-    "dispatch": "dispatches",
-    "delivery": "deliveries",
+    PAYMENT.name: "payments",
+    DISPATCH.name: "dispatches",
+    DELIVERY.name: "deliveries",
     "cancellation": "cancellations",
     "decision": "decisions",
     "refund": "refunds",
@@ -79,7 +80,7 @@ def progress_of(documents: list[Doc]) -> Progress:
             counts[name] += 1
         if doc["type"] == "order":
             counts["ordered"] = doc["total"]["amount"]
-        elif doc["type"] == "payment":
+        elif doc["type"] == PAYMENT.name:
             counts["paid"], counts["units"] = doc["total"]["amount"], doc["units"]
             counts["imported"] = int(bool(doc.get("imported")))
         elif doc["type"] == "refund":

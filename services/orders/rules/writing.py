@@ -7,7 +7,7 @@ from services.orders.documents import (
     DECISION,
     DELIVERY,
     DISPATCH,
-    ITEM,
+    LINE_ITEM,
     NOTICE,
     PAYMENT,
     order_key,
@@ -34,7 +34,7 @@ def items_of(order: Doc) -> list[Doc]:
     orderid = order["orderid"]
     mark = {"imported": True} if order.get("imported") else {}
     return [
-        ITEM.new(
+        LINE_ITEM.new(
             order_key(orderid, f"item{line['line']}"), orderid=orderid, userid=order["userid"], date=order["date"],
             **line_of(line), **mark,
         )

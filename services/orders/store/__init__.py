@@ -11,9 +11,18 @@ from services.orders.store.orders import Key, OrderStore
 from services.orders.store.recent import RecentOrders
 from services.orders.store.reports import ReportStore
 from shared.couch import FollowingIndexes, Server
-from shared.database import LONG_TIMEOUT, open_server
+from shared.database import LONG_TIMEOUT, TIMEOUT, open_server
 
-__all__ = ["DeadLetterStore", "Key", "Ledger", "OrderStore", "RecentOrders", "ReportStore", "Stores", "open_stores"]
+__all__ = [
+    "DeadLetterStore",
+    "Key",
+    "Ledger",
+    "OrderStore",
+    "RecentOrders",
+    "ReportStore",
+    "Stores",
+    "open_stores",
+]
 
 DOCUMENTS_PER_UPDATE: Final = 20_000
 """Documents that an import writes while the views take in as many before them."""
@@ -33,7 +42,7 @@ class Stores:
     following: FollowingIndexes
 
 
-def open_stores(settings: Settings, timeout: float) -> Stores:
+def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
     """No call is made."""
     server = open_server(settings, timeout)
     database, bulk = server.open(DESIGN), open_server(settings, LONG_TIMEOUT).open(DESIGN)

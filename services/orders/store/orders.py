@@ -65,7 +65,7 @@ class OrderStore:
     def lines(self, orderid: str) -> list[Doc]:
         """O1: only its lines. 1 partition query."""
         partition = self._database.partition(order_partition(orderid))
-        return partition.find(LINES_OF_AN_ORDER, {"type": "item", "line": {"$gt": 0}}, limit=MAX_LINES).items
+        return partition.find(LINES_OF_AN_ORDER, {"line": {"$gt": 0}}, limit=MAX_LINES).items
 
     def header(self, orderid: str) -> Doc:
         """O2: an order's header. 1 read. Raises NoSuchDocument."""

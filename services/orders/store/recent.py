@@ -7,7 +7,7 @@ from redis.exceptions import RedisError
 
 log = logging.getLogger(__name__)
 
-KEPT_SECONDS, MAX_ORDERS = 600, 5
+TTL_SECONDS, MAX_ORDERS = 600, 5
 
 
 class RecentOrders:
@@ -23,7 +23,7 @@ class RecentOrders:
                 pipeline.lrem(key, 0, orderid)
                 pipeline.lpush(key, orderid)
                 pipeline.ltrim(key, 0, MAX_ORDERS - 1)
-                pipeline.expire(key, KEPT_SECONDS)
+                pipeline.expire(key, TTL_SECONDS)
                 pipeline.execute()
         except RedisError as error:
             log.warning("an order is not remembered as recent: %s", error)

@@ -1,7 +1,7 @@
 function (doc) {
-  var since = {dispatch: doc.payment_date, delivery: doc.dispatch_date}[doc.type];
-  if (!since) return;
-  var d = doc.date;
+  var stage = {orderdispatch: "dispatch", dispatch: "dispatch", orderdelivery: "delivery", delivery: "delivery"}[doc.type];
+  if (!stage) return;
+  var d = doc.date, since = stage === "dispatch" ? doc.payment_date : doc.dispatch_date;
   var seconds = (Date.parse(d) - Date.parse(since)) / 1000;
-  emit([+d.slice(0, 4), +d.slice(5, 7), +d.slice(8, 10), doc.type], seconds);
+  emit([+d.slice(0, 4), +d.slice(5, 7), +d.slice(8, 10), stage], seconds);
 }

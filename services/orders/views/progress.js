@@ -1,5 +1,5 @@
 function (doc) {
-  var slot = {order: 0, payment: 4, dispatch: 5, delivery: 6, cancellation: 7, decision: 8, refund: 9,
+  var slot = {order: 0, orderpayment: 4, payment: 4, orderdispatch: 5, dispatch: 5, orderdelivery: 6, delivery: 6, cancellation: 7, decision: 8, refund: 9,
     settlement: 11, "return": 12, notice: 13, restock: 15}[doc.type];
   if (slot === undefined) return;
   var first = doc.type === "order";
@@ -10,7 +10,7 @@ function (doc) {
   var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
   sums[slot] = 1;
   if (first) sums[1] = doc.total.amount;
-  if (doc.type === "payment") {
+  if (slot === 4) {
     sums[2] = doc.total.amount;
     sums[3] = doc.units;
     if (doc.imported) sums[14] = 1;

@@ -5,7 +5,7 @@ from typing import Any
 
 from services.orders.actions.checkout import place_order
 from services.orders.actions.intents import Buyer
-from services.orders.dependencies import Shop, open_dependencies
+from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.rules.identity import orderid_for
 from services.orders.settings import Settings
 from shared.settings import load
@@ -48,7 +48,7 @@ def checkout_that_dies(
     raise AssertionError(f"the checkout did not reach {step}")
 
 
-def _dying(shop: Shop, step: str) -> Shop:
+def _dying(shop: Dependencies, step: str) -> Dependencies:
     if step == "intent":
         return replace(shop, stores=replace(shop.stores, orders=Dying(shop.orders, "place")))
     if step == "reservation":

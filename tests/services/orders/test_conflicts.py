@@ -7,7 +7,7 @@ import pytest
 
 from services.orders.actions.conflicts import settle_conflicts
 from services.orders.actions.refunds import refundable, settle_refunds
-from services.orders.dependencies import Shop, open_dependencies
+from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import DESIGN, SANDBOX_LEDGER, SETTLEMENT
 from services.orders.rules.writing import event_fields, payment_of
 from services.orders.settings import Settings
@@ -19,7 +19,7 @@ BASE = {"orderid": "1", "userid": "u", "placed": "2026-03-01T12:00:00.000Z", "cu
 
 
 @pytest.fixture
-def shop(prepared: Callable, environment: dict[str, str]) -> Shop:
+def shop(prepared: Callable, environment: dict[str, str]) -> Dependencies:
     prepared(DESIGN, SANDBOX_LEDGER)
     return open_dependencies(load(Settings, environment))
 
@@ -41,7 +41,7 @@ def only(database: Database, docid: str) -> dict[str, Any]:
     return doc
 
 
-def test_what_each_kind_of_document_becomes(shop: Shop, server: Server, database: Database) -> None:
+def test_what_each_kind_of_document_becomes(shop: Dependencies, server: Server, database: Database) -> None:
     cancel = {
         **BASE,
         "_id": "order1:decision",
@@ -94,7 +94,7 @@ def refund_of(orderid: str, amount: int, time: str, **more: str) -> dict[str, An
 
 @pytest.mark.parametrize("shown", ["earlier", "later"])
 def test_two_refunds_with_one_number_both_hold(
-    shop: Shop, server: Server, database: Database, shown: str
+    shop: Dependencies, server: Server, database: Database, shown: str
 ) -> None:
     """Whichever of the two the database shows."""
     database.put({**order_document(), "_id": f"order{shown}:order", "orderid": shown})
@@ -108,7 +108,7 @@ def test_two_refunds_with_one_number_both_hold(
 
 @pytest.mark.parametrize("paid", ["earlier", "later"])
 def test_a_refund_that_one_replica_paid_is_not_the_others(
-    shop: Shop, server: Server, database: Database, paid: str
+    shop: Dependencies, server: Server, database: Database, paid: str
 ) -> None:
     """Whichever of the two keeps its number: each is paid once, with its own amount."""
     orderid = f"paid{paid}"
@@ -134,7 +134,7 @@ def test_a_refund_that_one_replica_paid_is_not_the_others(
 
 
 def test_replicas_that_both_paid_all_back_leave_nothing_to_refund(
-    shop: Shop, server: Server, database: Database
+    shop: Dependencies, server: Server, database: Database
 ) -> None:
     """Less than nothing would become a refund of a negative amount when goods come back."""
     order = {**order_document(), "_id": "orderall:order", "orderid": "all"}
@@ -151,7 +151,7 @@ def test_replicas_that_both_paid_all_back_leave_nothing_to_refund(
 
 @pytest.mark.parametrize("shown", ["earlier", "later"])
 def test_two_returns_with_one_number_both_hold_and_are_put_back_each(
-    shop: Shop, server: Server, database: Database, shown: str
+    shop: Dependencies, server: Server, database: Database, shown: str
 ) -> None:
     orderid = f"back{shown}"
     database.put({**order_document(), "_id": f"order{orderid}:order", "orderid": orderid})
@@ -175,7 +175,7 @@ def test_two_returns_with_one_number_both_hold_and_are_put_back_each(
 
 
 def test_one_refund_written_twice_under_two_traces_is_one_refund(
-    shop: Shop, server: Server, database: Database
+    shop: Dependencies, server: Server, database: Database
 ) -> None:
     database.put({**order_document(), "_id": "order2:order", "orderid": "2"})
     traces = (f"00-{trace * 32}-{trace * 16}-01" for trace in ("a", "b"))

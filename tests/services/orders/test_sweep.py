@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from services.orders.actions import sweeping
-from services.orders.dependencies import Shop, open_dependencies
+from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import DESIGN, SANDBOX_LEDGER, order_key
 from services.orders.settings import Settings
 from shared.clock import iso, now
@@ -15,7 +15,7 @@ from tests.services.orders.test_rules import order_document
 
 
 @pytest.fixture
-def shop(prepared: Callable, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Shop:
+def shop(prepared: Callable, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Dependencies:
     """Pages of two orders, two pages a sweep: what is four orders here is twenty thousand in a shop."""
     prepared(DESIGN, SANDBOX_LEDGER)
     monkeypatch.setattr(sweeping, "PAGE", 2)
@@ -25,7 +25,9 @@ def shop(prepared: Callable, environment: dict[str, str], monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("sweep", [sweeping.sweep, sweeping.deep_sweep])
 @pytest.mark.parametrize("apart", [timedelta(), timedelta(hours=1)])
-def test_orders_behind_many_that_hang_are_reached_too(shop: Shop, sweep: Callable, apart: timedelta) -> None:
+def test_orders_behind_many_that_hang_are_reached_too(
+    shop: Dependencies, sweep: Callable, apart: timedelta
+) -> None:
     """Placed one after another, or all at one moment as an imported day is; again and again from the oldest on."""
     orderids = [f"{sweep.__name__}{apart.seconds}n{number}".replace("_", "") for number in range(6)]
     first = now() - timedelta(days=6)

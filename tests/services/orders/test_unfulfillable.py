@@ -7,7 +7,7 @@ import pytest
 from services.orders.actions.cancellation import cancel_unfulfillable
 from services.orders.actions.refunds import add_refund
 from services.orders.actions.returns import refund_returns
-from services.orders.dependencies import Shop, open_dependencies
+from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import DESIGN, RESTOCK, RETURN, SANDBOX_LEDGER, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.pricing import Terms, quote
@@ -30,12 +30,12 @@ from tests.services.orders.test_rules import order_document, paid_order, product
 
 
 @pytest.fixture
-def shop(prepared: Callable, environment: dict[str, str]) -> Shop:
+def shop(prepared: Callable, environment: dict[str, str]) -> Dependencies:
     prepared(DESIGN, SANDBOX_LEDGER)
     return open_dependencies(load(Settings, environment))
 
 
-def test_what_was_handed_over_is_not_cancelled_for_want_of_stock(shop: Shop) -> None:
+def test_what_was_handed_over_is_not_cancelled_for_want_of_stock(shop: Dependencies) -> None:
     order, payment = paid_order()
     written = [
         order,
@@ -48,7 +48,7 @@ def test_what_was_handed_over_is_not_cancelled_for_want_of_stock(shop: Shop) -> 
     assert len(shop.orders.order("1").documents) == len(written)
 
 
-def test_of_a_cancellation_and_a_whole_refund_at_once_only_one_pays_back(shop: Shop) -> None:
+def test_of_a_cancellation_and_a_whole_refund_at_once_only_one_pays_back(shop: Dependencies) -> None:
     order, payment = (
         {**doc, "_id": doc["_id"].replace("order1", "order2"), "orderid": "2"} for doc in paid_order()
     )
@@ -61,7 +61,7 @@ def test_of_a_cancellation_and_a_whole_refund_at_once_only_one_pays_back(shop: S
 
 
 @pytest.mark.parametrize("price", [101, 102, 103, 104])
-def test_what_comes_back_piece_by_piece_is_paid_back_to_the_cent(shop: Shop, price: int) -> None:
+def test_what_comes_back_piece_by_piece_is_paid_back_to_the_cent(shop: Dependencies, price: int) -> None:
     """A tax on top of 3 x 1.01 is 0.61, three times that of 1.01 is 0.60."""
     orderid, wanted = f"pieces{price}", [{"productid": "tea", "quantity": 3}]
     priced = quote(wanted, {"tea": product("tea", price)}, Terms(tax_included=False))
@@ -84,7 +84,9 @@ def test_what_comes_back_piece_by_piece_is_paid_back_to_the_cent(shop: Shop, pri
 
 
 @pytest.mark.parametrize(("productid", "finished"), [("gift", True), ("tea", False)])
-def test_free_goods_that_come_back_leave_nothing_to_do(shop: Shop, productid: str, finished: bool) -> None:
+def test_free_goods_that_come_back_leave_nothing_to_do(
+    shop: Dependencies, productid: str, finished: bool
+) -> None:
     """An order with a paid and a free line; in the list as well as read whole."""
     goods = {each["productid"]: each for each in (product("tea", 500), product("gift", 0))}
     priced = quote([{"productid": name, "quantity": 1} for name in goods], goods, Terms())

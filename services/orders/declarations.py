@@ -1,0 +1,210 @@
+"""What each document of an order holds: every field once, with what may be in it.
+
+A field with an annotation is answered by the API; schemas, validation, imports and OpenAPI follow from it. One that clients send is
+`writable`. A field without an annotation is internal. `services.orders.documents` says where the documents lie.
+"""
+
+from typing import Annotated, Any, Final, NotRequired, TypedDict
+
+from shared.couch import StoredDocument
+from shared.fields import Amount, Boolean, Declaration, Group, GroupList, Integer, Moment, Text, TextList
+from shared.money import Money
+
+MAX_QUANTITY, MAX_LINES = 1_000_000, 200
+ORDERID: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+
+ReadOnlyText = Text(0, 1000, writable=False)
+Date = Annotated[str, Moment(writable=False)]
+ReadOnlyMoney = Annotated[Money, Amount(writable=False)]
+
+
+class Line(TypedDict):
+    """A line item as the order's basket holds it: product and price as they were."""
+
+    line: Annotated[int, Integer(1, MAX_LINES)]
+    productid: Annotated[str, Text(1, 1000)]
+    taxonomy: Annotated[list[str], TextList(Text(0, 200), 0, 12)]
+    name: Annotated[str, Text(1, 1000)]
+    quantity: Annotated[int, Integer(1, MAX_QUANTITY)]
+    unitPrice: Annotated[Money, Amount()]
+    delivery: Annotated[Money, Amount()]
+    total: Annotated[Money, Amount()]
+
+
+class Tax(TypedDict):
+    name: Annotated[str, ReadOnlyText]
+    basisPoints: Annotated[int, Integer(0, 10_000)]
+    included: Annotated[bool, Boolean()]
+    total: Annotated[Money, Amount()]
+
+
+class SoldLine(TypedDict):
+    """What reports and returns need to know of a line item."""
+
+    productid: Annotated[str, Text(1, 1000)]
+    name: Annotated[str, Text(1, 1000)]
+    quantity: Annotated[int, Integer(1, MAX_QUANTITY)]
+    amount: Annotated[int, Integer(0, 10**13)]
+
+
+class StockLine(TypedDict):
+    """So many of a product, as the stock ledger takes them."""
+
+    productid: str
+    taxonomy: list[str]
+    quantity: int
+
+
+LINE_FIELDS: Final = Declaration(Line)
+TAX_FIELDS: Final = Declaration(Tax)
+SOLD_LINE_FIELDS: Final = Declaration(SoldLine)
+
+
+class Order(StoredDocument):
+    """What was bought, with which Idempotency-Key; never changed. The API shows `basket` as items and `delivery` as deliveryCharge."""
+
+    orderid: Annotated[str, Text(1, 64, pattern=ORDERID, writable=False)]
+    userid: Annotated[str | None, Text(1, 1000, default=None, writable=False)]
+    basket: list[Line]
+    goods: ReadOnlyMoney
+    delivery: Money
+    tax: Annotated[Tax, Group(TAX_FIELDS.fields, writable=False)]
+    total: ReadOnlyMoney
+    date: Date
+    provider: str
+    fingerprint: str
+    imported: NotRequired[bool]
+
+
+class Customer(StoredDocument):
+    """Whom an order is for: the one document that erasing a person overwrites."""
+
+    orderid: str
+    userid: str | None
+    name: str
+    email: str
+    deliveryAddress: Any
+    erased: NotRequired[str]
+    mail_limited: NotRequired[bool]
+
+
+class OrderLineItem(Line, StoredDocument):
+    """A line item as a document, for who reads only an order's lines."""
+
+    orderid: str
+    userid: str | None
+    date: str
+    imported: NotRequired[bool]
+
+
+class OrderEvent(StoredDocument):
+    """What every later document repeats of its order, so that a view row tells its customer and when it was placed."""
+
+    orderid: str
+    userid: str | None
+    placed: str
+    currency: str
+    date: Date
+
+
+class OrderPayment(OrderEvent):
+    """The charge. `sold`: the stock was marked as sold before it was written."""
+
+    paid: bool
+    provider: Annotated[str, ReadOnlyText]
+    provider_ref: Annotated[str, ReadOnlyText]
+    total: ReadOnlyMoney
+    units: int
+    lines: list[SoldLine]
+    imported: NotRequired[bool]
+    sold: NotRequired[bool]
+
+
+class Decision(OrderEvent):
+    """`dispatch` or `cancel`: one id for both, so that only one of them is ever taken."""
+
+    decision: str
+    reason: str
+    by: str
+
+
+class OrderDispatch(OrderEvent):
+    """The parcel left."""
+
+    dispatched: bool
+    courier: Annotated[str, ReadOnlyText]
+    courierid: Annotated[str, ReadOnlyText]
+    payment_date: str
+    imported: NotRequired[bool]
+
+
+class OrderDelivery(OrderEvent):
+    """The parcel arrived."""
+
+    delivered: bool
+    courier: Annotated[str, ReadOnlyText]
+    courierid: Annotated[str, ReadOnlyText]
+    dispatch_date: str
+    imported: NotRequired[bool]
+
+
+class Cancellation(OrderEvent):
+    """The order ended before it went out, `by` whom and why."""
+
+    reason: Annotated[str, ReadOnlyText]
+    detail: Annotated[str, ReadOnlyText]
+    by: Annotated[str, ReadOnlyText]
+    was_paid: bool
+
+
+class Refund(OrderEvent):
+    """Money to pay back. `reference` is what the provider knows it by, whatever number replicas give it."""
+
+    number: Annotated[int, Integer(1, 10**6, writable=False)]
+    reference: str
+    total: ReadOnlyMoney
+    reason: Annotated[str, ReadOnlyText]
+    cause: str
+    request: list[str] | None
+
+
+class Settlement(OrderEvent):
+    """The provider paid a refund back."""
+
+    reference: str
+    total: Money
+    provider: str
+    provider_ref: str
+
+
+class Return(OrderEvent):
+    """Goods that come back."""
+
+    number: Annotated[int, Integer(1, 10**6, writable=False)]
+    reference: str
+    lines: Annotated[list[SoldLine], GroupList(SOLD_LINE_FIELDS.fields, writable=False)]
+    reason: Annotated[str, ReadOnlyText]
+    request: list[str] | None
+
+
+class Restock(OrderEvent):
+    """Returned goods are back in stock."""
+
+    reference: str
+    lines: list[StockLine]
+
+
+class Notice(OrderEvent):
+    """The customer was notified; `kind` is what of."""
+
+    kind: str
+    message_id: str
+
+
+ORDER_FIELDS: Final = Declaration(Order)
+PAYMENT_FIELDS: Final = Declaration(OrderPayment)
+DISPATCH_FIELDS: Final = Declaration(OrderDispatch)
+DELIVERY_FIELDS: Final = Declaration(OrderDelivery)
+CANCELLATION_FIELDS: Final = Declaration(Cancellation)
+REFUND_FIELDS: Final = Declaration(Refund)
+RETURN_FIELDS: Final = Declaration(Return)

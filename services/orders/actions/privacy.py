@@ -33,10 +33,10 @@ def has_bought(deps: Dependencies, userid: str, productid: str) -> bool:
 
 
 def _erased(doc: Doc) -> Doc:
-    return CUSTOMER.new(
-        doc["_id"], _rev=doc["_rev"], orderid=doc["orderid"], userid=doc["userid"], name="", email="",
-        deliveryAddress=None, erased=timestamp(),
+    erased = CUSTOMER.new(
+        doc["_id"], orderid=doc["orderid"], userid=doc["userid"], name="", email="", deliveryAddress=None, erased=timestamp()
     )  # fmt: skip
+    return {**erased, "_rev": doc["_rev"]}
 
 
 def _orderids(deps: Dependencies, userid: str) -> Iterator[str]:

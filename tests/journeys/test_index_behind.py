@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 
 import pytest
-import requests
 
+from tests.forwarding import Forward, Response, forwarding
 from tests.journeys.counting import fill_basket, new_customer
 from tests.journeys.shop import Shop
 from tests.people import PASSWORD, Person
@@ -18,7 +17,6 @@ from tests.services.storefront.visitor import Visitor
 
 VIEW = "/_view/orders_of_a_customer"
 NOTHING = b'{"total_rows": 0, "offset": 0, "rows": []}'
-NOT_PASSED_ON = {"connection", "content-length", "content-encoding", "transfer-encoding", "accept-encoding", "host", "server", "date"}  # fmt: skip
 
 
 @contextmanager
@@ -27,49 +25,18 @@ def slow_index(target: str) -> Iterator[tuple[str, Event]]:
 
     Who asks a slow index for what is fresh waits; who takes what is old is told what it held at the beginning: nothing.
     """
-    slow, over, session = Event(), Event(), requests.Session()
+    slow, over = Event(), Event()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def answer(_: str, path: str, body: bytes, forward: Forward) -> Response:
+        if not slow.is_set() or VIEW not in path:
+            return forward()
+        if b'"update"' not in body:
+            over.wait(30)
+        return 200, {"Content-Type": "application/json"}, NOTHING
 
-        def forward(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            if slow.is_set() and VIEW in self.path:
-                if b'"update"' in body or over.wait(30):
-                    self.answer(200, {"Content-Type": "application/json"}, NOTHING)
-                return
-            try:
-                found = session.request(
-                    self.command, target + self.path, headers=passed_on(self.headers), data=body, timeout=60
-                )
-            except requests.RequestException:
-                self.close_connection = True
-                return
-            self.answer(found.status_code, passed_on(found.headers), found.content)
-
-        do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = forward  # as the library wants it
-
-        def answer(self, status: int, headers: dict[str, str], body: bytes) -> None:
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body if self.command != "HEAD" else b"")
-
-        def log_message(self, *_: object) -> None:
-            """Quiet."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"{target.rpartition('@')[0]}@127.0.0.1:{server.server_port}", slow
-    over.set()
-    server.shutdown()
-    server.server_close()
-
-
-def passed_on(headers: object) -> dict[str, str]:
-    return {name: value for name, value in headers.items() if name.lower() not in NOT_PASSED_ON}  # type: ignore[attr-defined]
+    with forwarding(target, answer) as url:
+        yield url, slow
+        over.set()
 
 
 @pytest.fixture(scope="module")

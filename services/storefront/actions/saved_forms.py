@@ -19,13 +19,16 @@ NOT_KEPT = re.compile(r"pass|card|cvc|cvv|secret|token|_csrf|^key$", re.IGNORECA
 class SavedForm:
     """What was typed into the form that goes to `action`; `owner` is who it was shown to ("" for a guest).
 
-    Passwords, payment data and files are never in it; `files` says that one was chosen.
+    Passwords, payment data and files are never in it; `files` says that one was chosen. What an `unanswered` form asks for
+    may have been done: its `key` is kept, so that it is not done twice.
     """
 
     action: str
     values: dict[str, str]
     owner: str = ""
     files: bool = False
+    unanswered: bool = False
+    key: str = ""
 
 
 def savable(values: Iterable[tuple[str, str]]) -> dict[str, str]:

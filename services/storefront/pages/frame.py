@@ -116,10 +116,10 @@ def image_src(product: Json) -> str:
     return picture_src(product.get("image") or "", context().settings.image_origins.split())
 
 
-def new_key() -> str:
-    """What makes a form that is sent twice happen once: good for one browser."""
+def new_key(action: str = "") -> str:
+    """What makes a form that is sent twice happen once: good for one browser. `action`: where a form goes that may be shown again."""
     g.one_time_key_shown = True
-    return secrets.token_urlsafe(18)
+    return saved_forms.restored_key(action) or secrets.token_urlsafe(18)
 
 
 def with_query(**changes: str) -> str:
@@ -184,6 +184,12 @@ def error_page(error: AisleError) -> BaseResponse:
         return login_first_page()
     if error.status >= 500:
         log.warning("page answered %s: %s", error.status, error.__cause__ or error.detail)
+        if (
+            request.blueprint == "desk"
+            and saved_forms.is_own_form()
+            and (kept := saved_forms.keep_unanswered())
+        ):
+            return kept
     return _answer(error.status, error.title, complaint(error), getattr(error, "retry_after", None))
 
 
@@ -243,6 +249,8 @@ def unexpected_page(error: Exception) -> Response:
 
 def _answer(status: int, title: str, detail: str, retry_after: int | None = None) -> Response:
     template = "parts/problem.html" if enhanced() else "error.html"
+    kept = saved_forms.announce_kept() if status == 503 and request.method == "GET" else ""
+    detail = f"{detail} {kept}".strip()
     response = Response(
         render_template(template, status=status, title=title, detail=detail, reference=request_id()), status
     )

@@ -1,11 +1,12 @@
 """A form whose session is lost is not lost: kept, and shown again as it was typed once its sender is back.
 
-`resume` answers a form that cannot be processed (nobody is logged in any more, or its CSRF token is out of date);
-pages show what was typed with `restore(form, action)` or `restored(action)`. Nothing is done until it is sent again.
+`resume` answers a form that cannot be processed (nobody is logged in any more, or its CSRF token is out of date),
+`keep_unanswered` one that a service did not answer; pages show what was typed with `restore(form, action)` or `restored(action)`. Nothing is done until it is sent again.
 """
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from flask import Response, current_app, flash, g, redirect, request, session, url_for
@@ -15,7 +16,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing import RequestRedirect
 
 from services.storefront.actions.saved_forms import SavedForm, savable
-from services.storefront.forms import Form
+from services.storefront.forms import Form, key
 from services.storefront.pages.context import context, enhanced
 from services.storefront.pages.visitor import owner
 
@@ -25,6 +26,11 @@ PARAMETER = "form"
 MAX_FORMS = 3
 NOT_SAVED = "none"
 MAX_BYTES = 128 * 1024
+UNANSWERED = (
+    "The shop did not answer in time, so this may not have been done. What you typed is here again: "
+    "look whether it was done, and send it once more if not."
+)
+KEPT = "What you typed is kept: load this page again in a moment."
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
@@ -38,16 +44,27 @@ def is_own_form() -> bool:
 
 def resume(sent_by: str, *, login: bool) -> BaseResponse:
     """Keeps the form and leads back to its page, by way of the log-in page when `login`."""
-    target = with_saved(_page_of_form(), _save(sent_by))
+    target = with_saved(_page_of_form(), _save(SavedForm(request.path, {}, sent_by)))
     if login:
         flash(
             "Your session has ended. Log in, and you are back at the form with what you typed; nothing has been sent.",
             "warn",
         )
         target = url_for("door.login", next=target)
-    if enhanced():
-        return Response(status=401 if login else 403, headers={"HX-Redirect": target})
-    return redirect(target, 303)
+    return _lead_to(target, 401 if login else 403)
+
+
+def keep_unanswered() -> BaseResponse | None:
+    """Keeps a form that a service did not answer, and leads back to its page; None when it cannot be kept."""
+    if not is_short():
+        return None
+    form_id = _save(SavedForm(request.path, {}, owner(), unanswered=True, key=key(request.form)))
+    return None if form_id == NOT_SAVED else _lead_to(with_saved(_page_of_form(), form_id), 503)
+
+
+def _lead_to(target: str, status: int) -> BaseResponse:
+    """`status` is for a page's script, which is led there by a header."""
+    return Response(status=status, headers={"HX-Redirect": target}) if enhanced() else redirect(target, 303)
 
 
 def save_values(action: str, values: Mapping[str, str]) -> str:
@@ -75,6 +92,18 @@ def restore(form: Form, action: str) -> Form:
     return form
 
 
+def restored_key(action: str) -> str:
+    """The key of the form that goes to `action` when it was sent before without an answer; else ""."""
+    found = _found()
+    return found.key if found is not None and found.action == action else ""
+
+
+def announce_kept() -> str:
+    """For a page that cannot be shown now: that what was typed is kept; "" when there is nothing."""
+    g.restored_announced = True
+    return KEPT if _found() is not None else ""
+
+
 def announce_restored() -> None:
     """Says on the page that shows a form again what has come of it."""
     form_id = request.args.get(PARAMETER)
@@ -86,6 +115,8 @@ def announce_restored() -> None:
     found = _found()
     if found is None:
         flash("The page had been open for too long, and what you typed could not be kept.", "warn")
+    elif found.unanswered:
+        flash(UNANSWERED, "bad")
     elif found.files:
         flash(
             "What you typed is here again, but not the file: choose it again. Nothing has been sent yet.",
@@ -113,11 +144,12 @@ def _load(form_id: str) -> SavedForm | None:
     return found if found is not None and found.owner in ("", owner()) else None
 
 
-def _save(sent_by: str) -> str:
+def _save(form: SavedForm) -> str:
+    """Keeps this request's form as `form`, which says the rest of it."""
     if not is_short():
         return _remember(None)
     files = any(each.filename for each in request.files.values())
-    return _remember(SavedForm(request.path, savable(request.form.items()), sent_by, files))
+    return _remember(replace(form, values=savable(request.form.items()), files=files))
 
 
 def _remember(form: SavedForm | None) -> str:

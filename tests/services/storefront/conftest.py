@@ -5,6 +5,8 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import orjson
 import pytest
@@ -13,6 +15,7 @@ import requests
 from shared.couch import Server
 from tests.bench.running import ADMIN_EMAIL, Shop, running_shop
 from tests.people import PASSWORD
+from tests.processes import start_service
 from tests.services.storefront.visitor import Visitor
 
 PREFIX = f"t{secrets.token_hex(4)}-"
@@ -63,6 +66,27 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         yield running
     if url := os.environ.get("COUCH_URL"):
         _drop(Server(url, prefix=PREFIX))
+
+
+@contextmanager
+def second_storefront(shop: Shop, folder: Path, **urls: str) -> Iterator[str]:
+    """Another storefront of the same shop, which finds some services elsewhere."""
+    secrets_of_shop = {
+        name: next(shop.state.rglob(name)).read_text().strip()
+        for name in ("secret-key", "service-secret", "redis-password")
+    }
+    redis = next(shop.state.rglob("redis.conf")).read_text()
+    redis_port = next(line.split()[1] for line in redis.splitlines() if line.startswith("port "))
+    env = {
+        "AISLE_ENV": "local", "SECRET_KEY": secrets_of_shop["secret-key"], "SERVICE_SECRET": secrets_of_shop["service-secret"],
+        "USERS_URL": shop.urls["users"], "PRODUCTS_URL": shop.urls["products"], "ORDERS_URL": shop.urls["orders"],
+        "REDIS_URL": f"redis://:{secrets_of_shop['redis-password']}@127.0.0.1:{redis_port}/0", "WEB_WORKERS": "1", **urls,
+    }  # fmt: skip
+    process, url = start_service("storefront", folder / "storefront.log", {**os.environ, **env})
+    try:
+        yield url
+    finally:
+        process.stop()
 
 
 def database_of(shop: Shop) -> Server:

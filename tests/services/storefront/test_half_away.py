@@ -1,34 +1,22 @@
 """One service away: its pages say so, the others stay open."""
 
-import os
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from tests.bench.running import Shop
-from tests.processes import free_port, start_service
+from tests.processes import free_port
+from tests.services.storefront.conftest import second_storefront
 from tests.services.storefront.visitor import Visitor
 
 
 @pytest.fixture(scope="module")
 def half(shop: Shop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A second storefront of the same shop that cannot reach orders."""
-    secrets = {
-        name: next(shop.state.rglob(name)).read_text().strip()
-        for name in ("secret-key", "service-secret", "redis-password")
-    }
-    redis = next(shop.state.rglob("redis.conf")).read_text()
-    redis_port = next(line.split()[1] for line in redis.splitlines() if line.startswith("port "))
-    env = {
-        "AISLE_ENV": "local", "SECRET_KEY": secrets["secret-key"], "SERVICE_SECRET": secrets["service-secret"],
-        "USERS_URL": shop.urls["users"], "PRODUCTS_URL": shop.urls["products"], "ORDERS_URL": f"http://127.0.0.1:{free_port()}",
-        "REDIS_URL": f"redis://:{secrets['redis-password']}@127.0.0.1:{redis_port}/0", "WEB_WORKERS": "1",
-    }  # fmt: skip
-    process, url = start_service(
-        "storefront", tmp_path_factory.mktemp("half") / "storefront.log", {**os.environ, **env}
-    )
-    yield url
-    process.stop()
+    with second_storefront(
+        shop, tmp_path_factory.mktemp("half"), ORDERS_URL=f"http://127.0.0.1:{free_port()}"
+    ) as url:
+        yield url
 
 
 def test_without_orders_the_shop_sells_on_and_says_what_it_cannot(

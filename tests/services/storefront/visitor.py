@@ -169,7 +169,7 @@ class Visitor:
             with (self._opener if follow else self._staying).open(request, timeout=20) as answer:
                 page = Page(answer.url, answer.status, dict(answer.headers), answer.read())
         except urllib.error.HTTPError as error:
-            page = Page(url, error.code, dict(error.headers), error.read())
+            page = Page(error.url, error.code, dict(error.headers), error.read())
         if "html" in page.headers.get("Content-Type", "") and "Content-Encoding" not in page.headers:
             reader = _Reader(page)
             reader.feed(page.body.decode())

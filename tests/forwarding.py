@@ -1,0 +1,64 @@
+"""An HTTP server in front of another one, which answers some requests itself: slow indexes, services that break off."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import requests
+
+Response = tuple[int, Mapping[str, str], bytes]
+Forward = Callable[[], Response]
+Answer = Callable[[str, str, bytes, Forward], Response]
+"""Method, path, body, and what has the other server answer: the response."""
+
+NOT_PASSED_ON = {
+    "connection", "content-length", "content-encoding", "transfer-encoding", "accept-encoding", "host", "server", "date",
+}  # fmt: skip
+
+
+@contextmanager
+def forwarding(target: str, answer: Answer) -> Iterator[str]:
+    """The server's address, with the credentials that `target` has."""
+    session = requests.Session()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def handle_request(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+
+            def forward() -> Response:
+                found = session.request(
+                    self.command, target + self.path, headers=_passed_on(self.headers), data=body, timeout=60,
+                    allow_redirects=False,
+                )  # fmt: skip
+                return found.status_code, _passed_on(found.headers), found.content
+
+            try:
+                status, headers, content = answer(self.command, self.path, body, forward)
+            except requests.RequestException:
+                self.close_connection = True
+                return
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content if self.command != "HEAD" else b"")
+
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = handle_request
+
+        def log_message(self, *_: object) -> None:
+            """Quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    credentials = target.partition("://")[2].rpartition("@")[0]
+    yield f"http://{credentials}{'@' if credentials else ''}127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def _passed_on(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if name.lower() not in NOT_PASSED_ON}

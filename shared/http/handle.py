@@ -34,6 +34,7 @@ class Handle:
         self._repeatable = False
         self._overdue_at = float("inf")
         self._overdue: Callable[[], None] | None = None
+        self._poll, self._polled = select.poll(), -1
         self._curl = curl = pycurl.Curl()
         for option, value in _options().items():
             curl.setopt(option, value)
@@ -85,9 +86,10 @@ class Handle:
         socket = self._curl.getinfo(pycurl.ACTIVESOCKET)
         if socket < 0:
             return False
-        poll = select.poll()
-        poll.register(socket, select.POLLIN)
-        return bool(poll.poll(0))
+        if socket != self._polled:
+            self._poll, self._polled = select.poll(), socket
+            self._poll.register(socket, select.POLLIN)
+        return bool(self._poll.poll(0))
 
     def _before_request(self, *_: Any) -> int:
         """libcurl repeats a request by itself when a kept connection turns out to be closed: only a safe one may be."""
@@ -152,6 +154,7 @@ def _set_method(curl: Any, method: str, body: bytes | None) -> None:
 def _header_lines(headers: Mapping[str, str]) -> list[str]:
     """As libcurl takes them: what it would add by itself (Expect, a form's Content-Type) is left out."""
     lines = [f"{name}: {value}" if value else f"{name};" for name, value in headers.items()]
-    if any("\n" in line or "\r" in line for line in lines):
+    joined = "".join(lines)
+    if "\n" in joined or "\r" in joined:
         raise ValueError("A header holds a line break.")
     return [*lines, "Expect:", "Content-Type:"]

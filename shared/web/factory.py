@@ -16,7 +16,7 @@ from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from shared import tracing
-from shared.client import ServiceClient
+from shared.client import ServiceCall, ServiceClient, database_timing, service_calls
 from shared.clock import timestamp
 from shared.deadline import READ_SECONDS, WRITE_SECONDS, Deadline, parse_limit, request_deadline
 from shared.logs import log_as_json, write_access_line
@@ -102,6 +102,7 @@ class Service(Flask):
         caller = {"traceparent": environ["HTTP_TRACEPARENT"]} if "HTTP_TRACEPARENT" in environ else None
         with (
             tracing.span("request", "server", caller) as attributes,
+            service_calls() as called,
             self.counting() as tally,
             _deadline(environ),
         ):
@@ -109,13 +110,19 @@ class Service(Flask):
             def start(
                 status: str, headers: list[tuple[str, str]], exc_info: Any = None
             ) -> Callable[[bytes], object]:
-                attributes.update(self._finish(environ, int(status[:3]), headers, tally, began))
+                attributes.update(self._finish(environ, int(status[:3]), headers, tally, called, began))
                 return start_response(status, headers, exc_info)
 
             return super().wsgi_app(environ, start)
 
     def _finish(
-        self, environ: Environ, status: int, headers: list[tuple[str, str]], tally: Any, began: float
+        self,
+        environ: Environ,
+        status: int,
+        headers: list[tuple[str, str]],
+        tally: Any,
+        called: list[ServiceCall],
+        began: float,
     ) -> dict[str, Any]:
         """Adds the headers that every answer has, counts it and logs it; what a span says of it."""
         request, method = environ["werkzeug.request"], environ["REQUEST_METHOD"]
@@ -125,7 +132,10 @@ class Service(Flask):
         if "HTTP_AUTHORIZATION" in environ and not any(name == "Cache-Control" for name, _ in headers):
             headers.append(("Cache-Control", "no-store"))
         if tally is not None:
-            headers.append(("Server-Timing", tally.as_server_timing()))
+            timing = tally.as_server_timing()
+            headers.append(
+                ("Server-Timing", f"{timing}, {database_timing('services', called)}" if called else timing)
+            )
             self.numbers.count_calls(route, tally.calls)
         seconds = time.perf_counter() - began
         self.numbers.observe(method, route, status, seconds)

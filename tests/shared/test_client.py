@@ -7,7 +7,13 @@ from functools import partial
 
 import pytest
 
-from shared.client import ServiceCall, ServiceClient, service_calls
+from shared.client import (
+    ServiceCall,
+    ServiceClient,
+    database_calls,
+    database_timing,
+    service_calls,
+)
 from shared.errors import NotFound, Unavailable
 from tests.processes import free_port
 from tests.shared.http.servers import Connection, response, serving
@@ -50,6 +56,18 @@ def test_what_a_block_asks_of_services_is_collected_with_its_cost() -> None:
         ServiceCall("products", 200, ""),
         ServiceCall("products", 404, TIMING),
     ]
+
+
+def test_what_calls_cost_includes_what_their_services_asked_others() -> None:
+    own = 'partition;dur=1.9;desc="1", global;dur=0;desc="0", read;dur=0.2;desc="2", write;dur=0;desc="0"'
+    through = f'{own}, services;desc="partition 0, global 1, read 0, write 3"'
+    calls = [
+        ServiceCall("orders", 201, through),
+        ServiceCall("users", 200, own),
+        ServiceCall("users", 503, ""),
+    ]
+    assert database_calls(calls) == {"partition": 2, "global": 1, "read": 4, "write": 3}
+    assert database_timing("services", calls) == 'services;desc="partition 2, global 1, read 4, write 3"'
 
 
 @pytest.mark.parametrize(("idempotent", "sent"), [(False, 1), (True, 3)])

@@ -1,7 +1,6 @@
 """How services are asked: as somebody or nobody, counted for the page that asks."""
 
 import contextvars
-import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,12 +11,10 @@ from urllib.parse import quote
 
 import orjson
 
-from shared.client import Answer, ServiceCall, ServiceClient, service_calls
+from shared.client import Answer, ServiceCall, ServiceClient, database_timing, service_calls
 from shared.types import Json
 
 SERVICES = ("users", "products", "orders")
-DATABASE_CALLS = ("partition", "global", "read", "write")
-_COUNTED = re.compile(rf'\b({"|".join(DATABASE_CALLS)});dur=[^;,]*;desc="(\d+)"')
 IMPORT_SECONDS = 120
 NOBODY = ""
 
@@ -48,19 +45,10 @@ class Asked:
         self.calls: dict[str, int] = {}
         self._answered = answered
 
-    def database_calls(self) -> dict[str, int]:
-        """By class: {"partition": 1, "global": 0, "read": 0, "write": 0}"""
-        counted = dict.fromkeys(DATABASE_CALLS, 0)
-        for call in self._answered:
-            for kind, number in _COUNTED.findall(call.server_timing):
-                counted[kind] += int(number)
-        return counted
-
     def as_server_timing(self) -> str:
         """users;desc="1", products;desc="0", orders;desc="0", database;desc="partition 1, global 0, read 0, write 0\""""
         asked = ", ".join(f'{name};desc="{self.services[name]}"' for name in SERVICES)
-        counted = ", ".join(f"{kind} {number}" for kind, number in self.database_calls().items())
-        return f'{asked}, database;desc="{counted}"'
+        return f"{asked}, {database_timing('database', self._answered)}"
 
 
 _asked: contextvars.ContextVar[Asked | None] = contextvars.ContextVar("asked", default=None)

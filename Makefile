@@ -78,6 +78,9 @@ lint: setup ## lint, formatting and import rules alone
 check-deploy: setup ## image, compose, Kubernetes, gateway, alerts: validated with their own tools and schemas
 	@$(BIN)/python -m deploy.checks
 
+wheels: setup ## build the client library and minicouch as wheels and try them in empty environments
+	@$(BIN)/python -m deploy.checks.packages
+
 env: setup ## write .env for docker compose, with fresh secrets
 	@$(BIN)/python -m deploy.env compose
 

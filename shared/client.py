@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 
 import orjson
 
-from shared import deadline as deadlines
 from shared import errors, tracing
-from shared.http import CircuitOpen, Headers, HttpClient, NotSent, TransportError
+from shared.couch import deadline as deadlines
+from shared.couch.http import CircuitOpen, Headers, HttpClient, NotSent, TransportError
 from shared.request_id import request_id
 from shared.types import Json
 

@@ -1,4 +1,4 @@
-"""The one tree of errors every layer raises; `shared.web` turns it into problem+json once.
+"""The one tree of errors every layer raises; `shared.web` turns it into problem+json once. Its root is the client library's.
 
 AisleError
 ├── BadRequest        400  the request cannot be read (a damaged cursor, broken JSON)
@@ -16,24 +16,25 @@ AisleError
 A service names its own cases by subclassing with a stable `code`: class OutOfStock(Conflict): code = "out_of_stock".
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
+from shared.couch.errors import BadRequest, Conflict, Forbidden, Invalid, NotFound, TooLarge, Unavailable
+from shared.couch.errors import Error as AisleError
 
-class AisleError(Exception):
-    """Something a caller must know. `detail` says what to do; keyword extras become members of the problem."""
-
-    status: ClassVar[int] = 500
-    code: str = "internal_error"
-    title: str = "Something went wrong here"
-
-    def __init__(self, detail: str = "", **extra: Any) -> None:
-        super().__init__(detail or self.title)
-        self.detail = detail or self.title
-        self.extra = extra
-
-
-class BadRequest(AisleError):
-    status, code, title = 400, "bad_request", "The request cannot be read"
+__all__ = [
+    "AisleError",
+    "BadRequest",
+    "Conflict",
+    "Forbidden",
+    "Invalid",
+    "NotFound",
+    "PaymentRequired",
+    "PreconditionFailed",
+    "TooLarge",
+    "TooManyRequests",
+    "Unauthorized",
+    "Unavailable",
+]
 
 
 class Unauthorized(AisleError):
@@ -44,46 +45,12 @@ class PaymentRequired(AisleError):
     status, code, title = 402, "payment_declined", "The payment was declined"
 
 
-class Forbidden(AisleError):
-    status, code, title = 403, "forbidden", "Not allowed"
-
-
-class NotFound(AisleError):
-    status, code, title = 404, "not_found", "No such thing here"
-
-
-class Conflict(AisleError):
-    status, code, title = 409, "conflict", "Not possible in the present state"
-
-
 class PreconditionFailed(AisleError):
     status, code, title = 412, "precondition_failed", "It has changed since you read it"
 
 
-class TooLarge(AisleError):
-    status, code, title = 413, "too_large", "Too large"
-
-
-class Invalid(AisleError):
-    """`errors` maps a field's path to its messages: {"items.0.quantity": ["Must be at least 1."]}."""
-
-    status, code, title = 422, "invalid", "Some fields are wrong"
-
-    def __init__(self, detail: str = "", *, errors: dict[str, list[str]] | None = None, **extra: Any) -> None:
-        super().__init__(detail, **extra)
-        self.errors = errors or {}
-
-
 class TooManyRequests(AisleError):
     status, code, title = 429, "too_many_requests", "Too many requests"
-
-    def __init__(self, detail: str = "", *, retry_after: int = 1, **extra: Any) -> None:
-        super().__init__(detail, **extra)
-        self.retry_after = retry_after
-
-
-class Unavailable(AisleError):
-    status, code, title = 503, "unavailable", "Not available just now"
 
     def __init__(self, detail: str = "", *, retry_after: int = 1, **extra: Any) -> None:
         super().__init__(detail, **extra)

@@ -13,7 +13,7 @@ from typing import Final
 from redis import Redis
 from redis.exceptions import RedisError
 
-from shared.deadline import time_for
+from shared.couch.deadline import time_for
 from shared.errors import Unavailable
 
 LEASE_SECONDS: Final = 10

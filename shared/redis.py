@@ -11,8 +11,8 @@ from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from redis.retry import Retry
 
-from shared.http.breaker import Breaker, breaker_for
-from shared.http.errors import TransportError
+from shared.couch.http.breaker import Breaker, breaker_for
+from shared.couch.http.errors import TransportError
 
 _AWAY = (RedisConnectionError, RedisTimeoutError)
 

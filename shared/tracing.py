@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from shared.couch.tally import observe_calls
 from shared.settings import BadSettings
 
 _tracing: Any = None
@@ -44,6 +45,8 @@ def switch_on(service: str, endpoint: str) -> None:
             raise BadSettings(
                 f"OTEL_EXPORTER_OTLP_ENDPOINT is {endpoint!r}: use an address like http://collector:4318, or leave it empty."
             )
+        if _tracing is None:
+            observe_calls(_record_database_call)
         _tracing = Tracing(service, endpoint)
 
 
@@ -84,6 +87,10 @@ def record_span(name: str, milliseconds: float, **attributes: Any) -> None:
             attributes=attributes,
         )
         done.end(end)
+
+
+def _record_database_call(kind: str, milliseconds: float) -> None:
+    record_span(f"couchdb {kind}", milliseconds, **{"db.system": "couchdb", "db.operation": kind})
 
 
 def outgoing() -> dict[str, str]:

@@ -15,9 +15,9 @@ from shared import client
 from shared.client import ServiceClient
 from shared.couch import DatabaseAway, Server
 from shared.couch import transport as couch
+from shared.couch.http import NoResponse, NotSent, TransportError
 from shared.database import open_server
 from shared.errors import Unavailable
-from shared.http import NoResponse, NotSent, TransportError
 from shared.redis import open_redis
 from shared.settings import DatabaseSettings, load
 from tests.processes import ROOT

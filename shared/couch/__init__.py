@@ -1,32 +1,39 @@
-"""The client library for partitioned CouchDB and Cloudant databases, on ibmcloudant."""
+"""The client library for partitioned CouchDB and Cloudant databases, on ibmcloudant. README.md shows it in five minutes.
 
-from shared.couch.changes import Change, Changes
-from shared.couch.database import AFTER_EVERYTHING, AcrossPartitions, Database, Partition, Written
-from shared.couch.documents import Doc, DocumentType, StoredDocument, document_id, split_id, time_ordered_id
-from shared.couch.errors import (
-    DatabaseAway,
-    DatabaseDenied,
-    NoSuchDocument,
-    NotPrepared,
-    PartitionFull,
-    QueryRefused,
-    UpdateConflict,
-)
-from shared.couch.following import FollowingIndexes
-from shared.couch.indexes import DatabaseDesign, FindIndex, View, view_source
-from shared.couch.pages import Page, SearchPage
-from shared.couch.search import (
-    Band,
-    SearchField,
-    SearchIndex,
-    SearchQuery,
-    search_fields,
-    search_for,
-    words_of,
-)
-from shared.couch.server import Server
-from shared.couch.staleness import StaleRows
-from shared.couch.tally import Tally, counting, start_counting
+A name's module is loaded when the name is first used: who needs errors or the HTTP client alone does not load the SDK.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .changes import Change, Changes
+    from .database import AFTER_EVERYTHING, AcrossPartitions, Database, Partition, Written
+    from .documents import Doc, DocumentType, StoredDocument, document_id, split_id, time_ordered_id
+    from .errors import (
+        DatabaseAway,
+        DatabaseDenied,
+        NoSuchDocument,
+        NotPrepared,
+        PartitionFull,
+        QueryRefused,
+        UpdateConflict,
+    )
+    from .following import FollowingIndexes
+    from .indexes import DatabaseDesign, FindIndex, View, view_source
+    from .pages import Page, SearchPage
+    from .search import (
+        Band,
+        SearchField,
+        SearchIndex,
+        SearchQuery,
+        search_fields,
+        search_for,
+        words_of,
+    )
+    from .server import Server
+    from .staleness import StaleRows
+    from .tally import Tally, counting, start_counting
 
 __all__ = [
     "AFTER_EVERYTHING",
@@ -69,3 +76,70 @@ __all__ = [
     "view_source",
     "words_of",
 ]
+
+_MODULES = {
+    "changes": (
+        "Change",
+        "Changes",
+    ),
+    "database": (
+        "AFTER_EVERYTHING",
+        "AcrossPartitions",
+        "Database",
+        "Partition",
+        "Written",
+    ),
+    "documents": (
+        "Doc",
+        "DocumentType",
+        "StoredDocument",
+        "document_id",
+        "split_id",
+        "time_ordered_id",
+    ),
+    "errors": (
+        "DatabaseAway",
+        "DatabaseDenied",
+        "NoSuchDocument",
+        "NotPrepared",
+        "PartitionFull",
+        "QueryRefused",
+        "UpdateConflict",
+    ),
+    "following": ("FollowingIndexes",),
+    "indexes": (
+        "DatabaseDesign",
+        "FindIndex",
+        "View",
+        "view_source",
+    ),
+    "pages": (
+        "Page",
+        "SearchPage",
+    ),
+    "search": (
+        "Band",
+        "SearchField",
+        "SearchIndex",
+        "SearchQuery",
+        "search_fields",
+        "search_for",
+        "words_of",
+    ),
+    "server": ("Server",),
+    "staleness": ("StaleRows",),
+    "tally": (
+        "Tally",
+        "counting",
+        "start_counting",
+    ),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value

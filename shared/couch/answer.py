@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from shared.http import Response
+from .http import Response
 
 
 class Answer:

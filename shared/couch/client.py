@@ -8,10 +8,10 @@ import requests
 from ibm_cloud_sdk_core import ApiException
 from ibmcloudant.cloudant_v1 import CloudantV1
 
-from shared.couch.errors import DatabaseAway, NotPrepared, from_answer
-from shared.couch.staleness import StaleReads
-from shared.couch.tally import counting
-from shared.deadline import time_for
+from .deadline import time_for
+from .errors import DatabaseAway, NotPrepared, from_answer
+from .staleness import StaleReads
+from .tally import counting
 
 
 class Client:
@@ -33,7 +33,7 @@ class Client:
         return self._sent(lambda: getattr(self.sdk, operation)(**arguments), operation)
 
     def allow_stale(self, index: str, ask: Callable[..., Any], stale: dict[str, Any]) -> tuple[Any, bool]:
-        """The answer of an index and whether it was behind: see `shared.couch.staleness`."""
+        """The answer of an index and whether it was behind: see `staleness`."""
         return self._stale_reads.ask(index, ask, stale, time_for(self.sdk.get_http_client().timeout))
 
     def features(self) -> frozenset[str]:

@@ -3,7 +3,7 @@
     orders.partition("order42").all()                         one partition query
     orders.across_partitions.find(ORDERS_OF_A_CUSTOMER, ...)  one global query
 
-Errors are those of `shared.couch.errors`: NoSuchDocument, UpdateConflict, QueryRefused, DatabaseAway.
+Errors are those of `errors`: NoSuchDocument, UpdateConflict, QueryRefused, DatabaseAway.
 """
 
 import io
@@ -12,18 +12,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from shared.couch import dialects
-from shared.couch.changes import Changes
-from shared.couch.changes import from_answer as changes_from_answer
-from shared.couch.client import Client
-from shared.couch.documents import Doc, Shapes
-from shared.couch.errors import NoSuchDocument, NotPrepared, QueryRefused, UpdateConflict
-from shared.couch.indexes import FindIndex, View
-from shared.couch.pages import Page, SearchPage, decode_place, encode_place
-from shared.couch.renaming import TypeNames
-from shared.couch.search import SearchIndex, SearchQuery
-from shared.couch.staleness import StaleRows
-from shared.couch.tally import counting
+from . import dialects
+from .changes import Changes
+from .changes import from_answer as changes_from_answer
+from .client import Client
+from .documents import Doc, Shapes
+from .errors import NoSuchDocument, NotPrepared, QueryRefused, UpdateConflict
+from .indexes import FindIndex, View
+from .pages import Page, SearchPage, decode_place, encode_place
+from .renaming import TypeNames
+from .search import SearchIndex, SearchQuery
+from .staleness import StaleRows
+from .tally import counting
 
 AFTER_EVERY_STRING = "￰"
 _MANY_EXAMINED = "The number of documents examined is high"

@@ -8,13 +8,12 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from shared.couch.client import Client
-from shared.couch.documents import Shapes
-from shared.couch.errors import DatabaseAway, NotPrepared, UpdateConflict
-from shared.couch.indexes import DatabaseDesign, FindIndex, Pattern, View
-from shared.couch.renaming import adopt_names
-from shared.couch.search import NouveauIndex, SearchIndex
-from shared.errors import Conflict
+from .client import Client
+from .documents import Shapes
+from .errors import Conflict, DatabaseAway, NotPrepared, UpdateConflict
+from .indexes import DatabaseDesign, FindIndex, Pattern, View
+from .renaming import adopt_names
+from .search import NouveauIndex, SearchIndex
 
 PARTITIONED_INDEX_LIMIT = 10
 

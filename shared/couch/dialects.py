@@ -4,9 +4,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
 
-from shared.couch.indexes import View
-from shared.couch.pages import SearchPage, decode_place, encode_place
-from shared.couch.search import NouveauIndex, SearchIndex, SearchQuery, keywords
+from .indexes import View
+from .pages import SearchPage, decode_place, encode_place
+from .search import NouveauIndex, SearchIndex, SearchQuery, keywords
 
 
 class Caller(Protocol):

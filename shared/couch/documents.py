@@ -3,10 +3,8 @@
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, Generic, NotRequired, TypedDict, TypeVar, cast
-
-from shared.clock import now
 
 Doc = dict[str, Any]
 D = TypeVar("D")
@@ -32,7 +30,7 @@ def split_id(docid: str) -> tuple[str, str]:
 
 def time_ordered_id(moment: datetime | None = None) -> str:
     """26 characters whose text order is time order (ULID): 48 bits of milliseconds, 80 bits of randomness."""
-    milliseconds = int((moment or now()).timestamp() * 1000)
+    milliseconds = int((moment or datetime.now(UTC)).timestamp() * 1000)
     number = (milliseconds << 80) | int.from_bytes(os.urandom(10), "big")
     return "".join(_CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))
 
@@ -53,7 +51,7 @@ _OF_ALL = StoredDocument.__required_keys__ | StoredDocument.__optional_keys__
 class DocumentType:
     """A kind of document and its fields. `upgrades[n]` turns the body of schema n into schema n + 1, so old shapes stay readable.
 
-    `former_name`: what it was called in the last version; see `shared.couch.renaming`.
+    `former_name`: what it was called in the last version; see `renaming`.
     """
 
     name: str

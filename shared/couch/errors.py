@@ -1,8 +1,69 @@
-"""What the database answers, said in the shop's own tree of errors; nothing of the SDK leaks out."""
+"""What can go wrong, in one tree; nothing of the SDK leaks out.
 
-from typing import Any
+Error                  `status` is the HTTP status that says the same, `code` is stable
+├── BadRequest      400
+├── Forbidden       403
+├── NotFound        404  NoSuchDocument
+├── Conflict        409  UpdateConflict, PartitionFull
+├── TooLarge        413
+├── Invalid         422
+├── Unavailable     503  DatabaseAway, NotPrepared (`retry_after` seconds)
+├── QueryRefused    500  an index is missing or does not fit
+└── DatabaseDenied  500  the credentials are wrong or lack a right
+"""
 
-from shared.errors import AisleError, Conflict, Forbidden, Invalid, NotFound, TooLarge, Unavailable
+from typing import Any, ClassVar
+
+
+class Error(Exception):
+    """Something a caller must know. `detail` says what to do; keyword extras are for programs."""
+
+    status: ClassVar[int] = 500
+    code: str = "internal_error"
+    title: str = "Something went wrong here"
+
+    def __init__(self, detail: str = "", **extra: Any) -> None:
+        super().__init__(detail or self.title)
+        self.detail = detail or self.title
+        self.extra = extra
+
+
+class BadRequest(Error):
+    status, code, title = 400, "bad_request", "The request cannot be read"
+
+
+class Forbidden(Error):
+    status, code, title = 403, "forbidden", "Not allowed"
+
+
+class NotFound(Error):
+    status, code, title = 404, "not_found", "No such thing here"
+
+
+class Conflict(Error):
+    status, code, title = 409, "conflict", "Not possible in the present state"
+
+
+class TooLarge(Error):
+    status, code, title = 413, "too_large", "Too large"
+
+
+class Invalid(Error):
+    """`errors` maps a field's path to its messages: {"items.0.quantity": ["Must be at least 1."]}."""
+
+    status, code, title = 422, "invalid", "Some fields are wrong"
+
+    def __init__(self, detail: str = "", *, errors: dict[str, list[str]] | None = None, **extra: Any) -> None:
+        super().__init__(detail, **extra)
+        self.errors = errors or {}
+
+
+class Unavailable(Error):
+    status, code, title = 503, "unavailable", "Not available just now"
+
+    def __init__(self, detail: str = "", *, retry_after: int = 1, **extra: Any) -> None:
+        super().__init__(detail, **extra)
+        self.retry_after = retry_after
 
 
 class NoSuchDocument(NotFound):
@@ -21,7 +82,7 @@ class PartitionFull(Conflict):
     code, title = "partition_overflow", "This partition is full"
 
 
-class QueryRefused(AisleError):
+class QueryRefused(Error):
     """The database does not run this query: an index is missing or does not fit. A fault of ours, not of the caller."""
 
     code, title = "query_refused", "The database refused the query"
@@ -37,7 +98,7 @@ class NotPrepared(Unavailable):
     code, title = "not_prepared", "The database is not prepared yet"
 
 
-class DatabaseDenied(AisleError):
+class DatabaseDenied(Error):
     """The credentials are wrong or lack a right; a matter of settings."""
 
     code, title = "database_denied", "The database refuses our credentials"
@@ -57,7 +118,7 @@ INDEX_QUERIES = frozenset(
 """The SDK's operations that ask an index. A 404 to one of them never means a document: the index is not there."""
 
 
-def from_answer(status: int, body: Any, path: str) -> AisleError:
+def from_answer(status: int, body: Any, path: str) -> Error:
     """The error for a status and CouchDB's {"error", "reason"} body; `path` is the SDK's operation."""
     answer = body if isinstance(body, dict) else {}
     error, reason = str(answer.get("error", "")), str(answer.get("reason", ""))
@@ -66,7 +127,7 @@ def from_answer(status: int, body: Any, path: str) -> AisleError:
         return PartitionFull(said)
     if status == 404 and (reason == "Database does not exist." or path in INDEX_QUERIES):
         return NotPrepared(said)
-    by_status: dict[int, type[AisleError]] = {
+    by_status: dict[int, type[Error]] = {
         400: QueryRefused, 401: DatabaseDenied, 403: Forbidden, 404: NoSuchDocument, 409: UpdateConflict,
         412: Conflict, 413: TooLarge, 422: Invalid, 429: DatabaseAway,
     }  # fmt: skip

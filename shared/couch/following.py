@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from shared.errors import AisleError
+from .errors import Error
 
 log = logging.getLogger(__name__)
 
@@ -38,5 +38,5 @@ class FollowingIndexes:
         """Waits for the indexes. A server that takes too long is left to it: the import is not refused for its sake."""
         try:
             self._wait()
-        except AisleError as error:
+        except Error as error:
             log.warning("the indexes are behind what was imported: %s", error)

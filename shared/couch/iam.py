@@ -14,10 +14,9 @@ from ibm_cloud_sdk_core import ApiException
 from ibm_cloud_sdk_core.authenticators import IAMAuthenticator
 from ibm_cloud_sdk_core.token_managers.iam_token_manager import IAMTokenManager
 
-from shared.couch.answer import Answer
-from shared.couch.errors import DatabaseAway, DatabaseDenied
-from shared.errors import AisleError
-from shared.http import HttpClient, TransportError
+from .answer import Answer
+from .errors import DatabaseAway, DatabaseDenied, Error
+from .http import HttpClient, TransportError
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +31,7 @@ class IamTokens(IAMTokenManager):  # type: ignore[misc]  # the SDK has no types
         self._timeout = timeout
         self._http = HttpClient(max_idle=1)
         self._turn = Lock()
-        self._failed: tuple[float, AisleError] | None = None
+        self._failed: tuple[float, Error] | None = None
 
     def get_token(self) -> str:
         """Raises DatabaseAway or DatabaseDenied when there is no good token."""
@@ -43,7 +42,7 @@ class IamTokens(IAMTokenManager):  # type: ignore[misc]  # the SDK has no types
         elif self._token_needs_refresh():
             try:
                 self._renew()
-            except AisleError as error:
+            except Error as error:
                 log.warning("the old token goes on: %s", error)
         return str(self.access_token)
 
@@ -79,7 +78,7 @@ def iam_authenticator(apikey: str, timeout: float) -> IAMAuthenticator:
     return authenticator
 
 
-def _translated(cause: Exception) -> AisleError:
+def _translated(cause: Exception) -> Error:
     if isinstance(cause, ApiException) and cause.status_code in (400, 401, 403):
         return DatabaseDenied("IBM Cloud IAM does not take the API key: check COUCH_APIKEY.")
     said = cause.status_code if isinstance(cause, ApiException) else type(cause).__name__

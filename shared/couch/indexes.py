@@ -1,6 +1,6 @@
 """Access patterns as named declarations beside the documents they read: a question in English, where it is asked, the key order.
 
-Nothing here talks to a server; `shared.couch.design` turns these into design documents.
+Nothing here talks to a server; `design` turns these into design documents.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from shared.couch.documents import DocumentType
+from .documents import DocumentType
 
 
 def view_source(beside: str, name: str) -> str:

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from shared.couch.client import Client
-from shared.couch.documents import DocumentType, Shapes
-from shared.couch.renaming import REFRESH_SECONDS, adopt_names
+from .client import Client
+from .documents import DocumentType, Shapes
+from .renaming import REFRESH_SECONDS, adopt_names
 
 _AT_ONCE = 500
 _UNTIL_ALL_ADOPTED = REFRESH_SECONDS + 5

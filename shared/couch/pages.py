@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from shared.errors import BadRequest
+from .errors import BadRequest
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 import time
 from collections.abc import Callable, Iterable
 
-from shared.couch import design as designs
-from shared.couch.client import Client
-from shared.couch.errors import NotPrepared
-from shared.couch.indexes import DatabaseDesign, Pattern
-from shared.couch.tally import counting
+from . import design as designs
+from .client import Client
+from .errors import NotPrepared
+from .indexes import DatabaseDesign, Pattern
+from .tally import counting
 
 RECHECK_SECONDS = 5.0
 

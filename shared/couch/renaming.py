@@ -9,10 +9,10 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
-from shared.couch.client import Client
-from shared.couch.documents import Doc, Shapes
-from shared.couch.errors import NoSuchDocument
-from shared.couch.tally import counting
+from .client import Client
+from .documents import Doc, Shapes
+from .errors import NoSuchDocument
+from .tally import counting
 
 REFRESH_SECONDS: Final = 10.0
 _MARKER = "type-names"

@@ -17,15 +17,15 @@ from ibm_cloud_sdk_core.authenticators import (
 )
 from ibmcloudant.cloudant_v1 import CloudantV1
 
-from shared.couch import design as designs
-from shared.couch import migration
-from shared.couch.client import Client
-from shared.couch.database import Database
-from shared.couch.documents import Shapes
-from shared.couch.iam import iam_authenticator
-from shared.couch.indexes import DatabaseDesign
-from shared.couch.readiness import Readiness
-from shared.couch.transport import DatabaseSession
+from . import design as designs
+from . import migration
+from .client import Client
+from .database import Database
+from .documents import Shapes
+from .iam import iam_authenticator
+from .indexes import DatabaseDesign
+from .readiness import Readiness
+from .transport import DatabaseSession
 
 log = logging.getLogger(__name__)
 

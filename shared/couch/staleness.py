@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from shared.couch.errors import DatabaseAway, NotPrepared
+from .errors import DatabaseAway, NotPrepared
 
 FRESH_SHARE, PROBE_SECONDS, PROBE_TIMEOUT = 0.4, 1.0, 0.3
 

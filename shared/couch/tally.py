@@ -1,11 +1,9 @@
 """Counts the database calls of one request by class, because on Cloudant a class is what one pays for."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-
-from shared.tracing import record_span
 
 CLASSES = ("partition", "global", "read", "write")
 
@@ -30,6 +28,8 @@ class Tally:
         )
 
 
+Observer = Callable[[str, float], None]
+_observers: list[Observer] = []
 _current: ContextVar[Tally | None] = ContextVar("database_calls", default=None)
 
 
@@ -55,7 +55,13 @@ def record(kind: str, milliseconds: float) -> None:
     tally = _current.get()
     if tally is not None:
         tally.add(kind, milliseconds)
-    record_span(f"couchdb {kind}", milliseconds, **{"db.system": "couchdb", "db.operation": kind})
+    for observe in _observers:
+        observe(kind, milliseconds)
+
+
+def observe_calls(observe: Observer) -> None:
+    """`observe(class, milliseconds)` is called after every database call, on the thread that made it."""
+    _observers.append(observe)
 
 
 def classify(method: str, path: str) -> str:

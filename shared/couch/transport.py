@@ -1,7 +1,7 @@
 """One HTTP session under the SDK: kept-alive connections, a time budget, retries with jittered back-off, every call counted.
 
 `requests` costs more CPU for a call than the database does, so this session keeps the SDK's contract (`set_http_client`)
-on `shared.http`. Streams (`stream=True`) still go through `requests`.
+on `http`. Streams (`stream=True`) still go through `requests`.
 """
 
 import random
@@ -12,11 +12,11 @@ from urllib.parse import urlencode, urlsplit
 
 import requests
 
-from shared.couch.answer import Answer
-from shared.couch.errors import DatabaseAway
-from shared.couch.tally import classify, record
-from shared.deadline import time_for
-from shared.http import UNHURRIED_SECONDS, CircuitOpen, HttpClient, NotSent, TransportError
+from .answer import Answer
+from .deadline import time_for
+from .errors import DatabaseAway
+from .http import UNHURRIED_SECONDS, CircuitOpen, HttpClient, NotSent, TransportError
+from .tally import classify, record
 
 RETRIED = frozenset({429, 500, 502, 503, 504})
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
@@ -26,7 +26,7 @@ class DatabaseSession(requests.Session):
     """The session given to the SDK, for the server at `url`.
 
     `timeout`: seconds a call may take in all, its retries included; a call may bring its own `call_timeout`. Neither
-    gives it more than is left of the request it is made for (`shared.deadline`).
+    gives it more than is left of the request it is made for (`deadline`).
     """
 
     def __init__(self, url: str, timeout: float = 2.5, max_idle: int = 32) -> None:

@@ -18,7 +18,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from shared import tracing
 from shared.client import ServiceCall, ServiceClient, database_timing, service_calls
 from shared.clock import timestamp
-from shared.deadline import READ_SECONDS, WRITE_SECONDS, Deadline, parse_limit, request_deadline
+from shared.couch.deadline import READ_SECONDS, WRITE_SECONDS, Deadline, parse_limit, request_deadline
 from shared.logs import log_as_json, write_access_line
 from shared.redis import open_redis
 from shared.request_id import new_request_id, request_id, request_id_var

@@ -16,7 +16,7 @@ from shared.client import (
 )
 from shared.errors import NotFound, Unavailable
 from tests.processes import free_port
-from tests.shared.http.servers import Connection, response, serving
+from tests.shared.couch.http.servers import Connection, response, serving
 
 TIMING = 'partition;dur=1.9;desc="1", global;dur=0;desc="0"'
 

@@ -7,7 +7,7 @@ import time
 import pytest
 from redis import Redis
 
-from shared.deadline import request_deadline
+from shared.couch.deadline import request_deadline
 from shared.errors import Unavailable
 from shared.locks import Locks
 

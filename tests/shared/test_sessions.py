@@ -10,7 +10,7 @@ from shared.client import ServiceClient
 from shared.errors import Unavailable
 from shared.sessions import AccountChange, RemoteSessions, Revocations, SessionEnded, Sessions
 from shared.user import User
-from tests.shared.http.servers import Connection, response, serving
+from tests.shared.couch.http.servers import Connection, response, serving
 
 SECONDS = 0.2
 ANN = User("ann", ("customer",), session="s1", session_started=1000, as_of=5000)

@@ -15,7 +15,7 @@ from services.orders.resources.idempotency import OPTIONAL_KEY, keyed_request
 from services.orders.resources.requester import actor
 from services.orders.rules.periods import span
 from services.orders.schemas import answers, requests
-from shared.deadline import NO_LIMIT, time_limit
+from shared.couch.deadline import NO_LIMIT, time_limit
 from shared.money import Money, money
 from shared.web import (
     Blueprint,

@@ -6,7 +6,7 @@ from flask import Response
 
 from services.orders.actions import privacy
 from services.orders.schemas import answers, requests
-from shared.deadline import time_limit
+from shared.couch.deadline import time_limit
 from shared.web import Blueprint, json_answer, provided, require_service
 
 internal = Blueprint("internal", __name__, url_prefix="/v1/internal", description="For the other services")

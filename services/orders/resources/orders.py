@@ -12,7 +12,7 @@ from services.orders.dependencies import Dependencies
 from services.orders.resources.idempotency import OPTIONAL_KEY, REQUIRED_KEY, keyed_request, required_key
 from services.orders.resources.requester import reader
 from services.orders.schemas import answers, requests
-from shared.deadline import time_limit
+from shared.couch.deadline import time_limit
 from shared.errors import Invalid, Unauthorized
 from shared.web import (
     Blueprint,

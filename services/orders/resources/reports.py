@@ -11,7 +11,7 @@ from services.orders.rules.charts import Bar, bar_chart
 from services.orders.rules.periods import span
 from services.orders.rules.reports import as_csv, major
 from services.orders.schemas import answers, requests
-from shared.deadline import time_limit
+from shared.couch.deadline import time_limit
 from shared.web import Blueprint, PageArgs, json_answer, list_answer, provided, require_role, unsign
 
 reports = Blueprint("reports", __name__, url_prefix="/v1/admin/reports", description="What was sold")

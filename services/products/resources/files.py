@@ -13,7 +13,7 @@ from services.products.actions import importing
 from services.products.actions.importing import Line
 from services.products.documents import PRODUCT_FIELDS
 from services.products.resources.tools import bulk_store, store
-from shared.deadline import NO_LIMIT, time_limit
+from shared.couch.deadline import NO_LIMIT, time_limit
 from shared.errors import BadRequest, Invalid, NotFound
 from shared.tables import columns, from_row, required_columns, to_row
 from shared.web import Blueprint, json_answer, lines_of, require_role

@@ -10,7 +10,7 @@ from services.products.actions.reviews import public
 from services.products.resources.tools import store
 from services.products.rules.ledger import Line
 from shared.clock import timestamp
-from shared.deadline import time_limit
+from shared.couch.deadline import time_limit
 from shared.web import Blueprint, json_answer, require_service
 
 internal = Blueprint("internal", __name__, description="Between services")

@@ -5,7 +5,7 @@ from flask import Response
 from services.users.actions import privacy as act
 from services.users.actions.reauthentication import check_current_password, require_password
 from services.users.schemas import answers, requests
-from shared.deadline import time_limit
+from shared.couch.deadline import time_limit
 from shared.web import Blueprint, current_user, json_answer, nothing, provided, require_user
 
 privacy = Blueprint(

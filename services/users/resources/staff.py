@@ -10,7 +10,7 @@ from services.users.actions import staff as act
 from services.users.actions.profile import account_answer
 from services.users.actions.reauthentication import require_password
 from services.users.schemas import answers, requests
-from shared.deadline import time_limit
+from shared.couch.deadline import time_limit
 from shared.user import User
 from shared.web import (
     Blueprint,

@@ -4,9 +4,9 @@
 its Lucene text · `keywords` the view that serves where the server has no text search.
 """
 
-from shared.couch.search.fields import NouveauIndex, SearchField, SearchIndex, search_fields
-from shared.couch.search.query import Band, SearchQuery, quoted, search_for
-from shared.couch.search.words import words_of
+from .fields import NouveauIndex, SearchField, SearchIndex, search_fields
+from .query import Band, SearchQuery, quoted, search_for
+from .words import words_of
 
 __all__ = [
     "Band",

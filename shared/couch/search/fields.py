@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hints
 
-from shared.couch.indexes import Declared, View
-from shared.couch.search import words
+from ..indexes import Declared, View
+from . import words
 
 Kind = Literal["text", "keyword", "number", "path", "place"]
 

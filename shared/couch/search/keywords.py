@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shared.couch.documents import Doc
-from shared.couch.search.fields import SearchField, SearchIndex
-from shared.couch.search.query import SearchQuery
-from shared.couch.search.words import fold
+from ..documents import Doc
+from .fields import SearchField, SearchIndex
+from .query import SearchQuery
+from .words import fold
 
 MOST_ROWS, MOST_DOCUMENTS = 20_000, 1000
 CANNOT = ("forgive typos",)

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from shared.couch.search.fields import SearchField, SearchIndex
-from shared.couch.search.words import words_of
+from .fields import SearchField, SearchIndex
+from .words import words_of
 
 BEYOND = 10**15
 SHORTEST_PREFIX = 2

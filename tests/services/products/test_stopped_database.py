@@ -18,7 +18,7 @@ from shared.couch import Server
 from tests.processes import Process, start_minicouch, start_service
 from tests.services.products.conftest import Neighbours, Shop, eventually, product
 from tests.services.products.test_stock import reservation
-from tests.shared.http.servers import Connection, response, serving
+from tests.shared.couch.http.servers import Connection, response, serving
 
 IN_TIME, SLACK = 3.0, 2.0
 """What is promised, and what a machine with other work may add. Waiting one after the other takes 24 readers 7.5 s, 200 more than 60."""

@@ -11,7 +11,7 @@ import jwt
 import pytest
 
 from shared.couch import DatabaseAway, DatabaseDenied, DatabaseDesign, Server, iam
-from tests.shared.http.servers import Connection, response, serving
+from tests.shared.couch.http.servers import Connection, response, serving
 
 
 class Cloud:

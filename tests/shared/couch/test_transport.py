@@ -22,9 +22,9 @@ from shared.couch import (
     UpdateConflict,
     View,
 )
-from shared.http import CircuitOpen
+from shared.couch.http import CircuitOpen
 from tests.processes import free_port
-from tests.shared.http.servers import Authority, Connection, response, serving
+from tests.shared.couch.http.servers import Authority, Connection, response, serving
 
 ANYTHING = DatabaseDesign("anything", ())
 

@@ -10,7 +10,7 @@ from services.storefront.actions.imports import import_products
 from services.storefront.pages.context import context, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
-from shared.deadline import NO_LIMIT, time_limit
+from shared.couch.deadline import NO_LIMIT, time_limit
 from shared.errors import BadRequest
 from shared.types import Json
 

@@ -12,9 +12,9 @@ from contextlib import ExitStack, contextmanager
 import pycurl
 import pytest
 
-from shared.http import HttpClient, NoResponse, NotSent, TransportError, handle
+from shared.couch.http import HttpClient, NoResponse, NotSent, TransportError, handle
 from tests.processes import free_port
-from tests.shared.http.servers import Connection, RawServer, answering, response, serving
+from tests.shared.couch.http.servers import Connection, RawServer, answering, response, serving
 
 LIMIT, SLACK = 0.5, 4.0
 """A call may take LIMIT; what the servers here do would take it half a minute or for ever."""
@@ -212,7 +212,7 @@ def test_a_name_with_several_dead_addresses_takes_no_longer_than_one(monkeypatch
 def test_a_long_call_can_be_interrupted() -> None:
     """In a process of its own, whose call runs on the main thread, where signals arrive."""
     call = (
-        "import signal, sys; from shared.http import HttpClient; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "import signal, sys; from shared.couch.http import HttpClient; signal.signal(signal.SIGINT, signal.default_int_handler); "
         "HttpClient().request('GET', sys.argv[1], {}, timeout=60)"
     )
     with serving(lambda connection: connection.read() and server.over.wait(60) and None) as server:

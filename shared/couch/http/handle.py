@@ -10,8 +10,8 @@ from typing import Any
 import certifi
 import pycurl
 
-from shared.http.errors import NoResponse, NotSent
-from shared.http.response import Response
+from .errors import NoResponse, NotSent
+from .response import Response
 
 CONNECT_SECONDS = 2.0
 IDLE_SECONDS = 20

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from shared.http import Headers, HttpClient, NoResponse, handle
-from tests.shared.http.servers import Connection, answering, headers, response, serving
+from shared.couch.http import Headers, HttpClient, NoResponse, handle
+from tests.shared.couch.http.servers import Connection, answering, headers, response, serving
 
 SOON = 10.0
 

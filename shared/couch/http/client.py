@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from shared.http.breaker import FAILING_SECONDS, GATEWAY_ERRORS, http_breaker
-from shared.http.errors import NotSent, TransportError
-from shared.http.handle import Handle
-from shared.http.response import Response
+from .breaker import FAILING_SECONDS, GATEWAY_ERRORS, http_breaker
+from .errors import NotSent, TransportError
+from .handle import Handle
+from .response import Response
 
 UNHURRIED_SECONDS = 5.0
 """Who gives a call so long (an import) expects it to be slow: that it has no answer yet says nothing about the server."""

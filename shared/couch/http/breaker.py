@@ -16,8 +16,8 @@ from enum import Enum
 from functools import partial
 from urllib.parse import urlsplit
 
-from shared.http.errors import NotSent, TransportError
-from shared.http.handle import Handle
+from .errors import NotSent, TransportError
+from .handle import Handle
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.http import HttpClient, NotSent
-from tests.shared.http.servers import Authority, Connection, answering, response, serving
+from shared.couch.http import HttpClient, NotSent
+from tests.shared.couch.http.servers import Authority, Connection, answering, response, serving
 
 SOON = 10.0
 CERTIFICATES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")

@@ -1,9 +1,9 @@
 """The HTTP client of everything that calls somebody: the database, our other services, a payment provider. On libcurl."""
 
-from shared.http.breaker import CircuitOpen
-from shared.http.client import UNHURRIED_SECONDS, HttpClient
-from shared.http.errors import NoResponse, NotSent, TransportError
-from shared.http.response import Headers, Response
+from .breaker import CircuitOpen
+from .client import UNHURRIED_SECONDS, HttpClient
+from .errors import NoResponse, NotSent, TransportError
+from .response import Headers, Response
 
 __all__ = [
     "UNHURRIED_SECONDS",

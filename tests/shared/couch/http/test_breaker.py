@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.http import CircuitOpen, HttpClient, NoResponse, TransportError, breaker
-from shared.http.breaker import Breaker, State
+from shared.couch.http import CircuitOpen, HttpClient, NoResponse, TransportError, breaker
+from shared.couch.http.breaker import Breaker, State
 from tests.processes import free_port
-from tests.shared.http.servers import Connection, RawServer, response, serving
+from tests.shared.couch.http.servers import Connection, RawServer, response, serving
 
 SOON = 15.0
 

@@ -5,12 +5,11 @@ from functools import partial
 
 import pytest
 
-from shared import deadline
 from shared.client import ServiceClient
-from shared.couch import DatabaseAway, DatabaseDesign, Server
-from shared.deadline import NO_LIMIT, parse_limit, request_deadline, time_for, time_limit
+from shared.couch import DatabaseAway, DatabaseDesign, Server, deadline
+from shared.couch.deadline import NO_LIMIT, parse_limit, request_deadline, time_for, time_limit
 from shared.errors import Unavailable
-from tests.shared.http.servers import Connection, headers, response, serving
+from tests.shared.couch.http.servers import Connection, headers, response, serving
 
 ANYTHING = DatabaseDesign("anything", ())
 

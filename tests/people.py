@@ -25,7 +25,7 @@ class Person(requests.Session):
 
 
 def register(users_url: str, mail_dir: Path, name: str = "Ada Lovelace") -> Person:
-    """A new customer, verified through the letter in the Maildir, logged in."""
+    """A new customer, verified through the e-mail in the Maildir, logged in."""
     email = f"{secrets.token_hex(6)}@example.com"
     body = {"name": name, "email": email, "password": PASSWORD}
     requests.post(f"{users_url}/v1/users", json=body, timeout=30).raise_for_status()
@@ -35,13 +35,13 @@ def register(users_url: str, mail_dir: Path, name: str = "Ada Lovelace") -> Pers
 
 
 def token_in_mail(mail_dir: Path, email: str) -> str:
-    """The `token=` of the newest letter to this address. Raises LookupError without one."""
-    letters = sorted(mail_dir.rglob("new/*"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for letter in letters:
-        content = letter.read_text(errors="replace").replace("=\n", "")
+    """The `token=` of the newest e-mail to this address. Raises LookupError without one."""
+    messages = sorted(mail_dir.rglob("new/*"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for message in messages:
+        content = message.read_text(errors="replace").replace("=\n", "")
         if email in content and (found := re.search(r"token=(?:3D)?([\w.-]+)", content)):
             return found.group(1)
-    raise LookupError(f"no letter with a token for {email} in {mail_dir}")
+    raise LookupError(f"no e-mail with a token for {email} in {mail_dir}")
 
 
 def add_address(person: Person, users_url: str) -> str:

@@ -1,18 +1,18 @@
-"""A mail server that keeps what it gets: enough SMTP for a letter to arrive."""
+"""A mail server that keeps what it gets: enough SMTP for an e-mail to arrive."""
 
 import socketserver
 import threading
 
 
 class Mailbox(socketserver.ThreadingTCPServer):
-    """Letters as text, in `letters`."""
+    """E-mails as text, in `emails`."""
 
     allow_reuse_address = True
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Session)
-        self.letters: list[str] = []
+        self.emails: list[str] = []
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
@@ -23,7 +23,7 @@ class _Session(socketserver.StreamRequestHandler):
             match line.split()[0].upper():
                 case "DATA":
                     self.say("354 go on")
-                    self.server.letters.append(self.letter())
+                    self.server.emails.append(self.email())
                     self.say("250 kept")
                 case "QUIT":
                     self.say("221 bye")
@@ -31,7 +31,7 @@ class _Session(socketserver.StreamRequestHandler):
                 case _:
                     self.say("250 ok")
 
-    def letter(self) -> str:
+    def email(self) -> str:
         lines = []
         while (line := self.rfile.readline().decode().rstrip("\r\n")) != ".":
             lines.append(line)

@@ -197,8 +197,8 @@ def test_the_walk_through_the_gateway(
     assert done.json()["created"] == 1, done.text
     account = {"name": "Ada Quillfeather", "email": "ada@example.com", "password": "a long quiet evening"}
     assert requests.post(f"{url}/v1/users", json=account).status_code == 201
-    letter = until(lambda: next((letter for letter in mail.letters if "token=" in letter), None))
-    link = re.search(r"http://\S+\?token=([\w.-]+)", letter)
+    email = until(lambda: next((email for email in mail.emails if "token=" in email), None))
+    link = re.search(r"http://\S+\?token=([\w.-]+)", email)
     assert link[0].startswith(f"{url}/")
     assert requests.post(f"{url}/v1/users/verify", json={"token": link[1]}).status_code == 200
     ada = log_in(compose, account["email"], account["password"])
@@ -214,7 +214,7 @@ def test_the_walk_through_the_gateway(
     until(lambda: requests.get(where, headers=ada).json()["status"] == "delivered")
     report = requests.get(f"{url}/v1/admin/reports/sales", params={"by": "total"}, headers=admin).json()
     assert report["rows"][0]["orders"] == 1
-    assert until(lambda: [letter for letter in mail.letters if "has arrived" in letter])
+    assert until(lambda: [email for email in mail.emails if "has arrived" in email])
     told |= {
         account["email"],
         account["password"],

@@ -78,7 +78,7 @@ def first_customer(shop: Shop) -> list[requests.Response]:
     users, orders = shop.url("users"), shop.url("orders")
     account = {"name": "Ada", "email": f"{secrets.token_hex(4)}@example.com", "password": PASSWORD}
     answers = [requests.post(f"{users}/v1/users", json=account, timeout=10)]
-    token = eventual(lambda: letter_token(shop.state / "mail" / "new"))
+    token = eventual(lambda: email_token(shop.state / "mail" / "new"))
     answers.append(requests.post(f"{users}/v1/users/verify", json={"token": token}, timeout=10))
     credentials = {name: account[name] for name in ("email", "password")}
     answers.append(requests.post(f"{users}/v1/sessions", json=credentials, timeout=10))
@@ -94,9 +94,9 @@ def first_customer(shop: Shop) -> list[requests.Response]:
     return answers + [requests.get(path, headers=me, timeout=10) for path in paths]
 
 
-def letter_token(folder: Path) -> str | None:
-    letters = list(folder.iterdir()) if folder.exists() else []
-    found = re.search(r"token=([\w.-]+)", letters[0].read_text()) if letters else None
+def email_token(folder: Path) -> str | None:
+    emails = list(folder.iterdir()) if folder.exists() else []
+    found = re.search(r"token=([\w.-]+)", emails[0].read_text()) if emails else None
     return found[1] if found else None
 
 

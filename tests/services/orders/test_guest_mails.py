@@ -84,5 +84,5 @@ def test_customers_of_their_own_address_get_all(shop: Shop, worker: Worker, data
     ann = shop.customer()
     orders = [shop.placed(ann, {shop.product(): 1}) for _ in range(2)]
     until(lambda: all(notices(database, order) == 3 for order in orders), 60)
-    subjects = [letter.subject for letter in read_mail(shop.mail, ann.email)]
+    subjects = [email.subject for email in read_mail(shop.mail, ann.email)]
     assert sum("order" in subject for subject in subjects) == 6

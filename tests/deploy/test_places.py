@@ -1,13 +1,17 @@
 """A service that is added is added everywhere: one that is forgotten somewhere is named here."""
 
 import os
+from configparser import ConfigParser
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 import yaml
 
 from deploy.local.place import SERVICES
+from services.prepare import DESIGNS
 from shared import jobs
+from shared.couch import DatabaseDesign
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = ROOT / "deploy" / "kubernetes" / "base"
@@ -28,6 +32,23 @@ def test_every_folder_that_answers_http_is_started_by_make_run() -> None:
     assert set(SERVICES) == folders
 
 
+def test_the_databases_of_every_service_are_prepared() -> None:
+    declared = {
+        design.name
+        for path in ROOT.glob("services/*/documents.py")
+        for design in vars(import_module(f"services.{path.parent.name}.documents")).values()
+        if isinstance(design, DatabaseDesign)
+    }
+    assert {design.name for design in DESIGNS} == declared
+
+
+def test_the_rooms_of_every_service_are_kept_apart() -> None:
+    rules = ConfigParser()
+    rules.read(ROOT / ".importlinter")
+    containers = rules["importlinter:contract:rooms"]["containers"].split()
+    assert set(containers) == {f"services.{service}" for service in SERVICES}
+
+
 def test_every_service_is_in_compose() -> None:
     blocks = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
     assert set(SERVICES) | {"worker", "follower"} <= blocks.keys()
@@ -45,6 +66,16 @@ def test_every_service_has_its_kubernetes_file_and_scales() -> None:
     assert {f"{service}.yaml" for service in SERVICES} <= set(resources)
     assert set(SERVICES) <= named("scaling.yaml", "HorizontalPodAutoscaler")
     assert set(SERVICES) <= named("scaling.yaml", "PodDisruptionBudget")
+
+
+def test_every_service_has_its_paths_in_the_ingress() -> None:
+    backends = {
+        path["backend"]["service"]["name"]
+        for each in documents("ingress.yaml")
+        for rule in each["spec"].get("rules", [])
+        for path in rule["http"]["paths"]
+    }
+    assert set(SERVICES) <= backends
 
 
 @pytest.mark.parametrize("service", SERVICES)

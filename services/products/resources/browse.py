@@ -9,7 +9,7 @@ from services.products.actions import browse as act
 from services.products.actions import reviews as review_acts
 from services.products.actions.catalogue import NoSuchProduct
 from services.products.documents import taxonomy_of
-from services.products.resources.questions import LONGEST_QUERY, question_from
+from services.products.resources.questions import LONGEST_QUERY, question_at_hand
 from services.products.resources.tools import store
 from services.products.rules.product import etag, public
 from shared.couch import NoSuchDocument
@@ -68,7 +68,7 @@ def categories() -> Response:
 @browse.doc(parameters=schemas.LIST_PARAMETERS)
 def products() -> Response:
     """Products of a category, or found by words, filtered, sorted, counted"""
-    asked, bound = question_from(request.args)
+    asked, bound = question_at_hand()
     listed = act.products(store(), asked)
     return json_answer(list_answer([public(doc) for doc in listed.docs], listed.next, bound) | listed.more)
 

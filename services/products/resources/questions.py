@@ -1,8 +1,10 @@
 """Reads the query string of the product list by hand: it is the shop's hottest path, and a schema costs more than the query."""
 
 import unicodedata
+from functools import lru_cache
 from typing import Any
 
+from flask import request
 from werkzeug.datastructures import MultiDict
 
 from services.products.actions.browse import Question
@@ -13,7 +15,22 @@ from shared.money import CURRENCIES
 from shared.web import unsign
 
 LONGEST_QUERY, MOST_CHOICES, MOST_LIMIT = 200, 20, 100
+MAX_CACHED_QUERY = 500
 _FLAGS = {"true": True, "1": True, "false": False, "0": False, "": False}
+
+
+def question_at_hand() -> tuple[Question, dict[str, Any]]:
+    """`question_from` this request's query string; that of a list's first page is read once."""
+    query = request.query_string
+    if len(query) > MAX_CACHED_QUERY or b"cursor" in query:
+        return question_from(request.args)
+    return _question_of(query)
+
+
+@lru_cache(1000)
+def _question_of(query: bytes) -> tuple[Question, dict[str, Any]]:
+    """`query` is the text of `request.args`, and all that these depend on."""
+    return question_from(request.args)
 
 
 def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:

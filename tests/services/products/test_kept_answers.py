@@ -119,3 +119,22 @@ def test_a_change_is_seen_after_redis_has_lost_everything(redis_server: redis.Re
     redis_server.flushdb()
     there.changed([CATEGORIES[0]])
     eventually(lambda: ask() > 1)
+
+
+def test_each_query_is_answered_for_itself(shop: Shop) -> None:
+    """What a query string asks for is read once, and never taken for another's."""
+    shop.load([product(f"own{n}", taxonomy=["Own", f"Row {n % 2}"], brand=f"Brand {n}") for n in range(4)])
+    asked = {"category": "Own#Row 0", "limit": 100}
+
+    def found(**more: object) -> list[str]:
+        return sorted(each["productid"] for each in shop.ok("/v1/products", **asked, **more)["items"])
+
+    for _ in range(2):
+        assert found() == ["own0", "own2"]
+        assert found(brand="Brand 0") == ["own0"]
+        assert found(brand=["Brand 0", "Brand 2"]) == ["own0", "own2"]
+        assert found(brand="Brand 1") == []
+        assert shop.get("/v1/products", **asked, sort="rubbish").status == 422
+    asked["limit"] = 1
+    for _ in range(2):
+        assert [each["productid"] for each in shop.walk(**asked)] == ["own0", "own2"]

@@ -183,6 +183,7 @@ def _name(pid: int) -> str:
         "javascript",
         "minicouch",
         "redis",
+        "valkey",
     )
     return next((name for name in known if name in command), "launcher")
 

@@ -13,7 +13,7 @@ from services.orders.settings import Settings as OrdersSettings
 from services.orders.store import open_stores
 from shared import client
 from shared.client import ServiceClient
-from shared.couch import DatabaseAway, Server
+from shared.couch import DatabaseUnavailable, Server
 from shared.couch import transport as couch
 from shared.couch.http import NoResponse, NotSent, TransportError
 from shared.database import open_server
@@ -66,7 +66,7 @@ def test_a_service_gives_up_on_its_database_in_time(
         raise failure
 
     monkeypatch.setattr(server.client.sdk.get_http_client().http, "request", request)
-    with pytest.raises(DatabaseAway):
+    with pytest.raises(DatabaseUnavailable):
         server.ready()
     assert clock.now <= ANSWERED_WITHIN - OWN_WORK
     if isinstance(failure, NotSent):

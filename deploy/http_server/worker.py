@@ -69,10 +69,10 @@ class Worker(ThreadWorker):
         )
         self.set_accept_enabled(True)
         while self.alive and self.is_parent_alive():
-            self._turn()
+            self._run_once()
         self._stop()
 
-    def _turn(self) -> None:
+    def _run_once(self) -> None:
         self.notify()
         self.wait_for_and_dispatch_events(timeout=1.0)
         now = time.monotonic()
@@ -88,7 +88,7 @@ class Worker(ThreadWorker):
             connection.deadline = min(connection.deadline, now + STOP_SECONDS)
         ends = now + self.cfg.graceful_timeout
         while self.connections and time.monotonic() < ends:
-            self._turn()
+            self._run_once()
         self.tpool.shutdown()
         self.reserved_pool.shutdown()
         self.poller.close()

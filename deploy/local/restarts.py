@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 
 WINDOW = 60.0
-FIRST_PAUSE, MAX_PAUSE = 0.5, 8.0
+FIRST_DELAY, MAX_PAUSE = 0.5, 8.0
 
 
 class Restarts:
@@ -23,7 +23,7 @@ class Restarts:
             self._deaths.popleft()
         if len(self._deaths) > self._limit:
             return None
-        return min(FIRST_PAUSE * 2.0 ** (len(self._deaths) - 1), MAX_PAUSE)
+        return min(FIRST_DELAY * 2.0 ** (len(self._deaths) - 1), MAX_PAUSE)
 
     @property
     def recent(self) -> int:

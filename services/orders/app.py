@@ -20,7 +20,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     readiness = deps.stores.server.readiness(DESIGN, SANDBOX_LEDGER)
     app = create_service(
         "orders", settings, BLUEPRINTS, title="Aisle orders", ready={"database": readiness},
-        tally=counting, provides=deps,
+        tally=counting, dependencies=deps,
     )  # fmt: skip
     log_warnings(settings)
     return app

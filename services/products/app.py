@@ -26,5 +26,5 @@ def create_app(settings: Settings | None = None) -> Flask:
     tools = Tools(settings, open_store(settings, server), bulk, orders)
     return create_service(
         "products", settings, BLUEPRINTS, title="Aisle products", ready={"database": server.readiness(DESIGN)}, tally=counting,
-        provides=tools,
+        dependencies=tools,
     )  # fmt: skip

@@ -47,7 +47,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         SESSION_COOKIE_NAME="aisle_visit", SESSION_COOKIE_SAMESITE="Lax", SESSION_COOKIE_SECURE=settings.secure_cookies,
         SESSION_REFRESH_EACH_REQUEST=False, PERMANENT_SESSION_LIFETIME=timedelta(days=settings.session_days),
     )  # fmt: skip
-    app.extensions["aisle.provided"] = Context(
+    app.extensions["aisle.dependencies"] = Context(
         settings=settings,
         services=services,
         shelves=Shelves(services.products, settings.menu_seconds),

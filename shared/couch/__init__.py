@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from .database import AFTER_EVERYTHING, AcrossPartitions, Database, Partition, Written
     from .documents import Doc, DocumentType, StoredDocument, document_id, split_id, time_ordered_id
     from .errors import (
-        DatabaseAway,
         DatabaseDenied,
+        DatabaseUnavailable,
         NoSuchDocument,
         NotPrepared,
         PartitionFull,
         QueryRefused,
         UpdateConflict,
     )
-    from .following import FollowingIndexes
+    from .index_catch_up import IndexCatchUp
     from .indexes import DatabaseDesign, FindIndex, View, view_source
     from .pages import Page, SearchPage
     from .search import (
@@ -42,13 +42,13 @@ __all__ = [
     "Change",
     "Changes",
     "Database",
-    "DatabaseAway",
+    "DatabaseUnavailable",
     "DatabaseDenied",
     "DatabaseDesign",
     "Doc",
     "DocumentType",
     "FindIndex",
-    "FollowingIndexes",
+    "IndexCatchUp",
     "NoSuchDocument",
     "NotPrepared",
     "Page",
@@ -98,7 +98,7 @@ _MODULES = {
         "time_ordered_id",
     ),
     "errors": (
-        "DatabaseAway",
+        "DatabaseUnavailable",
         "DatabaseDenied",
         "NoSuchDocument",
         "NotPrepared",
@@ -106,7 +106,7 @@ _MODULES = {
         "QueryRefused",
         "UpdateConflict",
     ),
-    "following": ("FollowingIndexes",),
+    "index_catch_up": ("IndexCatchUp",),
     "indexes": (
         "DatabaseDesign",
         "FindIndex",

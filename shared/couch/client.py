@@ -9,7 +9,7 @@ from ibm_cloud_sdk_core import ApiException
 from ibmcloudant.cloudant_v1 import CloudantV1
 
 from .deadline import time_for
-from .errors import DatabaseAway, NotPrepared, from_answer
+from .errors import DatabaseUnavailable, NotPrepared, from_answer
 from .staleness import StaleReads
 from .tally import counting
 
@@ -67,7 +67,7 @@ class Client:
             self.not_prepared += isinstance(translated, NotPrepared)
             raise translated from error
         except requests.RequestException as error:
-            raise DatabaseAway(f"The database does not answer ({type(error).__name__}).") from error
+            raise DatabaseUnavailable(f"The database does not answer ({type(error).__name__}).") from error
 
 
 def _translated(error: ApiException, operation: str) -> Exception:

@@ -3,7 +3,7 @@
     orders.partition("order42").all()                         one partition query
     orders.across_partitions.find(ORDERS_OF_A_CUSTOMER, ...)  one global query
 
-Errors are those of `errors`: NoSuchDocument, UpdateConflict, QueryRefused, DatabaseAway.
+Errors are those of `errors`: NoSuchDocument, UpdateConflict, QueryRefused, DatabaseUnavailable.
 """
 
 import io
@@ -19,7 +19,7 @@ from .client import Client
 from .documents import Doc, Shapes
 from .errors import NoSuchDocument, NotPrepared, QueryRefused, UpdateConflict
 from .indexes import FindIndex, View
-from .pages import Page, SearchPage, decode_place, encode_place
+from .pages import Page, SearchPage, decode_cursor, encode_cursor
 from .renaming import TypeNames
 from .search import SearchIndex, SearchQuery
 from .staleness import StaleRows
@@ -254,9 +254,9 @@ class AcrossPartitions:
     def view_page(self, view: View, *, limit: int = 20, cursor: str | None = None, **query: Any) -> Page:
         """A page of unreduced rows; its `next` stays good while documents come and go."""
         if cursor:
-            query["start"], query["start_key_doc_id"] = decode_place(cursor)
+            query["start"], query["start_key_doc_id"] = decode_cursor(cursor)
         rows = self.view(view, limit=limit + 1, reduce=False if view.reduce else None, **query)
-        return Page(rows[:limit], encode_place(rows[limit]) if len(rows) > limit else None)
+        return Page(rows[:limit], encode_cursor(rows[limit]) if len(rows) > limit else None)
 
     def search(
         self, index: SearchIndex, query: SearchQuery, *, limit: int = 20, bookmark: str | None = None
@@ -312,9 +312,9 @@ def _view(
     allow_stale: bool = False,
     **query: Any,
 ) -> list[dict[str, Any]]:
-    for ours, theirs in (("start", "start_key"), ("end", "end_key")):
-        if ours in query:
-            query[theirs] = query.pop(ours)
+    for name, parameter in (("start", "start_key"), ("end", "end_key")):
+        if name in query:
+            query[parameter] = query.pop(name)
     ask = partial(client.call, operation, **at, ddoc=view.design_id, view=view.name, **query)
     if not allow_stale:
         return shapes.read_rows(ask()["rows"])

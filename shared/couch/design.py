@@ -10,8 +10,8 @@ from typing import Any
 
 from .client import Client
 from .documents import Shapes
-from .errors import Conflict, DatabaseAway, NotPrepared, UpdateConflict
-from .indexes import DatabaseDesign, FindIndex, Pattern, View
+from .errors import Conflict, DatabaseUnavailable, NotPrepared, UpdateConflict
+from .indexes import AccessPattern, DatabaseDesign, FindIndex, View
 from .renaming import adopt_names
 from .search import NouveauIndex, SearchIndex
 
@@ -28,7 +28,7 @@ def prepare(
     create_indexes(client, name, servable(design, features), progress)
 
 
-def create_indexes(client: Client, name: str, patterns: Iterable[Pattern], progress: Progress) -> None:
+def create_indexes(client: Client, name: str, patterns: Iterable[AccessPattern], progress: Progress) -> None:
     """Those that are not there yet, and returns when all of them are built."""
     for pattern in patterns:
         if _create_index(client, name, pattern):
@@ -36,7 +36,9 @@ def create_indexes(client: Client, name: str, patterns: Iterable[Pattern], progr
         warm(client, name, pattern, progress)
 
 
-def missing(client: Client, name: str, design: DatabaseDesign, features: Iterable[str]) -> list[Pattern]:
+def missing(
+    client: Client, name: str, design: DatabaseDesign, features: Iterable[str]
+) -> list[AccessPattern]:
     """The indexes of `design` that the database lacks. 1 read. Raises NotPrepared without the database."""
     there = design_documents(client, name)
     return [pattern for pattern in servable(design, features) if pattern.design_id not in there]
@@ -75,7 +77,7 @@ def refused_by_cloudant(design: DatabaseDesign) -> list[str]:
     ]
 
 
-def servable(design: DatabaseDesign, features: Iterable[str]) -> list[Pattern]:
+def servable(design: DatabaseDesign, features: Iterable[str]) -> list[AccessPattern]:
     """The patterns in the form this server can serve: text search as `_search`, `_nouveau` or a keyword view."""
     offered = list(features)
     return [
@@ -97,7 +99,7 @@ def design_documents(client: Client, name: str) -> dict[str, str]:
     return {row["id"].removeprefix("_design/"): row["value"]["rev"] for row in rows}
 
 
-def warm(client: Client, name: str, pattern: Pattern, progress: Progress, pause: float = 0.5) -> None:
+def warm(client: Client, name: str, pattern: AccessPattern, progress: Progress, pause: float = 0.5) -> None:
     """Waits until the index has caught up, with progress from the server's task list."""
     told = ""
     while not answers(client, name, pattern):
@@ -108,7 +110,7 @@ def warm(client: Client, name: str, pattern: Pattern, progress: Progress, pause:
         time.sleep(pause)
 
 
-def answers(client: Client, name: str, pattern: Pattern) -> bool:
+def answers(client: Client, name: str, pattern: AccessPattern) -> bool:
     """One cheap query; the server holds it back while it builds, until our timeout."""
     try:
         if isinstance(pattern, View):
@@ -124,7 +126,7 @@ def answers(client: Client, name: str, pattern: Pattern) -> bool:
                 pattern.name,
                 {"q": "*:*", "limit": 1},
             )
-    except (DatabaseAway, NotPrepared):
+    except (DatabaseUnavailable, NotPrepared):
         return False
     return True
 
@@ -141,7 +143,7 @@ def _create_database(client: Client, name: str, design: DatabaseDesign) -> None:
             ) from None
 
 
-def _create_index(client: Client, name: str, pattern: Pattern) -> bool:
+def _create_index(client: Client, name: str, pattern: AccessPattern) -> bool:
     if isinstance(pattern, FindIndex):
         arguments: dict[str, Any] = {
             "index": pattern.definition(),
@@ -189,11 +191,11 @@ def _ask_search(client: Client, name: str, index: SearchIndex) -> None:
     client.call(operation, db=name, ddoc=index.design_id, index=index.name, query="*:*", limit=1, **at)
 
 
-def _warm_partition(index: Pattern) -> dict[str, str]:
+def _warm_partition(index: AccessPattern) -> dict[str, str]:
     return {"partition_key": "warm"} if index.partitioned else {}
 
 
-def _share_done(client: Client, pattern: Pattern) -> str:
+def _share_done(client: Client, pattern: AccessPattern) -> str:
     tasks = client.call("get_active_tasks")
     shares = [
         task.get("progress") for task in tasks if pattern.design_id in str(task.get("design_document", ""))

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from .indexes import View
-from .pages import SearchPage, decode_place, encode_place
+from .pages import SearchPage, decode_cursor, encode_cursor
 from .search import NouveauIndex, SearchIndex, SearchQuery, keywords
 
 
@@ -25,7 +25,7 @@ class Caller(Protocol):
     def shards(self, db: str) -> int: ...
 
 
-NOUVEAU_VALUES, MOST_VALUES = 1000, 50
+NOUVEAU_VALUES, MAX_VALUES = 1000, 50
 """Nouveau counts so many values of a field at most, over all copies of all shards; and so many are enough for a page."""
 
 
@@ -97,7 +97,7 @@ def _nouveau(
     body |= {"sort": query.sort} if query.sort else {}
     body |= {"counts": list(query.counts)} if query.counts else {}
     if query.counts or query.bands:
-        body["top_n"] = max(1, min(MOST_VALUES, NOUVEAU_VALUES // client.shards(at["db"])))
+        body["top_n"] = max(1, min(MAX_VALUES, NOUVEAU_VALUES // client.shards(at["db"])))
     if query.bands:
         body["ranges"] = {
             name: [{"label": band.label, "min": band.least, "max": band.most} for band in bands]
@@ -122,29 +122,29 @@ def _by_keyword(
     operation = "post_partition_view" if "partition_key" in at else "post_view"
     bounds = keywords.key_range(query, index)
     ask = partial(
-        client.call, operation, **at, ddoc=view.design_id, view=view.name, limit=keywords.MOST_ROWS, **bounds
+        client.call, operation, **at, ddoc=view.design_id, view=view.name, limit=keywords.MAX_ROWS, **bounds
     )
     answer, _ = client.allow_stale(view.design_id, ask, {"update": "lazy"})
     rows = answer["rows"]
     ids = keywords.candidates(query, rows)
-    cut = len(rows) == keywords.MOST_ROWS
+    cut = len(rows) == keywords.MAX_ROWS
     if keywords.needs_documents(query):
-        cut = cut or len(ids) > keywords.MOST_DOCUMENTS
-        found = keywords.evaluate(query, index, _documents(client, at["db"], ids[: keywords.MOST_DOCUMENTS]))
+        cut = cut or len(ids) > keywords.MAX_DOCUMENTS
+        found = keywords.evaluate(query, index, _documents(client, at["db"], ids[: keywords.MAX_DOCUMENTS]))
         ids = [doc["_id"] for doc in found.docs]
         begin, end = _stretch(ids, limit, bookmark)
         docs, counts, ranges = found.docs[begin:end], found.counts, found.ranges
     else:
         begin, end = _stretch(ids, limit, bookmark)
         docs, counts, ranges = _documents(client, at["db"], ids[begin:end]), {}, {}
-    following = encode_place({"key": end, "id": ids[end - 1]}) if len(ids) > end else None
+    following = encode_cursor({"key": end, "id": ids[end - 1]}) if len(ids) > end else None
     return SearchPage(
         docs, following, len(ids), counts, ranges, keywords.CANNOT + ((keywords.TOO_MANY,) if cut else ())
     )
 
 
 def _stretch(ids: list[str], limit: int, bookmark: str | None) -> tuple[int, int]:
-    begin = keywords.begins_at(ids, decode_place(bookmark)) if bookmark else 0
+    begin = keywords.begins_at(ids, decode_cursor(bookmark)) if bookmark else 0
     return begin, begin + limit
 
 

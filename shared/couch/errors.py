@@ -7,7 +7,7 @@ Error                  `status` is the HTTP status that says the same, `code` is
 ├── Conflict        409  UpdateConflict, PartitionFull
 ├── TooLarge        413
 ├── Invalid         422
-├── Unavailable     503  DatabaseAway, NotPrepared (`retry_after` seconds)
+├── Unavailable     503  DatabaseUnavailable, NotPrepared (`retry_after` seconds)
 ├── QueryRefused    500  an index is missing or does not fit
 └── DatabaseDenied  500  the credentials are wrong or lack a right
 """
@@ -88,7 +88,7 @@ class QueryRefused(Error):
     code, title = "query_refused", "The database refused the query"
 
 
-class DatabaseAway(Unavailable):
+class DatabaseUnavailable(Unavailable):
     code, title = "database_unavailable", "The database does not answer"
 
 
@@ -129,6 +129,6 @@ def from_answer(status: int, body: Any, path: str) -> Error:
         return NotPrepared(said)
     by_status: dict[int, type[Error]] = {
         400: QueryRefused, 401: DatabaseDenied, 403: Forbidden, 404: NoSuchDocument, 409: UpdateConflict,
-        412: Conflict, 413: TooLarge, 422: Invalid, 429: DatabaseAway,
+        412: Conflict, 413: TooLarge, 422: Invalid, 429: DatabaseUnavailable,
     }  # fmt: skip
-    return by_status.get(status, DatabaseAway if status >= 500 else QueryRefused)(said)
+    return by_status.get(status, DatabaseUnavailable if status >= 500 else QueryRefused)(said)

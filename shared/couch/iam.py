@@ -15,7 +15,7 @@ from ibm_cloud_sdk_core.authenticators import IAMAuthenticator
 from ibm_cloud_sdk_core.token_managers.iam_token_manager import IAMTokenManager
 
 from .answer import Answer
-from .errors import DatabaseAway, DatabaseDenied, Error
+from .errors import DatabaseDenied, DatabaseUnavailable, Error
 from .http import HttpClient, TransportError
 
 log = logging.getLogger(__name__)
@@ -30,13 +30,13 @@ class IamTokens(IAMTokenManager):  # type: ignore[misc]  # the SDK has no types
         super().__init__(apikey)
         self._timeout = timeout
         self._http = HttpClient(max_idle=1)
-        self._turn = Lock()
+        self._lock = Lock()
         self._failed: tuple[float, Error] | None = None
 
     def get_token(self) -> str:
-        """Raises DatabaseAway or DatabaseDenied when there is no good token."""
+        """Raises DatabaseUnavailable or DatabaseDenied when there is no good token."""
         if self._is_token_expired():
-            with self._turn:
+            with self._lock:
                 if self._is_token_expired():
                     self._renew()
         elif self._token_needs_refresh():
@@ -82,4 +82,4 @@ def _translated(cause: Exception) -> Error:
     if isinstance(cause, ApiException) and cause.status_code in (400, 401, 403):
         return DatabaseDenied("IBM Cloud IAM does not take the API key: check COUCH_APIKEY.")
     said = cause.status_code if isinstance(cause, ApiException) else type(cause).__name__
-    return DatabaseAway(f"IBM Cloud IAM gives no token just now ({said}).")
+    return DatabaseUnavailable(f"IBM Cloud IAM gives no token just now ({said}).")

@@ -18,7 +18,7 @@ def view_source(beside: str, name: str) -> str:
     return (Path(beside).parent / "views" / f"{name}.js").read_text(encoding="utf-8").strip()
 
 
-class Pattern(Protocol):
+class AccessPattern(Protocol):
     """What `prepare` needs of a declaration."""
 
     @property
@@ -100,6 +100,6 @@ class DatabaseDesign:
     """
 
     name: str
-    patterns: tuple[Pattern, ...]
+    patterns: tuple[AccessPattern, ...]
     partitioned: bool = True
     types: tuple[DocumentType, ...] = ()

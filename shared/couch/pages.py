@@ -31,13 +31,13 @@ class SearchPage(Page):
     cannot: tuple[str, ...] = ()
 
 
-def encode_place(row: dict[str, Any]) -> str:
+def encode_cursor(row: dict[str, Any]) -> str:
     """Where a view page begins: the first row's key and document id."""
     return base64.urlsafe_b64encode(orjson.dumps([row["key"], row["id"]])).decode()
 
 
-def decode_place(cursor: str) -> tuple[Any, str]:
-    """Raises BadRequest for something that `encode_place` did not make."""
+def decode_cursor(cursor: str) -> tuple[Any, str]:
+    """Raises BadRequest for something that `encode_cursor` did not make."""
     try:
         key, docid = orjson.loads(base64.urlsafe_b64decode(cursor))
     except ValueError:

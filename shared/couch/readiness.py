@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from . import design as designs
 from .client import Client
 from .errors import NotPrepared
-from .indexes import DatabaseDesign, Pattern
+from .indexes import AccessPattern, DatabaseDesign
 from .tally import counting
 
 RECHECK_SECONDS = 5.0
@@ -15,7 +15,7 @@ NameOf = Callable[[DatabaseDesign], str]
 
 
 class Readiness:
-    """Call it: raises NotPrepared or DatabaseAway while something is missing.
+    """Call it: raises NotPrepared or DatabaseUnavailable while something is missing.
 
     An index that has answered once counts as built for good. That all of them are still there is looked up again
     after `RECHECK_SECONDS`, and at once after a read that met a missing one.
@@ -51,7 +51,7 @@ class Readiness:
         for pattern in designs.servable(design, features):
             self._require_built(name, pattern)
 
-    def _require_built(self, name: str, pattern: Pattern) -> None:
+    def _require_built(self, name: str, pattern: AccessPattern) -> None:
         if (name, pattern.design_id) in self._built:
             return
         if not designs.answers(self._client, name, pattern):

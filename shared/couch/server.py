@@ -101,7 +101,7 @@ class Server:
         """Returns when every index of these designs holds what was written before the call. For who wrote much, and for jobs."""
         for design in wanted:
             for pattern in designs.servable(design, self.client.features()):
-                designs.warm(self.client, self.name_of(design), pattern, _say_nothing)
+                designs.warm(self.client, self.name_of(design), pattern, _no_progress)
 
     def restore_indexes(self, *wanted: DatabaseDesign) -> None:
         """Makes indexes again that somebody dropped; where all are there it only looks. Raises NotPrepared without the database."""
@@ -115,11 +115,11 @@ class Server:
         return Readiness(self.client, self.name_of, wanted)
 
     def ready(self) -> None:
-        """Raises DatabaseAway while the server does not answer."""
+        """Raises DatabaseUnavailable while the server does not answer."""
         self.client.call("get_up_information")
 
 
-def _say_nothing(line: str) -> None:
+def _no_progress(line: str) -> None:
     """For who does not show progress."""
 
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .errors import DatabaseAway, NotPrepared
+from .errors import DatabaseUnavailable, NotPrepared
 
 FRESH_SHARE, PROBE_SECONDS, PROBE_TIMEOUT = 0.4, 1.0, 0.3
 
@@ -43,7 +43,7 @@ class StaleReads:
             answer = ask(call_timeout=min(PROBE_TIMEOUT, timeout) if behind else timeout * FRESH_SHARE)
         except NotPrepared:
             raise
-        except DatabaseAway:
+        except DatabaseUnavailable:
             answer = ask(call_timeout=max(timeout - (time.monotonic() - begun), 0.1), **stale)
             self._mark_behind(index)
             return answer, True

@@ -14,12 +14,12 @@ import requests
 
 from .answer import Answer
 from .deadline import time_for
-from .errors import DatabaseAway
-from .http import UNHURRIED_SECONDS, CircuitOpen, HttpClient, NotSent, TransportError
+from .errors import DatabaseUnavailable
+from .http import LONG_CALL_SECONDS, CircuitOpen, HttpClient, NotSent, TransportError
 from .tally import classify, record
 
 RETRIED = frozenset({429, 500, 502, 503, 504})
-FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
+FIRST_DELAY, MAX_DELAY = 0.05, 2.0
 
 
 class DatabaseSession(requests.Session):
@@ -55,18 +55,18 @@ class DatabaseSession(requests.Session):
         self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], deadline: float
     ) -> Answer:
         """A call that was given long (an import, a job, `prepare`) waits for a server that is away to come back."""
-        resent, pause = False, FIRST_PAUSE
-        unhurried = deadline - time.monotonic() >= UNHURRIED_SECONDS
+        resent, pause = False, FIRST_DELAY
+        is_long = deadline - time.monotonic() >= LONG_CALL_SECONDS
         while True:
             answer: Answer | None = None
             failure: TransportError | None = None
             left = deadline - time.monotonic()
             if left <= 0:
-                raise DatabaseAway("The time for this request is over; try again shortly.")
+                raise DatabaseUnavailable("The time for this request is over; try again shortly.")
             try:
                 answer = Answer(self.http.request(method, url, headers, body, timeout=left), resent)
             except TransportError as error:
-                if isinstance(error, CircuitOpen) and not unhurried:
+                if isinstance(error, CircuitOpen) and not is_long:
                     raise _away() from error
                 failure = error
             if answer and answer.status_code not in RETRIED:
@@ -78,11 +78,11 @@ class DatabaseSession(requests.Session):
                     return answer
                 raise _away() from failure
             time.sleep(wait)
-            pause = min(pause * 2, LONGEST_PAUSE)
+            pause = min(pause * 2, MAX_DELAY)
 
 
-def _away() -> DatabaseAway:
-    return DatabaseAway("The database does not answer; try again shortly.")
+def _away() -> DatabaseUnavailable:
+    return DatabaseUnavailable("The database does not answer; try again shortly.")
 
 
 def _untouched(answer: Answer | None, failure: TransportError | None) -> bool:

@@ -14,7 +14,7 @@ from shared.web.auth import (
     require_user,
     sessions,
 )
-from shared.web.context import note, provided
+from shared.web.context import current_dependencies, note
 from shared.web.declared import page_schema, request_schema, response_schema
 from shared.web.etag import check_if_match, etag_of, not_modified
 from shared.web.factory import create_service
@@ -48,7 +48,7 @@ __all__ = [
     "optional_user",
     "page_schema",
     "problem",
-    "provided",
+    "current_dependencies",
     "request_schema",
     "require_role",
     "require_service",

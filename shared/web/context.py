@@ -10,6 +10,6 @@ def note(**ids: str) -> None:
     request.environ.setdefault("aisle.noted", {}).update(ids)
 
 
-def provided() -> Any:
-    """What `create_service(provides=...)` was given: the store, clients and rules a handler acts with."""
-    return current_app.extensions["aisle.provided"]
+def current_dependencies() -> Any:
+    """What `create_service(dependencies=...)` was given: the store, clients and rules a handler acts with."""
+    return current_app.extensions["aisle.dependencies"]

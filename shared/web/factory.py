@@ -180,14 +180,14 @@ def create_service(
     tally: Callable[[], AbstractContextManager[Any]] = nullcontext,
     tokens: Tokens | None = None,
     sessions: SessionSource | None = None,
-    provides: Any = None,
+    dependencies: Any = None,
 ) -> Flask:
     """The Flask application of a service.
 
     `ready` maps a dependency's name to a callable that raises while it is down; `tally` counts database calls
     (`shared.couch.counting`); `tokens` verifies access tokens (default: against the users service's JWKS),
-    `sessions` tells which have ended (default: the users service); `provides` is what handlers get from
-    `provided()`. Nothing is connected to here.
+    `sessions` tells which have ended (default: the users service); `dependencies` is what handlers get from
+    `current_dependencies()`. Nothing is connected to here.
     """
     app = Service(name, settings, tally)
     log_as_json(name, settings.log_level)
@@ -199,7 +199,7 @@ def create_service(
         sessions or RemoteSessions(client), settings.session_check_seconds
     )
     app.extensions["aisle.service_secret"] = settings.service_secret
-    app.extensions["aisle.provided"] = provides
+    app.extensions["aisle.dependencies"] = dependencies
     if settings.trusted_proxies:
         hops = settings.trusted_proxies
         app.wsgi_app = ProxyFix(  # type: ignore[method-assign]

@@ -90,7 +90,7 @@ def _written(deps: Dependencies, batch: list[tuple[int, list[Doc]]], result: Imp
         following = [doc for number, docs in batch if number not in refused for doc in docs[1:]]
         written += store.add_all(following) if following else []
         result.documents += sum(1 for row in written if not row.error)
-        deps.stores.following.wrote(len(written))
+        deps.stores.index_catch_up.wrote(len(written))
         log.info("import: line %s, %s documents written", batch[-1][0], result.documents)
     return result
 

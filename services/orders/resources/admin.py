@@ -20,10 +20,10 @@ from shared.money import Money, money
 from shared.web import (
     Blueprint,
     PageArgs,
+    current_dependencies,
     json_answer,
     lines_of,
     list_answer,
-    provided,
     require_role,
     short_list_answer,
     unsign,
@@ -45,7 +45,7 @@ def list_orders(args: dict[str, Any]) -> Response:
     """Orders placed in [from, to), newest first: one global query"""
     within, bound = span(args["start"], args["end"]), ["orders", args["start"], args["end"], args["status"]]
     after = unsign(args["cursor"], bound)
-    page = reading.orders_between(provided(), within, args["status"], args["limit"], after)
+    page = reading.orders_between(current_dependencies(), within, args["status"], args["limit"], after)
     return json_answer(list_answer(page.items, page.next, bound))
 
 
@@ -78,7 +78,7 @@ def unfinished(args: dict[str, Any]) -> Response:
 @admin.alt_response(409, "CONFLICT")
 def dispatch(body: dict[str, str], orderid: str) -> Response:
     """Hand an order to a courier; the same parcel twice is one"""
-    deps: Dependencies = provided()
+    deps: Dependencies = current_dependencies()
     found = reading.any_order(deps, orderid)
     found = fulfilment.dispatch_order(deps, found, body["courier"], body["courierid"], actor())
     return json_answer(reading.order_answer(deps, found), 201)
@@ -92,7 +92,7 @@ def dispatch(body: dict[str, str], orderid: str) -> Response:
 @admin.alt_response(409, "CONFLICT")
 def deliver(orderid: str) -> Response:
     """The parcel arrived"""
-    deps: Dependencies = provided()
+    deps: Dependencies = current_dependencies()
     found = fulfilment.deliver_order(deps, reading.any_order(deps, orderid))
     return json_answer(reading.order_answer(deps, found), 201)
 
@@ -106,7 +106,7 @@ def deliver(orderid: str) -> Response:
 @admin.alt_response(409, "CONFLICT")
 def refund(body: dict[str, Any], orderid: str) -> Response:
     """Pay back a part or all of what was paid"""
-    deps: Dependencies = provided()
+    deps: Dependencies = current_dependencies()
     found = reading.any_order(deps, orderid)
     total = _money(body["amount"], found.order["total"]["currency"])
     found = refunds.refund_order(deps, found, total, body["reason"], keyed_request([orderid, body]))
@@ -120,7 +120,7 @@ def refund(body: dict[str, Any], orderid: str) -> Response:
 @admin.alt_response(400, "BAD_REQUEST")
 def dead_letters(args: dict[str, Any]) -> Response:
     """Jobs that were given up, oldest first"""
-    listed = act.list_dead_letters(provided())
+    listed = act.list_dead_letters(current_dependencies())
     return json_answer(short_list_answer(listed, args, "id", ["dead letters"]))
 
 
@@ -131,7 +131,7 @@ def dead_letters(args: dict[str, Any]) -> Response:
 @admin.alt_response(404, "NOT_FOUND")
 def retry_dead_letter(dead_letter_id: str) -> Response:
     """Send a job again"""
-    return json_answer(act.retry(provided(), dead_letter_id, actor()), 202)
+    return json_answer(act.retry(current_dependencies(), dead_letter_id, actor()), 202)
 
 
 @admin.post("/orders/import")
@@ -150,7 +150,7 @@ def import_history(args: dict[str, Any]) -> Response:
         raise UnsupportedMediaType(f"Send the lines as {NDJSON}.")
     request.max_content_length = MAX_IMPORT_BYTES
     lines = lines_of(request.stream, MAX_LINE_BYTES)
-    results = imports.import_orders(provided(), lines, args["from_line"])
+    results = imports.import_orders(current_dependencies(), lines, args["from_line"])
     if request.accept_mimetypes.best_match(["application/json", NDJSON]) == NDJSON:
         return Response(_progress(results), mimetype=NDJSON)
     return json_answer(list(results)[-1].answer())
@@ -167,7 +167,9 @@ def _progress(results: Iterator[imports.ImportResult]) -> Iterator[bytes]:
 def _open(args: dict[str, Any], *, unpaid: bool) -> Response:
     bound = ["open", unpaid]
     after = unsign(args["cursor"], bound)
-    page = reading.open_orders(provided(), open_attempts_span(), args["limit"], after, unpaid=unpaid)
+    page = reading.open_orders(
+        current_dependencies(), open_attempts_span(), args["limit"], after, unpaid=unpaid
+    )
     return json_answer(list_answer(page.items, page.next, bound))
 
 

@@ -17,12 +17,12 @@ from shared.errors import Invalid, Unauthorized
 from shared.web import (
     Blueprint,
     client_address,
+    current_dependencies,
     current_user,
     json_answer,
     list_answer,
     note,
     optional_user,
-    provided,
     require_user,
     unsign,
 )
@@ -41,7 +41,7 @@ orders = Blueprint("orders", __name__, url_prefix="/v1/orders", description="Ord
 @time_limit(20)
 def place(body: dict[str, Any]) -> Response:
     """Order: reserved, charged and written in one call; the same key again answers the same order"""
-    deps: Dependencies = provided()
+    deps: Dependencies = current_dependencies()
     key = required_key()
     placed = place_order(deps, _buyer(body), key, body)
     answer = reading.order_answer(deps, placed.found)
@@ -59,7 +59,7 @@ def place(body: dict[str, Any]) -> Response:
 def price(body: dict[str, Any]) -> Response:
     """What these would cost, with delivery and tax: one look-up, nothing is written"""
     optional_user()
-    return json_answer(quote_items(provided(), body["items"]))
+    return json_answer(quote_items(current_dependencies(), body["items"]))
 
 
 @orders.get("")
@@ -72,7 +72,7 @@ def history(args: dict[str, Any]) -> Response:
     userid = current_user().userid
     bound = ["history", userid] if args["failed"] else ["history", userid, "ordered"]
     after = unsign(args["cursor"], bound)
-    page = reading.history(provided(), userid, args["limit"], after, failed=args["failed"])
+    page = reading.history(current_dependencies(), userid, args["limit"], after, failed=args["failed"])
     return json_answer(list_answer(page.items, page.next, bound))
 
 
@@ -84,7 +84,7 @@ def history(args: dict[str, Any]) -> Response:
 @orders.alt_response(404, "NOT_FOUND")
 def get_order(headers: dict[str, str], orderid: str) -> Response:
     """One order with all that happened to it: one partition query"""
-    deps: Dependencies = provided()
+    deps: Dependencies = current_dependencies()
     return json_answer(
         reading.order_answer(deps, reading.read_order(deps, orderid, reader(headers["token"])))
     )
@@ -99,7 +99,7 @@ def get_order(headers: dict[str, str], orderid: str) -> Response:
 def get_line_items(headers: dict[str, str], orderid: str) -> Response:
     """Only an order's line items: one partition query"""
     return json_answer(
-        {"items": reading.read_lines(provided(), orderid, reader(headers["token"])), "next": None}
+        {"items": reading.read_lines(current_dependencies(), orderid, reader(headers["token"])), "next": None}
     )
 
 
@@ -113,7 +113,7 @@ def get_line_items(headers: dict[str, str], orderid: str) -> Response:
 @orders.alt_response(409, "CONFLICT")
 def cancel(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
     """Cancel before dispatch: everything that was paid is paid back; done twice it is done once"""
-    deps: Dependencies = provided()
+    deps: Dependencies = current_dependencies()
     requester = reader(headers["token"])
     found = reading.read_order(deps, orderid, requester)
     note(orderid=orderid)
@@ -133,7 +133,7 @@ def cancel(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Respo
 @orders.alt_response(409, "CONFLICT")
 def return_items(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
     """Return goods after delivery; their price is refunded"""
-    deps: Dependencies = provided()
+    deps: Dependencies = current_dependencies()
     found = reading.read_order(deps, orderid, reader(headers["token"]))
     note(orderid=orderid)
     found = returns.return_items(deps, found, body["items"], body["reason"], keyed_request([orderid, body]))
@@ -148,5 +148,5 @@ def _buyer(body: dict[str, Any]) -> Buyer:
         raise Unauthorized("Log in, or give an email to order as a guest.")
     if "address" not in body:
         raise Invalid("A guest gives an address.", errors={"address": ["Needed for guests."]})
-    limited = guest_emails_are_limited(provided(), client_address())
+    limited = guest_emails_are_limited(current_dependencies(), client_address())
     return Buyer(None, body["email"], body.get("name", ""), mail_limited=limited)

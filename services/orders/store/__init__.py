@@ -10,7 +10,7 @@ from services.orders.store.ledger import Ledger
 from services.orders.store.orders import Key, OrderStore
 from services.orders.store.recent import RecentOrders
 from services.orders.store.reports import ReportStore
-from shared.couch import FollowingIndexes, Server
+from shared.couch import IndexCatchUp, Server
 from shared.database import LONG_TIMEOUT, TIMEOUT, open_server
 
 __all__ = [
@@ -39,7 +39,7 @@ class Stores:
     ledger: Ledger
     bulk_orders: OrderStore
     bulk_reports: ReportStore
-    following: FollowingIndexes
+    index_catch_up: IndexCatchUp
 
 
 def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
@@ -55,5 +55,5 @@ def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
         ledger=Ledger(server.open(SANDBOX_LEDGER)),
         bulk_orders=OrderStore(bulk),
         bulk_reports=bulk_reports,
-        following=FollowingIndexes(bulk_reports.catch_up, DOCUMENTS_PER_UPDATE),
+        index_catch_up=IndexCatchUp(bulk_reports.catch_up, DOCUMENTS_PER_UPDATE),
     )

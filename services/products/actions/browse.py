@@ -22,7 +22,7 @@ from services.products.rules.searching import (
 from services.products.store import Store
 from services.products.store.kept_answers import Made
 from services.products.store.menu import tag_of
-from shared.couch import DatabaseAway, Doc, Page, SearchPage, SearchQuery, StaleRows, search_for
+from shared.couch import DatabaseUnavailable, Doc, Page, SearchPage, SearchQuery, StaleRows, search_for
 from shared.errors import NotFound
 
 DEPARTMENT_SECONDS = 30
@@ -87,7 +87,7 @@ def menu(store: Store, under: Sequence[str], depth: int | None) -> tuple[bytes, 
         return kept
     try:
         rows = store.catalogue.categories(under, depth)
-    except DatabaseAway:
+    except DatabaseUnavailable:
         if (known := store.menu.last(question)) is None:
             raise
         return known

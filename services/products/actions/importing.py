@@ -24,7 +24,7 @@ from shared.errors import AisleError, Unavailable
 
 BATCH = 500
 SMALL_FILE = range(100, 1_001)
-MOST_FAILURES = 10_000
+MAX_FAILURES = 10_000
 EXPORT_PAGE = 200
 _LOCK_WAIT_SECONDS = 12
 
@@ -55,7 +55,7 @@ class Outcome:
 
     def fail(self, line: int, error: AisleError) -> None:
         self.failures += 1
-        if len(self.failed) < MOST_FAILURES:
+        if len(self.failed) < MAX_FAILURES:
             self.failed.append({"line": line, "code": error.code, "detail": error.detail})
 
     def answer(self) -> Doc:
@@ -99,13 +99,13 @@ def run(store: Store, lines: Iterable[Line], tell: Callable[[Doc], None]) -> Out
         for batch in _batches(lines, outcome):
             before = outcome.written
             _write(store, batch, timestamp(), outcome)
-            store.following.wrote(outcome.written - before)
+            store.index_catch_up.wrote(outcome.written - before)
             outcome.lines = max(outcome.lines, batch[-1].number)
             tell(outcome.summary())
         if outcome.written:
             store.catalogue.all_by_productid([batch[-1].content["productid"]], allow_stale=False)
         if outcome.written in SMALL_FILE:
-            store.following.catch_up()
+            store.index_catch_up.catch_up()
     except AisleError as error:
         error.extra |= {"resume_from_line": outcome.lines + 1, **outcome.summary()}
         raise

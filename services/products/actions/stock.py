@@ -35,7 +35,7 @@ def reserve(store: Store, orderid: str, lines: Sequence[Line], expires: str, dat
 
     Raises OutOfStock (`items`: [{productid, available}]), ReservationClosed, ReservationDiffers.
     """
-    with store.ledger.turn(line.productid for line in lines):
+    with store.ledger.lock(line.productid for line in lines):
         ends = _ends(store, lines)
         short = [line for line in lines if ends[line][1].level < line.quantity]
         if short:
@@ -126,14 +126,14 @@ def _take_the_rest(
 ) -> None:  # fmt: skip
     repeated = []
     for line, slot, claim, written in zip(lines, slots, claimed, taken, strict=True):
-        ours = store.ledger.is_ours(slot, written)
+        is_own = store.ledger.is_own(slot, written)
         if claim.error:
             repeated.append(line)
-            if ours:
+            if is_own:
                 store.ledger.append(
                     line, line.quantity, rules.RELEASED, time_ordered_id(), date, orderid=orderid
                 )
-        elif not ours:
+        elif not is_own:
             store.ledger.append(line, -line.quantity, rules.RESERVED, slot["mark"], date, orderid=orderid)
     if repeated:
         _repeat(store, orderid, repeated, date)

@@ -9,7 +9,7 @@ from services.products.actions import browse as act
 from services.products.actions import reviews as review_acts
 from services.products.actions.catalogue import NoSuchProduct
 from services.products.documents import taxonomy_of
-from services.products.resources.questions import LONGEST_QUERY, question_at_hand
+from services.products.resources.questions import MAX_QUERY, question_at_hand
 from services.products.resources.tools import store
 from services.products.rules.product import etag, public
 from shared.couch import NoSuchDocument
@@ -34,7 +34,7 @@ _PREFIX = {
     "in": "query",
     "name": "q",
     "required": True,
-    "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_QUERY},
+    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_QUERY},
     "description": "",
 }
 _FEW = {
@@ -79,8 +79,8 @@ def products() -> Response:
 def suggest() -> Response:
     """Brands, categories and products for an unfinished query"""
     text = request.args.get("q", "")
-    if not 1 <= len(text) <= LONGEST_QUERY:
-        raise Invalid("Say what to look for.", errors={"q": [f"1 to {LONGEST_QUERY} characters."]})
+    if not 1 <= len(text) <= MAX_QUERY:
+        raise Invalid("Say what to look for.", errors={"q": [f"1 to {MAX_QUERY} characters."]})
     return json_answer({"items": act.suggest(store(), text, _number("limit", 20) or 8)})
 
 

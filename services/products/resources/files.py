@@ -21,7 +21,7 @@ from shared.web import Blueprint, json_answer, lines_of, require_role
 files = Blueprint("files", __name__, description="Import and export")
 
 NDJSON, CSV = "application/x-ndjson", "text/csv"
-LONGEST_FILE, LONGEST_LINE = 100 * 1024**3, 512 * 1024
+MAX_FILE, MAX_LINE = 100 * 1024**3, 512 * 1024
 
 _TEXT = {kind: {"schema": {"type": "string"}} for kind in (NDJSON, CSV)}
 _BODY = {"required": True, "content": _TEXT}
@@ -56,13 +56,13 @@ class NoSuchImport(NotFound):
 @time_limit(NO_LIMIT)
 def import_products(args: dict[str, Any]) -> Response:
     """Products as NDJSON or CSV; send it again to go on after a break"""
-    request.max_content_length = LONGEST_FILE
+    request.max_content_length = MAX_FILE
     readers = {NDJSON: _json_lines, CSV: _csv_lines}
     if request.mimetype not in readers:
         raise WrongMedium(f"Send {NDJSON} or {CSV}.")
     lines = (
         line
-        for line in readers[request.mimetype](lines_of(request.stream, LONGEST_LINE))
+        for line in readers[request.mimetype](lines_of(request.stream, MAX_LINE))
         if line.number >= args["from_line"]
     )
     outcome = importing.run(bulk_store(), lines, lambda state: _tell(args["id"], state))
@@ -110,7 +110,7 @@ def _tell(importid: str | None, state: dict[str, Any]) -> None:
 def _json_lines(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[Line]:
     for number, text in lines:
         if text is None:
-            yield Line(number, problem=LongLine(f"A line may have {LONGEST_LINE} bytes."))
+            yield Line(number, problem=LongLine(f"A line may have {MAX_LINE} bytes."))
         elif text.strip():
             try:
                 yield Line(number, orjson.loads(text))
@@ -141,7 +141,7 @@ def _csv_lines(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[Line]:
 def _decoded(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[str]:
     for number, text in lines:
         if text is None:
-            raise BadRequest(f"Line {number} is longer than {LONGEST_LINE} bytes.")
+            raise BadRequest(f"Line {number} is longer than {MAX_LINE} bytes.")
         try:
             yield text.decode() + "\n"
         except UnicodeDecodeError:

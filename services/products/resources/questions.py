@@ -14,7 +14,7 @@ from shared.errors import Invalid
 from shared.money import CURRENCIES
 from shared.web import unsign
 
-LONGEST_QUERY, MOST_CHOICES, MOST_LIMIT = 200, 20, 100
+MAX_QUERY, MAX_CHOICES, MAX_LIMIT = 200, 20, 100
 MAX_CACHED_QUERY = 500
 _FLAGS = {"true": True, "1": True, "false": False, "0": False, "": False}
 
@@ -51,7 +51,7 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
         "facets": [name for name in args.get("facets", "").split(",") if name],
     }
     stale_facets = _choice(args, "stale_facets", _FLAGS, False, errors)
-    limit = _whole(args, "limit", 1, MOST_LIMIT, 20, errors)
+    limit = _whole(args, "limit", 1, MAX_LIMIT, 20, errors)
     _check(bound, errors)
     if errors:
         raise Invalid("See `errors` for each parameter.", errors=errors)
@@ -73,8 +73,8 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
 
 
 def _check(bound: dict[str, Any], errors: dict[str, list[str]]) -> None:
-    if len(bound["q"]) > LONGEST_QUERY:
-        errors["q"] = [f"At most {LONGEST_QUERY} characters."]
+    if len(bound["q"]) > MAX_QUERY:
+        errors["q"] = [f"At most {MAX_QUERY} characters."]
     if bound["sort"] is not None and bound["sort"] not in SORTS:
         errors["sort"] = [f"One of {', '.join(SORTS)}."]
     if bound["currency"] is not None and bound["currency"] not in CURRENCIES:
@@ -82,8 +82,8 @@ def _check(bound: dict[str, Any], errors: dict[str, list[str]]) -> None:
     if unknown := [name for name in bound["facets"] if name not in FACET_FIELDS]:
         errors["facets"] = [f"{unknown[0]!r} is not a facet: choose from {', '.join(FACET_FIELDS)}."]
     for name in ("brand", "colour"):
-        if len(bound[name]) > MOST_CHOICES:
-            errors[name] = [f"At most {MOST_CHOICES}."]
+        if len(bound[name]) > MAX_CHOICES:
+            errors[name] = [f"At most {MAX_CHOICES}."]
 
 
 def _taxonomy(path: str | None, errors: dict[str, list[str]]) -> tuple[str, ...] | None:

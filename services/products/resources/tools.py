@@ -6,7 +6,7 @@ from typing import cast
 from services.products.clients import Orders
 from services.products.settings import Settings
 from services.products.store import Store
-from shared.web import provided
+from shared.web import current_dependencies
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Tools:
 
 def tools() -> Tools:
     """The tools of the running service."""
-    return cast(Tools, provided())
+    return cast(Tools, current_dependencies())
 
 
 def store() -> Store:

@@ -5,7 +5,7 @@ from typing import Any
 
 from services.products.rules.product import NO_RATING
 
-FEWEST_STARS, MOST_STARS = 1, 5
+MIN_STARS, MAX_STARS = 1, 5
 CONFIDENCE = 1.96
 
 
@@ -23,8 +23,8 @@ def rank(stats: dict[str, Any] | None) -> float:
     """
     if not stats or not stats["count"]:
         return 0
-    span, count = MOST_STARS - FEWEST_STARS, stats["count"]
-    share, z = (stats["sum"] / count - FEWEST_STARS) / span, CONFIDENCE
+    span, count = MAX_STARS - MIN_STARS, stats["count"]
+    share, z = (stats["sum"] / count - MIN_STARS) / span, CONFIDENCE
     spread = z * sqrt(max(share * (1 - share), 0) / count + z * z / (4 * count * count))
     bound: float = (share + z * z / (2 * count) - spread) / (1 + z * z / count)
-    return round(FEWEST_STARS + span * max(bound, 0), 4)
+    return round(MIN_STARS + span * max(bound, 0), 4)

@@ -22,7 +22,7 @@ SORTS: Final = {
     "-price": "-price",
     "rating": "-rank",
 }
-MOST_VALUES = 50
+MAX_VALUES = 50
 
 _STEPS = [step * 10**power for power in range(3, 9) for step in (1, 2, 5)]
 
@@ -45,7 +45,7 @@ def facets(
             found[name] = _bands(ranges.get("price", {}))
         else:
             counted = counts.get(FACET_FIELDS[name], {}).items()
-            ordered = sorted(counted, key=lambda item: (-item[1], item[0]))[:MOST_VALUES]
+            ordered = sorted(counted, key=lambda item: (-item[1], item[0]))[:MAX_VALUES]
             found[name] = [{"value": value, "count": count} for value, count in ordered]
     return found
 

@@ -13,7 +13,7 @@ from services.products.store.progress import Progress
 from services.products.store.review_pages import ReviewPages
 from services.products.store.reviews import Reviews
 from services.products.store.vocabulary import Vocabulary
-from shared.couch import FollowingIndexes, Server
+from shared.couch import IndexCatchUp, Server
 from shared.locks import Locks
 from shared.redis import open_redis
 
@@ -45,7 +45,7 @@ class Store:
     locks: Locks
     vocabulary: Vocabulary
     server: Server
-    following: FollowingIndexes
+    index_catch_up: IndexCatchUp
 
 
 STRETCH = 10_000
@@ -67,5 +67,5 @@ def open_store(settings: Settings, server: Server) -> Store:
         locks=Locks(redis, database.name),
         vocabulary=Vocabulary(redis, database.name),
         server=server,
-        following=FollowingIndexes(lambda: server.wait_for_indexes(DESIGN), STRETCH),
+        index_catch_up=IndexCatchUp(lambda: server.wait_for_indexes(DESIGN), STRETCH),
     )

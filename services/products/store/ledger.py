@@ -31,9 +31,9 @@ from services.products.store.hints import Hints
 from shared.couch import Database, Doc, NoSuchDocument, Page, UpdateConflict, Written
 from shared.errors import Unavailable
 
-_STRIPES, _MOST_MOVES = 64, 20
+_STRIPES, _MAX_MOVES = 64, 20
 _TAIL = 8
-_TIMEOUT_SECONDS, _TURN_SECONDS = 2.0, 0.3
+_TIMEOUT_SECONDS, _LOCK_WAIT_SECONDS = 2.0, 0.3
 
 
 class Contended(Unavailable):
@@ -49,14 +49,14 @@ class Ledger:
         self._locks = [Lock() for _ in range(_STRIPES)]
 
     @contextmanager
-    def turn(self, productids: Iterable[str]) -> Iterator[None]:
+    def lock(self, productids: Iterable[str]) -> Iterator[None]:
         """One thread of this process at a time moves a product's stock: not needed to be right, but it saves refused writes.
 
         Nobody waits long for it: while the database hangs, all get their 503 in time.
         """
         with ExitStack() as held:
             for stripe in sorted({hash(productid) % _STRIPES for productid in productids}):
-                if self._locks[stripe].acquire(timeout=_TURN_SECONDS):
+                if self._locks[stripe].acquire(timeout=_LOCK_WAIT_SECONDS):
                     held.callback(self._locks[stripe].release)
             yield
 
@@ -66,7 +66,7 @@ class Ledger:
 
     def end(self, line: Line) -> tuple[Line, Head]:
         """Where the chain of a product ends now, also when it was moved to another category. 1 partition query."""
-        for _ in range(_MOST_MOVES):
+        for _ in range(_MAX_MOVES):
             head, tail = self._tail(line)
             if head.moved_to is None:
                 return line, head
@@ -92,7 +92,7 @@ class Ledger:
                 closing["_id"],
                 closing["date"],
             )
-            if self.is_ours(doc, self.write([doc])[0]):
+            if self.is_own(doc, self.write([doc])[0]):
                 return
         raise Contended(f"The stock of {line.productid} is being moved; try again.", retry_after=1)
 
@@ -126,7 +126,7 @@ class Ledger:
         while time.monotonic() < ends:
             line, head = self.end(line)
             doc = movement(head, line.productid, line.taxonomy, delta, reason, mark, date, **more)
-            if self.is_ours(doc, self.write([doc])[0]):
+            if self.is_own(doc, self.write([doc])[0]):
                 return doc
             time.sleep(random.uniform(0, 0.02))
         raise Contended(
@@ -142,7 +142,7 @@ class Ledger:
                 return
             more = {"moved_to": list(moved_to)}
             doc = movement(head, line.productid, line.taxonomy, -head.level, MOVED_AWAY, mark, date, **more)
-            if self.is_ours(doc, self.write([doc])[0]):
+            if self.is_own(doc, self.write([doc])[0]):
                 return
         raise Contended(
             f"The stock of {line.productid} is changing too fast just now; try again.", retry_after=1
@@ -154,13 +154,13 @@ class Ledger:
         total = self.level(line.taxonomy, line.productid)
         if head.level != total:
             doc = movement(Head(head.slot, total), line.productid, line.taxonomy, 0, CORRECTED, mark, date)
-            self.is_ours(doc, self.write([doc])[0])
+            self.is_own(doc, self.write([doc])[0])
 
     def write(self, docs: Sequence[Doc]) -> list[Written]:
         """1 write; every document on its own."""
         return self._database.put_many(docs)
 
-    def is_ours(self, doc: Doc, written: Written) -> bool:
+    def is_own(self, doc: Doc, written: Written) -> bool:
         """Whether the slot belongs to this movement; if it does not, our revision is not left behind."""
         line = Line(doc["productid"], tuple(doc["taxonomy"]), 0)
         if written.rev and not written.accepted:
@@ -250,10 +250,10 @@ class Ledger:
 
     def _alone_or_withdrawn(self, doc: Doc) -> bool:
         leaves = self._leaves_if_any(doc["_id"])
-        ours = [leaf for leaf in leaves if leaf["mark"] == doc["mark"]]
-        if ours and len(leaves) == 1:
+        own = [leaf for leaf in leaves if leaf["mark"] == doc["mark"]]
+        if own and len(leaves) == 1:
             return True
-        self.remove(ours)
+        self.remove(own)
         return False
 
     def _withdraw(self, doc: Doc) -> None:

@@ -9,7 +9,7 @@ from redis.exceptions import RedisError
 from services.products.documents import PRODUCT_FIELDS
 from shared.couch import Doc, words_of
 
-_MOST_NEAR = 200_000
+_MAX_NEAR = 200_000
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class Vocabulary:
         return {word for key, word in asked.items() if key not in known}
 
     def _keep_near(self, known: set[str]) -> None:
-        if len(self._near) > _MOST_NEAR:
+        if len(self._near) > _MAX_NEAR:
             self._near = set()
         self._near |= known
 

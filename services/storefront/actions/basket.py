@@ -10,7 +10,7 @@ from shared.errors import Conflict
 from shared.money import Money, add, times
 from shared.types import Json
 
-MOST_OF_ONE = 99
+MAX_QUANTITY_OF_ONE = 99
 GUEST_LINES = 30
 ORDER_LINES = 100
 
@@ -110,7 +110,7 @@ def wanted_of(me: Json) -> dict[str, int]:
 
 def with_guest_line(basket: Mapping[str, int], productid: str, quantity: int) -> dict[str, int]:
     """A guest's basket with one line set (0 takes it out). Raises Conflict when the cookie would grow too large."""
-    changed = {**basket, productid: min(quantity, MOST_OF_ONE)}
+    changed = {**basket, productid: min(quantity, MAX_QUANTITY_OF_ONE)}
     if quantity <= 0:
         changed.pop(productid)
     if len(changed) > GUEST_LINES:

@@ -14,7 +14,7 @@ from services.storefront.pages.fragments import Fragments
 from services.storefront.pages.page_cache import PublicPages
 from services.storefront.settings import Settings
 from services.storefront.store import Mailbox
-from shared.web import provided
+from shared.web import current_dependencies
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Context:
 
 
 def context() -> Context:
-    return cast(Context, provided())
+    return cast(Context, current_dependencies())
 
 
 def services() -> Services:

@@ -19,7 +19,7 @@ from shared.errors import NotFound, Unauthorized
 
 COOKIE = "aisle_session"
 DEVICE_COOKIE, DEVICE_DAYS = "aisle_device", 365
-MOST_ORDERS = 5
+MAX_ORDERS = 5
 
 
 def register_visitor(app: Flask) -> None:
@@ -108,7 +108,7 @@ def basket_count() -> int:
 def keep_order(orderid: str, order_token: str) -> None:
     """Remembers the token of an order that a guest placed, or followed from a letter."""
     kept = {**session.get("orders", {}), orderid: order_token}
-    session["orders"] = dict(list(kept.items())[-MOST_ORDERS:])
+    session["orders"] = dict(list(kept.items())[-MAX_ORDERS:])
     session.permanent = True
 
 

@@ -9,10 +9,10 @@ from services.users.schemas import answers
 from shared.web import (
     Blueprint,
     PageArgs,
+    current_dependencies,
     current_user,
     json_answer,
     nothing,
-    provided,
     require_user,
     short_list_answer,
 )
@@ -29,7 +29,7 @@ recently_viewed = Blueprint(
 def list_viewed(args: dict[str, Any]) -> Response:
     """Products looked at lately, newest first"""
     userid = current_user().userid
-    deps: Dependencies = provided()
+    deps: Dependencies = current_dependencies()
     items = deps.recently_viewed.list(userid)
     return json_answer(short_list_answer(items, args, "productid", ["viewed", userid]))
 
@@ -39,6 +39,6 @@ def list_viewed(args: dict[str, Any]) -> Response:
 @recently_viewed.response(204)
 def add_viewed(productid: str) -> Response:
     """Note that a product was looked at"""
-    deps: Dependencies = provided()
+    deps: Dependencies = current_dependencies()
     deps.recently_viewed.add(current_user().userid, productid[:100])
     return nothing()

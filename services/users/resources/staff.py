@@ -15,11 +15,11 @@ from shared.user import User
 from shared.web import (
     Blueprint,
     PageArgs,
+    current_dependencies,
     current_user,
     json_answer,
     list_answer,
     nothing,
-    provided,
     require_role,
     short_list_answer,
     unsign,
@@ -34,7 +34,7 @@ staff = Blueprint("admin", __name__, url_prefix="/v1/admin", description="Accoun
 @staff.response(200, answers.Accounts)
 def list_staff(args: dict[str, Any]) -> Response:
     """Everybody who is more than a customer"""
-    return json_answer(short_list_answer(act.list_staff(provided()), args, "userid", ["staff"]))
+    return json_answer(short_list_answer(act.list_staff(current_dependencies()), args, "userid", ["staff"]))
 
 
 @staff.post("/staff")
@@ -43,8 +43,10 @@ def list_staff(args: dict[str, Any]) -> Response:
 @staff.response(200, answers.Account)
 def add_staff(body: dict[str, Any]) -> Response:
     """Give roles to the account with this e-mail"""
-    user = act.find_user(provided(), body["email"])
-    return json_answer(act.set_roles(provided(), current_user().userid, user["userid"], body["roles"]))
+    user = act.find_user(current_dependencies(), body["email"])
+    return json_answer(
+        act.set_roles(current_dependencies(), current_user().userid, user["userid"], body["roles"])
+    )
 
 
 @staff.put("/staff/<string:userid>")
@@ -53,7 +55,7 @@ def add_staff(body: dict[str, Any]) -> Response:
 @staff.response(200, answers.Account)
 def set_roles(body: dict[str, Any], userid: str) -> Response:
     """Set the roles of an account; they count from its next token on"""
-    return json_answer(act.set_roles(provided(), current_user().userid, userid, body["roles"]))
+    return json_answer(act.set_roles(current_dependencies(), current_user().userid, userid, body["roles"]))
 
 
 @staff.post("/users/lookup")
@@ -62,7 +64,7 @@ def set_roles(body: dict[str, Any], userid: str) -> Response:
 @staff.response(200, answers.Account)
 def find_user(body: dict[str, str]) -> Response:
     """Find an account by e-mail (a POST, so that no e-mail gets into the log of a proxy)"""
-    return json_answer(act.find_user(provided(), body["email"]))
+    return json_answer(act.find_user(current_dependencies(), body["email"]))
 
 
 @staff.get("/users/<string:userid>")
@@ -70,7 +72,7 @@ def find_user(body: dict[str, str]) -> Response:
 @staff.response(200, answers.Account)
 def get_user(userid: str) -> Response:
     """An account"""
-    return json_answer(account_answer(act.get_user(provided(), userid)))
+    return json_answer(account_answer(act.get_user(current_dependencies(), userid)))
 
 
 @staff.delete("/users/<string:userid>")
@@ -82,7 +84,7 @@ def get_user(userid: str) -> Response:
 @time_limit(30)
 def erase_user(body: dict[str, str], userid: str) -> Response:
     """Erase a person who asked for it; for one of the staff the admin's own `password` is needed"""
-    deps, actor = provided(), current_user().userid
+    deps, actor = current_dependencies(), current_user().userid
     _require_own_password(userid, body.get("password"))
     act.audited(deps, actor, "erase", userid, {}, lambda: privacy.erase(deps, userid, allow_closed=True))
     return nothing()
@@ -97,7 +99,9 @@ def erase_user(body: dict[str, str], userid: str) -> Response:
 def close(body: dict[str, str], userid: str) -> Response:
     """Close an account: no login, all sessions end; for one of the staff the admin's own `password` is needed"""
     _require_own_password(userid, body.get("password"))
-    return json_answer(act.close_account(provided(), current_user().userid, userid, body["reason"]))
+    return json_answer(
+        act.close_account(current_dependencies(), current_user().userid, userid, body["reason"])
+    )
 
 
 @staff.delete("/users/<string:userid>/closure")
@@ -105,7 +109,7 @@ def close(body: dict[str, str], userid: str) -> Response:
 @staff.response(200, answers.Account)
 def reopen(userid: str) -> Response:
     """Open a closed account again"""
-    return json_answer(act.open_account(provided(), current_user().userid, userid))
+    return json_answer(act.open_account(current_dependencies(), current_user().userid, userid))
 
 
 @staff.get("/audit")
@@ -116,13 +120,15 @@ def audit(args: dict[str, Any]) -> Response:
     """What admins did in a month, newest first"""
     month = args["month"] or f"{datetime.now(UTC):%Y-%m}"
     bound_to = ["audit", month]
-    entries, following = act.audit_trail(provided(), month, args["limit"], unsign(args["cursor"], bound_to))
+    entries, following = act.audit_trail(
+        current_dependencies(), month, args["limit"], unsign(args["cursor"], bound_to)
+    )
     return json_answer(list_answer(entries, following, bound_to))
 
 
 def _require_own_password(userid: str, password: str | None) -> None:
     """Whoever works here is not removed with a borrowed session. Raises PasswordRequired, WrongPassword, NoSuchUser."""
-    deps = provided()
+    deps = current_dependencies()
     subject = act.get_user(deps, userid)
     if User(userid, tuple(subject["roles"])).is_privileged:
         require_password(deps, current_user(), password)

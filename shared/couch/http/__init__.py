@@ -1,12 +1,12 @@
 """The HTTP client of everything that calls somebody: the database, our other services, a payment provider. On libcurl."""
 
 from .breaker import CircuitOpen
-from .client import UNHURRIED_SECONDS, HttpClient
+from .client import LONG_CALL_SECONDS, HttpClient
 from .errors import NoResponse, NotSent, TransportError
 from .response import Headers, Response
 
 __all__ = [
-    "UNHURRIED_SECONDS",
+    "LONG_CALL_SECONDS",
     "CircuitOpen",
     "Headers",
     "HttpClient",

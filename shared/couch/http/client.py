@@ -13,7 +13,7 @@ from .errors import NotSent, TransportError
 from .handle import Handle
 from .response import Response
 
-UNHURRIED_SECONDS = 5.0
+LONG_CALL_SECONDS = 5.0
 """Who gives a call so long (an import) expects it to be slow: that it has no answer yet says nothing about the server."""
 
 
@@ -73,7 +73,7 @@ class HttpClient:
             handle = self._idle.pop()
         except IndexError:
             handle = Handle()
-        if overdue is not None and timeout < UNHURRIED_SECONDS:
+        if overdue is not None and timeout < LONG_CALL_SECONDS:
             handle.notify_after(FAILING_SECONDS, overdue)
         try:
             return handle.request(method, url, headers, body, timeout)

@@ -9,9 +9,9 @@ from .fields import SearchField, SearchIndex
 from .query import SearchQuery
 from .words import fold
 
-MOST_ROWS, MOST_DOCUMENTS = 20_000, 1000
+MAX_ROWS, MAX_DOCUMENTS = 20_000, 1000
 CANNOT = ("forgive typos",)
-TOO_MANY = f"filter, count or sort more than {MOST_DOCUMENTS} matches"
+TOO_MANY = f"filter, count or sort more than {MAX_DOCUMENTS} matches"
 
 Row = dict[str, Any]
 

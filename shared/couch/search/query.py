@@ -9,8 +9,8 @@ from .fields import SearchField, SearchIndex
 from .words import words_of
 
 BEYOND = 10**15
-SHORTEST_PREFIX = 2
-SHORTEST_FORGIVEN = 4
+MIN_PREFIX = 2
+MIN_FORGIVEN = 4
 
 _PHRASE = re.compile(r'"([^"]*)"')
 
@@ -69,9 +69,9 @@ class SearchQuery:
     def _word(self, texts: list[SearchField], word: str, last: bool) -> str:
         # In quotes, because `_search` takes a bare 028 or 1e5 for a number, which no text field holds.
         terms = [f'{each.name}:"{word}"^{each.weight * 2}' for each in texts]
-        if last and len(word) >= SHORTEST_PREFIX:
+        if last and len(word) >= MIN_PREFIX:
             terms += [f"{each.name}:{word}*^{each.weight}" for each in texts]
-        if word in self.forgiven and len(word) >= SHORTEST_FORGIVEN:
+        if word in self.forgiven and len(word) >= MIN_FORGIVEN:
             terms += [f"{each.name}:{word}~1^{each.weight}" for each in texts]
         return _any(terms)
 

@@ -21,7 +21,7 @@ from shared.settings import load
 DIALECTS = {"_search": "search", "_nouveau": "nouveau", "keyword view": "keywords"}
 """By what the server would have to offer, alone, for the shop to speak it."""
 
-PAGE, MOST_PAGES = 100, 10
+PAGE, MAX_PAGES = 100, 10
 
 
 class Shop:
@@ -39,7 +39,7 @@ class Shop:
         """The ids of what a search shows, page by page."""
         ids: list[str] = []
         cursor = None
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             page = self.ask(q=text, limit=PAGE, **({"cursor": cursor} if cursor else {}))
             ids += [each["productid"] for each in page["items"]]
             cursor = page["next"]

@@ -128,7 +128,7 @@ if open(path).read().count("weak") < 3: os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_one_that_dies_again_and_again_stops_all_with_its_last_lines(run, diary, capfd, monkeypatch) -> None:
-    monkeypatch.setattr(restarts, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(restarts, "FIRST_DELAY", 0.01)
     kill = "import os, signal; print('out of memory', flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     assert run([server("shop", free_port()), Process("weak", script(kill), needs=("shop",), restarts=3)]) == 1
     out = capfd.readouterr().out
@@ -198,7 +198,7 @@ sys.exit(1)
 
 
 def test_a_stop_during_the_pause_before_a_restart_is_heard(run, diary, capfd, monkeypatch) -> None:
-    monkeypatch.setattr(restarts, "FIRST_PAUSE", 600.0)
+    monkeypatch.setattr(restarts, "FIRST_DELAY", 600.0)
     monkeypatch.setattr(restarts, "MAX_PAUSE", 600.0)
     kill = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     rows = [

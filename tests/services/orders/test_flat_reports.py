@@ -10,7 +10,7 @@ from services.orders.documents import PAYMENT, order_key
 from services.orders.rules.periods import span
 from services.orders.store.reports import ReportStore
 from shared.clock import iso
-from shared.couch import Database, DatabaseAway, Doc
+from shared.couch import Database, DatabaseUnavailable, Doc
 from shared.money import money
 from tests.services.orders.conftest import Shop, calls, until
 
@@ -58,7 +58,7 @@ def catch_up(database: Database) -> None:
     def is_caught_up() -> bool:
         try:
             ReportStore(database).catch_up()
-        except DatabaseAway:
+        except DatabaseUnavailable:
             return False
         return True
 

@@ -15,7 +15,7 @@ from services.products.rules.product import checked, document
 from services.products.settings import Settings
 from services.products.store import Catalogue, open_store
 from shared.clock import timestamp
-from shared.couch import DatabaseAway
+from shared.couch import DatabaseUnavailable
 from shared.database import open_server
 from shared.settings import load
 from tests.processes import free_port
@@ -64,7 +64,7 @@ def test_the_last_menu_serves_while_the_database_cannot_count(shop: Shop, enviro
     known = browse.menu(store, ["Kept"], None)
     store.menu.changed()
     assert browse.menu(store, ["Kept"], None) == known
-    with pytest.raises(DatabaseAway):
+    with pytest.raises(DatabaseUnavailable):
         browse.menu(store, ["Menu"], None)
 
 

@@ -58,7 +58,7 @@ def redis_url(stores: Stores) -> str:
 def test_the_database_away_is_503_and_accepted_orders_are_finished(
     shop: Shop, worker: Worker, customer: Person, stores: Stores
 ) -> None:
-    """The guard is that what the transport gives up is DatabaseAway: anything else is a 500."""
+    """The guard is that what the transport gives up is DatabaseUnavailable: anything else is a 500."""
     product = shop.product()
     accepted = [shop.placed(customer, {product: 1})["orderid"] for _ in range(5)]
     stores.couch.kill()

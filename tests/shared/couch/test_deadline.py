@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from shared.client import ServiceClient
-from shared.couch import DatabaseAway, DatabaseDesign, Server, deadline
+from shared.couch import DatabaseDesign, DatabaseUnavailable, Server, deadline
 from shared.couch.deadline import NO_LIMIT, parse_limit, request_deadline, time_for, time_limit
 from shared.errors import Unavailable
 from tests.shared.couch.http.servers import Connection, headers, response, serving
@@ -28,7 +28,7 @@ def test_several_calls_share_the_time_of_their_request() -> None:
     with serving(partial(slow, 0.4)) as database:
         opened = Server(database.url, timeout=1.0).open(ANYTHING)
         began = time.monotonic()
-        with request_deadline(1.0), pytest.raises(DatabaseAway) as over:
+        with request_deadline(1.0), pytest.raises(DatabaseUnavailable) as over:
             [opened.get("a:b") for _ in range(20)]
         assert time.monotonic() - began < 4.0
         assert len(database.seen) <= 3
@@ -44,7 +44,7 @@ def test_a_request_whose_time_is_over_asks_nobody() -> None:
         )
         with request_deadline(0.05):
             time.sleep(0.1)
-            with pytest.raises(DatabaseAway):
+            with pytest.raises(DatabaseUnavailable):
                 opened.get("a:b")
             with pytest.raises(Unavailable):
                 client.get("/x")

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 import jwt
 import pytest
 
-from shared.couch import DatabaseAway, DatabaseDenied, DatabaseDesign, Server, iam
+from shared.couch import DatabaseDenied, DatabaseDesign, DatabaseUnavailable, Server, iam
 from tests.shared.couch.http.servers import Connection, response, serving
 
 
@@ -102,7 +102,7 @@ def test_without_a_token_iam_away_is_the_database_away_for_all_and_comes_back(
     monkeypatch.setattr(iam, "_CALM_SECONDS", 300)
     cloud.status = 503
     for _ in range(5):
-        with pytest.raises(DatabaseAway, match="IAM gives no token"):
+        with pytest.raises(DatabaseUnavailable, match="IAM gives no token"):
             read(server)
     assert len(cloud.asked) == 1, "nobody waits for what just failed"
     cloud.status = 200
@@ -130,6 +130,6 @@ def test_an_iam_that_drips_holds_nobody_longer_than_the_timeout(cloud: Cloud) ->
         server = Server(cloud.url, apikey="the key", timeout=1.0)
         server.client.sdk.authenticator.token_manager.url = slow.url
         began = time.monotonic()
-        with pytest.raises(DatabaseAway, match="IAM gives no token"):
+        with pytest.raises(DatabaseUnavailable, match="IAM gives no token"):
             read(server)
         assert time.monotonic() - began < 5.0

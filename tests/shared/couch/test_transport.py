@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from shared.couch import (
-    DatabaseAway,
     DatabaseDesign,
+    DatabaseUnavailable,
     FindIndex,
     NoSuchDocument,
     Server,
@@ -92,7 +92,7 @@ def test_an_index_that_is_long_in_catching_up_says_what_it_held_before():
             assert rows == [{"id": "a:b"}]
             assert isinstance(rows, StaleRows)
         assert ["update" in json.loads(body) for body in asked] == [False, True, True]
-        with pytest.raises(DatabaseAway):
+        with pytest.raises(DatabaseUnavailable):
             database.across_partitions.view(view)
 
 
@@ -103,13 +103,13 @@ def test_a_find_index_that_is_long_in_catching_up_says_what_it_held_before():
         for place in (database.across_partitions, database.partition("a")):
             assert place.find(index, {"name": {"$gt": None}}, allow_stale=True).items == [{"_id": "a:b"}]
         assert [json.loads(body).get("update") for body in asked] == [None, False, False]
-        with pytest.raises(DatabaseAway):
+        with pytest.raises(DatabaseUnavailable):
             database.across_partitions.find(index, {"name": {"$gt": None}})
 
 
 def test_a_database_that_is_away_is_told():
     database = Server(f"http://127.0.0.1:{free_port()}", timeout=1.0).open(ANYTHING)
-    with pytest.raises(DatabaseAway) as told:
+    with pytest.raises(DatabaseUnavailable) as told:
         database.get("a:b")
     assert told.value.retry_after >= 1
 
@@ -117,7 +117,7 @@ def test_a_database_that_is_away_is_told():
 def test_a_database_that_says_nothing_is_given_up_on():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         database = Server(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.5).open(ANYTHING)
-        with pytest.raises(DatabaseAway):
+        with pytest.raises(DatabaseUnavailable):
             database.get("a:b")
 
 
@@ -131,14 +131,14 @@ def test_too_many_requests_and_server_errors_are_asked_again():
 
 def test_an_error_that_stays_is_passed_on_as_away():
     busy = reply("429 Too Many Requests", {"error": "too_many_requests"}, "Retry-After: 9")
-    with script(busy) as (url, _), pytest.raises(DatabaseAway):
+    with script(busy) as (url, _), pytest.raises(DatabaseUnavailable):
         Server(url, timeout=1).open(ANYTHING).get("a:b")
 
 
 def test_a_write_whose_answer_was_lost_is_recognised_as_ours():
     conflict = reply("409 Conflict", {"error": "conflict", "reason": "Document update conflict."})
-    ours = reply("200 OK", {"_id": "a:b", "_rev": "1-x", "n": 1})
-    with script(None, conflict, ours) as (url, _):
+    own = reply("200 OK", {"_id": "a:b", "_rev": "1-x", "n": 1})
+    with script(None, conflict, own) as (url, _):
         assert Server(url, timeout=5).open(ANYTHING).put({"_id": "a:b", "n": 1}) == "1-x"
 
 
@@ -210,13 +210,11 @@ def test_who_has_time_waits_for_a_database_that_is_only_just_started() -> None:
 
     url, found = f"http://127.0.0.1:{port}", []
     reader = Server(url, timeout=4.0).open(ANYTHING)
-    unhurried = threading.Thread(
-        target=lambda: found.append(Server(url, timeout=30).open(ANYTHING).get("a:b"))
-    )
-    unhurried.start()
+    is_long = threading.Thread(target=lambda: found.append(Server(url, timeout=30).open(ANYTHING).get("a:b")))
+    is_long.start()
     ends = time.monotonic() + 20
     while time.monotonic() < ends:
-        with pytest.raises(DatabaseAway) as away:
+        with pytest.raises(DatabaseUnavailable) as away:
             reader.get("a:b")
         if isinstance(away.value.__cause__, CircuitOpen):
             break
@@ -224,5 +222,5 @@ def test_who_has_time_waits_for_a_database_that_is_only_just_started() -> None:
     time.sleep(1.0)
     assert not found
     with serving(serve, port=port):
-        unhurried.join(20)
+        is_long.join(20)
     assert found == [{"_id": "a:b", "_rev": "1-x"}]

@@ -23,13 +23,13 @@ from shared.web import (
     check_if_match,
     client_address,
     create_service,
+    current_dependencies,
     current_user,
     idempotent,
     idempotent_id,
     json_answer,
     list_answer,
     nothing,
-    provided,
     require_role,
     require_service,
     require_user,
@@ -73,7 +73,7 @@ def list_things(args: dict):
 @things.response(201, Thing)
 def create(thing: dict):
     """Makes a thing; "slow" takes its time, "sold out" is refused, "broken" is our fault"""
-    provided().append(idempotent_id() or thing["name"])
+    current_dependencies().append(idempotent_id() or thing["name"])
     if thing["name"] == "slow":
         time.sleep(0.3)
     if thing["name"] == "sold out":
@@ -186,15 +186,15 @@ def app(settings: WebSettings, keys: SigningKeys) -> Flask:
         tally=counting,
         tokens=Tokens(keys.public_key),
         sessions=ListedSessions(),
-        provides=[],
+        dependencies=[],
     )
 
 
 @pytest.fixture
 def made(app: Flask) -> list[str]:
     """What handlers made during a test."""
-    app.extensions["aisle.provided"].clear()
-    return app.extensions["aisle.provided"]
+    app.extensions["aisle.dependencies"].clear()
+    return app.extensions["aisle.dependencies"]
 
 
 @pytest.fixture

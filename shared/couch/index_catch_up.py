@@ -9,7 +9,7 @@ from .errors import Error
 log = logging.getLogger(__name__)
 
 
-class FollowingIndexes:
+class IndexCatchUp:
     """`wait` returns once the indexes hold what was written before it was called; `stretch` is a number of documents.
 
     While one stretch is being indexed in the background the next is written; only who is a whole stretch ahead waits. So

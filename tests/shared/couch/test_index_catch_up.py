@@ -2,7 +2,7 @@
 
 import threading
 
-from shared.couch import DatabaseAway, FollowingIndexes
+from shared.couch import DatabaseUnavailable, IndexCatchUp
 
 
 def test_nobody_waits_for_the_first_stretch_and_the_third_waits_for_it() -> None:
@@ -12,7 +12,7 @@ def test_nobody_waits_for_the_first_stretch_and_the_third_waits_for_it() -> None
         begun.release()
         indexed.wait(30)
 
-    following = FollowingIndexes(wait, 100)
+    following = IndexCatchUp(wait, 100)
     for _ in range(19):
         following.wrote(10)
     assert begun.acquire(timeout=30)
@@ -32,9 +32,9 @@ def test_a_server_that_takes_too_long_refuses_no_import() -> None:
 
     def wait() -> None:
         asked.release()
-        raise DatabaseAway("still building")
+        raise DatabaseUnavailable("still building")
 
-    following = FollowingIndexes(wait, 1)
+    following = IndexCatchUp(wait, 1)
     following.wrote(1)
     following.wrote(1)
     following.catch_up()

@@ -49,6 +49,7 @@ class Product(StoredDocument):
             1, MAX_LEVELS, separator="#",
             description="the category's levels from the top; a level holds no `#`",
         ),
+        SearchField("taxonomy", weight=3, each=True, called="category_words", short=True),
         SearchField("taxonomy", kind="path", called="category", facet=True),
         SearchField("taxonomy", kind="place", called="category_is", facet=True),
     ]  # fmt: skip
@@ -56,7 +57,7 @@ class Product(StoredDocument):
         Annotated[
             list[str],
             TextList(Text(1, 100), 0, 50, default=[], omit_default=False),
-            SearchField("keywords", weight=3, each=True),
+            SearchField("keywords", weight=3, each=True, short=True),
         ]
     ]
     productid: Annotated[
@@ -65,19 +66,20 @@ class Product(StoredDocument):
             1, 64, pattern=PRODUCTID,
             pattern_message="Only letters, digits, dot, dash and underscore, at most 64, a letter or digit first.",
         ),
+        SearchField("productid", weight=8, code=True),
     ]  # fmt: skip
     brand: NotRequired[
         Annotated[
             str,
             Text(0, 120, default="", omit_default=False),
-            SearchField("brand", weight=4),
+            SearchField("brand", weight=4, short=True),
             SearchField("brand", kind="keyword", called="brand_is", facet=True),
         ]
     ]
     name: Annotated[
         str,
         Text(1, 500),
-        SearchField("name", weight=8),
+        SearchField("name", weight=8, short=True),
         SearchField("name", kind="keyword", called="name_order"),
     ]
     description: NotRequired[
@@ -87,6 +89,7 @@ class Product(StoredDocument):
         Annotated[
             list[str],
             TextList(Text(1, 60), 0, 50, default=[], omit_default=False),
+            SearchField("colours", weight=3, each=True, short=True),
             SearchField("colours", kind="keyword", called="colour", facet=True, each=True),
         ]
     ]

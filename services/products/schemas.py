@@ -53,6 +53,12 @@ class ProductList(Shape):
     did_you_mean = ma.fields.String(
         metadata={"description": "a word was not known; these are hits one typo away"}
     )
+    dropped_words = ma.fields.List(
+        ma.fields.String(),
+        metadata={
+            "description": "words that no product has together with the others: these products are without them"
+        },
+    )
     cannot = ma.fields.List(
         ma.fields.String(), metadata={"description": "what this server's search cannot do"}
     )
@@ -230,7 +236,7 @@ LIST_PARAMETERS = [
         (
             "q",
             {"type": "string", "maxLength": 200},
-            'every word must match, "these words" in a row; the last may be unfinished',
+            'every word must match, in any of its forms, else most of them (see `dropped_words`); "these words" in a row; the last may be unfinished',
         ),
         ("brand", {"type": "array", "items": _TEXT, "maxItems": 20}, "one of these"),
         ("colour", {"type": "array", "items": _TEXT, "maxItems": 20}, "one of these"),

@@ -23,10 +23,13 @@ if TYPE_CHECKING:
     from .indexes import DatabaseDesign, FindIndex, View, view_source
     from .pages import Page, SearchPage
     from .search import (
+        LANGUAGES,
         Band,
+        Language,
         SearchField,
         SearchIndex,
         SearchQuery,
+        pairs_of,
         search_fields,
         search_for,
         words_of,
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AFTER_EVERYTHING",
+    "LANGUAGES",
     "AcrossPartitions",
     "Band",
     "Change",
@@ -49,6 +53,7 @@ __all__ = [
     "DocumentType",
     "FindIndex",
     "IndexCatchUp",
+    "Language",
     "NoSuchDocument",
     "NotPrepared",
     "Page",
@@ -68,6 +73,7 @@ __all__ = [
     "Written",
     "counting",
     "document_id",
+    "pairs_of",
     "search_fields",
     "search_for",
     "split_id",
@@ -118,10 +124,13 @@ _MODULES = {
         "SearchPage",
     ),
     "search": (
+        "LANGUAGES",
         "Band",
+        "Language",
         "SearchField",
         "SearchIndex",
         "SearchQuery",
+        "pairs_of",
         "search_fields",
         "search_for",
         "words_of",

@@ -126,11 +126,12 @@ def _by_keyword(
     )
     answer, _ = client.allow_stale(view.design_id, ask, {"update": "lazy"})
     rows = answer["rows"]
-    ids = keywords.candidates(query, rows)
+    ids, begun = keywords.candidates(query, index, rows)
     cut = len(rows) == keywords.MAX_ROWS
-    if keywords.needs_documents(query):
+    if begun or keywords.needs_documents(query):
         cut = cut or len(ids) > keywords.MAX_DOCUMENTS
-        found = keywords.evaluate(query, index, _documents(client, at["db"], ids[: keywords.MAX_DOCUMENTS]))
+        docs = _documents(client, at["db"], ids[: keywords.MAX_DOCUMENTS])
+        found = keywords.evaluate(query, index, docs, begun=begun)
         ids = [doc["_id"] for doc in found.docs]
         begin, end = _stretch(ids, limit, bookmark)
         docs, counts, ranges = found.docs[begin:end], found.counts, found.ranges
@@ -138,9 +139,8 @@ def _by_keyword(
         begin, end = _stretch(ids, limit, bookmark)
         docs, counts, ranges = _documents(client, at["db"], ids[begin:end]), {}, {}
     following = encode_cursor({"key": end, "id": ids[end - 1]}) if len(ids) > end else None
-    return SearchPage(
-        docs, following, len(ids), counts, ranges, keywords.CANNOT + ((keywords.TOO_MANY,) if cut else ())
-    )
+    cannot = (keywords.TYPOS if query.forgiven else ()) + (keywords.TOO_MANY if cut else ())
+    return SearchPage(docs, following, len(ids), counts, ranges, cannot)
 
 
 def _stretch(ids: list[str], limit: int, bookmark: str | None) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from flask import Response, request
 from services.products import schemas
 from services.products.actions import browse as act
 from services.products.actions import reviews as review_acts
+from services.products.actions import search
 from services.products.actions.catalogue import NoSuchProduct
 from services.products.documents import taxonomy_of
 from services.products.resources.questions import MAX_QUERY, question_at_hand
@@ -81,7 +82,7 @@ def suggest() -> Response:
     text = request.args.get("q", "")
     if not 1 <= len(text) <= MAX_QUERY:
         raise Invalid("Say what to look for.", errors={"q": [f"1 to {MAX_QUERY} characters."]})
-    return json_answer({"items": act.suggest(store(), text, _number("limit", 20) or 8)})
+    return json_answer({"items": search.suggest(store(), text, _number("limit", 20) or 8)})
 
 
 @browse.get("/v1/products/best-rated")

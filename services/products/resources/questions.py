@@ -7,7 +7,7 @@ from typing import Any
 from flask import request
 from werkzeug.datastructures import MultiDict
 
-from services.products.actions.browse import Question
+from services.products.actions.question import Question
 from services.products.documents import MAX_PRICE, taxonomy_of
 from services.products.rules.searching import FACET_FIELDS, SORTS
 from shared.errors import Invalid

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any, Final
 
 from services.products.documents import PRODUCT_FIELDS
-from shared.couch import Band, Doc, SearchQuery, words_of
+from shared.couch import Band, Doc, Language, SearchQuery, pairs_of, words_of
 
 FACET_FIELDS: Final = {
     "brand": "brand_is",
@@ -64,12 +64,24 @@ def _bands(counted: dict[str, int]) -> list[Doc]:
 
 
 def did_you_mean(query: SearchQuery, docs: Sequence[Doc]) -> str | None:
-    """The query with each word that no hit holds replaced by the hits' word one typo away; None when nothing changes."""
+    """The query with each mistyped word replaced by the hits' word one typo away; None when nothing changes."""
     products = [PRODUCT_FIELDS.content(doc) for doc in docs]
-    known = [set(words_of(" ".join([each["name"], each["brand"], *each["keywords"]]))) for each in products]
+    known = [set(words_of(" ".join(short_texts(each)))) for each in products]
     known += [set(words_of(each["description"])) for each in products]
-    words = [_nearest(word, known) for word in query.all_words]
+    mistyped = query.forgiven | query.corrections.keys()
+    words = [_nearest(word, known) if word in mistyped else word for word in query.all_words]
     return " ".join(words) if words != list(query.all_words) else None
+
+
+def short_texts(product: Doc) -> list[str]:
+    """What a product is called and where it stands, without its description."""
+    return [
+        product["name"],
+        product["brand"],
+        *product["keywords"],
+        *product["colours"],
+        *product["taxonomy"],
+    ]
 
 
 def _nearest(word: str, known: list[set[str]]) -> str:
@@ -94,20 +106,35 @@ def one_typo_apart(one: str, other: str) -> bool:
 
 
 def suggestions(
-    text: str, docs: Sequence[Doc], counts: dict[str, dict[str, int]], limit: int
+    query: SearchQuery,
+    language: Language,
+    docs: Sequence[Doc],
+    counts: dict[str, dict[str, int]],
+    limit: int,
 ) -> list[dict[str, Any]]:
-    """Brands and categories whose own words begin like the last word typed, then products; {kind, text, ...}."""
-    words = words_of(text)
-    last = words[-1] if words else ""
+    """Brands and categories whose own words are among those typed, as far as they were typed, then products; {kind, text, ...}."""
     brands = [
         {"kind": "brand", "text": brand, "count": count}
-        for brand, count in sorted(counts.get("brand_is", {}).items(), key=lambda item: -item[1])
-        if any(word.startswith(last) for word in words_of(brand))
+        for brand, count in _most_frequent(counts.get("brand_is", {}))
+        if _answers(query, language, brand)
     ]
     categories = [
         {"kind": "category", "text": path.rpartition("#")[2], "path": path, "count": count}
-        for path, count in sorted(counts.get("category", {}).items(), key=lambda item: -item[1])
-        if any(word.startswith(last) for word in words_of(path.rpartition("#")[2]))
+        for path, count in _most_frequent(counts.get("category", {}))
+        if _answers(query, language, path.rpartition("#")[2])
     ]
     products = [{"kind": "product", "text": doc["name"], "productid": doc["productid"]} for doc in docs]
     return [*brands[:2], *categories[:3], *products][:limit]
+
+
+def _most_frequent(counted: dict[str, int]) -> list[tuple[str, int]]:
+    return sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _answers(query: SearchQuery, language: Language, text: str) -> bool:
+    """Whether a name has the last of the words typed, in any form, mistyped or as a beginning."""
+    words = words_of(text)
+    terms = {term for word in (*words, *pairs_of(words)) for term in language.terms(word)}
+    last = query.all_words[-1]
+    meant = {language.stem(each) for each in (last, *query.corrections.get(last, ()))}
+    return bool(meant & terms) or any(term.startswith(last) for term in terms)

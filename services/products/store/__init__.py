@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from services.products.documents import DESIGN
+from services.products.documents import DESIGN, SEARCH
 from services.products.settings import Settings
 from services.products.store.catalogue import Catalogue
 from services.products.store.kept_answers import KeptAnswers
@@ -65,7 +65,7 @@ def open_store(settings: Settings, server: Server) -> Store:
         kept_answers=KeptAnswers(redis, database.name, settings.menu_seconds),
         progress=Progress(redis, database.name),
         locks=Locks(redis, database.name),
-        vocabulary=Vocabulary(redis, database.name),
+        vocabulary=Vocabulary(redis, database.name, SEARCH.language),
         server=server,
         index_catch_up=IndexCatchUp(lambda: server.wait_for_indexes(DESIGN), STRETCH),
     )

@@ -1,19 +1,25 @@
 """Text search from one declaration, in the dialect the server speaks. No I/O; the user's text is data, never syntax.
 
-`fields` what is indexed · `words` how text becomes words, the same in Python and in JavaScript · `query` what is asked, and
-its Lucene text · `keywords` the view that serves where the server has no text search.
+`fields` what is indexed · `words` how text becomes words, the same in Python and in JavaScript · `languages` which forms of a
+word are the same word · `query` what is asked, and its Lucene text · `keywords` the view that serves where the server has no text search.
 """
 
 from .fields import NouveauIndex, SearchField, SearchIndex, search_fields
+from .languages import ENGLISH, GERMAN, LANGUAGES, Language
 from .query import Band, SearchQuery, quoted, search_for
-from .words import words_of
+from .words import pairs_of, words_of
 
 __all__ = [
+    "ENGLISH",
+    "GERMAN",
+    "LANGUAGES",
     "Band",
+    "Language",
     "NouveauIndex",
     "SearchField",
     "SearchIndex",
     "SearchQuery",
+    "pairs_of",
     "quoted",
     "search_fields",
     "search_for",

@@ -7,8 +7,12 @@ from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hin
 
 from ..indexes import Declared, View
 from . import words
+from .languages import ENGLISH, Language
 
 Kind = Literal["text", "keyword", "number", "path", "place"]
+
+SHORT = "short"
+"""The field of all short texts together: their words, and neighbouring ones as one."""
 
 _EACH = "  function each(v, f) { (Array.isArray(v) ? v : [v]).forEach(f); }"
 _PATHS = '  function paths(v, f) { if (Array.isArray(v)) v.forEach(function (_, n) { f(v.slice(0, n + 1).join("#")); }); }'
@@ -22,6 +26,7 @@ class SearchField:
 
     A `text` is found by its words, a `keyword` as a whole, a `number` in ranges; a `path` is an array of levels, found by
     itself and by everything above it, joined by `#`, a `place` only by itself. `called` names it in queries when one path is indexed twice.
+    A `short` text is also found by typos and by neighbouring words written as one; a `code` is a text that a person knows only with its digits.
     """
 
     path: str
@@ -30,6 +35,8 @@ class SearchField:
     facet: bool = False
     each: bool = False
     called: str = ""
+    short: bool = False
+    code: bool = False
 
     @property
     def name(self) -> str:
@@ -69,13 +76,18 @@ def _annotations(hint: Any) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class SearchIndex(Declared):
-    """A full-text index over the documents that have all members of `only`."""
+    """A full-text index over the documents that have all members of `only`; its texts are in `language`."""
 
     name: str
     question: str
     fields: tuple[SearchField, ...]
     only: tuple[tuple[str, Any], ...] = ()
     partitioned: bool = False
+    language: Language = ENGLISH
+
+    @property
+    def texts(self) -> tuple[SearchField, ...]:
+        return tuple(each for each in self.fields if each.kind == "text")
 
     def on(self, features: Iterable[str]) -> "SearchIndex | NouveauIndex | View":
         """The form that a server with these features can serve: `_search`, `_nouveau` or a keyword view."""
@@ -96,7 +108,8 @@ class SearchIndex(Declared):
             " || ".join(f"doc[{json.dumps(name)}] !== {json.dumps(value)}" for name, value in self.only)
             or "false"
         )
-        head = ["function (doc) {", f"  if ({guard}) return;", words.JAVASCRIPT, _EACH, _PATHS, _PLACES]
+        analysis = words.javascript(self.language)
+        head = ["function (doc) {", f"  if ({guard}) return;", analysis, _EACH, _PATHS, _PLACES]
         return "\n".join([*head, *lines, "}"])
 
     def design_document(self) -> dict[str, Any]:
@@ -146,19 +159,24 @@ class NouveauIndex(Declared):
 
 
 def _clouseau(field: SearchField) -> str:
-    value = "fold(x)" if field.kind == "text" else "x"
-    options = json.dumps({"facet": True} if field.facet else {})
-    return f"index({json.dumps(field.name)}, {value}, {options});"
+    if field.kind != "text":
+        options = json.dumps({"facet": True} if field.facet else {})
+        return f"index({json.dumps(field.name)}, x, {options});"
+    short = f" index({json.dumps(SHORT)}, short_terms(x), {{}});" if field.short else ""
+    return f"index({json.dumps(field.name)}, terms(x), {{}});{short}"
 
 
 def _nouveau(field: SearchField) -> str:
-    kind = {"text": "text", "number": "double"}.get(field.kind, "string")
-    value = "fold(x)" if field.kind == "text" else "x"
-    return f"index({json.dumps(kind)}, {json.dumps(field.name)}, {value});"
+    if field.kind != "text":
+        kind = {"number": "double"}.get(field.kind, "string")
+        return f"index({json.dumps(kind)}, {json.dumps(field.name)}, x);"
+    short = f' index("text", {json.dumps(SHORT)}, short_terms(x));' if field.short else ""
+    return f'index("text", {json.dumps(field.name)}, terms(x));{short}'
 
 
 def _keyword(field: SearchField) -> str:
     if field.kind == "path":
         return 'emit(["path", x], null);'
+    terms = "short_terms" if field.short else "terms"
     weight = field.weight
-    return f'fold(x).split(" ").forEach(function (w) {{ if (w && !(words[w] >= {weight})) words[w] = {weight}; }});'
+    return f'{terms}(x).split(" ").forEach(function (w) {{ if (w && !(words[w] >= {weight})) words[w] = {weight}; }});'

@@ -2,18 +2,42 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from os.path import commonprefix
+from typing import Any, NamedTuple
 
 from ..documents import Doc
 from .fields import SearchField, SearchIndex
-from .query import SearchQuery
-from .words import fold
+from .languages import Language
+from .query import MIN_PREFIX, SearchQuery
+from .words import fold, pairs_of
 
 MAX_ROWS, MAX_DOCUMENTS = 20_000, 1000
-CANNOT = ("forgive typos",)
-TOO_MANY = f"filter, count or sort more than {MAX_DOCUMENTS} matches"
+TYPOS = ("forgive typos",)
+TOO_MANY = (f"filter, count or sort more than {MAX_DOCUMENTS} matches",)
 
 Row = dict[str, Any]
+
+
+class Group(NamedTuple):
+    """The terms of which one must be there for a word: its own, its stem, both its neighbours written with it."""
+
+    word: str
+    terms: frozenset[str]
+    unfinished: bool = False
+    optional: bool = False
+
+    def score(self, term: str, weight: int, beginnings: bool) -> int:
+        """What a term of this weight counts: as it was asked more than in another form, and that more than its beginning; 0 if it is another."""
+        if term in self.terms:
+            return 3 * weight if term == self.word else 2 * weight
+        return weight if beginnings and self.unfinished and term.startswith(self.word) else 0
+
+
+class Candidates(NamedTuple):
+    """Ids in order; `begun`: their documents have to be asked whether a word begins like the last one."""
+
+    ids: list[str]
+    begun: bool = False
 
 
 @dataclass(frozen=True)
@@ -26,11 +50,13 @@ class Found:
 
 
 def key_range(query: SearchQuery, index: SearchIndex) -> dict[str, Any]:
-    """The part of the keyword view to read: the whole words, else the beginning of the last one, else a category, else all."""
-    if whole := _whole(query):
-        return {"keys": [["word", word] for word in sorted(whole, key=len, reverse=True)]}
-    if query.prefix:
-        return {"start_key": ["word", query.prefix], "end_key": ["word", query.prefix + "\ufff0"]}
+    """The part of the keyword view to read: all words, or what a single one begins; else a category, else all."""
+    groups = _groups(query, index)
+    if (beginning := _beginning(query, groups)) is not None:
+        return {"start_key": ["word", beginning], "end_key": ["word", beginning + "\ufff0"]}
+    if groups:
+        terms = dict.fromkeys(term for group in groups for term in group.terms)
+        return {"keys": [["word", term] for term in sorted(terms, key=len, reverse=True)]}
     for each in index.fields:
         paths = query.filters.get(each.name, ()) if each.kind == "path" else ()
         if len(paths) == 1:
@@ -38,33 +64,41 @@ def key_range(query: SearchQuery, index: SearchIndex) -> dict[str, Any]:
     return {"key": ["all"]}
 
 
-def candidates(query: SearchQuery, rows: Iterable[Row]) -> list[str]:
-    """Ids of documents that have all whole words, the weightiest first."""
-    words: dict[str, set[str]] = {}
-    scores: dict[str, int] = {}
+def candidates(query: SearchQuery, index: SearchIndex, rows: Iterable[Row]) -> Candidates:
+    """Ids of documents that have all words, the weightiest first. Where the last word is nowhere whole, those that have the others."""
+    groups = _groups(query, index)
+    alone = _beginning(query, groups) is not None
+    found: dict[str, dict[int, int]] = {}
     for row in rows:
-        words.setdefault(row["id"], set()).add(row["key"][-1])
-        scores[row["id"]] = scores.get(row["id"], 0) + (row["value"] or 0)
-    wanted = len(_whole(query)) or 1
-    return sorted(
-        (docid for docid, found in words.items() if len(found) >= wanted),
-        key=lambda docid: (-scores[docid], docid),
+        docid, term, weight = row["id"], row["key"][-1], row["value"] or 0
+        matched = {n: group.score(term, weight, alone) for n, group in enumerate(groups)}
+        if any(matched.values()) or not groups:
+            best = found.setdefault(docid, {})
+            best.update({n: score for n, score in matched.items() if score > best.get(n, 0)})
+    scores = {docid: sum(best.values()) for docid, best in found.items()}
+    required = {n for n, group in enumerate(groups) if not group.optional}
+    if query.any_word and groups:
+        most = max(map(len, found.values()), default=0)
+        return Candidates(_ordered({docid for docid, has in found.items() if len(has) == most}, scores))
+    whole = {docid for docid, has in found.items() if has.keys() >= required}
+    begun = {n for n in required if groups[n].unfinished}
+    if whole or alone or not begun or not required - begun:
+        return Candidates(_ordered(whole, scores))
+    return Candidates(
+        _ordered({docid for docid, has in found.items() if has.keys() >= required - begun}, scores), True
     )
 
 
 def needs_documents(query: SearchQuery) -> bool:
     """Whether the documents of all candidates must be looked at, not only those of the page."""
-    narrowed = bool(
-        query.filters or query.ranges or query.sort or query.counts or query.bands or query.phrases
-    )
-    return narrowed or bool(query.prefix and _whole(query))
+    return bool(query.filters or query.ranges or query.sort or query.counts or query.bands or query.phrases)
 
 
-def evaluate(query: SearchQuery, index: SearchIndex, docs: Sequence[Doc]) -> Found:
+def evaluate(query: SearchQuery, index: SearchIndex, docs: Sequence[Doc], *, begun: bool = False) -> Found:
     """What of the candidates, given in order of their weight, answers the query."""
     fields = {each.name: each for each in index.fields}
-    texts = [each for each in index.fields if each.kind == "text"]
-    matching = [doc for doc in docs if _matches(query, fields, texts, doc)]
+    prefix = query.prefix if begun else None
+    matching = [doc for doc in docs if _matches(query, fields, index.texts, prefix, doc)]
     if query.sort:
         field = fields[query.sort.lstrip("-")]
         matching.sort(key=lambda doc: _order(_values(field, doc)), reverse=query.sort.startswith("-"))
@@ -77,15 +111,44 @@ def begins_at(ids: Sequence[str], place: tuple[Any, str]) -> int:
     return ids.index(last) + 1 if last in ids else position
 
 
-def _whole(query: SearchQuery) -> set[str]:
-    return {*query.words, *(word for phrase in query.phrases for word in phrase)}
+def _groups(query: SearchQuery, index: SearchIndex) -> list[Group]:
+    """A group for each content word and each word of a phrase."""
+    language, loose = index.language, list(query.loose_words)
+    content = set(query.content_words(language))
+    groups = [
+        Group(
+            word,
+            _alternatives(word, [*pairs_of(loose[max(0, n - 1) : n + 2]), *query.corrections.get(word, ())], language),
+            word == query.prefix and n == len(loose) - 1,
+            word in query.optional,
+        )
+        for n, word in enumerate(loose)
+        if word in content
+    ]  # fmt: skip
+    return groups + [Group(word, frozenset({word})) for phrase in query.phrases for word in phrase]
+
+
+def _alternatives(word: str, others: Iterable[str], language: Language) -> frozenset[str]:
+    return frozenset({*language.terms(word), *map(language.stem, others)})
+
+
+def _beginning(query: SearchQuery, groups: Sequence[Group]) -> str | None:
+    """What the single word of a query and its stem begin with, when it may go on and that is not nearly everything."""
+    if len(groups) != 1 or not groups[0].unfinished:
+        return None
+    common = commonprefix(list(groups[0].terms))
+    return common if len(common) >= MIN_PREFIX else None
+
+
+def _ordered(ids: Iterable[str], scores: Mapping[str, int]) -> list[str]:
+    return sorted(ids, key=lambda docid: (-scores[docid], docid))
 
 
 def _matches(
-    query: SearchQuery, fields: Mapping[str, SearchField], texts: Sequence[SearchField], doc: Doc
-) -> bool:
+    query: SearchQuery, fields: Mapping[str, SearchField], texts: Sequence[SearchField], prefix: str | None, doc: Doc
+) -> bool:  # fmt: skip
     return (
-        (not query.prefix or any(f" {query.prefix}" in text for text in _texts(texts, doc)))
+        (not prefix or any(f" {prefix}" in text for text in _texts(texts, doc)))
         and all(
             any(f" {' '.join(phrase)} " in text for text in _texts(texts, doc)) for phrase in query.phrases
         )

@@ -3,14 +3,17 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import NamedTuple
 
-from .fields import SearchField, SearchIndex
-from .words import words_of
+from .fields import SHORT, SearchIndex
+from .languages import Language
+from .words import pairs_of, words_of
 
 BEYOND = 10**15
+MAX_COMBINED_WORDS = 4
 MIN_PREFIX = 2
-MIN_FORGIVEN = 4
+MIN_FORGIVEN, MIN_FORGIVEN_TWICE = 4, 8
 
 _PHRASE = re.compile(r'"([^"]*)"')
 
@@ -28,7 +31,9 @@ class SearchQuery:
     """Every word must match; `prefix` is a last word that may go on; `phrases` are words in a row; filters must hold.
 
     `filters` is {keyword field: values, one of which must be there}, `ranges` {number field: (least, most)}, `sort` a
-    field's name (with `-` for the largest first) or None for relevance. A word that is `forgiven` may differ by one letter if it is not too short.
+    field's name (with `-` for the largest first) or None for relevance. A word that is `forgiven` may differ by a letter (a long one
+    by two); for a word that has `corrections` one of these does. An `optional` word only moves what has it forward; with `any_word`
+    all are, but what has more of them comes first.
     """
 
     words: tuple[str, ...] = ()
@@ -40,6 +45,9 @@ class SearchQuery:
     counts: tuple[str, ...] = ()
     bands: Mapping[str, Sequence[Band]] = field(default_factory=dict)
     forgiven: frozenset[str] = frozenset()
+    corrections: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    optional: frozenset[str] = frozenset()
+    any_word: bool = False
 
     @property
     def all_words(self) -> tuple[str, ...]:
@@ -47,32 +55,73 @@ class SearchQuery:
         spoken = tuple(word for phrase in self.phrases for word in phrase)
         return (*spoken, *self.words, *((self.prefix,) if self.prefix else ()))
 
+    @property
+    def loose_words(self) -> tuple[str, ...]:
+        """Those outside of phrases, in the order typed."""
+        return (*self.words, *((self.prefix,) if self.prefix else ()))
+
+    def content_words(self, language: Language) -> list[str]:
+        """The loose words without those that say nothing, unless there are no others."""
+        return [word for word in self.loose_words if word not in language.stop_words] or list(
+            self.loose_words
+        )
+
     def forgiving(self, words: Iterable[str]) -> "SearchQuery":
-        """The same question, one typo forgiven in each of these words."""
+        """The same question, a typo forgiven in each of these words."""
         return replace(self, forgiven=frozenset(words))
+
+    def without(self, words: Iterable[str]) -> "SearchQuery":
+        """The same question without these words."""
+        gone = set(words)
+        prefix = None if self.prefix in gone else self.prefix
+        return replace(self, words=tuple(word for word in self.words if word not in gone), prefix=prefix)
 
     def lucene(self, index: SearchIndex) -> str:
         """The query text for `_search` and `_nouveau`."""
-        texts = [each for each in index.fields if each.kind == "text"]
-        clauses = [self._word(texts, word, last=False) for word in self.words]
-        clauses += [self._word(texts, self.prefix, last=True)] if self.prefix else []
-        clauses += [
-            _any(f'{each.name}:"{" ".join(phrase)}"^{each.weight}' for each in texts)
+        required, optional = self._loose(index)
+        required += [
+            _any(f'{each.name}:"{_row(phrase, index.language)}"^{each.weight}' for each in index.texts)
             for phrase in self.phrases
         ]
-        clauses += [
+        required += [
             _any(f"{name}:{quoted(value)}" for value in values) for name, values in self.filters.items()
         ]
-        clauses += [f"{name}:[{_low(low)} TO {_high(high)}]" for name, (low, high) in self.ranges.items()]
-        return " AND ".join(clauses) or "*:*"
+        required += [f"{name}:[{_low(low)} TO {_high(high)}]" for name, (low, high) in self.ranges.items()]
+        if not optional:
+            return " AND ".join(required) or "*:*"
+        return " ".join([*(f"+{clause}" for clause in required), *optional])
 
-    def _word(self, texts: list[SearchField], word: str, last: bool) -> str:
+    def _loose(self, index: SearchIndex) -> tuple[list[str], list[str]]:
+        """The clauses of the loose words: those that must match, and those that need not."""
+        loose, content = self.loose_words, set(self.content_words(index.language))
+        clauses = {
+            word: self._word(index, word, pairs_of(list(loose[max(0, n - 1) : n + 2])), word == self.prefix)
+            for n, word in enumerate(loose)
+            if word in content
+        }
+        if self.any_word and len(clauses) > 1:
+            return [_as_many_as_possible(list(clauses.values()))], []
+        required = [clause for word, clause in clauses.items() if word not in self.optional]
+        return required, [f"{clause}^100" for word, clause in clauses.items() if word in self.optional]
+
+    def _word(self, index: SearchIndex, word: str, pairs: list[str], last: bool) -> str:
         # In quotes, because `_search` takes a bare 028 or 1e5 for a number, which no text field holds.
-        terms = [f'{each.name}:"{word}"^{each.weight * 2}' for each in texts]
+        stem = index.language.stem
+        best = max(each.weight for each in index.texts)
+        terms = [
+            f'{each.name}:"{word if each.code else stem(word)}"^{each.weight * 2}' for each in index.texts
+        ]
+        if stem(word) != word:
+            terms += [f'{each.name}:"{word}"^{each.weight}' for each in index.texts if each.weight == best]
+        if any(each.short for each in index.texts):
+            terms += [f'{SHORT}:"{stem(each)}"^{best}' for each in dict.fromkeys([word, *pairs])]
+        for each in self.corrections.get(word, ()):
+            terms += [f'{field.name}:"{stem(each)}"^{field.weight}' for field in index.texts]
         if last and len(word) >= MIN_PREFIX:
-            terms += [f"{each.name}:{word}*^{each.weight}" for each in texts]
-        if word in self.forgiven and len(word) >= MIN_FORGIVEN:
-            terms += [f"{each.name}:{word}~1^{each.weight}" for each in texts]
+            terms += [f"{each}:{word}*^{weight}" for each, weight in _beginnings(index, word)]
+        if word in self.forgiven and len(word) >= MIN_FORGIVEN and word.isalpha():
+            edits = 2 if len(word) >= MIN_FORGIVEN_TWICE else 1
+            terms += [f"{each}:{word}~{edits}^1" for each in _forgiving_fields(index)]
         return _any(terms)
 
 
@@ -93,6 +142,39 @@ def search_for(text: str, **asked: object) -> SearchQuery:
 def quoted(value: str) -> str:
     """A value as one exact term of the query language."""
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _beginnings(index: SearchIndex, word: str) -> list[tuple[str, int]]:
+    """The fields in which a word may go on, each with its weight: short texts are asked together, but for the weightiest."""
+    best = max(each.weight for each in index.texts)
+    numbered = not word.isalpha()
+    found = [
+        (each.name, each.weight)
+        for each in index.texts
+        if (numbered if each.code else not each.short or each.weight == best)
+    ]
+    return found + ([(SHORT, 1)] if any(each.short for each in index.texts) else [])
+
+
+def _forgiving_fields(index: SearchIndex) -> list[str]:
+    """Where typos are looked for: short texts together; a long text has words that are near to anything."""
+    if any(each.short for each in index.texts):
+        return [SHORT]
+    return [each.name for each in index.texts]
+
+
+def _row(phrase: Sequence[str], language: Language) -> str:
+    """The words as they stand in the index, in a row."""
+    return " ".join(term for word in phrase for term in language.terms(word))
+
+
+def _as_many_as_possible(clauses: list[str]) -> str:
+    """Any of them; all but one count for more than half of them does, and so on down."""
+    tiers = []
+    for size in range(len(clauses) - 1 if len(clauses) <= MAX_COMBINED_WORDS else 1, 0, -1):
+        together = [" AND ".join(some) for some in combinations(clauses, size)]
+        tiers += [f"({each})^{100 ** (size - 1)}" for each in together]
+    return _any(tiers)
 
 
 def _any(terms: Iterable[str]) -> str:

@@ -1,30 +1,98 @@
-"""How text becomes words: accents folded, lower case, all punctuation a gap. Index functions do the same in JavaScript."""
+"""How text becomes words: lower case, accents folded, possessives dropped, all punctuation a gap.
 
+Index functions do the same in JavaScript: both read the tables and patterns of this module, and nothing of the engine but
+`toLowerCase`, because old engines have no `normalize`.
+"""
+
+import json
 import re
 import unicodedata
+from typing import Final
+
+from .languages import Language
 
 _GAPS = (
     r"[\u0000-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7"
-    r"\u2000-\u206f\u20a0-\u20cf\u2190-\u2bff\u3000-\u303f\ufe30-\ufe4f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]+"
+    r"\u2000-\u206f\u20a0-\u20cf\u2190-\u2bff\u3000-\u303f\ud800-\uf8ff\ufe30-\ufe4f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]+"
 )
-_GAP = re.compile(_GAPS)
-_ACCENTS = re.compile(r"[\u0300-\u036f]")
-_POSSESSIVE = re.compile(r"['\u2019]s\b", re.IGNORECASE)
+"""What stands between words; beyond the first plane, where JavaScript sees two halves of a character, there are no letters here."""
+_BEYOND = r"[\U00010000-\U0010ffff]"
+_POSSESSIVES = r"['\u2019]s(?=[^a-z0-9]|$)"
+_MARKS = r"[\u0300-\u036f]"
+_GAP, _POSSESSIVE, _MARK = re.compile(f"(?:{_BEYOND}|{_GAPS})+"), re.compile(_POSSESSIVES), re.compile(_MARKS)
 
-JAVASCRIPT = (
-    "  function fold(x) {\n"
-    '    var plain = x.normalize ? x.normalize("NFKD").replace(/[\\u0300-\\u036f]/g, "") : x;\n'
-    f'    return plain.toLowerCase().replace(/{_GAPS}/g, " ");\n'
-    "  }"
-)
+_ALPHABETS = ((0xC0, 0x24F), (0x370, 0x587), (0x1E00, 0x1FFF))
+"""Latin, Greek, Cyrillic and Armenian letters with marks."""
+_LETTERS: Final = {"ß": "ss", "æ": "ae", "œ": "oe", "þ": "th"}
+"""Letters that are two without their form."""
+
+
+def _plain(letter: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFD", letter) if not unicodedata.combining(c))
+
+
+_ACCENTED: Final = {
+    letter: plain
+    for low, high in _ALPHABETS
+    for letter in map(chr, range(low, high + 1))
+    if letter == letter.lower() and len(plain := _plain(letter)) == 1 and plain not in (letter, " ")
+} | {"ø": "o", "đ": "d", "ł": "l", "ı": "i", "ς": "σ"}
+_TABLE: Final = str.maketrans(_ACCENTED | _LETTERS)
 
 
 def fold(text: str) -> str:
     """Lower case without accents, words apart by single spaces."""
-    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
-    return _GAP.sub(" ", plain.lower())
+    text = text.lower() if text.isascii() else _unaccented(unicodedata.normalize("NFC", text).lower())
+    return _GAP.sub(" ", _POSSESSIVE.sub(" ", text))
 
 
 def words_of(text: str) -> list[str]:
-    """The words a person typed, without anything that a query language could read as syntax; `women's` asks for `women`."""
-    return [word for word in fold(_POSSESSIVE.sub(" ", text)).split() if any(map(str.isalnum, word))]
+    """The words of a text, without anything that a query language could read as syntax; `women's` is `women`."""
+    return [word for word in fold(text).split() if any(map(str.isalnum, word))]
+
+
+def pairs_of(words: list[str]) -> list[str]:
+    """Neighbours written as one: `bed sheet` is also found as `bedsheet`."""
+    return [one + other for one, other in zip(words, words[1:], strict=False)]
+
+
+def _unaccented(text: str) -> str:
+    return _MARK.sub("", text.translate(_TABLE))
+
+
+def javascript(language: Language) -> str:
+    """`terms(text)` and `short_terms(text)`, what a text and a short text are indexed as: words with their stems, spaces between."""
+    accented, plain = "".join(_ACCENTED), "".join(_ACCENTED.values())
+    letters = "".join(
+        f".replace(/{_escaped(letter)}/g, {json.dumps(plain)})" for letter, plain in _LETTERS.items()
+    )
+    return f"""  function fold(x) {{
+    x = x.toLowerCase();
+    if (/[^\\u0000-\\u007f]/.test(x)) {{
+      x = x{letters}.replace(/[\\u00c0-\\u1fff]/g, function (c) {{
+        var n = {json.dumps(accented)}.indexOf(c);
+        return n < 0 ? c : {json.dumps(plain)}.charAt(n);
+      }}).replace(/{_MARKS}/g, "");
+    }}
+    return x.replace(/{_POSSESSIVES}/g, " ").replace(/{_GAPS}/g, " ");
+  }}
+  function words_of(x) {{
+    return fold(x).split(" ").filter(function (w) {{ return w; }});
+  }}
+{language.javascript()}
+  function with_stem(w) {{
+    var s = stem(w);
+    return s === w ? w : w + " " + s;
+  }}
+  function terms(x) {{
+    return words_of(x).map(with_stem).join(" ");
+  }}
+  function short_terms(x) {{
+    var words = words_of(x), pairs = [];
+    for (var n = 1; n < words.length; n++) pairs.push(words[n - 1] + words[n]);
+    return words.concat(pairs).map(with_stem).join(" ");
+  }}"""
+
+
+def _escaped(letter: str) -> str:
+    return json.dumps(letter)[1:-1]

@@ -6,6 +6,7 @@ import pytest
 from redis import Redis
 
 from services.products.store import Vocabulary
+from shared.couch import LANGUAGES
 from tests.services.products.conftest import product
 
 GOODS = [
@@ -14,14 +15,17 @@ GOODS = [
 ]
 
 
+ENGLISH = LANGUAGES["en"]
+
+
 @pytest.fixture
 def name() -> str:
     return uuid.uuid4().hex
 
 
 def test_every_process_knows_what_one_has_learnt(redis_url: str, name: str):
-    Vocabulary(Redis.from_url(redis_url), name).learn(GOODS)
-    other = Vocabulary(Redis.from_url(redis_url), name)
+    Vocabulary(Redis.from_url(redis_url), name, ENGLISH).learn(GOODS)
+    other = Vocabulary(Redis.from_url(redis_url), name, ENGLISH)
     for _ in range(2):
         assert other.unknown(["coffee", "tabel", "oko", "oak", "women"], "favou") == {"tabel"}
         assert other.unknown(["coff", "table"], "powder") == {"coff", "powder"}
@@ -30,13 +34,31 @@ def test_every_process_knows_what_one_has_learnt(redis_url: str, name: str):
 
 
 def test_a_word_that_is_a_beginning_of_others_is_no_word(redis_url: str, name: str):
-    vocabulary = Vocabulary(Redis.from_url(redis_url), name)
+    vocabulary = Vocabulary(Redis.from_url(redis_url), name, ENGLISH)
     vocabulary.learn(GOODS)
     assert vocabulary.unknown([], "tab") == set()
     assert vocabulary.unknown(["tab"], None) == {"tab"}
 
 
 def test_without_redis_no_word_is_known_and_nothing_breaks(name: str):
-    vocabulary = Vocabulary(Redis.from_url("redis://127.0.0.1:1/0"), name)
+    vocabulary = Vocabulary(Redis.from_url("redis://127.0.0.1:1/0"), name, ENGLISH)
     vocabulary.learn(GOODS)
     assert vocabulary.unknown(["coffee"], "tab") == {"coffee", "tab"}
+    assert vocabulary.corrections(["cofee"]) == {}
+
+
+def test_every_form_of_a_word_is_known_and_neighbours_written_as_one(redis_url: str, name: str):
+    vocabulary = Vocabulary(Redis.from_url(redis_url), name, ENGLISH)
+    vocabulary.learn(GOODS)
+    assert vocabulary.unknown(["coffees", "tables", "coffeetable", "favourites"], "cables") == set()
+
+
+def test_a_mistyped_word_has_its_likely_corrections(redis_url: str, name: str):
+    Vocabulary(Redis.from_url(redis_url), name, ENGLISH).learn(GOODS)
+    vocabulary = Vocabulary(Redis.from_url(redis_url), name, ENGLISH)
+    found = vocabulary.corrections(
+        ["cofee", "tabel", "tble", "powerr", "xable", "favuorite", "028", "oka", "coffee", "blate"]
+    )
+    assert found == {
+        "cofee": ["coffee"], "tabel": ["table"], "tble": ["table"], "powerr": ["power"], "xable": ["cable", "table"],
+    }  # fmt: skip

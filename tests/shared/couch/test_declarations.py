@@ -98,4 +98,4 @@ def test_a_search_declaration_writes_its_index_function():
     source = index.index_function()
     assert 'doc["type"] !== "product"' in source
     assert 'index("price_amount", x, {"facet": true})' in source
-    assert 'index("name", fold(x), {})' in source
+    assert 'index("name", terms(x), {})' in source

@@ -1,6 +1,7 @@
 """The search declaration and its three dialects, without a server."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -66,6 +67,40 @@ def test_typos_are_forgiven_only_when_asked_and_only_in_longer_words():
     assert re.findall(r"\w+:\w+~1", forgiving) == ["name:sofa~1", "text:sofa~1"]
 
 
+def test_the_last_word_may_be_a_beginning_where_no_product_has_it_whole():
+    query = search_for("red sof")
+    found = rows(("a", "red", 1), ("b", "red", 4), ("b", "sof", 4))
+    assert keywords.candidates(query, INDEX, found) == (["b"], False)
+    assert keywords.candidates(query, INDEX, found[:2]) == (["b", "a"], True)
+
+
+def test_a_word_as_it_was_typed_counts_more_than_its_stem_and_that_more_than_its_beginning():
+    found = rows(("a", "sofa", 4), ("b", "sofas", 4), ("c", "sofabed", 4))
+    assert keywords.candidates(search_for("sofas"), INDEX, found).ids == ["b", "a"]
+    assert keywords.candidates(search_for("sofa"), INDEX, found).ids == ["a", "b", "c"]
+
+
+def test_stop_words_are_left_out_unless_there_are_no_others():
+    assert '"for"' not in search_for("sofa for two ").lucene(INDEX)
+    assert search_for("for the ").lucene(INDEX).count('name:"') == 2
+
+
+def test_neighbours_are_also_asked_as_one_word():
+    short = SearchIndex("find", "?", (SearchField("name", weight=4, short=True),))
+    asked = search_for("bed sheets big ").lucene(short)
+    assert 'short:"bedsheet"' in asked
+    assert 'short:"sheetsbig"' in asked
+    assert 'short:"bedsheetsbig"' not in asked
+
+
+def test_what_is_optional_only_moves_forward_and_any_word_prefers_more_of_them():
+    optional = replace(search_for("red sofa "), optional=frozenset({"red"})).lucene(INDEX)
+    assert re.fullmatch(r'\+\([^()]*"sofa"[^()]*\) \([^()]*"red"[^()]*\)\^100', optional)
+    some = replace(search_for("red sofa bed "), any_word=True).lucene(INDEX)
+    assert some.count(" AND ") == 3
+    assert some.count("^100 ") + some.count("^100)") == 3
+
+
 def test_filters_are_quoted_and_ranges_are_numbers():
     asked = search_for("", filters={"brand_is": ['A" OR "B\\', "C"]}, ranges={"price": (5, None)}).lucene(
         INDEX
@@ -76,7 +111,7 @@ def test_filters_are_quoted_and_ranges_are_numbers():
 def test_a_server_gets_the_form_it_can_serve():
     assert INDEX.on(["search", "nouveau"]) is INDEX
     nouveau = INDEX.on(["nouveau"]).design_document()["nouveau"]["find"]
-    assert 'index("text", "name", fold(x));' in nouveau["index"]
+    assert 'index("text", "name", terms(x));' in nouveau["index"]
     assert 'index("double", "price", x);' in nouveau["index"]
     assert nouveau["field_analyzers"] == {"brand_is": "keyword", "category": "keyword"}
     assert INDEX.on([]).design_document()["views"].keys() == {"find_by_keyword"}
@@ -150,11 +185,12 @@ def rows(*pairs: tuple[str, str, int]) -> list[dict[str, Any]]:
     return [{"id": docid, "key": ["word", word], "value": weight} for docid, word, weight in pairs]
 
 
-def test_keyword_candidates_have_every_whole_word_the_weightiest_first():
-    query = search_for("red sofa ")
+def test_keyword_candidates_have_every_word_the_weightiest_first():
+    query = search_for("red sofas ")
     found = rows(("a", "red", 1), ("a", "sofa", 1), ("b", "red", 4), ("c", "red", 4), ("c", "sofa", 4))
-    assert keywords.candidates(query, found) == ["c", "a"]
-    assert keywords.key_range(query, INDEX) == {"keys": [["word", "sofa"], ["word", "red"]]}
+    assert keywords.candidates(query, INDEX, found).ids == ["c", "a"]
+    asked = keywords.key_range(query, INDEX)["keys"]
+    assert sorted(asked) == [["word", each] for each in ("red", "redsofa", "sofa", "sofas")]
     assert keywords.key_range(search_for("so"), INDEX) == {
         "start_key": ["word", "so"],
         "end_key": ["word", "so\ufff0"],
@@ -172,7 +208,7 @@ def test_keyword_search_decides_filters_facets_phrases_and_order_on_the_document
     ]  # fmt: skip
 
     def ids(query) -> list[str]:
-        return [each["_id"] for each in keywords.evaluate(query, INDEX, docs).docs]
+        return [each["_id"] for each in keywords.evaluate(query, INDEX, docs, begun=True).docs]
 
     assert ids(search_for("red sof")) == ["a", "b", "c"]
     assert ids(search_for('"red sofa"')) == ["a"]

@@ -1,0 +1,96 @@
+"""How a search is rewritten when its words are not all known, or not all together in one product."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from services.products.documents import PRODUCT_FIELDS
+from services.products.rules.searching import one_typo_apart, short_texts
+from shared.couch import Doc, Language, SearchQuery, pairs_of, words_of
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """What became of the words: `corrections` of those that are nearly known, those a typo is forgiven in, those that need not
+    match, and whether any of them is enough. A cursor keeps it, so that all pages ask the same."""
+
+    corrections: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    forgiven: frozenset[str] = frozenset()
+    optional: frozenset[str] = frozenset()
+    dropped_words: tuple[str, ...] = ()
+    any_word: bool = False
+
+    def applied(self, query: SearchQuery) -> SearchQuery:
+        """The query that asks so."""
+        return replace(
+            query.without(self.dropped_words if self.any_word else ()),
+            corrections=self.corrections,
+            forgiven=self.forgiven,
+            optional=self.optional,
+            any_word=self.any_word,
+        )
+
+    @property
+    def plain(self) -> bool:
+        """Whether every word was known."""
+        return not (self.corrections or self.forgiven or self.optional)
+
+    def state(self) -> list[Any]:
+        """As a cursor keeps it."""
+        return [
+            dict(self.corrections), sorted(self.forgiven), sorted(self.optional), list(self.dropped_words), self.any_word
+        ]  # fmt: skip
+
+
+def restored(state: list[Any]) -> Rewrite:
+    """What a cursor kept; the last release kept only the words that it forgave."""
+    if len(state) != 5 or not isinstance(state[0], dict):
+        return Rewrite(forgiven=frozenset(state))
+    corrections, forgiven, optional, dropped_words, any_word = state
+    return Rewrite(corrections, frozenset(forgiven), frozenset(optional), tuple(dropped_words), any_word)
+
+
+def rewritten(
+    query: SearchQuery, unknown: set[str], corrections: Mapping[str, Sequence[str]], language: Language
+) -> Rewrite:
+    """At first: a word with a known neighbour is that one; one that nobody knows may be missing if others are known."""
+    content = query.content_words(language)
+    lost = frozenset(unknown - corrections.keys())
+    optional = lost if query.sort is None and len(lost) < len(content) else frozenset()
+    return Rewrite(corrections, lost, optional)
+
+
+def matched_words(rewrite: Rewrite, doc: Doc, query: SearchQuery, language: Language) -> list[str]:
+    """Which of the content words a product has, in any form, as a beginning when it is the last one, or mistyped where that is forgiven."""
+    terms = _terms(doc, language)
+    return [word for word in query.content_words(language) if _matches(rewrite, word, query, terms, language)]
+
+
+def with_as_many_words(
+    rewrite: Rewrite, docs: Sequence[Doc], query: SearchQuery, language: Language
+) -> list[Doc]:
+    """The first products, as long as they have as many of the words as the very first."""
+    counts = [len(matched_words(rewrite, doc, query, language)) for doc in docs]
+    fewer = next((n for n, count in enumerate(counts) if count < counts[0]), len(docs))
+    return list(docs[:fewer])
+
+
+def _terms(doc: Doc, language: Language) -> set[str]:
+    product = PRODUCT_FIELDS.content(doc)
+    short = [words_of(text) for text in short_texts(product)]
+    words = [word for some in short for word in (*some, *pairs_of(some))]
+    words += words_of(product["description"]) + words_of(product["productid"])
+    return {term for word in words for term in language.terms(word)}
+
+
+def _matches(rewrite: Rewrite, word: str, query: SearchQuery, terms: set[str], language: Language) -> bool:
+    loose = list(query.loose_words)
+    place = loose.index(word)
+    meant: Iterable[str] = [
+        word, *pairs_of(loose[max(0, place - 1) : place + 2]), *rewrite.corrections.get(word, ())
+    ]  # fmt: skip
+    if any(language.stem(each) in terms for each in meant):
+        return True
+    if word == query.prefix and any(term.startswith(word) for term in terms):
+        return True
+    return word in rewrite.forgiven and any(one_typo_apart(word, term) for term in terms)

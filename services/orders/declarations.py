@@ -202,6 +202,8 @@ class Notice(OrderEvent):
 
 
 ORDER_FIELDS: Final = Declaration(Order)
+ORDER_CONTENT: Final = ORDER_FIELDS.select(*ORDER_FIELDS.writable)
+"""What clients write of an order beside what is bought, at the checkout and in imports."""
 PAYMENT_FIELDS: Final = Declaration(OrderPayment)
 DISPATCH_FIELDS: Final = Declaration(OrderDispatch)
 DELIVERY_FIELDS: Final = Declaration(OrderDelivery)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .changes import Change, Changes
     from .database import AFTER_EVERYTHING, AcrossPartitions, Database, Partition, Written
-    from .documents import Doc, DocumentType, StoredDocument, document_id, split_id, time_ordered_id
+    from .documents import DeclaredType, Doc, Document, DocumentType, StoredDocument, document_id, split_id, time_ordered_id
     from .errors import (
         DatabaseDenied,
         DatabaseUnavailable,
@@ -49,7 +49,9 @@ __all__ = [
     "DatabaseUnavailable",
     "DatabaseDenied",
     "DatabaseDesign",
+    "DeclaredType",
     "Doc",
+    "Document",
     "DocumentType",
     "FindIndex",
     "IndexCatchUp",
@@ -96,7 +98,9 @@ _MODULES = {
         "Written",
     ),
     "documents": (
+        "DeclaredType",
         "Doc",
+        "Document",
         "DocumentType",
         "StoredDocument",
         "document_id",

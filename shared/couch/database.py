@@ -16,7 +16,7 @@ from . import dialects
 from .changes import Changes
 from .changes import from_answer as changes_from_answer
 from .client import Client
-from .documents import Doc, Shapes
+from .documents import Doc, Document, Shapes
 from .errors import NoSuchDocument, NotPrepared, QueryRefused, UpdateConflict
 from .indexes import FindIndex, View
 from .pages import Page, SearchPage, decode_cursor, encode_cursor
@@ -73,7 +73,7 @@ class Database:
         answer = self._client.call("post_all_docs", db=self.name, keys=list(docids), include_docs=True)
         return {row["id"]: self._shapes.read(row["doc"]) for row in answer["rows"] if row.get("doc")}
 
-    def put(self, doc: Doc) -> str:
+    def put(self, doc: Document) -> str:
         """Writes one document (with its `_rev` if it replaces one) and returns the new revision. Raises UpdateConflict."""
         [stored] = self._type_names.stored([doc])
         try:
@@ -85,7 +85,7 @@ class Database:
                 raise
             return self._own_lost_write(doc, conflict)
 
-    def put_many(self, docs: Iterable[Doc]) -> list[Written]:
+    def put_many(self, docs: Iterable[Document]) -> list[Written]:
         """Writes many in one call, each on its own: a bulk is not a transaction, so look at every answer."""
         stored = list(self._type_names.stored(list(docs)))
         rows = self._client.call("post_bulk_docs", db=self.name, bulk_docs={"docs": stored})
@@ -96,7 +96,7 @@ class Database:
             for row in rows
         ]
 
-    def add_many(self, docs: Sequence[Doc]) -> dict[str, str]:
+    def add_many(self, docs: Sequence[Document]) -> dict[str, str]:
         """Adds immutable documents that may be there already; {id: revision} of those. Raises UpdateConflict when one is there with other content."""
         written = self.put_many(docs)
         there = {row.id: row.rev for row in written if row.rev}
@@ -167,7 +167,7 @@ class Database:
         facts: dict[str, Any] = self._client.call("get_database_information", db=self.name)
         return facts
 
-    def _own_lost_write(self, doc: Doc, conflict: UpdateConflict) -> str:
+    def _own_lost_write(self, doc: Document, conflict: UpdateConflict) -> str:
         stored = self.get(doc["_id"])
         if _content(stored) != _content(doc):
             raise conflict
@@ -323,5 +323,5 @@ def _view(
     return StaleRows(rows) if stale else rows
 
 
-def _content(doc: Doc) -> Doc:
+def _content(doc: Document) -> Doc:
     return {name: value for name, value in doc.items() if name != "_rev"}

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from typing import Any, Final, Generic, NotRequired, TypedDict, TypeVar, cast
 
 Doc = dict[str, Any]
+Document = Mapping[str, Any]
+"""A document to be written or looked at, also one that a TypedDict declares."""
 D = TypeVar("D")
 """A TypedDict that declares a type of document."""
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from .client import Client
-from .documents import Doc, Shapes
+from .documents import Document, Shapes
 from .errors import NoSuchDocument
 from .tally import counting
 
@@ -25,7 +25,7 @@ class TypeNames:
         self._client, self._database, self._former = client, database, dict(shapes.renamed)
         self._refreshed_at = float("-inf")
 
-    def stored(self, docs: Sequence[Doc]) -> Sequence[Doc]:
+    def stored(self, docs: Sequence[Document]) -> Sequence[Document]:
         """The documents as they are to be written now. 1 read at most, which no request is charged for."""
         if not self._former or not any(doc.get("type") in self._former for doc in docs):
             return docs

@@ -15,7 +15,7 @@ from shared.web.auth import (
     sessions,
 )
 from shared.web.context import current_dependencies, note
-from shared.web.declared import page_schema, request_schema, response_schema
+from shared.web.declared import page_schema, request_fields, request_schema, response_schema
 from shared.web.etag import check_if_match, etag_of, not_modified
 from shared.web.factory import create_service
 from shared.web.idempotency import idempotent, idempotent_id
@@ -49,6 +49,7 @@ __all__ = [
     "page_schema",
     "problem",
     "current_dependencies",
+    "request_fields",
     "request_schema",
     "require_role",
     "require_service",

@@ -45,14 +45,18 @@ def request_schema(
 
 
 def request_fields(name: str, declaration: Declaration) -> dict[str, ma.fields.Field[Any]]:
-    """What clients write of a document, for a body that holds more than the document: each takes what its declaration takes."""
+    """What clients write of a document, for a body that holds more than the document: each takes what its declaration takes.
+
+    A field that was not sent is not there, so that a new one leaves a body's fingerprint (`Idempotency-Key`) as it was.
+    """
     return {
-        each: _declared(
-            _described(declaration.fields[each], f"{name}{each.title()}", answer=False),
-            declaration.fields[each],
-        )
+        each: _request_field(f"{name}{each.title()}", declaration.fields[each])
         for each in declaration.writable
     }
+
+
+def _request_field(name: str, field: Field) -> ma.fields.Field[Any]:
+    return _declared(_described(field, name, answer=False, partial=not field.required), field)
 
 
 def response_schema(name: str, declaration: Declaration, more: Fields | None = None) -> type[Shape]:

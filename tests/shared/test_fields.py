@@ -17,6 +17,7 @@ from shared.fields import (
     Choice,
     Declaration,
     Field,
+    GroupList,
     Integer,
     JsonObject,
     Lines,
@@ -27,7 +28,7 @@ from shared.fields import (
     TextList,
 )
 from shared.money import Money
-from shared.web import page_schema, request_schema, response_schema
+from shared.web import Shape, page_schema, request_fields, request_schema, response_schema
 
 
 class Mug(StoredDocument):
@@ -207,3 +208,26 @@ def test_a_patch_needs_nothing_and_fills_nothing_in():
 def test_a_page_of_answers():
     page = openapi(page_schema("Mugs", response_schema("MugAnswer", NEW)))
     assert sorted(page["required"]) == ["items", "next"]
+
+
+def test_a_body_of_more_than_the_document_takes_the_new_field_as_its_declaration_does():
+    """A checkout holds what is bought besides what is written into the order."""
+    fields = request_fields("Mug", NEW.select("glaze"))
+    schema = Shape.from_dict({**fields, "quantity": ma.fields.Integer(required=True)}, name="Buy")()
+    assert schema.load({"quantity": 1, "glaze": " matt "}) == {"quantity": 1, "glaze": "matt"}
+    assert schema.load({"quantity": 1}) == {"quantity": 1}, (
+        "so its fingerprint is what it was before the field"
+    )
+    assert schema.validate({"quantity": 1, "glaze": "x" * 21}) == {
+        "glaze": ["Must be 0 to 20 characters long."]
+    }
+    assert openapi(type(schema))["properties"]["glaze"]["description"] == "its finish"
+
+
+def test_a_list_of_objects_is_checked_and_answered_by_the_fields_of_one():
+    lines = Declaration({"lines": GroupList(NEW.select("sku", "stock").fields)})
+    assert lines.check({"lines": [{"sku": "m1", "stock": 2.0}]})[0] == {"lines": [{"sku": "m1", "stock": 2}]}
+    assert lines.check({"lines": {}})[1] == {"lines": ["Not a list of objects."]}
+    assert lines.check({"lines": [{"sku": "M 1"}]})[1] == {"lines": ["Letters and digits only."]}
+    answered = openapi(response_schema("Lines", lines))["properties"]["lines"]
+    assert (answered["type"], list(answered["items"])) == ("array", ["$ref"])

@@ -24,7 +24,7 @@ def cancel_order(deps: Dependencies, found: OrderDocuments, actor: str, reason: 
 
 def finish_cancellation(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
     """Everything that follows from the decision to cancel; the cancellation document comes last and proves the rest."""
-    order, decision = found.order, found.decision or {}
+    order, decision = found.order, found.require_decision()
     if refundable(found)["amount"]:
         found = add_refund(deps, found, None, "The order was cancelled.", "cancellation")
     if not order.get("imported"):

@@ -15,13 +15,13 @@ from services.orders.actions.cancellation import cancel_unfulfillable
 from services.orders.actions.intents import Buyer, Intent, price_request
 from services.orders.clients.payments import Charge, PaymentClosed, PaymentDeclined, ProviderUnavailable
 from services.orders.clients.services import OutOfStock, ReservationClosed
+from services.orders.declarations import Order
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.checkout import CHECKOUT, ENDS, ENTRIES, State, next_state
 from services.orders.rules.identity import check_same, fingerprint_of, key_is_free_again, orderid_for
 from services.orders.rules.writing import cancellation_of, items_of, payment_of
 from shared.clock import iso, now, parse
-from shared.couch import Doc
 from shared.errors import AisleError, Conflict, Invalid, NotFound, Unavailable
 
 log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class Checkout:
     replayed: bool = False
 
     @property
-    def order(self) -> Doc:
+    def order(self) -> Order:
         return self.found.order
 
     def require_request(self) -> "Request":
@@ -134,9 +134,9 @@ def run(checkout: Checkout, state: State) -> State:
 def refusal_of(found: OrderDocuments) -> AisleError:
     """The error that a cancelled attempt was answered with."""
     known = {refusal.code: refusal for refusal in (OutOfStock, PaymentDeclined)}
-    cancellation = found.cancellation or {}
-    kind = known.get(cancellation.get("reason", ""))
-    return kind(cancellation["detail"]) if kind else AttemptClosed()
+    cancellation = found.cancellation
+    kind = known.get(cancellation["reason"]) if cancellation else None
+    return kind(cancellation["detail"]) if cancellation and kind else AttemptClosed()
 
 
 def _price(checkout: Checkout) -> str:
@@ -270,7 +270,7 @@ def _record_payment(checkout: Checkout) -> str:
     return "goods_gone" if _is_cancelled_by_shop(checkout.found) else "recorded"
 
 
-def _sell(deps: Dependencies, order: Doc) -> tuple[bool, bool]:
+def _sell(deps: Dependencies, order: Order) -> tuple[bool, bool]:
     """Whether the stock is marked as sold, and whether the goods are gone."""
     try:
         deps.products.confirm(order["orderid"], order["basket"])

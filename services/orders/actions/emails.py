@@ -2,10 +2,10 @@
 
 from redis.exceptions import RedisError
 
+from services.orders.declarations import Customer, Order
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.identity import guest_token
-from shared.couch import Doc
 from shared.errors import Unavailable
 from shared.limits import Limit, network_of
 from shared.mail import Email
@@ -42,7 +42,7 @@ def guest_emails_are_limited(deps: Dependencies, address: str) -> bool:
         return False  # the limit of the address still holds when the e-mails are sent
 
 
-def _is_within_limit(deps: Dependencies, customer: Doc) -> bool:
+def _is_within_limit(deps: Dependencies, customer: Customer) -> bool:
     limit = Limit("guest mail", customer["email"].lower(), deps.settings.guest_mails_per_hour, 3600)
     try:
         return deps.limits.allows(limit)
@@ -51,11 +51,11 @@ def _is_within_limit(deps: Dependencies, customer: Doc) -> bool:
 
 
 def compose(deps: Dependencies, found: OrderDocuments, kind: str) -> Email:
-    order, customer = found.order, found.customer or {}
+    order, customer = found.order, found.customer
     return Email(
-        to=customer.get("email", ""),
+        to=customer["email"] if customer else "",
         subject=_SUBJECTS[kind].format(orderid=order["orderid"]),
-        text=f"Hello {customer.get('name') or 'there'},\n\n{_body(found, kind)}",
+        text=f"Hello {(customer and customer['name']) or 'there'},\n\n{_body(found, kind)}",
         link=_link(deps, order),
         link_label="See your order",
         key=f"order.{order['orderid']}.{kind}",
@@ -76,7 +76,7 @@ def _body(found: OrderDocuments, kind: str) -> str:
     return f"your order was cancelled and {shown(order['total'])} are paid back the way you paid."
 
 
-def _link(deps: Dependencies, order: Doc) -> str:
+def _link(deps: Dependencies, order: Order) -> str:
     base = f"{deps.settings.storefront_url.rstrip('/')}/orders/{order['orderid']}"
     if order["userid"] is not None:
         return base

@@ -10,7 +10,7 @@ import orjson
 from services.orders.dependencies import Dependencies
 from services.orders.documents import BEST_SELLERS, FULFILMENT, SALES
 from services.orders.rules.importing import documents_of
-from shared.couch import Doc
+from shared.couch import Document
 from shared.errors import Invalid
 
 log = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ def import_orders(
 ) -> Iterator[ImportResult]:
     """Imports each (number, line) from `from_line` on, None being too long a one; yields the result so far after every bulk, to show progress."""
     result = ImportResult()
-    batch: list[tuple[int, list[Doc]]] = []
+    batch: list[tuple[int, list[Document]]] = []
     seen: set[str] = set()
     for number, line in lines:
         if number < from_line or (line is not None and not line.strip()):
@@ -78,7 +78,9 @@ def import_orders(
     yield result
 
 
-def _written(deps: Dependencies, batch: list[tuple[int, list[Doc]]], result: ImportResult) -> ImportResult:
+def _written(
+    deps: Dependencies, batch: list[tuple[int, list[Document]]], result: ImportResult
+) -> ImportResult:
     """The orders first, then what belongs to those that are ours: nothing is written into another order."""
     if batch:
         store = deps.stores.bulk_orders
@@ -95,7 +97,7 @@ def _written(deps: Dependencies, batch: list[tuple[int, list[Doc]]], result: Imp
     return result
 
 
-def _compare(deps: Dependencies, known: list[tuple[int, list[Doc]]], result: ImportResult) -> set[int]:
+def _compare(deps: Dependencies, known: list[tuple[int, list[Document]]], result: ImportResult) -> set[int]:
     """Orders that exist already: the same content is unchanged, another (its lines come back) is refused, for an order never changes."""
     refused = set()
     stored = deps.stores.bulk_orders.headers([docs[0]["orderid"] for _, docs in known]) if known else {}

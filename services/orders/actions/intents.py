@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
+from services.orders.declarations import ORDER_CONTENT
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER, ORDER, order_key
 from services.orders.rules.pricing import Quote, check_expected, merged, quote
 from services.orders.rules.writing import items_of
 from shared.clock import timestamp
-from shared.couch import Doc
+from shared.couch import Doc, Document
 from shared.errors import Invalid
 
 
@@ -38,18 +39,19 @@ class Intent:
     name: str
     email: str
     address: Any
+    content: dict[str, Any]
     provider: str
     priced: Quote
 
-    def documents(self, orderid: str, fingerprint: str) -> list[Doc]:
+    def documents(self, orderid: str, fingerprint: str) -> list[Document]:
         """The order first: it is the claim on the key."""
         date, userid, priced = timestamp(), self.buyer.userid, self.priced
-        order = ORDER.new(
+        order = ORDER.build(
             order_key(orderid, "order"), orderid=orderid, userid=userid, basket=priced.lines, goods=priced.goods,
             delivery=priced.delivery, tax=priced.tax, total=priced.total, date=date, provider=self.provider,
-            fingerprint=fingerprint,
+            fingerprint=fingerprint, **ORDER_CONTENT.stored(self.content),
         )  # fmt: skip
-        customer = CUSTOMER.new(
+        customer = CUSTOMER.build(
             order_key(orderid, "customer"), orderid=orderid, userid=userid, name=self.name, email=self.email,
             deliveryAddress=self.address, **({"mail_limited": True} if self.buyer.mail_limited else {}),
         )  # fmt: skip
@@ -62,11 +64,15 @@ def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Int
     products = deps.products.lookup([item["productid"] for item in merged(body["items"])])
     priced = quote(body["items"], products, deps.terms)
     check_expected(priced, body.get("expected_total"))
+    provider, content = (
+        body["payment"]["provider"],
+        {name: body[name] for name in ORDER_CONTENT.writable if name in body},
+    )
     if buyer.userid is None:
-        return Intent(buyer, buyer.name, buyer.email, body["address"], body["payment"]["provider"], priced)
+        return Intent(buyer, buyer.name, buyer.email, body["address"], content, provider, priced)
     user = deps.users.checkout(buyer.userid)
     address = body.get("address") or _address_of(user, body["address_id"])
-    return Intent(buyer, user["name"], user["email"], address, body["payment"]["provider"], priced)
+    return Intent(buyer, user["name"], user["email"], address, content, provider, priced)
 
 
 def quote_items(deps: Dependencies, requested: list[Doc]) -> Doc:

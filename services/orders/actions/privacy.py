@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
+from services.orders.declarations import Customer
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER
 from services.orders.rules.assembly import whole_order
 from services.orders.store import Key
 from shared.clock import timestamp
-from shared.couch import Doc
 
 PAGE = 100
 
@@ -32,11 +32,12 @@ def has_bought(deps: Dependencies, userid: str, productid: str) -> bool:
     return deps.orders.bought(userid, productid)
 
 
-def _erased(doc: Doc) -> Doc:
-    erased = CUSTOMER.new(
+def _erased(doc: Customer) -> Customer:
+    erased = CUSTOMER.build(
         doc["_id"], orderid=doc["orderid"], userid=doc["userid"], name="", email="", deliveryAddress=None, erased=timestamp()
     )  # fmt: skip
-    return {**erased, "_rev": doc["_rev"]}
+    erased["_rev"] = doc["_rev"]
+    return erased
 
 
 def _orderids(deps: Dependencies, userid: str) -> Iterator[str]:

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from services.orders.declarations import LINE_FIELDS
 from services.orders.dependencies import Dependencies
-from services.orders.rules.assembly import OrderDocuments, line_of, summary_of, whole_order
+from services.orders.rules.assembly import OrderDocuments, summary_of, whole_order
 from services.orders.rules.identity import guest_token
 from services.orders.rules.periods import Span
 from services.orders.rules.progress import STATUSES, Progress, is_failed, is_finished, status_of
@@ -52,7 +53,7 @@ def read_lines(deps: Dependencies, orderid: str, reader: Reader) -> list[dict[st
     lines = deps.orders.lines(orderid)
     if not lines or not _may_see(deps, orderid, lines[0]["userid"], reader):
         raise NoSuchOrder("You have no such order.")
-    return [line_of(line) for line in lines]
+    return [LINE_FIELDS.shown(line) for line in lines]
 
 
 def any_order(deps: Dependencies, orderid: str) -> OrderDocuments:

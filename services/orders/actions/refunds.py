@@ -1,12 +1,12 @@
 """Paying back: decided by a refund document (numbered, so two cannot pass each other), then settled at the provider."""
 
+from services.orders.declarations import Refund, Return
 from services.orders.dependencies import Dependencies
 from services.orders.documents import REFUND, SETTLEMENT, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.identity import check_same, new_reference
 from services.orders.rules.progress import require
 from services.orders.rules.writing import event_fields
-from shared.couch import Doc
 from shared.errors import Conflict, Invalid
 from shared.money import Money, money, shown
 
@@ -50,7 +50,7 @@ def add_refund(
         _check_refundable(found, amount)
         number = len(found.refunds) + 1
         refund, created = deps.orders.add(
-            REFUND.new(
+            REFUND.build(
                 order_key(found.order["orderid"], f"refund{number}"), **event_fields(found.order), number=number,
                 reference=reference, total=amount, reason=reason, cause=cause, request=list(request) if request else None,
             )
@@ -72,7 +72,7 @@ def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
         orderid = found.order["orderid"]
         ref = provider.refund(orderid, payment["provider_ref"], reference, refund["total"])
         settlement, _ = deps.orders.add(
-            SETTLEMENT.new(
+            SETTLEMENT.build(
                 order_key(orderid, f"{reference}settled"), **event_fields(found.order), reference=reference,
                 total=refund["total"], provider=payment["provider"], provider_ref=ref,
             )
@@ -94,7 +94,7 @@ def _refunded_before(found: OrderDocuments, cause: str, request: tuple[str, str]
     return request is not None and any(same_request(refund, request) for refund in found.refunds)
 
 
-def same_request(doc: Doc, request: tuple[str, str]) -> bool:
+def same_request(doc: Refund | Return, request: tuple[str, str]) -> bool:
     """Raises KeyReused when the key came with another body."""
     if not doc["request"] or doc["request"][0] != request[0]:
         return False

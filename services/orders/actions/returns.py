@@ -10,6 +10,7 @@ from services.orders.actions.refunds import (
     same_request,
     settle_refunds,
 )
+from services.orders.declarations import Return, SoldLine
 from services.orders.dependencies import Dependencies
 from services.orders.documents import RESTOCK, RETURN, order_key
 from services.orders.rules.assembly import OrderDocuments
@@ -17,7 +18,6 @@ from services.orders.rules.identity import new_reference
 from services.orders.rules.progress import require
 from services.orders.rules.returns import goods_value, returned_lines, stock_lines
 from services.orders.rules.writing import event_fields
-from shared.couch import Doc
 from shared.money import money
 
 
@@ -46,7 +46,7 @@ def refund_returns(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
 
     What comes back in parts is worth together what it is worth at once: each part what it adds to those before.
     """
-    earlier_lines: list[Doc] = []
+    earlier_lines: list[SoldLine] = []
     for back in found.returns:
         remaining, before = refundable(found), goods_value(found.order, earlier_lines)
         earlier_lines += back["lines"]
@@ -66,16 +66,16 @@ def restock_returns(deps: Dependencies, found: OrderDocuments) -> OrderDocuments
         lines = stock_lines(order["basket"], back["lines"])
         deps.products.take_back(order["orderid"], lines, back["reference"])
         key = order_key(order["orderid"], f"{back['reference']}restocked")
-        restock = RESTOCK.new(key, **event_fields(order), reference=back["reference"], lines=lines)
+        restock = RESTOCK.build(key, **event_fields(order), reference=back["reference"], lines=lines)
         found = found.with_document(deps.orders.add(restock)[0])
     return found
 
 
 def _return_document(
     found: OrderDocuments, requested: list[dict[str, Any]], reason: str, request: tuple[str, str] | None
-) -> Doc:
+) -> Return:
     number = len(found.returns) + 1
-    return RETURN.new(
+    return RETURN.build(
         order_key(found.order["orderid"], f"return{number}"), **event_fields(found.order), number=number,
         reference=new_reference("return", request), lines=returned_lines(found.order["basket"], found.returns, requested), reason=reason,
         request=list(request) if request else None,

@@ -1,5 +1,6 @@
 """The other two services, as far as an order needs them."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -7,6 +8,7 @@ from shared.client import ServiceClient
 from shared.errors import Conflict
 
 Doc = dict[str, Any]
+Document = Mapping[str, Any]
 
 
 class OutOfStock(Conflict):
@@ -47,24 +49,24 @@ class Products:
         answer = self._client.post("/v1/products/lookup", {"productids": productids}, idempotent=True)
         return {product["productid"]: product for product in answer["found"]}
 
-    def reserve(self, orderid: str, basket: list[Doc], expires: str) -> None:
+    def reserve(self, orderid: str, basket: Sequence[Document], expires: str) -> None:
         """Keeps the goods for this order; a second time changes nothing. Raises OutOfStock, or ReservationClosed after a release."""
         body = {"orderid": orderid, "items": _stock_lines(basket), "expires": expires}
         self._post("/v1/internal/reservations", body)
 
-    def confirm(self, orderid: str, basket: list[Doc]) -> None:
+    def confirm(self, orderid: str, basket: Sequence[Document]) -> None:
         """The reserved goods are sold; were they given back, they are taken again. Raises ReservationClosed when they cannot."""
         self._end(orderid, "confirmation", basket)
 
-    def release(self, orderid: str, basket: list[Doc]) -> None:
+    def release(self, orderid: str, basket: Sequence[Document]) -> None:
         """The goods are given back, once, whether they were reserved or sold."""
         self._end(orderid, "release", basket)
 
-    def take_back(self, orderid: str, lines: list[Doc], reference: str) -> None:
+    def take_back(self, orderid: str, lines: Sequence[Document], reference: str) -> None:
         """Sold goods came back and are in stock again: once for each `reference`."""
         self._end(orderid, "release", lines, reference=reference)
 
-    def _end(self, orderid: str, how: str, basket: list[Doc], **more: str) -> None:
+    def _end(self, orderid: str, how: str, basket: Sequence[Document], **more: str) -> None:
         path = f"/v1/internal/reservations/{quote(orderid, safe='')}/{how}"
         self._post(path, {"items": _stock_lines(basket), **more})
 
@@ -78,6 +80,6 @@ class Products:
             raise known[refusal.code](refusal.detail, **refusal.extra) from None
 
 
-def _stock_lines(basket: list[Doc]) -> list[Doc]:
+def _stock_lines(basket: Sequence[Document]) -> list[Doc]:
     names = ("productid", "taxonomy", "quantity")
     return [{name: line[name] for name in names} for line in basket]

@@ -1,12 +1,36 @@
 """Documents to the order that customers see, and the documents a step writes."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final, TypeVar, cast
 
-from services.orders.documents import DELIVERY, DISPATCH, LINE_ITEM, PAYMENT
+from services.orders.declarations import (
+    CANCELLATION_FIELDS,
+    DELIVERY_FIELDS,
+    DISPATCH_FIELDS,
+    LINE_FIELDS,
+    ORDER_FIELDS,
+    PAYMENT_FIELDS,
+    REFUND_FIELDS,
+    RETURN_FIELDS,
+    Cancellation,
+    Customer,
+    Decision,
+    Order,
+    OrderDelivery,
+    OrderDispatch,
+    OrderLineItem,
+    OrderPayment,
+    Refund,
+    Return,
+)
+from services.orders.documents import DELIVERY, DISPATCH, LINE_ITEM, PAYMENT, REFUND, RETURN
 from services.orders.rules.progress import Progress, progress_of, refunded_of, status_of
-from shared.couch import Doc
+from shared.couch import DeclaredType, Document
 from shared.errors import Conflict
+from shared.fields import Declaration
 from shared.money import money
+
+D = TypeVar("D")
 
 _TIMELINE = {
     "order": "placed",
@@ -17,7 +41,7 @@ _TIMELINE = {
     "refund": "refunded",
     "return": "returned",
 }
-_LINE_FIELDS = ("line", "productid", "taxonomy", "name", "quantity", "unitPrice", "delivery", "total")
+PERSONAL: Final = ("name", "email", "deliveryAddress")
 
 
 class NotPaid(Conflict):
@@ -31,48 +55,55 @@ class NotDispatched(Conflict):
 class OrderDocuments:
     """One order's partition, by kind: `.order`, `.payment`, `.refunds`; None or [] for what did not happen."""
 
-    def __init__(self, documents: list[Doc]) -> None:
+    def __init__(self, documents: Sequence[Document]) -> None:
         self.documents = documents
-        self._by_key = {doc["_id"].partition(":")[2]: doc for doc in documents}
+        self._by_key: dict[str, Any] = {doc["_id"].partition(":")[2]: doc for doc in documents}
 
     @property
-    def order(self) -> Doc:
-        return self._by_key["order"]
+    def order(self) -> Order:
+        order: Order = self._by_key["order"]
+        return order
 
     @property
-    def customer(self) -> Doc | None:
+    def customer(self) -> Customer | None:
         return self._by_key.get("customer")
 
     @property
-    def payment(self) -> Doc | None:
+    def payment(self) -> OrderPayment | None:
         return self._by_key.get("payment")
 
-    def require_payment(self) -> Doc:
+    def require_payment(self) -> OrderPayment:
         """The payment of an order that is paid. Raises NotPaid."""
         if self.payment is None:
             raise NotPaid("This order is not paid.")
         return self.payment
 
-    def require_dispatch(self) -> Doc:
+    def require_dispatch(self) -> OrderDispatch:
         """The dispatch of an order that is on its way. Raises NotDispatched."""
         if self.dispatch is None:
             raise NotDispatched("This order was not dispatched.")
         return self.dispatch
 
+    def require_decision(self) -> Decision:
+        """What was decided about an order that is being cancelled or dispatched."""
+        if self.decision is None:
+            raise TypeError("nothing was decided about this order")
+        return self.decision
+
     @property
-    def decision(self) -> Doc | None:
+    def decision(self) -> Decision | None:
         return self._by_key.get("decision")
 
     @property
-    def dispatch(self) -> Doc | None:
+    def dispatch(self) -> OrderDispatch | None:
         return self._by_key.get("dispatch")
 
     @property
-    def delivery(self) -> Doc | None:
+    def delivery(self) -> OrderDelivery | None:
         return self._by_key.get("delivery")
 
     @property
-    def cancellation(self) -> Doc | None:
+    def cancellation(self) -> Cancellation | None:
         return self._by_key.get("cancellation")
 
     @property
@@ -92,30 +123,33 @@ class OrderDocuments:
         return status_of(self.progress)
 
     @property
-    def items(self) -> list[Doc]:
-        return sorted(self.of_type(LINE_ITEM.name), key=lambda item: item["line"])
+    def items(self) -> list[OrderLineItem]:
+        return sorted(self._of(LINE_ITEM), key=lambda item: item["line"])
 
     @property
-    def refunds(self) -> list[Doc]:
-        return sorted(self.of_type("refund"), key=lambda refund: refund["number"])
+    def refunds(self) -> list[Refund]:
+        return sorted(self._of(REFUND), key=lambda refund: refund["number"])
 
     @property
-    def returns(self) -> list[Doc]:
-        return sorted(self.of_type("return"), key=lambda back: back["number"])
+    def returns(self) -> list[Return]:
+        return sorted(self._of(RETURN), key=lambda back: back["number"])
 
-    def of_type(self, kind: str) -> list[Doc]:
-        return [doc for doc in self.documents if doc["type"] == kind]
+    def of_type(self, name: str) -> list[Document]:
+        return [doc for doc in self.documents if doc["type"] == name]
 
-    def settled(self, refund: Doc) -> bool:
+    def _of(self, kind: DeclaredType[D]) -> list[D]:
+        return cast(list[D], self.of_type(kind.name))
+
+    def settled(self, refund: Refund) -> bool:
         return f"{refund['reference']}settled" in self._by_key
 
-    def restocked(self, back: Doc) -> bool:
+    def restocked(self, back: Return) -> bool:
         return f"{back['reference']}restocked" in self._by_key
 
     def noticed(self, kind: str) -> bool:
         return f"notice-{kind}" in self._by_key
 
-    def with_document(self, doc: Doc) -> "OrderDocuments":
+    def with_document(self, doc: Document) -> "OrderDocuments":
         """The same order with one document more: what was just written is answered without reading it back."""
         others = [known for known in self.documents if known["_id"] != doc["_id"]]
         return OrderDocuments([*others, doc])
@@ -123,33 +157,24 @@ class OrderDocuments:
 
 def whole_order(found: OrderDocuments) -> dict[str, Any]:
     """The order of api.md."""
-    order, customer, progress = found.order, found.customer or {}, found.progress
+    order, customer, progress = found.order, found.customer, found.progress
     return {
-        "orderid": order["orderid"],
-        "userid": order["userid"],
-        "date": order["date"],
+        **ORDER_FIELDS.shown(order),
         "status": status_of(progress),
         "refunded": refunded_of(progress),
-        "items": [line_of(line) for line in order["basket"]],
-        "goods": order["goods"],
+        "items": [LINE_FIELDS.shown(line) for line in order["basket"]],
         "deliveryCharge": order["delivery"],
-        "tax": order["tax"],
-        "total": order["total"],
-        "name": customer.get("name"),
-        "email": customer.get("email"),
-        "deliveryAddress": customer.get("deliveryAddress"),
-        "payment": _part(found.payment, "date", "provider", "provider_ref", "total"),
-        "dispatch": _part(found.dispatch, "date", "courier", "courierid"),
-        "delivery": _part(found.delivery, "date", "courier", "courierid"),
-        "cancellation": _part(found.cancellation, "date", "reason", "detail", "by"),
-        "refunds": [_refund(found, refund) for refund in found.refunds],
-        "returns": [_part(back, "date", "number", "reason", "lines") for back in found.returns],
+        **({name: customer[name] if customer else None for name in PERSONAL}),
+        "payment": _shown(PAYMENT_FIELDS, found.payment),
+        "dispatch": _shown(DISPATCH_FIELDS, found.dispatch),
+        "delivery": _shown(DELIVERY_FIELDS, found.delivery),
+        "cancellation": _shown(CANCELLATION_FIELDS, found.cancellation),
+        "refunds": [
+            {**REFUND_FIELDS.shown(refund), "settled": found.settled(refund)} for refund in found.refunds
+        ],
+        "returns": [RETURN_FIELDS.shown(back) for back in found.returns],
         "timeline": timeline(found),
     }
-
-
-def line_of(item: Doc) -> dict[str, Any]:
-    return {name: item[name] for name in _LINE_FIELDS}
 
 
 def timeline(found: OrderDocuments) -> list[dict[str, str]]:
@@ -178,9 +203,5 @@ def summary_of(
     }
 
 
-def _part(doc: Doc | None, *names: str) -> dict[str, Any] | None:
-    return None if doc is None else {name: doc[name] for name in names}
-
-
-def _refund(found: OrderDocuments, refund: Doc) -> dict[str, Any]:
-    return {**(_part(refund, "number", "date", "total", "reason") or {}), "settled": found.settled(refund)}
+def _shown(declaration: Declaration, doc: Document | None) -> dict[str, Any] | None:
+    return None if doc is None else declaration.shown(doc)

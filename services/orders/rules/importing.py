@@ -3,17 +3,25 @@
 import re
 from typing import Any
 
+from services.orders.declarations import (
+    MAX_LINES,
+    MAX_QUANTITY,
+    ORDER_CONTENT,
+    ORDERID,
+    Customer,
+    Line,
+    Order,
+)
 from services.orders.documents import CUSTOMER, ORDER, order_key
 from services.orders.rules.identity import fingerprint_of
 from services.orders.rules.writing import delivery_of, dispatch_of, items_of, payment_of
 from shared.clock import iso, parse
-from shared.couch import Doc
+from shared.couch import Document
 from shared.errors import Invalid
 from shared.money import CURRENCIES, Money, money
 
-MAX_LINES = 200
 MAX_AMOUNT = 10**13
-_ORDERID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_ORDERID = re.compile(ORDERID)
 _KNOWN = {
     "orderid",
     "userid",
@@ -26,23 +34,24 @@ _KNOWN = {
     "name",
     "email",
     "deliveryAddress",
+    *ORDER_CONTENT.writable,
 }
 
 
-def documents_of(line: Any) -> list[Doc]:
+def documents_of(line: Any) -> list[Document]:
     """The order first, then its lines and what happened to it. Raises Invalid naming the field that is wrong."""
     if not isinstance(line, dict):
         raise Invalid("A line is one JSON object.")
     if unknown := line.keys() - _KNOWN:
         raise Invalid(f"Unknown fields: {', '.join(sorted(unknown))}.")
     order = _order(line)
-    docs = [order, *items_of(order)]
+    docs: list[Document] = [order, *items_of(order)]
     if any(name in line for name in ("name", "email", "deliveryAddress")):
         docs.append(_customer(order, line))
     return docs + _events(order, line)
 
 
-def _order(line: dict[str, Any]) -> Doc:
+def _order(line: dict[str, Any]) -> Order:
     orderid, currency, date = line.get("orderid"), line.get("currency"), _date(line, "date")
     if not isinstance(orderid, str) or not _ORDERID.fullmatch(orderid):
         raise Invalid("orderid: 1 to 64 letters, digits, dots, dashes or underscores.")
@@ -54,30 +63,31 @@ def _order(line: dict[str, Any]) -> Doc:
     basket = [_item(number, item, currency) for number, item in enumerate(items, 1)]
     total = _amount(sum(item["total"]["amount"] for item in basket), currency, "the order's total")
     none = money(0, currency)
-    return ORDER.new(
+    return ORDER.build(
         order_key(orderid, "order"), orderid=orderid, userid=_text(line, "userid", optional=True), basket=basket,
         goods=total, delivery=none, tax={"name": "", "basisPoints": 0, "included": True, "total": none}, total=total,
         date=date, provider=_text(_part(line, "payment"), "provider"), fingerprint=fingerprint_of(line), imported=True,
+        **_content(line),
     )  # fmt: skip
 
 
-def _item(number: int, item: Any, currency: str) -> Doc:
+def _item(number: int, item: Any, currency: str) -> Line:
     if not isinstance(item, dict):
         raise Invalid(f"items.{number - 1}: an object.")
     quantity, price = (
         item.get("quantity"),
         _amount(item.get("unitPrice"), currency, f"items.{number - 1}.unitPrice"),
     )
-    if type(quantity) is not int or not 1 <= quantity <= 1_000_000:
+    if type(quantity) is not int or not 1 <= quantity <= MAX_QUANTITY:
         raise Invalid(f"items.{number - 1}.quantity: a whole number of at least 1.")
     total = money(price["amount"] * quantity, currency)
     if "total" in item:
         total = _amount(item["total"], currency, f"items.{number - 1}.total")
     return {
         "line": number,
-        "productid": _text(item, "productid"),
+        "productid": _required(item, "productid"),
         "taxonomy": [],
-        "name": _text(item, "name"),
+        "name": _required(item, "name"),
         "quantity": quantity,
         "unitPrice": price,
         "delivery": money(0, currency),
@@ -85,8 +95,8 @@ def _item(number: int, item: Any, currency: str) -> Doc:
     }
 
 
-def _customer(order: Doc, line: dict[str, Any]) -> Doc:
-    return CUSTOMER.new(
+def _customer(order: Order, line: dict[str, Any]) -> Customer:
+    return CUSTOMER.build(
         order_key(order["orderid"], "customer"), orderid=order["orderid"], userid=order["userid"],
         name=_personal(line, "name"), email=_personal(line, "email"), deliveryAddress=line.get("deliveryAddress"),
     )  # fmt: skip
@@ -96,7 +106,7 @@ def _personal(line: dict[str, Any], name: str) -> str:
     return "" if line.get(name) in (None, "") else _text(line, name) or ""
 
 
-def _events(order: Doc, line: dict[str, Any]) -> list[Doc]:
+def _events(order: Order, line: dict[str, Any]) -> list[Document]:
     paid = _part(line, "payment")
     payment = payment_of(
         order,
@@ -105,18 +115,27 @@ def _events(order: Doc, line: dict[str, Any]) -> list[Doc]:
         order["total"],
         _date(paid, "date", "payment."),
     )
-    docs = [payment]
+    docs: list[Document] = [payment]
     if "delivery" in line and "dispatch" not in line:
         raise Invalid("delivery: an order cannot arrive before it was dispatched.")
     if "dispatch" in line:
         sent = _part(line, "dispatch")
         courier, parcel = _text(sent, "courier", optional=True), _text(sent, "courierid", optional=True)
-        docs.append(
-            dispatch_of(order, payment, courier or "", parcel or "", _date(sent, "date", "dispatch."))
-        )
-    if "delivery" in line:
-        docs.append(delivery_of(order, docs[-1], _date(_part(line, "delivery"), "date", "delivery.")))
+        dispatch = dispatch_of(order, payment, courier or "", parcel or "", _date(sent, "date", "dispatch."))
+        docs.append(dispatch)
+        if "delivery" in line:
+            arrived = _part(line, "delivery")
+            docs.append(delivery_of(order, dispatch, _date(arrived, "date", "delivery.")))
     return docs
+
+
+def _content(line: dict[str, Any]) -> dict[str, Any]:
+    content, errors = ORDER_CONTENT.check(
+        {name: line[name] for name in ORDER_CONTENT.writable if name in line}
+    )
+    for name, messages in errors.items():
+        raise Invalid(f"{name}: {messages[0]}")
+    return ORDER_CONTENT.stored(content)
 
 
 def _part(line: dict[str, Any], name: str) -> dict[str, Any]:
@@ -133,6 +152,10 @@ def _text(part: dict[str, Any], name: str, *, optional: bool = False) -> str | N
     if not isinstance(value, str) or not 1 <= len(value) <= 1000:
         raise Invalid(f"{name}: a text of 1 to 1000 characters.")
     return value
+
+
+def _required(part: dict[str, Any], name: str) -> str:
+    return _text(part, name) or ""
 
 
 def _date(part: dict[str, Any], name: str, where: str = "") -> str:

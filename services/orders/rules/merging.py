@@ -7,7 +7,7 @@ else what was written first.
 
 from typing import Any
 
-from shared.couch import Doc
+from shared.couch import Doc, Document
 
 NUMBERED = ("refund", "return")
 
@@ -28,7 +28,7 @@ def renumbered(loser: Doc, stays: Doc, taken: set[int]) -> Doc | None:
     return moved | {"_id": f"{partition}:{loser['type']}{number}", "number": number}
 
 
-def same(one: Doc, other: Doc) -> bool:
+def same(one: Document, other: Document) -> bool:
     """Whether two refunds or returns are one, whatever their numbers."""
     return bool(one["reference"] == other["reference"])
 

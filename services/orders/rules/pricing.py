@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from services.orders.declarations import Line, Tax
 from shared.errors import Conflict, Invalid
 from shared.money import Money, money, shown
 
@@ -36,10 +37,10 @@ class Terms:
 class Quote:
     """Priced lines and their sums, all of one currency."""
 
-    lines: list[Doc]
+    lines: list[Line]
     goods: Money
     delivery: Money
-    tax: Doc
+    tax: Tax
     total: Money
 
     @property
@@ -84,7 +85,7 @@ def check_expected(found: Quote, expected: Money | None) -> None:
         )  # fmt: skip
 
 
-def _line(number: int, product: Doc, quantity: int) -> Doc:
+def _line(number: int, product: Doc, quantity: int) -> Line:
     price, currency = product["price"], product["price"]["currency"]
     charge = product.get("delivery") or money(0, currency)
     if charge["currency"] != currency:
@@ -103,7 +104,7 @@ def _line(number: int, product: Doc, quantity: int) -> Doc:
     }
 
 
-def _summed(lines: list[Doc], currency: str, terms: Terms) -> Quote:
+def _summed(lines: list[Line], currency: str, terms: Terms) -> Quote:
     goods = sum(line["total"]["amount"] for line in lines)
     delivery = _delivery(lines, goods, terms)
     before_tax = goods + delivery
@@ -111,7 +112,7 @@ def _summed(lines: list[Doc], currency: str, terms: Terms) -> Quote:
     divisor = 10_000 + rate if terms.tax_included else 10_000
     tax = (before_tax * rate + divisor // 2) // divisor
     total = before_tax if terms.tax_included else before_tax + tax
-    line = {
+    line: Tax = {
         "name": terms.tax_name,
         "basisPoints": rate,
         "included": terms.tax_included,
@@ -120,7 +121,7 @@ def _summed(lines: list[Doc], currency: str, terms: Terms) -> Quote:
     return Quote(lines, money(goods, currency), money(delivery, currency), line, money(total, currency))
 
 
-def _delivery(lines: list[Doc], goods: int, terms: Terms) -> int:
+def _delivery(lines: list[Line], goods: int, terms: Terms) -> int:
     if terms.free_delivery_from and goods >= terms.free_delivery_from:
         return 0
     charges: list[int] = [line["delivery"]["amount"] for line in lines]

@@ -3,12 +3,12 @@
 The counts are the very numbers that the `progress` view sums, so a list and a single order can never disagree.
 """
 
-from typing import Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from services.orders.documents import DELIVERY, DISPATCH, PAYMENT
+from shared.couch import Document
 from shared.errors import Conflict
-
-Doc = dict[str, Any]
 
 
 class Progress(NamedTuple):
@@ -72,7 +72,7 @@ class NotPossible(Conflict):
     code, title = "transition_not_allowed", "The order is not in a state that allows this"
 
 
-def progress_of(documents: list[Doc]) -> Progress:
+def progress_of(documents: Sequence[Document]) -> Progress:
     """The counts of one order's documents."""
     counts = dict.fromkeys(Progress._fields, 0)
     for doc in documents:
@@ -91,7 +91,7 @@ def progress_of(documents: list[Doc]) -> Progress:
     return Progress(**counts)
 
 
-def cost_nothing(back: Doc) -> bool:
+def cost_nothing(back: Document) -> bool:
     """Whether all that comes back was free, so that no refund follows."""
     return not any(line["amount"] for line in back["lines"])
 

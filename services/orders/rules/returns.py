@@ -1,20 +1,22 @@
 """How much of an order can still come back, and what it is worth."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from services.orders.declarations import Line, Order, Return, SoldLine, StockLine
 from services.orders.rules.pricing import merged
 from shared.errors import Invalid
 
-Doc = dict[str, Any]
 
-
-def returned_lines(basket: list[Doc], returns: list[Doc], requested: list[Doc]) -> list[Doc]:
+def returned_lines(
+    basket: list[Line], returns: list[Return], requested: list[dict[str, Any]]
+) -> list[SoldLine]:
     """The lines of a new return. Raises Invalid when more would come back than was bought."""
     bought = {line["productid"]: line for line in basket}
     back: dict[str, int] = {}
-    for line in (line for earlier in returns for line in earlier["lines"]):
-        back[line["productid"]] = back.get(line["productid"], 0) + line["quantity"]
-    lines: list[Doc] = []
+    for returned in (line for earlier in returns for line in earlier["lines"]):
+        back[returned["productid"]] = back.get(returned["productid"], 0) + returned["quantity"]
+    lines: list[SoldLine] = []
     errors: dict[str, list[str]] = {}
     for index, item in enumerate(merged(requested)):
         line = bought.get(item["productid"])
@@ -28,14 +30,14 @@ def returned_lines(basket: list[Doc], returns: list[Doc], requested: list[Doc]) 
     return lines
 
 
-def goods_value(order: Doc, lines: list[Doc]) -> int:
+def goods_value(order: Order, lines: Sequence[SoldLine]) -> int:
     """What the returned goods cost, with their share of a tax that was added on top; delivery is not paid back."""
     amount: int = sum(line["amount"] for line in lines)
     basis_points: int = 0 if order["tax"]["included"] else order["tax"]["basisPoints"]
     return amount + (amount * basis_points + 5_000) // 10_000
 
 
-def stock_lines(basket: list[Doc], lines: list[Doc]) -> list[Doc]:
+def stock_lines(basket: list[Line], lines: list[SoldLine]) -> list[StockLine]:
     """The lines of a return as the stock ledger takes them."""
     taxonomies = {line["productid"]: line["taxonomy"] for line in basket}
     return [
@@ -48,7 +50,7 @@ def stock_lines(basket: list[Doc], lines: list[Doc]) -> list[Doc]:
     ]
 
 
-def _line(line: Doc, quantity: int) -> Doc:
+def _line(line: Line, quantity: int) -> SoldLine:
     return {
         "productid": line["productid"],
         "name": line["name"],

@@ -2,6 +2,19 @@
 
 from typing import Any
 
+from services.orders.declarations import (
+    LINE_FIELDS,
+    Cancellation,
+    Decision,
+    Line,
+    Notice,
+    Order,
+    OrderDelivery,
+    OrderDispatch,
+    OrderLineItem,
+    OrderPayment,
+    SoldLine,
+)
 from services.orders.documents import (
     CANCELLATION,
     DECISION,
@@ -12,13 +25,11 @@ from services.orders.documents import (
     PAYMENT,
     order_key,
 )
-from services.orders.rules.assembly import line_of
 from shared.clock import timestamp
-from shared.couch import Doc
 from shared.money import Money
 
 
-def event_fields(order: Doc, date: str = "") -> dict[str, Any]:
+def event_fields(order: Order, date: str = "") -> dict[str, Any]:
     """What every later document repeats of its order; dated now unless told otherwise."""
     return {
         "orderid": order["orderid"],
@@ -29,30 +40,32 @@ def event_fields(order: Doc, date: str = "") -> dict[str, Any]:
     }
 
 
-def items_of(order: Doc) -> list[Doc]:
+def items_of(order: Order) -> list[OrderLineItem]:
     """The lines of an order as documents; the order's basket holds all of them."""
     orderid = order["orderid"]
     mark = {"imported": True} if order.get("imported") else {}
     return [
-        LINE_ITEM.new(
+        LINE_ITEM.build(
             order_key(orderid, f"item{line['line']}"), orderid=orderid, userid=order["userid"], date=order["date"],
-            **line_of(line), **mark,
+            **LINE_FIELDS.shown(line), **mark,
         )
         for line in order["basket"]
     ]  # fmt: skip
 
 
-def payment_of(order: Doc, provider: str, ref: str, total: Money, date: str, *, sold: bool = False) -> Doc:
+def payment_of(
+    order: Order, provider: str, ref: str, total: Money, date: str, *, sold: bool = False
+) -> OrderPayment:
     """`sold`: the stock is marked as sold already."""
     mark = {"imported": True} if order.get("imported") else {"sold": sold}
-    return PAYMENT.new(
+    return PAYMENT.build(
         order_key(order["orderid"], "payment"), **event_fields(order, date), paid=True, provider=provider,
         provider_ref=ref, total=total, units=sum(line["quantity"] for line in order["basket"]),
         lines=[sold_line(line) for line in order["basket"]], **mark,
     )  # fmt: skip
 
 
-def sold_line(line: Doc) -> Doc:
+def sold_line(line: Line) -> SoldLine:
     """What reports need to know of a line."""
     return {
         "productid": line["productid"],
@@ -62,25 +75,27 @@ def sold_line(line: Doc) -> Doc:
     }
 
 
-def dispatch_of(order: Doc, payment: Doc, courier: str, courierid: str, date: str = "") -> Doc:
+def dispatch_of(
+    order: Order, payment: OrderPayment, courier: str, courierid: str, date: str = ""
+) -> OrderDispatch:
     mark = {"imported": True} if order.get("imported") else {}
-    return DISPATCH.new(
+    return DISPATCH.build(
         order_key(order["orderid"], "dispatch"), **event_fields(order, date), dispatched=True, courier=courier,
         courierid=courierid, payment_date=payment["date"], **mark,
     )  # fmt: skip
 
 
-def delivery_of(order: Doc, dispatch: Doc, date: str = "") -> Doc:
+def delivery_of(order: Order, dispatch: OrderDispatch, date: str = "") -> OrderDelivery:
     mark = {"imported": True} if order.get("imported") else {}
-    return DELIVERY.new(
+    return DELIVERY.build(
         order_key(order["orderid"], "delivery"), **event_fields(order, date), delivered=True,
         courier=dispatch["courier"], courierid=dispatch["courierid"], dispatch_date=dispatch["date"], **mark,
     )  # fmt: skip
 
 
-def decision_of(order: Doc, decision: str, reason: str, by: str) -> Doc:
+def decision_of(order: Order, decision: str, reason: str, by: str) -> Decision:
     """`dispatch` or `cancel`: one id for both, so that only one of them can ever be taken."""
-    return DECISION.new(
+    return DECISION.build(
         order_key(order["orderid"], "decision"),
         **event_fields(order),
         decision=decision,
@@ -89,14 +104,14 @@ def decision_of(order: Doc, decision: str, reason: str, by: str) -> Doc:
     )
 
 
-def cancellation_of(order: Doc, reason: str, detail: str, by: str, *, was_paid: bool) -> Doc:
-    return CANCELLATION.new(
+def cancellation_of(order: Order, reason: str, detail: str, by: str, *, was_paid: bool) -> Cancellation:
+    return CANCELLATION.build(
         order_key(order["orderid"], "cancellation"), **event_fields(order), reason=reason, detail=detail, by=by,
         was_paid=was_paid,
     )  # fmt: skip
 
 
-def notice_of(order: Doc, kind: str, message_id: str) -> Doc:
-    return NOTICE.new(
+def notice_of(order: Order, kind: str, message_id: str) -> Notice:
+    return NOTICE.build(
         order_key(order["orderid"], f"notice-{kind}"), **event_fields(order), kind=kind, message_id=message_id
     )

@@ -2,8 +2,9 @@
 
 import marshmallow as ma
 
+from services.orders import declarations as d
 from services.orders.rules.progress import STATUSES
-from shared.web import Shape
+from shared.web import Shape, response_schema
 from shared.web.fields import Text, Time, Whole
 
 
@@ -14,79 +15,37 @@ class SignedMoney(Shape):
     currency = ma.fields.String(required=True)
 
 
-class Line(Shape):
-    line = Whole(1)
-    productid = ma.fields.String()
-    taxonomy = ma.fields.List(ma.fields.String())
-    name = ma.fields.String()
-    quantity = Whole(1)
-    unitPrice = ma.fields.Nested(SignedMoney)
-    delivery = ma.fields.Nested(SignedMoney)
-    total = ma.fields.Nested(SignedMoney)
+LineItem = response_schema("LineItem", d.LINE_FIELDS)
 
 
 class Lines(Shape):
-    items = ma.fields.List(ma.fields.Nested(Line))
+    items = ma.fields.List(ma.fields.Nested(LineItem))
     next = ma.fields.String(allow_none=True)
 
 
-class Tax(Shape):
-    name = ma.fields.String()
-    basisPoints = Whole(0)
-    included = ma.fields.Boolean()
-    total = ma.fields.Nested(SignedMoney)
+Tax = response_schema("Tax", d.TAX_FIELDS)
 
 
 class Quote(Shape):
     """What an order would cost now; its `total` is a checkout's `expected_total`."""
 
-    items = ma.fields.List(ma.fields.Nested(Line))
+    items = ma.fields.List(ma.fields.Nested(LineItem))
     goods = ma.fields.Nested(SignedMoney)
     deliveryCharge = ma.fields.Nested(SignedMoney)
     tax = ma.fields.Nested(Tax)
     total = ma.fields.Nested(SignedMoney)
 
 
-class Payment(Shape):
-    date = Time()
-    provider = ma.fields.String()
-    provider_ref = ma.fields.String()
-    total = ma.fields.Nested(SignedMoney)
-
-
-class Parcel(Shape):
-    date = Time()
-    courier = ma.fields.String()
-    courierid = ma.fields.String()
-
-
-class Cancelled(Shape):
-    date = Time()
-    reason = ma.fields.String()
-    detail = ma.fields.String()
-    by = ma.fields.String()
-
-
-class Refund(Shape):
-    number = Whole(1)
-    date = Time()
-    total = ma.fields.Nested(SignedMoney)
-    reason = ma.fields.String()
-    settled = ma.fields.Boolean(metadata={"description": "the provider paid it back"})
-
-
-class ReturnedLine(Shape):
-    productid = ma.fields.String()
-    name = ma.fields.String()
-    quantity = Whole(1)
-    amount = Whole(0)
-
-
-class Return(Shape):
-    number = Whole(1)
-    date = Time()
-    reason = ma.fields.String()
-    lines = ma.fields.List(ma.fields.Nested(ReturnedLine))
+Payment = response_schema("Payment", d.PAYMENT_FIELDS)
+Dispatch = response_schema("Dispatch", d.DISPATCH_FIELDS)
+Delivery = response_schema("Delivery", d.DELIVERY_FIELDS)
+Cancellation = response_schema("Cancellation", d.CANCELLATION_FIELDS)
+Return = response_schema("Return", d.RETURN_FIELDS)
+Refund = response_schema(
+    "Refund",
+    d.REFUND_FIELDS,
+    {"settled": ma.fields.Boolean(metadata={"description": "the provider paid it back"})},
+)
 
 
 class Step(Shape):
@@ -94,26 +53,20 @@ class Step(Shape):
     date = Time()
 
 
-class Order(Shape):
+class Order(response_schema("OrderFields", d.ORDER_FIELDS)):  # type: ignore[misc]  # made from the declaration
     """An order: what was bought never changes, what happened next is added."""
 
-    orderid = ma.fields.String()
-    userid = ma.fields.String(allow_none=True)
-    date = Time()
     status = ma.fields.String(validate=ma.validate.OneOf(STATUSES))
     refunded = ma.fields.String(validate=ma.validate.OneOf(["none", "part", "whole"]))
-    items = ma.fields.List(ma.fields.Nested(Line))
-    goods = ma.fields.Nested(SignedMoney)
+    items = ma.fields.List(ma.fields.Nested(LineItem))
     deliveryCharge = ma.fields.Nested(SignedMoney)
-    tax = ma.fields.Nested(Tax)
-    total = ma.fields.Nested(SignedMoney)
     name = ma.fields.String(allow_none=True)
     email = ma.fields.String(allow_none=True)
     deliveryAddress = ma.fields.Raw(allow_none=True)
     payment = ma.fields.Nested(Payment, allow_none=True)
-    dispatch = ma.fields.Nested(Parcel, allow_none=True)
-    delivery = ma.fields.Nested(Parcel, allow_none=True)
-    cancellation = ma.fields.Nested(Cancelled, allow_none=True)
+    dispatch = ma.fields.Nested(Dispatch, allow_none=True)
+    delivery = ma.fields.Nested(Delivery, allow_none=True)
+    cancellation = ma.fields.Nested(Cancellation, allow_none=True)
     refunds = ma.fields.List(ma.fields.Nested(Refund))
     returns = ma.fields.List(ma.fields.Nested(Return))
     timeline = ma.fields.List(ma.fields.Nested(Step))

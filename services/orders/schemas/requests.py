@@ -4,15 +4,15 @@ from typing import Any
 
 import marshmallow as ma
 
+from services.orders.declarations import ORDER_CONTENT
 from services.orders.rules.progress import STATUSES
 from shared.fields import as_whole
 from shared.money import CURRENCIES
-from shared.web import PageArgs, Shape
+from shared.web import PageArgs, Shape, request_fields
 from shared.web.fields import ADDRESS_PATTERN, AddressText, MoneyShape, Text, Whole
 
 MAX_LINES, MAX_UNITS = 100, 1000
 MAX_ADDRESS_PARTS = 20
-ORDERID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 KEY = r"^[!-~]{1,200}$"
 _TIME = r"T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?"
 DATE = rf"^(?!0000)\d{{4}}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])({_TIME})?)?)?$"
@@ -65,7 +65,7 @@ class PostalAddress(ma.fields.Field[str | dict[str, str]]):
         return str(self.text.deserialize(value))
 
 
-class OrderRequest(Shape):
+class OrderRequest(Shape.from_dict(request_fields("Order", ORDER_CONTENT), name="OrderContent")):  # type: ignore[misc]  # made from the declaration
     """A checkout. A customer names an address by id or gives one; a guest gives e-mail and address."""
 
     items = ma.fields.List(

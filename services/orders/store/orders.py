@@ -1,8 +1,9 @@
 """Reads and writes of orders: O1 to O4, and documents that are added once."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar, cast
 
+from services.orders.declarations import Customer, Order, OrderLineItem
 from services.orders.documents import (
     BOUGHT,
     CONFLICTS,
@@ -15,7 +16,17 @@ from services.orders.documents import (
 )
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.progress import Progress, progress_of
-from shared.couch import AFTER_EVERYTHING, Database, Doc, Page, StaleRows, UpdateConflict, View, Written
+from shared.couch import (
+    AFTER_EVERYTHING,
+    Database,
+    Doc,
+    Document,
+    Page,
+    StaleRows,
+    UpdateConflict,
+    View,
+    Written,
+)
 from shared.errors import Unavailable
 from shared.tracing import outgoing
 
@@ -26,6 +37,7 @@ Row = tuple[str, str, str | None, str, Progress]
 """orderid, placed, userid, currency, progress: all that a list of orders shows."""
 
 MAX_LINES = 200
+D = TypeVar("D")
 
 
 class OrderStore:
@@ -34,7 +46,7 @@ class OrderStore:
     def __init__(self, database: Database) -> None:
         self.database = self._database = database
 
-    def place(self, docs: Sequence[Doc]) -> bool:
+    def place(self, docs: Sequence[Document]) -> bool:
         """Writes an order's first documents in one bulk; False when the order is there already, which stays as it is."""
         written = self._database.put_many(docs)
         _raise_failures(written)
@@ -43,16 +55,16 @@ class OrderStore:
         self._undo_bulk([row for row in written if row.error is None], docs[0]["_id"])
         return False
 
-    def add(self, doc: Doc) -> tuple[Doc, bool]:
+    def add(self, doc: D) -> tuple[D, bool]:
         """Writes an immutable document once, with the present trace: (what is stored, whether this call wrote it)."""
-        doc = doc | outgoing()
+        new: Document = {**cast(Document, doc), **outgoing()}
         try:
-            self._database.put(doc)
+            self._database.put(new)
         except UpdateConflict:
-            return self._database.get(doc["_id"]), False
-        return doc, True
+            return cast(D, self._database.get(new["_id"])), False
+        return cast(D, new), True
 
-    def add_all(self, docs: Sequence[Doc]) -> list[Written]:
+    def add_all(self, docs: Sequence[Document]) -> list[Written]:
         """Many at once, each on its own; a conflict means that it is there already."""
         written = self._database.put_many(docs)
         _raise_failures(written)
@@ -62,26 +74,27 @@ class OrderStore:
         """O1: a whole order. 1 partition query."""
         return OrderDocuments(self._database.partition(order_partition(orderid)).all())
 
-    def lines(self, orderid: str) -> list[Doc]:
+    def lines(self, orderid: str) -> list[OrderLineItem]:
         """O1: only its lines. 1 partition query."""
         partition = self._database.partition(order_partition(orderid))
-        return partition.find(LINES_OF_AN_ORDER, {"line": {"$gt": 0}}, limit=MAX_LINES).items
+        found = partition.find(LINES_OF_AN_ORDER, {"line": {"$gt": 0}}, limit=MAX_LINES)
+        return cast(list[OrderLineItem], found.items)
 
-    def header(self, orderid: str) -> Doc:
+    def header(self, orderid: str) -> Order:
         """O2: an order's header. 1 read. Raises NoSuchDocument."""
-        return self._database.get(order_key(orderid, "order"))
+        return cast(Order, self._database.get(order_key(orderid, "order")))
 
-    def headers(self, orderids: Sequence[str]) -> dict[str, Doc]:
+    def headers(self, orderids: Sequence[str]) -> dict[str, Order]:
         """O2 for many, by order id. 1 read."""
         found = self._database.get_many([order_key(orderid, "order") for orderid in orderids])
-        return {doc["orderid"]: doc for doc in found.values()}
+        return {doc["orderid"]: cast(Order, doc) for doc in found.values()}
 
-    def personal_documents(self, userid: str, *, limit: int) -> list[Doc]:
+    def personal_documents(self, userid: str, *, limit: int) -> list[Customer]:
         """Documents that still name this person. 1 global query."""
         rows = self._database.across_partitions.view(PERSONAL, key=userid, include_docs=True, limit=limit)
         return [row["doc"] for row in rows if row["doc"]]
 
-    def overwrite_customers(self, docs: Sequence[Doc]) -> None:
+    def overwrite_customers(self, docs: Sequence[Customer]) -> None:
         """Replaces personal data (each with its `_rev`): what erasing a person does. Raises Unavailable when one is left."""
         written = self._database.put_many(docs)
         if any(row.error for row in written):

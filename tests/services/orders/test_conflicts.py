@@ -117,7 +117,7 @@ def test_a_refund_that_one_replica_paid_is_not_the_others(
     database.put(payment_of(order, "sandbox", "ref", order["total"], "2026-03-01T12:00:01.000Z"))
     later, earlier = refund_of(orderid, 100, "13:00"), refund_of(orderid, 200, "12:30")
     done = earlier if paid == "earlier" else later
-    shop.stores.ledger.book_refund(orderid, done["reference"], done["total"])
+    shop.stores.ledger.record_refund(orderid, done["reference"], done["total"])
     database.put(
         SETTLEMENT.new(
             f"order{orderid}:{done['reference']}settled", **event_fields(order), reference=done["reference"],

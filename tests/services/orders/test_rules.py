@@ -1,5 +1,6 @@
 """The pure rules of orders: the transition table, prices, periods, plans, returns, signatures."""
 
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from xml.etree import ElementTree
@@ -7,6 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from services.orders.clients import signatures
+from services.orders.clients.couriers import AUTOMATIC_COURIERS, COURIERS
+from services.orders.clients.providers import PROVIDERS
 from services.orders.rules import steps
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.charts import Bar, bar_chart
@@ -41,6 +44,7 @@ from services.orders.rules.writing import (
     notice_of,
     payment_of,
 )
+from services.orders.settings import Settings
 from shared.clock import parse
 from shared.couch import Doc
 from shared.errors import Invalid
@@ -175,6 +179,16 @@ def test_what_an_order_still_calls_for() -> None:
     assert steps.plan(OrderDocuments(paid), NOON + timedelta(hours=1), by_hand) == steps.Plan(
         (steps.CONFIRM,)
     )
+    sent = [
+        *confirmed,
+        dispatch_of(order, payment, "bike", "b1", payment["date"]),
+        notice_of(order, "dispatch", "sent"),
+    ]
+    reporting = steps.Policy("bike", 30, True, True, 5, 10)
+    assert steps.plan(OrderDocuments(confirmed), NOON + timedelta(seconds=6), reporting).due == (
+        steps.DISPATCH,
+    )
+    assert steps.plan(OrderDocuments(sent), NOON + timedelta(hours=1), reporting) == steps.Plan()
     imported = [order, {**payment, "imported": True}]
     assert steps.plan(OrderDocuments(imported), NOON + timedelta(hours=1), policy) == steps.Plan()
     gone = [order, cancellation_of(order, "abandoned", "", "shop", was_paid=False)]
@@ -328,3 +342,12 @@ def test_webhook_signatures() -> None:
 )
 def test_letters_and_errors_write_money_as_people_do(value: Money, text: str):
     assert shown(value) == text
+
+
+def test_every_provider_and_courier_that_can_be_chosen_has_its_row():
+    choices = {
+        each.name: set(each.metadata["choices"]) for each in fields(Settings) if each.metadata.get("choices")
+    }
+    assert choices["payment_providers"] == set(PROVIDERS)
+    assert choices["courier"] == set(COURIERS)
+    assert {"sandbox"} == AUTOMATIC_COURIERS

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .changes import Change, Changes
     from .database import AFTER_EVERYTHING, AcrossPartitions, Database, Partition, Written
-    from .documents import DeclaredType, Doc, Document, DocumentType, StoredDocument, document_id, split_id, time_ordered_id
+    from .documents import (
+        DeclaredType,
+        Doc,
+        Document,
+        DocumentType,
+        StoredDocument,
+        document_id,
+        split_id,
+        time_ordered_id,
+    )
     from .errors import (
         DatabaseDenied,
         DatabaseUnavailable,

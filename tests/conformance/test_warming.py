@@ -39,6 +39,37 @@ def test_a_runaway_design_does_not_keep_others_from_being_warm(couch: Couch, db:
     eventually(lambda: len(couch.get(f"{path}/v?update=false").json()["rows"]) == 1, 60)
 
 
+def test_designs_are_built_side_by_side_however_far_each_is(couch: Couch, db: str) -> None:
+    """One that was there first, one that fails for some documents and one that emits twice; documents change and go."""
+    if not couch.is_minicouch:
+        pytest.skip("ken takes its own time, longer than a test should wait")
+
+    def rows(path: str, query: str = "update=false") -> list[tuple[Any, str]]:
+        return [(row["key"], row["id"]) for row in couch.get(f"{path}/v?{query}").json()["rows"]]
+
+    first = design(couch, db, "first", v="function (doc) { emit(doc.n, 1); }")
+    docs = [{"_id": f"{n:04}", "n": n} for n in range(600)]
+    revs = [row["rev"] for row in couch.post(f"{db}/_bulk_docs", {"docs": docs}).json()]
+    eventually(lambda: len(rows(first)) == 600)
+    fails = design(
+        couch, db, "fails", v="function (doc) { if (doc.n % 2) throw {odd: true}; emit(doc.n, 1); }"
+    )
+    twice = design(couch, db, "twice", v="function (doc) { emit(-doc.n, 1); emit([doc.n], 1); }")
+    changed = [doc | {"_rev": rev, "n": doc["n"] + 1000} for doc, rev in zip(docs[:200], revs, strict=False)]
+    gone = [{"_id": doc["_id"], "_rev": rev, "_deleted": True} for doc, rev in zip(docs, revs, strict=True)][
+        500:
+    ]
+    fill(couch, db, [*changed, *gone, *({"_id": f"new{n}", "n": n} for n in range(2000, 2300))])
+    numbers = {**{doc["_id"]: doc["n"] for doc in docs[:500]}, **{doc["_id"]: doc["n"] for doc in changed}}
+    numbers |= {f"new{n}": n for n in range(2000, 2300)}
+    by_number = sorted((n, docid) for docid, n in numbers.items())
+    eventually(lambda: rows(first) == by_number)
+    eventually(lambda: rows(fails) == [row for row in by_number if row[0] % 2 == 0])
+    wanted = sorted((-n, docid) for n, docid in by_number) + [([n], docid) for n, docid in by_number]
+    eventually(lambda: rows(twice) == wanted)
+    assert [rows(path, "update=true") for path in (first, twice)] == [by_number, wanted]
+
+
 def test_deleting_a_database_that_is_being_indexed(couch: Couch) -> None:
     for _ in range(3):
         path = couch.make("gone")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import uvicorn
 
+from . import memory
 from .app import Server
 from .config import Config
 from .database import Database
@@ -94,6 +95,7 @@ def main() -> None:
     options = arguments()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     sys.setswitchinterval(0.0002)
+    memory.limit_arenas()
     os.umask(0o077)  # password hashes and people's data are in the files
     try:
         app = server(options)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -23,6 +23,15 @@ Mapper = Callable[[list[StoredDoc]], list[list[list[tuple[Any, Any]]]]]
 BATCH = 1000
 CHEAP_ROWS = 5000
 _builders = ThreadPoolExecutor(4, "index-builder")
+
+
+class SharedMapper(Protocol):
+    """Map functions that others with an equal `environment` may run beside in one go."""
+
+    environment: bytes
+    maps: Sequence[str]
+
+    def run(self, maps: Sequence[str], docs: list[StoredDoc]) -> list[list[list[tuple[Any, Any]]]]: ...
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,7 @@ class IndexSpec:
     partitioned: bool = False
     include_design: bool = False
     design: str = ""  # the design document's id, for whoever watches builds
+    shared: "SharedMapper | None" = None  # its functions may run beside those of others
 
 
 def partition_prefix(partition: str) -> bytes:
@@ -82,25 +92,70 @@ def left_behind(index: Index) -> bool:
 def advance(db: Database, spec: IndexSpec, index: Index, target: int, most: int = BATCH) -> bool:
     """One batch of changes nearer to `target`, by one thread at a time; False when it is reached."""
     with index.building:
-        if index.seq >= target or index.closed:
-            index.progress = None
-            return False
-        index.progress = index.progress or (int(time.time()), index.seq)
-        if index.seq == 0 and index.fresh_to is None:
-            index.fresh_to = target
-        docs = db.changes_since(index.seq, most)
-        fresh = index.seq < (index.fresh_to or 0)
-        if fresh:
-            # A document that changes meanwhile moves behind `fresh_to`, so up to there none comes twice.
-            docs = [doc for doc in docs if doc.seq <= index.fresh_to]
-        if docs:
-            waiting = max(0, target - docs[-1].seq)
-            index.apply(encode(spec, docs), docs[-1].seq, fresh=fresh, waiting=waiting)
-        else:
-            index.apply([], min(target, index.fresh_to) if fresh else target)
-        if index.seq >= target:
-            index.progress = None
-        return index.seq < target
+        if index.seq < target and not index.closed:
+            _apply(spec, index, target, db.changes_since(index.seq, most), spec.mapper)
+            if index.seq < target:
+                return True
+        index.progress = None
+        return False
+
+
+def advance_together(db: Database, specs: Sequence[IndexSpec], target: int, most: int) -> bool:
+    """`advance` for those that are furthest behind, with mappers of one environment: a document is read, sent to the
+    functions and parsed once for all of them. False when all have reached `target`."""
+    indexes = {spec.signature: get_index(db, spec) for spec in specs}
+    seqs = sorted({index.seq for index in indexes.values()})
+    if seqs[0] >= target:
+        return False
+    last = [spec for spec in specs if indexes[spec.signature].seq == seqs[0]]
+    upto = min([target, *seqs[1:2]])  # from there on with the next ones
+    docs = db.changes_since(seqs[0], most, upto=upto)
+    rows = _map_together(last, [doc for doc in docs if _is_mapped(last[0], doc)])
+    for spec in last:
+        index, emitted = indexes[spec.signature], rows[spec.signature]
+        with index.building:
+            if index.seq == seqs[0] and not index.closed:
+                _apply(spec, index, target, docs, lambda live, of=emitted: [of[doc.id] for doc in live], upto)
+                index.progress = index.progress if index.seq < target else None
+    return True
+
+
+def _map_together(
+    specs: Sequence[IndexSpec], docs: list[StoredDoc]
+) -> dict[str, dict[str, list[list[tuple[Any, Any]]]]]:
+    """Of each index what its functions emit, by document."""
+    assert specs[0].shared is not None
+    maps = [source for spec in specs for source in (spec.shared.maps if spec.shared else ())]
+    emitted = specs[0].shared.run(maps, docs) if docs else []
+    found, start = {}, 0
+    for spec in specs:
+        end = start + len(spec.views)
+        found[spec.signature] = {doc.id: rows[start:end] for doc, rows in zip(docs, emitted, strict=True)}
+        start = end
+    return found
+
+
+def _apply(
+    spec: IndexSpec, index: Index, target: int, docs: list[StoredDoc], mapper: Mapper, upto: int | None = None
+) -> None:
+    """The next changes of an index, whose lock is held; there are no more before `upto`, or `target`."""
+    index.progress = index.progress or (int(time.time()), index.seq)
+    if index.seq == 0 and index.fresh_to is None:
+        index.fresh_to = target
+    fresh = index.seq < (index.fresh_to or 0)
+    if fresh:
+        # A document that changes meanwhile moves behind `fresh_to`, so up to there none comes twice.
+        docs = [doc for doc in docs if doc.seq <= (index.fresh_to or 0)]
+    if docs:
+        waiting = max(0, target - docs[-1].seq)
+        index.apply(encode(spec, docs, mapper), docs[-1].seq, fresh=fresh, waiting=waiting)
+    else:
+        end = target if upto is None else upto
+        index.apply([], min(end, index.fresh_to or 0) if fresh else end)
+
+
+def _is_mapped(spec: IndexSpec, doc: StoredDoc) -> bool:
+    return not doc.deleted and (spec.include_design or not doc.id.startswith("_design/"))
 
 
 def builds(db: Database) -> list[dict[str, Any]]:
@@ -192,12 +247,10 @@ def drop_index(db: Database, signature: str) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
-def encode(spec: IndexSpec, docs: Sequence[StoredDoc]) -> list[Change]:
+def encode(spec: IndexSpec, docs: Sequence[StoredDoc], mapper: Mapper) -> list[Change]:
     """The rows of a batch of changes; deleted documents have none."""
-    live = [
-        doc for doc in docs if not doc.deleted and (spec.include_design or not doc.id.startswith("_design/"))
-    ]
-    emitted = iter(spec.mapper(live) if live else ())
+    live = [doc for doc in docs if _is_mapped(spec, doc)]
+    emitted = iter(mapper(live) if live else ())
     alive = {doc.id for doc in live}
     nothing: list[list[tuple[Any, Any]]] = [[] for _ in spec.views]
     changes: list[Change] = []

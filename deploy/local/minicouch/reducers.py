@@ -8,6 +8,7 @@ A reducer works on many groups at once: `reduce` turns rows into states, `reredu
 import base64
 import hashlib
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
@@ -47,7 +48,7 @@ def values_of(rows: Sequence[Row]) -> list[Any]:
     return orjson.loads(b"[" + b",".join([row[2] for row in rows]) + b"]")
 
 
-class BuiltIn:
+class BuiltIn(ABC):
     """Shared shape: a state for rows, a joined state, an answer."""
 
     def reduce(self, groups: Sequence[Sequence[Row]]) -> list[State]:
@@ -58,6 +59,7 @@ class BuiltIn:
 
     def join(self, old: State, new: State) -> State | None:
         """Most depend on the order of rows."""
+        return None
 
     def finish(self, states: Sequence[State]) -> list[Any]:
         return [self.finalize(state) for state in states]
@@ -67,12 +69,15 @@ class BuiltIn:
 
     def check(self, values: Sequence[bytes]) -> None:
         """Most take anything."""
+        return None
 
+    @abstractmethod
     def of_rows(self, rows: Sequence[Row]) -> State:
-        raise NotImplementedError
+        """The state of some rows."""
 
+    @abstractmethod
     def of_states(self, states: Sequence[State]) -> State:
-        raise NotImplementedError
+        """The state of all rows of which these are the states of parts."""
 
 
 class Count(BuiltIn):

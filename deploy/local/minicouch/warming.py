@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
-from . import finder, indexing, searching, textfind, views
+from . import finder, indexing, memory, searching, textfind, views
 from .config import Config
 from .database import Database
 from .errors import CouchError
@@ -28,6 +28,7 @@ LONGEST_PAUSE = 0.1
 RETRY_AFTER = 60.0
 MOST_OPEN = 32
 UNUSED_FOR = 30.0
+CALM_TICKS = 5
 Step = Callable[[], bool]
 
 
@@ -54,6 +55,8 @@ class Warmer:
         self._failed: dict[str, float] = {}
         self._thread = ThreadPoolExecutor(1, "index-warmer")
         self._task: asyncio.Task[None] | None = None
+        self._seen: object = None  # what `answered` gave at the last tick
+        self._calm_ticks = 0
         self._closing = False
 
     def start(self) -> None:
@@ -72,6 +75,18 @@ class Warmer:
             self._store.close_idle(MOST_OPEN, time.monotonic() - UNUSED_FOR)
             if self._config.get("ken", "enabled", "true") == "true":
                 self._tick()
+            self._give_memory_back()
+
+    def _give_memory_back(self) -> None:
+        """Once whenever requests and builds have paused for a while: what they needed is free by then."""
+        seen, before = self._answered(), self._seen
+        self._seen = seen
+        works = any(
+            watched.work is not None and not watched.work.done() for watched in self._watched.values()
+        )
+        self._calm_ticks = 0 if works or seen != before else self._calm_ticks + 1
+        if self._calm_ticks == CALM_TICKS:
+            asyncio.get_running_loop().run_in_executor(self._thread, memory.give_back)
 
     def _tick(self) -> None:
         current = [db for db in self._store.opened() if isinstance(db, Database)]
@@ -124,10 +139,21 @@ class Warmer:
     def _steps(self, db: Database) -> Iterator[tuple[str, Step]]:
         """For each index its name and what brings it one batch further."""
         target = db.update_seq
-        for spec in specs(db):
+        views_and_mango = list(specs(db))
+        for name, together in sharing(views_and_mango).items():
+            yield (
+                f"{db.uuid} {name!r}",
+                lambda together=together: self._advance_together(db, together, target),
+            )
+        for spec in views_and_mango:
             yield spec.signature, lambda spec=spec: self._advance(db, spec, target)
         for search in search_specs(db):
             yield search.signature, lambda search=search: searching.advance(db, search, target)
+
+    def _advance_together(self, db: Database, together: list[indexing.IndexSpec], target: int) -> bool:
+        for spec in together:
+            indexing.get_index(db, spec).kept_warm = True
+        return indexing.advance_together(db, together, target, BATCH)
 
     def _advance(self, db: Database, spec: indexing.IndexSpec, target: int) -> bool:
         index = indexing.get_index(db, spec)
@@ -156,6 +182,15 @@ def specs(db: Database) -> Iterator[indexing.IndexSpec]:
     for index in finder.indexes(db):
         if index.kind == "json" and index.ddoc in ids:
             yield finder.index_spec(db, index)
+
+
+def sharing(found: list[indexing.IndexSpec]) -> dict[bytes, list[indexing.IndexSpec]]:
+    """The indexes whose functions can run together, by their environment."""
+    together: dict[bytes, list[indexing.IndexSpec]] = {}
+    for spec in found:
+        if spec.shared is not None:
+            together.setdefault(spec.shared.environment, []).append(spec)
+    return together
 
 
 def search_specs(db: Database) -> Iterator[searching.SearchSpec]:

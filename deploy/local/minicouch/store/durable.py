@@ -8,6 +8,7 @@ from pathlib import Path
 
 CHECKPOINT_BYTES = 8 << 20
 RESTART_BYTES = 64 << 20
+MAX_STOP_MS = 100  # that writers wait for the log to be emptied; else the next checkpoint tries again
 
 
 def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
@@ -80,6 +81,8 @@ class Log:
         try:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
             if os.fstat(self._fd).st_size > RESTART_BYTES:
+                # Readers would hold it up for much longer, and it the writers.
+                connection.execute(f"PRAGMA busy_timeout={MAX_STOP_MS}")
                 with self._lock:
                     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:

@@ -112,19 +112,16 @@ def _spec(
     lib = ddoc.get("views", {}).get("lib")
     definition = [FORMAT, list(found.values()), lib, flags, partitioned]
     text = orjson.dumps(definition, option=orjson.OPT_SORT_KEYS)
+    language, maps = ddoc.get("language", "javascript"), [view["map"] for view in found.values()]
+    mapper = Mapper(db, language, lib, maps, "local_seq" in flags)
     return IndexSpec(
         SIGNATURE + hashlib.md5(text, usedforsecurity=False).hexdigest(),
         tuple(ViewSpec(view.reducer, order=view.order) for view in views.values()),
-        Mapper(
-            db,
-            ddoc.get("language", "javascript"),
-            lib,
-            [view["map"] for view in found.values()],
-            "local_seq" in flags,
-        ),
+        mapper,
         partitioned,
         "include_design" in flags,
         ddoc["_id"],
+        mapper if language == "javascript" and not flags else None,
     )
 
 
@@ -141,7 +138,15 @@ class Mapper:
     def __call__(self, docs: list[StoredDoc]) -> list[list[list[tuple[Any, Any]]]]:
         if self.language != "javascript":
             raise CouchError(500, "unknown_query_language", self.language)
-        return javascript.map_docs(self.lib, self.maps, [self._json(doc) for doc in docs])
+        return self.run(self.maps, docs)
+
+    @property
+    def environment(self) -> bytes:
+        """Equal where functions find the same around them."""
+        return orjson.dumps(self.lib)
+
+    def run(self, maps: Sequence[str], docs: list[StoredDoc]) -> list[list[list[tuple[Any, Any]]]]:
+        return javascript.map_docs(self.lib, maps, [self._json(doc) for doc in docs])
 
     def _json(self, doc: StoredDoc) -> bytes:
         """What a map function sees: the document, its conflicts, and its sequence where the design asks for it."""

@@ -7,7 +7,7 @@ import pytest
 from deploy.local.minicouch.search.analysis import Analyzers
 from deploy.local.minicouch.search.compiling import Compiler
 from deploy.local.minicouch.search.engine import SearchIndex, entry
-from deploy.local.minicouch.search.facets import ranges
+from deploy.local.minicouch.search.facets import facets
 from deploy.local.minicouch.search.syntax import parse
 
 SIZES = {"a": [1, 2], "b": [2], "c": [9, 1], "d": []}
@@ -32,5 +32,5 @@ def test_a_document_with_several_numbers_counts_once_in_a_range(index: SearchInd
     for opened in (index, SearchIndex(tmp_path, Analyzers("standard"))):  # also after a restart
         compiler = Compiler(opened)
         everything = compiler.query(parse("*:*"))
-        counted = ranges(opened, opened.searcher, compiler, everything, {"size": LABELS})
-        assert counted == {"size": {"small": 3, "two": 2, "above two": 1}}
+        counted = facets(opened, opened.searcher, compiler, everything, None, {"size": LABELS})
+        assert counted == {"ranges": {"size": {"small": 3, "two": 2, "above two": 1}}}

@@ -64,7 +64,7 @@ def serving(python: Path, work: Path) -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [str(python), "-m", "minicouch", "--data", str(work / "data"), "--port", str(port)]
-    process = subprocess.Popen(command, cwd=work, env=_environment())
+    process = subprocess.Popen(command, cwd=work, env=_environment() | {"MINICOUCH_ADMIN": "admin:secret"})
     try:
         _wait_for(port, process)
         yield f"http://admin:secret@127.0.0.1:{port}"
@@ -76,7 +76,7 @@ def serving(python: Path, work: Path) -> Iterator[str]:
 def run(command: list[str], work: Path, **environment: str) -> None:
     """Raises SystemExit when the command fails; it sees nothing of this checkout."""
     if subprocess.run(command, cwd=work, env=_environment() | environment).returncode:
-        raise SystemExit(f"{' '.join(command[:4])} ... failed.")
+        raise SystemExit(f"{' '.join(command[:2])} ... failed.")
 
 
 def _environment() -> dict[str, str]:

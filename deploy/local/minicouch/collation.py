@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from deploy.local.minicouch.collation_unicode import unicode_key, version
+from .collation_unicode import unicode_key, version
 
 FORMAT = 1  # grows when the keys below are made differently
 END = b"\x00"

@@ -13,12 +13,6 @@ from tests.processes import ROOT
 FOLDER = ROOT / "shared/couch"
 
 
-def test_the_wheel_holds_every_folder_of_it():
-    listed = tomllib.loads((FOLDER / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
-    folders = {file.parent.relative_to(FOLDER) for file in FOLDER.rglob("__init__.py")}
-    assert set(listed) == {".".join(("aisle_couch", *folder.parts)) for folder in folders}
-
-
 def test_it_depends_on_what_the_shop_installs():
     own = tomllib.loads((FOLDER / "pyproject.toml").read_text())["project"]["dependencies"]
     locked = {

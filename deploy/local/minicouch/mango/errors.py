@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from deploy.local.minicouch.errors import CouchError
-
+from ..errors import CouchError
 from .terms import erlang, json_text
 
 

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from deploy.local.minicouch.errors import CouchError
-
+from ..errors import CouchError
 from .errors import refusal
 from .fields import BAD_PATH, NOT_FOUND, get_field, parse_field
 from .matching import compile_node

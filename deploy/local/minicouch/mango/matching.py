@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from deploy.local.minicouch.collation import sort_key
-
+from ..collation import sort_key
 from .errors import refusal
 from .fields import BAD_PATH, NOT_FOUND, get_field, parse_field
 from .patterns import searcher

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from deploy.local.minicouch.collation import sort_key
-
+from ..collation import sort_key
 from .selector import Field, Node
 
 _INDEXABLE = {"$lt", "$lte", "$eq", "$gt", "$gte", "$beginsWith", "$exists"}

@@ -7,8 +7,7 @@ A part of a query is `("and" | "or", parts)`, `("not", (exists, part or False))`
 import re
 from typing import Any
 
-from deploy.local.minicouch.errors import CouchError
-
+from ..errors import CouchError
 from .errors import refusal
 from .fields import parse_field
 from .selector import Node

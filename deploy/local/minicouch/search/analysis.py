@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import tantivy
 
-from deploy.local.minicouch.errors import bad_request
-
+from ..errors import bad_request
 from .stopwords import STOPWORDS
 
 MAX_TERM = 255

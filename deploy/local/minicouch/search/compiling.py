@@ -5,8 +5,7 @@ from typing import Any
 
 import tantivy
 
-from deploy.local.minicouch.errors import CouchError
-
+from ..errors import CouchError
 from .engine import SearchIndex
 from .syntax import Clauses, Everything, Node, Phrase, RangeOf, Regexp, Term, Wildcard
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import tantivy
 
-from deploy.local.minicouch.errors import CouchError, bad_request
-
+from ..errors import CouchError, bad_request
 from .compiling import Compiler, is_number, number_of
 from .engine import SearchIndex
 from .syntax import RangeOf, parse

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import tantivy
 
-from deploy.local.minicouch.errors import bad_request
-
+from ..errors import bad_request
 from .engine import SearchIndex
 from .sorting import Hit, Key, arranged
 

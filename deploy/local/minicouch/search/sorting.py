@@ -7,8 +7,7 @@ from typing import Any
 import orjson
 import tantivy
 
-from deploy.local.minicouch.errors import CouchError
-
+from ..errors import CouchError
 from .engine import SearchIndex, order_prefix
 
 _SORT = re.compile(r"([-+])?([.\w]+)(?:<(\w+)>)?")

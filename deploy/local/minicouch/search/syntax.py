@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from deploy.local.minicouch.errors import CouchError
+from ..errors import CouchError
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,8 +59,11 @@ class ProductList(Shape):
             "description": "words that no product has together with the others: these products are without them"
         },
     )
-    cannot = ma.fields.List(
+    unsupported = ma.fields.List(
         ma.fields.String(), metadata={"description": "what this server's search cannot do"}
+    )
+    cannot = ma.fields.List(
+        ma.fields.String(), metadata={"description": "the former name of `unsupported`", "deprecated": True}
     )
 
 

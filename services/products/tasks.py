@@ -6,7 +6,7 @@ from functools import partial
 
 from celery import Celery
 
-from services.products.actions import upkeep
+from services.products.actions import maintenance
 from services.products.documents import DESIGN
 from services.products.settings import Settings
 from services.products.store import Store, open_store
@@ -28,10 +28,10 @@ from shared.settings import load
 JOB_TIMEOUT = 20.0
 
 _JOBS: dict[str, Callable[[Store], object]] = {
-    SUM_UP_PRODUCTS: upkeep.sum_up,
-    SWEEP_RESERVATIONS: lambda store: upkeep.sweep(store, now()),
-    SETTLE_PRODUCT_CONFLICTS: upkeep.settle_conflicts,
-    FINISH_MOVES: lambda store: upkeep.finish_moves(store, now()),
+    SUM_UP_PRODUCTS: maintenance.sum_up,
+    SWEEP_RESERVATIONS: lambda store: maintenance.sweep(store, now()),
+    SETTLE_PRODUCT_CONFLICTS: maintenance.settle_conflicts,
+    FINISH_MOVES: lambda store: maintenance.finish_moves(store, now()),
     RESTORE_PRODUCT_INDEXES: lambda store: store.server.restore_indexes(DESIGN),
 }
 

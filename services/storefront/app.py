@@ -7,18 +7,18 @@ from pathlib import Path
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from services.storefront.actions.catalogue_cache import CatalogueCache
 from services.storefront.actions.checkout import Checkouts
-from services.storefront.actions.menu import Shelves
 from services.storefront.actions.saved_forms import SavedForms
 from services.storefront.actions.sessions import Refresher
 from services.storefront.clients import CountedClient, Orders, Products, Services, Users, counting
 from services.storefront.pages import BLUEPRINTS
 from services.storefront.pages.caching import register_caching
 from services.storefront.pages.compression import register_compression
-from services.storefront.pages.context import Context
+from services.storefront.pages.dependencies import Dependencies
 from services.storefront.pages.desk.uploads import allow_large_files
 from services.storefront.pages.fragments import Fragments
-from services.storefront.pages.frame import register_frame
+from services.storefront.pages.layout import register_layout
 from services.storefront.pages.page_cache import PublicPages
 from services.storefront.pages.visitor import Sessions, register_visitor
 from services.storefront.settings import Settings
@@ -47,10 +47,10 @@ def create_app(settings: Settings | None = None) -> Flask:
         SESSION_COOKIE_NAME="aisle_visit", SESSION_COOKIE_SAMESITE="Lax", SESSION_COOKIE_SECURE=settings.secure_cookies,
         SESSION_REFRESH_EACH_REQUEST=False, PERMANENT_SESSION_LIFETIME=timedelta(days=settings.session_days),
     )  # fmt: skip
-    app.extensions["aisle.dependencies"] = Context(
+    app.extensions["aisle.dependencies"] = Dependencies(
         settings=settings,
         services=services,
-        shelves=Shelves(services.products, settings.menu_seconds),
+        catalogue=CatalogueCache(services.products, settings.menu_seconds),
         refresher=Refresher(
             services.users, redis, LiveSessions(open_session_source(settings), settings.session_check_seconds)
         ),
@@ -64,7 +64,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     register_compression(app)  # what is registered first has the last word on an answer
     register_caching(app)
     register_visitor(app)
-    register_frame(app)
+    register_layout(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     checks: Checks = {
@@ -81,7 +81,7 @@ def create_app(settings: Settings | None = None) -> Flask:
 
 
 def open_session_source(settings: Settings) -> RemoteSessions:
-    """Asked behind the pages, so not counted for one of them."""
+    """CallCounts behind the pages, so not counted for one of them."""
     return RemoteSessions(ServiceClient("users", settings.users_url, settings.service_secret))
 
 

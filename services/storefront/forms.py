@@ -21,8 +21,8 @@ class Field:
     required: bool = True
     autocomplete: str = ""
     help: str = ""
-    most: int = 200
-    least: int = 0
+    max_length: int = 200
+    min_length: int = 0
     options: tuple[tuple[str, str], ...] = ()
     inputmode: str = ""
 
@@ -80,10 +80,10 @@ class Form:
 def _wrong(item: Field, text: str) -> str:
     if item.required and not text:
         return f"{item.label} is missing."
-    if text and len(text) < item.least:
-        return f"At least {item.least} characters, please."
-    if len(text) > item.most:
-        return f"At most {item.most} characters, please."
+    if text and len(text) < item.min_length:
+        return f"At least {item.min_length} characters, please."
+    if len(text) > item.max_length:
+        return f"At most {item.max_length} characters, please."
     if item.kind == "email" and text and "@" not in text[1:-1]:
         return "An e-mail address looks like name@example.com."
     if item.kind == "select" and text and text not in dict(item.options):
@@ -91,19 +91,19 @@ def _wrong(item: Field, text: str) -> str:
     return ""
 
 
-EMAIL = Field("email", "E-mail", "email", autocomplete="email", most=254)
+EMAIL = Field("email", "E-mail", "email", autocomplete="email", max_length=254)
 NEW_PASSWORD = Field(
     "password",
     "Password",
     "password",
     autocomplete="new-password",
-    least=8,
-    most=128,
+    min_length=8,
+    max_length=128,
     help="8 characters or more; not a common password, and not your name or e-mail.",
 )
 
-REGISTER = (Field("name", "Your name", autocomplete="name", most=100), EMAIL, NEW_PASSWORD)
-LOGIN = (EMAIL, Field("password", "Password", "password", autocomplete="current-password", most=128))
+REGISTER = (Field("name", "Your name", autocomplete="name", max_length=100), EMAIL, NEW_PASSWORD)
+LOGIN = (EMAIL, Field("password", "Password", "password", autocomplete="current-password", max_length=128))
 ASK_RESET = (EMAIL,)
 RESET = (NEW_PASSWORD,)
 CONFIRM = (
@@ -112,7 +112,7 @@ CONFIRM = (
         "The password you chose when you registered",
         "password",
         autocomplete="current-password",
-        most=200,
+        max_length=200,
     ),
 )
 CONFIRM_NEW = (
@@ -121,23 +121,23 @@ CONFIRM_NEW = (
         "A password of your own",
         "password",
         autocomplete="new-password",
-        least=8,
-        most=128,
+        min_length=8,
+        max_length=128,
         help=NEW_PASSWORD.help,
     ),
 )
-PROFILE = (Field("name", "Your name", autocomplete="name", most=100),)
-ERASE = (Field("password", "Your password", "password", autocomplete="current-password", most=200),)
+PROFILE = (Field("name", "Your name", autocomplete="name", max_length=100),)
+ERASE = (Field("password", "Your password", "password", autocomplete="current-password", max_length=200),)
 
 ADDRESS = (
-    Field("name", "Name of this address", help="Such as Home or Work.", most=100),
+    Field("name", "Name of this address", help="Such as Home or Work.", max_length=100),
     Field(
         "address",
         "Address",
         "textarea",
         autocomplete="street-address",
         help="As on an envelope, one line below the other.",
-        most=500,
+        max_length=500,
     ),
     Field("default", "Deliver here unless I say otherwise", "check", required=False),
 )
@@ -146,14 +146,14 @@ CHANGED_ADDRESS = ADDRESS[:2]
 
 GUEST = (
     EMAIL,
-    Field("name", "Your name", autocomplete="name", most=100),
+    Field("name", "Your name", autocomplete="name", max_length=100),
     Field(
         "address",
         "Address",
         "textarea",
         autocomplete="street-address",
         help="As on an envelope, one line below the other.",
-        most=500,
+        max_length=500,
     ),
 )
 
@@ -164,26 +164,28 @@ REVIEW = (
         "select",
         options=(("", "Choose one"), *((str(number), f"{number} of 5") for number in (5, 4, 3, 2, 1))),
     ),
-    Field("title", "In a few words", required=False, most=100),
-    Field("text", "What should others know?", "textarea", required=False, most=2000),
+    Field("title", "In a few words", required=False, max_length=100),
+    Field("text", "What should others know?", "textarea", required=False, max_length=2000),
 )
 
 PRODUCT = (
-    Field("productid", "Product id", most=60, help="Letters, digits, - and _. It cannot be changed later."),
+    Field(
+        "productid", "Product id", max_length=60, help="Letters, digits, - and _. It cannot be changed later."
+    ),
     Field("name", "Name"),
     Field("brand", "Brand", required=False),
     Field("taxonomy", "Category", help="From the department down, joined by #: Home#Kitchen#Mugs"),
-    Field("description", "Description", "textarea", required=False, most=20000),
-    Field("keywords", "Search words", required=False, most=500, help="Separated by commas."),
+    Field("description", "Description", "textarea", required=False, max_length=20000),
+    Field("keywords", "Search words", required=False, max_length=500, help="Separated by commas."),
     Field("colours", "Colours", required=False, help="Separated by commas."),
-    Field("price", "Price", inputmode="decimal", most=20),
-    Field("delivery", "Delivery charge", inputmode="decimal", most=20),
-    Field("currency", "Currency", most=3, help="Three letters: GBP, EUR, USD ..."),
+    Field("price", "Price", inputmode="decimal", max_length=20),
+    Field("delivery", "Delivery charge", inputmode="decimal", max_length=20),
+    Field("currency", "Currency", max_length=3, help="Three letters: GBP, EUR, USD ..."),
     Field(
         "image",
         "Picture address",
         required=False,
-        most=2000,
+        max_length=2000,
         help="Such as https://pictures.example/mug.jpg, or a path on this site.",
     ),
     Field("picture", "Picture", "file", required=False),
@@ -191,16 +193,25 @@ PRODUCT = (
 NEW_PRODUCT = (
     *PRODUCT,
     Field(
-        "stock", "Stock to begin with", required=False, inputmode="numeric", most=9, help="0 when left empty."
+        "stock",
+        "Stock to begin with",
+        required=False,
+        inputmode="numeric",
+        max_length=9,
+        help="0 when left empty.",
     ),
 )
 STOCK = (
     Field(
-        "delta", "Add or take away", inputmode="numeric", most=9, help="12 adds twelve, -3 takes three away."
+        "delta",
+        "Add or take away",
+        inputmode="numeric",
+        max_length=9,
+        help="12 adds twelve, -3 takes three away.",
     ),
     Field("reason", "Why", help="Such as: delivery from the supplier, broken."),
 )
-DISPATCH = (Field("courier", "Courier", most=60), Field("courierid", "Tracking number", most=100))
+DISPATCH = (Field("courier", "Courier", max_length=60), Field("courierid", "Tracking number", max_length=100))
 STAFF = (
     EMAIL,
     Field(
@@ -212,7 +223,7 @@ STAFF = (
 )
 CLOSURE = (
     EMAIL,
-    Field("reason", "Why", required=False, most=300),
+    Field("reason", "Why", required=False, max_length=300),
     Field(
         "password",
         "Your own password",
@@ -222,7 +233,10 @@ CLOSURE = (
         help="Needed to close the account of somebody who works here.",
     ),
 )
-REFUND = (Field("amount", "Amount", inputmode="decimal", most=20), Field("reason", "Why", most=300))
+REFUND = (
+    Field("amount", "Amount", inputmode="decimal", max_length=20),
+    Field("reason", "Why", max_length=300),
+)
 
 
 def words(text: str) -> list[str]:
@@ -237,16 +251,16 @@ def whole(text: str, name: str) -> int:
     return int(text)
 
 
-def quantity(text: str, *, least: int, most: int) -> int:
+def quantity(text: str, *, min: int, max: int) -> int:
     """How many of one product. Raises Invalid, in words for whoever typed it."""
     sent = text.strip()
     if not _QUANTITY.fullmatch(sent):
-        raise Invalid(f"Write how many you want as a whole number from {least} to {most}.")
+        raise Invalid(f"Write how many you want as a whole number from {min} to {max}.")
     number = int(sent)
-    if number < least:
-        raise Invalid(f"Write how many you want: {least} or more.")
-    if number > most:
-        raise Invalid(f"A basket holds at most {most} of one thing.")
+    if number < min:
+        raise Invalid(f"Write how many you want: {min} or more.")
+    if number > max:
+        raise Invalid(f"A basket holds at most {max} of one thing.")
     return number
 
 

@@ -139,8 +139,8 @@ def _by_keyword(
         begin, end = _stretch(ids, limit, bookmark)
         docs, counts, ranges = _documents(client, at["db"], ids[begin:end]), {}, {}
     following = encode_cursor({"key": end, "id": ids[end - 1]}) if len(ids) > end else None
-    cannot = (keywords.TYPOS if query.forgiven else ()) + (keywords.TOO_MANY if cut else ())
-    return SearchPage(docs, following, len(ids), counts, ranges, cannot)
+    unsupported = (keywords.TYPOS if query.forgiven else ()) + (keywords.TOO_MANY if cut else ())
+    return SearchPage(docs, following, len(ids), counts, ranges, unsupported)
 
 
 def _stretch(ids: list[str], limit: int, bookmark: str | None) -> tuple[int, int]:

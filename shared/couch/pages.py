@@ -28,7 +28,7 @@ class SearchPage(Page):
     total: int | None = None
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     ranges: dict[str, dict[str, int]] = field(default_factory=dict)
-    cannot: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
 
 
 def encode_cursor(row: dict[str, Any]) -> str:

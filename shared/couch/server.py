@@ -1,4 +1,4 @@
-"""The door: a CouchDB, Cloudant or minicouch at a URL.
+"""A server: a CouchDB, Cloudant or minicouch at a URL.
 
 server = Server("http://admin:secret@127.0.0.1:5984")
 server.prepare([orders.documents.DESIGN])

@@ -67,7 +67,7 @@ def test_the_whole_way_without_javascript(visit: Visit) -> None:
 
 
 def test_an_impatient_double_click_sends_a_form_once(visit: Visit) -> None:
-    """Asked as the browser asks the scripts of a page before it sends a form."""
+    """CallCounts as the browser asks the scripts of a page before it sends a form."""
     page = visit()
     page.goto("/register")
     asked_twice = """form => [1, 2].map(() => form.dispatchEvent(new SubmitEvent("submit", { bubbles: true, cancelable: true })))"""

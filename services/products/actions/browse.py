@@ -11,9 +11,9 @@ from services.products.actions.search import search
 from services.products.documents import category_path
 from services.products.rules import categories
 from services.products.rules.facets import COUNTABLE, Filters
-from services.products.rules.product import is_product, one_each, public
+from services.products.rules.product import deduplicate_moved, is_product, public
 from services.products.store import Store
-from services.products.store.kept_answers import Made
+from services.products.store.answer_cache import Made
 from services.products.store.menu import tag_of
 from shared.couch import DatabaseUnavailable, Doc, Page, StaleRows
 from shared.errors import NotFound
@@ -59,7 +59,7 @@ def products(store: Store, asked: Question) -> Listed:
         return _department(store, asked)
     if not asked.q and not asked.facets and not asked.filtered and asked.sort in (None, "relevance"):
         page = store.catalogue.subtree(asked.category or (), asked.limit, asked.cursor)
-        return Listed(one_each(page.items), page.next, crumbs(asked))
+        return Listed(deduplicate_moved(page.items), page.next, crumbs(asked))
     return search(store, asked)
 
 
@@ -98,7 +98,7 @@ def _department(store: Store, asked: Question) -> Listed:
         return Made(body, up_to_date=True, empty=not ids)
 
     name = f"first page by {asked.sort} of {asked.limit} with {','.join(asked.facets)}"
-    kept = store.kept_answers.get(asked.category or (), name, make, max_age=DEPARTMENT_SECONDS)
+    kept = store.answer_cache.get(asked.category or (), name, make, max_age=DEPARTMENT_SECONDS)
     listed = orjson.loads(kept.body)
     docs = store.catalogue.get_many(listed["ids"])
     present = [docs[each] for each in listed["ids"] if each in docs and is_product(docs[each])]

@@ -36,7 +36,7 @@ def create(store: Store, content: Doc, stock: int | None, date: str, request: st
         _yield_to_a_rival(store, doc)
     store.vocabulary.learn([doc])
     store.menu.changed()
-    store.kept_answers.changed([doc["taxonomy"]])
+    store.answer_cache.changed([doc["taxonomy"]])
     return doc
 
 
@@ -109,7 +109,7 @@ def remove(store: Store, productid: str, if_match: str | None, date: str) -> Non
         except UpdateConflict:
             continue
         store.menu.changed()
-        store.kept_answers.changed([doc["taxonomy"]])
+        store.answer_cache.changed([doc["taxonomy"]])
         return
     raise Conflict(f"Product {productid} is changing too often just now; try again.")
 
@@ -133,7 +133,7 @@ def _changed(store: Store, doc: Doc, content: Doc, date: str) -> Doc:
     else:
         fresh = _move(store, doc, content, date)
     store.vocabulary.learn([fresh])
-    store.kept_answers.changed([doc["taxonomy"], content["taxonomy"]])
+    store.answer_cache.changed([doc["taxonomy"], content["taxonomy"]])
     note_price(store, doc, content, date)
     return fresh
 
@@ -158,7 +158,7 @@ def price_change(before: Doc, content: Doc, date: str) -> Doc | None:
 def _move(store: Store, doc: Doc, content: Doc, date: str) -> Doc:
     """To another category: stock and what lies beside it first, then the new place, then a forward in the old one.
 
-    In between the product is in both places; every read shows it once, where it goes to (`one_each`).
+    In between the product is in both places; every read shows it once, where it goes to (`deduplicate_moved`).
     """
     productid = doc["productid"]
     old, new = Line(productid, tuple(doc["taxonomy"]), 0), Line(productid, tuple(content["taxonomy"]), 0)
@@ -223,5 +223,5 @@ def _only_place(store: Store, productid: str, date: str, hoped: str | None = Non
         _clear_beside(store, doc["taxonomy"], first["taxonomy"], productid)
     if left_behind:
         store.menu.changed()
-        store.kept_answers.changed([doc["taxonomy"] for doc in left_behind])
+        store.answer_cache.changed([doc["taxonomy"] for doc in left_behind])
     return first

@@ -7,8 +7,8 @@ import orjson
 
 from services.products.rules.facets import Filters, count_facets, rows_of
 from services.products.store import Store
+from services.products.store.answer_cache import Kept, Made
 from services.products.store.catalogue import MAX_FILTER_ROWS
-from services.products.store.kept_answers import Kept, Made
 from shared.couch import StaleRows
 
 
@@ -27,7 +27,7 @@ def counts_of_category(
         kept = rows_of(rows) if len(rows) <= MAX_FILTER_ROWS else None
         return Made(orjson.dumps(kept), up_to_date=not isinstance(rows, StaleRows), empty=not rows)
 
-    kept = store.kept_answers.get(category, "filters", make, allow_stale=allow_stale)
+    kept = store.answer_cache.get(category, "filters", make, allow_stale=allow_stale)
     if filters is not None:
         return _counted(kept, filters, facets)
     if facets not in kept.results:

@@ -165,7 +165,7 @@ def _write(store: Store, batch: list[Wanted], date: str, outcome: Outcome) -> No
         _one_by_one(store, wanted, date, outcome)
     if absent:
         store.menu.changed()
-    store.kept_answers.changed(
+    store.answer_cache.changed(
         wanted.content["taxonomy"] for wanted in (*absent, *(each for each, _ in changed))
     )
 

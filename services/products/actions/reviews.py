@@ -3,7 +3,7 @@
 from typing import Any, Protocol
 
 from services.products.actions.catalogue import NoSuchProduct, follow
-from services.products.actions.upkeep import refresh
+from services.products.actions.maintenance import refresh
 from services.products.documents import REVIEW, review_id
 from services.products.store import Store
 from shared.couch import Doc, NoSuchDocument, Page

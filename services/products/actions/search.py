@@ -6,7 +6,7 @@ from typing import Any
 
 from services.products.actions.question import Listed, Question, crumbs
 from services.products.documents import SEARCH, category_path
-from services.products.rules.product import one_each
+from services.products.rules.product import deduplicate_moved
 from services.products.rules.rewriting import (
     Rewrite,
     matched_words,
@@ -40,7 +40,7 @@ def search(store: Store, asked: Question) -> Listed:
     else:
         seen = 0
         meant, page = _first_page(store, asked, query)
-    docs, seen = one_each(page.items), seen + len(page.items)
+    docs, seen = deduplicate_moved(page.items), seen + len(page.items)
     if meant.any_word and docs:
         return _some_words(asked, query, meant, docs)
     more: dict[str, Any] = crumbs(asked) | ({} if page.total is None else {"total": page.total})
@@ -52,8 +52,8 @@ def search(store: Store, asked: Question) -> Listed:
         more |= {"did_you_mean": better} if better else {}
     if meant.dropped_words and docs:
         more["dropped_words"] = list(meant.dropped_words)
-    if page.cannot:
-        more["cannot"] = list(page.cannot)
+    if page.unsupported:
+        more["unsupported"] = more["cannot"] = list(page.unsupported)
     ended = page.next is None or seen == page.total
     return Listed(docs, None if ended else [page.next, seen, meant.state()], more)
 
@@ -65,7 +65,7 @@ def suggest(store: Store, text: str, limit: int) -> list[dict[str, Any]]:
         return []
     meant = rewrite_of(store, query)
     page = store.catalogue.search(meant.applied(query), limit, None)
-    return suggestions(meant.applied(query), LANGUAGE, one_each(page.items), page.counts, limit)
+    return suggestions(meant.applied(query), LANGUAGE, deduplicate_moved(page.items), page.counts, limit)
 
 
 def rewrite_of(store: Store, query: SearchQuery) -> Rewrite:

@@ -5,9 +5,9 @@ from typing import Any
 from flask import Response, request
 
 from services.products import schemas
-from services.products.actions import catalogue, upkeep
+from services.products.actions import catalogue, maintenance
 from services.products.actions import stock as stock_acts
-from services.products.resources.tools import store, tools
+from services.products.resources.context import dependencies, store
 from services.products.rules.product import Checked, etag, public
 from shared.clock import timestamp
 from shared.couch import time_ordered_id
@@ -85,7 +85,7 @@ def change_stock(change: dict[str, Any], productid: str) -> Response:
     product = catalogue.finish_moves(store(), productid, timestamp())
     mark = idempotent_id() or time_ordered_id()
     movement = stock_acts.adjust(store(), product, change["delta"], change["reason"], mark, timestamp())
-    upkeep.refresh(store(), [product["_id"]])
+    maintenance.refresh(store(), [product["_id"]])
     return json_answer(
         {"productid": productid, "stock": movement["level"], "movements": [_shown(movement)]}, 201
     )
@@ -128,7 +128,7 @@ def prices(productid: str) -> Response:
 @admin.alt_response(400, "BAD_REQUEST")
 def low_stock(args: dict[str, Any]) -> Response:
     """Products of which few are left, the fewest first"""
-    most = tools().settings.low_stock if args["most"] is None else args["most"]
+    most = dependencies().settings.low_stock if args["most"] is None else args["most"]
     bound = ["low-stock", most]
     page = store().catalogue.low_stock(most, args["limit"], unsign(args["cursor"], bound))
     return json_answer(list_answer([public(doc) for doc in page.items], page.next, bound))

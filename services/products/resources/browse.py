@@ -10,8 +10,8 @@ from services.products.actions import reviews as review_acts
 from services.products.actions import search
 from services.products.actions.catalogue import NoSuchProduct
 from services.products.documents import taxonomy_of
+from services.products.resources.context import store
 from services.products.resources.questions import MAX_QUERY, question_at_hand
-from services.products.resources.tools import store
 from services.products.rules.product import etag, public
 from shared.couch import NoSuchDocument
 from shared.errors import Invalid

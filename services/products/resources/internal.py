@@ -7,7 +7,7 @@ from flask import Response
 from services.products import schemas
 from services.products.actions import stock as act
 from services.products.actions.reviews import public
-from services.products.resources.tools import store
+from services.products.resources.context import store
 from services.products.rules.ledger import Line
 from shared.clock import timestamp
 from shared.couch.deadline import time_limit

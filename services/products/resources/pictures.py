@@ -4,7 +4,7 @@ from flask import Response, request
 
 from services.products import schemas
 from services.products.actions import pictures as act
-from services.products.resources.tools import store, tools
+from services.products.resources.context import dependencies, store
 from services.products.rules.product import etag, public
 from shared.clock import timestamp
 from shared.errors import TooLarge
@@ -23,7 +23,7 @@ _BODY = {"required": True, "content": {"image/*": {"schema": {"type": "string", 
 @pictures.doc(requestBody=_BODY)
 def attach(productid: str) -> Response:
     """Give a product its picture (JPEG, PNG, GIF, WebP, AVIF)"""
-    max_bytes = tools().settings.picture_bytes
+    max_bytes = dependencies().settings.picture_bytes
     doc = act.attach(store(), productid, _body(max_bytes), max_bytes, timestamp())
     return json_answer(public(doc), etag=etag(doc))
 
@@ -35,7 +35,7 @@ def attach(productid: str) -> Response:
 @pictures.doc(requestBody=_BODY)
 def add() -> Response:
     """Store a picture (JPEG, PNG, GIF, WebP, AVIF); the answer's `image` is for a product. The same picture again is the same one"""
-    max_bytes = tools().settings.picture_bytes
+    max_bytes = dependencies().settings.picture_bytes
     kept = act.keep(store(), _body(max_bytes), max_bytes, timestamp())
     return json_answer(kept, 201, headers={"Location": kept["image"]})
 

@@ -127,7 +127,7 @@ def still_matches(if_match: str | None, doc: Doc) -> bool:
     return any(tag.strip().strip('"').partition(".")[0] == content for tag in if_match.split(","))
 
 
-def one_each(docs: list[Doc], key: Callable[[Doc], str] = lambda doc: doc["productid"]) -> list[Doc]:
+def deduplicate_moved(docs: list[Doc], key: Callable[[Doc], str] = lambda doc: doc["productid"]) -> list[Doc]:
     """Each product once: while one is moved between categories it is in both, and the place it moves to counts."""
     chosen: dict[str, Doc] = {}
     for doc in docs:

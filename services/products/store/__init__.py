@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from services.products.documents import DESIGN, SEARCH
 from services.products.settings import Settings
+from services.products.store.answer_cache import AnswerCache
 from services.products.store.catalogue import Catalogue
-from services.products.store.kept_answers import KeptAnswers
+from services.products.store.import_progress import ImportProgress
 from services.products.store.ledger import Ledger
 from services.products.store.menu import MenuCache
 from services.products.store.pictures import Pictures
-from services.products.store.progress import Progress
 from services.products.store.review_pages import ReviewPages
 from services.products.store.reviews import Reviews
 from services.products.store.vocabulary import Vocabulary
@@ -22,7 +22,7 @@ __all__ = [
     "Ledger",
     "MenuCache",
     "Pictures",
-    "Progress",
+    "ImportProgress",
     "Reviews",
     "Store",
     "Vocabulary",
@@ -40,8 +40,8 @@ class Store:
     review_pages: ReviewPages
     pictures: Pictures
     menu: MenuCache
-    kept_answers: KeptAnswers
-    progress: Progress
+    answer_cache: AnswerCache
+    import_progress: ImportProgress
     locks: Locks
     vocabulary: Vocabulary
     server: Server
@@ -62,8 +62,8 @@ def open_store(settings: Settings, server: Server) -> Store:
         review_pages=ReviewPages(redis, database.name),
         pictures=Pictures(database),
         menu=MenuCache(redis, database.name, settings.menu_seconds),
-        kept_answers=KeptAnswers(redis, database.name, settings.menu_seconds),
-        progress=Progress(redis, database.name),
+        answer_cache=AnswerCache(redis, database.name, settings.menu_seconds),
+        import_progress=ImportProgress(redis, database.name),
         locks=Locks(redis, database.name),
         vocabulary=Vocabulary(redis, database.name, SEARCH.language),
         server=server,

@@ -20,7 +20,7 @@ from services.products.documents import (
     price_prefix,
 )
 from services.products.rules.categories import below
-from services.products.rules.product import is_product, one_each, supersedes
+from services.products.rules.product import deduplicate_moved, is_product, supersedes
 from shared.couch import (
     Changes,
     Database,
@@ -94,7 +94,7 @@ class Catalogue:
         if not productids:
             return {}
         places = self._places(productids, allow_stale=allow_stale)
-        return {doc["productid"]: doc for doc in one_each(places)}
+        return {doc["productid"]: doc for doc in deduplicate_moved(places)}
 
     def places(self, productid: str, hoped: str | None = None) -> list[Doc]:
         """The documents of one product: two while it is being moved, the newer place first. 1 global query and 1 read.

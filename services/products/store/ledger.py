@@ -27,7 +27,7 @@ from services.products.rules.ledger import (
     head_of,
     movement,
 )
-from services.products.store.hints import Hints
+from services.products.store.slot_cache import SlotCache
 from shared.couch import Database, Doc, NoSuchDocument, Page, UpdateConflict, Written
 from shared.errors import Unavailable
 
@@ -45,7 +45,7 @@ class Ledger:
 
     def __init__(self, database: Database, redis: Redis) -> None:
         self._database = database
-        self._hints = Hints(redis, database.name)
+        self._slot_cache = SlotCache(redis, database.name)
         self._locks = [Lock() for _ in range(_STRIPES)]
 
     @contextmanager
@@ -62,7 +62,7 @@ class Ledger:
 
     def remembered(self, lines: Sequence[Line]) -> dict[Line, Head]:
         """The heads as last seen by any process; may be late, never wrong. No database call."""
-        return self._hints.get(lines)
+        return self._slot_cache.get(lines)
 
     def end(self, line: Line) -> tuple[Line, Head]:
         """Where the chain of a product ends now, also when it was moved to another category. 1 partition query."""
@@ -164,9 +164,9 @@ class Ledger:
         """Whether the slot belongs to this movement; if it does not, our revision is not left behind."""
         line = Line(doc["productid"], tuple(doc["taxonomy"]), 0)
         if written.rev and not written.accepted:
-            self._hints.put({line: after(doc)})
+            self._slot_cache.put({line: after(doc)})
             return True
-        self._hints.drop([line])
+        self._slot_cache.drop([line])
         if written.accepted:
             self._withdraw(doc)
             raise Contended(
@@ -186,7 +186,7 @@ class Ledger:
         """Takes revisions of a slot away."""
         for leaf in leaves:
             self._database.delete(leaf["_id"], leaf["_rev"])
-            self._hints.drop([Line(leaf["productid"], tuple(leaf["taxonomy"]), 0)])
+            self._slot_cache.drop([Line(leaf["productid"], tuple(leaf["taxonomy"]), 0)])
 
     def held(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
         """How many each (orderid, productid) keeps out of stock. 1 global query."""
@@ -230,7 +230,7 @@ class Ledger:
         self._database.put_local(name, doc)
 
     def remember(self, heads: Mapping[Line, Head]) -> None:
-        self._hints.put(heads)
+        self._slot_cache.put(heads)
 
     def _tail(self, line: Line) -> tuple[Head, list[Doc]]:
         partition = self._database.partition(partition_of(line.taxonomy))

@@ -6,15 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from services.storefront.clients.asking import NOBODY, CountedClient, counting, given
-from services.storefront.clients.orders import Asking, Orders
+from services.storefront.clients.base import ANONYMOUS, CountedClient, counting, given
+from services.storefront.clients.orders import Orders, Requester
 from services.storefront.clients.products import Products
 from services.storefront.clients.users import Users
 from shared.errors import AisleError
 
 __all__ = [
-    "NOBODY",
-    "Asking",
+    "ANONYMOUS",
+    "Requester",
     "CountedClient",
     "Orders",
     "Products",

@@ -4,16 +4,16 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from services.storefront.clients.asking import NOBODY, Client, given, once, segment
+from services.storefront.clients.base import ANONYMOUS, Client, given, once, segment
 from shared.client import Answer
 from shared.types import Json
 
 
 @dataclass(frozen=True)
-class Asking:
+class Requester:
     """Who asks for an order: a user by access token, or a guest by the order's own token."""
 
-    token: str = NOBODY
+    token: str = ANONYMOUS
     order_token: str = ""
 
     @property
@@ -38,16 +38,16 @@ class Orders(Client):
         """One's orders, without attempts whose payment was declined."""
         return self.http.get("/v1/orders", given(limit=20, failed="false", cursor=cursor), token=token)
 
-    def order(self, asking: Asking, orderid: str) -> Json:
-        return self.http.get(f"/v1/orders/{segment(orderid)}", **asking.options)
+    def order(self, requester: Requester, orderid: str) -> Json:
+        return self.http.get(f"/v1/orders/{segment(orderid)}", **requester.options)
 
-    def cancel(self, asking: Asking, orderid: str) -> Json:
+    def cancel(self, requester: Requester, orderid: str) -> Json:
         return self.http.post(
-            f"/v1/orders/{segment(orderid)}/cancellation", {}, deadline=10, **asking.options
+            f"/v1/orders/{segment(orderid)}/cancellation", {}, deadline=10, **requester.options
         )
 
-    def give_back(self, asking: Asking, orderid: str, items: list[Json], key: str) -> Json:
-        path, options = f"/v1/orders/{segment(orderid)}/returns", asking.options
+    def give_back(self, requester: Requester, orderid: str, items: list[Json], key: str) -> Json:
+        path, options = f"/v1/orders/{segment(orderid)}/returns", requester.options
         options["headers"] |= once(key)
         return self.http.post(path, {"items": items}, deadline=10, **options)
 
@@ -72,8 +72,8 @@ class Orders(Client):
     def dead_letters(self, token: str) -> Json:
         return self.http.get("/v1/admin/dead-letters", given(limit=100), token=token)
 
-    def retry(self, token: str, letter: str) -> Json:
-        return self.http.post(f"/v1/admin/dead-letters/{segment(letter)}/retry", {}, token=token)
+    def retry(self, token: str, dead_letter: str) -> Json:
+        return self.http.post(f"/v1/admin/dead-letters/{segment(dead_letter)}/retry", {}, token=token)
 
     def attempts(self, token: str) -> Json:
         return self.http.get("/v1/admin/attempts", token=token)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from services.storefront.clients.asking import IMPORT_SECONDS, NOBODY, Client, given, json_of, once, segment
+from services.storefront.clients.base import ANONYMOUS, IMPORT_SECONDS, Client, given, json_of, once, segment
 from shared.client import Answer
 from shared.types import Json
 
@@ -14,34 +14,36 @@ class Products(Client):
     """The catalogue."""
 
     def categories(self, depth: int) -> Json:
-        return self.http.get("/v1/categories", {"depth": depth}, token=NOBODY)
+        return self.http.get("/v1/categories", {"depth": depth}, token=ANONYMOUS)
 
     def search(self, params: dict[str, Any]) -> Json:
-        return self.http.get("/v1/products", params, token=NOBODY)
+        return self.http.get("/v1/products", params, token=ANONYMOUS)
 
     def search_body(self, params: dict[str, Any]) -> bytes:
         """The same as JSON."""
-        return self.http.read("/v1/products", params, token=NOBODY)
+        return self.http.read("/v1/products", params, token=ANONYMOUS)
 
     def suggest(self, q: str) -> Json:
-        return self.http.get("/v1/products/suggest", {"q": q}, deadline=1, token=NOBODY)
+        return self.http.get("/v1/products/suggest", {"q": q}, deadline=1, token=ANONYMOUS)
 
     def product(self, productid: str) -> Json:
-        return self.http.get(f"/v1/products/{segment(productid)}", token=NOBODY)
+        return self.http.get(f"/v1/products/{segment(productid)}", token=ANONYMOUS)
 
     def product_body(self, productid: str) -> bytes:
         """The product and its newest `reviews` as JSON, in one request."""
-        return self.http.read(f"/v1/products/{segment(productid)}", {"reviews": REVIEWS}, token=NOBODY)
+        return self.http.read(f"/v1/products/{segment(productid)}", {"reviews": REVIEWS}, token=ANONYMOUS)
 
     def versioned(self, productid: str) -> tuple[Json, str]:
         """The product and its ETag, for an edit that must not undo somebody else's."""
-        answer = self.http.fetch("GET", f"/v1/products/{segment(productid)}", token=NOBODY)
+        answer = self.http.fetch("GET", f"/v1/products/{segment(productid)}", token=ANONYMOUS)
         return json_of(answer), answer.headers.get("ETag", "")
 
     def reviews_body(self, productid: str, cursor: str) -> bytes:
         """Older reviews as JSON."""
         return self.http.read(
-            f"/v1/products/{segment(productid)}/reviews", {"limit": REVIEWS, "cursor": cursor}, token=NOBODY
+            f"/v1/products/{segment(productid)}/reviews",
+            {"limit": REVIEWS, "cursor": cursor},
+            token=ANONYMOUS,
         )
 
     def review_eligibility(self, token: str, productid: str) -> Json:
@@ -54,12 +56,12 @@ class Products(Client):
 
     def lookup(self, productids: list[str]) -> Json:
         return self.http.post(
-            "/v1/products/lookup", {"productids": productids}, idempotent=True, token=NOBODY
+            "/v1/products/lookup", {"productids": productids}, idempotent=True, token=ANONYMOUS
         )
 
     def picture(self, digest: str, etag: str) -> Answer:
         headers = {"Accept": "image/*", **given(**{"If-None-Match": etag})}
-        return self.http.fetch("GET", f"/v1/pictures/{segment(digest)}", token=NOBODY, headers=headers)
+        return self.http.fetch("GET", f"/v1/pictures/{segment(digest)}", token=ANONYMOUS, headers=headers)
 
     def add_picture(self, token: str, content: bytes) -> Json:
         headers = {"Content-Type": "application/octet-stream"}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from services.storefront.clients.asking import IMPORT_SECONDS, NOBODY, Client, given, segment
+from services.storefront.clients.base import ANONYMOUS, IMPORT_SECONDS, Client, given, segment
 from shared.client import Answer
 from shared.types import Json
 
@@ -13,32 +13,32 @@ class Users(Client):
     def register(self, body: Json, registration: str, address: str) -> None:
         """`registration` is this browser's secret: it confirms there without the password. The answer tells nothing."""
         body = {**body, "registration": registration}
-        self.http.post("/v1/users/registrations", body, token=NOBODY, client_address=address)
+        self.http.post("/v1/users/registrations", body, token=ANONYMOUS, client_address=address)
 
     def verify(self, token: str, proof: dict[str, str]) -> Json:
         """`proof` is a password, a new password or this browser's registration: the token alone is for programs."""
-        return self.http.post("/v1/users/verify", {"token": token, **proof}, token=NOBODY)
+        return self.http.post("/v1/users/verify", {"token": token, **proof}, token=ANONYMOUS)
 
     def resend(self, email: str, registration: str, address: str) -> None:
         body = given(email=email, registration=registration)
-        self.http.post("/v1/users/verify/resend", body, token=NOBODY, client_address=address)
+        self.http.post("/v1/users/verify/resend", body, token=ANONYMOUS, client_address=address)
 
     def log_in(self, email: str, password: str, address: str, device_token: str = "") -> Json:
         body = {"email": email, "password": password, "device_token": device_token}
-        return self.http.post("/v1/sessions", body, token=NOBODY, client_address=address)
+        return self.http.post("/v1/sessions", body, token=ANONYMOUS, client_address=address)
 
     def refresh(self, refresh_token: str) -> Json:
-        """Asked as a service: after a lost answer the same token may be sent again."""
+        """CallCounts as a service: after a lost answer the same token may be sent again."""
         return self.http.post("/v1/sessions/refresh", {"refresh_token": refresh_token}, idempotent=True)
 
     def log_out(self, token: str) -> None:
         self.http.call("DELETE", "/v1/sessions", token=token)
 
     def ask_reset(self, email: str, address: str) -> None:
-        self.http.post("/v1/password-resets", {"email": email}, token=NOBODY, client_address=address)
+        self.http.post("/v1/password-resets", {"email": email}, token=ANONYMOUS, client_address=address)
 
     def reset(self, token: str, password: str) -> None:
-        self.http.post("/v1/password-resets/confirm", {"token": token, "password": password}, token=NOBODY)
+        self.http.post("/v1/password-resets/confirm", {"token": token, "password": password}, token=ANONYMOUS)
 
     def me(self, token: str) -> Json:
         return self.http.get("/v1/users/me", token=token)
@@ -75,7 +75,7 @@ class Users(Client):
         self.http.call("DELETE", f"/v1/users/me/basket/{segment(productid)}", token=token)
 
     def clear_bought(self, userid: str, productids: list[str], date: str) -> None:
-        """Asked as a service; what was put in after `date` stays."""
+        """CallCounts as a service; what was put in after `date` stays."""
         body = {"productids": productids, "date": date}
         self.http.post(f"/v1/internal/users/{segment(userid)}/basket/clear", body, idempotent=True)
 

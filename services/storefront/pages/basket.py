@@ -7,7 +7,7 @@ from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.actions.basket import MAX_QUANTITY_OF_ONE, priced, wanted_of, with_guest_line
-from services.storefront.pages.context import enhanced, services
+from services.storefront.pages.dependencies import enhanced, services
 from services.storefront.pages.saved_forms import restored
 from services.storefront.pages.visitor import basket_count, guest_basket, logged_in, own_path, token
 from shared.errors import AisleError, Conflict, Invalid, NotFound
@@ -28,7 +28,7 @@ def add() -> str | BaseResponse:
     """Puts something in, on top of what is in already."""
     productid = request.form["productid"]
     try:
-        quantity = forms.quantity(request.form.get("quantity", "1"), least=1, most=MAX_QUANTITY_OF_ONE)
+        quantity = forms.quantity(request.form.get("quantity", "1"), min=1, max=MAX_QUANTITY_OF_ONE)
         before = wanted().get(productid, 0)
         if before + quantity > MAX_QUANTITY_OF_ONE:
             raise Invalid(
@@ -57,7 +57,7 @@ def change(productid: str) -> BaseResponse:
     """Sets a line's quantity; 0, or the button "Remove", takes it out."""
     try:
         sent = "0" if "remove" in request.form else request.form.get("quantity", "")
-        set_quantity(productid, forms.quantity(sent, least=0, most=MAX_QUANTITY_OF_ONE))
+        set_quantity(productid, forms.quantity(sent, min=0, max=MAX_QUANTITY_OF_ONE))
     except (Conflict, Invalid) as error:
         return _refused(error, url_for("basket.show"))
     return redirect(url_for("basket.show"))

@@ -2,8 +2,8 @@
 
 from flask import Flask, Response, request
 
-from services.storefront.pages.context import context
 from services.storefront.pages.csrf import mask_token
+from services.storefront.pages.dependencies import dependencies
 from services.storefront.pages.public_pages import is_public
 
 PUBLIC = frozenset({"shop", "pictures", "files"})
@@ -30,7 +30,7 @@ def _say_who_may_keep(response: Response) -> None:
         response.headers["Cache-Control"] = "no-store"
         return
     if is_public():
-        seconds = context().settings.page_seconds
+        seconds = dependencies().settings.page_seconds
         response.headers["Cache-Control"] = f"public, max-age=0, s-maxage={seconds}"
     else:
         response.headers["Cache-Control"] = "private, no-cache"

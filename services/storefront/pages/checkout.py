@@ -11,9 +11,9 @@ from werkzeug import Response as BaseResponse
 from services.storefront import forms
 from services.storefront.actions import basket as baskets
 from services.storefront.actions.checkout import AlreadyOrdered, Purchase, revision_of
-from services.storefront.clients import NOBODY, given
+from services.storefront.clients import ANONYMOUS, given
 from services.storefront.pages.basket import basket_id, set_quantity, wanted
-from services.storefront.pages.context import context, services
+from services.storefront.pages.dependencies import dependencies, services
 from services.storefront.pages.saved_forms import restored, save_values, with_saved
 from services.storefront.pages.visitor import basket_count, guest_basket, keep_order, logged_in, token
 from services.storefront.rules import messages
@@ -42,7 +42,7 @@ def show() -> str | BaseResponse:
 def place() -> str | BaseResponse:
     form = _form()
     key, revision = _sent_key("key"), _sent_key("revision")
-    bought = context().checkouts.purchase(revision)
+    bought = dependencies().checkouts.purchase(revision)
     if bought is not None:
         return _order_of(bought) if bought.form == key else _already_ordered(bought.orderid)
     items = _sent_items()
@@ -50,7 +50,7 @@ def place() -> str | BaseResponse:
         return _back_to_form(CHANGED)
     try:
         body = _order(form)
-        order = context().checkouts.place(_token(), body, revision, key, request.remote_addr or "")
+        order = dependencies().checkouts.place(_token(), body, revision, key, request.remote_addr or "")
     except AlreadyOrdered as error:
         return _already_ordered(error.orderid, paid=error.paid)
     except Invalid as error:
@@ -108,7 +108,7 @@ def _form() -> forms.Form:
 
 
 def _token() -> str:
-    return token() if logged_in() else NOBODY
+    return token() if logged_in() else ANONYMOUS
 
 
 def _sent_key(name: str) -> str:
@@ -154,7 +154,7 @@ def _still_there(items: dict[str, int]) -> bool:
 def _order(form: forms.Form) -> dict[str, Any]:
     """What was bought, as the page showed it. Raises Invalid for an address that is not complete."""
     body = _sent_order()
-    provider = context().settings.payment_provider
+    provider = dependencies().settings.payment_provider
     body["payment"] = {"provider": provider, "token": request.form.get("card", "")}
     chosen = request.form.get("address_id", "new")
     if logged_in() and chosen != "new":
@@ -214,7 +214,7 @@ def _page(
     chosen = request.form.get("address_id", "") if chosen is None else chosen
     if me and chosen == "new":
         chosen = _saved_address(form, me["addresses"]) or chosen
-    cards = CARDS[context().settings.payment_provider]
+    cards = CARDS[dependencies().settings.payment_provider]
     basket = me["basket_revision"] if me else basket_id()
     return render_template(
         "checkout.html", me=me, quote=quote, form=form, problem=problem, cards=cards, key=secrets.token_urlsafe(18),

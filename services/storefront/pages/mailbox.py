@@ -5,7 +5,7 @@ import re
 from flask import Blueprint, render_template, request
 from markupsafe import Markup, escape
 
-from services.storefront.pages.context import context
+from services.storefront.pages.dependencies import dependencies
 from services.storefront.store import Mailbox
 from shared.errors import NotFound
 
@@ -27,7 +27,7 @@ def one(id: str) -> str:
 
 
 def _mails() -> Mailbox:
-    found = context().mailbox
+    found = dependencies().mailbox
     if found is None:
         raise NotFound("This shop sends real mail: look into your own mailbox.")
     return found

@@ -4,9 +4,9 @@ from flask import Blueprint, Response, flash, redirect, render_template, request
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
-from services.storefront.clients import Asking
-from services.storefront.pages.context import services
-from services.storefront.pages.visitor import asking_for, keep_order, needs_login, token
+from services.storefront.clients import Requester
+from services.storefront.pages.dependencies import services
+from services.storefront.pages.visitor import keep_order, needs_login, requester_of, token
 from services.storefront.rules import progress
 from shared.errors import Conflict, Invalid
 from shared.types import Json
@@ -27,16 +27,16 @@ def history() -> str:
 def show(orderid: str) -> str | BaseResponse:
     """A guest's letter leads here with the order's token; a good one is kept and leaves the address bar."""
     if order_token := request.args.get("token"):
-        services().orders.order(Asking(order_token=order_token), orderid)
+        services().orders.order(Requester(order_token=order_token), orderid)
         keep_order(orderid, order_token)
         return redirect(url_for("orders.show", orderid=orderid))
-    return _page("order.html", services().orders.order(asking_for(orderid), orderid))
+    return _page("order.html", services().orders.order(requester_of(orderid), orderid))
 
 
 @orders.get("/<orderid>/timeline")
 def timeline(orderid: str) -> str | Response:
     """What changes by itself on an open page; nothing (204) while nothing has happened since it was `seen`."""
-    order = services().orders.order(asking_for(orderid), orderid)
+    order = services().orders.order(requester_of(orderid), orderid)
     if request.args.get("seen") == str(len(order["timeline"])):
         return Response(status=204)
     return _page("parts/timeline_update.html", order)
@@ -52,7 +52,7 @@ def _page(template: str, order: Json) -> str:
 @orders.post("/<orderid>/cancellation")
 def cancel(orderid: str) -> BaseResponse:
     try:
-        services().orders.cancel(asking_for(orderid), orderid)
+        services().orders.cancel(requester_of(orderid), orderid)
         flash("Your order is cancelled; the money goes back to your card.", "good")
     except Conflict as error:
         flash(forms.complaint(error), "bad")
@@ -74,7 +74,7 @@ def give_back(orderid: str) -> BaseResponse:
     try:
         if not items:
             raise Invalid("Say how many of what you send back.")
-        services().orders.give_back(asking_for(orderid), orderid, items, forms.key(request.form))
+        services().orders.give_back(requester_of(orderid), orderid, items, forms.key(request.form))
         flash("Your return is noted.", "good")
     except (Conflict, Invalid) as error:
         flash(forms.complaint(error), "bad")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from flask import Blueprint, Response, request, send_from_directory
 
-from services.storefront.pages.context import context, services
+from services.storefront.pages.dependencies import dependencies, services
 from shared.errors import NotFound
 
 pictures = Blueprint("pictures", __name__)
@@ -15,7 +15,7 @@ ALONE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 @pictures.get("/media/<path:name>")
 def media(name: str) -> Response:
-    folder = context().settings.media_dir
+    folder = dependencies().settings.media_dir
     if not folder:
         raise NotFound("This shop keeps its pictures elsewhere.")
     response = send_from_directory(Path(folder).resolve(), name, max_age=86400)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from flask import Response, g, request, session
 
 from services.storefront.pages.compression import encoded, preferred_encoding
-from services.storefront.pages.context import context
+from services.storefront.pages.dependencies import dependencies
 from services.storefront.pages.page_cache import PublicAddress, PublicPage
 from services.storefront.pages.visitor import is_anonymous
 
@@ -38,8 +38,8 @@ def public_page(answers: tuple[object, ...], draw: Callable[[], str]) -> Respons
     address = public_address()
     if address is None:
         return draw()
-    pages = context().public_pages
-    menu, shown = context().shelves.menu(), tuple(map(_version, answers))
+    pages = dependencies().public_pages
+    menu, shown = dependencies().catalogue.menu(), tuple(map(_version, answers))
     page = pages.get(menu, address, shown)
     if page is None:
         text = draw()

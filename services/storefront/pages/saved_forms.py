@@ -17,7 +17,7 @@ from werkzeug.routing import RequestRedirect
 
 from services.storefront.actions.saved_forms import SavedForm, savable
 from services.storefront.forms import Form, key
-from services.storefront.pages.context import context, enhanced
+from services.storefront.pages.dependencies import dependencies, enhanced
 from services.storefront.pages.visitor import owner
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ def resume(sent_by: str, *, login: bool) -> BaseResponse:
             "Your session has ended. Log in, and you are back at the form with what you typed; nothing has been sent.",
             "warn",
         )
-        target = url_for("door.login", next=target)
+        target = url_for("auth.login", next=target)
     return _lead_to(target, 401 if login else 403)
 
 
@@ -137,7 +137,7 @@ def _found() -> SavedForm | None:
 
 def _load(form_id: str) -> SavedForm | None:
     try:
-        found = context().saved_forms.load(form_id)
+        found = dependencies().saved_forms.load(form_id)
     except RedisError as error:
         log.warning("a saved form cannot be read: %s", error)
         return None
@@ -157,7 +157,7 @@ def _remember(form: SavedForm | None) -> str:
     form_id = NOT_SAVED
     try:
         if form is not None:
-            form_id = context().saved_forms.save(form)
+            form_id = dependencies().saved_forms.save(form)
     except RedisError as error:
         log.warning("a form could not be kept: %s", error)
     session["forms"] = [*session.get("forms", []), form_id][-MAX_FORMS:]

@@ -7,8 +7,8 @@ from flask import Blueprint, Response, flash, redirect, render_template, request
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
-from services.storefront.actions.menu import MENU_DEPTH
-from services.storefront.pages.context import context, services
+from services.storefront.actions.catalogue_cache import MENU_DEPTH
+from services.storefront.pages.dependencies import dependencies, services
 from services.storefront.pages.public_pages import public_page
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import needs_login, token
@@ -22,7 +22,7 @@ NOTHING = b'{"items": [], "next": null, "facets": {}}'
 
 @shop.get("/")
 def home() -> Response | str:
-    products = context().shelves.window()
+    products = dependencies().catalogue.window()
     return public_page((products,), lambda: render_template("home.html", products=products))
 
 
@@ -34,7 +34,7 @@ def departments() -> Response | str:
 @shop.get("/category/<path:names>")
 def category(names: str) -> Response | str:
     path = taxonomy.from_url(names)
-    place = context().shelves.menu().find(path)
+    place = dependencies().catalogue.menu().find(path)
     return _listing(listing.read(request.args.to_dict(), path), place)
 
 

@@ -11,10 +11,10 @@ from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
 from services.storefront.actions.sessions import Session
-from services.storefront.clients import Asking
+from services.storefront.clients import Requester
 from services.storefront.pages.compression import add_vary
-from services.storefront.pages.context import context
 from services.storefront.pages.csrf import SAFE_METHODS, check_form
+from services.storefront.pages.dependencies import dependencies
 from shared.errors import NotFound, Unauthorized
 
 COOKIE = "aisle_session"
@@ -40,7 +40,7 @@ def logged_in() -> Session | None:
     """The session of this browser, or None: one that has ended elsewhere is over here, too. For its access token see `token`."""
     if "session" not in g:
         found = g.session = _read_cookie()
-        live = context().refresher.live(found) if found else None
+        live = dependencies().refresher.live(found) if found else None
         if live is not found:
             remember(live)
     current: Session | None = g.session
@@ -52,7 +52,7 @@ def token() -> str:
     found = logged_in()
     if found is None:
         raise Unauthorized("Log in first.")
-    fresh = context().refresher.fresh(found)
+    fresh = dependencies().refresher.fresh(found)
     if fresh is not found:
         remember(fresh)
     return fresh.access
@@ -112,10 +112,10 @@ def keep_order(orderid: str, order_token: str) -> None:
     session.permanent = True
 
 
-def asking_for(orderid: str) -> Asking:
+def requester_of(orderid: str) -> Requester:
     """Who asks for an order: the guest who placed it here, else whoever is logged in. Raises Unauthorized."""
     known = session.get("orders", {}).get(orderid)
-    return Asking(order_token=known) if known else Asking(token())
+    return Requester(order_token=known) if known else Requester(token())
 
 
 def check_access() -> None:
@@ -140,7 +140,7 @@ def remember_device(text: str) -> None:
 def write_cookie(response: Response) -> Response:
     """Sets or deletes the session cookie when this request changed it."""
     options: dict[str, Any] = {
-        "secure": context().settings.secure_cookies,
+        "secure": dependencies().settings.secure_cookies,
         "httponly": True,
         "samesite": "Lax",
     }
@@ -149,7 +149,9 @@ def write_cookie(response: Response) -> Response:
             response.delete_cookie(COOKIE, **options)
         else:
             value = _signer().dumps(asdict(g.session))
-            response.set_cookie(COOKIE, value, max_age=context().settings.session_days * 86400, **options)
+            response.set_cookie(
+                COOKIE, value, max_age=dependencies().settings.session_days * 86400, **options
+            )
     if g.get("device_token"):
         response.set_cookie(
             DEVICE_COOKIE, g.device_token, max_age=DEVICE_DAYS * 86400, path="/login", **options
@@ -183,7 +185,7 @@ def needs_staff() -> None:
 
 
 def login_url() -> str:
-    return url_for("door.login", next=here()) if request.method == "GET" else url_for("door.login")
+    return url_for("auth.login", next=here()) if request.method == "GET" else url_for("auth.login")
 
 
 def here() -> str:
@@ -199,7 +201,7 @@ def own_path(target: str, otherwise: str) -> str:
 
 
 def _signer() -> URLSafeTimedSerializer:
-    return URLSafeTimedSerializer(context().settings.secret_key, salt="storefront.session")
+    return URLSafeTimedSerializer(dependencies().settings.secret_key, salt="storefront.session")
 
 
 def _read_cookie() -> Session | None:
@@ -207,7 +209,7 @@ def _read_cookie() -> Session | None:
     if not text:
         return None
     try:
-        kept = _signer().loads(text, max_age=context().settings.session_days * 86400)
+        kept = _signer().loads(text, max_age=dependencies().settings.session_days * 86400)
         return Session(**{**kept, "roles": tuple(kept["roles"])})
     except (BadSignature, TypeError, KeyError):
         return None

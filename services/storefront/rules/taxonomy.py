@@ -63,7 +63,7 @@ def _category(node: Json) -> Category:
     return Category(node["name"], node["path"], node.get("count", 0), children)
 
 
-def one_of_each(products: list[Json], most: int) -> list[Json]:
+def deduplicate(products: list[Json], most: int) -> list[Json]:
     """At most `most` products, the departments taking turns, each giving its first ones first."""
     turns: dict[str, int] = {}
     rounds = []

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from services.products.actions import upkeep
+from services.products.actions import maintenance
 from services.products.documents import DESIGN
 from shared.couch import Server
 from tests.services.products.conftest import Shop, eventually, open_as_worker, product
@@ -62,7 +62,7 @@ def test_buyers_at_every_node_and_ten_units(
         how = "confirmation" if status == 201 else "release"
         assert end(shops[0], f"{productid}-{number}", how, (productid, 1)) == 200
     store = open_as_worker(environment)
-    eventually(lambda: not (upkeep.settle_conflicts(store) or conflicts(store, productid)))
+    eventually(lambda: not (maintenance.settle_conflicts(store) or conflicts(store, productid)))
     slots = [each["slot"] for each in store.ledger.chain(KITCHEN, productid)]
     assert slots == list(range(1, len(slots) + 1))
     eventually(lambda: level(shops[-1], productid) == 0)

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from redis import Redis
 
-from services.products.actions import upkeep
+from services.products.actions import maintenance
 from services.products.actions.reviews import add
 from services.products.documents import product_id
 from services.products.rules.ratings import rank
@@ -36,7 +36,7 @@ def test_only_buyers_and_once_each(shop: Shop, environment: dict[str, str]):
     assert review(shop, "book", "cat", 6).status == 422
     assert shop.request("POST", "/v1/products/book/reviews", {"stars": 3}).status == 401
     store = open_as_worker(environment)
-    eventually(lambda: upkeep.refresh(store, [product_id(["Home", "Kitchen"], "book")]) == 0)
+    eventually(lambda: maintenance.refresh(store, [product_id(["Home", "Kitchen"], "book")]) == 0)
     eventually(lambda: shop.ok("/v1/products/book")["rating"] == {"average": 4.5, "count": 2})
 
 

@@ -6,7 +6,14 @@ from services.products.documents import partition_of, price_change_id, summed_up
 from services.products.rules import ledger
 from services.products.rules.categories import tree
 from services.products.rules.ledger import Head, OutOfStock
-from services.products.rules.product import BadProduct, checked, document, etag, one_each, still_matches
+from services.products.rules.product import (
+    BadProduct,
+    checked,
+    deduplicate_moved,
+    document,
+    etag,
+    still_matches,
+)
 from services.products.rules.searching import one_typo_apart, price_bands
 from tests.services.products.conftest import product
 
@@ -131,7 +138,7 @@ def test_while_it_moves_a_product_is_where_it_goes_to():
         {"_id": "A:p", "productid": "p", "edited": "1"},
         {"_id": "B:p", "productid": "p", "edited": "2", "moved_from": "A:p"},
     )
-    assert one_each([old, new]) == one_each([new, old]) == [new]
+    assert deduplicate_moved([old, new]) == deduplicate_moved([new, old]) == [new]
 
 
 def test_a_tree_counts_upwards():

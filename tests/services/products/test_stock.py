@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from services.products.actions import stock, upkeep
+from services.products.actions import maintenance, stock
 from services.products.documents import DESIGN, SETTLEMENT, product_id, settlement_id, slot_id
 from services.products.rules.ledger import Line
 from services.products.store import Store
@@ -140,15 +140,15 @@ def test_time_up_gives_back_in_two_sweeps_and_a_late_payment_takes_again(shop: S
     assert reserve(shop, "late", ("slow", 3), minutes=-1) == 201
     assert reserve(shop, "paid", ("slow", 1), minutes=-1) == 201
     assert end(shop, "paid", "confirmation", ("slow", 1)) == 200
-    upkeep.sweep(store, now())
+    maintenance.sweep(store, now())
     assert level(shop, "slow") == 0
-    upkeep.sweep(store, now() + timedelta(minutes=2))
+    maintenance.sweep(store, now() + timedelta(minutes=2))
     assert level(shop, "slow") == 3
-    upkeep.sweep(store, now() + timedelta(minutes=4))
+    maintenance.sweep(store, now() + timedelta(minutes=4))
     assert level(shop, "slow") == 3
     assert end(shop, "late", "confirmation", ("slow", 3)) == 200
     assert level(shop, "slow") == 0
-    upkeep.sweep(store, now() + timedelta(minutes=6))
+    maintenance.sweep(store, now() + timedelta(minutes=6))
     assert level(shop, "slow") == 0
 
 
@@ -156,11 +156,13 @@ def test_goods_are_given_back_after_the_worker_was_away_for_days(shop: Shop, sto
     shop.load([product("away", stock=2)])
     assert reserve(shop, "away1", ("away", 2), minutes=1) == 201
     later = now() + timedelta(days=3)
-    upkeep.sweep(store, later)
+    maintenance.sweep(store, later)
     assert level(shop, "away") == 0
-    upkeep.sweep(store, later + timedelta(minutes=1))
+    maintenance.sweep(store, later + timedelta(minutes=1))
     assert level(shop, "away") == 2
-    store.ledger.keep_checkpoint(upkeep.SWEPT, {**store.ledger.checkpoint(upkeep.SWEPT), "until": ""})
+    store.ledger.keep_checkpoint(
+        maintenance.SWEPT, {**store.ledger.checkpoint(maintenance.SWEPT), "until": ""}
+    )
 
 
 def test_a_sale_that_crossed_the_sweep_is_taken_again(shop: Shop, store: Store):
@@ -173,7 +175,7 @@ def test_a_sale_that_crossed_the_sweep_is_taken_again(shop: Shop, store: Store):
     )
     assert level(shop, "cross") == 4
     for minutes in (2, 3):
-        upkeep.sweep(store, now() + timedelta(minutes=minutes))
+        maintenance.sweep(store, now() + timedelta(minutes=minutes))
         assert level(shop, "cross") == 2
 
 
@@ -196,8 +198,8 @@ def test_a_return_that_crashed_half_way_is_finished_by_its_repetition(shop: Shop
 def test_a_late_payment_for_goods_that_are_gone_is_refused(shop: Shop, store: Store):
     shop.load([product("gone", stock=1)])
     assert reserve(shop, "first", ("gone", 1), minutes=-1) == 201
-    upkeep.sweep(store, now())
-    upkeep.sweep(store, now() + timedelta(minutes=2))
+    maintenance.sweep(store, now())
+    maintenance.sweep(store, now() + timedelta(minutes=2))
     assert reserve(shop, "second", ("gone", 1)) == 201
     answer = shop.service(
         "/v1/internal/reservations/first/confirmation", {"items": reservation("first", ("gone", 1))["items"]}
@@ -254,10 +256,10 @@ def test_summaries_follow_the_movements(shop: Shop, store: Store):
     shop.load([product("shown", stock=5), product("beside", stock=6)])
     assert reserve(shop, "shown1", ("shown", 2), ("beside", 1)) == 201
     assert shop.ok("/v1/products/shown")["stock"] == 5
-    eventually(lambda: upkeep.sum_up(store) == 0)
+    eventually(lambda: maintenance.sum_up(store) == 0)
     ids = [product_id(KITCHEN, each) for each in ("shown", "beside")]
     eventually(lambda: [doc["stock"] for doc in store.catalogue.get_many(ids).values()] == [3, 5])
-    assert upkeep.sum_up(store) == 0
+    assert maintenance.sum_up(store) == 0
 
 
 def test_a_slot_that_replicas_wrote_differently_is_settled_by_the_rule(
@@ -281,7 +283,7 @@ def test_a_slot_that_replicas_wrote_differently_is_settled_by_the_rule(
     Redis.from_url(redis_url).flushdb()
     assert reserve(shop, "next", ("split", 7)) == 409
     assert reserve(shop, "next2", ("split", 6)) == 201
-    eventually(lambda: not (upkeep.settle_conflicts(store) or conflicts(store, "split")))
+    eventually(lambda: not (maintenance.settle_conflicts(store) or conflicts(store, "split")))
     chain = store.ledger.chain(KITCHEN, "split")
     assert [each["mark"] for each in chain if each["slot"] == 2] == [slot["mark"]]
     assert level(shop, "split") == store.ledger.end(Line("split", tuple(KITCHEN), 0))[1].level == 10 - 1 - 6

@@ -20,7 +20,7 @@ PAGES = (
     "/admin/products",
     "/admin/products/new",
     "/admin/import",
-    "/admin/trouble",
+    "/admin/failures",
     "/admin/staff",
 )
 
@@ -285,7 +285,7 @@ def test_a_job_that_was_given_up_is_shown_and_sent_again(
     letters.add(
         ADVANCE_ORDER, orderid, 1, error="Unavailable", detail="The courier is away.", transient=False
     )
-    page = keeper.get("/admin/trouble")
+    page = keeper.get("/admin/failures")
     assert orderid in page.text
     assert "The courier is away." in page.text
     retry = next(form for form in page.forms if orderid in form.action)

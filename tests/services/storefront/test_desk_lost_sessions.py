@@ -118,7 +118,7 @@ def test_every_address_that_a_form_of_the_desk_goes_to_can_be_opened(keeper: Vis
         f"{order}/refunds",
         "/admin/products/cup-32/stock",
         "/admin/products/cup-32/delete",
-        "/admin/trouble/some-letter/retry",
+        "/admin/failures/some-letter/retry",
     ):
         assert keeper.get(path).status == 200, path
         assert keeper.get(f"{path}?orderid=x&productid=y&endpoint=z&form=none").status == 200, path

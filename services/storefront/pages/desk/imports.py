@@ -7,7 +7,7 @@ from typing import IO
 from flask import Response, render_template, request
 
 from services.storefront.actions.imports import import_products
-from services.storefront.pages.context import context, services
+from services.storefront.pages.dependencies import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from shared.couch.deadline import NO_LIMIT, time_limit
@@ -30,7 +30,7 @@ def import_file() -> str:
     if sent is None or not sent.filename:
         return render_template("desk/import.html", result=None, problem="Choose a file first.")
     result = import_products(services().products, token(), lines_of(sent.stream))
-    context().shelves.forget()
+    dependencies().catalogue.forget()
     return render_template("desk/import.html", result=result, shown=SHOWN_FAILURES)
 
 
@@ -43,7 +43,7 @@ def import_piece() -> Json:
     result = import_products(
         services().products, token(), request.get_data().splitlines(keepends=True), int(first)
     )
-    context().shelves.forget()
+    dependencies().catalogue.forget()
     return result
 
 

@@ -7,8 +7,8 @@ from flask import flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
-from services.storefront.clients import Asking
-from services.storefront.pages.context import services
+from services.storefront.clients import Requester
+from services.storefront.pages.dependencies import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
@@ -97,7 +97,7 @@ def done(orderid: str, words: str) -> BaseResponse:
 
 def find_order(orderid: str) -> dict[str, Any]:
     try:
-        return services().orders.order(Asking(token()), orderid)
+        return services().orders.order(Requester(token()), orderid)
     except NotFound:
         raise NotFound(f"There is no order {orderid}.") from None
 

@@ -3,7 +3,7 @@
 from flask import request
 
 from services.storefront import forms
-from services.storefront.pages.context import context, services
+from services.storefront.pages.dependencies import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from shared.errors import Invalid, TooLarge
@@ -45,4 +45,4 @@ def _keep(content: bytes) -> str:
 
 
 def _max_bytes() -> int:
-    return context().settings.picture_bytes
+    return dependencies().settings.picture_bytes

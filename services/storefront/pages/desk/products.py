@@ -5,7 +5,7 @@ from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.clients import given
-from services.storefront.pages.context import context, services
+from services.storefront.pages.dependencies import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.desk.pictures import take_picture
 from services.storefront.pages.saved_forms import restore, restored
@@ -111,7 +111,7 @@ def stock(productid: str) -> str | BaseResponse:
 def delete_product(productid: str) -> BaseResponse:
     name = services().products.product(productid)["name"]
     services().products.delete(token(), productid)
-    context().shelves.forget()
+    dependencies().catalogue.forget()
     flash(f"“{name}” is gone from the shop.", "good")
     return redirect(url_for("desk.products"))
 
@@ -148,7 +148,7 @@ def product_body(values: dict[str, str]) -> Json:
 
 
 def _saved(productid: str, words: str) -> BaseResponse:
-    context().shelves.forget()
+    dependencies().catalogue.forget()
     flash(words, "good")
     return redirect(url_for("desk.product", productid=productid))
 
@@ -160,7 +160,7 @@ def _page(product: Json | None, form: forms.Form, etag: str, stock: forms.Form |
         form=form,
         etag=etag,
         stock=stock or _stock_form(product),
-        max_bytes=context().settings.picture_bytes,
+        max_bytes=dependencies().settings.picture_bytes,
     )
 
 

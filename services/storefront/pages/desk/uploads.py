@@ -2,7 +2,7 @@
 
 from flask import request
 
-from services.storefront.pages.context import context
+from services.storefront.pages.dependencies import dependencies
 from services.storefront.pages.visitor import logged_in
 
 IMPORT_BYTES = 32 * 1024 * 1024
@@ -21,5 +21,5 @@ def allow_large_files() -> None:
         return
     visitor = logged_in()
     if visitor and visitor.staff:
-        picture = context().settings.picture_bytes + TEXT_BYTES
+        picture = dependencies().settings.picture_bytes + TEXT_BYTES
         request.max_content_length = IMPORT_BYTES if request.endpoint in IMPORTS else picture

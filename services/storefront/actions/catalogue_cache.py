@@ -69,14 +69,14 @@ class Kept:
             self._asking.release()
 
 
-class Shelves:
+class CatalogueCache:
     """What every visitor sees alike: the category menu, and the goods in the window."""
 
     def __init__(self, products: Products, seconds: float) -> None:
         behind = ThreadPoolExecutor(1, "shelves")
         self._menu = Kept(lambda: taxonomy.menu(products.categories(MENU_DEPTH)["children"]), seconds, behind)
         self._window = Kept(
-            lambda: taxonomy.one_of_each(products.search(WINDOW)["items"], IN_WINDOW), seconds, behind
+            lambda: taxonomy.deduplicate(products.search(WINDOW)["items"], IN_WINDOW), seconds, behind
         )
 
     def menu(self) -> taxonomy.Menu:

@@ -5,8 +5,8 @@ from typing import cast
 
 from flask import request
 
+from services.storefront.actions.catalogue_cache import CatalogueCache
 from services.storefront.actions.checkout import Checkouts
-from services.storefront.actions.menu import Shelves
 from services.storefront.actions.saved_forms import SavedForms
 from services.storefront.actions.sessions import Refresher
 from services.storefront.clients import Services
@@ -18,10 +18,10 @@ from shared.web import current_dependencies
 
 
 @dataclass(frozen=True)
-class Context:
+class Dependencies:
     settings: Settings
     services: Services
-    shelves: Shelves
+    catalogue: CatalogueCache
     refresher: Refresher
     mailbox: Mailbox | None
     fragments: Fragments
@@ -30,12 +30,12 @@ class Context:
     checkouts: Checkouts
 
 
-def context() -> Context:
-    return cast(Context, current_dependencies())
+def dependencies() -> Dependencies:
+    return cast(Dependencies, current_dependencies())
 
 
 def services() -> Services:
-    return context().services
+    return dependencies().services
 
 
 def enhanced() -> bool:

@@ -1,4 +1,4 @@
-"""Where each chain of movements ended when somebody last saw it. Movements never change, so a hint can be late, not wrong."""
+"""Where each chain of movements ended when somebody last saw it. Movements never change, so an entry can be late, not wrong."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,12 +10,12 @@ from redis.exceptions import RedisError
 from services.products.documents import partition_of
 from services.products.rules.ledger import Head, Line
 
-_KEPT_SECONDS = 24 * 3600
+_TTL_SECONDS = 24 * 3600
 
 log = logging.getLogger(__name__)
 
 
-class Hints:
+class SlotCache:
     """Kept in Redis for all processes; without Redis the database is asked instead."""
 
     def __init__(self, redis: Redis, database: str) -> None:
@@ -27,7 +27,7 @@ class Hints:
         try:
             found = cast(list[bytes | None], self._redis.mget([self._key(line) for line in lines]))
         except RedisError as error:
-            log.warning("stock hints are not readable: %s", error)
+            log.warning("stock slots are not readable: %s", error)
             return {}
         return {line: _head(text) for line, text in zip(lines, found, strict=True) if text}
 
@@ -37,18 +37,18 @@ class Hints:
             pipeline = self._redis.pipeline(transaction=False)
             for line, head in heads.items():
                 if head.moved_to is None:
-                    pipeline.set(self._key(line), f"{head.slot} {head.level}", ex=_KEPT_SECONDS)
+                    pipeline.set(self._key(line), f"{head.slot} {head.level}", ex=_TTL_SECONDS)
                 else:
                     pipeline.delete(self._key(line))
             pipeline.execute()
         except RedisError as error:
-            log.warning("stock hints are not writable: %s", error)
+            log.warning("stock slots are not writable: %s", error)
 
     def drop(self, lines: Iterable[Line]) -> None:
         try:
             self._redis.delete(*[self._key(line) for line in lines])
         except RedisError as error:
-            log.warning("stock hints are not writable: %s", error)
+            log.warning("stock slots are not writable: %s", error)
 
     def _key(self, line: Line) -> str:
         return f"stock:{self._database}:{partition_of(line.taxonomy)}:{line.productid}"

@@ -8,7 +8,7 @@ from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.actions import sessions
-from services.storefront.pages.context import services
+from services.storefront.pages.dependencies import services
 from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import (
     device_token,
@@ -22,7 +22,7 @@ from services.storefront.pages.visitor import (
 )
 from shared.errors import AisleError, BadRequest, Conflict, Forbidden, Invalid, TooManyRequests, Unauthorized
 
-door = Blueprint("door", __name__)
+auth = Blueprint("auth", __name__)
 
 
 def address() -> str:
@@ -30,14 +30,14 @@ def address() -> str:
     return request.remote_addr or ""
 
 
-@door.get("/register")
+@auth.get("/register")
 def register() -> str:
     return render_template(
-        "register.html", form=restore(forms.Form(forms.REGISTER), url_for("door.register"))
+        "register.html", form=restore(forms.Form(forms.REGISTER), url_for("auth.register"))
     )
 
 
-@door.post("/register")
+@auth.post("/register")
 def register_now() -> str | BaseResponse:
     form = forms.Form(forms.REGISTER).read(request.form)
     if form.ok:
@@ -45,7 +45,7 @@ def register_now() -> str | BaseResponse:
             registration = secrets.token_urlsafe(16)
             services().users.register(form.values, registration, address())
             session["email"], session["registration"] = form.values["email"], registration
-            return redirect(url_for("door.registered"))
+            return redirect(url_for("auth.registered"))
         except Invalid as error:
             form.blame(error)
         except TooManyRequests as error:
@@ -53,40 +53,40 @@ def register_now() -> str | BaseResponse:
     return render_template("register.html", form=form)
 
 
-@door.get("/registered")
+@auth.get("/registered")
 def registered() -> str | BaseResponse:
     """Says that a letter was sent only to who has just registered in this browser; others ask for one here."""
     if logged_in() is not None:
         return redirect(url_for("account.show"))
-    typed = restored(url_for("door.resend")).get("email", "")
+    typed = restored(url_for("auth.resend")).get("email", "")
     return render_template(
         "registered.html", email=typed or session.get("email", ""), sent="email" in session
     )
 
 
-@door.get("/verify/resend")
+@auth.get("/verify/resend")
 def back_to_registered() -> BaseResponse:
     """Where a letter is asked for, opened as a page."""
-    return redirect(url_for("door.registered", form=request.args.get("form")))
+    return redirect(url_for("auth.registered", form=request.args.get("form")))
 
 
-@door.post("/verify/resend")
+@auth.post("/verify/resend")
 def resend() -> BaseResponse:
     try:
         services().users.resend(request.form.get("email", ""), session.get("registration", ""), address())
         flash("If that address waits to be confirmed, a new letter is on its way.", "good")
     except (Invalid, TooManyRequests) as error:
         flash(forms.complaint(error), "bad")
-    return redirect(url_for("door.registered"))
+    return redirect(url_for("auth.registered"))
 
 
-@door.get("/verify")
+@auth.get("/verify")
 def verify() -> str:
     """A page with a button: mail programs that open links ahead must not use the token up."""
     return _verify_page(request.args.get("token", ""), is_registrant="registration" in session)
 
 
-@door.post("/verify")
+@auth.post("/verify")
 def verify_now() -> str | BaseResponse:
     """Confirms with what the browser that registered keeps, with that registration's password, or with a new one.
 
@@ -118,7 +118,7 @@ def verify_now() -> str | BaseResponse:
     session.pop("registration", None)
     words = "Your e-mail address is confirmed."
     flash(words if logged_in() is not None else f"{words} You can log in now.", "good")
-    return redirect(url_for("door.login"))
+    return redirect(url_for("auth.login"))
 
 
 def _proof() -> dict[str, str]:
@@ -139,16 +139,16 @@ def _verify_page(
     )  # fmt: skip
 
 
-@door.get("/login")
+@auth.get("/login")
 def login() -> str | BaseResponse:
     target = own_path(request.args.get("next", ""), "")
     if logged_in() is not None:
         return redirect(target or url_for("account.show"))
-    form = restore(forms.Form(forms.LOGIN), url_for("door.login"))
+    form = restore(forms.Form(forms.LOGIN), url_for("auth.login"))
     return render_template("login.html", form=form, next=target)
 
 
-@door.post("/login")
+@auth.post("/login")
 def login_now() -> str | BaseResponse:
     form = forms.Form(forms.LOGIN).read(request.form)
     target = own_path(request.form.get("next", ""), "")
@@ -176,7 +176,7 @@ def login_now() -> str | BaseResponse:
     return render_template("login.html", form=form, next=target)
 
 
-@door.post("/logout")
+@auth.post("/logout")
 def logout() -> BaseResponse:
     told = True
     try:
@@ -192,14 +192,14 @@ def logout() -> BaseResponse:
     return redirect(url_for("shop.home"))
 
 
-@door.get("/reset")
+@auth.get("/reset")
 def ask_reset() -> str:
     return render_template(
-        "reset.html", form=restore(forms.Form(forms.ASK_RESET), url_for("door.ask_reset")), sent=False
+        "reset.html", form=restore(forms.Form(forms.ASK_RESET), url_for("auth.ask_reset")), sent=False
     )
 
 
-@door.post("/reset")
+@auth.post("/reset")
 def ask_reset_now() -> str:
     form = forms.Form(forms.ASK_RESET).read(request.form)
     if form.ok:
@@ -212,7 +212,7 @@ def ask_reset_now() -> str:
     return render_template("reset.html", form=form, sent=form.ok)
 
 
-@door.get("/reset/confirm")
+@auth.get("/reset/confirm")
 def reset() -> str:
     """Where the letter's link leads."""
     return render_template(
@@ -220,14 +220,14 @@ def reset() -> str:
     )
 
 
-@door.post("/reset/confirm")
+@auth.post("/reset/confirm")
 def reset_now() -> str | BaseResponse:
     form = forms.Form(forms.RESET).read(request.form)
     if form.ok:
         try:
             services().users.reset(request.form.get("token", ""), form.values["password"])
             flash("Your new password is set. Log in with it.", "good")
-            return redirect(url_for("door.login"))
+            return redirect(url_for("auth.login"))
         except Invalid as error:
             form.blame(error)
         except BadRequest as error:

@@ -29,8 +29,8 @@ from services.storefront.forms import complaint
 from services.storefront.pages import saved_forms
 from services.storefront.pages.assets import asset, files
 from services.storefront.pages.cards import cards
-from services.storefront.pages.context import context, enhanced
 from services.storefront.pages.csrf import BadToken, csrf_of_session, csrf_token, sent_owner
+from services.storefront.pages.dependencies import dependencies, enhanced
 from services.storefront.pages.filter_options import filter_options, price_bands
 from services.storefront.pages.visitor import basket_count, here, leave, logged_in, login_url
 from services.storefront.rules import prices, progress, taxonomy
@@ -51,7 +51,7 @@ def robots() -> Response:
     )
 
 
-def register_frame(app: Flask) -> None:
+def register_layout(app: Flask) -> None:
     app.register_blueprint(files)
     app.after_request(add_headers)
     app.register_error_handler(AisleError, error_page)
@@ -83,9 +83,9 @@ def page_context() -> dict[str, Any]:
     return {
         "visitor": logged_in(),
         "basket_count": basket_count(),
-        "menu": context().shelves.menu(),
+        "menu": dependencies().catalogue.menu(),
         "flashes": lambda: get_flashed_messages(with_categories=True),
-        "mailbox": context().mailbox is not None,
+        "mailbox": dependencies().mailbox is not None,
     }
 
 
@@ -96,24 +96,24 @@ def absolute(path: str) -> str:
 
 def aisles(current: str) -> Markup:
     """The departments in the head of every page; `current` is the path of the one shown, or the page's own."""
-    menu = context().shelves.menu()
+    menu = dependencies().catalogue.menu()
     known = current if current == "/departments" or menu.find(current) else ""
     return Markup(
-        context().fragments.get(
+        dependencies().fragments.get(
             f"aisles {known}", (menu,), lambda: render_template("parts/aisles.html", menu=menu, current=known)
         )
     )
 
 
 def shelf(products: list[dict[str, Any]], level: str) -> Markup:
-    origins = context().settings.image_origins.split()
+    origins = dependencies().settings.image_origins.split()
     sources = [picture_src(product.get("image") or "", origins) for product in products]
     return cards(products, sources, level, here(), csrf_of_session())
 
 
 def image_src(product: Json) -> str:
     """Where a page loads a product's picture from; "" when it has none that this page may show."""
-    return picture_src(product.get("image") or "", context().settings.image_origins.split())
+    return picture_src(product.get("image") or "", dependencies().settings.image_origins.split())
 
 
 def new_key(action: str = "") -> str:
@@ -154,7 +154,9 @@ def add_headers(response: Response) -> Response:
     """No foreign code, no inline code, no frames."""
     policy = "Content-Security-Policy"
     kept = {policy} if policy in response.headers else set()
-    response.headers.extend([each for each in security_headers(context().settings) if each[0] not in kept])
+    response.headers.extend(
+        [each for each in security_headers(dependencies().settings) if each[0] not in kept]
+    )
     return response
 
 
@@ -195,7 +197,7 @@ def error_page(error: AisleError) -> BaseResponse:
 
 def stale_form_page() -> BaseResponse:
     """A form of ours whose token is out of date: its page was open while somebody logged in or out, or for too long."""
-    if request.endpoint == "door.logout" and logged_in() is None:
+    if request.endpoint == "auth.logout" and logged_in() is None:
         return redirect(url_for("shop.home"), 303)
     sent_by = _sent_by()
     return saved_forms.resume(sent_by, login=bool(sent_by) and logged_in() is None)

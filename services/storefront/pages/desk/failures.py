@@ -4,7 +4,7 @@ from flask import flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
 from services.storefront.clients import attempt
-from services.storefront.pages.context import services
+from services.storefront.pages.dependencies import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from services.storefront.rules.messages import message
@@ -12,34 +12,40 @@ from services.storefront.rules.wording import job_word
 from shared.errors import Conflict, NotFound
 
 
-@desk.get("/trouble")
-def trouble() -> str:
+@desk.get("/failures")
+def failures() -> str:
     access, orders = token(), services().orders
     found = services().together(
-        letters=lambda: orders.dead_letters(access),
+        dead_letters=lambda: orders.dead_letters(access),
         attempts=attempt(lambda: orders.attempts(access), None),
     )
-    letters = found["letters"]
+    dead_letters = found["dead_letters"]
     return render_template(
-        "desk/trouble.html",
-        letters=letters["items"],
-        more=letters["next"],
+        "desk/failures.html",
+        dead_letters=dead_letters["items"],
+        more=dead_letters["next"],
         attempts=found["attempts"],
         job_word=job_word,
     )
 
 
-@desk.get("/trouble/<letter>/retry")
-def back_to_trouble(letter: str) -> BaseResponse:
+@desk.get("/trouble")
+def former_failures() -> BaseResponse:
+    """The page's address until 0.1."""
+    return redirect(url_for("desk.failures"), 301)
+
+
+@desk.get("/failures/<dead_letter>/retry")
+def back_to_failures(dead_letter: str) -> BaseResponse:
     """The address that a form goes to, opened as a page."""
-    return redirect(url_for("desk.trouble", form=request.args.get("form")))
+    return redirect(url_for("desk.failures", form=request.args.get("form")))
 
 
-@desk.post("/trouble/<letter>/retry")
-def retry(letter: str) -> BaseResponse:
+@desk.post("/failures/<dead_letter>/retry")
+def retry(dead_letter: str) -> BaseResponse:
     try:
-        services().orders.retry(token(), letter)
+        services().orders.retry(token(), dead_letter)
         flash("Sent again.", "good")
     except (Conflict, NotFound) as error:
         flash(message(error), "bad")
-    return redirect(url_for("desk.trouble"))
+    return redirect(url_for("desk.failures"))

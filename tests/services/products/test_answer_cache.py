@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 import redis
 
-from services.products.store import kept_answers
-from services.products.store.kept_answers import KeptAnswers, Made
+from services.products.store import answer_cache
+from services.products.store.answer_cache import AnswerCache, Made
 from tests.services.products.conftest import Neighbours, Shop, eventually, product
 
 CATEGORIES = [["Shelf", f"Row {number}"] for number in range(12)]
@@ -19,9 +19,9 @@ def redis_server(environment: dict[str, str]) -> redis.Redis:
     return redis.Redis.from_url(environment["REDIS_URL"])
 
 
-def answers_of(server: redis.Redis, database: str, max_age: float = 3600) -> tuple[KeptAnswers, Callable]:
+def answers_of(server: redis.Redis, database: str, max_age: float = 3600) -> tuple[AnswerCache, Callable]:
     """One process's, and a function that asks them: what is kept is the number of its making."""
-    answers, number = KeptAnswers(server, database, max_age), itertools.count(1)
+    answers, number = AnswerCache(server, database, max_age), itertools.count(1)
 
     def ask(category: list[str] = CATEGORIES[0], **options: bool) -> int:
         def make() -> Made:
@@ -58,10 +58,10 @@ def test_while_nothing_changes_redis_is_asked_once_a_second(redis_server: redis.
     for category in CATEGORIES:
         ask(category)
         ask(category)
-    time.sleep(kept_answers.CHECK_SECONDS)
+    time.sleep(answer_cache.CHECK_SECONDS)
     for category in CATEGORIES:
         ask(category)
-    time.sleep(kept_answers.CHECK_SECONDS)
+    time.sleep(answer_cache.CHECK_SECONDS)
     before = commands(redis_server)
     for category in CATEGORIES * 10:
         ask(category)
@@ -72,12 +72,12 @@ def test_while_nothing_changes_redis_is_asked_once_a_second(redis_server: redis.
 def test_what_changed_long_before_is_made_once(
     redis_server: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_answers, "CONFIRM_SECONDS", 0.3)
+    monkeypatch.setattr(answer_cache, "CONFIRM_SECONDS", 0.3)
     answers, ask = answers_of(redis_server, "settled")
     answers.changed([CATEGORIES[0]])
     time.sleep(0.5)
     assert ask() == 1
-    time.sleep(kept_answers.CHECK_SECONDS + 0.5)
+    time.sleep(answer_cache.CHECK_SECONDS + 0.5)
     ask()
     time.sleep(0.3)
     assert ask() == 1
@@ -87,7 +87,7 @@ def test_what_changed_just_before_is_made_twice(
     redis_server: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An index may not have taken the change in when it is asked at once."""
-    monkeypatch.setattr(kept_answers, "CONFIRM_SECONDS", 0.3)
+    monkeypatch.setattr(answer_cache, "CONFIRM_SECONDS", 0.3)
     answers, ask = answers_of(redis_server, "unsettled")
     answers.changed([CATEGORIES[0]])
     assert ask() == 1
@@ -97,13 +97,13 @@ def test_what_changed_just_before_is_made_twice(
 def test_a_change_by_another_process_is_seen_though_nothing_else_was_asked_of_redis(
     redis_server: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_answers, "CONFIRM_SECONDS", 60)
+    monkeypatch.setattr(answer_cache, "CONFIRM_SECONDS", 60)
     (here, ask), (there, _) = answers_of(redis_server, "changed"), answers_of(redis_server, "changed")
     assert [ask(), ask()] == [1, 1]
-    time.sleep(kept_answers.CHECK_SECONDS)
+    time.sleep(answer_cache.CHECK_SECONDS)
     assert ask() == 1
     there.changed([CATEGORIES[1]])
-    time.sleep(kept_answers.CHECK_SECONDS)
+    time.sleep(answer_cache.CHECK_SECONDS)
     assert ask() == 1, "another category"
     there.changed([[*CATEGORIES[0], "Below"]])
     eventually(lambda: ask() == 2)
@@ -114,7 +114,7 @@ def test_a_change_by_another_process_is_seen_though_nothing_else_was_asked_of_re
 def test_a_change_is_seen_after_redis_has_lost_everything(redis_server: redis.Redis) -> None:
     (_, ask), (there, _) = answers_of(redis_server, "lost"), answers_of(redis_server, "lost")
     assert ask() == 1
-    time.sleep(kept_answers.CHECK_SECONDS)
+    time.sleep(answer_cache.CHECK_SECONDS)
     ask()
     redis_server.flushdb()
     there.changed([CATEGORIES[0]])

@@ -16,7 +16,7 @@ from shared.types import Json
 
 SERVICES = ("users", "products", "orders")
 IMPORT_SECONDS = 120
-NOBODY = ""
+ANONYMOUS = ""
 
 
 def segment(value: str) -> str:
@@ -34,7 +34,7 @@ def once(key: str) -> dict[str, str]:
     return {"Idempotency-Key": key} if key else {}
 
 
-class Asked:
+class CallCounts:
     """How often one page asked each service, and the database calls that these told of in their answers.
 
     Its own `calls` are empty: from here no database is asked.
@@ -51,14 +51,14 @@ class Asked:
         return f"{asked}, {database_timing('database', self._answered)}"
 
 
-_asked: contextvars.ContextVar[Asked | None] = contextvars.ContextVar("asked", default=None)
+_asked: contextvars.ContextVar[CallCounts | None] = contextvars.ContextVar("asked", default=None)
 
 
 @contextmanager
-def counting() -> Iterator[Asked]:
+def counting() -> Iterator[CallCounts]:
     """Counts what is asked inside, also by `together`."""
     with service_calls() as answered:
-        asked = Asked(answered)
+        asked = CallCounts(answered)
         token = _asked.set(asked)
         try:
             yield asked

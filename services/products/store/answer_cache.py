@@ -89,7 +89,7 @@ class Question:
         return f"{self.category}:{self.name}"
 
 
-class KeptAnswers:
+class AnswerCache:
     """`max_age` bounds how long a change made past the API (replication, other tools) can stay unseen.
 
     Without Redis each process keeps its own, and makes them again every few seconds.

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from services.products.actions import catalogue, upkeep
-from services.products.actions.upkeep import finish_moves, settle_conflicts
+from services.products.actions import catalogue, maintenance
+from services.products.actions.maintenance import finish_moves, settle_conflicts
 from services.products.documents import BY_PRODUCTID, DESIGN, product_id
 from services.products.rules import ledger
 from services.products.rules.ledger import Line
@@ -96,7 +96,7 @@ def test_a_category_that_a_product_left_takes_it_again(shop: Shop, store: Store)
         assert shop.admin("DELETE", "/v1/products/back").status == 204
         assert create(product("back", stock=2))
         assert (shop.ok("/v1/products/back")["taxonomy"], level(shop, "back")) == (KITCHEN, 2)
-        assert upkeep.refresh(store, [product_id(GARDEN, "back")]) == 0
+        assert maintenance.refresh(store, [product_id(GARDEN, "back")]) == 0
         assert shop.admin("DELETE", "/v1/products/back").status == 204
 
 
@@ -138,10 +138,10 @@ def test_of_two_edits_on_two_replicas_the_later_stays(shop: Shop, store: Store, 
 def test_sold_wins_over_expired_when_replicas_disagree(shop: Shop, store: Store, server: Server):
     shop.load([product("both", stock=2)])
     assert reserve(shop, "both1", ("both", 2), minutes=-1) == 201
-    upkeep.sweep(store, now())
-    settlement = store.ledger.get_many([upkeep.settlement_id(KITCHEN, "both", "both1")]).popitem()[1]
+    maintenance.sweep(store, now())
+    settlement = store.ledger.get_many([maintenance.settlement_id(KITCHEN, "both", "both1")]).popitem()[1]
     replicated(server, {**settlement, "_rev": "1-00000000000000000000000000000000", "outcome": "sold"})
-    upkeep.sweep(store, now() + 2 * upkeep.SETTLE_AFTER)
+    maintenance.sweep(store, now() + 2 * maintenance.SETTLE_AFTER)
     assert level(shop, "both") == 0
     settle_conflicts(store)
     assert store.ledger.get_many([settlement["_id"]])[settlement["_id"]]["outcome"] == "sold"

@@ -9,20 +9,20 @@ from redis.exceptions import RedisError
 
 from shared.couch import Doc
 
-_KEPT_SECONDS = 3600
+_TTL_SECONDS = 3600
 
 log = logging.getLogger(__name__)
 
 
-class Progress:
+class ImportProgress:
     """Kept in Redis for an hour; an import does not depend on it."""
 
     def __init__(self, redis: Redis, database: str) -> None:
         self._redis, self._prefix = redis, f"import:{database}:"
 
-    def tell(self, importid: str, state: Doc) -> None:
+    def save(self, importid: str, state: Doc) -> None:
         try:
-            self._redis.set(self._prefix + importid, orjson.dumps(state), ex=_KEPT_SECONDS)
+            self._redis.set(self._prefix + importid, orjson.dumps(state), ex=_TTL_SECONDS)
         except RedisError as error:
             log.warning("import progress is not writable: %s", error)
 

@@ -1,0 +1,1 @@
+"""The other services, as this one uses them."""

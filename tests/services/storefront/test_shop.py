@@ -91,6 +91,9 @@ def test_search_finds_and_says_when_it_does_not(visitor: Visitor) -> None:
     page = visitor.get("/search?q=xylophone")
     assert page.status == 200
     assert "found nothing" in page.text
+    page = visitor.get("/search?q=xylophone%20blue%20mug")
+    assert "Nothing has all of “xylophone blue mug”. These are without “xylophone”." in page.text
+    assert "Blue Mug" in [text for href, text in page.links if href.startswith("/product/")]
 
 
 @pytest.mark.parametrize(
@@ -107,6 +110,8 @@ def test_no_search_words_break_the_page(visitor: Visitor, words: str) -> None:
 
 def test_suggestions_are_links(visitor: Visitor) -> None:
     page = visitor.get("/suggest?q=red%20mu")
+    assert "/product/mug-red" in [href for href, _ in page.links]
+    page = visitor.get("/suggest?q=rde%20mugs")
     assert "/product/mug-red" in [href for href, _ in page.links]
 
 

@@ -99,3 +99,23 @@ def test_partitions_and_refusals(couch, path: str) -> None:
     assert couch.get(path + "/_design/g/_nouveau/all?q=x&limit=0").status_code == 400
     assert couch.get(path + "/_design/g/_nouveau/none?q=x").status_code == 404
     assert couch.get(path + "/_design/g/_nouveau_info/all").json()["search_index"]["num_docs"] == 12
+
+
+def test_standard_analysis_has_no_stop_words(couch) -> None:
+    db = couch.make("nouveau-stopwords")
+    couch.post(db + "/_bulk_docs", {"docs": [{"_id": "a", "name": "Pan for the oven"}]})
+    function = "function (doc) { index('text', 'name', doc.name); }"
+    couch.put(
+        db + "/_design/g",
+        {
+            "nouveau": {
+                "all": {"index": function},
+                "named": {"index": function, "default_analyzer": "standard"},
+            }
+        },
+    )
+    for index in ("all", "named"):
+        for word in ("for", "the", "pan"):
+            found = couch.post(f"{db}/_design/g/_nouveau/{index}", {"q": f"name:{word}"}).json()
+            assert ids(found) == ["a"], (index, word)
+    couch.delete(db)

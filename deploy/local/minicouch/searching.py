@@ -98,8 +98,10 @@ def nouveau_spec_of(db: Database, ddoc: dict[str, Any], name: str) -> SearchSpec
     fields = definition.get("field_analyzers")
     analyzer = {
         "name": "perfield",
-        "default": definition.get("default_analyzer", "standard"),
-        "fields": fields if isinstance(fields, dict) else {},
+        "default": _of_lucene_9(definition.get("default_analyzer", "standard")),
+        "fields": {field: _of_lucene_9(named) for field, named in fields.items()}
+        if isinstance(fields, dict)
+        else {},
     }
 
     def emit(docs: list[StoredDoc]) -> list[list[Any]]:
@@ -108,6 +110,11 @@ def nouveau_spec_of(db: Database, ddoc: dict[str, Any], name: str) -> SearchSpec
     return SearchSpec(
         _signature("nouveau", source, analyzer, lib), analyzer, emit, is_partitioned(db, ddoc), True
     )
+
+
+def _of_lucene_9(analyzer: Any) -> Any:
+    """The analyzer that Nouveau means: its `standard` keeps stop words, which Cloudant's, of Lucene 4, leaves out."""
+    return {"name": "standard", "stopwords": []} if analyzer == "standard" else analyzer
 
 
 def _signature(*shape: Any) -> str:

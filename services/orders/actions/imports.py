@@ -81,7 +81,7 @@ def import_orders(
 def _written(
     deps: Dependencies, batch: list[tuple[int, list[Document]]], result: ImportResult
 ) -> ImportResult:
-    """The orders first, then what belongs to those that are ours: nothing is written into another order."""
+    """The orders first, then the other documents of those that this import created: nothing is written into another order."""
     if batch:
         store = deps.stores.bulk_orders
         written = store.add_all([docs[0] for _, docs in batch])

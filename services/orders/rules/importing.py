@@ -162,11 +162,11 @@ def _date(part: dict[str, Any], name: str, where: str = "") -> str:
     value = part.get(name)
     if not isinstance(value, str):
         raise Invalid(f"{where}{name}: a date such as 2019-01-31 or 2019-01-31T13:00:00Z.")
-    return value if _is_ours(value) else iso(parse(value))
+    return value if _is_stored_form(value) else iso(parse(value))
 
 
-def _is_ours(value: str) -> bool:
-    """Dates that are written as ours already are still read, for 2019-02-30 is not one."""
+def _is_stored_form(value: str) -> bool:
+    """Whether a date has the stored form already; it is parsed all the same, for 2019-02-30 is none."""
     return len(value) == 24 and value.endswith("Z") and iso(parse(value)) == value
 
 

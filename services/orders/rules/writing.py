@@ -30,7 +30,7 @@ from shared.money import Money
 
 
 def event_fields(order: Order, date: str = "") -> dict[str, Any]:
-    """What every later document repeats of its order; dated now unless told otherwise."""
+    """What every later document repeats of its order; dated now without a `date`."""
     return {
         "orderid": order["orderid"],
         "userid": order["userid"],

@@ -11,7 +11,7 @@ TTL_SECONDS, MAX_ORDERS = 600, 5
 
 
 class RecentOrders:
-    """Order ids by customer, in Redis: a convenience, so that nothing fails while it is away."""
+    """Order ids by customer, in Redis: a convenience, so that nothing fails without it."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis

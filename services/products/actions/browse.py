@@ -13,7 +13,7 @@ from services.products.rules import categories
 from services.products.rules.facets import COUNTABLE, Filters
 from services.products.rules.product import deduplicate_moved, is_product, public
 from services.products.store import Store
-from services.products.store.answer_cache import Made
+from services.products.store.answer_cache import Computed
 from services.products.store.menu import tag_of
 from shared.couch import DatabaseUnavailable, Doc, Page, StaleRows
 from shared.errors import NotFound
@@ -91,11 +91,11 @@ def _counts(store: Store, asked: Question) -> dict[str, Any] | None:
 def _department(store: Store, asked: Question) -> Listed:
     """The first page of a category and all below it: which products, kept; the products themselves, as they are now. 1 read."""
 
-    def make() -> Made:
+    def make() -> Computed:
         found = search(store, asked)
         ids = [doc["_id"] for doc in found.docs]
         body = orjson.dumps({"ids": ids, "next": found.next, "more": found.more})
-        return Made(body, up_to_date=True, empty=not ids)
+        return Computed(body, up_to_date=True, empty=not ids)
 
     name = f"first page by {asked.sort} of {asked.limit} with {','.join(asked.facets)}"
     kept = store.answer_cache.get(asked.category or (), name, make, max_age=DEPARTMENT_SECONDS)

@@ -7,7 +7,7 @@ import orjson
 
 from services.products.rules.facets import Filters, count_facets, rows_of
 from services.products.store import Store
-from services.products.store.answer_cache import Kept, Made
+from services.products.store.answer_cache import CachedAnswer, Computed
 from services.products.store.catalogue import MAX_FILTER_ROWS
 from shared.couch import StaleRows
 
@@ -22,10 +22,10 @@ def counts_of_category(
 ) -> dict[str, Any] | None:
     """{"facets", "total"} as far as the filters leave the category; None when it has too many different products to count here."""
 
-    def make() -> Made:
+    def make() -> Computed:
         rows = store.catalogue.filter_values(category)
         kept = rows_of(rows) if len(rows) <= MAX_FILTER_ROWS else None
-        return Made(orjson.dumps(kept), up_to_date=not isinstance(rows, StaleRows), empty=not rows)
+        return Computed(orjson.dumps(kept), up_to_date=not isinstance(rows, StaleRows), empty=not rows)
 
     kept = store.answer_cache.get(category, "filters", make, allow_stale=allow_stale)
     if filters is not None:
@@ -36,6 +36,6 @@ def counts_of_category(
     return found
 
 
-def _counted(kept: Kept, filters: Filters, facets: tuple[str, ...]) -> dict[str, Any] | None:
+def _counted(kept: CachedAnswer, filters: Filters, facets: tuple[str, ...]) -> dict[str, Any] | None:
     rows = orjson.loads(kept.body)
     return None if rows is None else count_facets(rows, filters, facets)

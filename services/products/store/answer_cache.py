@@ -1,4 +1,4 @@
-"""Answers about a category, kept in Redis for all replicas and made again behind the requests.
+"""Answers about a category, cached in Redis for all replicas and refreshed in the background.
 
 Whoever changes a product says so after writing: its category, and each above it, gets a new version, and so does the catalogue.
 A request that allows it takes the answer that is there, and when this is of another version, or old, starts making it again on
@@ -34,12 +34,12 @@ CHECK_SECONDS = 1.0
 """A process looks into Redis so often for what others made or changed."""
 CONFIRM_SECONDS = 3.0
 WITHOUT_REDIS_SECONDS = 5.0
-KEEP_SECONDS = 86_400
+TTL_SECONDS = 86_400
 LOCK_SECONDS = 10
-MAX_NEAR = 300
+MAX_LOCAL = 300
 
 
-class Made(NamedTuple):
+class Computed(NamedTuple):
     """An answer as JSON, whether the index behind it was up to date, and whether it says nothing: then it is not kept, since
     anybody can ask for categories that are not there."""
 
@@ -48,11 +48,11 @@ class Made(NamedTuple):
     empty: bool
 
 
-Make = Callable[[], Made]
+Compute = Callable[[], Computed]
 
 
 @dataclass
-class Kept:
+class CachedAnswer:
     """An answer as JSON, when and for which version it was made; `results` are what a process worked out from it, and
     `catalogue_version` is the one under which it was found to be of its category's present version."""
 
@@ -69,7 +69,7 @@ class Kept:
         return orjson.dumps(about) + b"\n" + self.body
 
     @classmethod
-    def from_json(cls, text: bytes) -> "Kept":
+    def from_json(cls, text: bytes) -> "CachedAnswer":
         head, _, body = text.partition(b"\n")
         about = orjson.loads(head)
         return cls(body, about["version"], about["at"], about["confirmed"])
@@ -81,7 +81,7 @@ class Question:
 
     category: str
     name: str
-    make: Make
+    make: Compute
     max_age: float
 
     @property
@@ -97,35 +97,35 @@ class AnswerCache:
 
     def __init__(self, redis: Redis, database: str, max_age: float) -> None:
         self._redis, self._prefix, self._max_age = redis, f"kept:{database}:", max_age
-        self._near: dict[str, Kept] = {}
+        self._local: dict[str, CachedAnswer] = {}
         self._catalogue: tuple[str | None, float] = (None, -inf)
         self._refreshing: set[str] = set()
         self._lock = threading.Lock()
-        self._behind = ThreadPoolExecutor(1, "kept-answers")
+        self._executor = ThreadPoolExecutor(1, "kept-answers")
 
     def get(
         self,
         taxonomy: Sequence[str],
         name: str,
-        make: Make,
+        make: Compute,
         *,
         max_age: float = inf,
         allow_stale: bool = True,
-    ) -> Kept:
+    ) -> CachedAnswer:
         """What is kept under `name` for a category. With `allow_stale` it may be some seconds old, and is made within the
         request only the first time; else whenever something of the category has changed."""
         asked = Question(partition_of(taxonomy), name, make, min(max_age, self._max_age))
-        near = self._near.get(asked.key)
-        if allow_stale and near is not None and time.monotonic() - near.checked_at < CHECK_SECONDS:
-            return near
+        local = self._local.get(asked.key)
+        if allow_stale and local is not None and time.monotonic() - local.checked_at < CHECK_SECONDS:
+            return local
         catalogue_version = self._catalogue_version()
-        if allow_stale and near is not None and self._is_present(asked, near, catalogue_version):
-            return near
-        found, version, redis_away = self._look_up(asked, near)
+        if allow_stale and local is not None and self._is_present(asked, local, catalogue_version):
+            return local
+        found, version, redis_away = self._look_up(asked, local)
         if found is None or (not allow_stale and self._is_due(asked, found, version, redis_away)):
             return self._make(asked, version, found)
         found.checked_at = time.monotonic()
-        self._keep_near(asked.key, found)
+        self._keep_local(asked.key, found)
         if self._is_due(asked, found, version, redis_away):
             self._make_behind(asked)
         else:
@@ -140,14 +140,14 @@ class AnswerCache:
         try:
             pipeline = self._redis.pipeline(transaction=False)
             for category in categories:
-                pipeline.set(self._version_key(category), time_ordered_id(), ex=2 * KEEP_SECONDS)
-            pipeline.set(self._catalogue_key, time_ordered_id(), ex=2 * KEEP_SECONDS)  # after the categories'
+                pipeline.set(self._version_key(category), time_ordered_id(), ex=2 * TTL_SECONDS)
+            pipeline.set(self._catalogue_key, time_ordered_id(), ex=2 * TTL_SECONDS)  # after the categories'
             pipeline.execute()
         except RedisError as error:
             log.warning("categories cannot be marked as changed: %s", error)
-        for key, near in list(self._near.items()):
+        for key, local in list(self._local.items()):
             if key.rpartition(":")[0] in categories:
-                near.checked_at, near.catalogue_version = 0.0, None
+                local.checked_at, local.catalogue_version = 0.0, None
 
     def _catalogue_version(self) -> str | None:
         """As it was within the last CHECK_SECONDS, None when Redis cannot tell."""
@@ -158,7 +158,7 @@ class AnswerCache:
         try:
             found = self._redis.get(self._catalogue_key)
             if found is None:
-                self._redis.set(self._catalogue_key, time_ordered_id(), nx=True, ex=2 * KEEP_SECONDS)
+                self._redis.set(self._catalogue_key, time_ordered_id(), nx=True, ex=2 * TTL_SECONDS)
                 found = self._redis.get(self._catalogue_key)
         except RedisError as error:
             log.warning("the catalogue's version is not readable: %s", error)
@@ -167,25 +167,31 @@ class AnswerCache:
         self._catalogue = version, began
         return version
 
-    def _is_present(self, asked: Question, near: Kept, catalogue_version: str | None) -> bool:
-        """Whether nothing at all has changed since `near` was found to be good."""
-        unchanged = catalogue_version is not None and near.catalogue_version == catalogue_version
-        return unchanged and not self._is_due(asked, near, near.version, redis_away=False)
+    def _is_present(self, asked: Question, local: CachedAnswer, catalogue_version: str | None) -> bool:
+        """Whether nothing at all has changed since `local` was found to be good."""
+        unchanged = catalogue_version is not None and local.catalogue_version == catalogue_version
+        return unchanged and not self._is_due(asked, local, local.version, redis_away=False)
 
-    def _look_up(self, asked: Question, near: Kept | None) -> tuple[Kept | None, str | None, bool]:
+    def _look_up(
+        self, asked: Question, local: CachedAnswer | None
+    ) -> tuple[CachedAnswer | None, str | None, bool]:
         """What is kept, the category's version now, and whether Redis could not tell."""
         try:
             keys = self._prefix + asked.key, self._version_key(asked.category)
             kept, version = cast(list[bytes | None], self._redis.mget(*keys))
         except RedisError as error:
             log.warning("kept answers are not readable: %s", error)
-            return near, None, True
+            return local, None, True
         known = version.decode() if version else None
         if kept is None:
             return None, known, False
-        return (near if near is not None and near.to_json() == kept else Kept.from_json(kept)), known, False
+        return (
+            (local if local is not None and local.to_json() == kept else CachedAnswer.from_json(kept)),
+            known,
+            False,
+        )
 
-    def _is_due(self, asked: Question, found: Kept, version: str | None, redis_away: bool) -> bool:
+    def _is_due(self, asked: Question, found: CachedAnswer, version: str | None, redis_away: bool) -> bool:
         age = time.time() - found.made_at
         if redis_away:
             return age >= WITHOUT_REDIS_SECONDS
@@ -193,24 +199,24 @@ class AnswerCache:
             return True
         return age >= (asked.max_age if found.confirmed else CONFIRM_SECONDS)
 
-    def _make(self, asked: Question, version: str | None, before: Kept | None) -> Kept:
+    def _make(self, asked: Question, version: str | None, before: CachedAnswer | None) -> CachedAnswer:
         began, made = time.time(), asked.make()
         confirmed = made.up_to_date and (
             _is_settled(version) or (before is not None and before.version == version)
         )
-        found = Kept(made.body, version, began, confirmed, time.monotonic())
+        found = CachedAnswer(made.body, version, began, confirmed, time.monotonic())
         try:
             if not made.empty:
-                self._redis.set(self._prefix + asked.key, found.to_json(), ex=KEEP_SECONDS)
+                self._redis.set(self._prefix + asked.key, found.to_json(), ex=TTL_SECONDS)
             elif before is not None:
                 self._redis.delete(self._prefix + asked.key)
         except RedisError as error:
             log.warning("answers cannot be kept: %s", error)
         if made.empty:
             with self._lock:
-                self._near.pop(asked.key, None)
+                self._local.pop(asked.key, None)
         else:
-            self._keep_near(asked.key, found)
+            self._keep_local(asked.key, found)
         return found
 
     def _make_behind(self, asked: Question) -> None:
@@ -218,7 +224,7 @@ class AnswerCache:
             if asked.key in self._refreshing:
                 return
             self._refreshing.add(asked.key)
-        self._behind.submit(self._refresh, asked)
+        self._executor.submit(self._refresh, asked)
 
     def _refresh(self, asked: Question) -> None:
         try:
@@ -238,18 +244,18 @@ class AnswerCache:
         if not lock.acquire():
             return
         try:
-            found, version, redis_away = self._look_up(asked, self._near.get(asked.key))
+            found, version, redis_away = self._look_up(asked, self._local.get(asked.key))
             if found is None or self._is_due(asked, found, version, redis_away):
                 self._make(asked, version, found)
         finally:
             with suppress(LockError, RedisError):
                 lock.release()
 
-    def _keep_near(self, key: str, found: Kept) -> None:
+    def _keep_local(self, key: str, found: CachedAnswer) -> None:
         with self._lock:
-            if key not in self._near and len(self._near) >= MAX_NEAR:
-                del self._near[next(iter(self._near))]
-            self._near[key] = found
+            if key not in self._local and len(self._local) >= MAX_LOCAL:
+                del self._local[next(iter(self._local))]
+            self._local[key] = found
 
     @property
     def _catalogue_key(self) -> str:

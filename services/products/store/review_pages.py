@@ -10,7 +10,7 @@ from shared.couch import Doc, Page
 
 log = logging.getLogger(__name__)
 
-KEEP_SECONDS = 60
+TTL_SECONDS = 60
 
 
 class ReviewPages:
@@ -33,7 +33,7 @@ class ReviewPages:
     def put(self, product: Doc, limit: int, page: Page) -> Page:
         """Returns `page`."""
         try:
-            self._redis.set(self._key(product, limit), orjson.dumps([page.items, page.next]), ex=KEEP_SECONDS)
+            self._redis.set(self._key(product, limit), orjson.dumps([page.items, page.next]), ex=TTL_SECONDS)
         except RedisError as error:
             log.warning("reviews are not writable: %s", error)
         return page

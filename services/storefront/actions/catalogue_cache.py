@@ -20,42 +20,42 @@ IN_WINDOW = 10
 SOON = 3.0
 
 
-class Kept:
-    """An answer that many pages show: asked for again every `seconds`, behind the pages, which show the last one meanwhile.
+class CachedAnswer:
+    """An answer that many pages show: asked for again every `seconds` in the background of the pages, which show the last one meanwhile.
 
     While its service is away the last answer stays, and is asked for again soon, like an empty one (a shop that is just
     being filled). Raises only when there never was an answer.
     """
 
-    def __init__(self, ask: Callable[[], Any], seconds: float, behind: ThreadPoolExecutor) -> None:
-        self._ask, self._seconds, self._behind = ask, seconds, behind
+    def __init__(self, fetch: Callable[[], Any], seconds: float, executor: ThreadPoolExecutor) -> None:
+        self._fetch, self._seconds, self._executor = fetch, seconds, executor
         self._answer: Any = None
         self._error: AisleError | None = None
-        self._until, self._forgotten = 0.0, False
-        self._asking = threading.Lock()
+        self._until, self._invalidated = 0.0, False
+        self._lock = threading.Lock()
 
     def get(self) -> Any:
         first = self._answer is None and self._error is None
-        if time.monotonic() >= self._until and self._asking.acquire(blocking=first):
+        if time.monotonic() >= self._until and self._lock.acquire(blocking=first):
             if time.monotonic() < self._until:
-                self._asking.release()
-            elif self._answer is None or self._forgotten:
+                self._lock.release()
+            elif self._answer is None or self._invalidated:
                 self._renew()
             else:
-                self._behind.submit(self._renew)
+                self._executor.submit(self._renew)
         if self._answer is None:
-            raise Unavailable("The shop cannot show its shelves just now.", retry_after=3) from self._error
+            raise Unavailable("The shop cannot show its catalogue just now.", retry_after=3) from self._error
         return self._answer
 
-    def forget(self) -> None:
+    def invalidate(self) -> None:
         """Ask again before the next page."""
-        self._until, self._forgotten = 0.0, True
+        self._until, self._invalidated = 0.0, True
 
     def _renew(self) -> None:
         """By whoever holds the lock, which is free afterwards."""
         try:
-            self._forgotten = False
-            answer, self._error = self._ask(), None
+            self._invalidated = False
+            answer, self._error = self._fetch(), None
             if (
                 answer != self._answer
             ):  # the same answer stays the same object: what was drawn from it is still good
@@ -66,17 +66,19 @@ class Kept:
         finally:
             good = self._answer and self._error is None
             self._until = time.monotonic() + (self._seconds if good else SOON)
-            self._asking.release()
+            self._lock.release()
 
 
 class CatalogueCache:
     """What every visitor sees alike: the category menu, and the goods in the window."""
 
     def __init__(self, products: Products, seconds: float) -> None:
-        behind = ThreadPoolExecutor(1, "shelves")
-        self._menu = Kept(lambda: taxonomy.menu(products.categories(MENU_DEPTH)["children"]), seconds, behind)
-        self._window = Kept(
-            lambda: taxonomy.deduplicate(products.search(WINDOW)["items"], IN_WINDOW), seconds, behind
+        executor = ThreadPoolExecutor(1, "catalogue-cache")
+        self._menu = CachedAnswer(
+            lambda: taxonomy.menu(products.categories(MENU_DEPTH)["children"]), seconds, executor
+        )
+        self._window = CachedAnswer(
+            lambda: taxonomy.deduplicate(products.search(WINDOW)["items"], IN_WINDOW), seconds, executor
         )
 
     def menu(self) -> taxonomy.Menu:
@@ -92,6 +94,6 @@ class CatalogueCache:
         found: list[Json] = self._window.get()
         return found
 
-    def forget(self) -> None:
-        self._menu.forget()
-        self._window.forget()
+    def invalidate(self) -> None:
+        self._menu.invalidate()
+        self._window.invalidate()

@@ -1,4 +1,4 @@
-"""A product's card, the piece that shelves are made of: two dozen of them are most of a page.
+"""A product's card, the piece that lists of products are made of: two dozen of them are most of a page.
 
 Written out in Python because a template takes eight times as long for it; its parts that repeat are drawn once by the macros.
 """

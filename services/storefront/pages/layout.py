@@ -78,7 +78,7 @@ def register_layout(app: Flask) -> None:
 
 
 def page_context() -> dict[str, Any]:
-    """What the frame of every page shows. The messages are read only when the template asks for them."""
+    """What every page shows around its content. The messages are read only when the template asks for them."""
     saved_forms.announce_restored()
     return {
         "visitor": logged_in(),

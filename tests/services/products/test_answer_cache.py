@@ -8,7 +8,7 @@ import pytest
 import redis
 
 from services.products.store import answer_cache
-from services.products.store.answer_cache import AnswerCache, Made
+from services.products.store.answer_cache import AnswerCache, Computed
 from tests.services.products.conftest import Neighbours, Shop, eventually, product
 
 CATEGORIES = [["Shelf", f"Row {number}"] for number in range(12)]
@@ -24,8 +24,8 @@ def answers_of(server: redis.Redis, database: str, max_age: float = 3600) -> tup
     answers, number = AnswerCache(server, database, max_age), itertools.count(1)
 
     def ask(category: list[str] = CATEGORIES[0], **options: bool) -> int:
-        def make() -> Made:
-            return Made(str(next(number)).encode(), up_to_date=True, empty=False)
+        def make() -> Computed:
+            return Computed(str(next(number)).encode(), up_to_date=True, empty=False)
 
         return int(answers.get(category, "filters", make, **options).body)
 

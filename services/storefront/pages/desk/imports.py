@@ -30,7 +30,7 @@ def import_file() -> str:
     if sent is None or not sent.filename:
         return render_template("desk/import.html", result=None, problem="Choose a file first.")
     result = import_products(services().products, token(), lines_of(sent.stream))
-    dependencies().catalogue.forget()
+    dependencies().catalogue.invalidate()
     return render_template("desk/import.html", result=result, shown=SHOWN_FAILURES)
 
 
@@ -43,7 +43,7 @@ def import_piece() -> Json:
     result = import_products(
         services().products, token(), request.get_data().splitlines(keepends=True), int(first)
     )
-    dependencies().catalogue.forget()
+    dependencies().catalogue.invalidate()
     return result
 
 

@@ -111,7 +111,7 @@ def stock(productid: str) -> str | BaseResponse:
 def delete_product(productid: str) -> BaseResponse:
     name = services().products.product(productid)["name"]
     services().products.delete(token(), productid)
-    dependencies().catalogue.forget()
+    dependencies().catalogue.invalidate()
     flash(f"“{name}” is gone from the shop.", "good")
     return redirect(url_for("desk.products"))
 
@@ -148,7 +148,7 @@ def product_body(values: dict[str, str]) -> Json:
 
 
 def _saved(productid: str, words: str) -> BaseResponse:
-    dependencies().catalogue.forget()
+    dependencies().catalogue.invalidate()
     flash(words, "good")
     return redirect(url_for("desk.product", productid=productid))
 

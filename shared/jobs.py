@@ -21,8 +21,6 @@ DEEP_SWEEP_ORDERS: Final = "orders.deep_sweep"
 CATCH_UP: Final = "orders.catch_up"
 SETTLE_ORDER_CONFLICTS: Final = "orders.settle_conflicts"
 CLOSE_PERIODS: Final = "orders.close_periods"
-CLOSE_BOOKS: Final = "orders.close_books"
-"""The name of CLOSE_PERIODS until 0.1: jobs and dead letters of that version still carry it."""
 SUM_UP_PRODUCTS: Final = "products.sum_up"
 SWEEP_RESERVATIONS: Final = "products.sweep_reservations"
 FINISH_MOVES: Final = "products.finish_moves"
@@ -33,6 +31,9 @@ REMOVE_EXPIRED: Final = "users.remove_expired"
 RESTORE_ORDER_INDEXES: Final = "orders.restore_indexes"
 RESTORE_PRODUCT_INDEXES: Final = "products.restore_indexes"
 RESTORE_USER_INDEXES: Final = "users.restore_indexes"
+
+FORMER_NAMES: Final = {"orders.close_books": CLOSE_PERIODS}
+"""What jobs were called until 0.1: those that were queued or became dead letters then still carry these names."""
 
 Job = TypeVar("Job", bound=Callable[..., None])
 

@@ -30,10 +30,10 @@ from shared.errors import AisleError, Unavailable
 from shared.jobs import (
     ADVANCE_ORDER,
     CATCH_UP,
-    CLOSE_BOOKS,
     CLOSE_PERIODS,
     COMPUTE_REPORT,
     DEEP_SWEEP_ORDERS,
+    FORMER_NAMES,
     MAX_COUNTDOWN,
     RESTORE_ORDER_INDEXES,
     SETTLE_ORDER_CONFLICTS,
@@ -110,7 +110,8 @@ def register(queue: Celery) -> PeriodicJobs:
         reports.compute_report(deps, subject)
 
     jobs = _periodic_jobs(deps, queue)
-    for name, action in {**jobs, CLOSE_BOOKS: jobs[CLOSE_PERIODS]}.items():
+    former = {name: jobs[present] for name, present in FORMER_NAMES.items()}
+    for name, action in {**jobs, **former}.items():
 
         @task(queue, name, base=base)
         def job(subject: str = "", action: Callable[[], object] = action) -> None:

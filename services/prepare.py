@@ -12,7 +12,7 @@ import sys
 from services.orders import documents as orders
 from services.products import documents as products
 from services.users import documents as users
-from shared.couch import Server
+from shared.couch import LANGUAGES, Server
 from shared.errors import AisleError
 
 DESIGNS = (users.DESIGN, products.DESIGN, orders.DESIGN, orders.SANDBOX_LEDGER)
@@ -25,13 +25,16 @@ def main() -> int:
         return _fail(
             "COUCH_URL is not set: the database server's address, like http://name:password@host:5984."
         )
+    if (language := os.environ.get("SEARCH_LANGUAGE", "en")) not in LANGUAGES:
+        return _fail(f"SEARCH_LANGUAGE is {language!r}: set it to one of {', '.join(LANGUAGES)}.")
     try:
-        return _do(options)
+        return _do(options, language)
     except AisleError as error:
         return _fail(error.detail)
 
 
-def _do(options: argparse.Namespace) -> int:
+def _do(options: argparse.Namespace, language: str) -> int:
+    designs = [products.design_in(language) if each is products.DESIGN else each for each in DESIGNS]
     server = Server(
         os.environ["COUCH_URL"],
         username=os.environ.get("COUCH_USERNAME", ""),
@@ -41,14 +44,14 @@ def _do(options: argparse.Namespace) -> int:
         timeout=TIMEOUT_SECONDS,
     )
     if options.check:
-        problems = server.check(DESIGNS)
+        problems = server.check(designs)
         print("\n".join(problems) or "Every database and index is in place.")
         return 1 if problems else 0
-    server.prepare(DESIGNS, progress=_say)
+    server.prepare(designs, progress=_say)
     if options.migrate:
-        server.migrate(DESIGNS, progress=_say)
+        server.migrate(designs, progress=_say)
     if options.clean_up:
-        server.clean_up(DESIGNS, progress=_say)
+        server.clean_up(designs, progress=_say)
     return 0
 
 

@@ -5,7 +5,6 @@ import os
 from flask import Flask
 
 from services.products.dependencies import open_dependencies
-from services.products.documents import DESIGN
 from services.products.resources import BLUEPRINTS
 from services.products.settings import Settings
 from shared.couch import counting
@@ -18,6 +17,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or load(Settings, os.environ)
     deps = open_dependencies(settings)
     return create_service(
-        "products", settings, BLUEPRINTS, title="Aisle products", ready={"database": deps.store.server.readiness(DESIGN)},
+        "products", settings, BLUEPRINTS, title="Aisle products", ready={"database": deps.store.server.readiness(deps.store.design)},
         tally=counting, dependencies=deps,
     )  # fmt: skip

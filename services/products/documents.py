@@ -8,9 +8,12 @@ these are written once. Only the product itself is ever updated; where it was be
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
 from typing import Annotated, Any, Final, NotRequired
 
 from shared.couch import (
+    LANGUAGES,
     DatabaseDesign,
     DocumentType,
     FindIndex,
@@ -345,3 +348,19 @@ DESIGN = DatabaseDesign(
         RESERVATIONS_BY_EXPIRY, MOVED, CONFLICTS, SEARCH, SEARCH_IN_CATEGORY,
     ),
 )  # fmt: skip
+
+
+@cache
+def design_in(language: str) -> DatabaseDesign:
+    """The design of a shop whose texts are in this language: its search folds the forms of that language's words."""
+    patterns = tuple(
+        replace(each, language=LANGUAGES[language]) if isinstance(each, SearchIndex) else each
+        for each in DESIGN.patterns
+    )
+    return replace(DESIGN, patterns=patterns)
+
+
+def search_indexes(language: str) -> tuple[SearchIndex, SearchIndex]:
+    """P6 and P5 of such a shop."""
+    found = {each.name: each for each in design_in(language).patterns if isinstance(each, SearchIndex)}
+    return found[SEARCH.name], found[SEARCH_IN_CATEGORY.name]

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from shared.couch import LANGUAGES
 from shared.settings import DatabaseSettings, setting
 
 
@@ -15,5 +16,11 @@ class Settings(DatabaseSettings):
     low_stock: int = setting("LOW_STOCK", 5, "a product with at most so many left is on the low-stock list")
     menu_seconds: int = setting(
         "MENU_SECONDS", 300, "the category menu is counted anew after so many seconds at the latest"
+    )
+    search_language: str = setting(
+        "SEARCH_LANGUAGE",
+        "en",
+        f"the language of names and descriptions ({', '.join(LANGUAGES)}), for `services.prepare` and the worker too",
+        choices=tuple(LANGUAGES),
     )
     picture_bytes: int = setting("PICTURE_BYTES", 5_000_000, "the largest picture taken")

@@ -7,7 +7,6 @@ from functools import partial
 from celery import Celery
 
 from services.products.actions import maintenance
-from services.products.documents import DESIGN
 from services.products.settings import Settings
 from services.products.store import Store, open_store
 from shared.clock import now
@@ -32,7 +31,7 @@ _JOBS: dict[str, Callable[[Store], object]] = {
     SWEEP_RESERVATIONS: lambda store: maintenance.sweep(store, now()),
     SETTLE_PRODUCT_CONFLICTS: maintenance.settle_conflicts,
     FINISH_MOVES: lambda store: maintenance.finish_moves(store, now()),
-    RESTORE_PRODUCT_INDEXES: lambda store: store.server.restore_indexes(DESIGN),
+    RESTORE_PRODUCT_INDEXES: lambda store: store.server.restore_indexes(store.design),
 }
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from services.products.actions.question import Listed, Question, crumbs
-from services.products.documents import SEARCH, category_path
+from services.products.documents import category_path
 from services.products.rules.product import deduplicate_moved
 from services.products.rules.rewriting import (
     Rewrite,
@@ -25,8 +25,6 @@ from services.products.rules.searching import (
 from services.products.store import Store
 from shared.couch import Doc, SearchPage, SearchQuery, search_for
 
-LANGUAGE = SEARCH.language
-
 
 def search(store: Store, asked: Question) -> Listed:
     """A page of what has the words. 1 global query, or 1 partition query in a category; one more for words that are not found together."""
@@ -42,7 +40,7 @@ def search(store: Store, asked: Question) -> Listed:
         meant, page = _first_page(store, asked, query)
     docs, seen = deduplicate_moved(page.items), seen + len(page.items)
     if meant.any_word and docs:
-        return _some_words(asked, query, meant, docs)
+        return _some_words(store, asked, query, meant, docs)
     more: dict[str, Any] = crumbs(asked) | ({} if page.total is None else {"total": page.total})
     if asked.facets:
         more["facets"] = facets(asked.facets, page.counts, page.ranges)
@@ -65,26 +63,30 @@ def suggest(store: Store, text: str, limit: int) -> list[dict[str, Any]]:
         return []
     meant = rewrite_of(store, query)
     page = store.catalogue.search(meant.applied(query), limit, None)
-    return suggestions(meant.applied(query), LANGUAGE, deduplicate_moved(page.items), page.counts, limit)
+    return suggestions(
+        meant.applied(query), store.catalogue.language, deduplicate_moved(page.items), page.counts, limit
+    )
 
 
 def rewrite_of(store: Store, query: SearchQuery) -> Rewrite:
     """What the words of a query mean to this catalogue. No database call."""
-    unknown = store.vocabulary.unknown(query.words, query.prefix) & set(query.content_words(LANGUAGE))
+    unknown = store.vocabulary.unknown(query.words, query.prefix) & set(
+        query.content_words(store.catalogue.language)
+    )
     corrections = store.vocabulary.corrections(unknown) if unknown else {}
-    return rewritten(query, unknown, corrections, LANGUAGE)
+    return rewritten(query, unknown, corrections, store.catalogue.language)
 
 
 def _first_page(store: Store, asked: Question, query: SearchQuery) -> tuple[Rewrite, SearchPage]:
     meant = rewrite_of(store, query)
     page = _found(store, asked, meant.applied(query), None)
     if meant.optional and page.items:
-        there = meant.optional & set(matched_words(meant, page.items[0], query, LANGUAGE))
+        there = meant.optional & set(matched_words(meant, page.items[0], query, store.catalogue.language))
         if not there:
             return replace(meant, dropped_words=_in_order(query, meant.optional)), page
         meant = replace(meant, optional=meant.optional - there)
         return meant, _found(store, asked, meant.applied(query), None)
-    if not page.items and not asked.filtered and query.sort is None and len(_known(query, meant)) > 1:
+    if not page.items and not asked.filtered and query.sort is None and len(_known(store, query, meant)) > 1:
         meant = replace(
             meant, any_word=True, optional=frozenset(), dropped_words=_in_order(query, meant.optional)
         )
@@ -92,16 +94,22 @@ def _first_page(store: Store, asked: Question, query: SearchQuery) -> tuple[Rewr
     return meant, page
 
 
-def _some_words(asked: Question, query: SearchQuery, meant: Rewrite, docs: Sequence[Doc]) -> Listed:
+def _some_words(
+    store: Store, asked: Question, query: SearchQuery, meant: Rewrite, docs: Sequence[Doc]
+) -> Listed:
     """What has most of the words when nothing has them all: one page of it, for what comes behind has ever fewer."""
-    best = with_as_many_words(meant, docs, query, LANGUAGE)
-    matched = matched_words(meant, best[0], query, LANGUAGE)
-    dropped_words = [word for word in query.content_words(LANGUAGE) if word not in matched]
+    best = with_as_many_words(meant, docs, query, store.catalogue.language)
+    matched = matched_words(meant, best[0], query, store.catalogue.language)
+    dropped_words = [word for word in query.content_words(store.catalogue.language) if word not in matched]
     return Listed(best, None, crumbs(asked) | {"dropped_words": dropped_words})
 
 
-def _known(query: SearchQuery, meant: Rewrite) -> list[str]:
-    return [word for word in query.content_words(LANGUAGE) if word not in meant.optional | meant.forgiven]
+def _known(store: Store, query: SearchQuery, meant: Rewrite) -> list[str]:
+    return [
+        word
+        for word in query.content_words(store.catalogue.language)
+        if word not in meant.optional | meant.forgiven
+    ]
 
 
 def _in_order(query: SearchQuery, words: frozenset[str]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from services.products.documents import DESIGN, SEARCH
+from services.products.documents import design_in
 from services.products.settings import Settings
 from services.products.store.answer_cache import AnswerCache
 from services.products.store.catalogue import Catalogue
@@ -13,7 +13,7 @@ from services.products.store.pictures import Pictures
 from services.products.store.review_pages import ReviewPages
 from services.products.store.reviews import Reviews
 from services.products.store.vocabulary import Vocabulary
-from shared.couch import IndexCatchUp, Server
+from shared.couch import DatabaseDesign, IndexCatchUp, Server
 from shared.locks import Locks
 from shared.redis import open_redis
 
@@ -46,6 +46,7 @@ class Store:
     vocabulary: Vocabulary
     server: Server
     index_catch_up: IndexCatchUp
+    design: DatabaseDesign
 
 
 STRETCH = 10_000
@@ -53,8 +54,9 @@ STRETCH = 10_000
 
 
 def open_store(settings: Settings, server: Server) -> Store:
-    database, redis = server.open(DESIGN), open_redis(settings.redis_url)
-    catalogue = Catalogue(database)
+    design = design_in(settings.search_language)
+    database, redis = server.open(design), open_redis(settings.redis_url)
+    catalogue = Catalogue(database, settings.search_language)
     return Store(
         catalogue=catalogue,
         ledger=Ledger(database, redis),
@@ -65,7 +67,8 @@ def open_store(settings: Settings, server: Server) -> Store:
         answer_cache=AnswerCache(redis, database.name, settings.menu_seconds),
         import_progress=ImportProgress(redis, database.name),
         locks=Locks(redis, database.name),
-        vocabulary=Vocabulary(redis, database.name, SEARCH.language),
+        vocabulary=Vocabulary(redis, database.name, catalogue.language),
         server=server,
-        index_catch_up=IndexCatchUp(lambda: server.wait_for_indexes(DESIGN), STRETCH),
+        index_catch_up=IndexCatchUp(lambda: server.wait_for_indexes(design), STRETCH),
+        design=design,
     )

@@ -14,10 +14,9 @@ from services.products.documents import (
     FILTER_VALUES,
     LOW_STOCK,
     MOVED,
-    SEARCH,
-    SEARCH_IN_CATEGORY,
     partition_of,
     price_prefix,
+    search_indexes,
 )
 from services.products.rules.categories import below
 from services.products.rules.product import deduplicate_moved, is_product, supersedes
@@ -47,8 +46,10 @@ _ORDERS: Final[dict[str, tuple[FindIndex, str]]] = {
 class Catalogue:
     """Errors are those of `shared.couch`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, language: str = "en") -> None:
         self._database = database
+        self._search, self._search_in_category = search_indexes(language)
+        self.language: Final = self._search.language
 
     def category_by(
         self, sort: str, taxonomy: Sequence[str], more: Doc, limit: int, cursor: str | None
@@ -107,14 +108,14 @@ class Catalogue:
 
     def search(self, query: SearchQuery, limit: int, cursor: str | None) -> SearchPage:
         """P6: products everywhere by words, filters and facets. 1 global query."""
-        return self._database.across_partitions.search(SEARCH, query, limit=limit, bookmark=cursor)
+        return self._database.across_partitions.search(self._search, query, limit=limit, bookmark=cursor)
 
     def search_in_category(
         self, taxonomy: Sequence[str], query: SearchQuery, limit: int, cursor: str | None
     ) -> SearchPage:
         """P5: products of one category by words; no facets. 1 partition query."""
         partition = self._database.partition(partition_of(taxonomy))
-        return partition.search(SEARCH_IN_CATEGORY, query, limit=limit, bookmark=cursor)
+        return partition.search(self._search_in_category, query, limit=limit, bookmark=cursor)
 
     def best_rated(self, limit: int, cursor: str | None) -> Page:
         """P8: the leaderboard. 1 global query."""

@@ -25,6 +25,9 @@ from services.products.rules.searching import (
 from services.products.store import Store
 from shared.couch import Doc, SearchPage, SearchQuery, search_for
 
+MIN_PREFIX = 2
+"""A single letter begins too much: it only chooses among what the words before it find."""
+
 
 def search(store: Store, asked: Question) -> Listed:
     """A page of what has the words. 1 global query, or 1 partition query in a category; one more for words that are not found together."""
@@ -61,8 +64,9 @@ def suggest(store: Store, text: str, limit: int) -> list[dict[str, Any]]:
     query = search_for(text.rstrip(), counts=("brand_is", "category"))
     if not query.all_words:
         return []
-    meant = rewrite_of(store, query)
-    page = store.catalogue.search(meant.applied(query), limit, None)
+    begun = {query.prefix} if query.words and query.prefix and len(query.prefix) < MIN_PREFIX else set()
+    meant = rewrite_of(store, query.without(begun))
+    page = store.catalogue.search(meant.applied(query.without(begun)), limit, None)
     return suggestions(
         meant.applied(query), store.catalogue.language, deduplicate_moved(page.items), page.counts, limit
     )

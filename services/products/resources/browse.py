@@ -78,7 +78,7 @@ def products() -> Response:
 @browse.response(200, schemas.Suggestions)
 @browse.doc(parameters=[_PREFIX, _FEW])
 def suggest() -> Response:
-    """Brands, categories and products for an unfinished query"""
+    """Categories, brands and products for an unfinished query"""
     text = request.args.get("q", "")
     if not 1 <= len(text) <= MAX_QUERY:
         raise Invalid("Say what to look for.", errors={"q": [f"1 to {MAX_QUERY} characters."]})

@@ -1,6 +1,6 @@
 """What the shop asks of its search index: filters and facets by their public names, price bands, and `did you mean`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -112,29 +112,42 @@ def suggestions(
     counts: dict[str, dict[str, int]],
     limit: int,
 ) -> list[dict[str, Any]]:
-    """Brands and categories whose own words are among those typed, as far as they were typed, then products; {kind, text, ...}."""
-    brands = [
-        {"kind": "brand", "text": brand, "count": count}
-        for brand, count in _most_frequent(counts.get("brand_is", {}))
-        if _answers(query, language, brand)
-    ]
+    """Categories and brands that have the last word typed, those with more of the words first, then products; {kind, text, ...}."""
     categories = [
         {"kind": "category", "text": path.rpartition("#")[2], "path": path, "count": count}
-        for path, count in _most_frequent(counts.get("category", {}))
-        if _answers(query, language, path.rpartition("#")[2])
+        for path, count in _best_named(
+            counts.get("category", {}), query, language, lambda path: path.rpartition("#")[2]
+        )
     ]
-    products = [{"kind": "product", "text": doc["name"], "productid": doc["productid"]} for doc in docs]
-    return [*brands[:2], *categories[:3], *products][:limit]
+    brands = [
+        {"kind": "brand", "text": brand, "count": count}
+        for brand, count in _best_named(counts.get("brand_is", {}), query, language, lambda brand: brand)
+    ]
+    last = query.all_words[-1]
+    begun = sorted(docs, key=lambda doc: not any(word.startswith(last) for word in words_of(doc["name"])))
+    products = [{"kind": "product", "text": doc["name"], "productid": doc["productid"]} for doc in begun]
+    return [*categories[:3], *brands[:2], *products][:limit]
 
 
-def _most_frequent(counted: dict[str, int]) -> list[tuple[str, int]]:
-    return sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+def _best_named(
+    counted: dict[str, int], query: SearchQuery, language: Language, name: Callable[[str], str]
+) -> list[tuple[str, int]]:
+    """What has the last word in its name: with most of the words first, then the most frequent."""
+    ranked = {value: _shared_words(query, language, name(value)) for value in counted}
+    return sorted(
+        ((value, count) for value, count in counted.items() if ranked[value]),
+        key=lambda item: (-ranked[item[0]], -item[1], item[0]),
+    )
 
 
-def _answers(query: SearchQuery, language: Language, text: str) -> bool:
-    """Whether a name has the last of the words typed, in any form, mistyped or as a beginning."""
+def _shared_words(query: SearchQuery, language: Language, text: str) -> int:
+    """How many of the words a name has, in any form, mistyped, the last one as a beginning; 0 without the last one."""
     words = words_of(text)
     terms = {term for word in (*words, *pairs_of(words)) for term in language.terms(word)}
-    last = query.all_words[-1]
-    meant = {language.stem(each) for each in (last, *query.corrections.get(last, ()))}
-    return bool(meant & terms) or any(term.startswith(last) for term in terms)
+    matched = [
+        word
+        for word in query.all_words
+        if {language.stem(each) for each in (word, *query.corrections.get(word, ()))} & terms
+        or (word == query.prefix and any(term.startswith(word) for term in terms))
+    ]
+    return len(matched) if query.all_words[-1] in matched else 0

@@ -229,6 +229,25 @@ def _joined(text: str) -> list[str]:
     return [*words, *pairs_of(words)]
 
 
+def suggested(shop: Shop, q: str) -> list[tuple[str, str]]:
+    return [(each["kind"], each["text"]) for each in shop.ok("/v1/products/suggest", q=q)["items"]]
+
+
+def test_suggestions_name_departments_first_then_brands_and_products(shop: Shop, search):
+    assert suggested(shop, "table")[:2] == [("category", "Tables"), ("product", "Coffee table")]
+    assert suggested(shop, "livin ro")[0] == suggested(shop, "living ro")[0] == ("category", "Living Room")
+    assert suggested(shop, "home")[0] == ("category", "Home")
+    assert ("brand", "Acme") in suggested(shop, "sofa acm")
+
+
+def test_suggestions_forgive_typos_and_take_several_words(shop: Shop, search):
+    for q in ("leathr sofa", "red lether", "leather s"):
+        assert ("product", "Red leather sofa") in suggested(shop, q), q
+    assert suggested(shop, "sofs and bed")[0] == ("category", "Sofas & Beds")
+    assert shop.get("/v1/products/suggest", q="leathr sofa").calls == {"global": 1}
+    assert suggested(shop, "coffee t")[0] == ("category", "Tables")
+
+
 ATTACKS = [
     "*", "*:*", "?", "name:*", "sofa OR *:*", "sofa) OR (name:a*", 'sofa" OR "x', "sofa\\", "[* TO *]", "sofa AND NOT red", "sofa~2", "a^9999",
     "/.*/", "-sofa", "+", "&&", "||", "!", "{!func}", "category:Home", "sofa\x00", "💥", "'; DROP", "AND", "OR", "NOT", "TO", '"', '""', '"""',

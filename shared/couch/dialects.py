@@ -71,7 +71,9 @@ def _search(
         bookmark=bookmark, include_docs=True, **options,
     )  # fmt: skip
     answer, _ = client.allow_stale(index.design_id, ask, {"stale": "ok"})
-    docs = [row["doc"] for row in answer["rows"] if row.get("doc")]
+    there = [row for row in answer["rows"] if row.get("doc")]
+    docs = [row["doc"] for row in there]
+    scores = () if query.sort else tuple(row["order"][0] for row in there)
     following = answer["bookmark"] if len(answer["rows"]) == limit else None
     ranges = {
         name: {label: int(n) for label, n in found.items()}
@@ -81,7 +83,7 @@ def _search(
         name: {label: int(n) for label, n in found.items()}
         for name, found in answer.get("counts", {}).items()
     }
-    return SearchPage(docs, following, answer["total_rows"], counts, ranges)
+    return SearchPage(docs, following, answer["total_rows"], counts, ranges, scores=scores)
 
 
 def _nouveau(
@@ -108,11 +110,14 @@ def _nouveau(
         return client.nouveau(at, index.design_id, index.name, body | {"update": update}, **options)
 
     answer, _ = client.allow_stale(index.design_id, ask, {"update": False})
-    docs = [hit["doc"] for hit in answer["hits"] if hit.get("doc")]
+    there = [hit for hit in answer["hits"] if hit.get("doc")]
+    docs = [hit["doc"] for hit in there]
+    scores = () if query.sort else tuple(hit["order"][0]["value"] for hit in there)
     following = answer["bookmark"] if len(answer["hits"]) == limit else None
     exact = answer["total_hits_relation"] == "EQUAL_TO"
     total = answer["total_hits"] if exact else None
-    return SearchPage(docs, following, total, answer.get("counts") or {}, answer.get("ranges") or {})
+    counts, ranges = answer.get("counts") or {}, answer.get("ranges") or {}
+    return SearchPage(docs, following, total, counts, ranges, scores=scores)
 
 
 def _by_keyword(
@@ -126,7 +131,7 @@ def _by_keyword(
     )
     answer, _ = client.allow_stale(view.design_id, ask, {"update": "lazy"})
     rows = answer["rows"]
-    ids, begun = keywords.candidates(query, index, rows)
+    ids, scored, begun = keywords.candidates(query, index, rows)
     cut = len(rows) == keywords.MAX_ROWS
     if begun or keywords.needs_documents(query):
         cut = cut or len(ids) > keywords.MAX_DOCUMENTS
@@ -140,7 +145,8 @@ def _by_keyword(
         docs, counts, ranges = _documents(client, at["db"], ids[begin:end]), {}, {}
     following = encode_cursor({"key": end, "id": ids[end - 1]}) if len(ids) > end else None
     unsupported = (keywords.TYPOS if query.forgiven else ()) + (keywords.TOO_MANY if cut else ())
-    return SearchPage(docs, following, len(ids), counts, ranges, unsupported)
+    scores = () if query.sort else tuple(scored[doc["_id"]] for doc in docs)
+    return SearchPage(docs, following, len(ids), counts, ranges, unsupported, scores=scores)
 
 
 def _stretch(ids: list[str], limit: int, bookmark: str | None) -> tuple[int, int]:

@@ -23,12 +23,14 @@ class Page:
 
 @dataclass(frozen=True)
 class SearchPage(Page):
-    """`counts` is {field: {value: documents}}, `ranges` {field: {label: documents}}; `cannot` names what this server's search cannot do."""
+    """`counts` is {field: {value: documents}}, `ranges` {field: {label: documents}}; `unsupported` names what this server's
+    search cannot do; `scores` stand beside the items when those are in the order of their relevance."""
 
     total: int | None = None
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     ranges: dict[str, dict[str, int]] = field(default_factory=dict)
     unsupported: tuple[str, ...] = ()
+    scores: tuple[float, ...] = ()
 
 
 def encode_cursor(row: dict[str, Any]) -> str:

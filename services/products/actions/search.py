@@ -17,6 +17,7 @@ from services.products.rules.rewriting import (
 from services.products.rules.searching import (
     FACET_FIELDS,
     SORTS,
+    best_of_equals,
     did_you_mean,
     facets,
     price_bands,
@@ -41,7 +42,8 @@ def search(store: Store, asked: Question) -> Listed:
     else:
         seen = 0
         meant, page = _first_page(store, asked, query)
-    docs, seen = deduplicate_moved(page.items), seen + len(page.items)
+    docs = deduplicate_moved(best_of_equals(page.items, page.scores))
+    seen += len(page.items)
     if meant.any_word and docs:
         return _some_words(store, asked, query, meant, docs)
     more: dict[str, Any] = crumbs(asked) | ({} if page.total is None else {"total": page.total})

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import groupby
 from typing import Any, Final
 
 from services.products.documents import PRODUCT_FIELDS
@@ -61,6 +62,17 @@ def _bands(counted: dict[str, int]) -> list[Doc]:
         for band in price_bands()
         if counted.get(band.label)
     ]
+
+
+def best_of_equals(docs: Sequence[Doc], scores: Sequence[float]) -> list[Doc]:
+    """A page by relevance, in which equally relevant products stand in stock before sold out, the better rated first."""
+    if not scores:
+        return list(docs)
+    ordered: list[Doc] = []
+    for _, equals in groupby(zip(docs, scores, strict=True), key=lambda pair: f"{pair[1]:.4g}"):
+        some = (doc for doc, _ in equals)
+        ordered += sorted(some, key=lambda doc: (doc["stock"] <= 0, -doc["rank"]))
+    return ordered
 
 
 def did_you_mean(query: SearchQuery, docs: Sequence[Doc]) -> str | None:

@@ -34,9 +34,10 @@ class Group(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """Ids in order; `begun`: their documents have to be asked whether a word begins like the last one."""
+    """Ids in order, their scores; `begun`: their documents have to be asked whether a word begins like the last one."""
 
     ids: list[str]
+    scores: Mapping[str, int]
     begun: bool = False
 
 
@@ -79,14 +80,14 @@ def candidates(query: SearchQuery, index: SearchIndex, rows: Iterable[Row]) -> C
     required = {n for n, group in enumerate(groups) if not group.optional}
     if query.any_word and groups:
         most = max(map(len, found.values()), default=0)
-        return Candidates(_ordered({docid for docid, has in found.items() if len(has) == most}, scores))
+        best_ids = {docid for docid, has in found.items() if len(has) == most}
+        return Candidates(_ordered(best_ids, scores), scores)
     whole = {docid for docid, has in found.items() if has.keys() >= required}
     begun = {n for n in required if groups[n].unfinished}
     if whole or alone or not begun or not required - begun:
-        return Candidates(_ordered(whole, scores))
-    return Candidates(
-        _ordered({docid for docid, has in found.items() if has.keys() >= required - begun}, scores), True
-    )
+        return Candidates(_ordered(whole, scores), scores)
+    others = {docid for docid, has in found.items() if has.keys() >= required - begun}
+    return Candidates(_ordered(others, scores), scores, True)
 
 
 def needs_documents(query: SearchQuery) -> bool:

@@ -14,7 +14,7 @@ from services.products.rules.product import (
     etag,
     still_matches,
 )
-from services.products.rules.searching import one_typo_apart, price_bands
+from services.products.rules.searching import best_of_equals, one_typo_apart, price_bands
 from tests.services.products.conftest import product
 
 WRONG = [
@@ -167,3 +167,13 @@ def test_not_one_typo(pair: tuple[str, str]):
 def test_every_price_is_in_one_band():
     for price in (0, 999, 1000, 1999, 2000, 123456, 10**12):
         assert sum(band.least <= price <= band.most for band in price_bands()) == 1
+
+
+def test_of_equals_what_is_in_stock_and_better_rated_comes_first_within_its_score():
+    docs = [
+        {"_id": name, "stock": stock, "rank": rank}
+        for name, stock, rank in (("a", 1, 0), ("b", 0, 5), ("c", 3, 2.5), ("d", 1, 4), ("e", 1, 1))
+    ]
+    ordered = best_of_equals(docs, [9.0, 7.10001, 7.1, 7.1, 2.0])
+    assert [doc["_id"] for doc in ordered] == ["a", "d", "c", "b", "e"]
+    assert best_of_equals(docs, ()) == docs

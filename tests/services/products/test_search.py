@@ -229,6 +229,18 @@ def _joined(text: str) -> list[str]:
     return [*words, *pairs_of(words)]
 
 
+def test_equally_relevant_products_stand_in_stock_before_sold_out(shop: Shop, search):
+    twins = [
+        product(f"twin-{n}", name="Zinc bucket", brand="Twin", stock=stock)
+        for n, stock in enumerate((0, 5, 0, 7))
+    ]
+    assert shop.load(twins)["created"] == 4
+    assert [int(each[-1]) % 2 for each in search("zinc bucket")] == [1, 1, 0, 0]
+    assert {*search("zinc bucket", sort="name")} == {"twin-0", "twin-1", "twin-2", "twin-3"}
+    for n in range(4):
+        shop.admin("DELETE", f"/v1/products/twin-{n}")
+
+
 def suggested(shop: Shop, q: str) -> list[tuple[str, str]]:
     return [(each["kind"], each["text"]) for each in shop.ok("/v1/products/suggest", q=q)["items"]]
 

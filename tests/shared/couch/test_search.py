@@ -70,8 +70,9 @@ def test_typos_are_forgiven_only_when_asked_and_only_in_longer_words():
 def test_the_last_word_may_be_a_beginning_where_no_product_has_it_whole():
     query = search_for("red sof")
     found = rows(("a", "red", 1), ("b", "red", 4), ("b", "sof", 4))
-    assert keywords.candidates(query, INDEX, found) == (["b"], False)
-    assert keywords.candidates(query, INDEX, found[:2]) == (["b", "a"], True)
+    whole, begun = keywords.candidates(query, INDEX, found), keywords.candidates(query, INDEX, found[:2])
+    assert (whole.ids, whole.begun) == (["b"], False)
+    assert (begun.ids, begun.begun) == (["b", "a"], True)
 
 
 def test_a_word_as_it_was_typed_counts_more_than_its_stem_and_that_more_than_its_beginning():

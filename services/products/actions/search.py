@@ -53,8 +53,8 @@ def search(store: Store, asked: Question) -> Listed:
         store.vocabulary.learn(docs)
         better = did_you_mean(meant.applied(query), docs)
         more |= {"did_you_mean": better} if better else {}
-    if meant.dropped_words and docs:
-        more["dropped_words"] = list(meant.dropped_words)
+    if docs and (dropped := [*meant.dropped_words, *query.ignored_words(store.catalogue.language)]):
+        more["dropped_words"] = dropped
     if page.unsupported:
         more["unsupported"] = more["cannot"] = list(page.unsupported)
     ended = page.next is None or seen == page.total

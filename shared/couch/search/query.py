@@ -11,7 +11,7 @@ from .languages import Language
 from .words import pairs_of, words_of
 
 BEYOND = 10**15
-MAX_COMBINED_WORDS = 4
+MAX_WORDS, MAX_COMBINED_WORDS = 16, 4
 MIN_PREFIX = 2
 MIN_FORGIVEN, MIN_FORGIVEN_TWICE = 4, 8
 
@@ -61,10 +61,14 @@ class SearchQuery:
         return (*self.words, *((self.prefix,) if self.prefix else ()))
 
     def content_words(self, language: Language) -> list[str]:
-        """The loose words without those that say nothing, unless there are no others."""
-        return [word for word in self.loose_words if word not in language.stop_words] or list(
-            self.loose_words
-        )
+        """The loose words without those that say nothing, unless there are no others; no more than a server takes clauses for."""
+        words = [word for word in self.loose_words if word not in language.stop_words]
+        return list(dict.fromkeys(words or self.loose_words))[:MAX_WORDS]
+
+    def ignored_words(self, language: Language) -> list[str]:
+        """Those that are too many to be asked."""
+        asked = language.stop_words.union(self.content_words(language))
+        return [word for word in dict.fromkeys(self.loose_words) if word not in asked]
 
     def forgiving(self, words: Iterable[str]) -> "SearchQuery":
         """The same question, a typo forgiven in each of these words."""

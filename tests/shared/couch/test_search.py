@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.couch import Band, SearchField, SearchIndex, search_for, words_of
+from shared.couch import LANGUAGES, Band, SearchField, SearchIndex, search_for, words_of
 from shared.couch.dialects import search
 from shared.couch.search import keywords
 
@@ -84,6 +84,17 @@ def test_a_word_as_it_was_typed_counts_more_than_its_stem_and_that_more_than_its
 def test_stop_words_are_left_out_unless_there_are_no_others():
     assert '"for"' not in search_for("sofa for two ").lucene(INDEX)
     assert search_for("for the ").lucene(INDEX).count('name:"') == 2
+
+
+def test_a_long_query_stays_below_the_clauses_that_a_server_takes():
+    fields = tuple(SearchField(f"f{n}", short=n > 0) for n in range(7))
+    words = [f"word{chr(97 + n % 26)}{chr(97 + n // 26)}s" for n in range(60)]
+    query = replace(
+        search_for(" ".join(words)), corrections=dict.fromkeys(words, ("one", "two", "three", "four"))
+    )
+    assert query.ignored_words(LANGUAGES["en"]) == words[16:]
+    for asked in (query, replace(query, any_word=True)):
+        assert asked.lucene(SearchIndex("find", "?", fields)).count(":") < 1024
 
 
 def test_neighbours_are_also_asked_as_one_word():

@@ -79,14 +79,15 @@ def catch_up(db: Database, spec: IndexSpec) -> Index:
         pass
     if index.closed:  # dropped meanwhile: whoever still wants it asks again
         return index
-    if left_behind(index) or (index.stale and max(map(index.count, range(len(spec.views)))) < CHEAP_ROWS):
+    cheap = index.stale and max(map(index.count, range(len(spec.views)))) < CHEAP_ROWS
+    if cheap or left_behind(db, index):
         summarise(index)
     return index
 
 
-def left_behind(index: Index) -> bool:
-    """Whether its summaries wait for a reader: many changes came, and nobody works on it in the background."""
-    return index.stale and not index.kept_warm
+def left_behind(db: Database, index: Index) -> bool:
+    """Whether its summaries wait for a reader: many changes came, and no more are coming or nobody works on it in the background."""
+    return index.stale and (index.seq >= db.update_seq or not index.kept_warm)
 
 
 def advance(db: Database, spec: IndexSpec, index: Index, target: int, most: int = BATCH) -> bool:
@@ -191,7 +192,7 @@ def summarise(index: Index) -> None:
 async def ready(db: Database, spec: IndexSpec) -> Index:
     """The index, complete up to now, built beside the event loop; whoever waits for one index waits for one builder."""
     target = db.update_seq
-    while (index := get_index(db, spec)).seq < target or left_behind(index):
+    while (index := get_index(db, spec)).seq < target or left_behind(db, index):
         await asyncio.shield(start_building(db, spec))
     return index
 

@@ -153,7 +153,12 @@ class Warmer:
     def _advance_together(self, db: Database, together: list[indexing.IndexSpec], target: int) -> bool:
         for spec in together:
             indexing.get_index(db, spec).kept_warm = True
-        return indexing.advance_together(db, together, target, BATCH)
+        more = indexing.advance_together(db, together, target, BATCH)
+        for spec in together:
+            index = indexing.get_index(db, spec)
+            if index.stale and index.seq >= db.update_seq:  # its readers need not wait for the others
+                indexing.summarise(index)
+        return more
 
     def _advance(self, db: Database, spec: indexing.IndexSpec, target: int) -> bool:
         index = indexing.get_index(db, spec)

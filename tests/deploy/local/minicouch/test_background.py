@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from deploy.local.minicouch.config import Config
 from deploy.local.minicouch.database import Database
 from deploy.local.minicouch.edits import Edit
 from deploy.local.minicouch.errors import CouchError
-from deploy.local.minicouch.indexing import IndexSpec, get_index
+from deploy.local.minicouch.indexing import IndexSpec, advance, catch_up, get_index
 from deploy.local.minicouch.store import Store, StoredDoc
 from deploy.local.minicouch.store.indexes import ViewSpec
 from deploy.local.minicouch.warming import Warmer
@@ -27,10 +27,10 @@ def store(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-def filled(store: Store, name: str) -> Database:
+def filled(store: Store, name: str, count: int = 5) -> Database:
     db = store.create(name)
     assert isinstance(db, Database)
-    asyncio.run(db.update_docs([Edit(f"d{n}", {"n": n}) for n in range(5)]))
+    asyncio.run(db.update_docs([Edit(f"d{n}", {"n": n}) for n in range(count)]))
     return db
 
 
@@ -65,6 +65,38 @@ def test_no_index_is_made_in_a_database_that_is_being_deleted(
     with pytest.raises(CouchError, match="Database does not exist"):
         get_index(db, spec("later"))
     assert filled(store, "goods").doc_count == 5
+
+
+class OneEnvironment:
+    """Map functions that may run beside each other."""
+
+    environment, maps = b"same", ("emit_number",)
+
+    def run(self, maps: Sequence[str], docs: list[StoredDoc]) -> list[list[list[tuple[Any, Any]]]]:
+        return [[rows for _ in maps for rows in of_one] for of_one in emit_number(docs)]
+
+
+def test_an_index_that_is_up_to_date_is_summed_up_before_the_others_are_built(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A report right after an import read every row as long as indexes of the same language were being built."""
+    db = filled(store, "goods", 6000)
+    ahead, behind = (
+        IndexSpec(name, (ViewSpec(),), emit_number, shared=OneEnvironment()) for name in ("ahead", "behind")
+    )
+    monkeypatch.setattr(warming, "specs", lambda db: iter([ahead, behind]))
+    while advance(db, ahead, get_index(db, ahead), db.update_seq):
+        assert get_index(db, ahead).stale
+    _, step = next(Warmer(store, Config(tmp_path / "config.json"), lambda: 0)._steps(db))
+    assert step(), "there is more to do"
+    assert not get_index(db, ahead).stale
+    assert get_index(db, behind).seq < db.update_seq
+
+
+def test_who_waits_for_an_index_gets_it_summed_up_once_no_more_is_written(store: Store) -> None:
+    db = filled(store, "goods", 6000)
+    get_index(db, spec("sums")).kept_warm = True
+    assert not catch_up(db, spec("sums")).stale
 
 
 def test_one_bad_index_keeps_no_other_cold(

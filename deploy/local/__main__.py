@@ -6,8 +6,8 @@ import asyncio
 import sys
 
 from deploy.local.launcher import Launcher
-from deploy.local.place import ADMIN_EMAIL, SERVICES, Place
-from deploy.local.private import refuse_others
+from deploy.local.layout import ADMIN_EMAIL, SERVICES, Layout
+from deploy.local.permissions import refuse_others
 from deploy.local.processes import Process, table
 from deploy.local.ready import busy
 from deploy.local.redis_server import Missing
@@ -33,9 +33,9 @@ def main() -> int:
 
 def _up(settings: Settings) -> int:
     with occupy_state(settings) as state:
-        place = Place(settings, state)
-        new = not place.admin_password_file.exists()
-        rows = table(place)
+        layout = Layout(settings, state)
+        new = not layout.admin_password_file.exists()
+        rows = table(layout)
         ports = [row.port for row in rows if row.port]
         taken = {*busy(ports), *(port for port in ports if ports.count(port) > 1)}
         if names := [f"{row.port} ({row.name})" for row in rows if row.port in taken]:
@@ -43,11 +43,11 @@ def _up(settings: Settings) -> int:
                 f"Busy: port {', '.join(names)}. Stop what listens there, or use other ports: "
                 "`PORT=9000 make run` moves them all, COUCH_PORT moves minicouch's alone."
             )
-        return asyncio.run(_run(place, rows, new))
+        return asyncio.run(_run(layout, rows, new))
 
 
-async def _run(place: Place, rows: list[Process], new: bool) -> int:
-    launcher = Launcher(rows, place.environment(), place.stamp, lambda: _banner(place, new))
+async def _run(layout: Layout, rows: list[Process], new: bool) -> int:
+    launcher = Launcher(rows, layout.environment(), layout.stamp, lambda: _banner(layout, new))
     return await launcher.run()
 
 
@@ -55,27 +55,27 @@ def _seed(settings: Settings) -> int:
     from deploy.local.shop.load import NotLoaded, load  # the launcher runs on without it
 
     try:
-        load(Place(settings).environment(), lambda line: print(line, flush=True))
+        load(Layout(settings).environment(), lambda line: print(line, flush=True))
     except NotLoaded as error:
         raise Refused(str(error)) from None
     return 0
 
 
 def _couch_url(settings: Settings) -> int:
-    print(Place(settings).couch_url)
+    print(Layout(settings).couch_url)
     return 0
 
 
-def _banner(place: Place, new: bool) -> None:
-    print(f"\n  Aisle is ready: {place.url('storefront')}/")
+def _banner(layout: Layout, new: bool) -> None:
+    print(f"\n  Aisle is ready: {layout.url('storefront')}/")
     for name in SERVICES[1:]:
-        print(f"    {name:<10} {place.url(name)}/docs")
-    print(f"    {'admin':<10} {place.url('storefront')}/admin as {ADMIN_EMAIL}")
+        print(f"    {name:<10} {layout.url(name)}/docs")
+    print(f"    {'admin':<10} {layout.url('storefront')}/admin as {ADMIN_EMAIL}")
     if new:
-        print(f"    {'password':<10} {place.admin_password_file.read_text().strip()}", end="  ")
-        print(f"(shown once; kept in {place.admin_password_file})")
-    print(f"    {'mail':<10} {place.url('storefront')}/mailbox")
-    print(f"    {'state':<10} {place.state}\n", flush=True)
+        print(f"    {'password':<10} {layout.admin_password_file.read_text().strip()}", end="  ")
+        print(f"(shown once; kept in {layout.admin_password_file})")
+    print(f"    {'mail':<10} {layout.url('storefront')}/mailbox")
+    print(f"    {'state':<10} {layout.state}\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable
 from pathlib import Path
 
-from deploy.local.private import private_folder, write_private
+from deploy.local.permissions import private_folder, write_private
 
 
 def kept(path: Path, make: Callable[[], str]) -> str:

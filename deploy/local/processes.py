@@ -3,7 +3,7 @@
 import sys
 from dataclasses import dataclass, replace
 
-from deploy.local.place import Place
+from deploy.local.layout import Layout
 from deploy.local.redis_server import redis_server
 
 SERVER_RESTARTS, TASK_RESTARTS = 5, 2
@@ -35,25 +35,25 @@ class Process:
     forked: bool = False
 
 
-def table(place: Place) -> list[Process]:
-    """All rows for this place, without those that somebody else runs (COUCH_URL, REDIS_URL)."""
-    rows = [*_stores(place), *_services(place), *_workers(place), *_first_start(place)]
+def table(layout: Layout) -> list[Process]:
+    """All rows of the table, without servers that are given (COUCH_URL, REDIS_URL)."""
+    rows = [*_stores(layout), *_services(layout), *_workers(layout), *_first_start(layout)]
     names = {row.name for row in rows}
     return [replace(row, needs=tuple(name for name in row.needs if name in names)) for row in rows]
 
 
-def _stores(place: Place) -> list[Process]:
+def _stores(layout: Layout) -> list[Process]:
     rows = []
-    if place.own_couch:
-        port = place.settings.couch_port
+    if layout.own_couch:
+        port = layout.settings.couch_port
         command = _python(
-            "deploy.local.minicouch", "--data", str(place.state / "minicouch"), "--port", str(port)
+            "deploy.local.minicouch", "--data", str(layout.state / "minicouch"), "--port", str(port)
         )
         up = f"http://127.0.0.1:{port}/_up"
         rows.append(Process("minicouch", command, port, ready=up, last=True, restarts=SERVER_RESTARTS))
-    if place.own_redis:
-        port = place.redis_port
-        command = (redis_server(), str(place.redis_conf()))
+    if layout.own_redis:
+        port = layout.redis_port
+        command = (redis_server(), str(layout.redis_conf()))
         listens = f"tcp://127.0.0.1:{port}"
         rows.append(Process("redis", command, port, ready=listens, last=True, restarts=SERVER_RESTARTS))
     prepare = _python("services.prepare")
@@ -63,10 +63,10 @@ def _stores(place: Place) -> list[Process]:
     return rows
 
 
-def _services(place: Place) -> list[Process]:
+def _services(layout: Layout) -> list[Process]:
     """They import while the database starts, and answer as ready once it is prepared."""
     rows = []
-    for name, port in place.ports.items():
+    for name, port in layout.ports.items():
         command = _python("gunicorn", "-c", "deploy/gunicorn.conf.py", "-b", f"127.0.0.1:{port}")
         command += (f"services.{name}.app:create_app()",)
         ready = f"http://127.0.0.1:{port}/health/ready"
@@ -74,7 +74,7 @@ def _services(place: Place) -> list[Process]:
     return rows
 
 
-def _workers(place: Place) -> list[Process]:
+def _workers(layout: Layout) -> list[Process]:
     celery = _python("celery", "--quiet", "-A", "services.worker.app", "worker")
     alone = ("--without-gossip", "--without-mingle", "--timekeeper")
     threads = ("--pool", "threads", "--concurrency", "4")
@@ -87,14 +87,14 @@ def _workers(place: Place) -> list[Process]:
     ]
 
 
-def _first_start(place: Place) -> list[Process]:
+def _first_start(layout: Layout) -> list[Process]:
     create_admin, load_shop = _python("services.users", "create-admin"), _python("deploy.local", "seed")
-    needs = ("admin", *place.ports, "follower")
+    needs = ("admin", *layout.ports, "follower")
     admin = Process(
         "admin", create_admin, needs=("prepare",), once=True, first=True, restarts=TASK_RESTARTS, forked=True
     )
     seed = Process("seed", load_shop, needs=needs, once=True, first=True, restarts=TASK_RESTARTS, forked=True)
-    return [admin, seed] if place.settings.sample_shop else [admin]
+    return [admin, seed] if layout.settings.sample_shop else [admin]
 
 
 def _python(module: str, *arguments: str) -> tuple[str, ...]:

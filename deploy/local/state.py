@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from deploy.local.private import private_folder
+from deploy.local.permissions import private_folder
 from deploy.local.settings import ROOT, Settings
 
 FOLDERS = ("secrets", "minicouch", "redis", "mail", "media", "done")

@@ -19,7 +19,7 @@ from services.products.documents import DESIGN as PRODUCTS
 from services.products.store.catalogue import Catalogue
 from services.users.store import UserStore
 from shared.couch import Server, search_for
-from tests.bench import goods
+from tests.bench import sample_data
 from tests.bench.running import Shop
 from tests.people import ADDRESS, Person
 
@@ -38,10 +38,10 @@ class Case:
 
 
 def cases(shop: Shop, admin: Person, customers: list[Person], products: int) -> Iterator[Case]:
-    categories = [goods.category(number) for number in range(products // goods.PER_CATEGORY)]
+    categories = [sample_data.category(number) for number in range(products // sample_data.PER_CATEGORY)]
     paths = ["%23".join(part.replace(" ", "%20") for part in taxonomy) for taxonomy in categories]
     productids = [f"p{number:07d}" for number in range(0, products, 7)]
-    words = list(itertools.product(goods.ADJECTIVES, goods.NOUNS))
+    words = list(itertools.product(sample_data.ADJECTIVES, sample_data.NOUNS))
     userids = [customer.userid for customer in customers]
     tokens = [{"Authorization": f"Bearer {customer.token}"} for customer in customers]
     own = [_first_order(shop, token) for token in tokens]

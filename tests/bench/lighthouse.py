@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import requests
 
-from deploy.local.place import Place
+from deploy.local.layout import Layout
 from deploy.local.settings import Settings
 from services.storefront.rules.taxonomy import href
 
@@ -25,7 +25,7 @@ BROWSERS = ("google-chrome", "chromium", "chromium-browser")
 
 
 def main() -> int:
-    ports = Place(Settings.read(os.environ)).ports
+    ports = Layout(Settings.read(os.environ)).ports
     shop, products = (f"http://127.0.0.1:{ports[name]}" for name in ("storefront", "products"))
     npx, chrome = shutil.which("npx"), _chrome()
     if npx is None or chrome is None or not _is_running(shop):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from deploy.local.place import Place
+from deploy.local.layout import Layout
 from deploy.local.settings import Settings
 from shared.couch import Server
 from tests.processes import ROOT, Process, answers, free_port, free_ports
@@ -108,7 +108,7 @@ def running_shop(state: Path, **settings: str) -> Iterator[Shop]:
         for url in urls.values():
             launcher.wait_until(answers(f"{url}/health/ready"))
         launcher.wait_until(lambda: any((state / "done").glob("admin-*")))
-        couch_url = Place(Settings.read({**os.environ, **env})).couch_url
+        couch_url = Layout(Settings.read({**os.environ, **env})).couch_url
         server = Server(couch_url, prefix=prefix, timeout=60)
         try:
             yield Shop(urls, state, launcher, server, _couch_environment(couch_url), first)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from services.orders.documents import DESIGN as ORDERS
 from services.products.documents import DESIGN as PRODUCTS
-from tests.bench import goods
+from tests.bench import sample_data
 from tests.bench.cases import Case, cases, database_calls, recorded
 from tests.bench.report import Figures, Measured, Row, written
 from tests.bench.running import ADMIN_EMAIL, ROOT, Shop, bare_flask, bare_flask_as_ours, running_shop
@@ -160,7 +160,7 @@ def _people(shop: Shop) -> list[Person]:
 def _fill(shop: Shop, options: argparse.Namespace, people: list[Person]) -> list[str]:
     """Products and past orders of the first size, indexed; what the imports took."""
     imports = [
-        _import(shop, "products", goods.products(options.products)),
+        _import(shop, "products", sample_data.products(options.products)),
         _import(shop, "orders", _past_orders(options.orders, people[1:])),
     ]
     shop.settle()
@@ -168,14 +168,14 @@ def _fill(shop: Shop, options: argparse.Namespace, people: list[Person]) -> list
 
 
 def _past_orders(count: int, customers: list[Person]) -> Iterator[bytes]:
-    return goods.past_orders(count, [customer.userid for customer in customers for _ in range(10)])
+    return sample_data.past_orders(count, [customer.userid for customer in customers for _ in range(10)])
 
 
 def _grow(shop: Shop, documents: int, found: Measured) -> None:
     """Products and past orders until either database holds so many documents: a product is two with its stock, a past order three."""
-    more = itertools.islice(goods.products(documents // 2), found.products, None)
+    more = itertools.islice(sample_data.products(documents // 2), found.products, None)
     found.imports.append(_import(shop, "products", more))
-    found.imports.append(_import(shop, "orders", goods.past_orders(documents // 3, [], seed=3)))
+    found.imports.append(_import(shop, "orders", sample_data.past_orders(documents // 3, [], seed=3)))
     for design in (PRODUCTS, ORDERS):
         found.large_documents[design.name] = shop.server.open(design).information()["doc_count"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from deploy.local.place import SERVICES
+from deploy.local.layout import SERVICES
 from services.prepare import DESIGNS
 from shared import jobs
 from shared.couch import DatabaseDesign

@@ -1,1 +1,1 @@
-"""The sample shop: our own goods, pictures and customers' orders, the same on every machine."""
+"""The sample shop: our own products, pictures and customers' orders, the same on every machine."""

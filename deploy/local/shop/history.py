@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from deploy.local.shop.goods import CURRENCY, SEED
+from deploy.local.shop.products import CURRENCY, SEED
 
 ORDERS = 300
 CUSTOMERS = 20

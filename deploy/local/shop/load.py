@@ -9,22 +9,22 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from deploy.local import keys
-from deploy.local.shop.goods import Goods, goods
 from deploy.local.shop.history import history
 from deploy.local.shop.pictures import draw
+from deploy.local.shop.products import SampleProduct, sample_products
 
 CHUNK = 100
 TIMEOUT = 60
 
 
 class NotLoaded(Exception):
-    """The shop did not take the goods; the message holds its answer."""
+    """The shop did not take the products; the message holds its answer."""
 
 
 def load(environment: Mapping[str, str], say: Callable[[str], None]) -> None:
     """Draws the pictures, then imports products and past orders. Doing it again changes nothing."""
     state = Path(environment["AISLE_STATE"])
-    stock = goods()
+    stock = sample_products()
     _draw(stock, Path(environment["MEDIA_DIR"]))
     token = _log_in(environment)
     lines = [item.line for item in stock]
@@ -34,7 +34,7 @@ def load(environment: Mapping[str, str], say: Callable[[str], None]) -> None:
     _import(f"{environment['ORDERS_URL']}/v1/admin/orders/import", past, token, "past orders", say)
 
 
-def _draw(stock: Iterable[Goods], folder: Path) -> None:
+def _draw(stock: Iterable[SampleProduct], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for number, item in enumerate(stock):
         (folder / f"{item.line['productid']}.svg").write_text(draw(item.shape, item.colour, number))

@@ -29,9 +29,9 @@ def main() -> None:
 
 def measure(couch_url: str, redis_url: str, dialect: str) -> list[Judgement]:
     """Every judged query, answered in this dialect."""
-    goods = [line for line in flipkart.lines() if "price" in line]
-    with shop(couch_url, redis_url, dialect, goods) as opened:
-        return [judge(query, right(query, goods), opened.found(query.text)) for query in QUERIES]
+    products = [line for line in flipkart.lines() if "price" in line]
+    with shop(couch_url, redis_url, dialect, products) as opened:
+        return [judge(query, right(query, products), opened.found(query.text)) for query in QUERIES]
 
 
 def report(judged: Sequence[Judgement]) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from tests.bench.search.concepts import CONCEPTS
 from tests.bench.search.queries import Query
-from tests.bench.search.things import THINGS
 
 FIRST = 10
 
@@ -28,9 +28,9 @@ class Judgement(NamedTuple):
         return self.precision >= 0.8 and self.recall >= 0.8
 
 
-def right(query: Query, goods: Iterable[dict[str, Any]]) -> set[str]:
+def right(query: Query, products: Iterable[dict[str, Any]]) -> set[str]:
     """The ids of all products that answer the query, by its declared rule."""
-    return {each["productid"] for each in goods if all(_is(thing, each) for thing in query.things)}
+    return {each["productid"] for each in products if all(_is(concept, each) for concept in query.concepts)}
 
 
 def judge(query: Query, expected: set[str], found: Sequence[str]) -> Judgement:
@@ -52,10 +52,10 @@ def summary(title: str, judged: Sequence[Judgement]) -> str:
     return f"| {title} | {len(judged)} | {figures} | {good} ({good / len(judged):.0%}) |"
 
 
-def _is(thing: str, product: dict[str, Any]) -> bool:
-    kind, colon, rule = thing.partition(":")
+def _is(concept: str, product: dict[str, Any]) -> bool:
+    kind, colon, rule = concept.partition(":")
     if colon and kind == "id":
         return re.search(rule, product["productid"]) is not None
     if colon and kind == "name":
         return re.search(rule, product["name"].lower()) is not None
-    return THINGS[thing].matches(product)
+    return CONCEPTS[concept].matches(product)

@@ -1,6 +1,6 @@
-"""The judged queries: what a customer types, in which way it is typed, and the things that a product must be, all of them, to be right.
+"""The judged queries: what a customer types, in which way it is typed, and the concepts that a product must belong to, all of them, to be right.
 
-A thing is a row of `things.py`; `name:...` is a regular expression over the name, `id:...` one over the productid.
+A concept is a row of `concepts.py`; `name:...` is a regular expression over the name, `id:...` one over the productid.
 """
 
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from typing import NamedTuple
 class Query(NamedTuple):
     group: str
     text: str
-    things: tuple[str, ...]
+    concepts: tuple[str, ...]
 
 
 _GROUPS = {
@@ -97,8 +97,8 @@ _GROUPS = {
 }  # fmt: skip
 
 QUERIES = tuple(
-    Query(group, text.strip(), tuple(thing.strip() for thing in things.split(",")))
+    Query(group, text.strip(), tuple(concept.strip() for concept in concepts.split(",")))
     for group, lines in _GROUPS.items()
     for line in lines.strip().splitlines()
-    for text, _, things in (pair.partition("=") for pair in line.split("|"))
+    for text, _, concepts in (pair.partition("=") for pair in line.split("|"))
 )

@@ -1,4 +1,4 @@
-"""The products service over the sample's goods, answering HTTP in one search dialect of its database server."""
+"""The products service over the sample's products, answering HTTP in one search dialect of its database server."""
 
 import secrets
 import threading
@@ -49,7 +49,7 @@ class Shop:
 
 
 @contextmanager
-def shop(couch_url: str, redis_url: str, dialect: str, goods: list[dict[str, Any]]) -> Iterator[Shop]:
+def shop(couch_url: str, redis_url: str, dialect: str, products: list[dict[str, Any]]) -> Iterator[Shop]:
     """A shop in this process with a database of its own, dropped at the end."""
     environment = {
         "AISLE_ENV": "local",
@@ -63,7 +63,7 @@ def shop(couch_url: str, redis_url: str, dialect: str, goods: list[dict[str, Any
     with _speaking(DIALECTS[dialect]):
         server = open_server(settings, LONG_TIMEOUT)
         server.prepare([DESIGN], progress=lambda line: None)
-        lines = (importing.Line(number, each) for number, each in enumerate(goods, 1))
+        lines = (importing.Line(number, each) for number, each in enumerate(products, 1))
         importing.run(open_store(settings, server), lines, lambda state: None)
         http = make_server("127.0.0.1", 0, create_app(settings), threaded=True, request_handler=_Quiet)
         threading.Thread(target=http.serve_forever, daemon=True).start()

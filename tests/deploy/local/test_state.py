@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deploy.local import keys
-from deploy.local.private import private_folder
+from deploy.local.permissions import private_folder
 from deploy.local.settings import Settings
 from deploy.local.state import Occupied, find_state, occupy_state
 from tests.processes import ROOT

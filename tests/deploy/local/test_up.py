@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local.place import Place
+from deploy.local.layout import Layout
 from deploy.local.processes import table
 from deploy.local.settings import ROOT, BadSettings, Settings
 
@@ -71,7 +71,7 @@ def test_bad_settings_are_named(bad: dict[str, str], tmp_path: Path) -> None:
 
 def test_secrets_are_made_once_and_for_their_owner_only(tmp_path: Path) -> None:
     settings = Settings.read({"AISLE_STATE": str(tmp_path)})
-    first, second = Place(settings).environment(), Place(settings).environment()
+    first, second = Layout(settings).environment(), Layout(settings).environment()
     assert first["SECRET_KEY"] == second["SECRET_KEY"] != first["SERVICE_SECRET"]
     assert len(first["SECRET_KEY"]) == 43
     kept = [*(tmp_path / "secrets").iterdir(), tmp_path / "admin-password"]
@@ -84,16 +84,16 @@ def test_servers_of_others_are_used_and_not_started(tmp_path: Path) -> None:
         "COUCH_URL": "http://a:b@elsewhere:5984",
         "REDIS_URL": "redis://elsewhere",
     }
-    place = Place(Settings.read(given))
-    rows = table(place)
+    layout = Layout(Settings.read(given))
+    rows = table(layout)
     assert {"minicouch", "redis"}.isdisjoint(
         {row.name for row in rows} | {need for row in rows for need in row.needs}
     )
-    assert place.environment()["COUCH_URL"] == "http://a:b@elsewhere:5984"
+    assert layout.environment()["COUCH_URL"] == "http://a:b@elsewhere:5984"
 
 
 def test_the_table_is_whole(tmp_path: Path) -> None:
-    rows = table(Place(Settings.read({"AISLE_STATE": str(tmp_path), "PORT": "9000"})))
+    rows = table(Layout(Settings.read({"AISLE_STATE": str(tmp_path), "PORT": "9000"})))
     names = [row.name for row in rows]
     assert len(names) == len(set(names))
     assert {need for row in rows for need in row.needs} <= set(names)
@@ -104,10 +104,12 @@ def test_the_table_is_whole(tmp_path: Path) -> None:
 
 
 def test_passwords_are_not_in_the_process_list(tmp_path: Path) -> None:
-    place = Place(Settings.read({"AISLE_STATE": str(tmp_path)}))
+    layout = Layout(Settings.read({"AISLE_STATE": str(tmp_path)}))
     secrets = (
-        [path.read_text().strip() for path in (tmp_path / "secrets").iterdir()] if place.environment() else []
+        [path.read_text().strip() for path in (tmp_path / "secrets").iterdir()]
+        if layout.environment()
+        else []
     )
-    shown = " ".join(" ".join(row.command) for row in table(place))
+    shown = " ".join(" ".join(row.command) for row in table(layout))
     assert len(secrets) >= 6
     assert not [secret for secret in secrets if secret in shown]

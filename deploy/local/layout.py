@@ -1,4 +1,4 @@
-"""One local shop's place: its ports, addresses, secrets and folders, and the environment its processes get."""
+"""One local shop's layout: its ports, addresses, secrets and folders, and the environment its processes get."""
 
 import hashlib
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from deploy.local import keys
-from deploy.local.private import private_folder, write_private
+from deploy.local.permissions import private_folder, write_private
 from deploy.local.settings import Settings
 from deploy.local.state import find_state
 
@@ -24,7 +24,7 @@ LEAN_MEMORY = {
 }
 
 
-class Place:
+class Layout:
     """Reads what a first start left in the state folder, or makes it."""
 
     def __init__(self, settings: Settings, state: Path | None = None) -> None:

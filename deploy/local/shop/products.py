@@ -12,7 +12,7 @@ CURRENCY = "GBP"
 
 
 @dataclass(frozen=True)
-class Goods:
+class SampleProduct:
     """A product as an import line, and how to draw it."""
 
     line: dict
@@ -20,7 +20,7 @@ class Goods:
     colour: str
 
 
-def goods() -> list[Goods]:
+def sample_products() -> list[SampleProduct]:
     """About two hundred products, in the catalogue's order."""
     catalogue = tomllib.loads((Path(__file__).parent / "catalogue.toml").read_text())
     every = [item for leaf in catalogue["leaf"] for item in _leaf(catalogue, leaf)]
@@ -28,7 +28,7 @@ def goods() -> list[Goods]:
     return [_numbered(item, number) for number, item in enumerate(kept, start=1)]
 
 
-def _leaf(catalogue: dict, leaf: dict) -> Iterator[Goods]:
+def _leaf(catalogue: dict, leaf: dict) -> Iterator[SampleProduct]:
     dice = random.Random(f"{SEED} {leaf['path']}")
     for noun, sentence in leaf["nouns"].items():
         brands = dice.sample(catalogue["brands"], VARIANTS)
@@ -39,7 +39,7 @@ def _leaf(catalogue: dict, leaf: dict) -> Iterator[Goods]:
 
 def _product(
     catalogue: dict, leaf: dict, noun: str, sentence: str, brand: str, style: str, dice: random.Random
-) -> Goods:
+) -> SampleProduct:
     colours = dice.sample(leaf["colours"], dice.choice((1, 2, 2, 3)))
     line = {
         "taxonomy": leaf["path"],
@@ -54,7 +54,7 @@ def _product(
         "delivery": {"amount": leaf["delivery"], "currency": CURRENCY},
         "stock": dice.choice((0, 3, *[dice.randint(8, 120)] * 14)),
     }
-    return Goods(line, leaf["shape"], catalogue["colours"][colours[0]])
+    return SampleProduct(line, leaf["shape"], catalogue["colours"][colours[0]])
 
 
 def _price(low: int, high: int, dice: random.Random) -> int:
@@ -63,7 +63,7 @@ def _price(low: int, high: int, dice: random.Random) -> int:
     return max(low, pounds * 100 - dice.choice((0, 50, 5, 1)))
 
 
-def _numbered(item: Goods, number: int) -> Goods:
+def _numbered(item: SampleProduct, number: int) -> SampleProduct:
     productid = f"p{number:04d}"
     line = {"productid": productid, **item.line, "image": f"/media/{productid}.svg"}
-    return Goods(line, item.shape, item.colour)
+    return SampleProduct(line, item.shape, item.colour)

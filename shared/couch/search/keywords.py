@@ -33,6 +33,16 @@ class Group(NamedTuple):
         return weight if beginnings and self.unfinished and term.startswith(self.word) else 0
 
 
+class Need(NamedTuple):
+    """What must be there: all groups of one of the `ways`; more than one where words have synonyms."""
+
+    ways: tuple[frozenset[int], ...]
+    unfinished: bool = False
+
+    def is_met(self, has: Mapping[int, int]) -> bool:
+        return any(way <= has.keys() for way in self.ways)
+
+
 class Candidates(NamedTuple):
     """Ids in order, their scores; `begun`: their documents have to be asked whether a word begins like the last one."""
 
@@ -52,7 +62,7 @@ class Found:
 
 def key_range(query: SearchQuery, index: SearchIndex) -> dict[str, Any]:
     """The part of the keyword view to read: all words, or what a single one begins; else a category, else all."""
-    groups = _groups(query, index)
+    groups, _ = _asked(query, index)
     if (beginning := _beginning(query, groups)) is not None:
         return {"start_key": ["word", beginning], "end_key": ["word", beginning + "\ufff0"]}
     if groups:
@@ -67,7 +77,7 @@ def key_range(query: SearchQuery, index: SearchIndex) -> dict[str, Any]:
 
 def candidates(query: SearchQuery, index: SearchIndex, rows: Iterable[Row]) -> Candidates:
     """Ids of documents that have all words, the weightiest first. Where the last word is nowhere whole, those that have the others."""
-    groups = _groups(query, index)
+    groups, needs = _asked(query, index)
     alone = _beginning(query, groups) is not None
     found: dict[str, dict[int, int]] = {}
     for row in rows:
@@ -77,16 +87,15 @@ def candidates(query: SearchQuery, index: SearchIndex, rows: Iterable[Row]) -> C
             best = found.setdefault(docid, {})
             best.update({n: score for n, score in matched.items() if score > best.get(n, 0)})
     scores = {docid: sum(best.values()) for docid, best in found.items()}
-    required = {n for n, group in enumerate(groups) if not group.optional}
     if query.any_word and groups:
-        most = max(map(len, found.values()), default=0)
-        best_ids = {docid for docid, has in found.items() if len(has) == most}
-        return Candidates(_ordered(best_ids, scores), scores)
-    whole = {docid for docid, has in found.items() if has.keys() >= required}
-    begun = {n for n in required if groups[n].unfinished}
-    if whole or alone or not begun or not required - begun:
+        met = {docid: sum(need.is_met(has) for need in needs) for docid, has in found.items()}
+        most = max(met.values(), default=0)
+        return Candidates(_ordered((docid for docid, count in met.items() if count == most), scores), scores)
+    whole = {docid for docid, has in found.items() if all(need.is_met(has) for need in needs)}
+    finished = [need for need in needs if not need.unfinished]
+    if whole or alone or not finished or len(finished) == len(needs):
         return Candidates(_ordered(whole, scores), scores)
-    others = {docid for docid, has in found.items() if has.keys() >= required - begun}
+    others = {docid for docid, has in found.items() if all(need.is_met(has) for need in finished)}
     return Candidates(_ordered(others, scores), scores, True)
 
 
@@ -110,6 +119,25 @@ def begins_at(ids: Sequence[str], place: tuple[Any, str]) -> int:
     """Where a page begins: behind the document that ended the one before, or at its old position when that one is gone."""
     position, last = place
     return ids.index(last) + 1 if last in ids else position
+
+
+def _asked(query: SearchQuery, index: SearchIndex) -> tuple[list[Group], list[Need]]:
+    """A group for each content word, each word of a phrase and of a synonym; and which of them must be there."""
+    groups = _groups(query, index)
+    phrases = sum(map(len, query.phrases))
+    needs = [Need((frozenset({n}),)) for n in range(len(groups) - phrases, len(groups))]
+    loose = list(enumerate(groups))[: len(groups) - phrases]
+    for row, synonyms in query.content_rows(index.language):
+        own = [(n, group) for n, group in loose if group.word in row]
+        if all(group.optional for _, group in own):
+            continue
+        ways = [frozenset(n for n, _ in own)]
+        for words in synonyms:
+            ways.append(frozenset(range(len(groups), len(groups) + len(words))))
+            groups += [Group("", frozenset(index.language.terms(word))) for word in words]
+        unfinished = not synonyms and any(group.unfinished for _, group in own)
+        needs.append(Need(tuple(ways), unfinished))
+    return groups, needs
 
 
 def _groups(query: SearchQuery, index: SearchIndex) -> list[Group]:

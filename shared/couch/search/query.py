@@ -32,8 +32,8 @@ class SearchQuery:
 
     `filters` is {keyword field: values, one of which must be there}, `ranges` {number field: (least, most)}, `sort` a
     field's name (with `-` for the largest first) or None for relevance. A word that is `forgiven` may differ by a letter (a long one
-    by two); for a word that has `corrections` one of these does. An `optional` word only moves what has it forward; with `any_word`
-    all are, but what has more of them comes first.
+    by two); for a word that has `corrections` one of these does, for words in a row that have `synonyms` one row of these. An
+    `optional` word only moves what has it forward; with `any_word` all are, but what has more of them comes first.
     """
 
     words: tuple[str, ...] = ()
@@ -46,6 +46,7 @@ class SearchQuery:
     bands: Mapping[str, Sequence[Band]] = field(default_factory=dict)
     forgiven: frozenset[str] = frozenset()
     corrections: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    synonyms: Mapping[tuple[str, ...], Sequence[tuple[str, ...]]] = field(default_factory=dict)
     optional: frozenset[str] = frozenset()
     any_word: bool = False
 
@@ -64,6 +65,22 @@ class SearchQuery:
         """The loose words without those that say nothing, unless there are no others; no more than a server takes clauses for."""
         words = [word for word in self.loose_words if word not in language.stop_words]
         return list(dict.fromkeys(words or self.loose_words))[:MAX_WORDS]
+
+    def content_rows(self, language: Language) -> list[tuple[tuple[str, ...], Sequence[tuple[str, ...]]]]:
+        """The content words one by one, but those that have synonyms together: each row with its synonyms."""
+        words = tuple(self.content_words(language))
+        lengths = sorted({len(row) for row in self.synonyms}, reverse=True)
+        rows, place = [], 0
+        while place < len(words):
+            found = (words[place : place + length] for length in lengths)
+            row = next((each for each in found if each in self.synonyms), words[place : place + 1])
+            rows.append((row, self.synonyms.get(row, ())))
+            place += len(row)
+        return rows
+
+    @property
+    def words_with_synonyms(self) -> frozenset[str]:
+        return frozenset(word for row in self.synonyms for word in row)
 
     def ignored_words(self, language: Language) -> list[str]:
         """Those that are too many to be asked."""
@@ -103,10 +120,16 @@ class SearchQuery:
             for n, word in enumerate(loose)
             if word in content
         }
-        if self.any_word and len(clauses) > 1:
-            return [_as_many_as_possible(list(clauses.values()))], []
-        required = [clause for word, clause in clauses.items() if word not in self.optional]
-        return required, [f"{clause}^100" for word, clause in clauses.items() if word in self.optional]
+        rows = {
+            row: _any([_all(clauses[word] for word in row), *(_synonym(index, each) for each in synonyms)])
+            if synonyms
+            else clauses[row[0]]
+            for row, synonyms in self.content_rows(index.language)
+        }
+        if self.any_word and len(rows) > 1:
+            return [_as_many_as_possible(list(rows.values()))], []
+        required = [clause for row, clause in rows.items() if not self.optional.issuperset(row)]
+        return required, [f"{clause}^100" for row, clause in rows.items() if self.optional.issuperset(row)]
 
     def _word(self, index: SearchIndex, word: str, pairs: list[str], last: bool) -> str:
         # In quotes, because `_search` takes a bare 028 or 1e5 for a number, which no text field holds.
@@ -179,6 +202,16 @@ def _as_many_as_possible(clauses: list[str]) -> str:
         together = [" AND ".join(some) for some in combinations(clauses, size)]
         tiers += [f"({each})^{100 ** (size - 1)}" for each in together]
     return _any(tiers)
+
+
+def _synonym(index: SearchIndex, row: Sequence[str]) -> str:
+    """All words of a row, each in any of its forms."""
+    stem = index.language.stem
+    return _all(_any(f'{each.name}:"{stem(word)}"^{each.weight}' for each in index.texts) for word in row)
+
+
+def _all(clauses: Iterable[str]) -> str:
+    return "(" + " AND ".join(clauses) + ")"
 
 
 def _any(terms: Iterable[str]) -> str:

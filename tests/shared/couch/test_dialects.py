@@ -53,6 +53,23 @@ def test_words_prefixes_accents_and_numbers(found: Database):
     assert ids(search(INDEX, search_for("sofa NEAR bed"))) == []
 
 
+def test_synonyms_stand_for_words_in_a_row(found: Database):
+    def matched(text: str, **synonyms: list[tuple[str, ...]]) -> list[str]:
+        rows = {tuple(row.split("_")): others for row, others in synonyms.items()}
+        page = found.across_partitions.search(INDEX, search_for(text, synonyms=rows))
+        assert page.total == len(page.items)
+        return sorted(ids(page))
+
+    assert matched("couch") == []
+    assert matched("couch", couch=[("sofa",)]) == ["a:1", "a:2", "b:3"]
+    assert matched("red couch", couch=[("sofa",)]) == ["a:1"]
+    assert matched("guest couch", guest_couch=[("sofa", "bed"), ("café",)]) == ["a:2"]
+    assert matched("guest couch", guest_couch=[("sofa", "bed"), ("cafe",)]) == ["a:2", "b:3"]
+    assert matched("guest red", guest_couch=[("sofa", "bed")]) == []
+    assert matched("bed", bed=[("028",)]) == ["a:1", "a:2"]
+    assert matched("bed so", bed=[("cafe",)]) == ["a:2", "b:3"]
+
+
 def test_filters_ranges_sort_and_facets(found: Database):
     search = found.across_partitions.search
     assert ids(search(INDEX, search_for("", filters={"brand_is": ["Acme & Sons"]}))) == ["a:1"]

@@ -2,7 +2,7 @@
 
 import marshmallow as ma
 
-from services.products import documents
+from services.products import declarations, documents
 from services.products.rules import product as rules
 from services.products.rules.searching import FACET_FIELDS, SORTS
 from shared.money import CURRENCIES
@@ -121,7 +121,7 @@ class ProductWithReviews(Product):  # type: ignore[misc, valid-type]  # generate
 
 
 class StockChange(Shape):
-    delta = Whole(-documents.MAX_STOCK, documents.MAX_STOCK, required=True)
+    delta = Whole(-declarations.MAX_STOCK, declarations.MAX_STOCK, required=True)
     reason = Text(1, 200, required=True)
 
 
@@ -177,7 +177,7 @@ class ImportProgress(Shape):
 class ReservationLine(Shape):
     productid = Text(1, 64, required=True)
     taxonomy = ma.fields.List(
-        Text(1, 200), required=True, validate=ma.validate.Length(1, documents.MAX_LEVELS)
+        Text(1, 200), required=True, validate=ma.validate.Length(1, declarations.MAX_LEVELS)
     )
     quantity = Whole(1, 1_000_000, required=True)
 
@@ -223,13 +223,13 @@ class ImportArgs(Shape):
 
 
 class LowStockArgs(PageArgs):
-    most = ma.fields.Integer(load_default=None, validate=ma.validate.Range(0, documents.MAX_STOCK))
+    most = ma.fields.Integer(load_default=None, validate=ma.validate.Range(0, declarations.MAX_STOCK))
 
 
 _TEXT = {"type": "string"}
 _CATEGORY = {"type": "string", "pattern": "^([^#]+(#[^#]+)*)?$", "maxLength": 2500}
 _FACETS = f"^(({'|'.join(FACET_FIELDS)}|),)*({'|'.join(FACET_FIELDS)}|)$"
-_WHOLE = {"type": "integer", "minimum": 0, "maximum": documents.MAX_PRICE}
+_WHOLE = {"type": "integer", "minimum": 0, "maximum": declarations.MAX_PRICE}
 
 LIST_PARAMETERS = [
     {"in": "query", "name": name, "schema": schema, "description": description}

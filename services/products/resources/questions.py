@@ -8,7 +8,8 @@ from flask import request
 from werkzeug.datastructures import MultiDict
 
 from services.products.actions.question import Question
-from services.products.documents import MAX_PRICE, taxonomy_of
+from services.products.declarations import MAX_PRICE
+from services.products.documents import taxonomy_of
 from services.products.rules.searching import FACET_FIELDS, SORTS
 from shared.errors import Invalid
 from shared.money import CURRENCIES

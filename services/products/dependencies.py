@@ -1,29 +1,77 @@
-"""What the actions work with: made once by `app.py`."""
+"""What the actions work with: made once by `app.py` or the worker."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from services.products.clients.services import Orders
+from services.products.documents import design_in
 from services.products.settings import Settings
-from services.products.store import Store, open_store
+from services.products.store.answer_cache import AnswerCache
+from services.products.store.catalogue import Catalogue
+from services.products.store.import_progress import ImportProgress
+from services.products.store.ledger import Ledger
+from services.products.store.menu import MenuCache
+from services.products.store.pictures import Pictures
+from services.products.store.review_pages import ReviewPages
+from services.products.store.reviews import Reviews
+from services.products.store.vocabulary import Vocabulary
 from shared.client import ServiceClient
-from shared.database import LONG_TIMEOUT, open_server
+from shared.couch import DatabaseDesign, IndexCatchUp, Server
+from shared.database import LONG_TIMEOUT, TIMEOUT, open_server
+from shared.locks import Locks
+from shared.redis import open_redis
+
+PRODUCTS_PER_UPDATE = 10_000
+"""Products that an import writes while the indexes take in as many before them."""
 
 
 @dataclass(frozen=True)
 class Dependencies:
-    """`bulk` is the same store for imports, which wait for the database longer than a visitor does."""
+    """Passed to every action: the stores, what is cached in Redis, locks, and the service that knows who bought what."""
 
     settings: Settings
-    store: Store
-    bulk: Store
+    catalogue: Catalogue
+    ledger: Ledger
+    reviews: Reviews
+    review_pages: ReviewPages
+    pictures: Pictures
+    menu: MenuCache
+    answer_cache: AnswerCache
+    import_progress: ImportProgress
+    vocabulary: Vocabulary
+    locks: Locks
     orders: Orders
+    server: Server
+    design: DatabaseDesign
+    index_catch_up: IndexCatchUp
+
+    @cached_property
+    def bulk(self) -> Dependencies:
+        """The same for imports, which wait for the database longer than a visitor does."""
+        return open_dependencies(self.settings, LONG_TIMEOUT)
 
 
-def open_dependencies(settings: Settings) -> Dependencies:
-    """Nothing is connected to yet."""
+def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependencies:
+    """Nothing is connected to yet. `timeout`: seconds that a database call may take."""
+    server, design = open_server(settings, timeout), design_in(settings.search_language)
+    database, redis = server.open(design), open_redis(settings.redis_url)
+    catalogue = Catalogue(database, settings.search_language)
     return Dependencies(
         settings=settings,
-        store=open_store(settings, open_server(settings)),
-        bulk=open_store(settings, open_server(settings, LONG_TIMEOUT)),
+        catalogue=catalogue,
+        ledger=Ledger(database, redis),
+        reviews=Reviews(database),
+        review_pages=ReviewPages(redis, database.name),
+        pictures=Pictures(database),
+        menu=MenuCache(redis, database.name, settings.menu_seconds),
+        answer_cache=AnswerCache(redis, database.name, settings.menu_seconds),
+        import_progress=ImportProgress(redis, database.name),
+        vocabulary=Vocabulary(redis, database.name, catalogue.language),
+        locks=Locks(redis, database.name),
         orders=Orders(ServiceClient("orders", settings.orders_url, settings.service_secret)),
+        server=server,
+        design=design,
+        index_catch_up=IndexCatchUp(lambda: server.wait_for_indexes(design), PRODUCTS_PER_UPDATE),
     )

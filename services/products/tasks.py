@@ -7,11 +7,10 @@ from functools import partial
 from celery import Celery
 
 from services.products.actions import maintenance
+from services.products.dependencies import Dependencies, open_dependencies
 from services.products.settings import Settings
-from services.products.store import Store, open_store
 from shared.clock import now
 from shared.couch import UpdateConflict
-from shared.database import open_server
 from shared.errors import Unavailable
 from shared.jobs import (
     FINISH_MOVES,
@@ -26,12 +25,12 @@ from shared.settings import load
 
 JOB_TIMEOUT = 20.0
 
-_JOBS: dict[str, Callable[[Store], object]] = {
+_JOBS: dict[str, Callable[[Dependencies], object]] = {
     SUM_UP_PRODUCTS: maintenance.sum_up,
-    SWEEP_RESERVATIONS: lambda store: maintenance.sweep(store, now()),
+    SWEEP_RESERVATIONS: lambda deps: maintenance.sweep(deps, now()),
     SETTLE_PRODUCT_CONFLICTS: maintenance.settle_conflicts,
-    FINISH_MOVES: lambda store: maintenance.finish_moves(store, now()),
-    RESTORE_PRODUCT_INDEXES: lambda store: store.server.restore_indexes(store.design),
+    FINISH_MOVES: lambda deps: maintenance.finish_moves(deps, now()),
+    RESTORE_PRODUCT_INDEXES: lambda deps: deps.server.restore_indexes(deps.design),
 }
 
 
@@ -40,9 +39,8 @@ def register(queue: Celery) -> PeriodicJobs:
 
     One that meets another worker, or finds something away, waits for its next turn.
     """
-    settings = load(Settings, os.environ)
-    store = open_store(settings, open_server(settings, JOB_TIMEOUT))
-    jobs: PeriodicJobs = {name: partial(action, store) for name, action in _JOBS.items()}
+    deps = open_dependencies(load(Settings, os.environ), JOB_TIMEOUT)
+    jobs: PeriodicJobs = {name: partial(action, deps) for name, action in _JOBS.items()}
     for name, action in jobs.items():
 
         @task(queue, name, throws=(Unavailable, UpdateConflict))

@@ -8,11 +8,11 @@ import orjson
 from services.products.actions.filter_counts import counts_of_category
 from services.products.actions.question import Listed, Question, crumbs
 from services.products.actions.search import search
+from services.products.dependencies import Dependencies
 from services.products.documents import category_path
 from services.products.rules import categories
 from services.products.rules.facets import COUNTABLE, Filters
 from services.products.rules.product import deduplicate_moved, is_product, public
-from services.products.store import Store
 from services.products.store.answer_cache import Computed
 from services.products.store.menu import tag_of
 from shared.couch import DatabaseUnavailable, Doc, Page, StaleRows
@@ -26,61 +26,61 @@ class NoSuchCategory(NotFound):
     code, title = "no_such_category", "No such category"
 
 
-def menu(store: Store, under: Sequence[str], depth: int | None) -> tuple[bytes, str]:
+def menu(deps: Dependencies, under: Sequence[str], depth: int | None) -> tuple[bytes, str]:
     """The category tree as JSON bytes and its ETag; no database call while the catalogue's version stays. Raises NoSuchCategory.
 
     While the database cannot count, the last one that is known serves.
     """
     question = f"{depth}:{category_path(under)}"
-    version = store.menu.version()
-    kept = store.menu.get(version, question) if version else None
+    version = deps.menu.version()
+    kept = deps.menu.get(version, question) if version else None
     if kept:
         return kept
     try:
-        rows = store.catalogue.categories(under, depth)
+        rows = deps.catalogue.categories(under, depth)
     except DatabaseUnavailable:
-        if (known := store.menu.last(question)) is None:
+        if (known := deps.menu.last(question)) is None:
             raise
         return known
     tree = categories.tree(rows, under)
     if under and not tree["count"]:
         raise NoSuchCategory(f"There is no category {category_path(under)!r}; GET /v1/categories lists them.")
     body = orjson.dumps(tree)
-    return (body, tag_of(body)) if isinstance(rows, StaleRows) else store.menu.put(version, question, body)
+    return (body, tag_of(body)) if isinstance(rows, StaleRows) else deps.menu.put(version, question, body)
 
 
-def products(store: Store, asked: Question) -> Listed:
+def products(deps: Dependencies, asked: Question) -> Listed:
     """The cheapest way to answer: a partition's index (with counts that are kept), the tree of categories, or a search index."""
     if asked.one_category and not asked.q and set(asked.facets) <= COUNTABLE:
-        counts = _counts(store, asked) if asked.facets else {}
+        counts = _counts(deps, asked) if asked.facets else {}
         if counts is not None:
-            return _category(store, asked, counts)
+            return _category(deps, asked, counts)
     if asked.stale_facets and asked.category and asked.subcategories and asked.is_plain and not asked.cursor:
-        return _department(store, asked)
+        return _department(deps, asked)
     if not asked.q and not asked.facets and not asked.filtered and asked.sort in (None, "relevance"):
-        page = store.catalogue.subtree(asked.category or (), asked.limit, asked.cursor)
+        page = deps.catalogue.subtree(asked.category or (), asked.limit, asked.cursor)
         return Listed(deduplicate_moved(page.items), page.next, crumbs(asked))
-    return search(store, asked)
+    return search(deps, asked)
 
 
-def best_rated(store: Store, limit: int, cursor: Any) -> Page:
+def best_rated(deps: Dependencies, limit: int, cursor: Any) -> Page:
     """The leaderboard: by the average that is very likely exceeded, not the plain one."""
-    return store.catalogue.best_rated(limit, cursor)
+    return deps.catalogue.best_rated(limit, cursor)
 
 
-def lookup(store: Store, productids: Sequence[str]) -> dict[str, Any]:
+def lookup(deps: Dependencies, productids: Sequence[str]) -> dict[str, Any]:
     """{found: products, missing: ids}, in the order asked."""
-    docs = store.catalogue.all_by_productid(productids)
+    docs = deps.catalogue.all_by_productid(productids)
     return {
         "found": [public(docs[each]) for each in dict.fromkeys(productids) if each in docs],
         "missing": [each for each in dict.fromkeys(productids) if each not in docs],
     }
 
 
-def _counts(store: Store, asked: Question) -> dict[str, Any] | None:
+def _counts(deps: Dependencies, asked: Question) -> dict[str, Any] | None:
     filters = Filters(asked.brands, asked.colours, asked.min_price, asked.max_price, asked.currency)
     return counts_of_category(
-        store,
+        deps,
         asked.category or (),
         None if not asked.filtered else filters,
         asked.facets,
@@ -88,28 +88,26 @@ def _counts(store: Store, asked: Question) -> dict[str, Any] | None:
     )
 
 
-def _department(store: Store, asked: Question) -> Listed:
+def _department(deps: Dependencies, asked: Question) -> Listed:
     """The first page of a category and all below it: which products, kept; the products themselves, as they are now. 1 read."""
 
     def make() -> Computed:
-        found = search(store, asked)
+        found = search(deps, asked)
         ids = [doc["_id"] for doc in found.docs]
         body = orjson.dumps({"ids": ids, "next": found.next, "more": found.more})
         return Computed(body, up_to_date=True, empty=not ids)
 
     name = f"first page by {asked.sort} of {asked.limit} with {','.join(asked.facets)}"
-    kept = store.answer_cache.get(asked.category or (), name, make, max_age=DEPARTMENT_SECONDS)
+    kept = deps.answer_cache.get(asked.category or (), name, make, max_age=DEPARTMENT_SECONDS)
     listed = orjson.loads(kept.body)
-    docs = store.catalogue.get_many(listed["ids"])
+    docs = deps.catalogue.get_many(listed["ids"])
     present = [docs[each] for each in listed["ids"] if each in docs and is_product(docs[each])]
     return Listed(present, listed["next"], listed["more"])
 
 
-def _category(store: Store, asked: Question, counts: dict[str, Any]) -> Listed:
+def _category(deps: Dependencies, asked: Question, counts: dict[str, Any]) -> Listed:
     sort = asked.sort if asked.sort and asked.sort != "relevance" else "name"
-    page = store.catalogue.category_by(
-        sort, asked.category or (), _selector(asked), asked.limit, asked.cursor
-    )
+    page = deps.catalogue.category_by(sort, asked.category or (), _selector(asked), asked.limit, asked.cursor)
     return Listed(page.items, page.next, crumbs(asked) | counts)
 
 

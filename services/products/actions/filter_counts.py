@@ -5,15 +5,15 @@ from typing import Any
 
 import orjson
 
+from services.products.dependencies import Dependencies
 from services.products.rules.facets import Filters, count_facets, rows_of
-from services.products.store import Store
 from services.products.store.answer_cache import CachedAnswer, Computed
 from services.products.store.catalogue import MAX_FILTER_ROWS
 from shared.couch import StaleRows
 
 
 def counts_of_category(
-    store: Store,
+    deps: Dependencies,
     category: Sequence[str],
     filters: Filters | None,
     facets: tuple[str, ...],
@@ -23,11 +23,11 @@ def counts_of_category(
     """{"facets", "total"} as far as the filters leave the category; None when it has too many different products to count here."""
 
     def make() -> Computed:
-        rows = store.catalogue.filter_values(category)
+        rows = deps.catalogue.filter_values(category)
         kept = rows_of(rows) if len(rows) <= MAX_FILTER_ROWS else None
         return Computed(orjson.dumps(kept), up_to_date=not isinstance(rows, StaleRows), empty=not rows)
 
-    kept = store.answer_cache.get(category, "filters", make, allow_stale=allow_stale)
+    kept = deps.answer_cache.get(category, "filters", make, allow_stale=allow_stale)
     if filters is not None:
         return _counted(kept, filters, facets)
     if facets not in kept.results:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from services.products.actions.catalogue import open_stock, price_change, replace
+from services.products.dependencies import Dependencies
 from services.products.documents import product_id
 from services.products.rules import ledger
 from services.products.rules.ledger import Head
@@ -17,7 +18,6 @@ from services.products.rules.product import (
     replaced,
     same_content,
 )
-from services.products.store import Store
 from shared.clock import timestamp
 from shared.couch import Doc, Written
 from shared.errors import AisleError, Unavailable
@@ -78,7 +78,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ProductLine:
     """A valid line: the product's content and the stock it starts with."""
 
     number: int
@@ -86,7 +86,7 @@ class Wanted:
     stock: int | None
 
 
-def run(store: Store, lines: Iterable[Line], tell: Callable[[Doc], None]) -> Outcome:
+def run(deps: Dependencies, lines: Iterable[Line], tell: Callable[[Doc], None]) -> Outcome:
     """Imports every line. An error of the database ends it: the answer says the first line that was not dealt with.
 
     When it is answered each product is found by its id, and those of a small file in every list; lists follow a larger
@@ -98,14 +98,14 @@ def run(store: Store, lines: Iterable[Line], tell: Callable[[Doc], None]) -> Out
     try:
         for batch in _batches(lines, outcome):
             before = outcome.written
-            _write(store, batch, timestamp(), outcome)
-            store.index_catch_up.wrote(outcome.written - before)
+            _write(deps, batch, timestamp(), outcome)
+            deps.index_catch_up.wrote(outcome.written - before)
             outcome.lines = max(outcome.lines, batch[-1].number)
             tell(outcome.summary())
         if outcome.written:
-            store.catalogue.all_by_productid([batch[-1].content["productid"]], allow_stale=False)
+            deps.catalogue.all_by_productid([batch[-1].content["productid"]], allow_stale=False)
         if outcome.written in SMALL_FILE:
-            store.index_catch_up.catch_up()
+            deps.index_catch_up.catch_up()
     except AisleError as error:
         error.extra |= {"resume_from_line": outcome.lines + 1, **outcome.summary()}
         raise
@@ -113,11 +113,11 @@ def run(store: Store, lines: Iterable[Line], tell: Callable[[Doc], None]) -> Out
     return outcome
 
 
-def export(store: Store) -> Iterator[Doc]:
+def export(deps: Dependencies) -> Iterator[Doc]:
     """Every product as an import line takes it, category by category."""
     cursor = None
     while True:
-        page = store.catalogue.everything(EXPORT_PAGE, cursor)
+        page = deps.catalogue.all_products(EXPORT_PAGE, cursor)
         for doc in page.items:
             yield content_of(doc) | {"stock": doc["stock"]}
         if page.next is None:
@@ -125,9 +125,9 @@ def export(store: Store) -> Iterator[Doc]:
         cursor = page.next
 
 
-def _batches(lines: Iterable[Line], outcome: Outcome) -> Iterator[list[Wanted]]:
+def _batches(lines: Iterable[Line], outcome: Outcome) -> Iterator[list[ProductLine]]:
     """Valid lines, at most BATCH at a time, no product twice in one batch."""
-    batch: dict[str, Wanted] = {}
+    batch: dict[str, ProductLine] = {}
     for line in lines:
         try:
             if line.problem:
@@ -139,20 +139,20 @@ def _batches(lines: Iterable[Line], outcome: Outcome) -> Iterator[list[Wanted]]:
         if len(batch) == BATCH or content["productid"] in batch:
             yield list(batch.values())
             batch = {}
-        batch[content["productid"]] = Wanted(line.number, content, stock)
+        batch[content["productid"]] = ProductLine(line.number, content, stock)
     if batch:
         yield list(batch.values())
 
 
-def _write(store: Store, batch: list[Wanted], date: str, outcome: Outcome) -> None:
+def _write(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Outcome) -> None:
     ids = {
         wanted.content["productid"]: product_id(wanted.content["taxonomy"], wanted.content["productid"])
         for wanted in batch
     }
-    found = store.catalogue.get_many(list(ids.values()))
+    found = deps.catalogue.get_many(list(ids.values()))
     there = {docid: doc for docid, doc in found.items() if is_product(doc)}
     absent = [wanted for wanted in batch if ids[wanted.content["productid"]] not in there]
-    moving = _create_absent(store, absent, found, date, outcome) if absent else []
+    moving = _create_absent(deps, absent, found, date, outcome) if absent else []
     present = [
         (wanted, there[ids[wanted.content["productid"]]])
         for wanted in batch
@@ -160,44 +160,46 @@ def _write(store: Store, batch: list[Wanted], date: str, outcome: Outcome) -> No
     ]
     changed = [(wanted, doc) for wanted, doc in present if not same_content(doc, wanted.content)]
     outcome.unchanged += len(present) - len(changed)
-    _update(store, changed, date, outcome)
+    _update(deps, changed, date, outcome)
     for wanted in moving:
-        _one_by_one(store, wanted, date, outcome)
+        _write_individually(deps, wanted, date, outcome)
     if absent:
-        store.menu.changed()
-    store.answer_cache.changed(
+        deps.menu.changed()
+    deps.answer_cache.changed(
         wanted.content["taxonomy"] for wanted in (*absent, *(each for each, _ in changed))
     )
 
 
 def _create_absent(
-    store: Store, absent: list[Wanted], found: dict[str, Doc], date: str, outcome: Outcome
-) -> list[Wanted]:
+    deps: Dependencies, absent: list[ProductLine], found: dict[str, Doc], date: str, outcome: Outcome
+) -> list[ProductLine]:
     """Creates what is nowhere, while nobody else does; the others, which are in another category."""
     productids = [wanted.content["productid"] for wanted in absent]
     names = [f"create:{productid}" for productid in productids]
-    with store.locks.hold(*names, wait=_LOCK_WAIT_SECONDS) as acquired:
+    with deps.locks.hold(*names, wait=_LOCK_WAIT_SECONDS) as acquired:
         if not acquired:
             raise Unavailable(
                 "Some of these products are just being created; try again shortly.", retry_after=2
             )
-        elsewhere = store.catalogue.all_by_productid(productids, allow_stale=False)
+        elsewhere = deps.catalogue.all_by_productid(productids, allow_stale=False)
         fresh = [wanted for wanted in absent if wanted.content["productid"] not in elsewhere]
-        _create(store, fresh, found, date, outcome)
+        _create(deps, fresh, found, date, outcome)
     return [wanted for wanted in absent if wanted.content["productid"] in elsewhere]
 
 
-def _create(store: Store, fresh: list[Wanted], forwards: dict[str, Doc], date: str, outcome: Outcome) -> None:
+def _create(
+    deps: Dependencies, fresh: list[ProductLine], forwards: dict[str, Doc], date: str, outcome: Outcome
+) -> None:
     """The first movement of each before the product itself: a crash in between leaves nothing that a second import cannot finish."""
-    _open_stocks(store, [wanted for wanted in fresh if wanted.stock is not None], date)
+    _open_stocks(deps, [wanted for wanted in fresh if wanted.stock is not None], date)
     docs = [document(wanted.content, date, stock=wanted.stock or 0) for wanted in fresh]
     docs = [{**doc, **_revision(forwards.get(doc["_id"]))} for doc in docs]
-    store.vocabulary.learn(docs)
-    for wanted, row in zip(fresh, store.catalogue.put_many(docs) if docs else [], strict=True):
+    deps.vocabulary.add(docs)
+    for wanted, row in zip(fresh, deps.catalogue.put_many(docs) if docs else [], strict=True):
         if not row.error:
             outcome.created += 1
         elif row.error == "conflict":
-            _one_by_one(store, wanted, date, outcome)
+            _write_individually(deps, wanted, date, outcome)
         else:
             outcome.fail(wanted.number, _refused(row))
 
@@ -206,7 +208,7 @@ def _revision(forward: Doc | None) -> Doc:
     return {"_rev": forward["_rev"]} if forward else {}
 
 
-def _open_stocks(store: Store, stocked: list[Wanted], date: str) -> None:
+def _open_stocks(deps: Dependencies, stocked: list[ProductLine], date: str) -> None:
     slots = [
         ledger.movement(
             Head(), wanted.content["productid"], wanted.content["taxonomy"], wanted.stock or 0, ledger.CREATED,
@@ -214,33 +216,33 @@ def _open_stocks(store: Store, stocked: list[Wanted], date: str) -> None:
         )
         for wanted in stocked
     ]  # fmt: skip
-    for wanted, row in zip(stocked, store.ledger.write(slots) if slots else [], strict=True):
+    for wanted, row in zip(stocked, deps.ledger.write(slots) if slots else [], strict=True):
         if row.error or row.accepted:
-            open_stock(store, wanted.content, wanted.stock or 0, date)
+            open_stock(deps, wanted.content, wanted.stock or 0, date)
 
 
-def _update(store: Store, changed: list[tuple[Wanted, Doc]], date: str, outcome: Outcome) -> None:
+def _update(deps: Dependencies, changed: list[tuple[ProductLine, Doc]], date: str, outcome: Outcome) -> None:
     docs = [replaced(doc, wanted.content, date) for wanted, doc in changed]
-    store.vocabulary.learn(docs)
+    deps.vocabulary.add(docs)
     prices = [change for wanted, doc in changed if (change := price_change(doc, wanted.content, date))]
-    written = store.catalogue.put_many([*docs, *prices]) if docs else []
+    written = deps.catalogue.put_many([*docs, *prices]) if docs else []
     for (wanted, _), row in zip(changed, written, strict=False):
         if not row.error:
             outcome.updated += 1
         elif row.error == "conflict":
-            _one_by_one(store, wanted, date, outcome)
+            _write_individually(deps, wanted, date, outcome)
         else:
             outcome.fail(wanted.number, _refused(row))
 
 
-def _one_by_one(store: Store, wanted: Wanted, date: str, outcome: Outcome) -> None:
+def _write_individually(deps: Dependencies, wanted: ProductLine, date: str, outcome: Outcome) -> None:
     """A product that somebody else changes too, or that moves to another category."""
     try:
-        before = store.catalogue.by_productid(wanted.content["productid"], allow_stale=False)
+        before = deps.catalogue.by_productid(wanted.content["productid"], allow_stale=False)
         if same_content(before, wanted.content):
             outcome.unchanged += 1
             return
-        replace(store, wanted.content["productid"], wanted.content, None, date)
+        replace(deps, wanted.content["productid"], wanted.content, None, date)
         outcome.updated += 1
     except AisleError as error:
         if error.status >= 500:

@@ -4,15 +4,15 @@ import hashlib
 import re
 
 from services.products.actions.catalogue import finish_moves, replace
+from services.products.dependencies import Dependencies
 from services.products.documents import PICTURE, picture_id
 from services.products.rules.pictures import media_type
 from services.products.rules.product import content_of, etag
-from services.products.store import Store
 from shared.couch import Doc, NoSuchDocument
 from shared.errors import Conflict, Invalid, NotFound, PreconditionFailed, TooLarge
 
 PATH = "/v1/pictures/"
-_TRIES = 5
+_MAX_ATTEMPTS = 5
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 
@@ -20,28 +20,28 @@ class NoSuchPicture(NotFound):
     code, title = "no_such_picture", "No such picture"
 
 
-def keep(store: Store, content: bytes, max_bytes: int, date: str) -> Doc:
+def keep(deps: Dependencies, content: bytes, max_bytes: int, date: str) -> Doc:
     """Stores a picture that products can name as their `image`. Raises TooLarge, Invalid for what is no picture."""
     kind = _checked_type(content, max_bytes)
     digest = hashlib.sha256(content).hexdigest()
     doc = PICTURE.new(picture_id(digest), digest=digest, content_type=kind, size=len(content), date=date)
-    store.pictures.add(doc, content)
+    deps.pictures.add(doc, content)
     return {"image": PATH + digest, "content_type": kind, "size": len(content)}
 
 
-def attach(store: Store, productid: str, content: bytes, max_bytes: int, date: str) -> Doc:
+def attach(deps: Dependencies, productid: str, content: bytes, max_bytes: int, date: str) -> Doc:
     """Stores a picture and shows it on the product; what is changed about it meanwhile stays.
 
     Raises NoSuchProduct, TooLarge, Invalid for what is no picture.
     """
     _checked_type(content, max_bytes)
-    product = finish_moves(store, productid, date)
-    image = keep(store, content, max_bytes, date)["image"]
-    for _ in range(_TRIES):
+    product = finish_moves(deps, productid, date)
+    image = keep(deps, content, max_bytes, date)["image"]
+    for _ in range(_MAX_ATTEMPTS):
         try:
-            return replace(store, productid, content_of(product) | {"image": image}, etag(product), date)
+            return replace(deps, productid, content_of(product) | {"image": image}, etag(product), date)
         except PreconditionFailed:
-            product = finish_moves(store, productid, date)
+            product = finish_moves(deps, productid, date)
     raise Conflict(f"Product {productid} is changing too often just now; try again.")
 
 
@@ -57,11 +57,11 @@ def _checked_type(content: bytes, max_bytes: int) -> str:
     return kind
 
 
-def picture(store: Store, digest: str) -> tuple[bytes, str]:
+def picture(deps: Dependencies, digest: str) -> tuple[bytes, str]:
     """The bytes and their media type. 1 read. Raises NoSuchPicture."""
     try:
         if _DIGEST.fullmatch(digest):
-            return store.pictures.get(digest)
+            return deps.pictures.get(digest)
     except NoSuchDocument:
         pass
     raise NoSuchPicture("There is no such picture.")

@@ -1,11 +1,11 @@
 """Reviews: by those who bought the product, once each."""
 
-from typing import Any, Protocol
+from typing import Any
 
 from services.products.actions.catalogue import NoSuchProduct, follow
 from services.products.actions.maintenance import refresh
+from services.products.dependencies import Dependencies
 from services.products.documents import REVIEW, review_id
-from services.products.store import Store
 from shared.couch import Doc, NoSuchDocument, Page
 from shared.errors import Conflict, Forbidden
 
@@ -18,15 +18,8 @@ class AlreadyReviewed(Conflict):
     code, title = "already_reviewed", "You have reviewed this product"
 
 
-class Buyers(Protocol):
-    """Who bought what: see `clients.Orders`."""
-
-    def bought(self, userid: str, productid: str) -> bool: ...
-
-
 def add(
-    store: Store,
-    buyers: Buyers,
+    deps: Dependencies,
     productid: str,
     userid: str,
     review: dict[str, Any],
@@ -37,8 +30,8 @@ def add(
 
     Raises NoSuchProduct, NotABuyer, AlreadyReviewed.
     """
-    product = _product(store, productid)
-    if not buyers.bought(userid, productid):
+    product = _product(deps, productid)
+    if not deps.orders.bought(userid, productid):
         raise NotABuyer("Only who bought this product can review it.")
     taxonomy = product["taxonomy"]
     fields = {"stars": review["stars"], "title": review["title"], "text": review["text"]}
@@ -51,41 +44,39 @@ def add(
         **fields,
         **({"request": request} if request else {}),
     )
-    if not store.reviews.add(doc):
-        doc = store.catalogue.get(doc["_id"])
+    if not deps.reviews.add(doc):
+        doc = deps.catalogue.get(doc["_id"])
         if not request or doc.get("request") != request:
             raise AlreadyReviewed("One review of a product by each buyer.")
-    refresh(store, [follow(store, product, date)["_id"]])
+    refresh(deps, [follow(deps, product, date)["_id"]])
     return public(doc)
 
 
-def eligibility(store: Store, buyers: Buyers, productid: str, userid: str) -> dict[str, Any]:
+def eligibility(deps: Dependencies, productid: str, userid: str) -> dict[str, Any]:
     """Whether this user may review the product now, and why not: {may_review, reason}. Raises NoSuchProduct."""
-    product = _product(store, productid)
-    if store.catalogue.get_many([review_id(product["taxonomy"], productid, userid)]):
+    product = _product(deps, productid)
+    if deps.catalogue.get_many([review_id(product["taxonomy"], productid, userid)]):
         return {"may_review": False, "reason": AlreadyReviewed.code}
-    if not buyers.bought(userid, productid):
+    if not deps.orders.bought(userid, productid):
         return {"may_review": False, "reason": NotABuyer.code}
     return {"may_review": True, "reason": None}
 
 
-def newest(store: Store, productid: str, limit: int, cursor: Any) -> Page:
+def newest(deps: Dependencies, productid: str, limit: int, cursor: Any) -> Page:
     """Reviews of a product, the newest first. Raises NoSuchProduct."""
-    return of(store, _product(store, productid), limit, cursor)
+    return of(deps, _product(deps, productid), limit, cursor)
 
 
-def first_page(store: Store, product: Doc, limit: int) -> Page:
+def first_page(deps: Dependencies, product: Doc, limit: int) -> Page:
     """The newest reviews for the product's own page: no database call for a product without any, or when they are kept."""
     if not product["rating"]["count"]:
         return Page([], None)
-    kept = store.review_pages.get(product, limit)
-    return (
-        kept if kept is not None else store.review_pages.put(product, limit, of(store, product, limit, None))
-    )
+    kept = deps.review_pages.get(product, limit)
+    return kept if kept is not None else deps.review_pages.put(product, limit, of(deps, product, limit, None))
 
 
-def of(store: Store, product: Doc, limit: int, cursor: Any) -> Page:
-    page = store.reviews.newest_of(product["taxonomy"], product["productid"], limit, cursor)
+def of(deps: Dependencies, product: Doc, limit: int, cursor: Any) -> Page:
+    page = deps.reviews.newest_of(product["taxonomy"], product["productid"], limit, cursor)
     return Page([public(doc) for doc in page.items], page.next)
 
 
@@ -94,8 +85,8 @@ def public(doc: Doc) -> Doc:
     return {name: doc[name] for name in ("productid", "stars", "title", "text", "date")}
 
 
-def _product(store: Store, productid: str) -> Doc:
+def _product(deps: Dependencies, productid: str) -> Doc:
     try:
-        return store.catalogue.by_productid(productid)
+        return deps.catalogue.by_productid(productid)
     except NoSuchDocument:
         raise NoSuchProduct(f"There is no product {productid}.") from None

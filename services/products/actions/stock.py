@@ -5,6 +5,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
+from services.products.dependencies import Dependencies
 from services.products.documents import (
     RESERVATION,
     SETTLEMENT,
@@ -13,7 +14,6 @@ from services.products.documents import (
 )
 from services.products.rules import ledger as rules
 from services.products.rules.ledger import Head, Line, OutOfStock
-from services.products.store import Store
 from shared.clock import parse
 from shared.couch import Doc, UpdateConflict, Written, time_ordered_id
 from shared.errors import Conflict
@@ -30,74 +30,74 @@ class ReservationDiffers(Conflict):
     code, title = "reservation_differs", "This order has reserved something else"
 
 
-def reserve(store: Store, orderid: str, lines: Sequence[Line], expires: str, date: str) -> None:
+def reserve(deps: Dependencies, orderid: str, lines: Sequence[Line], expires: str, date: str) -> None:
     """Takes every line out of stock for this order, or nothing. Usually one write; a repeated request takes nothing twice.
 
     Raises OutOfStock (`items`: [{productid, available}]), ReservationClosed, ReservationDiffers.
     """
-    with store.ledger.lock(line.productid for line in lines):
-        ends = _ends(store, lines)
+    with deps.ledger.lock(line.productid for line in lines):
+        ends = _ends(deps, lines)
         short = [line for line in lines if ends[line][1].level < line.quantity]
         if short:
-            return _repeat_or_refuse(store, orderid, lines, _too_few(short, ends), date)
+            return _repeat_or_reject(deps, orderid, lines, _out_of_stock(short, ends), date)
         slots = [_slot(*ends[line], orderid, date) for line in lines]
         claims = [_claim(line, orderid, expires, date) for line in lines]
-        written = store.ledger.write([*claims, *slots])
+        written = deps.ledger.write([*claims, *slots])
         claimed, taken = written[: len(lines)], written[len(lines) :]
         try:
-            _take_the_rest(store, lines, slots, claimed, taken, orderid, date)
+            _complete_reservation(deps, lines, slots, claimed, taken, orderid, date)
         except OutOfStock:
-            _end(store, orderid, lines, rules.RELEASED, date)
+            _end(deps, orderid, lines, rules.RELEASED, date)
             raise
     return None
 
 
-def confirm(store: Store, orderid: str, lines: Sequence[Line], date: str) -> None:
+def confirm(deps: Dependencies, orderid: str, lines: Sequence[Line], date: str) -> None:
     """The reserved goods are sold. Raises ReservationClosed when they were given back and cannot be had again."""
-    for line, settled in _settle(store, orderid, lines, rules.SOLD, date).items():
+    for line, settled in _settle(deps, orderid, lines, rules.SOLD, date).items():
         if settled is not None and settled["outcome"] != rules.SOLD:
-            _take_again(store, orderid, line, settled, date)
+            _reserve_again(deps, orderid, line, settled, date)
 
 
-def release(store: Store, orderid: str, lines: Sequence[Line], reference: str, date: str) -> None:
+def release(deps: Dependencies, orderid: str, lines: Sequence[Line], reference: str, date: str) -> None:
     """The goods go back: once when they were only reserved, once for each `reference` after they were sold."""
-    _end(store, orderid, lines, rules.RELEASED, date, reference)
+    _end(deps, orderid, lines, rules.RELEASED, date, reference)
 
 
-def adjust(store: Store, product: Doc, delta: int, note: str, mark: str, date: str) -> Doc:
+def adjust(deps: Dependencies, product: Doc, delta: int, note: str, mark: str, date: str) -> Doc:
     """Goods come in or are written off by an admin; the same `mark` does it once. Raises OutOfStock below zero."""
     line = Line(product["productid"], tuple(product["taxonomy"]), abs(delta))
-    recent = store.ledger.movements(line.taxonomy, line.productid, _RECENT)
+    recent = deps.ledger.movements(line.taxonomy, line.productid, _RECENT)
     done = next((each for each in recent if each["mark"] == mark), None)
-    return done or store.ledger.append(line, delta, rules.ADJUSTED, mark, date, note=note)
+    return done or deps.ledger.append(line, delta, rules.ADJUSTED, mark, date, note=note)
 
 
-def _ends(store: Store, lines: Sequence[Line]) -> dict[Line, tuple[Line, Head]]:
+def _ends(deps: Dependencies, lines: Sequence[Line]) -> dict[Line, tuple[Line, Head]]:
     """Where each chain ends; read from the database where nobody remembers it or too few seem to be left."""
-    heads = store.ledger.remembered(lines)
+    heads = deps.ledger.cached_heads(lines)
     known = {
         line: (line, heads[line]) for line in lines if line in heads and heads[line].level >= line.quantity
     }
-    return {line: known.get(line) or store.ledger.end(line) for line in lines}
+    return {line: known.get(line) or deps.ledger.end(line) for line in lines}
 
 
-def _too_few(short: Sequence[Line], ends: Mapping[Line, tuple[Line, Head]]) -> OutOfStock:
+def _out_of_stock(short: Sequence[Line], ends: Mapping[Line, tuple[Line, Head]]) -> OutOfStock:
     names = ", ".join(line.productid for line in short)
     available = [{"productid": line.productid, "available": ends[line][1].level} for line in short]
     return OutOfStock(f"Not enough in stock of {names}.", items=available)
 
 
-def _repeat_or_refuse(
-    store: Store, orderid: str, lines: Sequence[Line], refusal: OutOfStock, date: str
+def _repeat_or_reject(
+    deps: Dependencies, orderid: str, lines: Sequence[Line], refusal: OutOfStock, date: str
 ) -> None:
     """Too few are left: perhaps because this very order has them."""
-    claims = store.ledger.get_many([reservation_id(line.taxonomy, line.productid, orderid) for line in lines])
+    claims = deps.ledger.get_many([reservation_id(line.taxonomy, line.productid, orderid) for line in lines])
     if not claims:
         raise refusal
     with suppress(OutOfStock):
         if len(claims) == len(lines):
-            return _repeat(store, orderid, lines, date)
-    _end(store, orderid, lines, rules.RELEASED, date)
+            return _repeat(deps, orderid, lines, date)
+    _end(deps, orderid, lines, rules.RELEASED, date)
     raise refusal
 
 
@@ -121,29 +121,29 @@ def _claim(line: Line, orderid: str, expires: str, date: str) -> Doc:
     )  # fmt: skip
 
 
-def _take_the_rest(
-    store: Store, lines: Sequence[Line], slots: Sequence[Doc], claimed: Sequence[Written], taken: Sequence[Written], orderid: str, date: str,
+def _complete_reservation(
+    deps: Dependencies, lines: Sequence[Line], slots: Sequence[Doc], claimed: Sequence[Written], taken: Sequence[Written], orderid: str, date: str,
 ) -> None:  # fmt: skip
     repeated = []
     for line, slot, claim, written in zip(lines, slots, claimed, taken, strict=True):
-        is_own = store.ledger.is_own(slot, written)
+        is_own = deps.ledger.is_own(slot, written)
         if claim.error:
             repeated.append(line)
             if is_own:
-                store.ledger.append(
+                deps.ledger.append(
                     line, line.quantity, rules.RELEASED, time_ordered_id(), date, orderid=orderid
                 )
         elif not is_own:
-            store.ledger.append(line, -line.quantity, rules.RESERVED, slot["mark"], date, orderid=orderid)
+            deps.ledger.append(line, -line.quantity, rules.RESERVED, slot["mark"], date, orderid=orderid)
     if repeated:
-        _repeat(store, orderid, repeated, date)
+        _repeat(deps, orderid, repeated, date)
 
 
-def _repeat(store: Store, orderid: str, lines: Sequence[Line], date: str) -> None:
+def _repeat(deps: Dependencies, orderid: str, lines: Sequence[Line], date: str) -> None:
     """This order was here before: take what is missing. What others took for it meanwhile is theirs to give back."""
-    claims = store.ledger.get_many([reservation_id(line.taxonomy, line.productid, orderid) for line in lines])
-    outcomes = _outcomes(store, orderid, lines)
-    held = store.ledger.held_exactly(orderid, [line.productid for line in lines])
+    claims = deps.ledger.get_many([reservation_id(line.taxonomy, line.productid, orderid) for line in lines])
+    outcomes = _outcomes(deps, orderid, lines)
+    held = deps.ledger.held_by_order(orderid, [line.productid for line in lines])
     for line in lines:
         claim = claims[reservation_id(line.taxonomy, line.productid, orderid)]
         outcome = outcomes.get(line)
@@ -154,26 +154,26 @@ def _repeat(store: Store, orderid: str, lines: Sequence[Line], date: str) -> Non
         if claim["quantity"] != line.quantity:
             raise ReservationDiffers(f"Order {orderid} has reserved {claim['quantity']} of {line.productid}.")
         kept = held[line.productid]
-        _bring_to(store, orderid, line, kept, max(kept, line.quantity), date)
+        _set_held(deps, orderid, line, kept, max(kept, line.quantity), date)
 
 
-def _bring_to(store: Store, orderid: str, line: Line, held: int, due: int, date: str) -> None:
+def _set_held(deps: Dependencies, orderid: str, line: Line, held: int, due: int, date: str) -> None:
     if held != due:
         reason = rules.RELEASED if held > due else rules.RESERVED
-        store.ledger.append(line, held - due, reason, time_ordered_id(), date, orderid=orderid)
+        deps.ledger.append(line, held - due, reason, time_ordered_id(), date, orderid=orderid)
 
 
 def _settle(
-    store: Store, orderid: str, lines: Sequence[Line], outcome: str, date: str
+    deps: Dependencies, orderid: str, lines: Sequence[Line], outcome: str, date: str
 ) -> dict[Line, Doc | None]:
     """Writes how each reservation ended; for one that had ended already, how (None: this write decided). 1 write.
 
     A write that too few nodes took decides nothing: whoever else wrote it, or the sweep, goes on.
     """
     docs = [_settlement(line, orderid, outcome, date) for line in lines]
-    written = store.ledger.write(docs)
+    written = deps.ledger.write(docs)
     late = [doc["_id"] for doc, row in zip(docs, written, strict=True) if row.error or row.accepted]
-    stored = store.ledger.get_many(late)
+    stored = deps.ledger.get_many(late)
     return {line: stored.get(doc["_id"]) for line, doc in zip(lines, docs, strict=True)}
 
 
@@ -186,53 +186,56 @@ def _settlement(line: Line, orderid: str, outcome: str, date: str, reference: st
     )  # fmt: skip
 
 
-def _outcomes(store: Store, orderid: str, lines: Sequence[Line]) -> dict[Line, str]:
+def _outcomes(deps: Dependencies, orderid: str, lines: Sequence[Line]) -> dict[Line, str]:
     ids = {line: settlement_id(line.taxonomy, line.productid, orderid) for line in lines}
-    stored = store.ledger.get_many(list(ids.values()))
+    stored = deps.ledger.get_many(list(ids.values()))
     return {line: stored[docid]["outcome"] for line, docid in ids.items() if docid in stored}
 
 
 def _end(
-    store: Store, orderid: str, lines: Sequence[Line], outcome: str, date: str, reference: str = "release"
+    deps: Dependencies,
+    orderid: str,
+    lines: Sequence[Line],
+    outcome: str,
+    date: str,
+    reference: str = "release",
 ) -> None:
-    settled = _settle(store, orderid, lines, outcome, date)
+    settled = _settle(deps, orderid, lines, outcome, date)
     decided = [line for line, before in settled.items() if before is None]
-    held = store.ledger.held_exactly(orderid, [line.productid for line in decided]) if decided else {}
+    held = deps.ledger.held_by_order(orderid, [line.productid for line in decided]) if decided else {}
     for line, before in settled.items():
         if before is None:
-            _bring_to(store, orderid, line, held[line.productid], 0, date)
+            _set_held(deps, orderid, line, held[line.productid], 0, date)
         elif before["outcome"] == rules.SOLD:
-            _bring_back(store, orderid, line, reference, date)
+            _return_sold(deps, orderid, line, reference, date)
 
 
-def _bring_back(store: Store, orderid: str, line: Line, reference: str, date: str) -> None:
+def _return_sold(deps: Dependencies, orderid: str, line: Line, reference: str, date: str) -> None:
     """Goods that were sold come back; the settlement's id makes it once for each reference.
 
     Should a crash have come between settlement and movement, a repetition some time later finds the movement missing.
     """
     doc = _settlement(line, orderid, rules.RELEASED, date, reference)
-    written = store.ledger.write([doc])[0]
+    written = deps.ledger.write([doc])[0]
     if written.error or written.accepted:
-        stored = store.ledger.get_many([doc["_id"]])[doc["_id"]]
+        stored = deps.ledger.get_many([doc["_id"]])[doc["_id"]]
         settled_long_ago = parse(stored["date"]) < parse(date) - _SETTLED_AFTER
-        if not settled_long_ago or store.ledger.has_movement(line, doc["_id"]):
+        if not settled_long_ago or deps.ledger.has_movement(line, doc["_id"]):
             return
-    store.ledger.append(
-        line, line.quantity, rules.RELEASED, doc["_id"], date, orderid=orderid, note=reference
-    )
+    deps.ledger.append(line, line.quantity, rules.RELEASED, doc["_id"], date, orderid=orderid, note=reference)
 
 
-def _take_again(store: Store, orderid: str, line: Line, settled: Doc, date: str) -> None:
+def _reserve_again(deps: Dependencies, orderid: str, line: Line, settled: Doc, date: str) -> None:
     """A payment came after the goods were given back: they are taken again if they are there."""
     try:
-        settled = store.ledger.put({**settled, "outcome": rules.SOLD, "date": date})
+        settled = deps.ledger.put({**settled, "outcome": rules.SOLD, "date": date})
     except UpdateConflict:
-        return confirm(store, orderid, [line], date)
-    held = store.ledger.held_exactly(orderid, [line.productid])[line.productid]
+        return confirm(deps, orderid, [line], date)
+    held = deps.ledger.held_by_order(orderid, [line.productid])[line.productid]
     try:
-        _bring_to(store, orderid, line, held, line.quantity, date)
+        _set_held(deps, orderid, line, held, line.quantity, date)
     except OutOfStock as short:
-        store.ledger.put({**settled, "outcome": rules.EXPIRED})
+        deps.ledger.put({**settled, "outcome": rules.EXPIRED})
         raise ReservationClosed(
             f"The goods of order {orderid} went to somebody else.", **short.extra
         ) from None

@@ -7,7 +7,7 @@ from flask import Response, request
 from services.products import schemas
 from services.products.actions import catalogue, maintenance
 from services.products.actions import stock as stock_acts
-from services.products.resources.context import dependencies, store
+from services.products.resources.context import dependencies
 from services.products.rules.product import Checked, etag, public
 from shared.clock import timestamp
 from shared.couch import time_ordered_id
@@ -40,7 +40,7 @@ _IF_MATCH = {
 @admin.alt_response(409, "CONFLICT")
 def create(product: Checked) -> Response:
     """A new product"""
-    doc = catalogue.create(store(), product.content, product.stock, timestamp(), idempotent_id())
+    doc = catalogue.create(dependencies(), product.content, product.stock, timestamp(), idempotent_id())
     return json_answer(
         public(doc), 201, etag=etag(doc), headers={"Location": f"/v1/products/{doc['productid']}"}
     )
@@ -57,7 +57,7 @@ def create(product: Checked) -> Response:
 def replace(product: Checked, productid: str) -> Response:
     """New content; another taxonomy moves the product"""
     if_match = request.headers.get("If-Match")
-    doc = catalogue.replace(store(), productid, product.content, if_match, timestamp())
+    doc = catalogue.replace(dependencies(), productid, product.content, if_match, timestamp())
     return json_answer(public(doc), etag=etag(doc))
 
 
@@ -69,7 +69,7 @@ def replace(product: Checked, productid: str) -> Response:
 @admin.doc(parameters=[_IF_MATCH])
 def delete(productid: str) -> Response:
     """Delete a product"""
-    catalogue.remove(store(), productid, request.headers.get("If-Match"), timestamp())
+    catalogue.remove(dependencies(), productid, request.headers.get("If-Match"), timestamp())
     return nothing()
 
 
@@ -82,10 +82,12 @@ def delete(productid: str) -> Response:
 @admin.alt_response(409, "CONFLICT")
 def change_stock(change: dict[str, Any], productid: str) -> Response:
     """Goods come in or are written off"""
-    product = catalogue.finish_moves(store(), productid, timestamp())
+    product = catalogue.finish_moves(dependencies(), productid, timestamp())
     mark = idempotent_id() or time_ordered_id()
-    movement = stock_acts.adjust(store(), product, change["delta"], change["reason"], mark, timestamp())
-    maintenance.refresh(store(), [product["_id"]])
+    movement = stock_acts.adjust(
+        dependencies(), product, change["delta"], change["reason"], mark, timestamp()
+    )
+    maintenance.refresh(dependencies(), [product["_id"]])
     return json_answer(
         {"productid": productid, "stock": movement["level"], "movements": [_shown(movement)]}, 201
     )
@@ -97,9 +99,9 @@ def change_stock(change: dict[str, Any], productid: str) -> Response:
 @admin.alt_response(404, "NOT_FOUND")
 def stock(productid: str) -> Response:
     """The exact level and the last hundred movements"""
-    product = catalogue.finish_moves(store(), productid, timestamp())
-    movements = store().ledger.movements(product["taxonomy"], productid, 100)
-    level = store().ledger.level(product["taxonomy"], productid)
+    product = catalogue.finish_moves(dependencies(), productid, timestamp())
+    movements = dependencies().ledger.movements(product["taxonomy"], productid, 100)
+    level = dependencies().ledger.level(product["taxonomy"], productid)
     return json_answer(
         {"productid": productid, "stock": max(level, 0), "movements": [_shown(each) for each in movements]}
     )
@@ -111,8 +113,8 @@ def stock(productid: str) -> Response:
 @admin.alt_response(404, "NOT_FOUND")
 def prices(productid: str) -> Response:
     """The price changes of a product, the newest first"""
-    product = catalogue.finish_moves(store(), productid, timestamp())
-    changes = store().catalogue.price_history(product["taxonomy"], productid)
+    product = catalogue.finish_moves(dependencies(), productid, timestamp())
+    changes = dependencies().catalogue.price_history(product["taxonomy"], productid)
     return json_answer(
         {
             "items": [{name: each[name] for name in ("date", "before", "after")} for each in changes],
@@ -130,7 +132,7 @@ def low_stock(args: dict[str, Any]) -> Response:
     """Products of which few are left, the fewest first"""
     most = dependencies().settings.low_stock if args["most"] is None else args["most"]
     bound = ["low-stock", most]
-    page = store().catalogue.low_stock(most, args["limit"], unsign(args["cursor"], bound))
+    page = dependencies().catalogue.low_stock(most, args["limit"], unsign(args["cursor"], bound))
     return json_answer(list_answer([public(doc) for doc in page.items], page.next, bound))
 
 

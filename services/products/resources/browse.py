@@ -10,7 +10,7 @@ from services.products.actions import reviews as review_acts
 from services.products.actions import search
 from services.products.actions.catalogue import NoSuchProduct
 from services.products.documents import taxonomy_of
-from services.products.resources.context import store
+from services.products.resources.context import dependencies
 from services.products.resources.questions import MAX_QUERY, question_at_hand
 from services.products.rules.product import etag, public
 from shared.couch import NoSuchDocument
@@ -38,7 +38,7 @@ _PREFIX = {
     "schema": {"type": "string", "minLength": 1, "maxLength": MAX_QUERY},
     "description": "",
 }
-_FEW = {
+_SUGGESTIONS = {
     "in": "query",
     "name": "limit",
     "schema": {"type": "integer", "minimum": 1, "maximum": 20, "default": 8},
@@ -59,7 +59,7 @@ _REVIEWS = {
 def categories() -> Response:
     """The category menu with counts"""
     path = request.args.get("under") or ""
-    body, tag = act.menu(store(), taxonomy_of(path) if path else [], _number("depth", 12))
+    body, tag = act.menu(dependencies(), taxonomy_of(path) if path else [], _number("depth", 12))
     return not_modified(tag) or json_bytes(body, etag=tag)
 
 
@@ -70,19 +70,19 @@ def categories() -> Response:
 def products() -> Response:
     """Products of a category, or found by words, filtered, sorted, counted"""
     asked, bound = question_at_hand()
-    listed = act.products(store(), asked)
+    listed = act.products(dependencies(), asked)
     return json_answer(list_answer([public(doc) for doc in listed.docs], listed.next, bound) | listed.more)
 
 
 @browse.get("/v1/products/suggest")
 @browse.response(200, schemas.Suggestions)
-@browse.doc(parameters=[_PREFIX, _FEW])
+@browse.doc(parameters=[_PREFIX, _SUGGESTIONS])
 def suggest() -> Response:
     """Categories, brands and products for an unfinished query"""
     text = request.args.get("q", "")
     if not 1 <= len(text) <= MAX_QUERY:
         raise Invalid("Say what to look for.", errors={"q": [f"1 to {MAX_QUERY} characters."]})
-    return json_answer({"items": search.suggest(store(), text, _number("limit", 20) or 8)})
+    return json_answer({"items": search.suggest(dependencies(), text, _number("limit", 20) or 8)})
 
 
 @browse.get("/v1/products/best-rated")
@@ -91,7 +91,7 @@ def suggest() -> Response:
 @browse.alt_response(400, "BAD_REQUEST")
 def best_rated(page: dict[str, Any]) -> Response:
     """The best rated products, by a cautious average"""
-    found = act.best_rated(store(), page["limit"], unsign(page["cursor"], "best-rated"))
+    found = act.best_rated(dependencies(), page["limit"], unsign(page["cursor"], "best-rated"))
     return json_answer(list_answer([public(doc) for doc in found.items], found.next, "best-rated"))
 
 
@@ -100,7 +100,7 @@ def best_rated(page: dict[str, Any]) -> Response:
 @browse.response(200, schemas.LookedUp)
 def lookup(asked: dict[str, Any]) -> Response:
     """Many products by id in one call"""
-    return json_answer(act.lookup(store(), asked["productids"]))
+    return json_answer(act.lookup(dependencies(), asked["productids"]))
 
 
 @browse.get("/v1/products/<productid>")
@@ -110,12 +110,12 @@ def lookup(asked: dict[str, Any]) -> Response:
 def product(productid: str) -> Response:
     """A product"""
     try:
-        doc = store().catalogue.by_productid(productid)
+        doc = dependencies().catalogue.by_productid(productid)
     except NoSuchDocument:
         raise NoSuchProduct(f"There is no product {productid}.") from None
     tag = etag(doc)
     if (most := _number("reviews", 100)) is not None:
-        newest = review_acts.first_page(store(), doc, most)
+        newest = review_acts.first_page(dependencies(), doc, most)
         return json_answer(
             public(doc) | {"reviews": list_answer(newest.items, newest.next, ["reviews", productid])},
             headers={"Cache-Control": "no-cache"},

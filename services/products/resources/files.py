@@ -12,7 +12,7 @@ from services.products import schemas
 from services.products.actions import importing
 from services.products.actions.importing import Line
 from services.products.documents import PRODUCT_FIELDS
-from services.products.resources.context import bulk_store, store
+from services.products.resources.context import dependencies
 from shared.couch.deadline import NO_LIMIT, time_limit
 from shared.errors import BadRequest, Invalid, NotFound
 from shared.tables import columns, from_row, required_columns, to_row
@@ -65,7 +65,7 @@ def import_products(args: dict[str, Any]) -> Response:
         for line in readers[request.mimetype](lines_of(request.stream, MAX_LINE))
         if line.number >= args["from_line"]
     )
-    outcome = importing.run(bulk_store(), lines, lambda state: _save_progress(args["id"], state))
+    outcome = importing.run(dependencies().bulk, lines, lambda state: _save_progress(args["id"], state))
     return json_answer(outcome.answer())
 
 
@@ -75,7 +75,7 @@ def import_products(args: dict[str, Any]) -> Response:
 @files.alt_response(404, "NOT_FOUND")
 def import_progress(importid: str) -> Response:
     """How far a running import (`?id=`) is"""
-    state = store().import_progress.of(importid)
+    state = dependencies().import_progress.of(importid)
     if state is None:
         raise NoSuchImport(f"No import {importid} in the last hour.")
     return json_answer(state)
@@ -96,7 +96,7 @@ def import_progress(importid: str) -> Response:
 )
 def export_products() -> Response:
     """Every product, as the import takes it"""
-    products = importing.export(store())
+    products = importing.export(dependencies())
     if request.accept_mimetypes.best_match([NDJSON, CSV], NDJSON) == CSV:
         return Response(stream_with_context(_csv_rows(products)), mimetype=CSV)
     return Response(stream_with_context(orjson.dumps(each) + b"\n" for each in products), mimetype=NDJSON)
@@ -104,7 +104,7 @@ def export_products() -> Response:
 
 def _save_progress(importid: str | None, state: dict[str, Any]) -> None:
     if importid:
-        store().import_progress.save(importid, state)
+        dependencies().import_progress.save(importid, state)
 
 
 def _json_lines(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[Line]:

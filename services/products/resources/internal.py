@@ -7,7 +7,7 @@ from flask import Response
 from services.products import schemas
 from services.products.actions import stock as act
 from services.products.actions.reviews import public
-from services.products.resources.context import store
+from services.products.resources.context import dependencies
 from services.products.rules.ledger import Line
 from shared.clock import timestamp
 from shared.couch.deadline import time_limit
@@ -24,7 +24,7 @@ internal = Blueprint("internal", __name__, description="Between services")
 def reserve(body: dict[str, Any]) -> Response:
     """Keep goods for an order, all or none; a second time changes nothing"""
     lines = _lines(body["items"])
-    act.reserve(store(), body["orderid"], lines, body["expires"], timestamp())
+    act.reserve(dependencies(), body["orderid"], lines, body["expires"], timestamp())
     shown = [
         {"productid": line.productid, "taxonomy": line.taxonomy, "quantity": line.quantity} for line in lines
     ]
@@ -38,7 +38,7 @@ def reserve(body: dict[str, Any]) -> Response:
 @internal.alt_response(409, "CONFLICT")
 def confirm(body: dict[str, Any], orderid: str) -> Response:
     """The goods are sold"""
-    act.confirm(store(), orderid, _lines(body["items"]), timestamp())
+    act.confirm(dependencies(), orderid, _lines(body["items"]), timestamp())
     return json_answer({"orderid": orderid, "outcome": "sold"})
 
 
@@ -48,7 +48,7 @@ def confirm(body: dict[str, Any], orderid: str) -> Response:
 @internal.response(200, schemas.Ended)
 def release(body: dict[str, Any], orderid: str) -> Response:
     """The goods are given back"""
-    act.release(store(), orderid, _lines(body["items"]), body["reference"], timestamp())
+    act.release(dependencies(), orderid, _lines(body["items"]), body["reference"], timestamp())
     return json_answer({"orderid": orderid, "outcome": "released"})
 
 
@@ -58,7 +58,9 @@ def release(body: dict[str, Any], orderid: str) -> Response:
 @time_limit(30)
 def reviews_of_person(userid: str) -> Response:
     """Everything a person wrote, for the export of their data; reviews name nobody, so erasing needs no change here"""
-    return json_answer({"items": [public(doc) for doc in store().reviews.of_person(userid)], "next": None})
+    return json_answer(
+        {"items": [public(doc) for doc in dependencies().reviews.of_person(userid)], "next": None}
+    )
 
 
 def _lines(items: list[dict[str, Any]]) -> list[Line]:

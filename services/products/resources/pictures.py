@@ -4,7 +4,7 @@ from flask import Response, request
 
 from services.products import schemas
 from services.products.actions import pictures as act
-from services.products.resources.context import dependencies, store
+from services.products.resources.context import dependencies
 from services.products.rules.product import etag, public
 from shared.clock import timestamp
 from shared.errors import TooLarge
@@ -24,7 +24,7 @@ _BODY = {"required": True, "content": {"image/*": {"schema": {"type": "string", 
 def attach(productid: str) -> Response:
     """Give a product its picture (JPEG, PNG, GIF, WebP, AVIF)"""
     max_bytes = dependencies().settings.picture_bytes
-    doc = act.attach(store(), productid, _body(max_bytes), max_bytes, timestamp())
+    doc = act.attach(dependencies(), productid, _body(max_bytes), max_bytes, timestamp())
     return json_answer(public(doc), etag=etag(doc))
 
 
@@ -36,7 +36,7 @@ def attach(productid: str) -> Response:
 def add() -> Response:
     """Store a picture (JPEG, PNG, GIF, WebP, AVIF); the answer's `image` is for a product. The same picture again is the same one"""
     max_bytes = dependencies().settings.picture_bytes
-    kept = act.keep(store(), _body(max_bytes), max_bytes, timestamp())
+    kept = act.keep(dependencies(), _body(max_bytes), max_bytes, timestamp())
     return json_answer(kept, 201, headers={"Location": kept["image"]})
 
 
@@ -54,7 +54,7 @@ def _body(max_bytes: int) -> bytes:
 def picture(digest: str) -> Response:
     """A picture; it never changes under its name"""
     tag = f'"{digest}"'
-    content, kind = act.picture(store(), digest)
+    content, kind = act.picture(dependencies(), digest)
     response = not_modified(tag) or Response(content, content_type=kind)
     response.headers["ETag"] = tag
     response.headers["Cache-Control"] = "public, max-age=31536000, immutable"

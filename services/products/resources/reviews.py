@@ -6,7 +6,7 @@ from flask import Response
 
 from services.products import schemas
 from services.products.actions import reviews as act
-from services.products.resources.context import dependencies, store
+from services.products.resources.context import dependencies
 from shared.clock import timestamp
 from shared.web import (
     Blueprint,
@@ -31,7 +31,7 @@ reviews = Blueprint("reviews", __name__, description="What buyers say")
 def newest(page: dict[str, Any], productid: str) -> Response:
     """Reviews, the newest first"""
     bound = ["reviews", productid]
-    found = act.newest(store(), productid, page["limit"], unsign(page["cursor"], bound))
+    found = act.newest(dependencies(), productid, page["limit"], unsign(page["cursor"], bound))
     return json_answer(list_answer(found.items, found.next, bound))
 
 
@@ -41,7 +41,7 @@ def newest(page: dict[str, Any], productid: str) -> Response:
 @reviews.alt_response(404, "NOT_FOUND")
 def eligibility(productid: str) -> Response:
     """Whether you may review this product, and why not"""
-    return json_answer(act.eligibility(store(), dependencies().orders, productid, current_user().userid))
+    return json_answer(act.eligibility(dependencies(), productid, current_user().userid))
 
 
 @reviews.post("/v1/products/<productid>/reviews")
@@ -56,6 +56,4 @@ def add(review: dict[str, Any], productid: str) -> Response:
     """Review a product you bought, once"""
     userid = current_user().userid
     request = idempotent_id()
-    return json_answer(
-        act.add(store(), dependencies().orders, productid, userid, review, timestamp(), request), 201
-    )
+    return json_answer(act.add(dependencies(), productid, userid, review, timestamp(), request), 201)

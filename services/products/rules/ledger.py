@@ -114,7 +114,7 @@ def losers(leaves: Sequence[Doc], outcomes: Mapping[str, str], later_marks: Coll
     return gone if len(left) == 1 else []
 
 
-def strongest(outcomes: Collection[str]) -> str:
+def final_outcome(outcomes: Collection[str]) -> str:
     """Of outcomes that diverged replicas wrote: a customer who was told `sold` has it."""
     return min(outcomes, key=OUTCOMES.index)
 

@@ -64,7 +64,7 @@ def _bands(counted: dict[str, int]) -> list[Doc]:
     ]
 
 
-def best_of_equals(docs: Sequence[Doc], scores: Sequence[float]) -> list[Doc]:
+def rank_ties(docs: Sequence[Doc], scores: Sequence[float]) -> list[Doc]:
     """A page by relevance, in which equally relevant products stand in stock before sold out, the better rated first."""
     if not scores:
         return list(docs)

@@ -123,11 +123,11 @@ class AnswerCache:
             return local
         found, version, redis_away = self._look_up(asked, local)
         if found is None or (not allow_stale and self._is_due(asked, found, version, redis_away)):
-            return self._make(asked, version, found)
+            return self._compute(asked, version, found)
         found.checked_at = time.monotonic()
-        self._keep_local(asked.key, found)
+        self._cache_locally(asked.key, found)
         if self._is_due(asked, found, version, redis_away):
-            self._make_behind(asked)
+            self._compute_in_background(asked)
         else:
             found.catalogue_version = catalogue_version
         return found
@@ -199,7 +199,7 @@ class AnswerCache:
             return True
         return age >= (asked.max_age if found.confirmed else CONFIRM_SECONDS)
 
-    def _make(self, asked: Question, version: str | None, before: CachedAnswer | None) -> CachedAnswer:
+    def _compute(self, asked: Question, version: str | None, before: CachedAnswer | None) -> CachedAnswer:
         began, made = time.time(), asked.make()
         confirmed = made.up_to_date and (
             _is_settled(version) or (before is not None and before.version == version)
@@ -216,10 +216,10 @@ class AnswerCache:
             with self._lock:
                 self._local.pop(asked.key, None)
         else:
-            self._keep_local(asked.key, found)
+            self._cache_locally(asked.key, found)
         return found
 
-    def _make_behind(self, asked: Question) -> None:
+    def _compute_in_background(self, asked: Question) -> None:
         with self._lock:
             if asked.key in self._refreshing:
                 return
@@ -228,30 +228,30 @@ class AnswerCache:
 
     def _refresh(self, asked: Question) -> None:
         try:
-            self._refresh_alone(asked)
+            self._refresh_locked(asked)
         except AisleError as error:
             log.warning("%s could not be made again: %s", asked.key, error)
         except RedisError as error:
             log.warning("kept answers cannot be locked: %s", error)
             with suppress(AisleError):
-                self._make(asked, None, None)
+                self._compute(asked, None, None)
         finally:
             with self._lock:
                 self._refreshing.discard(asked.key)
 
-    def _refresh_alone(self, asked: Question) -> None:
+    def _refresh_locked(self, asked: Question) -> None:
         lock = self._redis.lock(f"{self._prefix}lock:{asked.key}", timeout=LOCK_SECONDS, blocking=False)
         if not lock.acquire():
             return
         try:
             found, version, redis_away = self._look_up(asked, self._local.get(asked.key))
             if found is None or self._is_due(asked, found, version, redis_away):
-                self._make(asked, version, found)
+                self._compute(asked, version, found)
         finally:
             with suppress(LockError, RedisError):
                 lock.release()
 
-    def _keep_local(self, key: str, found: CachedAnswer) -> None:
+    def _cache_locally(self, key: str, found: CachedAnswer) -> None:
         with self._lock:
             if key not in self._local and len(self._local) >= MAX_LOCAL:
                 del self._local[next(iter(self._local))]

@@ -97,12 +97,12 @@ class Catalogue:
         places = self._places(productids, allow_stale=allow_stale)
         return {doc["productid"]: doc for doc in deduplicate_moved(places)}
 
-    def places(self, productid: str, hoped: str | None = None) -> list[Doc]:
+    def copies(self, productid: str, expected_id: str | None = None) -> list[Doc]:
         """The documents of one product: two while it is being moved, the newer place first. 1 global query and 1 read.
 
-        For who is about to write. A cluster's view may be late: what it names is read again, and the document id `hoped` for too.
+        For who is about to write. A cluster's view may be late: what it names is read again, and the document id `expected_id` for too.
         """
-        named = {*(doc["_id"] for doc in self._places([productid])), *((hoped,) if hoped else ())}
+        named = {*(doc["_id"] for doc in self._places([productid])), *((expected_id,) if expected_id else ())}
         docs = [doc for doc in self.get_many(sorted(named)).values() if is_product(doc)]
         return docs[::-1] if len(docs) == 2 and supersedes(docs[1], docs[0]) else docs
 
@@ -139,11 +139,11 @@ class Catalogue:
         """The price changes of a product, newest first. 1 partition query."""
         return self._database.partition(partition_of(taxonomy)).all(price_prefix(productid), descending=True)
 
-    def beside(self, taxonomy: Sequence[str], productid: str) -> list[Doc]:
+    def history(self, taxonomy: Sequence[str], productid: str) -> list[Doc]:
         """Everything that lies under a product in its partition. 1 partition query."""
         return self._database.partition(partition_of(taxonomy)).all(f"{productid}:")
 
-    def everything(self, limit: int, cursor: str | None) -> Page:
+    def all_products(self, limit: int, cursor: str | None) -> Page:
         """All products, category by category. 1 global query a page."""
         return self.subtree((), limit, cursor)
 

@@ -36,7 +36,7 @@ _TAIL = 8
 _TIMEOUT_SECONDS, _LOCK_WAIT_SECONDS = 2.0, 0.3
 
 
-class Contended(Unavailable):
+class TooManyConflicts(Unavailable):
     code, title = "stock_contended", "Too many buyers at once"
 
 
@@ -60,7 +60,7 @@ class Ledger:
                     held.callback(self._locks[stripe].release)
             yield
 
-    def remembered(self, lines: Sequence[Line]) -> dict[Line, Head]:
+    def cached_heads(self, lines: Sequence[Line]) -> dict[Line, Head]:
         """The heads as last seen by any process; may be late, never wrong. No database call."""
         return self._slot_cache.get(lines)
 
@@ -71,10 +71,10 @@ class Ledger:
             if head.moved_to is None:
                 return line, head
             line = Line(line.productid, head.moved_to, line.quantity)
-            self.arrive(next(each for each in tail if "moved_to" in each), line)
-        raise Contended(f"The stock of {line.productid} is being moved; try again.", retry_after=1)
+            self.open_moved(next(each for each in tail if "moved_to" in each), line)
+        raise TooManyConflicts(f"The stock of {line.productid} is being moved; try again.", retry_after=1)
 
-    def arrive(self, closing: Doc, line: Line) -> None:
+    def open_moved(self, closing: Doc, line: Line) -> None:
         """Opens the chain that `closing` leads to with what it took along, once, whoever comes first."""
         ends = time.monotonic() + _TIMEOUT_SECONDS
         while time.monotonic() < ends:
@@ -94,7 +94,7 @@ class Ledger:
             )
             if self.is_own(doc, self.write([doc])[0]):
                 return
-        raise Contended(f"The stock of {line.productid} is being moved; try again.", retry_after=1)
+        raise TooManyConflicts(f"The stock of {line.productid} is being moved; try again.", retry_after=1)
 
     def level(self, taxonomy: Sequence[str], productid: str) -> int:
         """P7: the sum of the movements of a product. 1 partition query."""
@@ -118,7 +118,7 @@ class Ledger:
         return any(each["mark"] == mark for place in places for each in self.chain(place, line.productid))
 
     def append(self, line: Line, delta: int, reason: str, mark: str, date: str, **more: Any) -> Doc:
-        """Writes the next movement, whoever else is at it. Raises OutOfStock, or Contended when it never gets its turn.
+        """Writes the next movement, whoever else is at it. Raises OutOfStock, or TooManyConflicts when it never gets its turn.
 
         Follows a product that was moved: the movement is written where the chain goes on.
         """
@@ -129,7 +129,7 @@ class Ledger:
             if self.is_own(doc, self.write([doc])[0]):
                 return doc
             time.sleep(random.uniform(0, 0.02))
-        raise Contended(
+        raise TooManyConflicts(
             f"The stock of {line.productid} is changing too fast just now; try again.", retry_after=1
         )
 
@@ -144,7 +144,7 @@ class Ledger:
             doc = movement(head, line.productid, line.taxonomy, -head.level, MOVED_AWAY, mark, date, **more)
             if self.is_own(doc, self.write([doc])[0]):
                 return
-        raise Contended(
+        raise TooManyConflicts(
             f"The stock of {line.productid} is changing too fast just now; try again.", retry_after=1
         )
 
@@ -169,14 +169,14 @@ class Ledger:
         self._slot_cache.drop([line])
         if written.accepted:
             self._withdraw(doc)
-            raise Contended(
+            raise TooManyConflicts(
                 "Too few database nodes answer to reserve stock safely; try again.", retry_after=2
             )
         _, tail = self._tail(line)
         stored = next((each for each in tail if each["slot"] == doc["slot"]), None)
         if stored and stored["mark"] != doc["mark"] and "_conflicts" not in stored:
             return False
-        return self._alone_or_withdrawn(doc)
+        return self._is_only_or_withdraw(doc)
 
     def leaves(self, docid: str) -> list[Doc]:
         """All revisions that a document has at once, usually one. Raises NoSuchDocument."""
@@ -193,7 +193,7 @@ class Ledger:
         rows = self._database.across_partitions.view(HELD, keys=[list(key) for key in keys], group=True)
         return {(row["key"][0], row["key"][1]): row["value"] for row in rows}
 
-    def held_exactly(self, orderid: str, productids: Sequence[str]) -> dict[str, int]:
+    def held_by_order(self, orderid: str, productids: Sequence[str]) -> dict[str, int]:
         """As `held`, by productid, each slot read by its id: a late copy may still show what a refused writer left. 1 global query and the reads."""
         keys = [[orderid, productid] for productid in productids]
         found = dict.fromkeys(productids, 0)
@@ -226,7 +226,7 @@ class Ledger:
     def checkpoint(self, name: str) -> Doc:
         return self._database.get_local(name) or {}
 
-    def keep_checkpoint(self, name: str, doc: Doc) -> None:
+    def save_checkpoint(self, name: str, doc: Doc) -> None:
         self._database.put_local(name, doc)
 
     def remember(self, heads: Mapping[Line, Head]) -> None:
@@ -248,7 +248,7 @@ class Ledger:
         except NoSuchDocument:
             return []
 
-    def _alone_or_withdrawn(self, doc: Doc) -> bool:
+    def _is_only_or_withdraw(self, doc: Doc) -> bool:
         leaves = self._leaves_if_any(doc["_id"])
         own = [leaf for leaf in leaves if leaf["mark"] == doc["mark"]]
         if own and len(leaves) == 1:

@@ -49,7 +49,7 @@ class MenuCache:
                 return None
             if body is None:
                 return None
-            found = self._keep_near(version, question, cast(bytes, body))
+            found = self._cache_locally(version, question, cast(bytes, body))
         return found
 
     def last(self, question: str) -> tuple[bytes, str] | None:
@@ -64,7 +64,7 @@ class MenuCache:
                 self._redis.set(self._menu_key + key, body, ex=self._seconds)
             except RedisError as error:
                 log.warning("the menu is not writable: %s", error)
-            return self._keep_near(version, question, body)
+            return self._cache_locally(version, question, body)
         return body, tag_of(body)
 
     def changed(self) -> None:
@@ -74,7 +74,7 @@ class MenuCache:
         except RedisError as error:
             log.warning("the menu is not writable: %s", error)
 
-    def _keep_near(self, version: str, question: str, body: bytes) -> tuple[bytes, str]:
+    def _cache_locally(self, version: str, question: str, body: bytes) -> tuple[bytes, str]:
         if len(self._near) > 50:
             self._near, self._last = {}, {}
         found = (body, tag_of(body))

@@ -32,7 +32,7 @@ class Vocabulary:
         self._words, self._typos = f"words:{database}", f"typos:{database}"
         self._near: set[str] = set()
 
-    def learn(self, products: Iterable[Doc]) -> None:
+    def add(self, products: Iterable[Doc]) -> None:
         """All words of these products."""
         short, fresh = set(), set()
         for doc in products:
@@ -55,7 +55,7 @@ class Vocabulary:
         except RedisError as error:
             log.warning("the vocabulary is not writable: %s", error)
             return
-        self._keep_near(fresh | {f"~{word}" for word in short})
+        self._cache_locally(fresh | {f"~{word}" for word in short})
 
     def unknown(self, words: Iterable[str], beginning: str | None) -> set[str]:
         """Those of the words that no product has in any form, and the `beginning` when no product's word begins so."""
@@ -71,7 +71,7 @@ class Vocabulary:
         if found is None:
             return set(rest.values())
         there = {key for key, hits in zip(rest, found, strict=True) if hits}
-        self._keep_near(there)
+        self._cache_locally(there)
         return set(asked.values()) - known - {rest[key] for key in there}
 
     def corrections(self, words: Iterable[str]) -> dict[str, list[str]]:
@@ -97,7 +97,7 @@ class Vocabulary:
             log.warning("the vocabulary is not readable: %s", error)
             return None
 
-    def _keep_near(self, known: set[str]) -> None:
+    def _cache_locally(self, known: set[str]) -> None:
         if len(self._near) > _MAX_NEAR:
             self._near = set()
         self._near |= known

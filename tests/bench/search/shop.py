@@ -11,9 +11,9 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 
 from services.products.actions import importing
 from services.products.app import create_app
+from services.products.dependencies import open_dependencies
 from services.products.documents import DESIGN
 from services.products.settings import Settings
-from services.products.store import open_store
 from shared.couch.client import Client
 from shared.database import LONG_TIMEOUT, open_server
 from shared.settings import load
@@ -64,7 +64,7 @@ def shop(couch_url: str, redis_url: str, dialect: str, products: list[dict[str, 
         server = open_server(settings, LONG_TIMEOUT)
         server.prepare([DESIGN], progress=lambda line: None)
         lines = (importing.Line(number, each) for number, each in enumerate(products, 1))
-        importing.run(open_store(settings, server), lines, lambda state: None)
+        importing.run(open_dependencies(settings, LONG_TIMEOUT), lines, lambda state: None)
         http = make_server("127.0.0.1", 0, create_app(settings), threaded=True, request_handler=_Quiet)
         threading.Thread(target=http.serve_forever, daemon=True).start()
         try:

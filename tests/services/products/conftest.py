@@ -15,10 +15,9 @@ import pytest
 import urllib3
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from services.products.dependencies import Dependencies, open_dependencies
 from services.products.documents import DESIGN
 from services.products.settings import Settings
-from services.products.store import Store, open_store
-from shared.database import open_server
 from shared.settings import load
 
 KEY = Ed25519PrivateKey.generate()
@@ -43,10 +42,9 @@ def token(userid: str = "u1", *roles: str) -> dict[str, str]:
 ADMIN = ("admin", "admin")
 
 
-def open_as_worker(environment: dict[str, str]) -> Store:
+def open_as_worker(environment: dict[str, str]) -> Dependencies:
     """The same database and Redis that the service uses, as the worker has them."""
-    settings = load(Settings, environment)
-    return open_store(settings, open_server(settings, 30))
+    return open_dependencies(load(Settings, environment), 30)
 
 
 def eventually(holds: Callable[[], bool]) -> None:

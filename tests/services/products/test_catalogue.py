@@ -10,13 +10,13 @@ from redis import Redis
 
 from services.products.actions import browse
 from services.products.actions.catalogue import remove
+from services.products.dependencies import open_dependencies
 from services.products.documents import product_id
 from services.products.rules.product import checked, document
 from services.products.settings import Settings
-from services.products.store import Catalogue, open_store
+from services.products.store.catalogue import Catalogue
 from shared.clock import timestamp
 from shared.couch import DatabaseUnavailable
-from shared.database import open_server
 from shared.settings import load
 from tests.processes import free_port
 from tests.services.products.conftest import ADMIN, Shop, eventually, open_as_worker, product, token
@@ -60,12 +60,12 @@ def test_the_last_menu_serves_while_the_database_cannot_count(shop: Shop, enviro
     shop.load([product("kept", taxonomy=["Kept"])])
     shop.ok("/v1/categories", under="Kept")
     settings = load(Settings, {**environment, "COUCH_URL": f"http://127.0.0.1:{free_port()}"})
-    store = open_store(settings, open_server(settings, timeout=0.2))
-    known = browse.menu(store, ["Kept"], None)
-    store.menu.changed()
-    assert browse.menu(store, ["Kept"], None) == known
+    deps = open_dependencies(settings, timeout=0.2)
+    known = browse.menu(deps, ["Kept"], None)
+    deps.menu.changed()
+    assert browse.menu(deps, ["Kept"], None) == known
     with pytest.raises(DatabaseUnavailable):
-        browse.menu(store, ["Menu"], None)
+        browse.menu(deps, ["Menu"], None)
 
 
 def test_a_category_page_is_sorted_both_ways_and_says_where_it_is(shop: Shop):
@@ -233,8 +233,8 @@ def test_a_sale_does_not_spoil_a_deletion(shop: Shop, environment: dict[str, str
                 )
             super().delete(docid, rev)
 
-    store = open_as_worker(environment)
-    selling = replace(store, catalogue=Selling(store.catalogue._database))
+    deps = open_as_worker(environment)
+    selling = replace(deps, catalogue=Selling(deps.catalogue._database))
     remove(selling, "sold", shop.get("/v1/products/sold").headers["ETag"], timestamp())
     eventually(lambda: shop.get("/v1/products/sold").status == 404)
 

@@ -61,8 +61,8 @@ def test_buyers_at_every_node_and_ten_units(
     for number, status in statuses.items():
         how = "confirmation" if status == 201 else "release"
         assert end(shops[0], f"{productid}-{number}", how, (productid, 1)) == 200
-    store = open_as_worker(environment)
-    eventually(lambda: not (maintenance.settle_conflicts(store) or conflicts(store, productid)))
-    slots = [each["slot"] for each in store.ledger.chain(KITCHEN, productid)]
+    deps = open_as_worker(environment)
+    eventually(lambda: not (maintenance.settle_conflicts(deps) or conflicts(deps, productid)))
+    slots = [each["slot"] for each in deps.ledger.chain(KITCHEN, productid)]
     assert slots == list(range(1, len(slots) + 1))
     eventually(lambda: level(shops[-1], productid) == 0)

@@ -10,7 +10,7 @@ import pytest
 
 from services.products.actions.pictures import attach
 from services.products.rules.product import checked, document
-from services.products.store import Pictures
+from services.products.store.pictures import Pictures
 from shared.clock import timestamp
 from tests.services.products.conftest import ADMIN, Shop, open_as_worker, product, token
 
@@ -163,14 +163,14 @@ def test_a_product_that_comes_twice_has_two_price_changes(shop: Shop):
 
 def test_a_picture_overwrites_nothing_that_was_changed_meanwhile(shop: Shop, environment: dict[str, str]):
     shop.load([product("busy", brand="Old")])
-    store = open_as_worker(environment)
+    deps = open_as_worker(environment)
 
     class Slow(Pictures):
         def add(self, doc, content):
             assert shop.admin("PUT", "/v1/products/busy", product("busy", brand="New")).status == 200
             return super().add(doc, content)
 
-    slow = replace(store, pictures=Slow(store.pictures._database))
+    slow = replace(deps, pictures=Slow(deps.pictures._database))
     attach(slow, "busy", PNG + b"busy", 1000, timestamp())
     shown = shop.ok("/v1/products/busy")
     assert (shown["brand"], shop.get(shown["image"]).body) == ("New", PNG + b"busy")
@@ -187,17 +187,17 @@ def test_one_picture_may_come_twice_at_once(shop: Shop):
 
 
 def test_an_import_waits_for_whoever_makes_one_of_its_products(shop: Shop, environment: dict[str, str]):
-    store = open_as_worker(environment)
-    with ThreadPoolExecutor(1) as meanwhile, store.locks.hold("create:raced") as acquired:
+    deps = open_as_worker(environment)
+    with ThreadPoolExecutor(1) as meanwhile, deps.locks.hold("create:raced") as acquired:
         assert acquired
         importing = meanwhile.submit(shop.load, [product("other"), product("raced", taxonomy=["Imported"])])
         with pytest.raises(TimeoutError):
             importing.result(timeout=1)
         content, _ = checked(product("raced", taxonomy=["Posted"]))
-        store.catalogue.put(document(content, timestamp()))
+        deps.catalogue.put(document(content, timestamp()))
     assert importing.result() == {"created": 1, "updated": 1, "unchanged": 0, "failed": []}
-    assert [doc["taxonomy"] for doc in store.catalogue.places("raced")] == [["Imported"]]
-    with store.locks.hold("create:other", "create:fresh", wait=10):
+    assert [doc["taxonomy"] for doc in deps.catalogue.copies("raced")] == [["Imported"]]
+    with deps.locks.hold("create:other", "create:fresh", wait=10):
         refused = shop.admin("POST", "/v1/products", product("fresh", taxonomy=["Posted"]))
         assert refused.json["code"] == "product_exists"
     assert shop.admin("POST", "/v1/products", product("fresh", taxonomy=["Posted"])).status == 201

@@ -162,8 +162,8 @@ def test_a_change_past_the_api_is_counted_when_the_counts_are_old(
     shop.load([product("cup", taxonomy=["Cups"], brand="Old")])
     asked = {**PAGE, "category": "Cups"}
     assert counts(replica.ok("/v1/products", **asked))["brand"] == {"Old": 1}
-    store = open_as_worker(environment)
-    store.catalogue.put({**store.catalogue.by_productid("cup"), "brand": "New"})
+    deps = open_as_worker(environment)
+    deps.catalogue.put({**deps.catalogue.by_productid("cup"), "brand": "New"})
     eventually(lambda: counts(replica.ok("/v1/products", **asked))["brand"] == {"New": 1})
 
 

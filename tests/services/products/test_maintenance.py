@@ -6,11 +6,11 @@ import pytest
 
 from services.products.actions import catalogue, maintenance
 from services.products.actions.maintenance import finish_moves, settle_conflicts
+from services.products.dependencies import Dependencies
 from services.products.documents import BY_PRODUCTID, DESIGN, product_id
 from services.products.rules import ledger
 from services.products.rules.ledger import Line
 from services.products.rules.product import document
-from services.products.store import Store
 from services.worker.schedule import TIMETABLE
 from shared.clock import now, timestamp
 from shared.couch import Server
@@ -23,7 +23,7 @@ GARDEN = ["Garden"]
 
 
 @pytest.fixture(scope="module")
-def store(shop: Shop, environment: dict[str, str]) -> Store:
+def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
     return open_as_worker(environment)
 
 
@@ -33,38 +33,38 @@ def replicated(server: Server, doc: dict) -> None:
     server.client.call("post_bulk_docs", db=server.name_of(DESIGN), bulk_docs=body)
 
 
-def half_moved(shop: Shop, store: Store, productid: str) -> None:
+def half_moved(shop: Shop, deps: Dependencies, productid: str) -> None:
     """The new place is written, the old one not yet gone."""
     shop.load([product(productid, stock=5)])
-    old = store.catalogue.by_productid(productid)
+    old = deps.catalogue.by_productid(productid)
     catalogue.move_stock(
-        store, Line(productid, tuple(KITCHEN), 0), Line(productid, tuple(GARDEN), 0), timestamp()
+        deps, Line(productid, tuple(KITCHEN), 0), Line(productid, tuple(GARDEN), 0), timestamp()
     )
     content = product(productid, taxonomy=GARDEN)
-    store.catalogue.put(document(content, timestamp(), stock=5, moved_from=old["_id"]))
+    deps.catalogue.put(document(content, timestamp(), stock=5, moved_from=old["_id"]))
 
 
-def test_a_product_in_both_places_is_read_once_and_the_worker_clears_up(shop: Shop, store: Store):
-    half_moved(shop, store, "half")
+def test_a_product_in_both_places_is_read_once_and_the_worker_clears_up(shop: Shop, deps: Dependencies):
+    half_moved(shop, deps, "half")
     assert shop.ok("/v1/products/half")["taxonomy"] == GARDEN
     assert [each["taxonomy"] for each in shop.walk(subcategories="true") if each["productid"] == "half"] == [
         GARDEN
     ]
-    assert finish_moves(store, now()) == 1
+    assert finish_moves(deps, now()) == 1
     assert shop.walk(category="Home#Kitchen") == []
-    assert finish_moves(store, now()) == 0
+    assert finish_moves(deps, now()) == 0
     assert level(shop, "half") == 5
 
 
-def test_the_move_can_simply_be_asked_for_again(shop: Shop, store: Store):
-    half_moved(shop, store, "again")
+def test_the_move_can_simply_be_asked_for_again(shop: Shop, deps: Dependencies):
+    half_moved(shop, deps, "again")
     assert shop.admin("PUT", "/v1/products/again", product("again", taxonomy=GARDEN)).status == 200
-    left = store.catalogue.get(product_id(KITCHEN, "again"))
+    left = deps.catalogue.get(product_id(KITCHEN, "again"))
     assert (left["type"], left["moved_to"]) == ("forward", product_id(GARDEN, "again"))
     assert level(shop, "again") == 5
 
 
-def test_a_moved_product_is_found_by_way_of_where_it_was(shop: Shop, store: Store, server: Server):
+def test_a_moved_product_is_found_by_way_of_where_it_was(shop: Shop, deps: Dependencies, server: Server):
     """On a cluster the copy that answers may not know the new place yet: the forward has the database read it by id."""
     shop.load([product("wanderer")])
     places = [product_id(taxonomy, "wanderer") for taxonomy in (KITCHEN, GARDEN)]
@@ -73,20 +73,20 @@ def test_a_moved_product_is_found_by_way_of_where_it_was(shop: Shop, store: Stor
     assert {row["id"]: row["doc"]["_id"] for row in rows} == dict.fromkeys(places, places[1])
     assert [each["productid"] for each in shop.walk(category="Home#Kitchen")].count("wanderer") == 0
     assert shop.admin("DELETE", "/v1/products/wanderer").status == 204
-    assert store.catalogue.all_by_productid(["wanderer"]) == {}
+    assert deps.catalogue.all_by_productid(["wanderer"]) == {}
 
 
-def test_a_row_whose_document_became_a_forward_is_followed(shop: Shop, store: Store):
+def test_a_row_whose_document_became_a_forward_is_followed(shop: Shop, deps: Dependencies):
     """The index was read before the move, the document after it."""
     shop.load([product("between")])
     assert shop.admin("PUT", "/v1/products/between", product("between", taxonomy=GARDEN)).status == 200
-    row = {"doc": store.catalogue.get(product_id(KITCHEN, "between"))}
-    assert [doc["taxonomy"] for doc in store.catalogue._followed([row])] == [GARDEN]
+    row = {"doc": deps.catalogue.get(product_id(KITCHEN, "between"))}
+    assert [doc["taxonomy"] for doc in deps.catalogue._followed([row])] == [GARDEN]
     assert shop.admin("DELETE", "/v1/products/between").status == 204
-    assert store.catalogue._followed([row]) == []
+    assert deps.catalogue._followed([row]) == []
 
 
-def test_a_category_that_a_product_left_takes_it_again(shop: Shop, store: Store):
+def test_a_category_that_a_product_left_takes_it_again(shop: Shop, deps: Dependencies):
     for create in (
         lambda line: shop.admin("POST", "/v1/products", line).status == 201,
         lambda line: shop.load([line])["created"] == 1,
@@ -96,32 +96,32 @@ def test_a_category_that_a_product_left_takes_it_again(shop: Shop, store: Store)
         assert shop.admin("DELETE", "/v1/products/back").status == 204
         assert create(product("back", stock=2))
         assert (shop.ok("/v1/products/back")["taxonomy"], level(shop, "back")) == (KITCHEN, 2)
-        assert maintenance.refresh(store, [product_id(GARDEN, "back")]) == 0
+        assert maintenance.refresh(deps, [product_id(GARDEN, "back")]) == 0
         assert shop.admin("DELETE", "/v1/products/back").status == 204
 
 
-def test_stock_on_its_way_to_another_category_is_found_by_the_next_buyer(shop: Shop, store: Store):
+def test_stock_on_its_way_to_another_category_is_found_by_the_next_buyer(shop: Shop, deps: Dependencies):
     """The chain is closed here and not yet opened there."""
     shop.load([product("way", stock=3)])
-    store.ledger.close(Line("way", tuple(KITCHEN), 0), GARDEN, "closing", timestamp())
-    assert store.ledger.chain(GARDEN, "way") == []
+    deps.ledger.close(Line("way", tuple(KITCHEN), 0), GARDEN, "closing", timestamp())
+    assert deps.ledger.chain(GARDEN, "way") == []
     assert [reserve(shop, f"way{n}", ("way", 1)) for n in range(4)] == [201, 201, 201, 409]
-    assert sum(each["delta"] for each in store.ledger.chain(GARDEN, "way")) == 0
+    assert sum(each["delta"] for each in deps.ledger.chain(GARDEN, "way")) == 0
 
 
-def test_a_first_movement_without_its_product_is_taken_up_by_the_next_import(shop: Shop, store: Store):
+def test_a_first_movement_without_its_product_is_taken_up_by_the_next_import(shop: Shop, deps: Dependencies):
     first = ledger.movement(
         ledger.Head(), "orphan", KITCHEN, 8, ledger.CREATED, "created orphan", timestamp()
     )
-    store.ledger.write([first])
+    deps.ledger.write([first])
     shop.load([product("orphan", stock=8)])
     assert (shop.ok("/v1/products/orphan")["stock"], level(shop, "orphan")) == (8, 8)
 
 
-def test_of_two_edits_on_two_replicas_the_later_stays(shop: Shop, store: Store, server: Server):
+def test_of_two_edits_on_two_replicas_the_later_stays(shop: Shop, deps: Dependencies, server: Server):
     shop.load([product("twice", stock=2)])
     shop.admin("PUT", "/v1/products/twice", product("twice", name="Later"))
-    doc = store.catalogue.by_productid("twice")
+    doc = deps.catalogue.by_productid("twice")
     rival = {
         **doc,
         "_rev": "2-ffffffffffffffffffffffffffffffff",
@@ -130,21 +130,21 @@ def test_of_two_edits_on_two_replicas_the_later_stays(shop: Shop, store: Store, 
         "stock": 99,
     }
     replicated(server, {name: value for name, value in rival.items() if not name.startswith("_conflicts")})
-    eventually(lambda: settle_conflicts(store) == 0 and len(store.ledger.leaves(doc["_id"])) == 1)
-    settled = store.catalogue.get(doc["_id"])
+    eventually(lambda: settle_conflicts(deps) == 0 and len(deps.ledger.leaves(doc["_id"])) == 1)
+    settled = deps.catalogue.get(doc["_id"])
     assert (settled["name"], settled["stock"]) == ("Later", 2)
 
 
-def test_sold_wins_over_expired_when_replicas_disagree(shop: Shop, store: Store, server: Server):
+def test_sold_wins_over_expired_when_replicas_disagree(shop: Shop, deps: Dependencies, server: Server):
     shop.load([product("both", stock=2)])
     assert reserve(shop, "both1", ("both", 2), minutes=-1) == 201
-    maintenance.sweep(store, now())
-    settlement = store.ledger.get_many([maintenance.settlement_id(KITCHEN, "both", "both1")]).popitem()[1]
+    maintenance.sweep(deps, now())
+    settlement = deps.ledger.get_many([maintenance.settlement_id(KITCHEN, "both", "both1")]).popitem()[1]
     replicated(server, {**settlement, "_rev": "1-00000000000000000000000000000000", "outcome": "sold"})
-    maintenance.sweep(store, now() + 2 * maintenance.SETTLE_AFTER)
+    maintenance.sweep(deps, now() + 2 * maintenance.SETTLE_AFTER)
     assert level(shop, "both") == 0
-    settle_conflicts(store)
-    assert store.ledger.get_many([settlement["_id"]])[settlement["_id"]]["outcome"] == "sold"
+    settle_conflicts(deps)
+    assert deps.ledger.get_many([settlement["_id"]])[settlement["_id"]]["outcome"] == "sold"
 
 
 def test_a_running_worker_sums_up_what_was_sold(shop: Shop, environment: dict[str, str], tmp_path, prepared):

@@ -1,6 +1,7 @@
 """Reviews: by buyers, once each; ratings and the leaderboard follow."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from redis import Redis
 
@@ -35,8 +36,8 @@ def test_only_buyers_and_once_each(shop: Shop, environment: dict[str, str]):
     assert review(shop, "nobody", "ann", 3).status == 404
     assert review(shop, "book", "cat", 6).status == 422
     assert shop.request("POST", "/v1/products/book/reviews", {"stars": 3}).status == 401
-    store = open_as_worker(environment)
-    eventually(lambda: maintenance.refresh(store, [product_id(["Home", "Kitchen"], "book")]) == 0)
+    deps = open_as_worker(environment)
+    eventually(lambda: maintenance.refresh(deps, [product_id(["Home", "Kitchen"], "book")]) == 0)
     eventually(lambda: shop.ok("/v1/products/book")["rating"] == {"average": 4.5, "count": 2})
 
 
@@ -48,8 +49,14 @@ def test_a_review_written_while_its_product_moves_goes_along(shop: Shop, environ
             moved = shop.admin("PUT", "/v1/products/nomad", product("nomad", taxonomy=["New"]))
             return moved.status == 200
 
-    store = open_as_worker(environment)
-    add(store, Meanwhile(), "nomad", "ann", {"stars": 4, "title": "Here", "text": ""}, timestamp())
+    deps = open_as_worker(environment)
+    add(
+        replace(deps, orders=Meanwhile()),
+        "nomad",
+        "ann",
+        {"stars": 4, "title": "Here", "text": ""},
+        timestamp(),
+    )
     assert [each["title"] for each in shop.ok("/v1/products/nomad/reviews")["items"]] == ["Here"]
     eventually(lambda: shop.ok("/v1/products/nomad")["rating"] == {"average": 4.0, "count": 1})
     assert review(shop, "nomad", "ann", 1).json["code"] == "already_reviewed"

@@ -14,7 +14,7 @@ from services.products.rules.product import (
     etag,
     still_matches,
 )
-from services.products.rules.searching import best_of_equals, one_typo_apart, price_bands
+from services.products.rules.searching import one_typo_apart, price_bands, rank_ties
 from tests.services.products.conftest import product
 
 WRONG = [
@@ -174,6 +174,6 @@ def test_of_equals_what_is_in_stock_and_better_rated_comes_first_within_its_scor
         {"_id": name, "stock": stock, "rank": rank}
         for name, stock, rank in (("a", 1, 0), ("b", 0, 5), ("c", 3, 2.5), ("d", 1, 4), ("e", 1, 1))
     ]
-    ordered = best_of_equals(docs, [9.0, 7.10001, 7.1, 7.1, 2.0])
+    ordered = rank_ties(docs, [9.0, 7.10001, 7.1, 7.1, 2.0])
     assert [doc["_id"] for doc in ordered] == ["a", "d", "c", "b", "e"]
-    assert best_of_equals(docs, ()) == docs
+    assert rank_ties(docs, ()) == docs

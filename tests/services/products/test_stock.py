@@ -7,9 +7,9 @@ import pytest
 from redis import Redis
 
 from services.products.actions import maintenance, stock
+from services.products.dependencies import Dependencies
 from services.products.documents import DESIGN, SETTLEMENT, product_id, settlement_id, slot_id
 from services.products.rules.ledger import Line
-from services.products.store import Store
 from shared.clock import iso, now, timestamp
 from shared.couch import Server
 from tests.services.products.conftest import Shop, eventually, open_as_worker, product
@@ -18,7 +18,7 @@ KITCHEN = ["Home", "Kitchen"]
 
 
 @pytest.fixture(scope="module")
-def store(shop: Shop, environment: dict[str, str]) -> Store:
+def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
     return open_as_worker(environment)
 
 
@@ -35,8 +35,8 @@ def level(shop: Shop, productid: str) -> int:
     return shop.admin("GET", f"/v1/products/{productid}/stock").json["stock"]
 
 
-def conflicts(store: Store, productid: str) -> list[str]:
-    return [each["_id"] for each in store.ledger.chain(KITCHEN, productid) if "_conflicts" in each]
+def conflicts(deps: Dependencies, productid: str) -> list[str]:
+    return [each["_id"] for each in deps.ledger.chain(KITCHEN, productid) if "_conflicts" in each]
 
 
 def reserve(shop: Shop, *args, **more) -> int:
@@ -135,71 +135,71 @@ def test_sold_goods_come_back_once_for_each_reference(shop: Shop):
     assert level(shop, "sent") == 7
 
 
-def test_time_up_gives_back_in_two_sweeps_and_a_late_payment_takes_again(shop: Shop, store: Store):
+def test_time_up_gives_back_in_two_sweeps_and_a_late_payment_takes_again(shop: Shop, deps: Dependencies):
     shop.load([product("slow", stock=4)])
     assert reserve(shop, "late", ("slow", 3), minutes=-1) == 201
     assert reserve(shop, "paid", ("slow", 1), minutes=-1) == 201
     assert end(shop, "paid", "confirmation", ("slow", 1)) == 200
-    maintenance.sweep(store, now())
+    maintenance.sweep(deps, now())
     assert level(shop, "slow") == 0
-    maintenance.sweep(store, now() + timedelta(minutes=2))
+    maintenance.sweep(deps, now() + timedelta(minutes=2))
     assert level(shop, "slow") == 3
-    maintenance.sweep(store, now() + timedelta(minutes=4))
+    maintenance.sweep(deps, now() + timedelta(minutes=4))
     assert level(shop, "slow") == 3
     assert end(shop, "late", "confirmation", ("slow", 3)) == 200
     assert level(shop, "slow") == 0
-    maintenance.sweep(store, now() + timedelta(minutes=6))
+    maintenance.sweep(deps, now() + timedelta(minutes=6))
     assert level(shop, "slow") == 0
 
 
-def test_goods_are_given_back_after_the_worker_was_away_for_days(shop: Shop, store: Store):
+def test_goods_are_given_back_after_the_worker_was_away_for_days(shop: Shop, deps: Dependencies):
     shop.load([product("away", stock=2)])
     assert reserve(shop, "away1", ("away", 2), minutes=1) == 201
     later = now() + timedelta(days=3)
-    maintenance.sweep(store, later)
+    maintenance.sweep(deps, later)
     assert level(shop, "away") == 0
-    maintenance.sweep(store, later + timedelta(minutes=1))
+    maintenance.sweep(deps, later + timedelta(minutes=1))
     assert level(shop, "away") == 2
-    store.ledger.keep_checkpoint(
-        maintenance.SWEPT, {**store.ledger.checkpoint(maintenance.SWEPT), "until": ""}
+    deps.ledger.save_checkpoint(
+        maintenance.SWEEP_CHECKPOINT, {**deps.ledger.checkpoint(maintenance.SWEEP_CHECKPOINT), "until": ""}
     )
 
 
-def test_a_sale_that_crossed_the_sweep_is_taken_again(shop: Shop, store: Store):
+def test_a_sale_that_crossed_the_sweep_is_taken_again(shop: Shop, deps: Dependencies):
     shop.load([product("cross", stock=4)])
     assert reserve(shop, "cross1", ("cross", 3), minutes=-1) == 201
     assert end(shop, "cross1", "confirmation", ("cross", 3)) == 200
     assert end(shop, "cross1", "release", ("cross", 1), reference="return1") == 200
-    store.ledger.append(
+    deps.ledger.append(
         stock.Line("cross", tuple(KITCHEN), 2), 2, "released", "crossed", timestamp(), orderid="cross1"
     )
     assert level(shop, "cross") == 4
     for minutes in (2, 3):
-        maintenance.sweep(store, now() + timedelta(minutes=minutes))
+        maintenance.sweep(deps, now() + timedelta(minutes=minutes))
         assert level(shop, "cross") == 2
 
 
-def test_a_return_that_crashed_half_way_is_finished_by_its_repetition(shop: Shop, store: Store):
+def test_a_return_that_crashed_half_way_is_finished_by_its_repetition(shop: Shop, deps: Dependencies):
     shop.load([product("halfback", stock=5)])
     line = stock.Line("halfback", tuple(KITCHEN), 2)
-    stock.reserve(store, "hb", [line], "2099-01-01T00:00:00.000Z", timestamp())
-    stock.confirm(store, "hb", [line], timestamp())
+    stock.reserve(deps, "hb", [line], "2099-01-01T00:00:00.000Z", timestamp())
+    stock.confirm(deps, "hb", [line], timestamp())
     settlement = SETTLEMENT.new(
         settlement_id(KITCHEN, "halfback", "hb", "return1"), productid="halfback", taxonomy=KITCHEN, orderid="hb",
         outcome="released", quantity=2, date=iso(now() - timedelta(minutes=1)), reference="return1",
     )  # fmt: skip
-    store.ledger.write([settlement])
+    deps.ledger.write([settlement])
     assert level(shop, "halfback") == 3
     for _ in range(2):
         assert end(shop, "hb", "release", ("halfback", 2), reference="return1") == 200
     assert level(shop, "halfback") == 5
 
 
-def test_a_late_payment_for_goods_that_are_gone_is_refused(shop: Shop, store: Store):
+def test_a_late_payment_for_goods_that_are_gone_is_refused(shop: Shop, deps: Dependencies):
     shop.load([product("gone", stock=1)])
     assert reserve(shop, "first", ("gone", 1), minutes=-1) == 201
-    maintenance.sweep(store, now())
-    maintenance.sweep(store, now() + timedelta(minutes=2))
+    maintenance.sweep(deps, now())
+    maintenance.sweep(deps, now() + timedelta(minutes=2))
     assert reserve(shop, "second", ("gone", 1)) == 201
     answer = shop.service(
         "/v1/internal/reservations/first/confirmation", {"items": reservation("first", ("gone", 1))["items"]}
@@ -217,7 +217,7 @@ def test_the_usual_reservation_is_one_write(shop: Shop):
     assert shop.service("/v1/internal/reservations/cost/confirmation", body).calls == {"write": 1}
 
 
-def test_hints_may_be_lost_or_late(shop: Shop, store: Store, redis_url: str):
+def test_hints_may_be_lost_or_late(shop: Shop, deps: Dependencies, redis_url: str):
     shop.load([product("hint", stock=6)])
     redis = Redis.from_url(redis_url)
     assert reserve(shop, "h1", ("hint", 2)) == 201
@@ -252,23 +252,23 @@ def test_admins_move_stock_but_not_below_zero(shop: Shop):
     assert [(each["delta"], each["level"]) for each in movements] == [(5, 7), (2, 2)]
 
 
-def test_summaries_follow_the_movements(shop: Shop, store: Store):
+def test_summaries_follow_the_movements(shop: Shop, deps: Dependencies):
     shop.load([product("shown", stock=5), product("beside", stock=6)])
     assert reserve(shop, "shown1", ("shown", 2), ("beside", 1)) == 201
     assert shop.ok("/v1/products/shown")["stock"] == 5
-    eventually(lambda: maintenance.sum_up(store) == 0)
+    eventually(lambda: maintenance.sum_up(deps) == 0)
     ids = [product_id(KITCHEN, each) for each in ("shown", "beside")]
-    eventually(lambda: [doc["stock"] for doc in store.catalogue.get_many(ids).values()] == [3, 5])
-    assert maintenance.sum_up(store) == 0
+    eventually(lambda: [doc["stock"] for doc in deps.catalogue.get_many(ids).values()] == [3, 5])
+    assert maintenance.sum_up(deps) == 0
 
 
 def test_a_slot_that_replicas_wrote_differently_is_settled_by_the_rule(
-    shop: Shop, store: Store, server: Server, redis_url: str
+    shop: Shop, deps: Dependencies, server: Server, redis_url: str
 ):
     """Two writers had slot 2 at once, as on a cluster: the refused one went on to slot 3, its revision stayed behind."""
     shop.load([product("split", stock=10)])
     assert reserve(shop, "winner", ("split", 1)) == 201
-    slot = store.catalogue.get(slot_id(KITCHEN, "split", 2))
+    slot = deps.catalogue.get(slot_id(KITCHEN, "split", 2))
     ghost = {
         **slot,
         "_rev": "1-ffffffffffffffffffffffffffffffff",
@@ -283,7 +283,7 @@ def test_a_slot_that_replicas_wrote_differently_is_settled_by_the_rule(
     Redis.from_url(redis_url).flushdb()
     assert reserve(shop, "next", ("split", 7)) == 409
     assert reserve(shop, "next2", ("split", 6)) == 201
-    eventually(lambda: not (maintenance.settle_conflicts(store) or conflicts(store, "split")))
-    chain = store.ledger.chain(KITCHEN, "split")
+    eventually(lambda: not (maintenance.settle_conflicts(deps) or conflicts(deps, "split")))
+    chain = deps.ledger.chain(KITCHEN, "split")
     assert [each["mark"] for each in chain if each["slot"] == 2] == [slot["mark"]]
-    assert level(shop, "split") == store.ledger.end(Line("split", tuple(KITCHEN), 0))[1].level == 10 - 1 - 6
+    assert level(shop, "split") == deps.ledger.end(Line("split", tuple(KITCHEN), 0))[1].level == 10 - 1 - 6

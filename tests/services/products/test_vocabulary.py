@@ -5,7 +5,7 @@ import uuid
 import pytest
 from redis import Redis
 
-from services.products.store import Vocabulary
+from services.products.store.vocabulary import Vocabulary
 from shared.couch import LANGUAGES
 from tests.services.products.conftest import product
 
@@ -24,7 +24,7 @@ def name() -> str:
 
 
 def test_every_process_knows_what_one_has_learnt(redis_url: str, name: str):
-    Vocabulary(Redis.from_url(redis_url), name, ENGLISH).learn(GOODS)
+    Vocabulary(Redis.from_url(redis_url), name, ENGLISH).add(GOODS)
     other = Vocabulary(Redis.from_url(redis_url), name, ENGLISH)
     for _ in range(2):
         assert other.unknown(["coffee", "tabel", "oko", "oak", "women"], "favou") == {"tabel"}
@@ -35,26 +35,26 @@ def test_every_process_knows_what_one_has_learnt(redis_url: str, name: str):
 
 def test_a_word_that_is_a_beginning_of_others_is_no_word(redis_url: str, name: str):
     vocabulary = Vocabulary(Redis.from_url(redis_url), name, ENGLISH)
-    vocabulary.learn(GOODS)
+    vocabulary.add(GOODS)
     assert vocabulary.unknown([], "tab") == set()
     assert vocabulary.unknown(["tab"], None) == {"tab"}
 
 
 def test_without_redis_no_word_is_known_and_nothing_breaks(name: str):
     vocabulary = Vocabulary(Redis.from_url("redis://127.0.0.1:1/0"), name, ENGLISH)
-    vocabulary.learn(GOODS)
+    vocabulary.add(GOODS)
     assert vocabulary.unknown(["coffee"], "tab") == {"coffee", "tab"}
     assert vocabulary.corrections(["cofee"]) == {}
 
 
 def test_every_form_of_a_word_is_known_and_neighbours_written_as_one(redis_url: str, name: str):
     vocabulary = Vocabulary(Redis.from_url(redis_url), name, ENGLISH)
-    vocabulary.learn(GOODS)
+    vocabulary.add(GOODS)
     assert vocabulary.unknown(["coffees", "tables", "coffeetable", "favourites"], "cables") == set()
 
 
 def test_a_mistyped_word_has_its_likely_corrections(redis_url: str, name: str):
-    Vocabulary(Redis.from_url(redis_url), name, ENGLISH).learn(GOODS)
+    Vocabulary(Redis.from_url(redis_url), name, ENGLISH).add(GOODS)
     vocabulary = Vocabulary(Redis.from_url(redis_url), name, ENGLISH)
     found = vocabulary.corrections(
         ["cofee", "tabel", "tble", "powerr", "xable", "favuorite", "028", "oka", "coffee", "blate"]

@@ -22,5 +22,5 @@ class Mailbox:
         """Raises NotFound."""
         found = read_one(self._directory, id)
         if found is None:
-            raise NotFound("There is no such letter.")
+            raise NotFound("There is no such e-mail.")
         return found

@@ -92,7 +92,7 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
 
 
 def register(page: Page, name: str = "Ada Lovelace") -> str:
-    """From the register page to the log-in, through the letter in the mailbox page; the e-mail address."""
+    """From the register page to the log-in, through the e-mail in the mailbox page; the e-mail address."""
     email = f"{secrets.token_hex(6)}@example.com"
     page.goto("/register")
     page.get_by_label("Your name").fill(name)

@@ -10,9 +10,9 @@ from shared.errors import Conflict
 from shared.money import Money, add, times
 from shared.types import Json
 
-MAX_QUANTITY_OF_ONE = 99
-GUEST_LINES = 30
-ORDER_LINES = 100
+MAX_QUANTITY = 99
+MAX_GUEST_ITEMS = 30
+MAX_ORDER_ITEMS = 100
 
 
 def pieces(lines: Iterable[Mapping[str, Any]]) -> int:
@@ -55,7 +55,7 @@ class Part:
     @property
     def surplus(self) -> int:
         """How many different things must go before it can be ordered."""
-        return max(0, len(self.lines) - ORDER_LINES)
+        return max(0, len(self.lines) - MAX_ORDER_ITEMS)
 
     @property
     def buyable(self) -> bool:
@@ -104,20 +104,20 @@ def priced(products: Products, wanted: Mapping[str, int]) -> Basket:
     return Basket([Line(productid, quantity, found.get(productid)) for productid, quantity in wanted.items()])
 
 
-def wanted_of(me: Json) -> dict[str, int]:
+def quantities_of(me: Json) -> dict[str, int]:
     return {line["productid"]: line["quantity"] for line in me["basket"]}
 
 
-def with_guest_line(basket: Mapping[str, int], productid: str, quantity: int) -> dict[str, int]:
+def with_guest_item(basket: Mapping[str, int], productid: str, quantity: int) -> dict[str, int]:
     """A guest's basket with one line set (0 takes it out). Raises Conflict when the cookie would grow too large."""
-    changed = {**basket, productid: min(quantity, MAX_QUANTITY_OF_ONE)}
+    changed = {**basket, productid: min(quantity, MAX_QUANTITY)}
     if quantity <= 0:
         changed.pop(productid)
-    if len(changed) > GUEST_LINES:
-        raise Conflict(f"A basket holds {GUEST_LINES} different things until you log in.")
+    if len(changed) > MAX_GUEST_ITEMS:
+        raise Conflict(f"A basket holds {MAX_GUEST_ITEMS} different things until you log in.")
     return changed
 
 
-def take_out(users: Users, userid: str, productids: Iterable[str], date: str) -> None:
+def remove_ordered(users: Users, userid: str, productids: Iterable[str], date: str) -> None:
     """Takes out of the basket what was ordered at `date`. What fails here the worker does a little later."""
     attempt(partial(users.clear_bought, userid, list(productids), date), None)()

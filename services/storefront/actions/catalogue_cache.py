@@ -16,8 +16,8 @@ log = logging.getLogger(__name__)
 
 MENU_DEPTH = 6
 WINDOW = {"sort": "rating", "limit": 100}
-IN_WINDOW = 10
-SOON = 3.0
+WINDOW_SIZE = 10
+RETRY_SECONDS = 3.0
 
 
 class CachedAnswer:
@@ -65,7 +65,7 @@ class CachedAnswer:
             self._error = error
         finally:
             good = self._answer and self._error is None
-            self._until = time.monotonic() + (self._seconds if good else SOON)
+            self._until = time.monotonic() + (self._seconds if good else RETRY_SECONDS)
             self._lock.release()
 
 
@@ -78,7 +78,7 @@ class CatalogueCache:
             lambda: taxonomy.menu(products.categories(MENU_DEPTH)["children"]), seconds, executor
         )
         self._window = CachedAnswer(
-            lambda: taxonomy.deduplicate(products.search(WINDOW)["items"], IN_WINDOW), seconds, executor
+            lambda: taxonomy.deduplicate(products.search(WINDOW)["items"], WINDOW_SIZE), seconds, executor
         )
 
     def menu(self) -> taxonomy.Menu:

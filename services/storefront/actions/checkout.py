@@ -20,7 +20,7 @@ from shared.errors import AisleError, Conflict
 log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 40
-KEPT_SECONDS = 7 * 86400
+TTL_SECONDS = 7 * 86400
 CLOSED = frozenset({"payment_declined", "out_of_stock", "attempt_closed"})
 
 
@@ -90,7 +90,7 @@ class Checkouts:
     def _write(self, revision: str, **fields: str) -> None:
         try:
             self._redis.hset(_name(revision), mapping=dict(fields))
-            self._redis.expire(_name(revision), KEPT_SECONDS)
+            self._redis.expire(_name(revision), TTL_SECONDS)
         except RedisError as error:
             log.warning("a checkout cannot be noted: %s", error)
 

@@ -11,8 +11,8 @@ import orjson
 from cryptography.fernet import Fernet, InvalidToken
 from redis import Redis
 
-KEPT_SECONDS = 3600
-NOT_KEPT = re.compile(r"pass|card|cvc|cvv|secret|token|_csrf|^key$", re.IGNORECASE)
+TTL_SECONDS = 3600
+SENSITIVE_FIELDS = re.compile(r"pass|card|cvc|cvv|secret|token|_csrf|^key$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class SavedForm:
 
 def savable(values: Iterable[tuple[str, str]]) -> dict[str, str]:
     """The fields that may be kept."""
-    return {name: value for name, value in values if not NOT_KEPT.search(name)}
+    return {name: value for name, value in values if not SENSITIVE_FIELDS.search(name)}
 
 
 class SavedForms:
     """Saved forms in Redis. The id stays with the browser, and without it nobody can read the form."""
 
-    def __init__(self, redis: Redis, secret_key: str, seconds: int = KEPT_SECONDS) -> None:
+    def __init__(self, redis: Redis, secret_key: str, seconds: int = TTL_SECONDS) -> None:
         self._redis, self._secret, self._seconds = redis, secret_key.encode(), seconds
 
     def save(self, form: SavedForm) -> str:

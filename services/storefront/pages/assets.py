@@ -11,7 +11,7 @@ from werkzeug.exceptions import NotFound
 from services.storefront.pages.compression import MIN_BYTES, SMALL, TYPES, preferred_encoding
 
 STATIC = Path(__file__).parent.parent / "static"
-FOREVER = "public, max-age=31536000, immutable"
+IMMUTABLE = "public, max-age=31536000, immutable"
 
 files = Blueprint("files", "services.storefront", template_folder="templates")
 
@@ -42,7 +42,7 @@ def static_file(version: str, name: str) -> Response:
         response.headers["Content-Encoding"] = encoding
         response.set_etag(f"{release()}-{encoding}", weak=True)
         response.make_conditional(request)
-    response.headers["Cache-Control"] = FOREVER if version == release() else "public, max-age=60"
+    response.headers["Cache-Control"] = IMMUTABLE if version == release() else "public, max-age=60"
     return response
 
 

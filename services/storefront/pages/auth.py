@@ -55,7 +55,7 @@ def register_now() -> str | BaseResponse:
 
 @auth.get("/registered")
 def registered() -> str | BaseResponse:
-    """Says that a letter was sent only to who has just registered in this browser; others ask for one here."""
+    """Says that an e-mail was sent only to who has just registered in this browser; others ask for one here."""
     if logged_in() is not None:
         return redirect(url_for("account.show"))
     typed = restored(url_for("auth.resend")).get("email", "")
@@ -66,7 +66,7 @@ def registered() -> str | BaseResponse:
 
 @auth.get("/verify/resend")
 def back_to_registered() -> BaseResponse:
-    """Where a letter is asked for, opened as a page."""
+    """Where an e-mail is asked for, opened as a page."""
     return redirect(url_for("auth.registered", form=request.args.get("form")))
 
 
@@ -74,7 +74,7 @@ def back_to_registered() -> BaseResponse:
 def resend() -> BaseResponse:
     try:
         services().users.resend(request.form.get("email", ""), session.get("registration", ""), address())
-        flash("If that address waits to be confirmed, a new letter is on its way.", "good")
+        flash("If that address waits to be confirmed, a new e-mail is on its way.", "good")
     except (Invalid, TooManyRequests) as error:
         flash(forms.complaint(error), "bad")
     return redirect(url_for("auth.registered"))
@@ -214,7 +214,7 @@ def ask_reset_now() -> str:
 
 @auth.get("/reset/confirm")
 def reset() -> str:
-    """Where the letter's link leads."""
+    """Where the e-mail's link leads."""
     return render_template(
         "new_password.html", form=forms.Form(forms.RESET), token=request.args.get("token", "")
     )

@@ -6,7 +6,7 @@ from flask import Blueprint, flash, redirect, render_template, request, session,
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
-from services.storefront.actions.basket import MAX_QUANTITY_OF_ONE, priced, wanted_of, with_guest_line
+from services.storefront.actions.basket import MAX_QUANTITY, priced, quantities_of, with_guest_item
 from services.storefront.pages.dependencies import enhanced, services
 from services.storefront.pages.saved_forms import restored
 from services.storefront.pages.visitor import basket_count, guest_basket, logged_in, own_path, token
@@ -28,11 +28,11 @@ def add() -> str | BaseResponse:
     """Puts something in, on top of what is in already."""
     productid = request.form["productid"]
     try:
-        quantity = forms.quantity(request.form.get("quantity", "1"), min=1, max=MAX_QUANTITY_OF_ONE)
+        quantity = forms.quantity(request.form.get("quantity", "1"), min=1, max=MAX_QUANTITY)
         before = wanted().get(productid, 0)
-        if before + quantity > MAX_QUANTITY_OF_ONE:
+        if before + quantity > MAX_QUANTITY:
             raise Invalid(
-                f"{before} of it are in your basket already, and {MAX_QUANTITY_OF_ONE} are the most it holds."
+                f"{before} of it are in your basket already, and {MAX_QUANTITY} are the most it holds."
             )
         set_quantity(productid, before + quantity)
     except (Conflict, Invalid) as error:
@@ -57,7 +57,7 @@ def change(productid: str) -> BaseResponse:
     """Sets a line's quantity; 0, or the button "Remove", takes it out."""
     try:
         sent = "0" if "remove" in request.form else request.form.get("quantity", "")
-        set_quantity(productid, forms.quantity(sent, min=0, max=MAX_QUANTITY_OF_ONE))
+        set_quantity(productid, forms.quantity(sent, min=0, max=MAX_QUANTITY))
     except (Conflict, Invalid) as error:
         return _refused(error, url_for("basket.show"))
     return redirect(url_for("basket.show"))
@@ -67,7 +67,7 @@ def wanted() -> dict[str, int]:
     """Quantities by product."""
     if logged_in() is None:
         return guest_basket()
-    return wanted_of(services().users.me(token()))
+    return quantities_of(services().users.me(token()))
 
 
 def basket_id() -> str:
@@ -83,7 +83,7 @@ def set_quantity(productid: str, quantity: int) -> None:
         before = guest_basket()
         if quantity and productid not in before and not services().products.lookup([productid])["found"]:
             raise NotFound("There is no such product.")
-        session["basket"] = with_guest_line(before, productid, quantity)
+        session["basket"] = with_guest_item(before, productid, quantity)
         session.permanent = True
         basket_id()
     elif quantity:

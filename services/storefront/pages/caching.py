@@ -7,22 +7,27 @@ from services.storefront.pages.dependencies import dependencies
 from services.storefront.pages.public_pages import is_public
 
 PUBLIC = frozenset({"shop", "pictures", "files"})
-CONDITIONS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_MATCH", "HTTP_IF_UNMODIFIED_SINCE")
+CONDITIONAL_HEADERS = (
+    "HTTP_IF_NONE_MATCH",
+    "HTTP_IF_MODIFIED_SINCE",
+    "HTTP_IF_MATCH",
+    "HTTP_IF_UNMODIFIED_SINCE",
+)
 
 
 def register_caching(app: Flask) -> None:
-    app.after_request(finish)
+    app.after_request(add_cache_headers)
 
 
-def finish(response: Response) -> Response:
+def add_cache_headers(response: Response) -> Response:
     """The ETag is that of the page before its token is masked: a browser need not fetch the same page again."""
     if "Cache-Control" not in response.headers:
-        _say_who_may_keep(response)
+        _set_cache_control(response)
     mask_token(response)
     return response
 
 
-def _say_who_may_keep(response: Response) -> None:
+def _set_cache_control(response: Response) -> None:
     readable = (
         request.method in ("GET", "HEAD") and response.status_code == 200 and request.blueprint in PUBLIC
     )
@@ -35,5 +40,5 @@ def _say_who_may_keep(response: Response) -> None:
     else:
         response.headers["Cache-Control"] = "private, no-cache"
     response.add_etag(weak=True)
-    if any(name in request.environ for name in CONDITIONS):
+    if any(name in request.environ for name in CONDITIONAL_HEADERS):
         response.make_conditional(request)

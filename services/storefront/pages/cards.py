@@ -17,7 +17,7 @@ SOLD_OUT = '<span class="tag bad">Sold out</span>'
 
 
 def cards(products: list[Product], sources: list[str], level: str, back: str, csrf: Markup) -> Markup:
-    """The cards of a shelf with their pictures' `sources`; `level` is the heading they have, `back` the page to come back
+    """The cards of a list with their pictures' `sources`; `level` is the heading they have, `back` the page to come back
     to after adding one."""
     inputs = f'{csrf}<input type="hidden" name="back" value="{escape(back)}">'
     shown = zip(products, sources, strict=True)

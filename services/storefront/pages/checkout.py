@@ -15,7 +15,7 @@ from services.storefront.clients import ANONYMOUS, given
 from services.storefront.pages.basket import basket_id, set_quantity, wanted
 from services.storefront.pages.dependencies import dependencies, services
 from services.storefront.pages.saved_forms import restored, save_values, with_saved
-from services.storefront.pages.visitor import basket_count, guest_basket, keep_order, logged_in, token
+from services.storefront.pages.visitor import basket_count, guest_basket, logged_in, remember_order, token
 from services.storefront.rules import messages
 from services.storefront.rules.payments import CARDS
 from shared.errors import AisleError, BadRequest, Conflict, Invalid
@@ -46,7 +46,7 @@ def place() -> str | BaseResponse:
     if bought is not None:
         return _order_of(bought) if bought.form == key else _already_ordered(bought.orderid)
     items = _sent_items()
-    if not _still_there(items):
+    if not _are_available(items):
         return _back_to_form(CHANGED)
     try:
         body = _order(form)
@@ -60,7 +60,7 @@ def place() -> str | BaseResponse:
         if error.status not in (402, 409):
             raise
         return _back_to_form(messages.message(error, _names(items)))
-    _put_away(order, items)
+    _save_to_account(order, items)
     flash("Thank you! Your order is placed.", "good")
     return redirect(url_for("orders.show", orderid=order["orderid"]))
 
@@ -145,7 +145,7 @@ def _sent_items() -> dict[str, int]:
     return found
 
 
-def _still_there(items: dict[str, int]) -> bool:
+def _are_available(items: dict[str, int]) -> bool:
     """Whether the basket still holds what the page showed; it may hold more."""
     present = wanted()
     return all(present.get(productid) == quantity for productid, quantity in items.items())
@@ -162,10 +162,10 @@ def _order(form: forms.Form) -> dict[str, Any]:
     form.read(request.form)
     if not form.ok:
         raise Invalid("The address is not complete.", errors={})
-    return body | ({"address_id": _kept_address(form)} if logged_in() else form.values)
+    return body | ({"address_id": _chosen_address(form)} if logged_in() else form.values)
 
 
-def _kept_address(form: forms.Form) -> str:
+def _chosen_address(form: forms.Form) -> str:
     values = form.values
     known = {(each["name"], each["address"]): each["id"] for each in services().users.addresses(token())}
     if (values["name"], values["address"]) in known:
@@ -184,22 +184,22 @@ def _saved_address(form: forms.Form, addresses: list[dict[str, Any]]) -> str:
     return ""
 
 
-def _put_away(order: dict[str, Any], bought: dict[str, int]) -> None:
+def _save_to_account(order: dict[str, Any], bought: dict[str, int]) -> None:
     """What was bought leaves the basket, what came in meanwhile stays; a guest's browser keeps the order's token."""
     session["count"] = max(0, basket_count() - sum(bought.values()))
     if buyer := logged_in():
-        baskets.take_out(services().users, buyer.userid, bought, order["date"])
+        baskets.remove_ordered(services().users, buyer.userid, bought, order["date"])
     else:
         session["basket"] = {each: n for each, n in guest_basket().items() if each not in bought}
         session.pop("basket_id", None)
-        keep_order(order["orderid"], order["guest_token"])
+        remember_order(order["orderid"], order["guest_token"])
 
 
 def _page(
     form: forms.Form, problem: str = "", chosen: str | None = None, card: str | None = None
 ) -> str | BaseResponse:
     me = services().users.me(token()) if logged_in() else None
-    lines = baskets.wanted_of(me) if me else guest_basket()
+    lines = baskets.quantities_of(me) if me else guest_basket()
     if currency := request.values.get("currency", ""):
         lines = baskets.priced(services().products, lines).quantities(currency)
     items = [{"productid": productid, "quantity": quantity} for productid, quantity in lines.items()]

@@ -56,7 +56,7 @@ def register_layout(app: Flask) -> None:
     app.after_request(add_headers)
     app.register_error_handler(AisleError, error_page)
     app.register_error_handler(HTTPException, http_error_page)
-    app.register_error_handler(RedisError, away_page)
+    app.register_error_handler(RedisError, unavailable_page)
     app.register_error_handler(ParseException, broken_body_page)
     app.register_error_handler(Exception, unexpected_page)
     app.jinja_env.filters |= {
@@ -69,9 +69,9 @@ def register_layout(app: Flask) -> None:
         "opening": opening,
     }
     app.jinja_env.globals |= {
-        "absolute": absolute, "aisles": aisles, "asset": asset, "cards": shelf, "crumbs": taxonomy.crumbs, "csrf_of_session": csrf_of_session, "csrf_token": csrf_token, "filter_options": filter_options, "here": here, "image_src": image_src,
+        "absolute": absolute, "department_links": department_links, "asset": asset, "cards": product_cards, "crumbs": taxonomy.crumbs, "csrf_of_session": csrf_of_session, "csrf_token": csrf_token, "filter_options": filter_options, "here": here, "image_src": image_src,
         "new_key": new_key, "price_bands": price_bands,
-        "status_mood": progress.mood, "status_word": progress.word, "with_query": with_query,
+        "status_style": progress.style, "status_label": progress.label, "with_query": with_query,
     }  # fmt: skip
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.context_processor(page_context)
@@ -94,18 +94,20 @@ def absolute(path: str) -> str:
     return request.host_url.rstrip("/") + path
 
 
-def aisles(current: str) -> Markup:
+def department_links(current: str) -> Markup:
     """The departments in the head of every page; `current` is the path of the one shown, or the page's own."""
     menu = dependencies().catalogue.menu()
     known = current if current == "/departments" or menu.find(current) else ""
     return Markup(
         dependencies().fragments.get(
-            f"aisles {known}", (menu,), lambda: render_template("parts/aisles.html", menu=menu, current=known)
+            f"departments {known}",
+            (menu,),
+            lambda: render_template("parts/department_links.html", menu=menu, current=known),
         )
     )
 
 
-def shelf(products: list[dict[str, Any]], level: str) -> Markup:
+def product_cards(products: list[dict[str, Any]], level: str) -> Markup:
     origins = dependencies().settings.image_origins.split()
     sources = [picture_src(product.get("image") or "", origins) for product in products]
     return cards(products, sources, level, here(), csrf_of_session())
@@ -199,8 +201,8 @@ def stale_form_page() -> BaseResponse:
     """A form of ours whose token is out of date: its page was open while somebody logged in or out, or for too long."""
     if request.endpoint == "auth.logout" and logged_in() is None:
         return redirect(url_for("shop.home"), 303)
-    sent_by = _sent_by()
-    return saved_forms.resume(sent_by, login=bool(sent_by) and logged_in() is None)
+    sender = _sender()
+    return saved_forms.resume(sender, login=bool(sender) and logged_in() is None)
 
 
 def login_first_page() -> BaseResponse:
@@ -209,7 +211,7 @@ def login_first_page() -> BaseResponse:
     if found is not None:
         leave()
     if saved_forms.is_own_form() and (found is not None or session):
-        return saved_forms.resume(found.owner if found else _sent_by(), login=True)
+        return saved_forms.resume(found.owner if found else _sender(), login=True)
     if found is not None:
         flash("Your session has ended. Log in again to go on.", "warn")
     if enhanced():
@@ -217,7 +219,7 @@ def login_first_page() -> BaseResponse:
     return redirect(login_url())
 
 
-def _sent_by() -> str:
+def _sender() -> str:
     return sent_owner() if saved_forms.is_short() else ""
 
 
@@ -232,7 +234,7 @@ def http_error_page(error: HTTPException) -> BaseResponse:
     return _answer(error.code or 500, error.name, words.get(error.code or 500, error.description or ""))
 
 
-def away_page(error: RedisError) -> BaseResponse:
+def unavailable_page(error: RedisError) -> BaseResponse:
     log.warning("redis is away: %s", error)
     return error_page(Unavailable(retry_after=2))
 

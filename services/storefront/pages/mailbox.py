@@ -1,4 +1,4 @@
-"""The letters the shop sent, on a laptop where no mail server is (local mode only)."""
+"""The e-mails that the shop sent, on a laptop where no mail server is (local mode only)."""
 
 import re
 
@@ -34,7 +34,7 @@ def _mails() -> Mailbox:
 
 
 def linked(text: str) -> Markup:
-    """A letter's text with its links made to work."""
+    """An e-mail's text with its links made to work."""
     parts, end = [], 0
     for match in _LINK.finditer(text):
         parts += [escape(text[end : match.start()]), Markup('<a href="{0}">{0}</a>').format(match.group())]

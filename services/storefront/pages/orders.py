@@ -6,7 +6,7 @@ from werkzeug import Response as BaseResponse
 from services.storefront import forms
 from services.storefront.clients import Requester
 from services.storefront.pages.dependencies import services
-from services.storefront.pages.visitor import keep_order, needs_login, requester_of, token
+from services.storefront.pages.visitor import needs_login, remember_order, requester_of, token
 from services.storefront.rules import progress
 from shared.errors import Conflict, Invalid
 from shared.types import Json
@@ -25,10 +25,10 @@ def history() -> str:
 
 @orders.get("/<orderid>")
 def show(orderid: str) -> str | BaseResponse:
-    """A guest's letter leads here with the order's token; a good one is kept and leaves the address bar."""
+    """A guest's e-mail leads here with the order's token; a good one is kept and leaves the address bar."""
     if order_token := request.args.get("token"):
         services().orders.order(Requester(order_token=order_token), orderid)
-        keep_order(orderid, order_token)
+        remember_order(orderid, order_token)
         return redirect(url_for("orders.show", orderid=orderid))
     return _page("order.html", services().orders.order(requester_of(orderid), orderid))
 

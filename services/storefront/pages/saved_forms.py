@@ -30,7 +30,7 @@ UNANSWERED = (
     "The shop did not answer in time, so this may not have been done. What you typed is here again: "
     "look whether it was done, and send it once more if not."
 )
-KEPT = "What you typed is kept: load this page again in a moment."
+SAVED_MESSAGE = "What you typed is kept: load this page again in a moment."
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
@@ -42,9 +42,9 @@ def is_own_form() -> bool:
     return site == "same-origin" if site else urlsplit(request.referrer or "").netloc == request.host
 
 
-def resume(sent_by: str, *, login: bool) -> BaseResponse:
+def resume(sender: str, *, login: bool) -> BaseResponse:
     """Keeps the form and leads back to its page, by way of the log-in page when `login`."""
-    target = with_saved(_page_of_form(), _save(SavedForm(request.path, {}, sent_by)))
+    target = with_saved(_page_of_form(), _save(SavedForm(request.path, {}, sender)))
     if login:
         flash(
             "Your session has ended. Log in, and you are back at the form with what you typed; nothing has been sent.",
@@ -101,7 +101,7 @@ def restored_key(action: str) -> str:
 def announce_kept() -> str:
     """For a page that cannot be shown now: that what was typed is kept; "" when there is nothing."""
     g.restored_announced = True
-    return KEPT if _found() is not None else ""
+    return SAVED_MESSAGE if _found() is not None else ""
 
 
 def announce_restored() -> None:
@@ -110,7 +110,7 @@ def announce_restored() -> None:
     if form_id is None or form_id not in session.get("forms", []) or g.get("restored_announced"):
         return
     g.restored_announced = True
-    if any(mood == "bad" for mood, _ in session.get("_flashes", [])):
+    if any(category == "bad" for category, _ in session.get("_flashes", [])):
         return  # what went wrong says enough
     found = _found()
     if found is None:
@@ -172,9 +172,9 @@ def is_short() -> bool:
 
 def _page_of_form() -> str:
     """Where the form was shown."""
-    came_from = urlsplit(request.referrer or "")
-    if came_from.netloc == request.host and _can_be_read(came_from.path):
-        return came_from._replace(scheme="", netloc="", fragment="").geturl()
+    referrer = urlsplit(request.referrer or "")
+    if referrer.netloc == request.host and _can_be_read(referrer.path):
+        return referrer._replace(scheme="", netloc="", fragment="").geturl()
     return request.path if _can_be_read(request.path) else url_for("shop.home")
 
 

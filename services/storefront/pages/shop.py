@@ -17,7 +17,7 @@ from shared.errors import AisleError, Invalid, NotFound
 
 shop = Blueprint("shop", __name__)
 
-NOTHING = b'{"items": [], "next": null, "facets": {}}'
+EMPTY_LIST = b'{"items": [], "next": null, "facets": {}}'
 
 
 @shop.get("/")
@@ -45,12 +45,12 @@ def search() -> Response | str:
 
 def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> Response | str:
     """A list of products; one that compares prices is asked for again when it holds several currencies."""
-    ends_here = (
+    is_last_page = (
         place is not None
         and not place.children
         and filters.category.count(taxonomy.SEPARATOR) + 1 < MENU_DEPTH
     )
-    body, left_out, problem, subtree = NOTHING, 0, "", bool(filters.category) and not ends_here
+    body, left_out, problem, subtree = EMPTY_LIST, 0, "", bool(filters.category) and not is_last_page
     try:
         body = services().products.search_body(filters.params(subtree=subtree))
         if filters.compares_prices and not filters.in_one_currency:

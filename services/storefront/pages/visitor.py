@@ -105,8 +105,8 @@ def basket_count() -> int:
     return int(session.get("count", 0))
 
 
-def keep_order(orderid: str, order_token: str) -> None:
-    """Remembers the token of an order that a guest placed, or followed from a letter."""
+def remember_order(orderid: str, order_token: str) -> None:
+    """Remembers the token of an order that a guest placed, or followed from an e-mail."""
     kept = {**session.get("orders", {}), orderid: order_token}
     session["orders"] = dict(list(kept.items())[-MAX_ORDERS:])
     session.permanent = True

@@ -10,7 +10,7 @@ from shared.errors import AisleError
 
 Names = Mapping[str, str]
 
-AWAY = "This part of the shop does not answer just now. Please try again in a moment."
+UNAVAILABLE = "This part of the shop does not answer just now. Please try again in a moment."
 
 _SENTENCES = {
     "attempt_closed": "This attempt to order was given up, and nothing was charged. Please order again.",
@@ -39,7 +39,7 @@ _SENTENCES = {
 def message(error: AisleError, names: Names | None = None) -> str:
     """What went wrong and what to do about it. `names`: products by id, as far as the page knows them."""
     if error.status >= 500:
-        return AWAY
+        return UNAVAILABLE
     if known := _DETAILED.get(error.code):
         return known(error, names or {})
     if sentence := _SENTENCES.get(error.code):

@@ -5,20 +5,20 @@ from datetime import UTC, date, datetime, timedelta
 
 from shared.errors import Invalid
 
-BY = ("hour", "day", "month", "year")
-LONGEST = {
+GRANULARITIES = ("hour", "day", "month", "year")
+MAX_RANGES = {
     "hour": timedelta(days=4),
     "day": timedelta(days=92),
     "month": timedelta(days=3660),
     "year": timedelta(days=36600),
 }
-USUAL = {
+DEFAULT_RANGES = {
     "hour": timedelta(days=1),
     "day": timedelta(days=29),
     "month": timedelta(days=335),
     "year": timedelta(days=1500),
 }
-LENGTH = {"hour": 13, "day": 10, "month": 7, "year": 4}
+PREFIX_LENGTHS = {"hour": 13, "day": 10, "month": 7, "year": 4}
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Span:
         step = timedelta(hours=1) if self.by == "hour" else timedelta(days=1)
         found: dict[str, None] = {}
         while moment <= ends:
-            found[moment.isoformat()[: LENGTH[self.by]]] = None
+            found[moment.isoformat()[: PREFIX_LENGTHS[self.by]]] = None
             moment += step
         return list(found)
 
@@ -53,14 +53,14 @@ class Span:
 def span(by: str | None, first: str | None, last: str | None, today: date) -> Span:
     """Reads what the form sent; what is left out gets the usual range up to `today`. Raises Invalid, by field."""
     by = by or "day"
-    if by not in BY:
-        raise Invalid(errors={"by": [f"Choose one of {', '.join(BY)}."]})
+    if by not in GRANULARITIES:
+        raise Invalid(errors={"by": [f"Choose one of {', '.join(GRANULARITIES)}."]})
     end = day(last, "to") if last else today
-    begin = day(first, "from") if first else end - USUAL[by]
+    begin = day(first, "from") if first else end - DEFAULT_RANGES[by]
     if begin > end:
         raise Invalid(errors={"from": ["The first day comes after the last."]})
-    if end - begin > LONGEST[by]:
-        days = LONGEST[by].days
+    if end - begin > MAX_RANGES[by]:
+        days = MAX_RANGES[by].days
         raise Invalid(
             errors={
                 "from": [f"By {by}, a range is at most {days} days: choose a shorter one or a longer step."]

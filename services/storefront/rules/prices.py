@@ -57,8 +57,8 @@ def _complaint(number: str, currency: str, digits: int) -> str:
     example = f"{1250 if digits == 0 else 12.5:.{digits}f}"
     if readings := _readings(number, digits):
         instead = " or ".join(readings)
-        two_ways = f"This can be read in two ways: write {instead}."
-        return two_ways if len(readings) > 1 else f"Write {instead}, without a comma."
+        ambiguous_message = f"This can be read in two ways: write {instead}."
+        return ambiguous_message if len(readings) > 1 else f"Write {instead}, without a comma."
     if _PLAIN.fullmatch(number):
         places = f"{digits} decimal places" if digits else "no decimal places"
         return f"{currency} has {places}: write a number such as {example}."
@@ -82,7 +82,7 @@ def _readings(number: str, digits: int) -> list[str]:
 def compact(amount: float, currency: str) -> str:
     """An axis label: £1.2k, £3m. `amount` is in major units."""
     symbol = SYMBOLS.get(currency, f"{currency} ")
-    for size, letter in ((1e9, "bn"), (1e6, "m"), (1e3, "k")):
+    for size, suffix in ((1e9, "bn"), (1e6, "m"), (1e3, "k")):
         if abs(amount) >= size:
-            return f"{symbol}{amount / size:g}{letter}"
+            return f"{symbol}{amount / size:g}{suffix}"
     return f"{symbol}{amount:g}"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from shared.types import Json
 
 STEPS = ("placed", "paid", "dispatched", "delivered")
-SETTLED = frozenset({"delivered", "cancelled", "returned", "refunded"})
-WORDS = {
+FINAL_STATUSES = frozenset({"delivered", "cancelled", "returned", "refunded"})
+STATUS_LABELS = {
     "placed": "Placed",
     "paid": "Paid",
     "dispatched": "On its way",
@@ -18,7 +18,7 @@ WORDS = {
     "partly_refunded": "Partly refunded",
     "failed": "Payment failed",
 }
-MOODS = {
+STATUS_STYLES = {
     "delivered": "good",
     "paid": "warn",
     "placed": "warn",
@@ -34,40 +34,40 @@ class Step:
     """One stop of the timeline; `date` is None while it is still to come."""
 
     status: str
-    word: str
+    label: str
     date: str | None
     bad: bool
 
 
-def word(status: str) -> str:
-    return WORDS.get(status, status.replace("_", " ").capitalize())
+def label(status: str) -> str:
+    return STATUS_LABELS.get(status, status.replace("_", " ").capitalize())
 
 
-def mood(status: str) -> str:
-    return MOODS.get(status, "")
+def style(status: str) -> str:
+    return STATUS_STYLES.get(status, "")
 
 
 def steps(order: Json) -> list[Step]:
     """What has happened, in its order, then what is still to come while the order is alive."""
-    end = {"cancelled": WORDS["failed"]} if failed(order) else {}
+    end = {"cancelled": STATUS_LABELS["failed"]} if failed(order) else {}
     happened = [
         Step(
             each["status"],
-            end.get(each["status"], word(each["status"])),
+            end.get(each["status"], label(each["status"])),
             each["date"],
-            mood(each["status"]) == "bad",
+            style(each["status"]) == "bad",
         )
         for each in order["timeline"]
     ]
     if settled(order):
         return happened
     known = {step.status for step in happened}
-    return happened + [Step(status, word(status), None, False) for status in STEPS if status not in known]
+    return happened + [Step(status, label(status), None, False) for status in STEPS if status not in known]
 
 
 def settled(order: Json) -> bool:
     """Nothing more comes by itself."""
-    return order["status"] in SETTLED or order["status"] == "failed"
+    return order["status"] in FINAL_STATUSES or order["status"] == "failed"
 
 
 def failed(order: Json) -> bool:

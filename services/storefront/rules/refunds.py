@@ -7,7 +7,7 @@ from shared.errors import Invalid
 from shared.money import Money, money
 
 
-def left_to_refund(order: dict[str, Any]) -> Money | None:
+def refundable_amount(order: dict[str, Any]) -> Money | None:
     """What was paid and not paid back yet; None for an order that was never paid."""
     if not order.get("payment"):
         return None
@@ -17,7 +17,7 @@ def left_to_refund(order: dict[str, Any]) -> Money | None:
 
 
 def refundable(order: dict[str, Any]) -> bool:
-    left = left_to_refund(order)
+    left = refundable_amount(order)
     return left is not None and left["amount"] > 0 and order["status"] != "cancelled"
 
 

@@ -13,7 +13,7 @@ SEPARATOR = "#"
 
 @dataclass
 class Category:
-    """A place in the menu. `number` is the aisle sign's number, of departments only."""
+    """A place in the menu. `number` numbers the departments."""
 
     name: str
     path: str
@@ -28,7 +28,7 @@ class Category:
 
 @dataclass
 class Menu:
-    """The departments, in the order of their aisles."""
+    """The departments, in the order of their numbers."""
 
     departments: list[Category] = field(default_factory=list)
 
@@ -36,7 +36,7 @@ class Menu:
         return bool(self.departments)
 
     def largest(self, most: int) -> list[Category]:
-        """The departments that hold the most, in the order of their aisles."""
+        """The departments that hold the most, in the order of their numbers."""
         chosen = sorted(self.departments, key=lambda each: -each.count)[:most]
         return sorted(chosen, key=lambda each: each.number or 0)
 
@@ -51,7 +51,7 @@ class Menu:
 
 
 def menu(tree: Iterable[Json]) -> Menu:
-    """The API's category tree with an aisle number for each department, in the API's order."""
+    """The API's category tree with a number for each department, in the API's order."""
     departments = [_category(node) for node in tree]
     for number, department in enumerate(departments, start=1):
         department.number = number

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _JOBS = {
-    "orders.advance": "Moving an order on: dispatch, delivery, refunds, letters",
+    "orders.advance": "Moving an order on: dispatch, delivery, refunds, e-mails",
     "orders.report": "Working out a report",
     "orders.close_periods": "Closing a period",
     "orders.close_books": "Closing a period",
@@ -19,11 +19,11 @@ _DETAILS = {"before": "Role before", "after": "Role now", "reason": "Why", "code
 _FAILED = ": failed"
 
 
-def job_word(job: str) -> str:
+def job_label(job: str) -> str:
     return _JOBS.get(job, job.partition(".")[2].replace("_", " ").capitalize() or job)
 
 
-def action_word(action: str) -> str:
+def action_label(action: str) -> str:
     """ "set roles: failed" -> "Changed the role: it did not work" """
     known = _ACTIONS.get(action.removesuffix(_FAILED), action.removesuffix(_FAILED).capitalize())
     return f"{known}: it did not work" if action.endswith(_FAILED) else known

@@ -340,7 +340,7 @@ def test_webhook_signatures() -> None:
         (money(-199, "USD"), "−$1.99"),
     ],
 )
-def test_letters_and_errors_write_money_as_people_do(value: Money, text: str):
+def test_emails_and_errors_write_money_as_people_do(value: Money, text: str):
     assert shown(value) == text
 
 

@@ -127,7 +127,7 @@ def visitor(shop: Shop) -> Visitor:
 
 @pytest.fixture(scope="package")
 def join(shop: Shop) -> Callable[..., Visitor]:
-    """Registers, reads the letter in the mailbox page, verifies and logs in; the visitor, at the page after the log-in."""
+    """Registers, reads the e-mail in the mailbox page, verifies and logs in; the visitor, at the page after the log-in."""
 
     def joined(name: str, *, email: str = "", visitor: Visitor | None = None) -> Visitor:
         visitor = visitor or Visitor(shop.urls["storefront"])
@@ -135,8 +135,8 @@ def join(shop: Shop) -> Callable[..., Visitor]:
         visitor.get("/register")
         page = visitor.submit("/register", name=name, email=email, password=PASSWORD)
         assert page.path == "/registered", page.text
-        letter = letter_to(visitor, email)
-        visitor.get(letter)
+        link = link_in_email(visitor, email)
+        visitor.get(link)
         page = visitor.submit("/verify")
         assert page.path == "/login", page.text
         log_in(visitor, email, PASSWORD)
@@ -145,8 +145,8 @@ def join(shop: Shop) -> Callable[..., Visitor]:
     return joined
 
 
-def letter_to(visitor: Visitor, email: str) -> str:
-    """The path of the link in the newest letter (letters leave on a thread of their own)."""
+def link_in_email(visitor: Visitor, email: str) -> str:
+    """The path of the link in the newest e-mail (e-mails leave on a thread of their own)."""
     end = time.monotonic() + 30
     while time.monotonic() < end:
         page = visitor.get(f"/mailbox?to={email}")
@@ -154,7 +154,7 @@ def letter_to(visitor: Visitor, email: str) -> str:
         if links:
             return re.sub(r"^https?://[^/]+", "", links[0])
         time.sleep(0.05)
-    raise AssertionError(f"no letter for {email}")
+    raise AssertionError(f"no e-mail for {email}")
 
 
 def log_in(visitor: Visitor, email: str, password: str) -> None:

@@ -10,7 +10,7 @@ from itsdangerous import URLSafeTimedSerializer
 
 from tests.bench.running import Shop
 from tests.people import ADDRESS, PASSWORD
-from tests.services.storefront.conftest import letter_to, log_in
+from tests.services.storefront.conftest import link_in_email, log_in
 from tests.services.storefront.test_shop import asked
 from tests.services.storefront.visitor import Page, Visitor
 
@@ -66,7 +66,7 @@ def test_a_wrong_password_is_refused_and_says_no_more(ann: Visitor, visitor: Vis
 def test_a_verification_link_works_once(shop: Shop, visitor: Visitor) -> None:
     visitor.get("/register")
     visitor.submit("/register", name="Once Only", email="once@example.com", password=PASSWORD)
-    link = letter_to(visitor, "once@example.com")
+    link = link_in_email(visitor, "once@example.com")
     visitor.get(link)
     assert visitor.submit("/verify").path == "/login"
     visitor.get(link)
@@ -78,9 +78,9 @@ def test_a_forgotten_password_is_set_anew(join: Join) -> None:
     visitor.get("/account")
     visitor.submit("/logout")
     visitor.get("/reset")
-    assert "a letter with a link" in visitor.submit("/reset", email="forgetful.fred@example.com").text
+    assert "an e-mail with a link" in visitor.submit("/reset", email="forgetful.fred@example.com").text
     deadline = time.monotonic() + 10
-    while "/reset" not in (link := letter_to(visitor, "forgetful.fred@example.com")):
+    while "/reset" not in (link := link_in_email(visitor, "forgetful.fred@example.com")):
         assert time.monotonic() < deadline, link
     visitor.get(link)
     assert visitor.submit("/reset/confirm", password="a brand new password").path == "/login"
@@ -334,13 +334,13 @@ def test_what_came_into_the_basket_meanwhile_stays(visitor: Visitor) -> None:
     assert "Cup number 16" not in basket
 
 
-def test_a_guests_letter_opens_the_order_in_any_browser(visitor: Visitor) -> None:
+def test_a_guests_email_opens_the_order_in_any_browser(visitor: Visitor) -> None:
     put_in_basket(visitor, "cup-15")
     visitor.get("/checkout")
     page = visitor.submit(
-        "/checkout", email="letter.guest@example.com", name="Lena", address="4 Post Street", card="tok_ok"
+        "/checkout", email="email.guest@example.com", name="Lena", address="4 Post Street", card="tok_ok"
     )
-    link = letter_to(visitor, "letter.guest@example.com")
+    link = link_in_email(visitor, "email.guest@example.com")
     other = Visitor(visitor.base)
     opened = other.get(link)
     assert opened.path == page.path, "the token has left the address"

@@ -153,14 +153,14 @@ def test_a_refusal_after_a_redirect_is_an_error_too(visitor: Visitor) -> None:
     assert has_focused_alert(page)
 
 
-def test_registered_claims_no_letter_that_was_not_sent(visitor: Visitor, join: Join) -> None:
+def test_registered_claims_no_email_that_was_not_sent(visitor: Visitor, join: Join) -> None:
     page = visitor.get("/registered")
     assert "have sent" not in page.text
     assert page.form("/verify/resend")
     newcomer = Visitor(visitor.base)
     newcomer.get("/register")
     page = newcomer.submit("/register", name="New", email="new.comer@example.com", password=PASSWORD)
-    assert "We have sent a letter to new.comer@example.com" in page.text
+    assert "We have sent an e-mail to new.comer@example.com" in page.text
     member = join("Member Mel")
     assert member.get("/registered").path == "/account"
 

@@ -34,7 +34,7 @@ def customer(join: Callable[..., Visitor]) -> Visitor:
 
 
 @pytest.fixture(scope="module")
-def letters(shop: Shop) -> DeadLetterStore:
+def dead_letters(shop: Shop) -> DeadLetterStore:
     """The dead letters in the shop's own database."""
     return DeadLetterStore(database_of(shop).open(DESIGN))
 
@@ -279,10 +279,10 @@ def _tiles(page: Page) -> dict[str, str]:
 
 
 def test_a_job_that_was_given_up_is_shown_and_sent_again(
-    customer: Visitor, keeper: Visitor, letters: DeadLetterStore
+    customer: Visitor, keeper: Visitor, dead_letters: DeadLetterStore
 ) -> None:
     orderid = bought(customer, "cup-22")
-    letters.add(
+    dead_letters.add(
         ADVANCE_ORDER, orderid, 1, error="Unavailable", detail="The courier is away.", transient=False
     )
     page = keeper.get("/admin/failures")

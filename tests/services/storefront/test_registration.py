@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from tests.people import PASSWORD
-from tests.services.storefront.conftest import letter_to, log_in
+from tests.services.storefront.conftest import link_in_email, log_in
 from tests.services.storefront.visitor import Page, Visitor
 
 Join = Callable[..., Visitor]
@@ -23,7 +23,7 @@ def try_log_in(visitor: Visitor, email: str, password: str) -> Page:
 def test_who_registered_here_confirms_with_one_click(visitor: Visitor) -> None:
     email = "one.click@example.com"
     assert register(visitor, email, OWNERS).path == "/registered"
-    visitor.get(letter_to(visitor, email))
+    visitor.get(link_in_email(visitor, email))
     assert visitor.page.form("/verify").names == {"_csrf", "token"}
     assert visitor.submit("/verify").path == "/login"
     log_in(visitor, email, OWNERS)
@@ -33,7 +33,7 @@ def test_who_registered_elsewhere_confirms_with_the_password(visitor: Visitor) -
     email = "on.the.phone@example.com"
     register(visitor, email, OWNERS)
     phone = Visitor(visitor.base)
-    phone.get(letter_to(phone, email))
+    phone.get(link_in_email(phone, email))
     page = phone.submit("/verify", password="not it at all")
     assert "not the password" in page.text
     assert page.form("/verify").values["token"]
@@ -45,12 +45,12 @@ def test_the_owner_of_an_address_that_somebody_else_registered_keeps_them_out(vi
     email = "victim.of@example.com"
     attacker = Visitor(visitor.base)
     register(attacker, email, ATTACKERS)
-    page = visitor.get(letter_to(visitor, email))
+    page = visitor.get(link_in_email(visitor, email))
     assert "Somebody made an account" in page.text
     assert "new_password" in {name for form in page.forms for name in form.names}
     assert visitor.submit("/verify").path == "/verify", "a click confirms nothing"
     assert try_log_in(attacker, email, ATTACKERS).path == "/login"
-    visitor.get(letter_to(visitor, email))
+    visitor.get(link_in_email(visitor, email))
     form = next(form for form in visitor.page.forms if "new_password" in form.names)
     weak = visitor.send_form(form, {**form.values, "new_password": "password"})
     assert "Choose another" in weak.text
@@ -60,16 +60,16 @@ def test_the_owner_of_an_address_that_somebody_else_registered_keeps_them_out(vi
     log_in(visitor, email, OWNERS)
 
 
-def test_the_owner_registers_too_and_her_own_letter_counts(visitor: Visitor) -> None:
+def test_the_owner_registers_too_and_her_own_email_counts(visitor: Visitor) -> None:
     email = "twice.registered@example.com"
     attacker = Visitor(visitor.base)
     register(attacker, email, ATTACKERS)
-    attackers_letter = letter_to(visitor, email)
+    attackers_email = link_in_email(visitor, email)
     assert register(visitor, email, OWNERS).path == "/registered"
-    page = visitor.get(attackers_letter)
+    page = visitor.get(attackers_email)
     page = visitor.submit("/verify")
     assert "another browser" in page.text
-    visitor.get(letter_to(visitor, email))
+    visitor.get(link_in_email(visitor, email))
     assert visitor.submit("/verify").path == "/login"
     log_in(visitor, email, OWNERS)
     assert try_log_in(attacker, email, ATTACKERS).path == "/login"

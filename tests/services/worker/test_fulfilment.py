@@ -48,15 +48,13 @@ def test_a_paid_order_is_confirmed_dispatched_and_delivered_with_a_mail_each(
     assert [step["status"] for step in found["timeline"]] == ["placed", "paid", "dispatched", "delivered"]
     assert found["dispatch"]["courier"] == "sandbox"
     until(lambda: keys(database, order["orderid"]) == WHOLE)
-    letters = [
-        letter for letter in read_mail(shop.mail, customer.email) if order["orderid"] in letter.subject
-    ]
-    assert [letter.subject.split(order["orderid"])[1] for letter in letters[::-1]] == [
+    emails = [email for email in read_mail(shop.mail, customer.email) if order["orderid"] in email.subject]
+    assert [email.subject.split(order["orderid"])[1] for email in emails[::-1]] == [
         "",
         " is on its way",
         " has arrived",
     ]
-    assert letters[-1].text.count("Kettle") == 1
+    assert emails[-1].text.count("Kettle") == 1
     basket = customer.get(f"{shop.users}/v1/users/me/basket", timeout=30).json()
     assert product not in str(basket)
 
@@ -227,21 +225,21 @@ def test_a_job_that_cannot_be_done_is_a_dead_letter_that_admins_send_again(
         }
         database.put(moved | {"_id": doc["_id"].replace(orderid, lost)})
 
-    def letter() -> dict[str, Any] | None:
+    def dead_letter() -> dict[str, Any] | None:
         found = shop.get(shop.admin, "/v1/admin/dead-letters").json()["items"]
         return next((each for each in found if each["orderid"] == lost), None)
 
-    first = until(letter)
+    first = until(dead_letter)
     assert (first["job"], first["error"], first["attempts"]) == (
         "orders.advance",
         "provider_not_connected",
         1,
     )
     time.sleep(5)
-    assert letter() == first, "the sweep leaves it alone"
+    assert dead_letter() == first, "the sweep leaves it alone"
     answer = shop.post(shop.admin, f"/v1/admin/dead-letters/{first['id']}/retry")
     assert answer.status_code == 202, answer.text
-    until(lambda: (again := letter()) is not None and again["attempts"] == 2)
+    until(lambda: (again := dead_letter()) is not None and again["attempts"] == 2)
     assert shop.post(shop.admin, f"/v1/admin/dead-letters/{first['id']}/retry").status_code == 404
 
 

@@ -8,7 +8,7 @@ from services.storefront.pages.dependencies import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from services.storefront.rules.messages import message
-from services.storefront.rules.wording import job_word
+from services.storefront.rules.wording import job_label
 from shared.errors import Conflict, NotFound
 
 
@@ -25,7 +25,7 @@ def failures() -> str:
         dead_letters=dead_letters["items"],
         more=dead_letters["next"],
         attempts=found["attempts"],
-        job_word=job_word,
+        job_label=job_label,
     )
 
 

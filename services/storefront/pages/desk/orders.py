@@ -14,7 +14,7 @@ from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
 from services.storefront.rules import periods, prices, progress
 from services.storefront.rules.messages import message
-from services.storefront.rules.refunds import left_to_refund, refundable
+from services.storefront.rules.refunds import refundable, refundable_amount
 from shared.errors import Conflict, Invalid, NotFound
 from shared.types import Json
 
@@ -105,7 +105,7 @@ def find_order(orderid: str) -> dict[str, Any]:
 def order_page(
     found: dict[str, Any], dispatch: forms.Form | None = None, refund: forms.Form | None = None
 ) -> str:
-    left, orderid = left_to_refund(found), found["orderid"]
+    left, orderid = refundable_amount(found), found["orderid"]
     by_hand = forms.Form(forms.DISPATCH, {"courier": "By hand"})
     whole = forms.Form(forms.REFUND, {"amount": prices.plain(left) if left else ""})
     return render_template(

@@ -11,7 +11,7 @@ from services.storefront.pages.desk import desk
 from services.storefront.pages.desk.orders import blame, done, find_order, order_page
 from services.storefront.pages.visitor import token
 from services.storefront.rules import prices
-from services.storefront.rules.refunds import left_to_refund, parse_refund
+from services.storefront.rules.refunds import parse_refund, refundable_amount
 from shared.errors import Conflict, Invalid
 from shared.money import Money
 
@@ -26,7 +26,7 @@ def refund(orderid: str) -> str | BaseResponse:
     try:
         if "confirmed" not in request.form:
             return _confirmation(order, form, parse_refund(form.values["amount"], _left(order)))
-        _pay_back(order, form)
+        _refund(order, form)
         return done(orderid, "Refunded.")
     except (Conflict, Invalid) as error:
         blame(form, error)
@@ -34,13 +34,13 @@ def refund(orderid: str) -> str | BaseResponse:
 
 
 def _left(order: dict[str, Any]) -> Money:
-    left = left_to_refund(order)
+    left = refundable_amount(order)
     if left is None:
         raise Conflict("Nothing was paid for this order, so nothing can be refunded.")
     return left
 
 
-def _pay_back(order: dict[str, Any], form: forms.Form) -> None:
+def _refund(order: dict[str, Any], form: forms.Form) -> None:
     """How much is left is for the orders service to check: a form sent twice is answered as the first time."""
     amount = prices.parse(form.values["amount"], _left(order)["currency"], "amount")
     body = {"amount": amount, "reason": form.values["reason"]}

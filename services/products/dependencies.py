@@ -16,6 +16,7 @@ from services.products.store.menu import MenuCache
 from services.products.store.pictures import Pictures
 from services.products.store.review_pages import ReviewPages
 from services.products.store.reviews import Reviews
+from services.products.store.search_rules import RuleDocuments, RulesCache
 from services.products.store.vocabulary import Vocabulary
 from shared.client import ServiceClient
 from shared.couch import DatabaseDesign, IndexCatchUp, Server
@@ -41,6 +42,8 @@ class Dependencies:
     answer_cache: AnswerCache
     import_progress: ImportProgress
     vocabulary: Vocabulary
+    rule_documents: RuleDocuments
+    search_rules: RulesCache
     locks: Locks
     orders: Orders
     server: Server
@@ -57,7 +60,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
     """Nothing is connected to yet. `timeout`: seconds that a database call may take."""
     server, design = open_server(settings, timeout), design_in(settings.search_language)
     database, redis = server.open(design), open_redis(settings.redis_url)
-    catalogue = Catalogue(database, settings.search_language)
+    catalogue, rule_documents = Catalogue(database, settings.search_language), RuleDocuments(database)
     return Dependencies(
         settings=settings,
         catalogue=catalogue,
@@ -69,6 +72,8 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         answer_cache=AnswerCache(redis, database.name, settings.menu_seconds),
         import_progress=ImportProgress(redis, database.name),
         vocabulary=Vocabulary(redis, database.name, catalogue.language),
+        rule_documents=rule_documents,
+        search_rules=RulesCache(redis, rule_documents, database.name, catalogue.language),
         locks=Locks(redis, database.name),
         orders=Orders(ServiceClient("orders", settings.orders_url, settings.service_secret)),
         server=server,

@@ -44,6 +44,13 @@ class FacetValue(Shape):
     )
 
 
+class SearchRedirect(Shape):
+    """Where the shop's people want a query to lead: a category or an address within the shop."""
+
+    category = ma.fields.String(metadata={"description": "a category's path"})
+    address = ma.fields.String(metadata={"description": "a path within the shop"})
+
+
 class ProductList(Shape):
     items = ma.fields.List(ma.fields.Nested(Product), required=True)
     next = ma.fields.String(required=True, allow_none=True)
@@ -58,6 +65,9 @@ class ProductList(Shape):
         metadata={
             "description": "words that no product has together with the others: these products are without them"
         },
+    )
+    redirect = ma.fields.Nested(
+        SearchRedirect, metadata={"description": "where a shop's page should lead instead"}
     )
     unsupported = ma.fields.List(
         ma.fields.String(), metadata={"description": "what this server's search cannot do"}

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 
 from services.products.actions.filter_counts import counts_of_category
+from services.products.actions.merchandising import search
 from services.products.actions.question import Listed, Question, crumbs
-from services.products.actions.search import search
 from services.products.dependencies import Dependencies
 from services.products.documents import category_path
 from services.products.rules import categories

@@ -169,7 +169,7 @@ def _settle(deps: Dependencies, docid: str, kind: str) -> int:
     return len(gone)
 
 
-def _older_products(deps: Dependencies, leaves: list[Doc]) -> list[Doc]:
+def _older_edits(deps: Dependencies, leaves: list[Doc]) -> list[Doc]:
     """The edit made last stays, a move to another category being one; stock and rating are summed up again."""
     return sorted(leaves, key=lambda leaf: (leaf["edited"], leaf["_rev"]))[:-1]
 
@@ -190,7 +190,18 @@ def _losing_movements(deps: Dependencies, leaves: list[Doc]) -> list[Doc]:
     return ledger.losers(leaves, outcomes, later)
 
 
-_RULES = {"product": _older_products, "forward": _older_products, "settlement": _overruled_settlements}
+def _fewer_searches(deps: Dependencies, leaves: list[Doc]) -> list[Doc]:
+    """A count is never too high: what has counted most stays."""
+    return sorted(leaves, key=lambda leaf: (sum(each[0] for each in leaf["queries"].values()), leaf["_rev"]))[
+        :-1
+    ]
+
+
+_RULES = {
+    **dict.fromkeys(("product", "forward", "synonym", "searchredirect", "searchpin"), _older_edits),
+    "settlement": _overruled_settlements,
+    "dailysearches": _fewer_searches,
+}
 
 
 def _correct(deps: Dependencies, movement: Doc) -> None:

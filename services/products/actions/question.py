@@ -36,6 +36,16 @@ class Question:
         return not self.q and not self.filtered
 
     @property
+    def is_plain_search(self) -> bool:
+        """Words alone, the most relevant first."""
+        return (
+            bool(self.q.strip())
+            and not self.category
+            and not self.filtered
+            and self.sort in (None, "relevance")
+        )
+
+    @property
     def filtered(self) -> bool:
         prices = (self.min_price, self.max_price, self.currency)
         return bool(self.brands or self.colours or any(each is not None for each in prices))

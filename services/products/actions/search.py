@@ -32,7 +32,7 @@ MIN_PREFIX = 2
 
 def search(deps: Dependencies, asked: Question) -> Listed:
     """A page of what has the words. 1 global query, or 1 partition query in a category; one more for words that are not found together."""
-    query = _query(asked)
+    query = deps.search_rules.get().with_synonyms(_query(asked))
     if asked.q.strip() and not query.all_words:
         return Listed([], None, {"total": 0, **crumbs(asked)})
     if asked.cursor:
@@ -76,9 +76,8 @@ def suggest(deps: Dependencies, text: str, limit: int) -> list[dict[str, Any]]:
 
 def rewrite_of(deps: Dependencies, query: SearchQuery) -> Rewrite:
     """What the words of a query mean to this catalogue. No database call."""
-    unknown = deps.vocabulary.unknown(query.words, query.prefix) & set(
-        query.content_words(deps.catalogue.language)
-    )
+    asked = set(query.content_words(deps.catalogue.language)) - query.words_with_synonyms
+    unknown = deps.vocabulary.unknown(query.words, query.prefix) & asked
     corrections = deps.vocabulary.corrections(unknown) if unknown else {}
     return rewritten(query, unknown, corrections, deps.catalogue.language)
 

@@ -6,7 +6,8 @@ from services.products.resources.files import files
 from services.products.resources.internal import internal
 from services.products.resources.pictures import pictures
 from services.products.resources.reviews import reviews
+from services.products.resources.search_rules import search_rules
 
-BLUEPRINTS = (browse, reviews, admin, files, pictures, internal)
+BLUEPRINTS = (browse, reviews, admin, files, pictures, search_rules, internal)
 
 __all__ = ["BLUEPRINTS"]

@@ -93,4 +93,12 @@ def _matches(rewrite: Rewrite, word: str, query: SearchQuery, terms: set[str], l
         return True
     if word == query.prefix and any(term.startswith(word) for term in terms):
         return True
+    if any(
+        word in row and _has_a_synonym(synonyms, terms, language) for row, synonyms in query.synonyms.items()
+    ):
+        return True
     return word in rewrite.forgiven and any(one_typo_apart(word, term) for term in terms)
+
+
+def _has_a_synonym(synonyms: Sequence[Sequence[str]], terms: set[str], language: Language) -> bool:
+    return any(all(language.stem(word) in terms for word in row) for row in synonyms)

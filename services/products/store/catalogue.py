@@ -163,6 +163,11 @@ class Catalogue:
         """Those that exist, products and forwards, by document id. 1 read."""
         return self._database.get_many(docids)
 
+    def follow_many(self, docids: Sequence[str]) -> dict[str, Doc]:
+        """The products whose documents have, or had, these ids, by productid. 1 read, 1 more when one was moved."""
+        docs = self._followed([{"doc": doc} for doc in self.get_many(docids).values()])
+        return {doc["productid"]: doc for doc in docs}
+
     def put(self, doc: Doc) -> Doc:
         """Writes and returns the document with its new revision. Raises UpdateConflict."""
         return {**doc, "_rev": self._database.put(doc)}

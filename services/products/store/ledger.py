@@ -186,7 +186,8 @@ class Ledger:
         """Takes revisions of a slot away."""
         for leaf in leaves:
             self._database.delete(leaf["_id"], leaf["_rev"])
-            self._slot_cache.drop([Line(leaf["productid"], tuple(leaf["taxonomy"]), 0)])
+            if "productid" in leaf:
+                self._slot_cache.drop([Line(leaf["productid"], tuple(leaf["taxonomy"]), 0)])
 
     def held(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
         """How many each (orderid, productid) keeps out of stock. 1 global query."""

@@ -15,7 +15,7 @@ from services.worker.schedule import TIMETABLE
 from shared.clock import now, timestamp
 from shared.couch import Server
 from shared.jobs import SUM_UP_PRODUCTS
-from tests.services.products.conftest import Shop, eventually, open_as_worker, product
+from tests.services.products.conftest import ADMIN, Shop, eventually, open_as_worker, product, token
 from tests.services.products.test_stock import KITCHEN, level, reserve
 from tests.services.worker.processes import Worker
 
@@ -133,6 +133,17 @@ def test_of_two_edits_on_two_replicas_the_later_stays(shop: Shop, deps: Dependen
     eventually(lambda: settle_conflicts(deps) == 0 and len(deps.ledger.leaves(doc["_id"])) == 1)
     settled = deps.catalogue.get(doc["_id"])
     assert (settled["name"], settled["stock"]) == ("Later", 2)
+
+
+def test_of_two_search_rules_on_two_replicas_the_later_stays(shop: Shop, deps: Dependencies, server: Server):
+    path = "/v1/admin/search/synonyms/sofa"
+    assert shop.admin("PUT", path, {"synonyms": ["couch"]}).status == 201
+    doc = deps.rule_documents.get("synonym", "sofa")
+    assert doc
+    rival = doc | {"_rev": "1-ffffffffffffffffffffffffffffffff", "synonyms": ["settee"]}
+    replicated(server, rival | {"edited": "2020-01-01T00:00:00.000Z"})
+    eventually(lambda: settle_conflicts(deps) == 0 and len(deps.ledger.leaves(doc["_id"])) == 1)
+    assert shop.ok(path, token(*ADMIN))["synonyms"] == ["couch"]
 
 
 def test_sold_wins_over_expired_when_replicas_disagree(shop: Shop, deps: Dependencies, server: Server):

@@ -1,0 +1,114 @@
+"""What admins say about search, ready to be asked: synonyms, redirects and pinned products by the words of a query."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
+
+from services.products.search_documents import PIN, REDIRECT, SYNONYM
+from shared.couch import Doc, Language, SearchQuery, words_of
+
+MAX_WORDS_ADDED = 32
+"""So many words synonyms may add to one query: a server takes a bounded number of clauses."""
+
+Words = tuple[str, ...]
+T = TypeVar("T")
+
+
+def rule_query(text: str) -> str:
+    """A query as rules are kept under: its words, with single spaces; "" when it has none."""
+    return " ".join(words_of(text))
+
+
+class ByQuery(Generic[T]):
+    """Values by query: one written just so, else one in other forms of the same words."""
+
+    def __init__(self, language: Language) -> None:
+        self._language = language
+        self._exact: dict[Words, T] = {}
+        self._stems: dict[Words, T] = {}
+
+    def add(self, query: str, value: T) -> None:
+        words = tuple(words_of(query))
+        self._exact[words] = value
+        self._stems.setdefault(stems_of(words, self._language), value)
+
+    def get(self, query: str) -> T | None:
+        if not self._exact:
+            return None
+        words = tuple(words_of(query))
+        found = self._exact.get(words)
+        return self._stems.get(stems_of(words, self._language)) if found is None else found
+
+
+@dataclass(frozen=True)
+class SearchRules:
+    """`synonyms` are {stems of words in a row: rows of words that do as well}; `redirects` and `pins` the rules' documents."""
+
+    language: Language
+    synonyms: Mapping[Words, Sequence[Words]] = field(default_factory=dict)
+    redirects: ByQuery[Doc] | None = None
+    pins: ByQuery[Doc] | None = None
+
+    def redirect_for(self, query: str) -> Doc | None:
+        return self.redirects.get(query) if self.redirects else None
+
+    def pin_for(self, query: str) -> Doc | None:
+        return self.pins.get(query) if self.pins else None
+
+    def with_synonyms(self, query: SearchQuery) -> SearchQuery:
+        """The query that asks for the synonyms of its words too."""
+        if not self.synonyms:
+            return query
+        words = tuple(query.content_words(self.language))
+        found, room = {}, MAX_WORDS_ADDED
+        for row in self._rows(words):
+            others = []
+            for other in self.synonyms[stems_of(row, self.language)]:
+                if len(other) <= room:
+                    others.append(other)
+                    room -= len(other)
+            if others:
+                found[row] = others
+        return replace(query, synonyms=found) if found else query
+
+    def _rows(self, words: Words) -> Iterable[Words]:
+        """The words in a row that have synonyms, the longest first at each place."""
+        stems = stems_of(words, self.language)
+        longest, place = max(map(len, self.synonyms)), 0
+        while place < len(words):
+            lengths = range(min(longest, len(words) - place), 0, -1)
+            length = next((n for n in lengths if stems[place : place + n] in self.synonyms), 0)
+            if length:
+                yield words[place : place + length]
+            place += length or 1
+
+
+def search_rules(docs: Iterable[Doc], language: Language) -> SearchRules:
+    """The rules of these documents; one that this version does not know is left aside."""
+    synonyms: dict[Words, dict[Words, None]] = {}
+    redirects, pins = ByQuery[Doc](language), ByQuery[Doc](language)
+    for doc in docs:
+        if doc["type"] == SYNONYM.name:
+            _add_synonyms(synonyms, doc, language)
+        elif doc["type"] == REDIRECT.name:
+            redirects.add(doc["query"], doc)
+        elif doc["type"] == PIN.name:
+            pins.add(doc["query"], doc)
+    return SearchRules(language, {row: tuple(others) for row, others in synonyms.items()}, redirects, pins)
+
+
+def stems_of(words: Iterable[str], language: Language) -> Words:
+    return tuple(map(language.stem, words))
+
+
+def _add_synonyms(synonyms: dict[Words, dict[Words, None]], doc: Doc, language: Language) -> None:
+    rows = [content_of(text, language) for text in (doc["query"], *doc["synonyms"])]
+    for row in rows[:1] if doc.get("one_way") else rows:
+        others = {other: None for other in rows if stems_of(other, language) != stems_of(row, language)}
+        synonyms.setdefault(stems_of(row, language), {}).update(others)
+
+
+def content_of(text: str, language: Language) -> Words:
+    """The words of a text as a query asks for them: without those that say nothing, unless there are no others."""
+    words = tuple(words_of(text))
+    return tuple(word for word in words if word not in language.stop_words) or words

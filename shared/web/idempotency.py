@@ -1,5 +1,7 @@
 """`Idempotency-Key` on POSTs that create: same key and body, same answer for 24 hours; another body is 422.
 
+`idempotent` keeps the answer; `keyed_request` is for handlers whose documents remember the request (`shared.idempotency`).
+
 The answer is kept in Redis, sealed with the key that its caller alone holds: it may name a person who is erased within
 the day, and a quick hash of a body with a password in it would be worth guessing at. Should the process die between
 the write and the answer, the retry meets the same `idempotent_id()`, so that a handler which uses it as its document's
@@ -9,35 +11,45 @@ id writes once at most.
 import base64
 import hashlib
 import hmac
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import orjson
 from cryptography.fernet import Fernet
 from flask import Response, current_app, g, make_response, request
 from redis import Redis
 
-from shared.errors import AisleError, Conflict, Invalid
+from shared.errors import AisleError, BadRequest, Conflict, Invalid
+from shared.idempotency import KeyReused, fingerprint_of
 from shared.web.api import Handler, copy_documentation
+from shared.web.auth import optional_user
 from shared.web.problems import from_aisle_error
 
-KEPT_SECONDS = 24 * 3600
+TTL_SECONDS = 24 * 3600
 _CLAIM_SECONDS = 30
 _WAIT_SECONDS = 2.5
-_HEADER = {
+_PATTERN = "^[!-~]([ -~]*[!-~])?$"
+_HEADER: Final = {
     "in": "header",
     "name": "Idempotency-Key",
     "required": False,
-    "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]([ -~]*[!-~])?$"},
+    "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": _PATTERN},
     "description": "Same key and body: the same answer, for 24 hours.",
 }
+REQUIRED_KEY: Final = {
+    **_HEADER,
+    "required": True,
+    "description": "Same key and body: the same order, for 24 hours. Same key, another body: 422.",
+}
+OPTIONAL_KEY: Final = {**_HEADER, "description": "Same key and body: done once."}
 
 
-class KeyReused(Invalid):
-    code, title = "idempotency_key_reused", "This Idempotency-Key was used with another body"
+class NoKey(BadRequest):
+    code, title = "idempotency_key_required", "An Idempotency-Key is needed"
 
 
 class InProgress(Conflict):
@@ -63,6 +75,30 @@ def idempotent_id(length: int = 20) -> str | None:
     """An id fixed by caller, route and Idempotency-Key, or None when no key was sent."""
     key = request.headers.get("Idempotency-Key")
     return None if key is None else hashlib.sha256(_named(key).encode()).hexdigest()[:length]
+
+
+def required_key() -> str:
+    """Raises NoKey without a well-formed Idempotency-Key."""
+    key = request.headers.get("Idempotency-Key", "")
+    if not _is_well_formed(key):
+        raise NoKey(
+            "Send an Idempotency-Key of 1 to 200 printable ASCII characters, a new one for each request."
+        )
+    return key
+
+
+def keyed_request(body: Any) -> tuple[str, str] | None:
+    """(user and key as one id, fingerprint of `body`) as documents remember a request; None without an Idempotency-Key."""
+    found = request_key()
+    return None if found is None else (found, fingerprint_of(body))
+
+
+def request_key() -> str | None:
+    """The user and the Idempotency-Key as one id, None without a key. Raises NoKey for one that is not well-formed."""
+    if "Idempotency-Key" not in request.headers:
+        return None
+    user = optional_user()
+    return hashlib.sha256(f"{user.userid if user else ''}\n{required_key()}".encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
@@ -97,7 +133,7 @@ def _once(slot: _Slot, act: Callable[[], Any]) -> Response:
             redis.delete(slot.place)
     if keep:
         answer = slot.box.encrypt(orjson.dumps(_kept(response))).decode()
-        redis.set(slot.place, orjson.dumps({"body": body, "answer": answer}), ex=KEPT_SECONDS)
+        redis.set(slot.place, orjson.dumps({"body": body, "answer": answer}), ex=TTL_SECONDS)
     return response
 
 
@@ -144,7 +180,7 @@ def _slot(key: str) -> _Slot:
 
 
 def _named(key: str) -> str:
-    if not 1 <= len(key) <= 200 or not key.isascii() or not key.isprintable():
+    if not _is_well_formed(key):
         raise Invalid(
             "Idempotency-Key must be 1 to 200 printable ASCII characters.",
             errors={"Idempotency-Key": ["Not valid."]},
@@ -153,3 +189,7 @@ def _named(key: str) -> str:
     caller = user.userid if user else "-"
     digest = hashlib.sha256(f"{caller}\n{request.method} {request.path}\n{key}".encode()).hexdigest()
     return f"idempotency:{current_app.name}:{digest}"
+
+
+def _is_well_formed(key: str) -> bool:
+    return len(key) <= 200 and re.fullmatch(_PATTERN, key) is not None

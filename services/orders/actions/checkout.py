@@ -19,10 +19,11 @@ from services.orders.declarations import Order
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.checkout import CHECKOUT, ENDS, ENTRIES, State, next_state
-from services.orders.rules.identity import check_same, fingerprint_of, key_is_free_again, orderid_for
+from services.orders.rules.identity import key_is_free_again, orderid_for
 from services.orders.rules.writing import cancellation_of, items_of, payment_of
 from shared.clock import iso, now, parse
 from shared.errors import AisleError, Conflict, Invalid, NotFound, Unavailable
+from shared.idempotency import check_same, fingerprint_of
 
 log = logging.getLogger(__name__)
 

@@ -4,10 +4,11 @@ from services.orders.declarations import Refund, Return
 from services.orders.dependencies import Dependencies
 from services.orders.documents import REFUND, SETTLEMENT, order_key
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.identity import check_same, new_reference
+from services.orders.rules.identity import new_reference
 from services.orders.rules.progress import require
 from services.orders.rules.writing import event_fields
 from shared.errors import Conflict, Invalid
+from shared.idempotency import check_same
 from shared.money import Money, money, shown
 
 MAX_ATTEMPTS = 5

@@ -5,7 +5,6 @@ from typing import Any
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CLOSING, REPORT_PART, REPORT_REQUEST, REPORT_RESULT, report_key
 from services.orders.rules import reports as shape
-from services.orders.rules.identity import check_same, fingerprint_of
 from services.orders.rules.periods import (
     MAX_MONTHS,
     Span,
@@ -18,6 +17,7 @@ from services.orders.rules.periods import (
 from shared.clock import now, parse, timestamp
 from shared.couch import Doc, Page, time_ordered_id
 from shared.errors import Invalid, NotFound
+from shared.idempotency import check_same, fingerprint_of
 
 KINDS = ("sales", "best-sellers", "fulfilment")
 MAX_BEST_SELLERS = 1000

@@ -21,11 +21,11 @@ from services.orders.clients.payments import (
     ProviderUnavailable,
 )
 from services.orders.clients.signatures import Headers
-from services.orders.rules.identity import fingerprint_of
 from shared.clock import iso
 from shared.couch.deadline import time_for
 from shared.couch.http import HttpClient, TransportError
 from shared.errors import AisleError, BadRequest
+from shared.idempotency import fingerprint_of
 from shared.money import Money, money
 
 _VERSION = "2024-06-20"

@@ -11,7 +11,6 @@ from services.orders.actions import dead_letters as act
 from services.orders.actions import fulfilment, imports, reading, refunds
 from services.orders.actions.sweep import open_attempts_span
 from services.orders.dependencies import Dependencies
-from services.orders.resources.idempotency import OPTIONAL_KEY, keyed_request
 from services.orders.resources.requester import actor
 from services.orders.rules.periods import span
 from services.orders.schemas import answers, requests
@@ -28,6 +27,7 @@ from shared.web import (
     short_list_answer,
     unsign,
 )
+from shared.web.idempotency import OPTIONAL_KEY, keyed_request
 
 admin = Blueprint("admin", __name__, url_prefix="/v1/admin", description="For staff and admins")
 

@@ -9,7 +9,6 @@ from services.orders.actions.checkout import place_order
 from services.orders.actions.emails import guest_emails_are_limited
 from services.orders.actions.intents import Buyer, quote_items
 from services.orders.dependencies import Dependencies
-from services.orders.resources.idempotency import OPTIONAL_KEY, REQUIRED_KEY, keyed_request, required_key
 from services.orders.resources.requester import reader
 from services.orders.schemas import answers, requests
 from shared.couch.deadline import time_limit
@@ -26,6 +25,7 @@ from shared.web import (
     require_user,
     unsign,
 )
+from shared.web.idempotency import OPTIONAL_KEY, REQUIRED_KEY, keyed_request, required_key
 
 orders = Blueprint("orders", __name__, url_prefix="/v1/orders", description="Orders of customers and guests")
 

@@ -6,7 +6,6 @@ from flask import Response, request
 
 from services.orders.actions import reports as act
 from services.orders.dependencies import Dependencies
-from services.orders.resources.idempotency import OPTIONAL_KEY, request_id
 from services.orders.rules.charts import Bar, bar_chart
 from services.orders.rules.periods import span
 from services.orders.rules.reports import as_csv, major
@@ -21,6 +20,7 @@ from shared.web import (
     require_role,
     unsign,
 )
+from shared.web.idempotency import OPTIONAL_KEY, request_key
 
 reports = Blueprint("reports", __name__, url_prefix="/v1/admin/reports", description="What was sold")
 
@@ -97,7 +97,7 @@ def list_reports(args: dict[str, Any]) -> Response:
 @reports.response(202, answers.ReportCreated)
 def request_report(body: dict[str, Any]) -> Response:
     """Have a report computed and stored by the worker"""
-    reportid = act.request_report(current_dependencies(), body, request_id())
+    reportid = act.request_report(current_dependencies(), body, request_key())
     return json_answer({"id": reportid}, 202, headers={"Location": f"/v1/admin/reports/{reportid}"})
 
 

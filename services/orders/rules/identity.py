@@ -1,4 +1,4 @@
-"""Order ids and fingerprints: an order's id follows from its owner's Idempotency-Key, so the order is its own claim.
+"""Order ids: an order's id follows from its owner's Idempotency-Key, so the order is its own claim.
 
 A request repeated with the same Idempotency-Key computes the same id and meets the order already there. After a
 day the key is free again: the next generation of the same key makes another id.
@@ -7,20 +7,12 @@ day the key is free again: the next generation of the same key makes another id.
 import hashlib
 import hmac
 from datetime import datetime, timedelta
-from typing import Any
-
-import orjson
 
 from shared.clock import parse
 from shared.couch import time_ordered_id
-from shared.errors import Invalid
 
 KEY_TTL = timedelta(hours=24)
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-
-
-class KeyReused(Invalid):
-    code, title = "idempotency_key_reused", "This Idempotency-Key was used for another request"
 
 
 def orderid_for(owner: str, key: str, generation: int = 1) -> str:
@@ -30,20 +22,9 @@ def orderid_for(owner: str, key: str, generation: int = 1) -> str:
     return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
 
 
-def fingerprint_of(body: Any) -> str:
-    """The same for the same content, whatever the order of its fields."""
-    return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
-
-
 def key_is_free_again(placed: str, moment: datetime) -> bool:
     """Whether a key used at `placed` may stand for another order by now."""
     return parse(placed) + KEY_TTL < moment
-
-
-def check_same(stored: str, fingerprint: str, **extra: Any) -> None:
-    """Raises KeyReused, with `extra` members in its problem, when the key came with another body before."""
-    if stored != fingerprint:
-        raise KeyReused("Send the same body with the same key, or a new Idempotency-Key.", **extra)
 
 
 def new_reference(kind: str, request: tuple[str, str] | None) -> str:
@@ -52,5 +33,5 @@ def new_reference(kind: str, request: tuple[str, str] | None) -> str:
 
 
 def guest_token(secret: str, orderid: str) -> str:
-    """What lets somebody without an account read this one order."""
+    """What lets a guest read this one order."""
     return hmac.digest(secret.encode(), f"guest order {orderid}".encode(), "sha256").hex()[:40]

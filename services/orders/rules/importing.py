@@ -13,11 +13,11 @@ from services.orders.declarations import (
     Order,
 )
 from services.orders.documents import CUSTOMER, ORDER, order_key
-from services.orders.rules.identity import fingerprint_of
 from services.orders.rules.writing import delivery_of, dispatch_of, items_of, payment_of
 from shared.clock import iso, parse
 from shared.couch import Document
 from shared.errors import Invalid
+from shared.idempotency import fingerprint_of
 from shared.money import CURRENCIES, Money, money
 
 MAX_AMOUNT = 10**13

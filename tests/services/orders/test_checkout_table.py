@@ -1,9 +1,14 @@
-"""The checkout's table is whole: every step is known, every state is reached, and every way leads to an end."""
+"""The checkout's table is whole and true: every step is known, every state is reached, every way leads to an end, and steps end as their rows say."""
+
+import ast
+import inspect
+from collections.abc import Callable
 
 import pytest
 
+from services.orders.actions import checkout
 from services.orders.actions.checkout import STEPS
-from services.orders.rules.checkout import CHECKOUT, ENDS, ENTRIES, State, next_state
+from services.orders.rules.checkout import CHECKOUT, ENDS, ENTRIES, Row, State, next_state
 
 
 def reached_from(start: State) -> set[State]:
@@ -38,3 +43,21 @@ def test_neither_webhook_nor_sweep_ever_charges():
 def test_an_outcome_that_the_table_does_not_know_is_an_error():
     with pytest.raises(KeyError):
         next_state(State.PLACED, "charged")
+
+
+@pytest.mark.parametrize("row", CHECKOUT.values(), ids=lambda row: row.step)
+def test_a_row_has_the_outcomes_that_its_step_returns(row: Row):
+    assert returned_by(STEPS[row.step]) == set(row.outcomes)
+
+
+def returned_by(step: Callable[..., str]) -> set[str]:
+    """The outcomes in a step's `return` statements, and in those of a function that it returns the call of."""
+    outcomes = set[str]()
+    for statement in ast.walk(ast.parse(inspect.getsource(step))):
+        if isinstance(statement, ast.Return) and isinstance(statement.value, ast.Call):
+            outcomes |= returned_by(getattr(checkout, statement.value.func.id))
+        elif isinstance(statement, ast.Return):
+            values = statement.value
+            choices = [values.body, values.orelse] if isinstance(values, ast.IfExp) else [values]
+            outcomes |= {each.value for each in choices}
+    return outcomes

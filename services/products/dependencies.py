@@ -10,6 +10,7 @@ from services.products.documents import design_in
 from services.products.settings import Settings
 from services.products.store.answer_cache import AnswerCache
 from services.products.store.catalogue import Catalogue
+from services.products.store.facet_counts import FacetCounts
 from services.products.store.import_progress import ImportProgress
 from services.products.store.ledger import Ledger
 from services.products.store.menu import MenuCache
@@ -40,6 +41,7 @@ class Dependencies:
     pictures: Pictures
     menu: MenuCache
     answer_cache: AnswerCache
+    facet_counts: FacetCounts
     import_progress: ImportProgress
     vocabulary: Vocabulary
     rule_documents: RuleDocuments
@@ -61,6 +63,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
     server, design = open_server(settings, timeout), design_in(settings.search_language)
     database, redis = server.open(design), open_redis(settings.redis_url)
     catalogue, rule_documents = Catalogue(database, settings.search_language), RuleDocuments(database)
+    answer_cache = AnswerCache(redis, database.name, settings.menu_seconds)
     return Dependencies(
         settings=settings,
         catalogue=catalogue,
@@ -69,7 +72,8 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         review_pages=ReviewPages(redis, database.name),
         pictures=Pictures(database),
         menu=MenuCache(redis, database.name, settings.menu_seconds),
-        answer_cache=AnswerCache(redis, database.name, settings.menu_seconds),
+        answer_cache=answer_cache,
+        facet_counts=FacetCounts(redis, database.name, answer_cache),
         import_progress=ImportProgress(redis, database.name),
         vocabulary=Vocabulary(redis, database.name, catalogue.language),
         rule_documents=rule_documents,

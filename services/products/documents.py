@@ -21,6 +21,7 @@ from shared.couch import (
     SearchIndex,
     View,
     document_id,
+    members_function,
     search_fields,
     split_id,
     view_source,
@@ -134,6 +135,11 @@ def picture_id(digest: str) -> str:
     return document_id(f"picture{digest}", "file")
 
 
+_FIELDS = search_fields(Product)
+_PAIRS = tuple(each for each in _FIELDS if each.kind == "pairs")
+PAIR_FIELDS: Final = frozenset(each.name for each in _PAIRS)
+"""The search index's fields of objects, each of whose members filters and is counted."""
+
 BY_NAME = FindIndex(
     "category_by_name",
     "Products of a category, sorted by name (P1)",
@@ -173,8 +179,12 @@ CATEGORIES = View(
 )
 FILTER_VALUES = View(
     "filter_values",
-    "What the products of a category are filtered by (brand, colours, price and its currency), and how many are alike",
-    map='function (doc) { if (doc.type === "product") emit([doc.brand, doc.colours, doc.price.amount, doc.price.currency], null); }',
+    "What the products of a category are filtered by (brand, colours, price and its currency, members such as options.Size), and how many are alike",
+    map=f"""function (doc) {{
+  if (doc.type !== "product") return;
+{members_function("found", _PAIRS)}
+  emit([doc.brand, doc.colours, doc.price.amount, doc.price.currency, found], null);
+}}""",
     reduce="_count",
     partitioned=True,
 )
@@ -229,7 +239,6 @@ CONFLICTS = View(
     map=view_source(__file__, "conflicts"),
 )
 
-_FIELDS = search_fields(Product)
 SEARCH = SearchIndex(
     "search",
     "Products everywhere by words, weighted, with facets and filters (P6)",

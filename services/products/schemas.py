@@ -3,8 +3,10 @@
 import marshmallow as ma
 
 from services.products import declarations, documents
+from services.products.documents import PAIR_FIELDS
 from services.products.rules import product as rules
-from services.products.rules.searching import FACET_FIELDS, SORTS
+from services.products.rules.facets import FACET_FIELDS
+from services.products.rules.searching import SORTS
 from shared.money import CURRENCIES
 from shared.web import PageArgs, Shape, request_schema, response_schema
 from shared.web.fields import MoneyShape, Text, Time, Whole
@@ -238,7 +240,8 @@ class LowStockArgs(PageArgs):
 
 _TEXT = {"type": "string"}
 _CATEGORY = {"type": "string", "pattern": "^([^#]+(#[^#]+)*)?$", "maxLength": 2500}
-_FACETS = f"^(({'|'.join(FACET_FIELDS)}|),)*({'|'.join(FACET_FIELDS)}|)$"
+_FACET = "|".join([*FACET_FIELDS, *PAIR_FIELDS, *(rf"{name}\\.[^,]+" for name in PAIR_FIELDS)])
+_FACETS = f"^(({_FACET}|),)*({_FACET}|)$"
 _WHOLE = {"type": "integer", "minimum": 0, "maximum": declarations.MAX_PRICE}
 
 LIST_PARAMETERS = [
@@ -264,7 +267,8 @@ LIST_PARAMETERS = [
         (
             "facets",
             {"type": "string", "pattern": _FACETS},
-            f"to count, with commas: {', '.join(FACET_FIELDS)}",
+            f"to count, with commas: {', '.join([*FACET_FIELDS, *(f'{name}.NAME' for name in PAIR_FIELDS)])}; each counts what all filters "
+            "but its own leave; price in one currency only: name it where there are several",
         ),
         (
             "stale_facets",

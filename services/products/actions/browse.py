@@ -1,6 +1,7 @@
 """Reading the catalogue: menu, lists, what a visitor looks up."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -8,10 +9,11 @@ import orjson
 from services.products.actions.filter_counts import counts_of_category
 from services.products.actions.merchandising import search
 from services.products.actions.question import Listed, Question, crumbs
+from services.products.actions.search import search_query
 from services.products.dependencies import Dependencies
 from services.products.documents import category_path
 from services.products.rules import categories
-from services.products.rules.facets import COUNTABLE, Filters
+from services.products.rules.facets import Filters, counts_in_category, is_pair
 from services.products.rules.product import deduplicate_moved, is_product, public
 from services.products.store.answer_cache import Computed
 from services.products.store.menu import tag_of
@@ -51,7 +53,7 @@ def menu(deps: Dependencies, under: Sequence[str], depth: int | None) -> tuple[b
 
 def products(deps: Dependencies, asked: Question) -> Listed:
     """The cheapest way to answer: a partition's index (with counts that are kept), the tree of categories, or a search index."""
-    if asked.one_category and not asked.q and set(asked.facets) <= COUNTABLE:
+    if asked.one_category and not asked.q and counts_in_category(asked.facets):
         counts = _counts(deps, asked) if asked.facets else {}
         if counts is not None:
             return _category(deps, asked, counts)
@@ -78,7 +80,7 @@ def lookup(deps: Dependencies, productids: Sequence[str]) -> dict[str, Any]:
 
 
 def _counts(deps: Dependencies, asked: Question) -> dict[str, Any] | None:
-    filters = Filters(asked.brands, asked.colours, asked.min_price, asked.max_price, asked.currency)
+    filters = Filters(asked.choices, asked.min_price, asked.max_price, asked.currency)
     return counts_of_category(
         deps,
         asked.category or (),
@@ -106,6 +108,11 @@ def _department(deps: Dependencies, asked: Question) -> Listed:
 
 
 def _category(deps: Dependencies, asked: Question, counts: dict[str, Any]) -> Listed:
+    """By a sorted index; where members of an object filter, by the index that holds them."""
+    if any(map(is_pair, asked.choices)):
+        query = search_query(replace(asked, facets=()))
+        found = deps.catalogue.search_in_category(asked.category or (), query, asked.limit, asked.cursor)
+        return Listed(found.items, found.next, crumbs(asked) | counts)
     sort = asked.sort if asked.sort and asked.sort != "relevance" else "name"
     page = deps.catalogue.category_by(sort, asked.category or (), _selector(asked), asked.limit, asked.cursor)
     return Listed(page.items, page.next, crumbs(asked) | counts)
@@ -113,10 +120,10 @@ def _category(deps: Dependencies, asked: Question, counts: dict[str, Any]) -> Li
 
 def _selector(asked: Question) -> Doc:
     selector: Doc = {}
-    if asked.brands:
-        selector["brand"] = {"$in": list(asked.brands)}
-    if asked.colours:
-        selector["colours"] = {"$elemMatch": {"$in": list(asked.colours)}}
+    if brands := asked.choices.get("brand"):
+        selector["brand"] = {"$in": list(brands)}
+    if colours := asked.choices.get("colour"):
+        selector["colours"] = {"$elemMatch": {"$in": list(colours)}}
     bounds = {"$gte": asked.min_price, "$lte": asked.max_price}
     if price := {operator: value for operator, value in bounds.items() if value is not None}:
         selector["price.amount"] = price

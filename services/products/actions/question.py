@@ -1,7 +1,7 @@
 """What a list of products is asked for, and what it answers."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from services.products.rules import categories
@@ -10,13 +10,12 @@ from shared.couch import Doc
 
 @dataclass(frozen=True)
 class Question:
-    """What a list of products is asked for. `cursor` is the database's."""
+    """What a list of products is asked for. `choices` are the values of facets of which a product must have one; `cursor` is the database's."""
 
     category: tuple[str, ...] | None = None
     subcategories: bool = False
     q: str = ""
-    brands: tuple[str, ...] = ()
-    colours: tuple[str, ...] = ()
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     min_price: int | None = None
     max_price: int | None = None
     currency: str | None = None
@@ -48,7 +47,13 @@ class Question:
     @property
     def filtered(self) -> bool:
         prices = (self.min_price, self.max_price, self.currency)
-        return bool(self.brands or self.colours or any(each is not None for each in prices))
+        return bool(self.choices or any(each is not None for each in prices))
+
+    def is_chosen(self, facet: str) -> bool:
+        """Whether a filter is set by this facet, so that its other values are alternatives to it."""
+        if facet == "price":
+            return self.min_price is not None or self.max_price is not None
+        return facet in self.choices or (facet == "currency" and self.currency is not None)
 
 
 @dataclass(frozen=True)

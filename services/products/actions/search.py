@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from services.products.actions.facets import counted_bands, counted_fields, facets_of
 from services.products.actions.question import Listed, Question, crumbs
 from services.products.dependencies import Dependencies
 from services.products.documents import category_path
+from services.products.rules.facets import FACET_FIELDS
 from services.products.rules.product import deduplicate_moved
 from services.products.rules.rewriting import (
     Rewrite,
@@ -16,11 +18,8 @@ from services.products.rules.rewriting import (
     with_as_many_words,
 )
 from services.products.rules.searching import (
-    FACET_FIELDS,
     SORTS,
     did_you_mean,
-    facets,
-    price_bands,
     rank_ties,
     suggestions,
 )
@@ -32,7 +31,7 @@ MIN_PREFIX = 2
 
 def search(deps: Dependencies, asked: Question) -> Listed:
     """A page of what has the words. 1 global query, or 1 partition query in a category; one more for words that are not found together."""
-    query = deps.search_rules.get().with_synonyms(_query(asked))
+    query = deps.search_rules.get().with_synonyms(search_query(asked))
     if asked.q.strip() and not query.all_words:
         return Listed([], None, {"total": 0, **crumbs(asked)})
     if asked.cursor:
@@ -48,7 +47,7 @@ def search(deps: Dependencies, asked: Question) -> Listed:
         return _partial_matches(deps, asked, query, rewrite, docs)
     more: dict[str, Any] = crumbs(asked) | ({} if page.total is None else {"total": page.total})
     if asked.facets:
-        more["facets"] = facets(asked.facets, page.counts, page.ranges)
+        more["facets"] = facets_of(deps, asked, rewrite.applied(query), page)
     if not rewrite.plain:
         deps.vocabulary.add(docs)
         suggestion = did_you_mean(rewrite.applied(query), docs)
@@ -127,9 +126,11 @@ def _found(deps: Dependencies, asked: Question, query: SearchQuery, bookmark: st
     return deps.catalogue.search(query, asked.limit, bookmark)
 
 
-def _query(asked: Question) -> SearchQuery:
-    currencies = (asked.currency,) if asked.currency else ()
-    filters = {"brand_is": asked.brands, "colour": asked.colours, "currency": currencies}
+def search_query(asked: Question) -> SearchQuery:
+    """What is asked of the search index; by one category alone, its partition's."""
+    filters = {FACET_FIELDS.get(name, name): values for name, values in asked.choices.items()}
+    if asked.currency:
+        filters["currency"] = (asked.currency,)
     if asked.category and not (asked.one_category and not asked.facets):
         filters["category_is" if asked.one_category else "category"] = (category_path(asked.category),)
     ranges = (
@@ -139,11 +140,11 @@ def _query(asked: Question) -> SearchQuery:
     )
     return search_for(
         asked.q,
-        filters={name: values for name, values in filters.items() if values},
+        filters=filters,
         ranges=ranges,
         sort=_sort(asked),
-        counts=tuple(FACET_FIELDS[name] for name in asked.facets if name != "price"),
-        bands={"price": price_bands()} if "price" in asked.facets else {},
+        counts=counted_fields(asked),
+        bands=counted_bands(asked),
     )
 
 

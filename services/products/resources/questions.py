@@ -10,7 +10,8 @@ from werkzeug.datastructures import MultiDict
 from services.products.actions.question import Question
 from services.products.declarations import MAX_PRICE
 from services.products.documents import taxonomy_of
-from services.products.rules.searching import FACET_FIELDS, SORTS
+from services.products.rules.facets import FACET_FIELDS, is_facet, is_pair
+from services.products.rules.searching import SORTS
 from shared.errors import Invalid
 from shared.money import CURRENCIES
 from shared.web import unsign
@@ -43,8 +44,7 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
         "category": category,
         "subcategories": _choice(args, "subcategories", _FLAGS, False, errors),
         "q": args.get("q", ""),
-        "brand": _names(args, "brand"),
-        "colour": _names(args, "colour"),
+        "choices": _choices(args),
         "min_price": _whole(args, "min_price", 0, MAX_PRICE, None, errors),
         "max_price": _whole(args, "max_price", 0, MAX_PRICE, None, errors),
         "currency": args.get("currency") or None,
@@ -60,8 +60,7 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
         category=taxonomy,
         subcategories=bound["subcategories"],
         q=bound["q"],
-        brands=tuple(bound["brand"]),
-        colours=tuple(bound["colour"]),
+        choices={name: tuple(values) for name, values in bound["choices"].items()},
         min_price=bound["min_price"],
         max_price=bound["max_price"],
         currency=bound["currency"],
@@ -80,11 +79,15 @@ def _check(bound: dict[str, Any], errors: dict[str, list[str]]) -> None:
         errors["sort"] = [f"One of {', '.join(SORTS)}."]
     if bound["currency"] is not None and bound["currency"] not in CURRENCIES:
         errors["currency"] = ["A currency the shop takes, such as GBP."]
-    if unknown := [name for name in bound["facets"] if name not in FACET_FIELDS]:
+    if unknown := [name for name in bound["facets"] if not is_facet(name)]:
         errors["facets"] = [f"{unknown[0]!r} is not a facet: choose from {', '.join(FACET_FIELDS)}."]
-    for name in ("brand", "colour"):
-        if len(bound[name]) > MAX_CHOICES:
+    if len(bound["facets"]) > MAX_CHOICES:
+        errors["facets"] = [f"At most {MAX_CHOICES}."]
+    for name, values in bound["choices"].items():
+        if len(values) > MAX_CHOICES:
             errors[name] = [f"At most {MAX_CHOICES}."]
+    if len(bound["choices"]) > MAX_CHOICES:
+        errors.setdefault("choices", [f"At most {MAX_CHOICES} filters."])
 
 
 def _taxonomy(path: str | None, errors: dict[str, list[str]]) -> tuple[str, ...] | None:
@@ -96,8 +99,13 @@ def _taxonomy(path: str | None, errors: dict[str, list[str]]) -> tuple[str, ...]
     return tuple(levels)
 
 
-def _names(args: MultiDict[str, str], name: str) -> list[str]:
-    return [unicodedata.normalize("NFC", value) for value in args.getlist(name)]
+def _choices(args: MultiDict[str, str]) -> dict[str, list[str]]:
+    """The values chosen of each facet that is asked for by its name; one that is given empty is not chosen."""
+    names = [name for name in args if name in ("brand", "colour") or is_pair(name)]
+    chosen = {
+        name: [unicodedata.normalize("NFC", each) for each in args.getlist(name) if each] for name in names
+    }
+    return {name: values for name, values in chosen.items() if values}
 
 
 def _whole(

@@ -1,69 +1,171 @@
-"""Counts beside a category's filters, from what its products are filtered by."""
+"""Counts beside a list's filters: values of one facet are alternatives, so a facet counts what all filters but its own leave."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
 
-from services.products.rules.searching import FACET_FIELDS, facets, price_bands
-from shared.couch import Doc
+from services.products.documents import PAIR_FIELDS
+from shared.couch import Band, Doc
 
-COUNTABLE = frozenset({"brand", "colour", "currency", "price"})
+FACET_FIELDS: Final = {
+    "brand": "brand_is",
+    "colour": "colour",
+    "category": "category",
+    "currency": "currency",
+    "price": "price",
+}
+"""The search index's field of each facet; `options.Size` is the member `Size` of the field `options`."""
+MAX_VALUES, MAX_MEMBERS = 50, 8
+IN_CATEGORY: Final = frozenset({"brand", "colour", "currency", "price"})
+
+_STEPS = [step * 10**power for power in range(3, 9) for step in (1, 2, 5)]
+_EDGES = [0, *_STEPS]
+PRICE_BANDS: Final = (
+    *(Band(f"{low}-{high - 1}", low, high - 1) for low, high in zip(_EDGES, _EDGES[1:], strict=False)),
+    Band(f"{_EDGES[-1]}-", _EDGES[-1], 10**15),
+)
+"""1-2-5 steps in minor units: up to 10.00, 20.00, 50.00, 100.00 and so on; a price is in exactly one of them."""
+
 Row = Sequence[Any]
-"""[brand, colours, price in minor units, its currency, how many products are alike in these]"""
+"""[brand, colours, price in minor units, its currency, members of its pair fields, how many products are alike in these]"""
+Counts = Mapping[str, int]
+
+
+def is_facet(name: str) -> bool:
+    return name in FACET_FIELDS or name in PAIR_FIELDS or is_pair(name)
+
+
+def is_pair(name: str) -> bool:
+    """Whether it is a member of an object, such as `options.Size`."""
+    group, dot, member = name.partition(".")
+    return bool(dot and member) and group in PAIR_FIELDS
+
+
+def counted_field(facet: str) -> str:
+    """The search index's field whose counts hold those of the facet."""
+    return FACET_FIELDS.get(facet) or facet.partition(".")[0]
+
+
+def expanded(facets: Iterable[str], counted: Mapping[str, Counts], chosen: Iterable[str]) -> list[str]:
+    """The facets by name: one that is an object (`options`) stands for those of its members that most products have, and those chosen."""
+    found: dict[str, None] = {}
+    for facet in facets:
+        found |= dict.fromkeys(
+            _members(facet, counted.get(facet, {}), chosen) if facet in PAIR_FIELDS else [facet]
+        )
+    return list(found)
+
+
+def _members(group: str, counts: Counts, chosen: Iterable[str]) -> list[str]:
+    sums: Counter[str] = Counter()
+    for value, count in counts.items():
+        sums[f"{group}.{value.partition('=')[0]}"] += count
+    ordered = sorted(sums, key=lambda name: (-sums[name], name))[:MAX_MEMBERS]
+    return ordered + [name for name in chosen if name.startswith(f"{group}.") and name not in ordered]
+
+
+def counts_in_category(facets: Iterable[str]) -> bool:
+    """Whether these can be counted from the kept values of one category."""
+    return all(facet in IN_CATEGORY or facet in PAIR_FIELDS or is_pair(facet) for facet in facets)
+
+
+def shown(facet: str, counts: Counts) -> list[Doc]:
+    """[{value, count}] of a field's counts, the most frequent first."""
+    _, dot, member = facet.partition(".")
+    prefix = f"{member}=" if dot else ""
+    found = (
+        (value.removeprefix(prefix), count) for value, count in counts.items() if value.startswith(prefix)
+    )
+    ordered = sorted((each for each in found if each[1]), key=lambda item: (-item[1], item[0]))[:MAX_VALUES]
+    return [{"value": value, "count": count} for value, count in ordered]
+
+
+def shown_bands(counted: Counts) -> list[Doc]:
+    """Price bands in their order, {value, from, to, count}."""
+    return [
+        {
+            "value": band.label,
+            "from": band.least,
+            "to": band.most if band.most < 10**15 else None,
+            "count": counted[band.label],
+        }
+        for band in PRICE_BANDS
+        if counted.get(band.label)
+    ]
 
 
 @dataclass(frozen=True)
 class Filters:
-    """Any of these brands, any of these colours, a price in between, a currency; empty and None are no filter."""
+    """For each facet values of which one must be there, a price in between, a currency; empty and None are no filter."""
 
-    brands: Sequence[str] = ()
-    colours: Sequence[str] = ()
+    choices: Mapping[str, Sequence[str]] = field(default_factory=dict)
     min_price: int | None = None
     max_price: int | None = None
     currency: str | None = None
 
-    def accept(self, row: Row) -> bool:
-        brand, colours, price, currency, _ = row
-        return (
-            (not self.brands or brand in self.brands)
-            and (not self.colours or any(colour in self.colours for colour in colours))
-            and (self.min_price is None or price >= self.min_price)
-            and (self.max_price is None or price <= self.max_price)
-            and (self.currency is None or currency == self.currency)
-        )
+    def failed(self, row: Row) -> set[str]:
+        """The facets whose filters do not let it pass."""
+        price, currency = row[2], row[3]
+        failed = {
+            facet for facet, values in self.choices.items() if set(values).isdisjoint(_values(facet, row))
+        }
+        if (self.min_price is not None and price < self.min_price) or (
+            self.max_price is not None and price > self.max_price
+        ):
+            failed.add("price")
+        if self.currency is not None and currency != self.currency:
+            failed.add("currency")
+        return failed
 
 
 def count_facets(rows: Iterable[Row], filters: Filters, wanted: Iterable[str]) -> dict[str, Any]:
     """{"facets": as a search counts them, "total"} of the products that the filters leave."""
-    brands: Counter[str] = Counter()
-    colours: Counter[str] = Counter()
-    prices: Counter[int] = Counter()
-    currencies: Counter[str] = Counter()
-    for row in filter(filters.accept, rows):
-        brand, its_colours, price, currency, count = row
-        if brand:
-            brands[brand] += count
-        for colour in set(its_colours):
-            colours[colour] += count
-        prices[price] += count
-        currencies[currency] += count
-    counts = {
-        FACET_FIELDS["brand"]: dict(brands),
-        FACET_FIELDS["colour"]: dict(colours),
-        FACET_FIELDS["currency"]: dict(currencies),
-    }
-    return {
-        "total": sum(prices.values()),
-        "facets": facets(wanted, counts, {"price": _in_bands(prices)}),
-    }
+    rows = list(rows)
+    wanted = expanded(wanted, _pair_counts(rows, filters), filters.choices)
+    counters: dict[str, Counter[str]] = {name: Counter() for name in wanted if name != "price"}
+    prices: dict[str, Counter[int]] = {}
+    total = 0
+    for row in rows:
+        failed, count = filters.failed(row), row[-1]
+        total += 0 if failed else count
+        if failed <= {"price"}:
+            prices.setdefault(row[3], Counter())[row[2]] += count
+        for name, counter in counters.items():
+            if failed <= {name}:
+                for value in set(_values(name, row)):
+                    counter[value] += count
+    found = {name: shown("", counter) for name, counter in counters.items()}
+    if "price" in wanted:
+        found["price"] = shown_bands(_in_bands(next(iter(prices.values())))) if len(prices) == 1 else []
+    return {"total": total, "facets": {name: found[name] for name in wanted}}
+
+
+def _pair_counts(rows: Iterable[Row], filters: Filters) -> dict[str, Counter[str]]:
+    """{field: {member=value: products}} of those that pass."""
+    counted: dict[str, Counter[str]] = {name: Counter() for name in PAIR_FIELDS}
+    for row in rows if counted else ():
+        if row[4] and not filters.failed(row):
+            for each in row[4]:
+                group, _, member = each.partition(".")
+                counted[group][member] += row[-1]
+    return counted
+
+
+def _values(facet: str, row: Row) -> list[str]:
+    if facet == "brand":
+        return [row[0]] if row[0] else []
+    if facet == "colour":
+        return list(row[1])
+    if facet == "currency":
+        return [row[3]]
+    return [each.removeprefix(f"{facet}=") for each in row[4] if each.startswith(f"{facet}=")]
 
 
 def _in_bands(prices: Counter[int]) -> dict[str, int]:
     counted: Counter[str] = Counter()
-    bands = price_bands()
     for price, count in prices.items():
-        label = next(band.label for band in bands if band.least <= price <= band.most)
+        label = next(band.label for band in PRICE_BANDS if band.least <= price <= band.most)
         counted[label] += count
     return dict(counted)
 

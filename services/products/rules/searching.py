@@ -1,20 +1,12 @@
-"""What the shop asks of its search index: filters and facets by their public names, price bands, and `did you mean`."""
+"""What the shop asks of its search index: orders by their public names, and `did you mean`."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any, Final
 
 from services.products.documents import PRODUCT_FIELDS
-from shared.couch import Band, Doc, Language, SearchQuery, pairs_of, words_of
+from shared.couch import Doc, Language, SearchQuery, pairs_of, words_of
 
-FACET_FIELDS: Final = {
-    "brand": "brand_is",
-    "colour": "colour",
-    "category": "category",
-    "currency": "currency",
-    "price": "price",
-}
 SORTS: Final = {
     "relevance": None,
     "name": "name_order",
@@ -23,45 +15,6 @@ SORTS: Final = {
     "-price": "-price",
     "rating": "-rank",
 }
-MAX_VALUES = 50
-
-_STEPS = [step * 10**power for power in range(3, 9) for step in (1, 2, 5)]
-
-
-@cache
-def price_bands() -> tuple[Band, ...]:
-    """1-2-5 steps in minor units: up to 10.00, 20.00, 50.00, 100.00 and so on; a price is in exactly one of them."""
-    edges = [0, *_STEPS]
-    bands = [Band(f"{low}-{high - 1}", low, high - 1) for low, high in zip(edges, edges[1:], strict=False)]
-    return (*bands, Band(f"{edges[-1]}-", edges[-1], 10**15))
-
-
-def facets(
-    wanted: Iterable[str], counts: dict[str, dict[str, int]], ranges: dict[str, dict[str, int]]
-) -> dict[str, list[Doc]]:
-    """{facet: [{value, count}]}, the most frequent first; price bands in their order, {value, from, to, count}."""
-    found: dict[str, list[Doc]] = {}
-    for name in wanted:
-        if name == "price":
-            found[name] = _bands(ranges.get("price", {}))
-        else:
-            counted = counts.get(FACET_FIELDS[name], {}).items()
-            ordered = sorted(counted, key=lambda item: (-item[1], item[0]))[:MAX_VALUES]
-            found[name] = [{"value": value, "count": count} for value, count in ordered]
-    return found
-
-
-def _bands(counted: dict[str, int]) -> list[Doc]:
-    return [
-        {
-            "value": band.label,
-            "from": band.least,
-            "to": band.most if band.most < 10**15 else None,
-            "count": counted[band.label],
-        }
-        for band in price_bands()
-        if counted.get(band.label)
-    ]
 
 
 def rank_ties(docs: Sequence[Doc], scores: Sequence[float]) -> list[Doc]:

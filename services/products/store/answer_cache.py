@@ -118,7 +118,7 @@ class AnswerCache:
         local = self._local.get(asked.key)
         if allow_stale and local is not None and time.monotonic() - local.checked_at < CHECK_SECONDS:
             return local
-        catalogue_version = self._catalogue_version()
+        catalogue_version = self.catalogue_version()
         if allow_stale and local is not None and self._is_present(asked, local, catalogue_version):
             return local
         found, version, redis_away = self._look_up(asked, local)
@@ -141,7 +141,7 @@ class AnswerCache:
             pipeline = self._redis.pipeline(transaction=False)
             for category in categories:
                 pipeline.set(self._version_key(category), time_ordered_id(), ex=2 * TTL_SECONDS)
-            pipeline.set(self._catalogue_key, time_ordered_id(), ex=2 * TTL_SECONDS)  # after the categories'
+            pipeline.set(self.catalogue_key, time_ordered_id(), ex=2 * TTL_SECONDS)  # after the categories'
             pipeline.execute()
         except RedisError as error:
             log.warning("categories cannot be marked as changed: %s", error)
@@ -149,17 +149,17 @@ class AnswerCache:
             if key.rpartition(":")[0] in categories:
                 local.checked_at, local.catalogue_version = 0.0, None
 
-    def _catalogue_version(self) -> str | None:
+    def catalogue_version(self) -> str | None:
         """As it was within the last CHECK_SECONDS, None when Redis cannot tell."""
         version, read_at = self._catalogue
         began = time.monotonic()
         if began - read_at < CHECK_SECONDS:
             return version
         try:
-            found = self._redis.get(self._catalogue_key)
+            found = self._redis.get(self.catalogue_key)
             if found is None:
-                self._redis.set(self._catalogue_key, time_ordered_id(), nx=True, ex=2 * TTL_SECONDS)
-                found = self._redis.get(self._catalogue_key)
+                self._redis.set(self.catalogue_key, time_ordered_id(), nx=True, ex=2 * TTL_SECONDS)
+                found = self._redis.get(self.catalogue_key)
         except RedisError as error:
             log.warning("the catalogue's version is not readable: %s", error)
             found = None
@@ -258,7 +258,7 @@ class AnswerCache:
             self._local[key] = found
 
     @property
-    def _catalogue_key(self) -> str:
+    def catalogue_key(self) -> str:
         return f"{self._prefix}catalogue-version"
 
     def _version_key(self, category: str) -> str:

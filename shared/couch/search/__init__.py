@@ -4,7 +4,7 @@
 word are the same word · `query` what is asked, and its Lucene text · `keywords` the view that serves where the server has no text search.
 """
 
-from .fields import NouveauIndex, SearchField, SearchIndex, search_fields
+from .fields import NouveauIndex, SearchField, SearchIndex, members_function, search_fields
 from .languages import ENGLISH, GERMAN, LANGUAGES, Language
 from .query import Band, SearchQuery, quoted, search_for
 from .words import pairs_of, words_of
@@ -19,6 +19,7 @@ __all__ = [
     "SearchField",
     "SearchIndex",
     "SearchQuery",
+    "members_function",
     "pairs_of",
     "quoted",
     "search_fields",

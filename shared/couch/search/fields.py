@@ -9,7 +9,7 @@ from ..indexes import Declared, View
 from . import words
 from .languages import ENGLISH, Language
 
-Kind = Literal["text", "keyword", "number", "path", "place"]
+Kind = Literal["text", "keyword", "number", "path", "place", "pairs"]
 
 SHORT = "short"
 """The field of all short texts together: their words, and neighbouring ones as one."""
@@ -17,6 +17,11 @@ SHORT = "short"
 _EACH = "  function each(v, f) { (Array.isArray(v) ? v : [v]).forEach(f); }"
 _PATHS = '  function paths(v, f) { if (Array.isArray(v)) v.forEach(function (_, n) { f(v.slice(0, n + 1).join("#")); }); }'
 
+_PAIRS = """  function pairs(v, f) {
+    if (v && typeof v === 'object' && !Array.isArray(v)) Object.keys(v).forEach(function (k) {
+      each(v[k], function (x) { if (x !== null && typeof x !== 'object' && x !== '') f(k + '=' + x); });
+    });
+  }"""
 _PLACES = '  function places(v, f) { if (Array.isArray(v)) f(v.join("#")); }'
 
 
@@ -25,7 +30,8 @@ class SearchField:
     """One indexed field. `path` may be dotted; `each` marks an array; `weight` multiplies its hits; `facet` makes it countable.
 
     A `text` is found by its words, a `keyword` as a whole, a `number` in ranges; a `path` is an array of levels, found by
-    itself and by everything above it, joined by `#`, a `place` only by itself. `called` names it in queries when one path is indexed twice.
+    itself and by everything above it, joined by `#`, a `place` only by itself; `pairs` is an object, whose members are found and counted
+    as `name=value`. `called` names it in queries when one path is indexed twice.
     A `short` text is also found by typos and by neighbouring words written as one; a `code` is a text that a person knows only with its digits.
     """
 
@@ -52,8 +58,8 @@ class SearchField:
 
     def visit(self, act: str) -> str:
         """JavaScript running `act` for every value `x` of the right type."""
-        if self.kind in ("path", "place"):
-            return f"  {self.kind}s({self.value()}, function (x) {{ {act} }});"
+        if self.kind in ("path", "place", "pairs"):
+            return f"  {self.kind.removesuffix('s')}s({self.value()}, function (x) {{ {act} }});"
         test = {"number": "typeof x === 'number'", "text": "typeof x === 'string'"}.get(
             self.kind, "typeof x === 'string' && x"
         )
@@ -109,11 +115,11 @@ class SearchIndex(Declared):
             or "false"
         )
         analysis = words.javascript(self.language)
-        head = ["function (doc) {", f"  if ({guard}) return;", analysis, _EACH, _PATHS, _PLACES]
+        head = ["function (doc) {", f"  if ({guard}) return;", analysis, _EACH, _PATHS, _PLACES, _PAIRS]
         return "\n".join([*head, *lines, "}"])
 
     def design_document(self) -> dict[str, Any]:
-        keywords = {each.name: "keyword" for each in self.fields if each.kind in ("keyword", "path", "place")}
+        keywords = dict.fromkeys(_whole(self.fields), "keyword")
         analyzer = {"name": "perfield", "default": {"name": "standard", "stopwords": []}, "fields": keywords}
         index = {"index": self.index_function(), "analyzer": analyzer}
         return {"options": {"partitioned": self.partitioned}, "indexes": {self.name: index}}
@@ -150,12 +156,39 @@ class NouveauIndex(Declared):
         return self.of.partitioned
 
     def design_document(self) -> dict[str, Any]:
-        keywords = {
-            each.name: "keyword" for each in self.of.fields if each.kind in ("keyword", "path", "place")
-        }
+        keywords = dict.fromkeys(_whole(self.of.fields), "keyword")
         function = self.of.function([each.visit(_nouveau(each)) for each in self.of.fields])
         index = {"index": function, "default_analyzer": "standard", "field_analyzers": keywords}
         return {"options": {"partitioned": self.partitioned}, "nouveau": {self.name: index}}
+
+
+def members_function(variable: str, fields: Iterable[SearchField]) -> str:
+    """JavaScript that makes `variable` an array of the members of these `pairs` fields, each as `field.name=value`."""
+    lines = [each.visit(f"{variable}.push({json.dumps(each.name + '.')} + x);") for each in fields]
+    return "\n".join([f"  var {variable} = [];", *((_EACH, _PAIRS) if lines else ()), *lines])
+
+
+def pairs_in(value: Any) -> list[str]:
+    """The members of an object as a `pairs` field indexes them."""
+    members = value.items() if isinstance(value, dict) else ()
+    return [
+        f"{name}={_as_javascript(each)}"
+        for name, values in members
+        for each in (values if isinstance(values, list) else [values])
+        if each is not None and each != "" and not isinstance(each, dict | list)
+    ]
+
+
+def _as_javascript(value: Any) -> str:
+    """A value as JavaScript writes it into a text."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _whole(fields: Iterable[SearchField]) -> list[str]:
+    """The fields whose values are one term each, whatever is in them."""
+    return [each.name for each in fields if each.kind in ("keyword", "path", "place", "pairs")]
 
 
 def _clouseau(field: SearchField) -> str:

@@ -6,9 +6,9 @@ from os.path import commonprefix
 from typing import Any, NamedTuple
 
 from ..documents import Doc
-from .fields import SearchField, SearchIndex
+from .fields import SearchField, SearchIndex, pairs_in
 from .languages import Language
-from .query import MIN_PREFIX, SearchQuery
+from .query import MIN_PREFIX, SearchQuery, filter_term
 from .words import fold, pairs_of
 
 MAX_ROWS, MAX_DOCUMENTS = 20_000, 1000
@@ -181,9 +181,14 @@ def _matches(
         and all(
             any(f" {' '.join(phrase)} " in text for text in _texts(texts, doc)) for phrase in query.phrases
         )
-        and all(set(values) & set(_values(fields[name], doc)) for name, values in query.filters.items())
+        and all(_has_one(fields, doc, name, values) for name, values in query.filters.items())
         and all(_within(_values(fields[name], doc), *bounds) for name, bounds in query.ranges.items())
     )
+
+
+def _has_one(fields: Mapping[str, SearchField], doc: Doc, name: str, values: Iterable[str]) -> bool:
+    field_name = filter_term(name, "")[0]
+    return not {filter_term(name, each)[1] for each in values}.isdisjoint(_values(fields[field_name], doc))
 
 
 def _texts(fields: Sequence[SearchField], doc: Doc) -> list[str]:
@@ -198,6 +203,8 @@ def _values(field: SearchField, doc: Doc) -> list[Any]:
         return ["#".join(value[: n + 1]) for n in range(len(value or ()))]
     if field.kind == "place":
         return ["#".join(value)] if value else []
+    if field.kind == "pairs":
+        return list(pairs_in(value))
     values = value if isinstance(value, list) else [value]
     return [each for each in values if each is not None and each != ""]
 

@@ -30,7 +30,7 @@ class Band(NamedTuple):
 class SearchQuery:
     """Every word must match; `prefix` is a last word that may go on; `phrases` are words in a row; filters must hold.
 
-    `filters` is {keyword field: values, one of which must be there}, `ranges` {number field: (least, most)}, `sort` a
+    `filters` is {keyword field: values, one of which must be there}, for a member of a `pairs` field {field.name: values}, `ranges` {number field: (least, most)}, `sort` a
     field's name (with `-` for the largest first) or None for relevance. A word that is `forgiven` may differ by a letter (a long one
     by two); for a word that has `corrections` one of these does, for words in a row that have `synonyms` one row of these. An
     `optional` word only moves what has it forward; with `any_word` all are, but what has more of them comes first.
@@ -87,6 +87,22 @@ class SearchQuery:
         asked = language.stop_words.union(self.content_words(language))
         return [word for word in dict.fromkeys(self.loose_words) if word not in asked]
 
+    def without_filter(self, name: str) -> "SearchQuery":
+        """The same question, whatever is in this field."""
+        filters = {each: values for each, values in self.filters.items() if each != name}
+        return replace(
+            self,
+            filters=filters,
+            ranges={each: bounds for each, bounds in self.ranges.items() if each != name},
+        )
+
+    def condition(self) -> tuple[object, ...]:
+        """All that decides what is found, whatever the order and the counts."""
+        return (
+            self.words, self.prefix, self.phrases, sorted(self.filters.items()), sorted(self.ranges.items()), sorted(self.forgiven),
+            sorted(self.corrections.items()), sorted(self.synonyms.items()), sorted(self.optional), self.any_word,
+        )  # fmt: skip
+
     def forgiving(self, words: Iterable[str]) -> "SearchQuery":
         """The same question, a typo forgiven in each of these words."""
         return replace(self, forgiven=frozenset(words))
@@ -104,9 +120,7 @@ class SearchQuery:
             _any(f'{each.name}:"{_row(phrase, index.language)}"^{each.weight}' for each in index.texts)
             for phrase in self.phrases
         ]
-        required += [
-            _any(f"{name}:{quoted(value)}" for value in values) for name, values in self.filters.items()
-        ]
+        required += [_any(_filter(name, value) for value in values) for name, values in self.filters.items()]
         required += [f"{name}:[{_low(low)} TO {_high(high)}]" for name, (low, high) in self.ranges.items()]
         if not optional:
             return " AND ".join(required) or "*:*"
@@ -164,6 +178,17 @@ def search_for(text: str, **asked: object) -> SearchQuery:
         phrases=phrases,
         **asked,  # type: ignore[arg-type]
     )
+
+
+def filter_term(name: str, value: str) -> tuple[str, str]:
+    """The field and the value in it that a filter names."""
+    field_name, dot, member = name.partition(".")
+    return field_name, f"{member}={value}" if dot else value
+
+
+def _filter(name: str, value: str) -> str:
+    field_name, term = filter_term(name, value)
+    return f"{field_name}:{quoted(term)}"
 
 
 def quoted(value: str) -> str:

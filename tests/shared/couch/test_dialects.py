@@ -9,14 +9,15 @@ FIELDS = (
     SearchField("brand", kind="keyword", called="brand_is", facet=True),
     SearchField("levels", kind="path", called="category", facet=True),
     SearchField("price.amount", kind="number", called="price", facet=True),
+    SearchField("traits", kind="pairs", facet=True),
 )
 INDEX = SearchIndex("find", "?", FIELDS, only=(("type", "product"),))
 INSIDE = SearchIndex("find_inside", "?", FIELDS[:2], only=(("type", "product"),), partitioned=True)
 DESIGN = DatabaseDesign("dialects", (INDEX, INSIDE))
 
 DOCS = [
-    {"_id": "a:1", "type": "product", "name": "Red sofa 028", "brand": "Acme & Sons", "levels": ["A"], "price": {"amount": 30}},
-    {"_id": "a:2", "type": "product", "name": "Sofa bed", "brand": "Zed", "levels": ["A", "B's"], "price": {"amount": 20}},
+    {"_id": "a:1", "type": "product", "name": "Red sofa 028", "brand": "Acme & Sons", "levels": ["A"], "price": {"amount": 30}, "traits": {"size": ["Extra large", "M"], "washable": True}},
+    {"_id": "a:2", "type": "product", "name": "Sofa bed", "brand": "Zed", "levels": ["A", "B's"], "price": {"amount": 20}, "traits": {"size": "M", "seats": 2.0, "none": None}},
     {"_id": "b:3", "type": "product", "name": "Café sofas", "brand": "Zed", "levels": ["C"], "price": {"amount": 10}},
     {"_id": "b:4", "type": "other", "name": "Sofa"},
 ]  # fmt: skip
@@ -51,6 +52,21 @@ def test_words_prefixes_accents_and_numbers(found: Database):
     assert ids(search(INDEX, search_for('"sofa bed"'))) == ["a:2"]
     assert ids(search(INDEX, search_for("sofabed"))) == ["a:2"]
     assert ids(search(INDEX, search_for("sofa NEAR bed"))) == []
+
+
+def test_members_of_an_object_filter_and_are_counted(found: Database):
+    search = found.across_partitions.search
+    page = search(INDEX, search_for("sofa", counts=("traits",)))
+    assert page.counts["traits"] == {"size=M": 2, "size=Extra large": 1, "washable=true": 1, "seats=2": 1}
+    for filters, expected in (
+        ({"traits.size": ("M",)}, ["a:1", "a:2"]),
+        ({"traits.size": ("Extra large", "XXL")}, ["a:1"]),
+        ({"traits.size": ("M",), "traits.washable": ("true",)}, ["a:1"]),
+        ({"traits.seats": ("2",)}, ["a:2"]),
+        ({"traits.size": ("large",)}, []),
+        ({"traits.size": ('M" OR traits:"seats=2',)}, []),
+    ):
+        assert sorted(ids(search(INDEX, search_for("sofa", filters=filters)))) == expected, filters
 
 
 def test_synonyms_stand_for_words_in_a_row(found: Database):

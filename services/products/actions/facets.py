@@ -1,0 +1,67 @@
+"""The counts beside a search's filters. A facet that filters counts its alternatives too, which is another question: its answer is
+kept for a minute while no product changes, and mostly known from the page on which the filter was chosen."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from services.products.actions.question import Question
+from services.products.dependencies import Dependencies
+from services.products.rules.facets import (
+    FACET_FIELDS,
+    PRICE_BANDS,
+    counted_field,
+    expanded,
+    shown,
+    shown_bands,
+)
+from services.products.store.facet_counts import FieldCounts
+from shared.couch import Band, Doc, SearchPage, SearchQuery
+
+
+def counted_fields(asked: Question) -> tuple[str, ...]:
+    """The fields of which a search for these facets counts the values: for price bands also the currencies, which tell whether prices compare."""
+    names = [each for each in asked.facets if each != "price"]
+    names += ["currency"] if "price" in asked.facets and asked.currency is None else []
+    return tuple(dict.fromkeys(counted_field(name) for name in names))
+
+
+def counted_bands(asked: Question) -> Mapping[str, tuple[Band, ...]]:
+    return {"price": PRICE_BANDS} if "price" in asked.facets else {}
+
+
+def facets_of(
+    deps: Dependencies, asked: Question, query: SearchQuery, page: SearchPage
+) -> dict[str, list[Doc]]:
+    """{facet: [{value, count}]} for the first page of a search. No database call; for each facet that filters and whose
+    alternatives are not known, 1 more of the search's kind."""
+    here = FieldCounts(page.counts, page.ranges)
+    deps.facet_counts.put(query, here)
+    found: dict[str, list[Doc]] = {}
+    for facet in expanded(asked.facets, page.counts, asked.choices):
+        counts = _alternatives(deps, asked, query, facet) if asked.is_chosen(facet) else here
+        if facet == "price":
+            found[facet] = shown_bands(counts.ranges.get("price", {})) if _one_currency(asked, counts) else []
+        else:
+            found[facet] = shown(facet, counts.counts.get(counted_field(facet), {}))
+    return found
+
+
+def _alternatives(deps: Dependencies, asked: Question, query: SearchQuery, facet: str) -> FieldCounts:
+    """What is counted where everything but this facet filters."""
+    question = replace(
+        query.without_filter(FACET_FIELDS.get(facet, facet)),
+        counts=("currency",) if facet == "price" else (counted_field(facet),),
+        bands={"price": PRICE_BANDS} if facet == "price" else {},
+        sort=None,
+    )
+    known = deps.facet_counts.get(question, allow_stale=asked.stale_facets)
+    if known is not None:
+        return known
+    page = deps.catalogue.search(question, 1, None)
+    counts = FieldCounts(page.counts, page.ranges)
+    deps.facet_counts.put(question, counts)
+    return counts
+
+
+def _one_currency(asked: Question, counts: FieldCounts) -> bool:
+    return asked.currency is not None or sum(map(bool, counts.counts.get("currency", {}).values())) == 1

@@ -7,13 +7,25 @@ A field with an annotation is answered by the API; schemas, validation, imports 
 from typing import Annotated, Any, Final, NotRequired, TypedDict
 
 from shared.couch import StoredDocument
-from shared.fields import Amount, Boolean, Declaration, Group, GroupList, Integer, Moment, Text, TextList
+from shared.fields import (
+    Amount,
+    Boolean,
+    Choice,
+    Declaration,
+    Group,
+    GroupList,
+    Integer,
+    Moment,
+    Text,
+    TextList,
+)
 from shared.money import Money
 
 MAX_QUANTITY, MAX_LINES = 1_000_000, 200
 ORDERID: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 
 ReadOnlyText = Text(0, 1000, writable=False)
+Reason = Text(0, 500, default="")
 Date = Annotated[str, Moment(writable=False)]
 ReadOnlyMoney = Annotated[Money, Amount(writable=False)]
 
@@ -132,8 +144,8 @@ class OrderDispatch(OrderEvent):
     """The parcel left."""
 
     dispatched: bool
-    courier: Annotated[str, ReadOnlyText]
-    courierid: Annotated[str, ReadOnlyText]
+    courier: Annotated[str, Text(1, 100)]
+    courierid: Annotated[str, Text(1, 200)]
     payment_date: str
     imported: NotRequired[bool]
 
@@ -151,7 +163,7 @@ class OrderDelivery(OrderEvent):
 class Cancellation(OrderEvent):
     """The order ended before it went out, `by` whom and why."""
 
-    reason: Annotated[str, ReadOnlyText]
+    reason: Annotated[str, Reason]
     detail: Annotated[str, ReadOnlyText]
     by: Annotated[str, ReadOnlyText]
     was_paid: bool
@@ -163,7 +175,7 @@ class Refund(OrderEvent):
     number: Annotated[int, Integer(1, 10**6, writable=False)]
     reference: str
     total: ReadOnlyMoney
-    reason: Annotated[str, ReadOnlyText]
+    reason: Annotated[str, Reason]
     cause: str
     request: list[str] | None
 
@@ -183,7 +195,7 @@ class Return(OrderEvent):
     number: Annotated[int, Integer(1, 10**6, writable=False)]
     reference: str
     lines: Annotated[list[SoldLine], GroupList(SOLD_LINE_FIELDS.fields, writable=False)]
-    reason: Annotated[str, ReadOnlyText]
+    reason: Annotated[str, Reason]
     request: list[str] | None
 
 
@@ -201,6 +213,106 @@ class Notice(OrderEvent):
     message_id: str
 
 
+REPORT_KINDS: Final = ("sales", "best-sellers", "fulfilment")
+GRANULARITIES: Final = ("total", "year", "month", "day", "hour")
+
+
+class ReportRequest(StoredDocument):
+    """A report for the worker to compute."""
+
+    reportid: str
+    kind: Annotated[str, Choice(REPORT_KINDS)]
+    by: Annotated[str, Choice(GRANULARITIES, default="month")]
+    start: str
+    end: str
+    currency: Annotated[str | None, Text(3, 3, pattern="[A-Z]{3}", default=None)]
+    date: Date
+
+
+class ReportPart(StoredDocument):
+    """The rows of one of a report's `parts`, so that a killed worker goes on where it was."""
+
+    reportid: str
+    number: int
+    parts: int
+    rows: list[dict[str, Any]]
+    date: str
+
+
+class ReportResult(StoredDocument):
+    """A whole report."""
+
+    reportid: str
+    status: str
+    result: dict[str, Any]
+    date: str
+
+
+class Closing(StoredDocument):
+    """The sales of a day or month after its end; another `number` where they have changed since."""
+
+    reportid: str
+    kind: Annotated[str, Choice(("day", "month"))]
+    period: Annotated[
+        str, Text(7, 10, pattern=r"\d{4}-\d{2}(-\d{2})?", pattern_message="Write 2026-11 or 2026-11-20.")
+    ]
+    number: int
+    start: str
+    end: str
+    groups: list[dict[str, Any]]
+    date: str
+
+
+class DeadLetter(StoredDocument):
+    """A job that failed for good, the `number`th time for its `subject`. `passing`: something was unavailable."""
+
+    job: Annotated[str, ReadOnlyText]
+    subject: str
+    number: int
+    error: Annotated[str, ReadOnlyText]
+    detail: Annotated[str, ReadOnlyText]
+    passing: bool
+    date: Date
+
+
+class DeadLetterRetried(StoredDocument):
+    """A dead letter was sent again, `by` whom."""
+
+    job: str
+    subject: str
+    number: int
+    by: str
+    date: str
+
+
+class LedgerCharge(StoredDocument):
+    """What the sandbox provider took for an order (`paid`), or that it takes nothing any more (`void`)."""
+
+    orderid: str
+    status: str
+    total: Money | None
+    ref: str
+    date: str
+
+
+class LedgerRefund(StoredDocument):
+    """What the sandbox provider paid back, under its caller's key."""
+
+    orderid: str
+    key: str
+    total: Money
+    ref: str
+    date: str
+
+
+class LedgerFault(StoredDocument):
+    """That a token of the sandbox failed for an order as it says, which it does once."""
+
+    orderid: str
+    kind: str
+    date: str
+
+
 ORDER_FIELDS: Final = Declaration(Order)
 ORDER_CONTENT: Final = ORDER_FIELDS.select(*ORDER_FIELDS.writable)
 """What clients write of an order beside what is bought, at the checkout and in imports."""
@@ -210,3 +322,6 @@ DELIVERY_FIELDS: Final = Declaration(OrderDelivery)
 CANCELLATION_FIELDS: Final = Declaration(Cancellation)
 REFUND_FIELDS: Final = Declaration(Refund)
 RETURN_FIELDS: Final = Declaration(Return)
+REPORT_REQUEST_FIELDS: Final = Declaration(ReportRequest)
+CLOSING_FIELDS: Final = Declaration(Closing)
+DEAD_LETTER_FIELDS: Final = Declaration(DeadLetter)

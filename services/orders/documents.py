@@ -32,22 +32,16 @@ RETURN = DocumentType.declared(
 RESTOCK = DocumentType.declared("restock", d.Restock)
 NOTICE = DocumentType.declared("notice", d.Notice)
 
-REPORT_REQUEST = DocumentType(
-    "reportrequest", fields=("reportid", "kind", "by", "start", "end", "currency", "date")
-)
-REPORT_PART = DocumentType("reportpart", fields=("reportid", "number", "parts", "rows", "date"))
-REPORT_RESULT = DocumentType("reportresult", fields=("reportid", "status", "result", "date"))
-CLOSING = DocumentType(
-    "closing", fields=("reportid", "kind", "period", "number", "start", "end", "groups", "date")
-)
-DEADLETTER = DocumentType(
-    "deadletter", fields=("job", "subject", "number", "error", "detail", "passing", "date")
-)
-DEADLETTER_RETRIED = DocumentType("deadletterretried", fields=("job", "subject", "number", "by", "date"))
+REPORT_REQUEST = DocumentType.declared("reportrequest", d.ReportRequest)
+REPORT_PART = DocumentType.declared("reportpart", d.ReportPart)
+REPORT_RESULT = DocumentType.declared("reportresult", d.ReportResult)
+CLOSING = DocumentType.declared("closing", d.Closing)
+DEADLETTER = DocumentType.declared("deadletter", d.DeadLetter)
+DEADLETTER_RETRIED = DocumentType.declared("deadletterretried", d.DeadLetterRetried)
 
-CHARGE = DocumentType("charge", fields=("orderid", "status", "total", "ref", "date"))
-LEDGER_REFUND = DocumentType("ledgerrefund", fields=("orderid", "key", "total", "ref", "date"))
-FAULT = DocumentType("fault", fields=("orderid", "kind", "date"))
+CHARGE = DocumentType.declared("charge", d.LedgerCharge)
+LEDGER_REFUND = DocumentType.declared("ledgerrefund", d.LedgerRefund)
+FAULT = DocumentType.declared("fault", d.LedgerFault)
 
 DEADLETTERS = "deadletters"
 

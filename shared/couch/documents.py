@@ -116,6 +116,10 @@ class DeclaredType(DocumentType, Generic[D]):
         """See `new`."""
         return cast(D, self.new(docid, **values))
 
+    def among(self, docs: Iterable[Document]) -> list[D]:
+        """Those of `docs` that are of this type, as a partition's read found them."""
+        return [cast(D, doc) for doc in docs if doc["type"] in self.names]
+
 
 class Shapes:
     """Document types that had another shape or name once: however a document was written, it is read as today's."""

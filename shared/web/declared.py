@@ -44,19 +44,24 @@ def request_schema(
     return type(name, (Checked,), {**described, "check": staticmethod(check)})
 
 
-def request_fields(name: str, declaration: Declaration) -> dict[str, ma.fields.Field[Any]]:
+def request_fields(
+    name: str, declaration: Declaration, *, defaults: bool = False
+) -> dict[str, ma.fields.Field[Any]]:
     """What clients write of a document, for a body that holds more than the document: each takes what its declaration takes.
 
-    A field that was not sent is not there, so that a new one leaves a body's fingerprint (`Idempotency-Key`) as it was.
+    A field that was not sent is not there, so that a new one leaves a body's fingerprint (`Idempotency-Key`) as it was;
+    with `defaults` it has its default.
     """
     return {
-        each: _request_field(f"{name}{each.title()}", declaration.fields[each])
+        each: _request_field(f"{name}{each.title()}", declaration.fields[each], defaults)
         for each in declaration.writable
     }
 
 
-def _request_field(name: str, field: Field) -> ma.fields.Field[Any]:
-    return _declared(_described(field, name, answer=False, partial=not field.required), field)
+def _request_field(name: str, field: Field, defaults: bool) -> ma.fields.Field[Any]:
+    described = _described(field, name, answer=False, partial=not (field.required or defaults))
+    described.allow_none = described.allow_none or (defaults and field.default is None)
+    return _declared(described, field)
 
 
 def response_schema(name: str, declaration: Declaration, more: Fields | None = None) -> type[Shape]:

@@ -3,10 +3,11 @@
 from typing import Any
 
 from services.orders.actions.sweep import open_dead_letters
+from services.orders.declarations import DEAD_LETTER_FIELDS, DeadLetter
 from services.orders.dependencies import Dependencies
 from services.orders.documents import DEADLETTERS
 from shared.clock import now, parse
-from shared.couch import Doc, document_id
+from shared.couch import document_id, split_id
 from shared.errors import NotFound
 
 RETRY_AFTER_SECONDS = 60
@@ -18,8 +19,8 @@ class NoSuchDeadLetter(NotFound):
 
 def add(deps: Dependencies, job: str, subject: str, *, error: str, detail: str, transient: bool) -> None:
     """Stores a job that failed for good. `transient`: something was unavailable, so the sweep tries again by itself."""
-    earlier = [doc for doc in deps.dead_letters.all() if doc["type"] == "deadletter"]
-    number = sum(1 for doc in earlier if (doc["job"], doc["subject"]) == (job, subject)) + 1
+    dead_letters, _ = deps.dead_letters.all()
+    number = sum(1 for doc in dead_letters if (doc["job"], doc["subject"]) == (job, subject)) + 1
     deps.dead_letters.add(job, subject, number, error=error, detail=detail[:500], transient=transient)
 
 
@@ -49,8 +50,9 @@ def skipped_subjects(deps: Dependencies) -> frozenset[str]:
     return frozenset(skipped)
 
 
-def _shown(dead_letter: Doc) -> dict[str, Any]:
-    return {
-        "id": dead_letter["_id"].partition(":")[2], "job": dead_letter["job"], "orderid": dead_letter["subject"],
-        "attempts": dead_letter["number"], "error": dead_letter["error"], "detail": dead_letter["detail"], "date": dead_letter["date"],
-    }  # fmt: skip
+def _shown(dead_letter: DeadLetter) -> dict[str, Any]:
+    return DEAD_LETTER_FIELDS.shown(dead_letter) | {
+        "id": split_id(dead_letter["_id"])[1],
+        "orderid": dead_letter["subject"],
+        "attempts": dead_letter["number"],
+    }

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from services.orders.declarations import Closing, ReportRequest
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CLOSING, REPORT_PART, REPORT_REQUEST, REPORT_RESULT, report_key
 from services.orders.rules import reports as shape
@@ -14,12 +15,12 @@ from services.orders.rules.periods import (
     recently_ended,
     span,
 )
+from services.orders.rules.report_documents import ReportDocuments
 from shared.clock import now, parse, timestamp
-from shared.couch import Doc, Page, time_ordered_id
+from shared.couch import Document, Page, time_ordered_id
 from shared.errors import Invalid, NotFound
 from shared.idempotency import check_same, fingerprint_of
 
-KINDS = ("sales", "best-sellers", "fulfilment")
 MAX_BEST_SELLERS = 1000
 
 
@@ -63,62 +64,57 @@ def request_report(deps: Dependencies, requested: dict[str, Any], key: str | Non
     within = _closed_span(requested)
     reportid = f"asked-{key or time_ordered_id()}"
     start, end = within.as_text()
-    request = REPORT_REQUEST.new(
+    request = REPORT_REQUEST.build(
         report_key(reportid, "request"), reportid=reportid, kind=requested["kind"], by=requested["by"], start=start,
         end=end, currency=requested.get("currency"), date=timestamp(),
     )  # fmt: skip
-    stored = deps.reports.add(reportid, "request", request)
+    stored = deps.reports.add(request)
     check_same(fingerprint_of(_request_fields(stored)), fingerprint_of(_request_fields(request)))
     return reportid
 
 
 def compute_report(deps: Dependencies, reportid: str) -> None:
     """The job: part by part, each part a document, so that a killed worker goes on where it was."""
-    docs = deps.reports.report(reportid)
-    request = docs.get("request")
-    if request is None or "result" in docs:
+    found = deps.reports.report(reportid)
+    request = found.request
+    if request is None or found.result is not None:
         return
-    within = Span(parse(request["start"]), parse(request["end"]))
-    rows = _computed_parts(deps, request, within, docs)
+    rows = _computed_parts(deps, request, found)
     result = (
         shape.sales_from_rows(shape.add_reports(rows)) if request["kind"] == "sales" else {"rows": rows[0]}
     )
-    doc = REPORT_RESULT.new(
+    doc = REPORT_RESULT.build(
         report_key(reportid, "result"), reportid=reportid, status="done", result=result, date=timestamp()
     )
-    deps.reports.add(reportid, "result", doc)
+    deps.reports.add(doc)
 
 
 def read_report(deps: Dependencies, reportid: str) -> dict[str, Any]:
     """A report and how far it is; of a closing also what the live view says today. Raises NoSuchReport."""
-    docs = deps.reports.report(reportid)
-    if "request" in docs:
-        return _requested(reportid, docs)
-    closings = sorted(
-        (doc for key, doc in docs.items() if key.startswith("closing")), key=lambda doc: doc["number"]
-    )
-    if not closings:
+    found = deps.reports.report(reportid)
+    if found.request is not None:
+        return _requested(found.request, found)
+    if not found.closings:
         raise NoSuchReport("No report has this id.")
-    return _closed(deps, reportid, closings)
+    return _closed(deps, reportid, found.closings)
 
 
-def close_period(deps: Dependencies, kind: str, period: str) -> Doc:
+def close_period(deps: Dependencies, kind: str, period: str) -> Closing:
     """Closes a day or month that is over. Closed before: a new closing only if the sales have changed since."""
     within = closed_period(kind, period)
     if within.closed()[1] > now():
         raise Invalid(f"{period} is not over yet.", errors={"period": ["Not over yet."]})
     reportid = f"{kind}-{period}"
     groups = sales(deps, "day" if kind == "month" else "hour", within, allow_stale=False)["groups"]
-    docs = deps.reports.report(reportid)
-    last = docs.get(f"closing{len(docs)}")
-    if last is not None and last["groups"] == groups:
-        return last
-    number, (start, end) = len(docs) + 1, within.as_text()
-    doc = CLOSING.new(
+    closings = deps.reports.report(reportid).closings
+    if closings and closings[-1]["groups"] == groups:
+        return closings[-1]
+    number, (start, end) = len(closings) + 1, within.as_text()
+    doc = CLOSING.build(
         report_key(reportid, f"closing{number}"), reportid=reportid, kind=kind, period=period, number=number,
         start=start, end=end, groups=groups, date=timestamp(),
     )  # fmt: skip
-    return deps.reports.add(reportid, f"closing{number}", doc)
+    return deps.reports.add(doc)
 
 
 def close_ended_periods(deps: Dependencies) -> None:
@@ -127,8 +123,9 @@ def close_ended_periods(deps: Dependencies) -> None:
         close_period(deps, kind, period)
 
 
-def _request_fields(request: Doc) -> Doc:
-    return {name: request[name] for name in ("kind", "by", "start", "end", "currency")}
+def _request_fields(request: ReportRequest) -> dict[str, Any]:
+    stored: Document = request
+    return {name: stored[name] for name in ("kind", "by", "start", "end", "currency")}
 
 
 def _closed_span(requested: dict[str, Any]) -> Span:
@@ -145,30 +142,30 @@ def _closed_span(requested: dict[str, Any]) -> Span:
     return within
 
 
-def _parts_of(requested: dict[str, Any], within: Span) -> list[Span]:
+def _parts_of(requested: Document, within: Span) -> list[Span]:
     """Sales by the month and finer are computed month by month."""
     by_month = requested["kind"] == "sales" and requested["by"] not in ("total", "year")
     return months_between(within) if by_month else [within]
 
 
 def _computed_parts(
-    deps: Dependencies, request: Doc, within: Span, docs: dict[str, Doc]
+    deps: Dependencies, request: ReportRequest, found: ReportDocuments
 ) -> list[list[dict[str, Any]]]:
-    spans, rows = _parts_of(request, within), []
+    """The rows of each part; those that are not stored yet are computed and stored."""
+    spans = _parts_of(request, Span(parse(request["start"]), parse(request["end"])))
+    rows = []
     for number, part in enumerate(spans, 1):
-        key = f"part{number:04d}"
-        doc = docs.get(key) or deps.reports.add(
-            request["reportid"], key,
-            REPORT_PART.new(
-                report_key(request["reportid"], key), reportid=request["reportid"], number=number, parts=len(spans),
-                rows=_rows(deps, request, part), date=timestamp(),
-            ),
+        stored = found.parts.get(number) or deps.reports.add(
+            REPORT_PART.build(
+                report_key(request["reportid"], f"part{number:04d}"), reportid=request["reportid"], number=number,
+                parts=len(spans), rows=_rows(deps, request, part), date=timestamp(),
+            )
         )  # fmt: skip
-        rows.append(doc["rows"])
+        rows.append(stored["rows"])
     return rows
 
 
-def _rows(deps: Dependencies, request: Doc, part: Span) -> list[dict[str, Any]]:
+def _rows(deps: Dependencies, request: ReportRequest, part: Span) -> list[dict[str, Any]]:
     if request["kind"] == "sales":
         rows: list[dict[str, Any]] = sales(deps, request["by"], part, request["currency"], allow_stale=False)[
             "rows"
@@ -179,18 +176,17 @@ def _rows(deps: Dependencies, request: Doc, part: Span) -> list[dict[str, Any]]:
     return fulfilment(deps, part, allow_stale=False)
 
 
-def _requested(reportid: str, docs: dict[str, Doc]) -> dict[str, Any]:
-    request, result = docs["request"], docs.get("result")
-    parts = [doc for key, doc in docs.items() if key.startswith("part")]
+def _requested(request: ReportRequest, found: ReportDocuments) -> dict[str, Any]:
+    result, parts = found.result, list(found.parts.values())
     share = 1.0 if result else (len(parts) / (parts[0]["parts"] + 1) if parts else 0.0)
     return {
-        "id": reportid, "kind": request["kind"], "by": request["by"], "from": request["start"], "to": request["end"],
+        "id": request["reportid"], "kind": request["kind"], "by": request["by"], "from": request["start"], "to": request["end"],
         "status": "done" if result else ("running" if parts else "queued"), "progress": round(share, 3),
         "date": request["date"], "result": result["result"] if result else None,
     }  # fmt: skip
 
 
-def _closed(deps: Dependencies, reportid: str, closings: list[Doc]) -> dict[str, Any]:
+def _closed(deps: Dependencies, reportid: str, closings: list[Closing]) -> dict[str, Any]:
     last = closings[-1]
     within = Span(parse(last["start"]), parse(last["end"]))
     live = sales(deps, "total", within)["groups"]

@@ -1,8 +1,8 @@
 """The bounded sweep behind the changes feed: whatever was lost on the way, an order that is not finished is found again."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
+from services.orders.declarations import DeadLetter
 from services.orders.dependencies import Dependencies
 from services.orders.rules.periods import Span
 from services.orders.rules.progress import Progress
@@ -48,11 +48,11 @@ def deep_sweep(deps: Dependencies, skip: frozenset[str]) -> list[str]:
     return due
 
 
-def open_dead_letters(deps: Dependencies) -> list[dict[str, Any]]:
-    """Dead letters that were not sent again yet."""
-    docs = deps.dead_letters.all()
-    retried = {doc["_id"].removesuffix(".retried") for doc in docs if doc["type"] == "deadletterretried"}
-    return [doc for doc in docs if doc["type"] == "deadletter" and doc["_id"] not in retried]
+def open_dead_letters(deps: Dependencies) -> list[DeadLetter]:
+    """Dead letters that were not sent again yet. 1 partition query."""
+    dead_letters, retries = deps.dead_letters.all()
+    retried = {doc["_id"].removesuffix(".retried") for doc in retries}
+    return [doc for doc in dead_letters if doc["_id"] not in retried]
 
 
 def _due_since(

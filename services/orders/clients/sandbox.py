@@ -3,7 +3,7 @@
 `tok_ok` pays, `tok_declined` declines, `tok_timeout` pays but its answer is lost, `tok_error` fails once and then pays.
 """
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import orjson
 
@@ -16,6 +16,7 @@ from services.orders.clients.payments import (
     ProviderUnavailable,
 )
 from services.orders.clients.signatures import Headers
+from services.orders.declarations import LedgerCharge, LedgerRefund
 from shared.errors import BadRequest
 from shared.money import Money
 
@@ -25,10 +26,10 @@ TOKENS = ("tok_ok", "tok_declined", "tok_timeout", "tok_error")
 class SandboxLedger(Protocol):
     """What the provider remembers: see services.orders.store.ledger."""
 
-    def charge(self, orderid: str) -> dict[str, Any] | None: ...
-    def record(self, orderid: str, status: str, total: Money | None) -> dict[str, Any]: ...
-    def record_refund(self, orderid: str, key: str, total: Money) -> dict[str, Any]: ...
-    def first_fault(self, orderid: str, kind: str) -> bool: ...
+    def charge(self, orderid: str) -> LedgerCharge | None: ...
+    def record(self, orderid: str, status: str, total: Money | None) -> LedgerCharge: ...
+    def record_refund(self, orderid: str, key: str, total: Money) -> LedgerRefund: ...
+    def add_fault(self, orderid: str, kind: str) -> bool: ...
 
 
 class SandboxProvider:
@@ -43,12 +44,12 @@ class SandboxProvider:
         """See Provider. An unknown token is declined, as a real provider would."""
         if token not in TOKENS or token == "tok_declined":
             raise PaymentDeclined("The bank declined the payment; try another way to pay.")
-        if token == "tok_error" and self._ledger.first_fault(orderid, "error"):
+        if token == "tok_error" and self._ledger.add_fault(orderid, "error"):
             raise ProviderUnavailable("The sandbox provider failed, as `tok_error` asks.")
         recorded = self._ledger.record(orderid, "paid", total)
         if recorded["status"] != "paid":
             raise PaymentClosed("This order was closed before it was paid; place it again.")
-        if token == "tok_timeout" and self._ledger.first_fault(orderid, "timeout"):
+        if token == "tok_timeout" and self._ledger.add_fault(orderid, "timeout"):
             raise ProviderUnavailable("The sandbox provider's answer was lost, as `tok_timeout` asks.")
         return _charge(recorded)
 
@@ -72,5 +73,7 @@ class SandboxProvider:
             raise BadRequest("A sandbox event is {type, orderid}.") from None
 
 
-def _charge(recorded: dict[str, Any]) -> Charge:
+def _charge(recorded: LedgerCharge) -> Charge:
+    if recorded["total"] is None:
+        raise TypeError("a void charge has no total")
     return Charge(recorded["ref"], recorded["total"], recorded["date"])

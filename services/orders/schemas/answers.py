@@ -189,14 +189,11 @@ class ImportResult(Shape):
     failed = ma.fields.List(ma.fields.Nested(FailedLine), metadata={"description": "the first 1000"})
 
 
-class DeadLetter(Shape):
-    id = ma.fields.String()
-    job = ma.fields.String()
-    orderid = ma.fields.String()
-    attempts = Whole(1)
-    error = ma.fields.String()
-    detail = ma.fields.String()
-    date = Time()
+DeadLetter = response_schema(
+    "DeadLetter",
+    d.DEAD_LETTER_FIELDS,
+    {"id": ma.fields.String(), "orderid": ma.fields.String(), "attempts": Whole(1)},
+)
 
 
 class DeadLetters(Shape):

@@ -1,10 +1,10 @@
-"""What may be sent."""
+"""What may be sent. Fields that a document holds as they are sent come from its declaration; the others are told here."""
 
 from typing import Any
 
 import marshmallow as ma
 
-from services.orders.declarations import ORDER_CONTENT
+from services.orders import declarations as d
 from services.orders.rules.progress import STATUSES
 from shared.fields import as_whole
 from shared.money import CURRENCIES
@@ -65,7 +65,7 @@ class PostalAddress(ma.fields.Field[str | dict[str, str]]):
         return str(self.text.deserialize(value))
 
 
-class OrderRequest(Shape.from_dict(request_fields("Order", ORDER_CONTENT), name="OrderContent")):  # type: ignore[misc]  # made from the declaration
+class OrderRequest(Shape.from_dict(request_fields("Order", d.ORDER_CONTENT), name="OrderContent")):  # type: ignore[misc]  # made from the declaration
     """A checkout. A customer names an address by id or gives one; a guest gives e-mail and address."""
 
     items = ma.fields.List(
@@ -92,20 +92,16 @@ class QuoteRequest(Shape):
     )
 
 
-class CancellationRequest(Shape):
-    reason = Text(0, 500, load_default="")
+CancellationRequest = Shape.from_dict(
+    request_fields("Cancellation", d.CANCELLATION_FIELDS, defaults=True), name="CancellationRequest"
+)
+DispatchRequest = Shape.from_dict(request_fields("Dispatch", d.DISPATCH_FIELDS), name="DispatchRequest")
 
 
-class ReturnRequest(Shape):
+class ReturnRequest(Shape.from_dict(request_fields("Return", d.RETURN_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
     items = ma.fields.List(
         ma.fields.Nested(RequestedItem), required=True, validate=ma.validate.Length(1, MAX_LINES)
     )
-    reason = Text(0, 500, load_default="")
-
-
-class DispatchRequest(Shape):
-    courier = Text(1, 100, required=True)
-    courierid = Text(1, 200, required=True)
 
 
 _MINOR_UNITS = {"type": "integer", "minimum": 1, "maximum": 10**12}
@@ -132,9 +128,8 @@ class RefundAmount(ma.fields.Field[int | dict[str, Any]]):
         return money or amount
 
 
-class RefundRequest(Shape):
+class RefundRequest(Shape.from_dict(request_fields("Refund", d.REFUND_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
     amount = RefundAmount(required=True)
-    reason = Text(0, 500, load_default="")
 
 
 class HistoryArgs(PageArgs):
@@ -155,9 +150,7 @@ class SpanArgs(Shape):
 
 
 class SalesArgs(SpanArgs):
-    by = ma.fields.String(
-        load_default="total", validate=ma.validate.OneOf(["total", "year", "month", "day", "hour"])
-    )
+    by = ma.fields.String(load_default="total", validate=ma.validate.OneOf(d.GRANULARITIES))
     currency = ma.fields.String(load_default=None, validate=ma.validate.Regexp(r"^[A-Z]{3}$"))
 
 
@@ -171,23 +164,12 @@ class OrdersArgs(PageArgs):
     status = ma.fields.String(load_default=None, validate=ma.validate.OneOf(STATUSES))
 
 
-class ReportRequest(Shape):
-    kind = ma.fields.String(
-        required=True, validate=ma.validate.OneOf(["sales", "best-sellers", "fulfilment"])
-    )
+class ReportRequest(Shape.from_dict(request_fields("Report", d.REPORT_REQUEST_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
     start = ma.fields.String(data_key="from", required=True, validate=ma.validate.Regexp(DATE))
     end = ma.fields.String(data_key="to", required=True, validate=ma.validate.Regexp(DATE))
-    by = ma.fields.String(
-        load_default="month", validate=ma.validate.OneOf(["total", "year", "month", "day", "hour"])
-    )
-    currency = ma.fields.String(
-        load_default=None, allow_none=True, validate=ma.validate.Regexp(r"^[A-Z]{3}$")
-    )
 
 
-class ClosingRequest(Shape):
-    kind = ma.fields.String(required=True, validate=ma.validate.OneOf(["day", "month"]))
-    period = ma.fields.String(required=True, validate=ma.validate.Regexp(r"^\d{4}-\d{2}(-\d{2})?$"))
+ClosingRequest = Shape.from_dict(request_fields("Closing", d.CLOSING_FIELDS), name="ClosingRequest")
 
 
 class ImportArgs(Shape):

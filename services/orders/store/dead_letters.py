@@ -1,8 +1,9 @@
 """Jobs that failed for good: one partition, an immutable document each, and one more when an admin sends it again."""
 
+from services.orders.declarations import DeadLetter, DeadLetterRetried
 from services.orders.documents import DEADLETTER, DEADLETTER_RETRIED, DEADLETTERS
 from shared.clock import timestamp
-from shared.couch import Database, Doc, UpdateConflict, document_id
+from shared.couch import Database, Document, UpdateConflict, document_id
 from shared.tracing import outgoing
 
 
@@ -12,30 +13,31 @@ class DeadLetterStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def all(self) -> list[Doc]:
-        """Every dead letter and every retry. 1 partition query."""
-        return self._database.partition(DEADLETTERS).all()
+    def all(self) -> tuple[list[DeadLetter], list[DeadLetterRetried]]:
+        """Every dead letter, and every retry. 1 partition query."""
+        docs = self._database.partition(DEADLETTERS).all()
+        return DEADLETTER.among(docs), DEADLETTER_RETRIED.among(docs)
 
     def add(self, job: str, subject: str, number: int, *, error: str, detail: str, transient: bool) -> None:
         """The `number`th time that `job` failed for good for `subject`; a second writer of the same changes nothing."""
         self._put_once(
-            DEADLETTER.new(
+            DEADLETTER.build(
                 document_id(DEADLETTERS, f"{job}.{subject}.{number}"), job=job, subject=subject, number=number,
                 error=error, detail=detail, passing=transient, date=timestamp(),
             )
         )  # fmt: skip
 
-    def add_retry(self, dead_letter: Doc, actor: str) -> None:
+    def add_retry(self, dead_letter: DeadLetter, actor: str) -> None:
         """Marks a dead letter as sent again; the changes feed carries it to the worker."""
         self._put_once(
-            DEADLETTER_RETRIED.new(
+            DEADLETTER_RETRIED.build(
                 f"{dead_letter['_id']}.retried", job=dead_letter["job"], subject=dead_letter["subject"], number=dead_letter["number"],
                 by=actor, date=timestamp(),
             )
         )  # fmt: skip
 
-    def _put_once(self, doc: Doc) -> None:
+    def _put_once(self, doc: Document) -> None:
         try:
-            self._database.put(doc | outgoing())
+            self._database.put({**doc, **outgoing()})
         except UpdateConflict:
             return

@@ -1,9 +1,14 @@
 """The sandbox provider's ledger, in a database of its own: one charge per order at most, because its id is fixed."""
 
+from typing import TypeVar, cast
+
+from services.orders.declarations import LedgerCharge, LedgerRefund
 from services.orders.documents import CHARGE, FAULT, LEDGER_REFUND, order_key
 from shared.clock import timestamp
-from shared.couch import Database, Doc, NoSuchDocument, UpdateConflict
+from shared.couch import Database, NoSuchDocument, UpdateConflict
 from shared.money import Money
+
+D = TypeVar("D", LedgerCharge, LedgerRefund)
 
 
 class Ledger:
@@ -12,40 +17,41 @@ class Ledger:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def charge(self, orderid: str) -> Doc | None:
+    def charge(self, orderid: str) -> LedgerCharge | None:
         try:
-            return self._database.get(order_key(orderid, "charge"))
+            return cast(LedgerCharge, self._database.get(order_key(orderid, "charge")))
         except NoSuchDocument:
             return None
 
-    def record(self, orderid: str, status: str, total: Money | None) -> Doc:
+    def record(self, orderid: str, status: str, total: Money | None) -> LedgerCharge:
         """Records `paid` or `void` for an order, or returns what was recorded first."""
         docid = order_key(orderid, "charge")
-        doc = CHARGE.new(
+        doc = CHARGE.build(
             docid, orderid=orderid, status=status, total=total, ref=f"sandbox-{orderid}", date=timestamp()
         )
         return self._add_once(doc)
 
-    def record_refund(self, orderid: str, key: str, total: Money) -> Doc:
+    def record_refund(self, orderid: str, key: str, total: Money) -> LedgerRefund:
         """Records a refund under the caller's key, once."""
-        doc = LEDGER_REFUND.new(
+        doc = LEDGER_REFUND.build(
             order_key(orderid, f"refund-{key}"), orderid=orderid, key=key, total=total,
             ref=f"sandbox-{orderid}-{key}", date=timestamp(),
         )  # fmt: skip
         return self._add_once(doc)
 
-    def first_fault(self, orderid: str, kind: str) -> bool:
+    def add_fault(self, orderid: str, kind: str) -> bool:
         """True the first time only: `tok_error` fails once and then pays."""
-        doc = FAULT.new(order_key(orderid, kind), orderid=orderid, kind=kind, date=timestamp())
+        doc = FAULT.build(order_key(orderid, kind), orderid=orderid, kind=kind, date=timestamp())
         try:
             self._database.put(doc)
         except UpdateConflict:
             return False
         return True
 
-    def _add_once(self, doc: Doc) -> Doc:
+    def _add_once(self, doc: D) -> D:
+        """The document, or the one that was stored first under its id."""
         try:
             self._database.put(doc)
         except UpdateConflict:
-            return self._database.get(doc["_id"])
+            return cast(D, self._database.get(doc["_id"]))
         return doc

@@ -1,21 +1,23 @@
 """Reads of what was sold (O5, O6, O8) and the report documents. Each report is one global query, however many orders there are."""
 
-from typing import Any
+from typing import Any, TypeVar, cast
 
+from services.orders.declarations import Closing, ReportPart, ReportRequest, ReportResult
 from services.orders.documents import (
     BEST_SELLERS,
     DESIGN,
     FULFILMENT,
     REPORTS,
     SALES,
-    report_key,
     report_partition,
 )
 from services.orders.rules.periods import LEVELS, Span
-from shared.couch import AFTER_EVERYTHING, Database, Doc, Page, UpdateConflict, View
+from services.orders.rules.report_documents import ReportDocuments
+from shared.couch import AFTER_EVERYTHING, Database, Page, UpdateConflict, View
 from shared.tracing import outgoing
 
 Rows = list[dict[str, Any]]
+D = TypeVar("D", ReportRequest, ReportPart, ReportResult, Closing)
 
 
 class ReportStore:
@@ -58,15 +60,14 @@ class ReportStore:
             REPORTS, limit=limit, cursor=cursor, descending=True, allow_stale=True
         )
 
-    def report(self, reportid: str) -> dict[str, Doc]:
-        """O8: a report's documents by their key in the partition. 1 partition query."""
-        docs = self._database.partition(report_partition(reportid)).all()
-        return {doc["_id"].partition(":")[2]: doc for doc in docs}
+    def report(self, reportid: str) -> ReportDocuments:
+        """O8: a report's documents. 1 partition query."""
+        return ReportDocuments(self._database.partition(report_partition(reportid)).all())
 
-    def add(self, reportid: str, key: str, doc: Doc) -> Doc:
+    def add(self, doc: D) -> D:
         """Writes a report document once; what is stored."""
         try:
-            self._database.put({**doc, "_id": report_key(reportid, key)} | outgoing())
+            self._database.put({**doc, **outgoing()})
         except UpdateConflict:
-            return self._database.get(report_key(reportid, key))
+            return cast(D, self._database.get(doc["_id"]))
         return doc

@@ -360,3 +360,12 @@ def test_a_reader_outlasts_the_clean_up_of_its_index(couch: Couch, db: str):
         assert answer.status_code == 200
         assert answer.json()["total_rows"] == 1500
     assert couch.get(f"{db}/_design/d/_view/v?limit=1").json()["rows"][0]["value"] == 2
+
+
+def test_a_document_made_anew_after_a_purge_leaves_no_row_of_the_old_one(couch: Couch, db: str) -> None:
+    path = design(couch, db, "n", by_n=BY_N)
+    rev = couch.put(f"{db}/a", {"n": 1}).json()["rev"]
+    assert [row["key"] for row in couch.get(f"{path}/by_n").json()["rows"]] == [1]
+    assert couch.post(f"{db}/_purge", {"a": [rev]}).json()["purged"] == {"a": [rev]}
+    assert couch.put(f"{db}/a", {"n": 2}).status_code == 201
+    assert [row["key"] for row in couch.get(f"{path}/by_n").json()["rows"]] == [2]

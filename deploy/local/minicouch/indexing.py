@@ -71,13 +71,16 @@ def get_index(db: Database, spec: IndexSpec) -> Index:
     return index
 
 
-def catch_up(db: Database, spec: IndexSpec) -> Index:
-    """The index, complete up to the sequence the database has now. Blocks; errors of the mapper come through."""
+def catch_up(db: Database, spec: IndexSpec, *, reduced: bool = True) -> Index:
+    """The index, complete up to the sequence the database has now, and ready for reductions unless none is wanted.
+
+    Blocks; errors of the mapper come through.
+    """
     index = get_index(db, spec)
     target = db.update_seq
     while index.seq < target and advance(db, spec, index, target):
         pass
-    if index.closed:  # dropped meanwhile: whoever still wants it asks again
+    if index.closed or not reduced:  # closed: dropped meanwhile; whoever still wants it asks again
         return index
     cheap = index.stale and max(map(index.count, range(len(spec.views)))) < CHEAP_ROWS
     if cheap or left_behind(db, index):
@@ -94,7 +97,7 @@ def advance(db: Database, spec: IndexSpec, index: Index, target: int, most: int 
     """One batch of changes nearer to `target`, by one thread at a time; False when it is reached."""
     with index.building:
         if index.seq < target and not index.closed:
-            _apply(spec, index, target, db.changes_since(index.seq, most), spec.mapper)
+            _apply(db, spec, index, target, db.changes_since(index.seq, most), spec.mapper)
             if index.seq < target:
                 return True
         index.progress = None
@@ -116,7 +119,9 @@ def advance_together(db: Database, specs: Sequence[IndexSpec], target: int, most
         index, emitted = indexes[spec.signature], rows[spec.signature]
         with index.building:
             if index.seq == seqs[0] and not index.closed:
-                _apply(spec, index, target, docs, lambda live, of=emitted: [of[doc.id] for doc in live], upto)
+                _apply(
+                    db, spec, index, target, docs, lambda live, of=emitted: [of[doc.id] for doc in live], upto
+                )
                 index.progress = index.progress if index.seq < target else None
     return True
 
@@ -137,7 +142,13 @@ def _map_together(
 
 
 def _apply(
-    spec: IndexSpec, index: Index, target: int, docs: list[StoredDoc], mapper: Mapper, upto: int | None = None
+    db: Database,
+    spec: IndexSpec,
+    index: Index,
+    target: int,
+    docs: list[StoredDoc],
+    mapper: Mapper,
+    upto: int | None = None,
 ) -> None:
     """The next changes of an index, whose lock is held; there are no more before `upto`, or `target`."""
     index.progress = index.progress or (int(time.time()), index.seq)
@@ -149,10 +160,16 @@ def _apply(
         docs = [doc for doc in docs if doc.seq <= (index.fresh_to or 0)]
     if docs:
         waiting = max(0, target - docs[-1].seq)
-        index.apply(encode(spec, docs, mapper), docs[-1].seq, fresh=fresh, waiting=waiting)
+        unknown = _never_indexed(db, docs)
+        index.apply(encode(spec, docs, mapper), docs[-1].seq, fresh=fresh, waiting=waiting, unknown=unknown)
     else:
         end = target if upto is None else upto
         index.apply([], min(end, index.fresh_to or 0) if fresh else end)
+
+
+def _never_indexed(db: Database, docs: list[StoredDoc]) -> set[str]:
+    """The documents that no index can have rows of; where something was purged an id may have been another document's."""
+    return set() if db.counts["purge_seq"] else {doc.id for doc in docs if doc.is_first}
 
 
 def _is_mapped(spec: IndexSpec, doc: StoredDoc) -> bool:
@@ -189,11 +206,14 @@ def summarise(index: Index) -> None:
             index.summarise()
 
 
-async def ready(db: Database, spec: IndexSpec) -> Index:
-    """The index, complete up to now, built beside the event loop; whoever waits for one index waits for one builder."""
+async def ready(db: Database, spec: IndexSpec, *, reduced: bool = True) -> Index:
+    """The index, complete up to now, built beside the event loop; whoever waits for one index waits for one builder.
+
+    Only who reads reductions waits for the summaries.
+    """
     target = db.update_seq
-    while (index := get_index(db, spec)).seq < target or left_behind(db, index):
-        await asyncio.shield(start_building(db, spec))
+    while (index := get_index(db, spec)).seq < target or (reduced and left_behind(db, index)):
+        await asyncio.shield(start_building(db, spec, reduced=reduced))
     return index
 
 
@@ -206,9 +226,9 @@ def caught_up(db: Database, spec: IndexSpec) -> Index:
     return index if index.seq else catch_up(db, spec)
 
 
-def start_building(db: Database, spec: IndexSpec) -> "asyncio.Future[Any]":
+def start_building(db: Database, spec: IndexSpec, *, reduced: bool = True) -> "asyncio.Future[Any]":
     """The build that is under way, or a new one."""
-    return build_once(db, spec.signature, lambda: catch_up(db, spec))
+    return build_once(db, spec.signature, lambda: catch_up(db, spec, reduced=reduced))
 
 
 def build_once(db: Database, signature: str, build: Callable[[], Any]) -> "asyncio.Future[Any]":

@@ -19,6 +19,7 @@ from .config import Config
 from .database import Database
 from .errors import CouchError
 from .store import Store, StoredDoc
+from .store.indexes import Index
 
 log = logging.getLogger("minicouch.warming")
 TICK = 0.4
@@ -28,6 +29,7 @@ LONGEST_PAUSE = 0.1
 RETRY_AFTER = 60.0
 MOST_OPEN = 32
 UNUSED_FOR = 30.0
+SETTLED = 1.0  # seconds after the last rush of rows: summing up at each pause of an import would take quadratic time
 CALM_TICKS = 5
 Step = Callable[[], bool]
 
@@ -108,6 +110,9 @@ class Warmer:
     def _report(self, db: Database, work: "asyncio.Future[None]") -> None:
         """A database may be deleted under its builder; anything else that ends one is worth a line."""
         db.visitors -= 1
+        seen = self._watched.get(db)
+        if seen is not None and self._unsummarised(db):
+            seen.warmed = -1
         if not work.cancelled() and (error := work.exception()) and not db.deleted and not self._closing:
             log.error("keeping %s warm ended", db.name, exc_info=error)
 
@@ -151,13 +156,12 @@ class Warmer:
             yield search.signature, lambda search=search: searching.advance(db, search, target)
 
     def _advance_together(self, db: Database, together: list[indexing.IndexSpec], target: int) -> bool:
-        for spec in together:
-            indexing.get_index(db, spec).kept_warm = True
+        indexes = [indexing.get_index(db, spec) for spec in together]
+        for index in indexes:
+            index.kept_warm = True
         more = indexing.advance_together(db, together, target, BATCH)
-        for spec in together:
-            index = indexing.get_index(db, spec)
-            if index.stale and index.seq >= db.update_seq:  # its readers need not wait for the others
-                indexing.summarise(index)
+        for index in indexes:  # readers of one need not wait for the others
+            _summarise(db, index)
         return more
 
     def _advance(self, db: Database, spec: indexing.IndexSpec, target: int) -> bool:
@@ -165,9 +169,26 @@ class Warmer:
         index.kept_warm = True
         if indexing.advance(db, spec, index, target, BATCH):
             return True
-        if index.stale:
-            indexing.summarise(index)
+        _summarise(db, index)
         return False
+
+    def _unsummarised(self, db: Database) -> bool:
+        """Whether an index that is kept warm waits for its summaries."""
+        now = time.monotonic()
+        return any(
+            isinstance(index, Index)
+            and index.stale
+            and index.kept_warm
+            and now >= self._failed.get(name, 0.0)
+            for name, index in list(db.handles.items())
+        )
+
+
+def _summarise(db: Database, index: Index) -> None:
+    """Sum the index up if it needs that and no rush of rows is under way."""
+    few_behind = db.update_seq - index.seq <= BATCH
+    if index.stale and few_behind and time.monotonic() - index.grew_at >= SETTLED:
+        indexing.summarise(index)
 
 
 def updated_by_itself(db: Database) -> list[StoredDoc]:

@@ -80,9 +80,9 @@ async def fresh_index(db: Database, design: Design, queries: list[ViewQuery]) ->
     if spec is None:
         raise not_found("missing_named_view")
     if any(query.update == "true" for query in queries):
-        return await ready(db, spec)
+        return await ready(db, spec, reduced=any(query.reduced for query in queries))
     if any(query.update == "lazy" for query in queries):
-        start_building(db, spec)
+        start_building(db, spec, reduced=any(query.reduced for query in queries))
     return get_index(db, spec)
 
 

@@ -191,6 +191,8 @@ def build(
         if held >= READ:
             writer.add(batch)
             batch, held = [], 0
+            if not writer.levels:
+                return (), longest
     writer.add(batch)
     writer.flush()
     return tuple(sorted(writer.levels)), longest

@@ -7,7 +7,8 @@ together with the rows. Beside the rows a view keeps summaries (summaries.py).
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,6 +109,7 @@ class Index:
             None  # since when, and from which sequence, a build is under way
         )
         self.kept_warm = False  # somebody brings it up to date in the background
+        self.grew_at = 0.0  # when more rows came than summaries keep up with (monotonic clock)
         self.fresh_to: int | None = None  # the first build goes to here, and meets no document twice
         self._readers: list[sqlite3.Connection] = []
         self._writer: sqlite3.Connection | None = None
@@ -212,17 +214,25 @@ class Index:
 
     # -- writing
 
-    def apply(self, changes: Sequence[Change], seq: int, *, fresh: bool = False, waiting: int = 0) -> None:
+    def apply(
+        self,
+        changes: Sequence[Change],
+        seq: int,
+        *,
+        fresh: bool = False,
+        waiting: int = 0,
+        unknown: Collection[str] = (),
+    ) -> None:
         """Replace the rows of the changed documents and move to `seq`, in one transaction.
 
-        `fresh`: none of the documents can have rows yet. Summaries keep up with few changes; after many, or with many
-        more `waiting` for the next calls, they are stale until `summarise`.
+        `fresh`: none of the documents can have rows yet, and `unknown` those of which that is true. Summaries keep up
+        with few changes; after many, or with many more `waiting` for the next calls, they are stale until `summarise`.
         """
         with self._write() as db:
             if not fresh:
                 self._index_by_doc(db)
             for view, spec in enumerate(self.views):
-                added, removed = self._replace(db, view, changes, fresh)
+                added, removed = self._replace(db, view, changes, fresh, unknown)
                 if added or removed:
                     self._account(db, view, spec, added, removed, 1 + waiting / len(changes))
             db.execute("UPDATE meta SET seq = ?", (seq,))
@@ -264,7 +274,7 @@ class Index:
         many = (len(added) + len(removed)) * times * REBUILD_FACTOR > shape.count
         if shape.stale or (shape.count >= summaries.SMALLEST and (many or shape.depth == 0)):
             db.execute("UPDATE views SET stale = 1 WHERE no = ?", (view,))
-            self.stale = True
+            self.stale, self.grew_at = True, time.monotonic()
         else:
             self._save(db, view, summaries.update(db, view, spec.reducer, spec.order, shape, added, removed))
 
@@ -275,7 +285,12 @@ class Index:
         )
 
     def _replace(
-        self, db: sqlite3.Connection, view: int, changes: Sequence[Change], fresh: bool
+        self,
+        db: sqlite3.Connection,
+        view: int,
+        changes: Sequence[Change],
+        fresh: bool,
+        unknown: Collection[str],
     ) -> tuple[list[Touched], list[Touched]]:
         wanted = {
             docid: [(key, n, k, v) for n, (key, k, v) in enumerate(per_view[view])]
@@ -283,7 +298,8 @@ class Index:
         }
         removed: list[Touched] = []
         if not fresh:
-            for docid, old in self._rows_of(db, view, list(wanted)).items():
+            known = [docid for docid in wanted if docid not in unknown]
+            for docid, old in self._rows_of(db, view, known).items():
                 if sorted(wanted[docid]) == old:
                     del wanted[docid]
                 else:

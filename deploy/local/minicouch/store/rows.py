@@ -42,6 +42,11 @@ class StoredDoc:
     def has_tree(self) -> bool:
         return self.tree is not None
 
+    @property
+    def is_first(self) -> bool:
+        """Whether it never had another revision."""
+        return self.tree is None and self.rev.startswith("1-") and not self.deleted
+
     def json(self, extra: bytes = b"", attachments: bytes | None = None) -> bytes:
         """The whole document; `extra` is members to add (b'"_conflicts":[..]'), `attachments` replaces the stubs."""
         parts = [b'{"_id":', orjson.dumps(self.id), b',"_rev":"', self.rev.encode(), b'"']

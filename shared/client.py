@@ -101,11 +101,13 @@ class ServiceClient:
         self._http = HttpClient(max_idle, probe_url=f"{self.base_url}/health/live")
 
     def get(self, path: str, params: dict[str, Any] | None = None, **options: Any) -> Json:
-        return self.call("GET", f"{path}?{urlencode(params)}" if params else path, idempotent=True, **options)
+        return self.call(
+            "GET", f"{path}?{urlencode(params, doseq=True)}" if params else path, idempotent=True, **options
+        )
 
     def read(self, path: str, params: dict[str, Any] | None = None, **options: Any) -> bytes:
         """Like `get`, for who uses the JSON answer as it is."""
-        target = f"{path}?{urlencode(params)}" if params else path
+        target = f"{path}?{urlencode(params, doseq=True)}" if params else path
         return self.exchange("GET", target, idempotent=True, **options).body
 
     def put(self, path: str, body: Any = None, **options: Any) -> Json:

@@ -1,17 +1,19 @@
 """The choices of a list page's filters, which are most of what its template would be busy with; see `cards`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from markupsafe import Markup, escape
 
+from services.storefront.rules.listing import FacetGroup
+
 MAX_OPTIONS = 30
 
 
-def filter_options(name: str, values: list[dict[str, Any]], chosen: str) -> Markup:
-    """One radio button for each of the first values, with how many products have it."""
-    field = escape(name)
-    return Markup("".join([_option(field, each, chosen) for each in values[:MAX_OPTIONS] if each["value"]]))
+def filter_options(group: FacetGroup) -> Markup:
+    """A checkbox for each of the first values, a radio button where only one can be chosen, with how many products have it."""
+    field, kind = escape(group.name), "radio" if group.single else "checkbox"
+    return Markup("".join([_option(field, kind, each, group.chosen) for each in group.values[:MAX_OPTIONS]]))
 
 
 def price_bands(bands: Iterable[tuple[str, str, int]]) -> Markup:
@@ -26,9 +28,10 @@ def price_bands(bands: Iterable[tuple[str, str, int]]) -> Markup:
     )
 
 
-def _option(field: Markup, counted: dict[str, Any], chosen: str) -> str:
-    value, checked = escape(counted["value"]), "checked" if chosen == counted["value"] else ""
+def _option(field: Markup, kind: str, counted: Mapping[str, Any], chosen: frozenset[str]) -> str:
+    value, checked = escape(counted["value"]), "checked" if counted["value"] in chosen else ""
+    count = f'<span class="quiet">{counted["count"]:d}</span>' if counted["count"] else ""
     return (
-        f'<label class="pick"><input type="radio" name="{field}" value="{value}" {checked}>'
-        f'<span>{value}</span><span class="quiet">{counted["count"]:d}</span></label>'
+        f'<label class="pick"><input type="{kind}" name="{field}" value="{value}" {checked}>'
+        f"<span>{value}</span>{count}</label>"
     )

@@ -35,12 +35,12 @@ def departments() -> Response | str:
 def category(names: str) -> Response | str:
     path = taxonomy.from_url(names)
     place = dependencies().catalogue.menu().find(path)
-    return _listing(listing.read(request.args.to_dict(), path), place)
+    return _listing(listing.read(request.args.to_dict(flat=False), path), place)
 
 
 @shop.get("/search")
 def search() -> Response | str:
-    return _listing(listing.read(request.args.to_dict()), None)
+    return _listing(listing.read(request.args.to_dict(flat=False)), None)
 
 
 def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> Response | str:
@@ -78,7 +78,7 @@ def _draw_listing(
         raise NotFound("There is no such department.")
     currencies = answer.get("facets", {}).get("currency", [])
     currency = filters.in_one_currency or listing.most_frequent(currencies) or listing.USUAL_CURRENCY
-    bands = answer.get("facets", {}).get("price", []) if len(currencies) < 2 else []
+    bands = answer.get("facets", {}).get("price", [])
     return render_template(
         "listing.html",
         filters=filters,
@@ -89,7 +89,7 @@ def _draw_listing(
         bands=listing.band_links(filters, bands, currency),
         left_out=left_out,
         sorts=listing.SORTS,
-        facets=listing.FACETS,
+        facets=listing.facet_groups(filters, answer.get("facets", {})),
     )
 
 

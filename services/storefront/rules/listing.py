@@ -1,7 +1,8 @@
 """A list page's filters: read from the query, turned into the API's parameters and back into links."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
@@ -20,16 +21,19 @@ SORTS = {
     "name": "Name",
 }
 FACETS = {"brand": "Brand", "colour": "Colour", "currency": "Currency"}
+MEMBERS = ()
+"""Facets of which a list's products decide what they are: `options` is `options.Size` and others."""
+MAX_CHOICES = 20
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What the visitor asked for; prices as typed, in major units: of `currency`, else of `priced_in`, the page's usual one."""
+    """What the visitor asked for: `choices` are the values of each facet, any of which will do; prices as typed, in major
+    units: of `currency`, else of `priced_in`, the page's usual one."""
 
     q: str = ""
     category: str = ""
-    brand: str = ""
-    colour: str = ""
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     min_price: str = ""
     max_price: str = ""
     currency: str = ""
@@ -39,7 +43,12 @@ class Filters:
 
     @property
     def chosen(self) -> bool:
-        return bool(self.brand or self.colour or self.min_price or self.max_price or self.currency)
+        return bool(self.choices or self.min_price or self.max_price or self.currency)
+
+    def chosen_of(self, facet: str) -> tuple[str, ...]:
+        if facet == "currency":
+            return (self.currency,) if self.currency else ()
+        return self.choices.get(facet, ())
 
     @property
     def compares_prices(self) -> bool:
@@ -55,13 +64,12 @@ class Filters:
         """The products API's query. Raises Invalid for a price that is no number."""
         found: dict[str, Any] = {
             "limit": PER_PAGE,
-            "facets": "brand,colour,currency,price",
+            "facets": ",".join([*FACETS, "price", *MEMBERS]),
             "stale_facets": "true",
+            **self.choices,
         }
         found |= {
-            name: value
-            for name in ("q", "category", "brand", "colour", "sort", "cursor")
-            if (value := getattr(self, name))
+            name: value for name in ("q", "category", "sort", "cursor") if (value := getattr(self, name))
         }
         for name in ("min_price", "max_price"):
             if text := getattr(self, name):
@@ -81,11 +89,60 @@ class Filters:
             for name in self._own()
             if (value := getattr(other, name)) and (priced or name != "priced_in")
         }
-        return f"?{urlencode(kept)}" if kept else "?"
+        kept = {"q": kept.pop("q", ""), **other.choices, **kept}
+        pairs = urlencode({name: value for name, value in kept.items() if value}, doseq=True)
+        return f"?{pairs}"
+
+    def without_filters(self) -> str:
+        """The same page's query string with nothing chosen."""
+        return self.query(choices={}, min_price="", max_price="", currency="")
+
+    def hidden_inputs(self) -> list[tuple[str, str]]:
+        """(name, value) of all that a form which only sorts has to keep."""
+        kept = [(name, getattr(self, name)) for name in self._own() if name not in ("sort", "cursor")]
+        chosen = [(name, value) for name, values in self.choices.items() for value in values]
+        return [(name, value) for name, value in (*kept, *chosen) if value]
 
     @staticmethod
     def _own() -> tuple[str, ...]:
-        return ("q", "brand", "colour", "min_price", "max_price", "currency", "priced_in", "sort", "cursor")
+        return ("q", "min_price", "max_price", "currency", "priced_in", "sort", "cursor")
+
+
+@dataclass(frozen=True)
+class FacetGroup:
+    """The values of one facet to choose from: all that are chosen, then the others; one of them, or several."""
+
+    name: str
+    title: str
+    values: Sequence[Mapping[str, Any]]
+    chosen: frozenset[str]
+    single: bool = False
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether there is something to choose, or was."""
+        return bool(self.chosen) or len(self.values) > int(self.single)
+
+    @property
+    def id(self) -> str:
+        """For the page's elements, whatever signs are in the name."""
+        return "facet-" + re.sub("[^a-z0-9]+", "-", self.name.lower())
+
+
+def facet_groups(filters: Filters, counted: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[FacetGroup]:
+    """What a list can be filtered by."""
+    names = dict.fromkeys([*FACETS, *(name for name in counted if "." in name), *filters.choices])
+    return [_group(name, counted.get(name, ()), filters.chosen_of(name)) for name in names]
+
+
+def _group(name: str, counted: Sequence[Mapping[str, Any]], chosen: tuple[str, ...]) -> FacetGroup:
+    there = [each for each in counted if each["value"]]
+    missing = [
+        {"value": each, "count": None} for each in chosen if each not in {one["value"] for one in there}
+    ]
+    ordered = sorted([*missing, *there], key=lambda each: each["value"] not in chosen)
+    title = FACETS.get(name) or name.partition(".")[2].replace("_", " ").capitalize()
+    return FacetGroup(name, title, ordered, frozenset(chosen), single=name == "currency")
 
 
 def band_links(
@@ -123,12 +180,26 @@ def most_frequent(currencies: Iterable[Mapping[str, Any]]) -> str:
     return ordered[0]["value"] if ordered else ""
 
 
-def read(args: Mapping[str, str], category: str = "") -> Filters:
-    """Filters from a query string; raises Invalid for a sort or a currency there is not."""
-    known = {name: args.get(name, "").strip()[:200] for name in Filters._own() if name != "cursor"}
+def read(query: Mapping[str, Sequence[str]], category: str = "") -> Filters:
+    """Filters from a query string's values by name; raises Invalid for a sort or a currency there is not."""
+    args = {name: values[0] for name, values in query.items() if values}
+    known: dict[str, Any] = {
+        name: args.get(name, "").strip()[:200] for name in Filters._own() if name != "cursor"
+    }
     if known["sort"] and known["sort"] not in SORTS:
         raise Invalid(errors={"sort": [f"Choose one of {', '.join(SORTS)}."]})
     for name in ("currency", "priced_in"):
         if known[name] and known[name] not in CURRENCIES:
             raise Invalid(errors={name: ["Choose a currency such as GBP."]})
+    chosen = {name: _chosen(values) for name, values in query.items() if _is_choice(name)}
+    known["choices"] = {name: values for name, values in chosen.items() if values}
     return Filters(**known, category=category or args.get("category", ""), cursor=args.get("cursor", ""))
+
+
+def _is_choice(name: str) -> bool:
+    return name in ("brand", "colour") or name.partition(".")[0] in MEMBERS
+
+
+def _chosen(values: Sequence[str]) -> tuple[str, ...]:
+    stripped = (each.strip()[:200] for each in values)
+    return tuple(dict.fromkeys(each for each in stripped if each))[:MAX_CHOICES]

@@ -165,17 +165,25 @@ def test_a_chart_has_a_bar_for_each_period_and_few_labels() -> None:
 
 def test_filters_become_parameters_and_links() -> None:
     filters = listing.read(
-        {"q": " red mug ", "brand": "Oak & Co", "min_price": "5", "sort": "price", "cursor": "c1"}
+        {
+            "q": [" red mug "],
+            "brand": ["Oak & Co", "Pine's", ""],
+            "min_price": ["5"],
+            "sort": ["price"],
+            "cursor": ["c1"],
+        }
     )
     assert filters.params()["min_price"] == 500
     assert filters.params()["q"] == "red mug"
-    assert filters.query(brand="") == "?q=red+mug&min_price=5&sort=price"
+    assert filters.params()["brand"] == ("Oak & Co", "Pine's")
+    assert filters.query(cursor="") == "?q=red+mug&brand=Oak+%26+Co&brand=Pine%27s&min_price=5&sort=price"
+    assert filters.query(choices={}) == "?q=red+mug&min_price=5&sort=price"
     assert "cursor=c2" in filters.query(cursor="c2")
 
 
 def test_a_sort_there_is_not_is_refused() -> None:
     with pytest.raises(Invalid):
-        listing.read({"sort": "random"})
+        listing.read({"sort": ["random"]})
 
 
 def test_checkout_has_cards_for_every_provider_that_the_settings_take() -> None:

@@ -15,9 +15,11 @@ from services.products.store.import_progress import ImportProgress
 from services.products.store.ledger import Ledger
 from services.products.store.menu import MenuCache
 from services.products.store.pictures import Pictures
+from services.products.store.query_counts import PopularQueries, QueryCounter, SearchDays
 from services.products.store.review_pages import ReviewPages
 from services.products.store.reviews import Reviews
 from services.products.store.search_rules import RuleDocuments, RulesCache
+from services.products.store.suggestion_cache import SuggestionCache
 from services.products.store.vocabulary import Vocabulary
 from shared.client import ServiceClient
 from shared.couch import DatabaseDesign, IndexCatchUp, Server
@@ -46,6 +48,10 @@ class Dependencies:
     vocabulary: Vocabulary
     rule_documents: RuleDocuments
     search_rules: RulesCache
+    query_counter: QueryCounter
+    popular_queries: PopularQueries
+    search_days: SearchDays
+    suggestion_cache: SuggestionCache
     locks: Locks
     orders: Orders
     server: Server
@@ -78,6 +84,10 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         vocabulary=Vocabulary(redis, database.name, catalogue.language),
         rule_documents=rule_documents,
         search_rules=RulesCache(redis, rule_documents, database.name, catalogue.language),
+        query_counter=QueryCounter(redis, database.name),
+        popular_queries=PopularQueries(redis, database.name),
+        search_days=SearchDays(database),
+        suggestion_cache=SuggestionCache(redis, database.name),
         locks=Locks(redis, database.name),
         orders=Orders(ServiceClient("orders", settings.orders_url, settings.service_secret)),
         server=server,

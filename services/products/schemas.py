@@ -80,7 +80,9 @@ class ProductList(Shape):
 
 
 class Suggestion(Shape):
-    kind = ma.fields.String(required=True, validate=ma.validate.OneOf(["brand", "category", "product"]))
+    kind = ma.fields.String(
+        required=True, validate=ma.validate.OneOf(["brand", "category", "product", "query"])
+    )
     text = ma.fields.String(required=True)
     productid = ma.fields.String()
     path = ma.fields.String()
@@ -274,6 +276,11 @@ LIST_PARAMETERS = [
             "stale_facets",
             {"type": "boolean"},
             "counts of one category may be some seconds old, and cost no database call then",
+        ),
+        (
+            "analytics",
+            {"type": "boolean", "default": True},
+            "false for a search that no customer typed: it is not counted among what customers search for",
         ),
         ("limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}, ""),
         ("cursor", _TEXT, "`next` of the page before"),

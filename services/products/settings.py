@@ -23,4 +23,9 @@ class Settings(DatabaseSettings):
         f"the language of names and descriptions ({', '.join(LANGUAGES)}), for `services.prepare` and the worker too",
         choices=tuple(LANGUAGES),
     )
+    searches_shown_from: int = setting(
+        "SEARCHES_SHOWN_FROM",
+        3,
+        "a query is suggested to others, and listed at the desk, when it was searched for so often",
+    )
     picture_bytes: int = setting("PICTURE_BYTES", 5_000_000, "the largest picture taken")

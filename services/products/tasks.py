@@ -6,13 +6,14 @@ from functools import partial
 
 from celery import Celery
 
-from services.products.actions import maintenance
+from services.products.actions import maintenance, query_counts
 from services.products.dependencies import Dependencies, open_dependencies
 from services.products.settings import Settings
 from shared.clock import now
 from shared.couch import UpdateConflict
 from shared.errors import Unavailable
 from shared.jobs import (
+    COUNT_SEARCHES,
     FINISH_MOVES,
     RESTORE_PRODUCT_INDEXES,
     SETTLE_PRODUCT_CONFLICTS,
@@ -30,6 +31,7 @@ _JOBS: dict[str, Callable[[Dependencies], object]] = {
     SWEEP_RESERVATIONS: lambda deps: maintenance.sweep(deps, now()),
     SETTLE_PRODUCT_CONFLICTS: maintenance.settle_conflicts,
     FINISH_MOVES: lambda deps: maintenance.finish_moves(deps, now()),
+    COUNT_SEARCHES: lambda deps: query_counts.flush(deps, now()),
     RESTORE_PRODUCT_INDEXES: lambda deps: deps.server.restore_indexes(deps.design),
 }
 

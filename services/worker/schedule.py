@@ -8,6 +8,7 @@ from celery.schedules import crontab
 from shared.jobs import (
     CATCH_UP,
     CLOSE_PERIODS,
+    COUNT_SEARCHES,
     DEEP_SWEEP_ORDERS,
     FINISH_ERASURES,
     FINISH_MOVES,
@@ -45,6 +46,7 @@ TIMETABLE: Final = (
     Row("reservations whose time is up", SWEEP_RESERVATIONS, 60.0),
     Row("products and stock that replicas changed apart", SETTLE_PRODUCT_CONFLICTS, 30.0),
     Row("products that moved half-way", FINISH_MOVES, 60.0),
+    Row("what customers searched for, added to the day", COUNT_SEARCHES, 60.0),
     Row("accounts that replicas changed apart", SETTLE_USER_CONFLICTS, 30.0),
     Row("unfinished erasures", FINISH_ERASURES, 60.0),
     Row("expired sessions and one-time tokens", REMOVE_EXPIRED, crontab(minute="37")),

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from services.products.actions.query_counts import count
 from services.products.actions.question import Listed, Question
 from services.products.actions.search import rewrite_of
 from services.products.actions.search import search as search_by_words
@@ -26,6 +27,8 @@ def search(deps: Dependencies, asked: Question) -> Listed:
     rules = deps.search_rules.get()
     pinned = _pinned(deps, rules, asked)
     listed = search_by_words(deps, replace(asked, limit=asked.limit - len(pinned)))
+    if asked.analytics:
+        count(deps, asked.q, listed)
     return _with_redirect(rules, asked, _with_pinned(deps, asked, listed, pinned) if pinned else listed)
 
 

@@ -22,6 +22,7 @@ class Question:
     sort: str | None = None
     facets: tuple[str, ...] = ()
     stale_facets: bool = False
+    analytics: bool = True
     limit: int = 20
     cursor: Any = None
 

@@ -21,12 +21,8 @@ from services.products.rules.searching import (
     SORTS,
     did_you_mean,
     rank_ties,
-    suggestions,
 )
 from shared.couch import Doc, SearchPage, SearchQuery, search_for
-
-MIN_PREFIX = 2
-"""A single letter begins too much: it only chooses among what the words before it find."""
 
 
 def search(deps: Dependencies, asked: Question) -> Listed:
@@ -58,19 +54,6 @@ def search(deps: Dependencies, asked: Question) -> Listed:
         more["unsupported"] = more["cannot"] = list(page.unsupported)
     ended = page.next is None or seen == page.total
     return Listed(docs, None if ended else [page.next, seen, rewrite.state()], more)
-
-
-def suggest(deps: Dependencies, text: str, limit: int) -> list[dict[str, Any]]:
-    """Categories, brands and products for an unfinished query, typos forgiven. 1 global query."""
-    query = search_for(text.rstrip(), counts=("brand_is", "category"))
-    if not query.all_words:
-        return []
-    begun = {query.prefix} if query.words and query.prefix and len(query.prefix) < MIN_PREFIX else set()
-    rewrite = rewrite_of(deps, query.without(begun))
-    page = deps.catalogue.search(rewrite.applied(query.without(begun)), limit, None)
-    return suggestions(
-        rewrite.applied(query), deps.catalogue.language, deduplicate_moved(page.items), page.counts, limit
-    )
 
 
 def rewrite_of(deps: Dependencies, query: SearchQuery) -> Rewrite:

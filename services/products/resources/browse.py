@@ -7,7 +7,7 @@ from flask import Response, request
 from services.products import schemas
 from services.products.actions import browse as act
 from services.products.actions import reviews as review_acts
-from services.products.actions import search
+from services.products.actions import suggesting
 from services.products.actions.catalogue import NoSuchProduct
 from services.products.documents import taxonomy_of
 from services.products.resources.context import dependencies
@@ -78,11 +78,14 @@ def products() -> Response:
 @browse.response(200, schemas.Suggestions)
 @browse.doc(parameters=[_PREFIX, _SUGGESTIONS])
 def suggest() -> Response:
-    """Categories, brands and products for an unfinished query"""
+    """Categories, brands, past queries and products for an unfinished query"""
     text = request.args.get("q", "")
     if not 1 <= len(text) <= MAX_QUERY:
         raise Invalid("Say what to look for.", errors={"q": [f"1 to {MAX_QUERY} characters."]})
-    return json_answer({"items": search.suggest(dependencies(), text, _number("limit", 20) or 8)})
+    body = suggesting.suggest(dependencies(), text, _number("limit", 20) or 8)
+    response = json_bytes(body)
+    response.headers["Cache-Control"] = "public, max-age=60"
+    return response
 
 
 @browse.get("/v1/products/best-rated")

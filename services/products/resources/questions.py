@@ -52,6 +52,7 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
         "facets": [name for name in args.get("facets", "").split(",") if name],
     }
     stale_facets = _choice(args, "stale_facets", _FLAGS, False, errors)
+    analytics = _choice(args, "analytics", _FLAGS, True, errors)
     limit = _whole(args, "limit", 1, MAX_LIMIT, 20, errors)
     _check(bound, errors)
     if errors:
@@ -67,6 +68,7 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
         sort=bound["sort"],
         facets=tuple(dict.fromkeys(bound["facets"])),
         stale_facets=stale_facets,
+        analytics=analytics,
         limit=limit or 20,
         cursor=unsign(args.get("cursor") or None, bound),
     ), bound

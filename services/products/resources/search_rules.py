@@ -6,6 +6,7 @@ from typing import Any
 from flask import Response, request
 
 from services.products import search_schemas as schemas
+from services.products.actions import query_counts
 from services.products.actions import search_rules as act
 from services.products.actions.search_rules import PINS, REDIRECTS, SYNONYMS, RuleKind
 from services.products.resources.context import dependencies
@@ -127,3 +128,14 @@ def _shown(kind: RuleKind, doc: Doc) -> dict[str, Any]:
 _add_endpoints("synonyms", SYNONYMS, schemas.SynonymContent, schemas.Synonym, schemas.Synonyms)
 _add_endpoints("redirects", REDIRECTS, schemas.RedirectContent, schemas.Redirect, schemas.Redirects)
 _add_endpoints("pins", PINS, schemas.PinContent, schemas.Pin, schemas.Pins)
+
+
+@search_rules.get("/queries")
+@require_role("admin", "staff")
+@search_rules.arguments(schemas.CountedQueriesArgs, location="query")
+@search_rules.response(200, schemas.CountedQueries)
+@search_rules.alt_response(400, "BAD_REQUEST")
+def queries(args: dict[str, Any]) -> Response:
+    """What customers searched for in the last 30 days, the most frequent first"""
+    items = query_counts.queries(dependencies(), args["found"])
+    return json_answer(short_list_answer(items, args, "query", ["queries", args["found"]]))

@@ -1,11 +1,11 @@
 """What the shop asks of its search index: orders by their public names, and `did you mean`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from services.products.documents import PRODUCT_FIELDS
-from shared.couch import Doc, Language, SearchQuery, pairs_of, words_of
+from shared.couch import Doc, SearchQuery, words_of
 
 SORTS: Final = {
     "relevance": None,
@@ -68,51 +68,3 @@ def one_typo_apart(one: str, other: str) -> bool:
     )
     a, b = one[start:], other[start:]
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[:2][::-1] and a[2:] == b[2:])
-
-
-def suggestions(
-    query: SearchQuery,
-    language: Language,
-    docs: Sequence[Doc],
-    counts: dict[str, dict[str, int]],
-    limit: int,
-) -> list[dict[str, Any]]:
-    """Categories and brands that have the last word typed, those with more of the words first, then products; {kind, text, ...}."""
-    categories = [
-        {"kind": "category", "text": path.rpartition("#")[2], "path": path, "count": count}
-        for path, count in _best_named(
-            counts.get("category", {}), query, language, lambda path: path.rpartition("#")[2]
-        )
-    ]
-    brands = [
-        {"kind": "brand", "text": brand, "count": count}
-        for brand, count in _best_named(counts.get("brand_is", {}), query, language, lambda brand: brand)
-    ]
-    last = query.all_words[-1]
-    begun = sorted(docs, key=lambda doc: not any(word.startswith(last) for word in words_of(doc["name"])))
-    products = [{"kind": "product", "text": doc["name"], "productid": doc["productid"]} for doc in begun]
-    return [*categories[:3], *brands[:2], *products][:limit]
-
-
-def _best_named(
-    counted: dict[str, int], query: SearchQuery, language: Language, name: Callable[[str], str]
-) -> list[tuple[str, int]]:
-    """What has the last word in its name: with most of the words first, then the most frequent."""
-    ranked = {value: _shared_words(query, language, name(value)) for value in counted}
-    return sorted(
-        ((value, count) for value, count in counted.items() if ranked[value]),
-        key=lambda item: (-ranked[item[0]], -item[1], item[0]),
-    )
-
-
-def _shared_words(query: SearchQuery, language: Language, text: str) -> int:
-    """How many of the words a name has, in any form, mistyped, the last one as a beginning; 0 without the last one."""
-    words = words_of(text)
-    terms = {term for word in (*words, *pairs_of(words)) for term in language.terms(word)}
-    matched = [
-        word
-        for word in query.all_words
-        if {language.stem(each) for each in (word, *query.corrections.get(word, ()))} & terms
-        or (word == query.prefix and any(term.startswith(word) for term in terms))
-    ]
-    return len(matched) if query.all_words[-1] in matched else 0

@@ -256,7 +256,10 @@ def test_suggestions_forgive_typos_and_take_several_words(shop: Shop, search):
     for q in ("leathr sofa", "red lether", "leather s"):
         assert ("product", "Red leather sofa") in suggested(shop, q), q
     assert suggested(shop, "sofs and bed")[0] == ("category", "Sofas & Beds")
-    assert shop.get("/v1/products/suggest", q="leathr sofa").calls == {"global": 1}
+    assert shop.get("/v1/products/suggest", q="leathr sofas").calls == {"global": 1}
+    again = shop.get("/v1/products/suggest", q="Leathr  SOFAS ")
+    assert again.calls == {}
+    assert again.headers["Cache-Control"] == "public, max-age=60"
     assert suggested(shop, "coffee t")[0] == ("category", "Tables")
 
 

@@ -1,0 +1,80 @@
+"""What customers searched for: counted with each search, added up by the worker, read by the shop's people."""
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from redis.exceptions import RedisError
+
+from services.products.actions.question import Listed
+from services.products.dependencies import Dependencies
+from services.products.rules.query_counts import DAYS_KEPT, FEW, countable, most_frequent, summed
+from shared.couch import search_for
+from shared.errors import Unavailable
+
+MAX_POPULAR = 1000
+NOTHING, LITTLE, ANY = "nothing", "little", "any"
+FOUND: Final = {NOTHING: 0, LITTLE: FEW, ANY: None}
+"""What a list of queries is asked for: those that found no more than so many products."""
+
+
+def count(deps: Dependencies, text: str, listed: Listed) -> None:
+    """Counts a query; one that nothing has all words of found nothing. No database call."""
+    if (query := countable(text)) is not None:
+        found = 0 if listed.more.get("dropped_words") else listed.more.get("total", len(listed.docs))
+        deps.query_counter.count(query, found)
+
+
+def flush(deps: Dependencies, now: datetime) -> int:
+    """Adds what was counted to the day's document, and publishes what may be suggested; returns how many queries were added.
+
+    Days that are over for long are removed. Raises Unavailable without Redis.
+    """
+    try:
+        with deps.locks.hold("flush of searches") as acquired:
+            return _flush(deps, now) if acquired else 0
+    except RedisError as error:
+        raise Unavailable("Redis does not answer; try again shortly.", retry_after=2) from error
+
+
+def queries(deps: Dependencies, found: str) -> list[dict[str, Any]]:
+    """{query, searches, found, rules} of the last DAYS_KEPT days, the most frequent first. 1 partition query."""
+    counts = summed([*deps.search_days.all(), {"queries": deps.query_counter.pending()}])
+    most = FOUND[found]
+    return [
+        {"query": query, "searches": searches, "found": hits, "rules": _rules(deps, query)}
+        for query, searches, hits in most_frequent(counts, deps.settings.searches_shown_from)
+        if most is None or hits <= most
+    ]
+
+
+def _flush(deps: Dependencies, now: datetime) -> int:
+    taken = deps.query_counter.take()
+    if taken:
+        deps.search_days.add(f"{now:%Y-%m-%d}", *taken)
+        deps.query_counter.done()
+    if taken or not deps.popular_queries.are_published():
+        _publish(deps, now)
+    return len(taken[1]) if taken else 0
+
+
+def _publish(deps: Dependencies, now: datetime) -> None:
+    days, first = deps.search_days.all(), f"{now - timedelta(days=DAYS_KEPT):%Y-%m-%d}"
+    if old := [day for day in days if day["date"] < first]:
+        deps.search_days.remove(old)
+    frequent = most_frequent(
+        summed(day for day in days if day["date"] >= first), deps.settings.searches_shown_from
+    )
+    shown = [(query, searches) for query, searches, found in frequent if found]
+    deps.popular_queries.publish(shown[:MAX_POPULAR])
+
+
+def _rules(deps: Dependencies, query: str) -> list[str]:
+    """Which kinds of rules there are for it."""
+    rules = deps.search_rules.get()
+    asked = rules.with_synonyms(search_for(query))
+    there = {
+        "synonym": asked.synonyms,
+        "redirect": rules.redirect_for(query),
+        "pin": rules.pin_for(query),
+    }
+    return [kind for kind, found in there.items() if found]

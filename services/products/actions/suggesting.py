@@ -1,0 +1,35 @@
+"""Suggestions for an unfinished query, typos forgiven, in one call."""
+
+import orjson
+
+from services.products.actions.search import rewrite_of
+from services.products.dependencies import Dependencies
+from services.products.rules.product import deduplicate_moved
+from services.products.rules.suggesting import suggestions
+from shared.couch import SearchQuery, search_for
+
+MIN_PREFIX = 2
+"""A single letter begins too much: it only chooses among what the words before it find."""
+
+PRODUCTS_PER_SUGGESTION = 2
+"""Several products may have one name, which is suggested once."""
+
+
+def suggest(deps: Dependencies, text: str, limit: int) -> bytes:
+    """{items: departments, brands, past queries and products} as JSON. 1 global query, none for what was asked within the last minute."""
+    query = search_for(text.rstrip(), counts=("brand_is", "category"))
+    if not query.all_words:
+        return orjson.dumps({"items": []})
+    key = f"{deps.search_rules.version()}:{limit}:{' '.join(query.all_words)}"
+    return deps.suggestion_cache.get(key, lambda: _suggest(deps, query, limit))
+
+
+def _suggest(deps: Dependencies, typed: SearchQuery, limit: int) -> bytes:
+    begun = {typed.prefix} if typed.words and typed.prefix and len(typed.prefix) < MIN_PREFIX else set()
+    query = deps.search_rules.get().with_synonyms(typed)
+    rewrite = rewrite_of(deps, query.without(begun))
+    page = deps.catalogue.search(rewrite.applied(query.without(begun)), PRODUCTS_PER_SUGGESTION * limit, None)
+    items = suggestions(
+        rewrite.applied(query), deps.catalogue.language, deduplicate_moved(page.items), page.counts, deps.popular_queries.get(), limit
+    )  # fmt: skip
+    return orjson.dumps({"items": items})

@@ -1,0 +1,155 @@
+"""What customers search for: counted without a write of its own, added up by the job, listed for the shop's people, suggested to others."""
+
+import time
+from datetime import timedelta
+
+import pytest
+from redis import Redis
+
+from services.products.actions import query_counts
+from services.products.dependencies import Dependencies
+from services.products.rules.query_counts import DAYS_KEPT, MAX_QUERIES_A_DAY, added, countable
+from services.products.store.query_counts import MAX_PENDING
+from shared.clock import now
+from tests.services.products.conftest import Shop, eventually, open_as_worker, product, token
+
+GOODS = [
+    product("mat", taxonomy=["Home", "Bath"], name="Bath mat"),
+    *(product(f"towel-{n}", taxonomy=["Home", "Bath"], name=f"Bath towel {n}") for n in range(5)),
+]
+QUERIES = "/v1/admin/search/queries"
+STAFF = token("admin", "admin")
+
+
+@pytest.fixture(scope="module")
+def goods(shop: Shop) -> Shop:
+    assert shop.load(GOODS)["created"] == len(GOODS)
+    return shop
+
+
+@pytest.fixture(scope="module")
+def deps(environment: dict[str, str]) -> Dependencies:
+    return open_as_worker(environment)
+
+
+def search(shop: Shop, q: str, times: int = 3, **query) -> None:
+    for _ in range(times):
+        shop.ok("/v1/products", q=q, **query)
+
+
+def listed(shop: Shop, found: str = "any") -> dict[str, tuple[int, int]]:
+    items = shop.ok(QUERIES, STAFF, found=found, limit=100)["items"]
+    return {each["query"]: (each["searches"], each["found"]) for each in items}
+
+
+def test_a_search_that_found_nothing_or_little_is_listed_with_how_often(goods: Shop):
+    answer = goods.get("/v1/products", q="Bidet")
+    assert answer.calls == {"global": 1}
+    search(goods, "bidet", 2)
+    search(goods, "bath mat", 3)
+    search(goods, "towel", 4)
+    eventually(lambda: listed(goods).keys() >= {"bidet", "bath mat", "towel"})
+    assert listed(goods, "nothing") == {"bidet": (3, 0)}
+    assert listed(goods, "little") == {"bidet": (3, 0), "bath mat": (3, 1)}
+    assert listed(goods) == {"towel": (4, 5), "bidet": (3, 0), "bath mat": (3, 1)}
+    answer = goods.get(QUERIES, STAFF, found="nothing")
+    assert answer.calls == {"partition": 1}
+    assert answer.json["items"][0]["rules"] == []
+    goods.admin("PUT", "/v1/admin/search/synonyms/bidet", {"synonyms": ["bath"]})
+    assert goods.ok(QUERIES, STAFF, found="nothing")["items"][0]["rules"] == ["synonym"]
+    assert goods.admin("DELETE", "/v1/admin/search/synonyms/bidet").status == 204
+
+
+def test_what_one_or_two_requests_typed_is_shown_to_nobody(goods: Shop, deps: Dependencies):
+    search(goods, "secret of mine", 2)
+    search(goods, "bidet lid", 3)
+    eventually(lambda: "bidet lid" in listed(goods))
+    assert "secret of mine" not in listed(goods)
+    query_counts.flush(deps, now())
+    assert "secret of mine" not in listed(goods)
+    assert all(text != "secret of mine" for text, _ in deps.popular_queries.get())
+
+
+def test_what_is_no_typed_query_is_not_counted(goods: Shop):
+    search(goods, "shampoo", 3, analytics="false")
+    search(goods, "shampoo", 3, sort="price")
+    search(goods, "shampoo", 3, category="Home#Bath")
+    search(goods, "somebody@example.com", 3)
+    search(goods, "call 020 7946 0958 now", 3)
+    search(goods, "comb", 3)
+    eventually(lambda: "comb" in listed(goods))
+    assert not {"shampoo", "somebody example com", "call 020 7946 0958 now"} & listed(goods).keys()
+    assert goods.get(QUERIES, STAFF, found="all").status == 422
+    assert goods.get(QUERIES, token("u1")).status == 403
+
+
+def test_counts_survive_redis_and_are_added_once(goods: Shop, deps: Dependencies, redis_url: str):
+    search(goods, "loofah", 3)
+    eventually(lambda: "loofah" in listed(goods))
+    taken = deps.query_counter.take()
+    assert taken
+    deps.search_days.add(f"{now():%Y-%m-%d}", *taken)  # and then the worker is killed
+    query_counts.flush(deps, now())
+    query_counts.flush(deps, now())
+    before = listed(goods)
+    assert before["loofah"] == (3, 0)
+    redis = Redis.from_url(redis_url)
+    for key in redis.scan_iter("searches:*"):
+        redis.delete(key)
+    assert listed(goods) == before
+    search(goods, "loofah", 2)
+    eventually(lambda: listed(goods)["loofah"] == (5, 0))
+    query_counts.flush(deps, now())
+    assert listed(goods)["loofah"] == (5, 0)
+
+
+def test_days_that_are_over_for_long_are_removed(goods: Shop, deps: Dependencies):
+    old = now() - timedelta(days=DAYS_KEPT + 1)
+    deps.search_days.add(f"{old:%Y-%m-%d}", "flush", {"bygone": [9, 0]})
+    assert "bygone" in listed(goods)
+    search(goods, "sponge", 3)
+    eventually(lambda: "sponge" in listed(goods))
+    query_counts.flush(deps, now())
+    assert "bygone" not in listed(goods)
+
+
+def test_popular_queries_are_suggested_when_they_found_something(
+    goods: Shop, deps: Dependencies, service, neighbours
+):
+    search(goods, "bath towel blue", 3)
+    search(goods, "bath towel", 9)
+    search(goods, "bath mat", 3)
+    search(goods, "bath tap", 3)
+    eventually(lambda: listed(goods).keys() >= {"bath towel", "bath tap"})
+    query_counts.flush(deps, now())
+    fresh = Shop(
+        service("products", USERS_URL=neighbours.url, ORDERS_URL=neighbours.url, ACCESS_LOG="false"),
+        neighbours,
+    )
+
+    def suggested(q: str) -> list[str]:
+        items = fresh.ok("/v1/products/suggest", q=q)["items"]
+        return [each["text"] for each in items if each["kind"] == "query"]
+
+    assert suggested("bath t") == ["bath towel"]
+    assert suggested("bat") == ["bath towel", "bath mat"]
+    assert suggested("baht tow") == ["bath towel"]
+    assert suggested("bath towel") == []
+    assert suggested("secret") == []
+
+
+def test_what_is_counted_is_bounded(deps: Dependencies, redis_url: str):
+    assert countable("x" * 61) is None
+    assert countable("one two three four five six seven eight nine") is None
+    assert countable("  Café  CRÈME! ") == "cafe creme"
+    assert countable("iphone 13 128gb") == "iphone 13 128gb"
+    assert countable("") is None
+    many = added({"often": [5, 1]}, {f"q{n}": [1, 0] for n in range(MAX_QUERIES_A_DAY + 10)})
+    assert len(many) == MAX_QUERIES_A_DAY
+    assert many["often"] == [5, 1]
+    for start in range(0, MAX_PENDING + 2000, 1000):
+        for n in range(start, start + 1000):
+            deps.query_counter.count(f"flood {n}", 0)
+        time.sleep(1.3)
+    [kept] = Redis.from_url(redis_url).scan_iter("searches:*:pending")
+    assert Redis.from_url(redis_url).hlen(kept) == 2 * MAX_PENDING

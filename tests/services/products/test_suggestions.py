@@ -1,0 +1,57 @@
+"""Suggestions over real departments: never silent, no name twice, kept for a minute, as the rules of search are now."""
+
+import pytest
+
+from tests.services.products.conftest import Shop, product
+
+GOODS = [
+    product("wiper", taxonomy=["Automotive", "Car Mats & Covers"], name="Rubber wiper", brand="Carnaby"),
+    product("mat", taxonomy=["Automotive", "Car Mats & Covers"], name="Car mat set"),
+    product("train", taxonomy=["Toys & School Supplies", "Trains"], name="Wooden train"),
+    product("lamp", taxonomy=["Home Decor", "Lights"], name="Night lamp"),
+    *(product(f"vase-{n}", taxonomy=["Home Decor", "Vases"], name="Glass vase") for n in range(4)),
+    product("vase-5", taxonomy=["Home Decor", "Vases"], name="Glass vase, tall"),
+]
+
+
+@pytest.fixture(scope="module")
+def goods(shop: Shop) -> Shop:
+    assert shop.load(GOODS)["created"] == len(GOODS)
+    return shop
+
+
+def suggested(shop: Shop, q: str, **query) -> list[tuple[str, str]]:
+    return [(each["kind"], each["text"]) for each in shop.ok("/v1/products/suggest", q=q, **query)["items"]]
+
+
+@pytest.mark.parametrize(
+    ("typed", "department"),
+    [("home", "Home Decor"), ("toys", "Toys & School Supplies"), ("car m", "Car Mats & Covers"), ("tosy", "Toys & School Supplies"), ("school sup", "Toys & School Supplies")],
+)  # fmt: skip
+def test_departments_come_first(goods: Shop, typed: str, department: str):
+    assert suggested(goods, typed)[0] == ("category", department)
+
+
+def test_a_name_is_suggested_once(goods: Shop):
+    assert suggested(goods, "glass v", limit=3)[1:] == [
+        ("product", "Glass vase"),
+        ("product", "Glass vase, tall"),
+    ]
+
+
+def test_what_was_typed_is_kept_until_the_rules_change(goods: Shop):
+    assert suggested(goods, "tapestry l") == []
+    assert goods.get("/v1/products/suggest", q="tapestry L").calls == {}
+    rule = "/v1/admin/search/synonyms/tapestry"
+    assert goods.admin("PUT", rule, {"synonyms": ["night"]}).status == 201
+    answer = goods.get("/v1/products/suggest", q="tapestry l")
+    assert answer.calls == {"global": 1}
+    assert answer.json["items"][-1]["text"] == "Night lamp"
+    assert goods.admin("DELETE", rule).status == 204
+
+
+def test_a_department_is_suggested_by_a_synonym(goods: Shop):
+    rule = "/v1/admin/search/synonyms/playthings"
+    assert goods.admin("PUT", rule, {"synonyms": ["toys"]}).status == 201
+    assert suggested(goods, "playthings")[0] == ("category", "Toys & School Supplies")
+    assert goods.admin("DELETE", rule).status == 204

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 from urllib.parse import urlencode
 
 import orjson
@@ -86,6 +86,17 @@ def database_timing(name: str, calls: Iterable[ServiceCall]) -> str:
     return f'{name};desc="{counted}"'
 
 
+class CallOptions(TypedDict, total=False):
+    """`token` asks as that user instead of as a service, "" as nobody; `client_address` is the browser we ask for (limits
+    count it); `deadline`: seconds for this call instead of the client's."""
+
+    acting_user: str | None
+    token: str | None
+    client_address: str | None
+    headers: dict[str, str] | None
+    deadline: float | None
+
+
 class ServiceClient:
     """HTTP to the service `name` at `base_url`; `deadline` (seconds) bounds a call with all its retries.
 
@@ -100,42 +111,52 @@ class ServiceClient:
         self._deadline = deadline
         self._http = HttpClient(max_idle, probe_url=f"{self.base_url}/health/live")
 
-    def get(self, path: str, params: dict[str, Any] | None = None, **options: Any) -> Json:
+    def get(self, path: str, params: dict[str, Any] | None = None, **options: Unpack[CallOptions]) -> Json:
         return self.call(
             "GET", f"{path}?{urlencode(params, doseq=True)}" if params else path, idempotent=True, **options
         )
 
-    def read(self, path: str, params: dict[str, Any] | None = None, **options: Any) -> bytes:
+    def read(self, path: str, params: dict[str, Any] | None = None, **options: Unpack[CallOptions]) -> bytes:
         """Like `get`, for who uses the JSON answer as it is."""
         target = f"{path}?{urlencode(params, doseq=True)}" if params else path
         return self.exchange("GET", target, idempotent=True, **options).body
 
-    def put(self, path: str, body: Any = None, **options: Any) -> Json:
+    def put(self, path: str, body: Any = None, **options: Unpack[CallOptions]) -> Json:
         return self.call("PUT", path, body, idempotent=True, **options)
 
-    def post(self, path: str, body: Any = None, *, idempotent: bool = False, **options: Any) -> Json:
+    def post(
+        self, path: str, body: Any = None, *, idempotent: bool = False, **options: Unpack[CallOptions]
+    ) -> Json:
         """`idempotent=True` allows a retry: only for calls that may safely happen twice."""
         return self.call("POST", path, body, idempotent=idempotent, **options)
 
-    def call(self, method: str, path: str, body: Any = None, **options: Any) -> Json:
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        idempotent: bool = False,
+        **options: Unpack[CallOptions],
+    ) -> Json:
         """The parsed JSON answer ({} for an empty one). See `exchange`."""
-        answer = self.exchange(method, path, body, **options)
+        answer = self.exchange(method, path, body, idempotent=idempotent, **options)
         found: Json = orjson.loads(answer.body) if answer.body else {}
         return found
 
     def exchange(
-        self, method: str, path: str, body: Any = None, *, idempotent: bool = False,
-        acting_user: str | None = None, token: str | None = None, client_address: str | None = None,
-        headers: dict[str, str] | None = None, deadline: float | None = None,
-    ) -> Answer:  # fmt: skip
-        """JSON sent, and the answer with its bytes. Raises the AisleError the other side answered, or Unavailable.
-
-        `token` asks as that user instead of as a service, "" as nobody; `client_address` is the browser we ask for
-        (limits count it).
-        """
-        sent = self._headers(acting_user, token, client_address) | (headers or {})
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        idempotent: bool = False,
+        **options: Unpack[CallOptions],
+    ) -> Answer:
+        """JSON sent, and the answer with its bytes. Raises the AisleError the other side answered, or Unavailable."""
+        sent = self._headers(options) | (options.get("headers") or {})
         data = None if body is None else orjson.dumps(body)
-        ends = self._end(deadline)
+        ends = self._end(options.get("deadline"))
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 return self._send(method, path, data, sent, ends)
@@ -149,12 +170,11 @@ class ServiceClient:
         raise AssertionError("unreachable")
 
     def fetch(
-        self, method: str, path: str, body: bytes | None = None, *,
-        token: str | None = None, headers: dict[str, str] | None = None, deadline: float | None = None,
-    ) -> Answer:  # fmt: skip
+        self, method: str, path: str, body: bytes | None = None, **options: Unpack[CallOptions]
+    ) -> Answer:
         """One try, bytes in and out: CSV, pictures, NDJSON, conditional reads. Raises like `exchange`."""
-        sent = self._headers(None, token, None) | (headers or {})
-        return self._send(method, path, body, sent, self._end(deadline))
+        sent = self._headers(options) | (options.get("headers") or {})
+        return self._send(method, path, body, sent, self._end(options.get("deadline")))
 
     def _end(self, seconds: float | None) -> float:
         return time.monotonic() + deadlines.time_for(seconds or self._deadline)
@@ -182,16 +202,15 @@ class ServiceClient:
             raise error_from(answer.status, answer.body, answer.headers.get("Retry-After"))
         return Answer(answer.status, answer.headers, answer.body)
 
-    def _headers(
-        self, acting_user: str | None, token: str | None, client_address: str | None
-    ) -> dict[str, str]:
+    def _headers(self, options: CallOptions) -> dict[str, str]:
+        token, client_address = options.get("token"), options.get("client_address")
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         if token != "":
             headers["Authorization"] = f"Service {self._secret}" if token is None else f"Bearer {token}"
         headers |= tracing.outgoing()
         if request_id():
             headers["X-Request-ID"] = request_id()
-        if acting_user:
+        if acting_user := options.get("acting_user"):
             headers["X-Acting-User"] = acting_user
         if client_address:
             headers |= {"X-Client-Address": client_address, "X-Service-Secret": self._secret}

@@ -78,7 +78,7 @@ class Channel(redis.Channel):
     def _connparams(self, asynchronous: bool = False) -> dict[str, Any]:
         if self.connection is None or self.connection.client is None:
             raise RedisConnectionError("This connection to Redis was closed.")
-        parameters: dict[str, Any] = super()._connparams(asynchronous)  # type: ignore[no-untyped-call]
+        parameters: dict[str, Any] = super()._connparams(asynchronous)  # type: ignore[no-untyped-call]  # kombu has no types
         return parameters
 
 

@@ -10,7 +10,7 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from . import dialects
 from .changes import Changes
@@ -19,6 +19,7 @@ from .client import Client
 from .documents import Doc, Document, Shapes
 from .errors import NoSuchDocument, NotPrepared, QueryRefused, UpdateConflict
 from .indexes import FindIndex, View
+from .options import FindOptions, PageOptions, ViewOptions
 from .pages import Page, SearchPage, decode_cursor, encode_cursor
 from .renaming import TypeNames
 from .search import SearchIndex, SearchQuery
@@ -27,6 +28,7 @@ from .tally import counting
 
 AFTER_EVERY_STRING = "￰"
 _MANY_EXAMINED = "The number of documents examined is high"
+_SDK_NAMES = {"start": "start_key", "end": "end_key"}
 AFTER_EVERYTHING: dict[str, Any] = {}
 
 
@@ -212,15 +214,15 @@ class Partition:
         )
         return self._shapes.read_all([row["doc"] for row in answer["rows"]])
 
-    def find(self, index: FindIndex, selector: dict[str, Any], **options: Any) -> Page:
+    def find(self, index: FindIndex, selector: dict[str, Any], **options: Unpack[FindOptions]) -> Page:
         """See `AcrossPartitions.find`."""
         return _find(self._client, self._shapes, "post_partition_find", self._at, index, selector, **options)
 
-    def view(self, view: View, **query: Any) -> list[dict[str, Any]]:
+    def view(self, view: View, **query: Unpack[ViewOptions]) -> list[dict[str, Any]]:
         """See `AcrossPartitions.view`; CouchDB reduces one key or a range within a partition, to several keys it answers nothing."""
         if view.reduce and query.get("reduce") is not False and "keys" in query:
             raise QueryRefused(f"{view.name}: ask a partition's reduce for a range, not for keys.")
-        return _view(self._client, self._shapes, "post_partition_view", self._at, view, **query)
+        return _view(self._client, self._shapes, "post_partition_view", self._at, view, query)
 
     def search(
         self, index: SearchIndex, query: SearchQuery, *, limit: int = 20, bookmark: str | None = None
@@ -236,22 +238,22 @@ class AcrossPartitions:
     def __init__(self, client: Client, database: str, shapes: Shapes) -> None:
         self._client, self._at, self._shapes = client, {"db": database}, shapes
 
-    def find(self, index: FindIndex, selector: dict[str, Any], **options: Any) -> Page:
-        """Documents by a Mango index, in its key order. Options: sort, limit (20), bookmark, fields, allow_stale.
-
-        `allow_stale`: an index that is long in catching up answers with what it holds by now. Raises QueryRefused when
+    def find(self, index: FindIndex, selector: dict[str, Any], **options: Unpack[FindOptions]) -> Page:
+        """Documents by a Mango index, in its key order, 20 unless `limit` says otherwise. Raises QueryRefused when
         the server would not use this index (a scan is never silent), NotPrepared when it is not there.
         """
         return _find(self._client, self._shapes, "post_find", self._at, index, selector, **options)
 
-    def view(self, view: View, **query: Any) -> list[dict[str, Any]]:
-        """Rows {"id", "key", "value", "doc"}. Query: key, keys, start, end, inclusive_end, group, group_level, reduce, include_docs, descending, limit, skip.
+    def view(self, view: View, **query: Unpack[ViewOptions]) -> list[dict[str, Any]]:
+        """Rows {"id", "key", "value", "doc"}.
 
         With `allow_stale` an index that is long in catching up answers with what it holds by now, as StaleRows.
         """
-        return _view(self._client, self._shapes, "post_view", self._at, view, **query)
+        return _view(self._client, self._shapes, "post_view", self._at, view, query)
 
-    def view_page(self, view: View, *, limit: int = 20, cursor: str | None = None, **query: Any) -> Page:
+    def view_page(
+        self, view: View, *, limit: int = 20, cursor: str | None = None, **query: Unpack[PageOptions]
+    ) -> Page:
         """A page of unreduced rows; its `next` stays good while documents come and go."""
         if cursor:
             query["start"], query["start_key_doc_id"] = decode_cursor(cursor)
@@ -308,15 +310,11 @@ def _view(
     operation: str,
     at: dict[str, str],
     view: View,
-    *,
-    allow_stale: bool = False,
-    **query: Any,
+    query: ViewOptions,
 ) -> list[dict[str, Any]]:
-    for name, parameter in (("start", "start_key"), ("end", "end_key")):
-        if name in query:
-            query[parameter] = query.pop(name)
-    ask = partial(client.call, operation, **at, ddoc=view.design_id, view=view.name, **query)
-    if not allow_stale:
+    parameters = {_SDK_NAMES.get(name, name): value for name, value in query.items() if name != "allow_stale"}
+    ask = partial(client.call, operation, **at, ddoc=view.design_id, view=view.name, **parameters)
+    if not query.get("allow_stale"):
         return shapes.read_rows(ask()["rows"])
     answer, stale = client.allow_stale(view.design_id, ask, {"update": "lazy"})
     rows = shapes.read_rows(answer["rows"])

@@ -202,7 +202,7 @@ def create_service(
     app.extensions["aisle.dependencies"] = dependencies
     if settings.trusted_proxies:
         hops = settings.trusted_proxies
-        app.wsgi_app = ProxyFix(  # type: ignore[method-assign]
+        app.wsgi_app = ProxyFix(  # type: ignore[method-assign]  # as Flask's documentation wraps it
             app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops
         )
     register_problems(app)

@@ -1,6 +1,7 @@
 """Which orders a customer has just placed, for as long as the index that lists them may be behind."""
 
 import logging
+from typing import cast
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -31,7 +32,8 @@ class RecentOrders:
     def of(self, userid: str) -> list[str]:
         """Newest first."""
         try:
-            return [each.decode() for each in self._redis.lrange(self._key(userid), 0, -1)]  # type: ignore[union-attr]
+            stored = cast(list[bytes], self._redis.lrange(self._key(userid), 0, -1))
+            return [each.decode() for each in stored]
         except RedisError as error:
             log.warning("recent orders cannot be read: %s", error)
             return []

@@ -28,9 +28,9 @@ class ReportStore:
 
     def sales(self, by: str, span: Span, *, allow_stale: bool = False) -> Rows:
         """O5: key [y, m, d, h] cut to `by`, value {currency: [orders, units, gross, refunds]}. 1 global query."""
-        bounds = {"start": span.first_key(), "end": span.last_key()}
+        start, end = span.first_key(), span.last_key()
         return self._database.across_partitions.view(
-            SALES, **bounds, group_level=LEVELS[by], allow_stale=allow_stale
+            SALES, start=start, end=end, group_level=LEVELS[by], allow_stale=allow_stale
         )
 
     def catch_up(self, *views: View) -> None:

@@ -4,8 +4,9 @@ import base64
 import hashlib
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import orjson
 from cryptography.fernet import Fernet, InvalidToken
@@ -56,10 +57,10 @@ class SavedForms:
         if not isinstance(sealed, bytes):
             return None
         try:
-            found: Mapping[str, object] = orjson.loads(self._cipher(form_id).decrypt(sealed))
+            found: dict[str, Any] = orjson.loads(self._cipher(form_id).decrypt(sealed))
         except InvalidToken:
             return None
-        return SavedForm(**found)  # type: ignore[arg-type]
+        return SavedForm(**found)
 
     @staticmethod
     def _name(form_id: str) -> str:

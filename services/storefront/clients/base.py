@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event
-from typing import Any
+from typing import Any, Unpack
 from urllib.parse import quote
 
 import orjson
 
-from shared.client import Answer, ServiceCall, ServiceClient, database_timing, service_calls
+from shared.client import Answer, CallOptions, ServiceCall, ServiceClient, database_timing, service_calls
 from shared.types import Json
 
 SERVICES = ("users", "products", "orders")
@@ -69,13 +69,23 @@ def counting() -> Iterator[CallCounts]:
 class CountedClient(ServiceClient):
     """A service client that notes each call with the page it is made for."""
 
-    def exchange(self, *args: Any, **options: Any) -> Answer:
+    def exchange(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        idempotent: bool = False,
+        **options: Unpack[CallOptions],
+    ) -> Answer:
         self._note()
-        return super().exchange(*args, **options)
+        return super().exchange(method, path, body, idempotent=idempotent, **options)
 
-    def fetch(self, *args: Any, **options: Any) -> Answer:
+    def fetch(
+        self, method: str, path: str, body: bytes | None = None, **options: Unpack[CallOptions]
+    ) -> Answer:
         self._note()
-        return super().fetch(*args, **options)
+        return super().fetch(method, path, body, **options)
 
     def _note(self) -> None:
         asked = _asked.get()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 from .fields import SHORT, SearchIndex
 from .languages import Language
@@ -166,7 +166,17 @@ class SearchQuery:
         return _any(terms)
 
 
-def search_for(text: str, **asked: object) -> SearchQuery:
+class SearchOptions(TypedDict, total=False):
+    """What a search asks for besides its words: see SearchQuery."""
+
+    filters: Mapping[str, Sequence[str]]
+    ranges: Mapping[str, tuple[int | None, int | None]]
+    sort: str | None
+    counts: tuple[str, ...]
+    bands: Mapping[str, Sequence[Band]]
+
+
+def search_for(text: str, **options: Unpack[SearchOptions]) -> SearchQuery:
     """The query for what a person typed: "quoted words" are phrases, the last word may be unfinished unless a space follows."""
     phrases = tuple(tuple(found) for quoted_part in _PHRASE.findall(text) if (found := words_of(quoted_part)))
     rest = _PHRASE.sub(" ", text)
@@ -176,7 +186,7 @@ def search_for(text: str, **asked: object) -> SearchQuery:
         words=tuple(words[:-1] if unfinished else words),
         prefix=words[-1] if unfinished else None,
         phrases=phrases,
-        **asked,  # type: ignore[arg-type]
+        **options,
     )
 
 

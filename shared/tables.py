@@ -1,11 +1,14 @@
-"""Documents as rows of a CSV file, by their declared fields: a column a field, money in two (`price_amount`, `price_currency`)."""
+"""Documents as rows of a CSV file, by their declared fields: a column a field, money in two (`price_amount`, `price_currency`),
+lists of objects and objects of any content as JSON."""
 
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import orjson
+
 from shared.csv_cells import escape_formula, unescape_formula
-from shared.fields import Amount, Declaration, Field, Group, Integer, TextList
+from shared.fields import Amount, Declaration, Field, Group, Integer, JsonObject, ObjectList, TextList
 
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
 _SPECIAL, _ESCAPED, _ENTRY = re.compile(r"[\\|]"), re.compile(r"\\([\\|])"), re.compile(r"(?:\\[\\|]|[^|])+")
@@ -51,6 +54,8 @@ def _cells(name: str, field: Field, value: Any) -> dict[str, Any]:
         return {f"{name}_amount": value["amount"], f"{name}_currency": value["currency"]}
     if isinstance(field, TextList):
         return {name: _joined(value) if field.separator == "|" else field.separator.join(value)}
+    if isinstance(field, ObjectList | JsonObject):
+        return {name: orjson.dumps(value).decode() if value else ""}
     return {} if isinstance(field, Group) else {name: value}
 
 
@@ -63,6 +68,8 @@ def _value(name: str, field: Field, cells: Mapping[str, str]) -> Any:
         return None
     if isinstance(field, TextList):
         return _split(cell) if field.separator == "|" else _levels(cell, field.separator)
+    if isinstance(field, ObjectList | JsonObject):
+        return _parsed(cell)
     return _number(cell) if isinstance(field, Integer) else cell
 
 
@@ -77,6 +84,14 @@ def _split(cell: str) -> list[str]:
 
 def _levels(cell: str, separator: str) -> list[str]:
     return [level for level in cell.split(separator) if level.strip()]
+
+
+def _parsed(cell: str) -> Any:
+    """What the JSON says; a cell that is none stays a text, which no such field takes."""
+    try:
+        return orjson.loads(cell)
+    except orjson.JSONDecodeError:
+        return cell
 
 
 def _number(cell: str) -> int | str:

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Final, NotRequired
 
 from shared.couch import SearchField, StoredDocument
-from shared.fields import Amount, Group, Integer, Number, Text, TextList
+from shared.fields import Amount, Group, Integer, Number, ObjectList, Text, TextList
 from shared.money import Money
 
 PRODUCTID: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
@@ -15,6 +15,17 @@ RATING: Final = {
     "average": Number(nullable=True, description="null without a review"),
     "count": Integer(0, MAX_STOCK),
 }
+
+
+DIGEST: Final = "[0-9a-f]{64}"
+MAX_PICTURES: Final = 20
+PICTURE: Final = {
+    "id": Text(
+        64, 64, pattern=DIGEST, pattern_message="Not the id of a picture: POST /v1/pictures answers it.",
+        description="what POST /v1/pictures answered",
+    ),
+    "alt": Text(0, 300, default="", description="what it shows, for people who cannot see it"),
+}  # fmt: skip
 
 
 class Product(StoredDocument):
@@ -84,7 +95,16 @@ class Product(StoredDocument):
             Text(
                 0, 2000, pattern=IMAGE, normalize=False, default="", omit_default=False,
                 pattern_message="Must be empty, an address such as https://pictures.example/mug.jpg, or a path that begins with one slash.",
-                description="an https (or http) address, or a path that begins with one slash",
+                description="the first picture: an https (or http) address, or a path that begins with one slash",
+            ),
+        ]
+    ]  # fmt: skip
+    pictures: NotRequired[
+        Annotated[
+            list[dict[str, str]],
+            ObjectList(
+                PICTURE, 0, MAX_PICTURES, default=[],
+                description="in their order; when there are any, `image` is the address of the first",
             ),
         ]
     ]  # fmt: skip

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from services.products.clients.services import Orders
 from services.products.documents import design_in
+from services.products.imaging import ImagingProcess
 from services.products.settings import Settings
 from services.products.store.answer_cache import AnswerCache
 from services.products.store.catalogue import Catalogue
@@ -54,6 +55,7 @@ class Dependencies:
     suggestion_cache: SuggestionCache
     locks: Locks
     orders: Orders
+    imaging: ImagingProcess
     server: Server
     design: DatabaseDesign
     index_catch_up: IndexCatchUp
@@ -90,6 +92,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         suggestion_cache=SuggestionCache(redis, database.name),
         locks=Locks(redis, database.name),
         orders=Orders(ServiceClient("orders", settings.orders_url, settings.service_secret)),
+        imaging=ImagingProcess(),
         server=server,
         design=design,
         index_catch_up=IndexCatchUp(lambda: server.wait_for_indexes(design), PRODUCTS_PER_UPDATE),

@@ -53,7 +53,9 @@ REVIEW = DocumentType(
     optional=("request",),
 )
 PRICE_CHANGE = DocumentType("pricechange", fields=("productid", "taxonomy", "before", "after", "date"))
-PICTURE = DocumentType("picture", fields=("digest", "content_type", "size", "date"))
+PICTURE = DocumentType(
+    "picture", fields=("digest", "content_type", "size", "date"), optional=("width", "height")
+)
 
 _AMBIGUOUS = re.compile("%(?=3A|5F|25)")
 

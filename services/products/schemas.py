@@ -18,9 +18,12 @@ Product = response_schema("Product", documents.PRODUCT_FIELDS)
 class Picture(Shape):
     """A picture that was stored."""
 
+    id = ma.fields.String(required=True, metadata={"description": "for a product's `pictures`"})
     image = ma.fields.String(required=True, metadata={"description": "its address, for a product's `image`"})
     content_type = ma.fields.String(required=True)
-    size = Whole(0, required=True, metadata={"description": "in bytes"})
+    size = Whole(0, required=True, metadata={"description": "of its largest file, in bytes"})
+    width = Whole(1, required=True, metadata={"description": "of its largest file, in pixels"})
+    height = Whole(1, required=True)
 
 
 class Category(Shape):

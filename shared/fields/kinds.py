@@ -244,6 +244,40 @@ class GroupList(Field):
         return [Group(self.fields).clean(each) for each in value]
 
 
+@dataclass(frozen=True)
+class ObjectList(Field):
+    """`min` to `max` objects, each with exactly these fields: what is unknown or missing is named, defaults are filled in."""
+
+    fields: Mapping[str, Field]
+    min: int
+    max: int
+
+    def clean(self, value: Any) -> list[dict[str, Any]]:
+        if not isinstance(value, list):
+            raise Rejected("Not a list of objects.")
+        if not self.min <= len(value) <= self.max:
+            raise Rejected(f"Must have {self.min} to {self.max} entries.")
+        return [self._clean_entry(place, each) for place, each in enumerate(value, start=1)]
+
+    def _clean_entry(self, place: int, entry: Any) -> dict[str, Any]:
+        if not isinstance(entry, dict):
+            raise Rejected(f"Entry {place}: not an object.")
+        if unknown := sorted(str(name) for name in entry.keys() - self.fields.keys()):
+            raise Rejected(f"Entry {place}: unknown field {unknown[0]}.")
+        return {name: self._clean_field(place, name, entry.get(name)) for name in self.fields}
+
+    def _clean_field(self, place: int, name: str, value: Any) -> Any:
+        field = self.fields[name]
+        if value is None:
+            if field.required:
+                raise Rejected(f"Entry {place}: {name} is missing.")
+            return field.default
+        try:
+            return field.clean(value)
+        except Rejected as rejected:
+            raise Rejected(f"Entry {place}: {name}: {rejected}") from None
+
+
 def as_whole(value: Any) -> Any:
     """To JSON 2.0 is the whole number 2; any other value stays what it is."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

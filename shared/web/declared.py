@@ -133,6 +133,19 @@ def _described(field: Field, name: str, *, answer: bool, partial: bool = False) 
             return ma.fields.Float(**{"allow_none": field.nullable} | common)
         case fields.Amount():
             return ma.fields.Nested(MoneyShape, **common)
+        case fields.ObjectList() if answer:
+            return ma.fields.List(ma.fields.Nested(_answer(name, field.fields)), **common)
+        case fields.ObjectList():
+            entry = type(
+                name,
+                (Shape,),
+                {
+                    each: _described(kind, f"{name}{each.title()}", answer=False)
+                    for each, kind in field.fields.items()
+                },
+            )
+            length = ma.validate.Length(field.min, field.max)
+            return ma.fields.List(ma.fields.Nested(entry), validate=length, **common)
         case fields.GroupList():
             return ma.fields.List(ma.fields.Nested(_answer(name, field.fields)), **common)
         case fields.Group():

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+from services.products.actions.named_pictures import check_named
 from services.products.dependencies import Dependencies
 from services.products.documents import PRICE_CHANGE, partition_of, price_change_id, product_id
 from services.products.rules import ledger
 from services.products.rules.ledger import Line
+from services.products.rules.pictures import settled
 from services.products.rules.product import document, forward, replaced, same_content, still_matches
 from shared.couch import Doc, UpdateConflict, document_id, split_id, time_ordered_id
 from shared.errors import Conflict, Invalid, NotFound, PreconditionFailed
@@ -24,8 +26,10 @@ class NoSuchProduct(NotFound):
 def create(deps: Dependencies, content: Doc, stock: int | None, date: str, request: str | None = None) -> Doc:
     """A new product and the stock it starts with; `request` makes a retry find what it made.
 
-    Raises ProductExists, also when it is in another category.
+    Raises ProductExists, also when it is in another category; BadProduct for pictures that are not there.
     """
+    check_named(deps, content)
+    content = settled(content)
     productid = content["productid"]
     with deps.locks.hold(f"create:{productid}") as acquired:
         places = deps.catalogue.copies(productid, expected_id=product_id(content["taxonomy"], productid))
@@ -80,7 +84,8 @@ def open_stock(deps: Dependencies, content: Doc, stock: int, date: str) -> int:
 
 
 def replace(deps: Dependencies, productid: str, content: Doc, if_match: str | None, date: str) -> Doc:
-    """New content for a product; another taxonomy moves it. Raises NoSuchProduct, PreconditionFailed when it changed since."""
+    """New content for a product; another taxonomy moves it. Raises NoSuchProduct, PreconditionFailed when it changed since,
+    BadProduct for pictures that are not there."""
     if content["productid"] != productid:
         raise Invalid(
             "The productid cannot change.", errors={"productid": [f"Must be {productid}, as in the path."]}
@@ -89,10 +94,12 @@ def replace(deps: Dependencies, productid: str, content: Doc, if_match: str | No
         doc = _finish_moves(deps, productid, date, expected_id=product_id(content["taxonomy"], productid))
         if not still_matches(if_match, doc):
             raise PreconditionFailed("It changed since you read it: read it again, then repeat the change.")
-        if same_content(doc, content):
+        check_named(deps, content, doc)
+        wanted = settled(content, doc)
+        if same_content(doc, wanted):
             return doc
         try:
-            return _changed(deps, doc, content, date)
+            return _changed(deps, doc, wanted, date)
         except UpdateConflict:
             continue
     raise Conflict(f"Product {productid} is changing too often just now; try again.")

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from dataclasses import replace as with_changes
 from typing import Any
 
 from services.products.actions.catalogue import open_stock, price_change, replace
+from services.products.actions.named_pictures import newly_named, refuse_missing
 from services.products.dependencies import Dependencies
 from services.products.documents import product_id
 from services.products.rules import ledger
 from services.products.rules.ledger import Head
+from services.products.rules.pictures import settled
 from services.products.rules.product import (
     BadProduct,
     checked,
@@ -151,12 +154,18 @@ def _write(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Out
     }
     found = deps.catalogue.get_many(list(ids.values()))
     there = {docid: doc for docid, doc in found.items() if is_product(doc)}
+    batch = _with_known_pictures(
+        deps,
+        batch,
+        {wanted.number: there.get(ids[wanted.content["productid"]]) for wanted in batch},
+        outcome,
+    )
     absent = [wanted for wanted in batch if ids[wanted.content["productid"]] not in there]
     moving = _create_absent(deps, absent, found, date, outcome) if absent else []
     present = [
-        (wanted, there[ids[wanted.content["productid"]]])
+        (with_changes(wanted, content=settled(wanted.content, doc)), doc)
         for wanted in batch
-        if ids[wanted.content["productid"]] in there
+        if (doc := there.get(ids[wanted.content["productid"]]))
     ]
     changed = [(wanted, doc) for wanted, doc in present if not same_content(doc, wanted.content)]
     outcome.unchanged += len(present) - len(changed)
@@ -168,6 +177,24 @@ def _write(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Out
     deps.answer_cache.changed(
         wanted.content["taxonomy"] for wanted in (*absent, *(each for each, _ in changed))
     )
+
+
+def _with_known_pictures(
+    deps: Dependencies, batch: list[ProductLine], there: dict[int, Doc | None], outcome: Outcome
+) -> list[ProductLine]:
+    """The lines whose pictures are stored; the others fail. No call for a file that names no new ones."""
+    named = {digest for wanted in batch for digest in newly_named(wanted.content, there[wanted.number])}
+    missing = deps.pictures.missing(named) if named else set()
+    if not missing:
+        return batch
+    known = []
+    for wanted in batch:
+        try:
+            refuse_missing(wanted.content, there[wanted.number], missing)
+            known.append(wanted)
+        except BadProduct as error:
+            outcome.fail(wanted.number, error)
+    return known
 
 
 def _create_absent(
@@ -182,7 +209,11 @@ def _create_absent(
                 "Some of these products are just being created; try again shortly.", retry_after=2
             )
         elsewhere = deps.catalogue.all_by_productid(productids, allow_stale=False)
-        fresh = [wanted for wanted in absent if wanted.content["productid"] not in elsewhere]
+        fresh = [
+            with_changes(wanted, content=settled(wanted.content))
+            for wanted in absent
+            if wanted.content["productid"] not in elsewhere
+        ]
         _create(deps, fresh, found, date, outcome)
     return [wanted for wanted in absent if wanted.content["productid"] in elsewhere]
 
@@ -239,7 +270,7 @@ def _write_individually(deps: Dependencies, wanted: ProductLine, date: str, outc
     """A product that somebody else changes too, or that moves to another category."""
     try:
         before = deps.catalogue.by_productid(wanted.content["productid"], allow_stale=False)
-        if same_content(before, wanted.content):
+        if same_content(before, settled(wanted.content, before)):
             outcome.unchanged += 1
             return
         replace(deps, wanted.content["productid"], wanted.content, None, date)

@@ -4,6 +4,7 @@ from flask import Response, request
 
 from services.products import schemas
 from services.products.actions import pictures as act
+from services.products.imaging import FULL, WIDTHS
 from services.products.resources.context import dependencies
 from services.products.rules.product import etag, public
 from shared.clock import timestamp
@@ -12,6 +13,8 @@ from shared.web import Blueprint, json_answer, not_modified, require_role
 
 pictures = Blueprint("pictures", __name__, description="Pictures, named by their content")
 
+_NAMES = [f"{width}{ending}" for width in WIDTHS for ending in ("", ".webp")]
+_NAME = {"in": "path", "name": "name", "required": True, "schema": {"type": "string", "enum": _NAMES}}
 _BODY = {"required": True, "content": {"image/*": {"schema": {"type": "string", "format": "binary"}}}}
 
 
@@ -22,9 +25,10 @@ _BODY = {"required": True, "content": {"image/*": {"schema": {"type": "string", 
 @pictures.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
 @pictures.doc(requestBody=_BODY)
 def attach(productid: str) -> Response:
-    """Give a product its picture (JPEG, PNG, GIF, WebP, AVIF)"""
-    max_bytes = dependencies().settings.picture_bytes
-    doc = act.attach(dependencies(), productid, _body(max_bytes), max_bytes, timestamp())
+    """Give a product its first picture (JPEG, PNG, GIF, WebP, AVIF)"""
+    deps = dependencies()
+    max_bytes = deps.settings.picture_bytes
+    doc = act.attach(deps.bulk, productid, _body(max_bytes), max_bytes, timestamp())
     return json_answer(public(doc), etag=etag(doc))
 
 
@@ -34,9 +38,13 @@ def attach(productid: str) -> Response:
 @pictures.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
 @pictures.doc(requestBody=_BODY)
 def add() -> Response:
-    """Store a picture (JPEG, PNG, GIF, WebP, AVIF); the answer's `image` is for a product. The same picture again is the same one"""
-    max_bytes = dependencies().settings.picture_bytes
-    kept = act.keep(dependencies(), _body(max_bytes), max_bytes, timestamp())
+    """Store a picture (JPEG, PNG, GIF, WebP, AVIF); the answer's `id` is for a product's `pictures`
+
+    It is decoded and written anew in three sizes, upright and without metadata; of an animation the first frame. The same
+    file again is the same picture."""
+    deps = dependencies()
+    max_bytes = deps.settings.picture_bytes
+    kept = act.keep(deps.bulk, _body(max_bytes), max_bytes, timestamp())
     return json_answer(kept, 201, headers={"Location": kept["image"]})
 
 
@@ -52,9 +60,21 @@ def _body(max_bytes: int) -> bytes:
 @pictures.response(200, {"type": "string", "format": "binary"}, content_type="image/*")
 @pictures.alt_response(404, "NOT_FOUND")
 def picture(digest: str) -> Response:
-    """A picture; it never changes under its name"""
-    tag = f'"{digest}"'
-    content, kind = act.picture(dependencies(), digest)
+    """A picture in its largest size; it never changes under its name"""
+    return _file(digest, FULL, f'"{digest}"')
+
+
+@pictures.get("/v1/pictures/<digest>/<name>")
+@pictures.response(200, {"type": "string", "format": "binary"}, content_type="image/*")
+@pictures.alt_response(404, "NOT_FOUND")
+@pictures.doc(parameters=[_NAME])
+def resized(digest: str, name: str) -> Response:
+    """A picture in one of its widths, in its own format (`640`) or as WebP (`640.webp`)"""
+    return _file(digest, FULL if name == str(WIDTHS[0]) else name, f'"{digest}-{name}"')
+
+
+def _file(digest: str, name: str, tag: str) -> Response:
+    content, kind = act.picture(dependencies(), digest, name)
     response = not_modified(tag) or Response(content, content_type=kind)
     response.headers["ETag"] = tag
     response.headers["Cache-Control"] = "public, max-age=31536000, immutable"

@@ -1,4 +1,13 @@
-"""What counts as a picture: told by its first bytes, whatever its name says."""
+"""What counts as a picture, and which ones a product has: `image`, the one that it had before it could have several, is the first."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from services.products.declarations import DIGEST
+
+PATH: Final = "/v1/pictures/"
+_KEPT = re.compile(PATH + f"({DIGEST})")
 
 _BEGINNINGS = (
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -9,10 +18,50 @@ _BEGINNINGS = (
 
 
 def media_type(content: bytes) -> str | None:
-    """The media type, None for anything that browsers might run instead of show."""
+    """The media type, told by the first bytes, whatever a name says; None for anything that browsers might run instead of show."""
     for beginning, kind in _BEGINNINGS:
         if content.startswith(beginning):
             return kind
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp"
     return "image/avif" if content[4:12] in (b"ftypavif", b"ftypavis") else None
+
+
+def address(digest: str) -> str:
+    return PATH + digest
+
+
+def pictures_of(doc: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The pictures of a product; one that was written when it had but one `image` has that."""
+    return doc.get("pictures") or _only(doc.get("image", ""))
+
+
+def settled(content: dict[str, Any], before: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The content with `image` and `pictures` (None: not sent) saying the same; `before` is the product that it replaces.
+
+    Clients that know only `image` go on as they did: what they leave alone stays, what they change is the first picture.
+    """
+    image, pictures = content["image"], content["pictures"]
+    old_image, old = (before.get("image", ""), pictures_of(before)) if before else ("", [])
+    changed = image != old_image
+    if pictures is None:
+        pictures = _only(image) if changed else old
+    elif changed and (pictures == old or not pictures):
+        pictures = _with_first(image, pictures)
+    elif not pictures and old:
+        image = ""
+    return content | {"image": address(pictures[0]["id"]) if pictures else image, "pictures": pictures}
+
+
+def _with_first(image: str, pictures: list[dict[str, str]]) -> list[dict[str, str]]:
+    """`image` in the place of the first; none at all when it is no picture that is kept here."""
+    found = _only(image)
+    known = {each["id"]: each for each in pictures}
+    first = [known.get(each["id"], each) for each in found]
+    return first + [each for each in pictures[1:] if each not in first] if first else []
+
+
+def _only(image: str) -> list[dict[str, str]]:
+    """The picture behind an `image` that is kept here."""
+    found = _KEPT.fullmatch(image)
+    return [{"id": found[1], "alt": ""}] if found else []

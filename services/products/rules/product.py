@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from services.products.documents import FORWARD, PRODUCT, PRODUCT_FIELDS, partition_of, product_id
+from services.products.rules.pictures import pictures_of
 from shared.couch import Doc
 from shared.errors import Invalid
 from shared.fields import Rejected
@@ -35,6 +36,8 @@ def checked(data: Any) -> "Checked":
     if not isinstance(data, dict):
         raise BadProduct("A product is a JSON object.", errors={"_schema": ["Not an object."]})
     content, errors = PRODUCT_FIELDS.check(data)
+    if data.get("pictures") is None:
+        content["pictures"] = None
     stock = data.get("stock")
     if stock is not None:
         try:
@@ -52,7 +55,8 @@ def checked(data: Any) -> "Checked":
 
 
 class Checked(NamedTuple):
-    """What a client says of a product: `content` is complete and clean, `stock` None where it was left out."""
+    """What a client says of a product: `content` is complete and clean, but for `pictures`, which are None where they were not
+    sent (`rules.pictures.settled`); `stock` is None where it was left out."""
 
     content: Doc
     stock: int | None
@@ -64,6 +68,9 @@ def _contradictions(content: Doc) -> Iterator[tuple[str, str]]:
         yield "productid", "This word is taken by the API; choose another id."
     if len(partition_of(content.get("taxonomy", ())).encode()) > MAX_PARTITION_KEY:
         yield "taxonomy", f"All levels together must fit into {MAX_PARTITION_KEY} bytes."
+    digests = [each["id"] for each in content.get("pictures") or ()]
+    if len(digests) != len(set(digests)):
+        yield "pictures", "The same picture comes twice."
     price, delivery = content.get("price"), content.get("delivery")
     if price and delivery and delivery["currency"] != price["currency"]:
         yield "delivery", "Must be in the currency of the price."
@@ -102,11 +109,17 @@ def replaced(doc: Doc, content: Doc, moment: str) -> Doc:
 
 def public(doc: Doc) -> Doc:
     """The product as the API shows it."""
-    return PRODUCT_FIELDS.shown(doc)
+    return _with_pictures(PRODUCT_FIELDS.shown(doc))
 
 
 def content_of(doc: Doc) -> Doc:
-    return PRODUCT_FIELDS.content(doc)
+    return _with_pictures(PRODUCT_FIELDS.content(doc))
+
+
+def _with_pictures(shown: Doc) -> Doc:
+    if not shown["pictures"]:
+        shown["pictures"] = pictures_of(shown)
+    return shown
 
 
 def same_content(doc: Doc, content: Doc) -> bool:

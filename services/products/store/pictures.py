@@ -1,9 +1,11 @@
-"""Pictures as attachments, each named by its content."""
+"""Pictures as attachments: a document for each, named by its content, with the same picture in several sizes."""
+
+import base64
+from collections.abc import Iterable, Mapping
 
 from services.products.documents import picture_id
-from shared.couch import Database, Doc, UpdateConflict
-
-_FILE = "picture"
+from services.products.imaging import FULL, NAMES
+from shared.couch import Database, Doc, NoSuchDocument, UpdateConflict
 
 
 class Pictures:
@@ -12,24 +14,47 @@ class Pictures:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def get(self, digest: str) -> tuple[bytes, str]:
-        """The bytes and the media type. 1 read. Raises NoSuchDocument."""
-        return self._database.attachment(picture_id(digest), _FILE)
+    def get(self, digest: str, name: str = FULL) -> tuple[bytes, str]:
+        """The bytes and the media type of one of its files; of a picture that was stored when there was but one, that.
 
-    def add(self, doc: Doc, content: bytes) -> bool:
-        """Whether it is new. Several may bring the same picture at once, and one may have crashed half-way."""
-        docid = doc["_id"]
+        1 read, 2 for such a picture. Raises NoSuchDocument.
+        """
         try:
-            rev = self._database.put(doc)
-        except UpdateConflict:
-            stored = self._database.get(docid)
-            if "_attachments" in stored:
-                return False
-            rev = stored["_rev"]
-        try:
-            self._database.put_attachment(docid, rev, _FILE, content, doc["content_type"])
-        except UpdateConflict:
-            if "_attachments" not in self._database.get(docid):
+            return self._database.attachment(picture_id(digest), name)
+        except NoSuchDocument:
+            if name == FULL:
                 raise
-            return False
-        return True
+            return self._database.attachment(picture_id(digest), FULL)
+
+    def complete(self, digest: str) -> Doc | None:
+        """The document of a picture that is stored in all sizes; None for any other. 1 read."""
+        try:
+            doc = self._database.get(picture_id(digest))
+        except NoSuchDocument:
+            return None
+        return doc if _is_complete(doc) else None
+
+    def missing(self, digests: Iterable[str]) -> set[str]:
+        """Which of these are no pictures. 1 read."""
+        ids = {picture_id(digest): digest for digest in digests}
+        found = self._database.get_many(list(ids))
+        return {digest for docid, digest in ids.items() if docid not in found}
+
+    def add(self, doc: Doc, files: Mapping[str, tuple[str, bytes]]) -> None:
+        """All its files at once. Several may bring the same picture, and the last release stored it in one size."""
+        attached = {
+            name: {"content_type": kind, "data": base64.b64encode(content).decode()}
+            for name, (kind, content) in files.items()
+        }
+        written = doc | {"_attachments": attached}
+        try:
+            self._database.put(written)
+        except UpdateConflict:
+            stored = self._database.get(doc["_id"])
+            if _is_complete(stored):
+                return
+            self._database.put(written | {"_rev": stored["_rev"]})
+
+
+def _is_complete(doc: Doc) -> bool:
+    return bool(doc.get("_attachments", {}).keys() >= NAMES)

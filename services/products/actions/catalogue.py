@@ -7,8 +7,7 @@ from services.products.dependencies import Dependencies
 from services.products.documents import PRICE_CHANGE, partition_of, price_change_id, product_id
 from services.products.rules import ledger
 from services.products.rules.ledger import Line
-from services.products.rules.pictures import settled
-from services.products.rules.product import document, forward, replaced, same_content, still_matches
+from services.products.rules.product import complete, document, forward, replaced, same_content, still_matches
 from shared.couch import Doc, UpdateConflict, document_id, split_id, time_ordered_id
 from shared.errors import Conflict, Invalid, NotFound, PreconditionFailed
 
@@ -29,7 +28,7 @@ def create(deps: Dependencies, content: Doc, stock: int | None, date: str, reque
     Raises ProductExists, also when it is in another category; BadProduct for pictures that are not there.
     """
     check_named(deps, content)
-    content = settled(content)
+    content = complete(content)
     productid = content["productid"]
     with deps.locks.hold(f"create:{productid}") as acquired:
         places = deps.catalogue.copies(productid, expected_id=product_id(content["taxonomy"], productid))
@@ -95,7 +94,7 @@ def replace(deps: Dependencies, productid: str, content: Doc, if_match: str | No
         if not still_matches(if_match, doc):
             raise PreconditionFailed("It changed since you read it: read it again, then repeat the change.")
         check_named(deps, content, doc)
-        wanted = settled(content, doc)
+        wanted = complete(content, doc)
         if same_content(doc, wanted):
             return doc
         try:

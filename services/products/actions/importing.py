@@ -11,10 +11,10 @@ from services.products.dependencies import Dependencies
 from services.products.documents import product_id
 from services.products.rules import ledger
 from services.products.rules.ledger import Head
-from services.products.rules.pictures import settled
 from services.products.rules.product import (
     BadProduct,
     checked,
+    complete,
     content_of,
     document,
     is_product,
@@ -163,9 +163,10 @@ def _write(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Out
     absent = [wanted for wanted in batch if ids[wanted.content["productid"]] not in there]
     moving = _create_absent(deps, absent, found, date, outcome) if absent else []
     present = [
-        (with_changes(wanted, content=settled(wanted.content, doc)), doc)
-        for wanted in batch
-        if (doc := there.get(ids[wanted.content["productid"]]))
+        (wanted, doc)
+        for line in batch
+        if (doc := there.get(ids[line.content["productid"]]))
+        for wanted in _completed(line, doc, outcome)
     ]
     changed = [(wanted, doc) for wanted, doc in present if not same_content(doc, wanted.content)]
     outcome.unchanged += len(present) - len(changed)
@@ -197,6 +198,15 @@ def _with_known_pictures(
     return known
 
 
+def _completed(line: ProductLine, before: Doc | None, outcome: Outcome) -> list[ProductLine]:
+    """The line with its content complete; nothing when it contradicts itself, and fails."""
+    try:
+        return [with_changes(line, content=complete(line.content, before))]
+    except BadProduct as error:
+        outcome.fail(line.number, error)
+        return []
+
+
 def _create_absent(
     deps: Dependencies, absent: list[ProductLine], found: dict[str, Doc], date: str, outcome: Outcome
 ) -> list[ProductLine]:
@@ -210,9 +220,10 @@ def _create_absent(
             )
         elsewhere = deps.catalogue.all_by_productid(productids, allow_stale=False)
         fresh = [
-            with_changes(wanted, content=settled(wanted.content))
-            for wanted in absent
-            if wanted.content["productid"] not in elsewhere
+            wanted
+            for line in absent
+            if line.content["productid"] not in elsewhere
+            for wanted in _completed(line, None, outcome)
         ]
         _create(deps, fresh, found, date, outcome)
     return [wanted for wanted in absent if wanted.content["productid"] in elsewhere]
@@ -270,7 +281,7 @@ def _write_individually(deps: Dependencies, wanted: ProductLine, date: str, outc
     """A product that somebody else changes too, or that moves to another category."""
     try:
         before = deps.catalogue.by_productid(wanted.content["productid"], allow_stale=False)
-        if same_content(before, settled(wanted.content, before)):
+        if same_content(before, complete(wanted.content, before)):
             outcome.unchanged += 1
             return
         replace(deps, wanted.content["productid"], wanted.content, None, date)

@@ -36,7 +36,8 @@ class Rendered(NamedTuple):
 class ImagingProcess:
     """Safe to share between threads. Its process ends by itself when it has nothing to do."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -76,7 +77,7 @@ class ImagingProcess:
 
     def _exchange(self, process: subprocess.Popen[bytes], content: bytes) -> Rendered:
         """Raises _Ended when the process dies over it, or takes too long and is ended."""
-        overdue = threading.Timer(SECONDS, process.kill)
+        overdue = threading.Timer(self._seconds, process.kill)
         overdue.start()
         try:
             return _ask(process, content)

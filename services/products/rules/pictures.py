@@ -36,29 +36,40 @@ def pictures_of(doc: Mapping[str, Any]) -> list[dict[str, str]]:
     return doc.get("pictures") or _only(doc.get("image", ""))
 
 
+class Contradiction(ValueError):
+    """`image` and `pictures` were both sent and name different first pictures."""
+
+
 def settled(content: dict[str, Any], before: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The content with `image` and `pictures` (None: not sent) saying the same; `before` is the product that it replaces.
 
     Clients that know only `image` go on as they did: what they leave alone stays, what they change is the first picture.
+    Raises Contradiction.
     """
     image, pictures = content["image"], content["pictures"]
     old_image, old = (before.get("image", ""), pictures_of(before)) if before else ("", [])
-    changed = image != old_image
-    if pictures is None:
-        pictures = _only(image) if changed else old
-    elif changed and (pictures == old or not pictures):
-        pictures = _with_first(image, pictures)
-    elif not pictures and old:
+    if pictures:
+        pictures = _agreeing(image, pictures, old_image, old)
+        image = address(pictures[0]["id"])
+    elif image != old_image:
+        pictures = _only(image)
+    elif pictures is None:
+        pictures = old
+    elif old:
         image = ""
-    return content | {"image": address(pictures[0]["id"]) if pictures else image, "pictures": pictures}
+    return content | {"image": image, "pictures": pictures}
 
 
-def _with_first(image: str, pictures: list[dict[str, str]]) -> list[dict[str, str]]:
-    """`image` in the place of the first; none at all when it is no picture that is kept here."""
-    found = _only(image)
-    known = {each["id"]: each for each in pictures}
-    first = [known.get(each["id"], each) for each in found]
-    return first + [each for each in pictures[1:] if each not in first] if first else []
+def _agreeing(
+    image: str, pictures: list[dict[str, str]], old_image: str, old: list[dict[str, str]]
+) -> list[dict[str, str]]:
+    """`pictures`, unless it is `image` alone that was changed. An `image` elsewhere is for pages that know no others."""
+    named = _only(image)
+    if not named or named[0]["id"] in {each["id"] for each in pictures} or image == old_image:
+        return pictures
+    if pictures != old:
+        raise Contradiction
+    return [*named, *pictures[1:]]
 
 
 def _only(image: str) -> list[dict[str, str]]:

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from services.products.documents import FORWARD, PRODUCT, PRODUCT_FIELDS, partition_of, product_id
-from services.products.rules.pictures import pictures_of
+from services.products.rules.pictures import Contradiction, pictures_of, settled
 from shared.couch import Doc
 from shared.errors import Invalid
 from shared.fields import Rejected
@@ -74,6 +74,15 @@ def _contradictions(content: Doc) -> Iterator[tuple[str, str]]:
     price, delivery = content.get("price"), content.get("delivery")
     if price and delivery and delivery["currency"] != price["currency"]:
         yield "delivery", "Must be in the currency of the price."
+
+
+def complete(content: Doc, before: Doc | None = None) -> Doc:
+    """The content with its pictures settled. Raises BadProduct when they contradict each other."""
+    try:
+        return settled(content, before)
+    except Contradiction:
+        words = "Names a picture that is not among `pictures`: leave one of the two out."
+        raise BadProduct(f"image: {words}", errors={"image": [words]}) from None
 
 
 def document(

@@ -1,20 +1,15 @@
-"""CSV, export, progress, pictures."""
+"""CSV, export, progress."""
 
 import csv
 import io
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import orjson
 import pytest
 
-from services.products.actions.pictures import attach
 from services.products.rules.product import checked, document
-from services.products.store.pictures import Pictures
 from shared.clock import timestamp
 from tests.services.products.conftest import ADMIN, Shop, open_as_worker, product, token
-
-PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 100
 
 
 def send(shop: Shop, text: bytes, kind: str, query: str = ""):
@@ -107,19 +102,6 @@ def test_a_picture_comes_from_a_plain_address_or_a_path_of_this_site(shop: Shop,
         shop.admin("DELETE", "/v1/products/addressed")
 
 
-def test_a_picture_can_be_stored_before_its_product(shop: Shop):
-    kind = token(*ADMIN) | {"Content-Type": "application/octet-stream"}
-    first, again = (shop.request("POST", "/v1/pictures", PNG + b"first", kind) for _ in range(2))
-    assert (first.status, first.json) == (201, again.json)
-    assert first.headers["Location"] == first.json["image"]
-    assert first.json["content_type"] == "image/png"
-    created = shop.admin("POST", "/v1/products", product("pictured", image=first.json["image"]))
-    assert shop.get(created.json["image"]).body == PNG + b"first"
-    assert shop.request("POST", "/v1/pictures", b"<svg/>", kind).status == 422
-    assert shop.request("POST", "/v1/pictures", PNG + b"x" * 5_000_000, kind).status == 413
-    assert shop.request("POST", "/v1/pictures", PNG, {"Content-Type": "image/png"}).status == 401
-
-
 def test_wrong_rows_of_a_csv_file_are_named(shop: Shop):
     head = b"productid,taxonomy,keywords,brand,name,description,colours,price_amount,price_currency,image\r\n"
     rows = b"v1,A#B,,Acme,One,,,100,GBP,\r\nv2,A#B,,Acme,Two,,,,GBP,\r\nv3,A#B,,Acme,Three,,,x,GBP,\r\n"
@@ -161,31 +143,6 @@ def test_a_product_that_comes_twice_has_two_price_changes(shop: Shop):
     assert [each["before"]["amount"] for each in changes] == [200, 100]
 
 
-def test_a_picture_overwrites_nothing_that_was_changed_meanwhile(shop: Shop, environment: dict[str, str]):
-    shop.load([product("busy", brand="Old")])
-    deps = open_as_worker(environment)
-
-    class Slow(Pictures):
-        def add(self, doc, content):
-            assert shop.admin("PUT", "/v1/products/busy", product("busy", brand="New")).status == 200
-            return super().add(doc, content)
-
-    slow = replace(deps, pictures=Slow(deps.pictures._database))
-    attach(slow, "busy", PNG + b"busy", 1000, timestamp())
-    shown = shop.ok("/v1/products/busy")
-    assert (shown["brand"], shop.get(shown["image"]).body) == ("New", PNG + b"busy")
-
-
-def test_one_picture_may_come_twice_at_once(shop: Shop):
-    shop.load([product(f"alike{n}") for n in range(12)])
-    picture, kind = PNG + b"alike", token(*ADMIN) | {"Content-Type": "image/png"}
-    with ThreadPoolExecutor(12) as pool:
-        places = [f"/v1/products/alike{n}/picture" for n in range(12)]
-        answers = list(pool.map(lambda place: shop.request("PUT", place, picture, kind), places))
-    assert [answer.status for answer in answers] == [200] * 12
-    assert shop.get(answers[0].json["image"]).body == picture
-
-
 def test_an_import_waits_for_whoever_makes_one_of_its_products(shop: Shop, environment: dict[str, str]):
     deps = open_as_worker(environment)
     with ThreadPoolExecutor(1) as meanwhile, deps.locks.hold("create:raced") as acquired:
@@ -208,28 +165,3 @@ def test_an_import_moves_a_product_to_another_category(shop: Shop):
     assert shop.load([product("mv", taxonomy=["To"], stock=9)])["updated"] == 1
     assert (shop.ok("/v1/products/mv")["taxonomy"], shop.ok("/v1/products/mv")["stock"]) == (["To"], 4)
     assert shop.walk(category="From") == []
-
-
-def test_a_picture_is_served_for_ever_under_its_content(shop: Shop):
-    shop.load([product("pic")])
-    answer = shop.request(
-        "PUT", "/v1/products/pic/picture", PNG, token(*ADMIN) | {"Content-Type": "image/png"}
-    )
-    assert answer.status == 200, answer.body
-    picture = shop.get(answer.json["image"])
-    assert (picture.body, picture.headers["Content-Type"]) == (PNG, "image/png")
-    assert "immutable" in picture.headers["Cache-Control"]
-    assert picture.calls == {"read": 1}
-    assert shop.get(answer.json["image"], {"If-None-Match": picture.headers["ETag"]}).status == 304
-    for unknown in ("unknown", "a:b", "0" * 64, "_design"):
-        assert shop.get(f"/v1/pictures/{unknown}").status == 404
-
-
-def test_what_is_no_picture_or_too_large_is_refused(shop: Shop):
-    shop.load([product("pic2")])
-    for body, status in ((b"<svg onload='x'/>", 422), (b"\xff\xd8\xff" + b"x" * 5_000_001, 413)):
-        answer = shop.request(
-            "PUT", "/v1/products/pic2/picture", body, token(*ADMIN) | {"Content-Type": "image/jpeg"}
-        )
-        assert answer.status == status
-    assert shop.ok("/v1/products/pic2")["image"] == ""

@@ -186,9 +186,9 @@ PRODUCT = (
         "Picture address",
         required=False,
         max_length=2000,
-        help="Such as https://pictures.example/mug.jpg, or a path on this site.",
+        help="Such as https://pictures.example/mug.jpg, or a path on this site. Shown while there is no picture above.",
     ),
-    Field("picture", "Picture", "file", required=False),
+    Field("pictures", "Pictures", "file", required=False),
 )
 NEW_PRODUCT = (
     *PRODUCT,

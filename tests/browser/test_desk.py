@@ -9,14 +9,16 @@ from playwright.sync_api import Page, expect
 
 from tests.bench.running import ADMIN_EMAIL, Shop
 from tests.browser.conftest import log_in
-from tests.services.storefront.test_desk_pictures import png
+from tests.pictures import bomb_png, png
 
 Visit = Callable[..., Page]
 
-DROP = """(area, encoded) => {
-  const bytes = Uint8Array.from(atob(encoded), (letter) => letter.charCodeAt(0));
+DROP = """(area, pictures) => {
   const files = new DataTransfer();
-  files.items.add(new File([bytes], "dropped.png", { type: "image/png" }));
+  for (const [place, encoded] of pictures.entries()) {
+    const bytes = Uint8Array.from(atob(encoded), (letter) => letter.charCodeAt(0));
+    files.items.add(new File([bytes], `dropped-${place + 1}.png`, { type: "image/png" }));
+  }
   area.dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
 }"""
 LOADED = "image => image.complete && image.naturalWidth > 0"
@@ -34,51 +36,89 @@ def fill_product(page: Page, productid: str) -> None:
 def expect_shown(page: Page, productid: str) -> None:
     """The picture is there for customers, on the product's own page."""
     page.goto(f"/product/{productid}")
-    image = page.locator(".product .shot img")
+    image = page.locator(".product .shot img").first
     expect(image).to_have_attribute("alt", "A framed thing")
     page.wait_for_function(LOADED, arg=image.element_handle())
 
 
+def chosen_files(folder: Path, *shades: int) -> list[Path]:
+    files = [folder / f"photo-{shade}.png" for shade in shades]
+    for file, shade in zip(files, shades, strict=True):
+        file.write_bytes(png(shade, (900, 600)))
+    return files
+
+
 @pytest.mark.parametrize("javascript", [True, False])
-def test_a_picture_is_chosen_and_shown(visit: Visit, keeper: dict, tmp_path: Path, javascript: bool) -> None:
-    file = tmp_path / "photo.png"
-    file.write_bytes(png(60))
+def test_several_pictures_are_chosen_at_once_and_shown(
+    visit: Visit, keeper: dict, tmp_path: Path, javascript: bool
+) -> None:
     productid = f"chosen-{javascript}".lower()
     page = visit(state=keeper, javascript=javascript)
     fill_product(page, productid)
-    page.get_by_label("Picture", exact=True).set_input_files(file)
+    page.get_by_label("Add pictures").set_input_files(chosen_files(tmp_path, 60, 61, 62))
     if javascript:
-        expect(page.get_by_alt_text("The picture that was chosen")).to_be_visible()
-        expect(page.get_by_text("photo.png is uploaded.")).to_be_visible()
+        expect(page.get_by_text("3 pictures are uploaded.")).to_be_visible()
+        expect(page.get_by_alt_text("Picture", exact=False)).to_have_count(3)
+        for image in page.locator(".picture-row img").all():
+            page.wait_for_function(LOADED, arg=image.element_handle())
     page.get_by_role("button", name="Create").click()
     expect(page.locator("#notes")).to_contain_text("Created.")
+    expect(page.locator(".picture-row")).to_have_count(3)
     looking = visit(width=360)
     looking.goto(f"/product/{productid}")
     expect_shown(looking, productid)
+    expect(looking.locator(".shots .shot")).to_have_count(3)
+    assert looking.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_a_picture_is_dropped_and_shown(visit: Visit, keeper: dict) -> None:
+def test_pictures_are_dropped_put_in_order_and_described(visit: Visit, keeper: dict) -> None:
     page = visit(state=keeper)
     fill_product(page, "dropped")
-    page.locator(".drop").evaluate(DROP, base64.b64encode(png(70)).decode())
-    expect(page.get_by_alt_text("The picture that was chosen")).to_be_visible()
+    pictures = [base64.b64encode(png(shade)).decode() for shade in (70, 71)]
+    page.locator(".drop").evaluate(DROP, pictures)
+    expect(page.get_by_text("2 pictures are uploaded.")).to_be_visible()
+    page.get_by_label("What picture 2 shows").fill("The back")
+    before = [image.get_attribute("src") for image in page.locator(".picture-row img").all()]
+    page.get_by_role("button", name="Earlier (picture 2)").click()
     page.get_by_role("button", name="Create").click()
     expect(page.locator("#notes")).to_contain_text("Created.")
-    expect_shown(visit(), "dropped")
+    after = [image.get_attribute("src") for image in page.locator(".picture-row img").all()]
+    assert after == before[::-1]
+    looking = visit()
+    looking.goto("/product/dropped")
+    image = looking.locator(".shots img").first
+    expect(image).to_have_attribute("alt", "The back")
+    looking.wait_for_function(LOADED, arg=image.element_handle())
+    looking.get_by_role("link", name="Show picture 2").click()
+    second = looking.locator(".shots img").nth(1)
+    expect(second).to_be_in_viewport(ratio=0.6)
+    looking.wait_for_function(LOADED, arg=second.element_handle())
+    page.get_by_label("Remove picture 1").check()
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#notes")).to_contain_text("Saved.")
+    expect_shown(looking, "dropped")
 
 
-def test_a_picture_that_is_too_large_is_refused_before_it_is_sent(
+def test_a_picture_that_cannot_be_shown_is_refused_beside_the_good_ones(
     visit: Visit, keeper: dict, tmp_path: Path
 ) -> None:
-    file = tmp_path / "large.png"
-    file.write_bytes(png(80) + bytes(5_000_000))
+    good = chosen_files(tmp_path, 80)
+    large, bomb, page_as_picture = (tmp_path / name for name in ("large.png", "bomb.png", "page.jpg"))
+    large.write_bytes(png(80) + bytes(5_000_000))
+    bomb.write_bytes(bomb_png())
+    page_as_picture.write_bytes(b"\xff\xd8\xff<html>")
     page = visit(state=keeper)
-    fill_product(page, "too-large")
-    page.get_by_label("Picture", exact=True).set_input_files(file)
-    expect(page.get_by_text("This picture has 5 MB: at most 5 MB are taken.")).to_be_visible()
+    fill_product(page, "refused-beside")
+    page.get_by_label("Add pictures").set_input_files([large, *good, bomb, page_as_picture])
+    problems = page.get_by_role("alert")
+    expect(problems).to_contain_text("large.png: This picture has 5 MB: at most 5 MB are taken.")
+    expect(problems).to_contain_text("bomb.png: This picture has too many pixels")
+    expect(problems).to_contain_text("page.jpg: This picture is damaged")
+    expect(page.get_by_text("photo-80.png is uploaded.")).to_be_visible()
+    expect(page.locator(".picture-row")).to_have_count(1)
     page.get_by_role("button", name="Create").click()
-    expect(page.get_by_label("Name")).to_have_value("A framed thing")
-    assert page.url.endswith("/admin/products/new")
+    expect(page.locator("#notes")).to_contain_text("Created.")
+    expect_shown(visit(), "refused-beside")
 
 
 def test_the_desk_has_a_header_of_its_own_on_a_phone(visit: Visit, keeper: dict) -> None:
@@ -133,7 +173,7 @@ def test_a_session_lost_after_a_picture_was_chosen_loses_neither(
     page = visit()
     log_in(page, ADMIN_EMAIL, shop.admin_password)
     fill_product(page, "lost-session")
-    page.get_by_label("Picture", exact=True).set_input_files(file)
+    page.get_by_label("Add pictures").set_input_files(file)
     expect(page.get_by_text("photo.png is uploaded.")).to_be_visible()
     page.context.clear_cookies(name="aisle_session")
     page.get_by_role("button", name="Create").click()
@@ -142,7 +182,7 @@ def test_a_session_lost_after_a_picture_was_chosen_loses_neither(
     page.get_by_label("Password").fill(shop.admin_password)
     page.locator("main").get_by_role("button", name="Log in").click()
     expect(page.get_by_label("Name")).to_have_value("A framed thing")
-    expect(page.get_by_alt_text("The picture that is shown now")).to_be_visible()
+    expect(page.get_by_alt_text("Picture 1")).to_be_visible()
     page.get_by_role("button", name="Create").click()
     expect(page.locator("#notes")).to_contain_text("Created.")
     expect_shown(visit(), "lost-session")

@@ -8,6 +8,7 @@ from shared.types import Json
 
 REVIEWS = 10
 WRITE_SECONDS = 10
+UPLOAD_SECONDS = 40
 
 
 class Products(Client):
@@ -59,15 +60,17 @@ class Products(Client):
             "/v1/products/lookup", {"productids": productids}, idempotent=True, token=ANONYMOUS
         )
 
-    def picture(self, digest: str, etag: str) -> Answer:
+    def picture(self, digest: str, name: str, etag: str) -> Answer:
+        """One of its files: "640", "640.webp"; the largest without a name."""
+        path = "/".join(segment(each) for each in (digest, name) if each)
         headers = {"Accept": "image/*", **given(**{"If-None-Match": etag})}
-        return self.http.fetch("GET", f"/v1/pictures/{segment(digest)}", token=ANONYMOUS, headers=headers)
+        return self.http.fetch("GET", f"/v1/pictures/{path}", token=ANONYMOUS, headers=headers)
 
     def add_picture(self, token: str, content: bytes) -> Json:
         headers = {"Content-Type": "application/octet-stream"}
         return json_of(
             self.http.fetch(
-                "POST", "/v1/pictures", content, token=token, headers=headers, deadline=WRITE_SECONDS
+                "POST", "/v1/pictures", content, token=token, headers=headers, deadline=UPLOAD_SECONDS
             )
         )
 

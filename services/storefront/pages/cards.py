@@ -10,23 +10,28 @@ from urllib.parse import quote
 from flask import current_app
 from markupsafe import Markup, escape
 
+from services.storefront.pages.picture_tags import FIRST, LAZY, picture_tag
 from services.storefront.rules import prices
+from services.storefront.rules.pictures import Source
 
 Product = dict[str, Any]
+CARD_WIDTHS = "(max-width: 36rem) 46vw, 16rem"
 SOLD_OUT = '<span class="tag bad">Sold out</span>'
 
 
-def cards(products: list[Product], sources: list[str], level: str, back: str, csrf: Markup) -> Markup:
+def cards(
+    products: list[Product], sources: list[Source | None], level: str, back: str, csrf: Markup
+) -> Markup:
     """The cards of a list with their pictures' `sources`; `level` is the heading they have, `back` the page to come back
     to after adding one."""
     inputs = f'{csrf}<input type="hidden" name="back" value="{escape(back)}">'
     shown = zip(products, sources, strict=True)
     return Markup(
-        "".join([_card(each, level, inputs, src, place) for place, (each, src) in enumerate(shown)])
+        "".join([_card(each, level, inputs, source, place) for place, (each, source) in enumerate(shown)])
     )
 
 
-def _card(product: Product, level: str, inputs: str, src: str, place: int) -> str:
+def _card(product: Product, level: str, inputs: str, source: Source | None, place: int) -> str:
     name, price = escape(product["name"]), product["price"]
     rating = product.get("rating")
     stars = _stars(rating["average"], rating["count"]) if rating and rating["count"] else ""
@@ -34,7 +39,7 @@ def _card(product: Product, level: str, inputs: str, src: str, place: int) -> st
         _add_form(escape(product["productid"]), name, inputs) if (product.get("stock") or 0) > 0 else SOLD_OUT
     )
     return f"""<li class="card">
-<span class="shot">{_image(src, place) if src else _initial(product["name"][:1])}</span>
+<span class="shot">{_image(source, place) if source else _initial(product["name"][:1])}</span>
 <div class="card-text">
 <span class="brand-name">{escape(product.get("brand") or "")}</span>
 <{level}><a href="/product/{quote(product["productid"], safe="")}">{name}</a></{level}>{stars}
@@ -52,10 +57,12 @@ def _add_form(productid: Markup, name: Markup, inputs: str) -> str:
 <button class="second">Add<span class="hide-text"> {name} to the basket</span></button></form>"""
 
 
-def _image(src: str, place: int) -> str:
-    """The first one is the largest thing seen at once; those further down are loaded when they come into view."""
-    when = ' loading="lazy" decoding="async"' if place > 1 else "" if place else ' fetchpriority="high"'
-    return f'<img src="{escape(src)}" width="400" height="400" alt=""{when}>'
+def _image(source: Source, place: int) -> str:
+    """The first one is the largest thing seen at once; those further down are loaded when they come into view.
+
+    Its alternative text is empty: the name of the product stands beside it.
+    """
+    return picture_tag(source, 400, CARD_WIDTHS, "", LAZY if place > 1 else "" if place else FIRST)
 
 
 @lru_cache(256)

@@ -32,13 +32,12 @@ from services.storefront.pages.cards import cards
 from services.storefront.pages.csrf import BadToken, csrf_of_session, csrf_token, sent_owner
 from services.storefront.pages.dependencies import dependencies, enhanced
 from services.storefront.pages.filter_options import filter_options, price_bands
+from services.storefront.pages.picture_tags import gallery, product_picture, shown_first
 from services.storefront.pages.visitor import basket_count, here, leave, logged_in, login_url
 from services.storefront.rules import prices, progress, taxonomy
-from services.storefront.rules.pictures import picture_src
 from services.storefront.settings import Settings
 from shared.errors import AisleError, Unauthorized, Unavailable
 from shared.request_id import request_id
-from shared.types import Json
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +68,7 @@ def register_layout(app: Flask) -> None:
         "opening": opening,
     }
     app.jinja_env.globals |= {
-        "absolute": absolute, "department_links": department_links, "asset": asset, "cards": product_cards, "crumbs": taxonomy.crumbs, "csrf_of_session": csrf_of_session, "csrf_token": csrf_token, "filter_options": filter_options, "here": here, "image_src": image_src,
+        "absolute": absolute, "department_links": department_links, "asset": asset, "cards": product_cards, "crumbs": taxonomy.crumbs, "csrf_of_session": csrf_of_session, "csrf_token": csrf_token, "filter_options": filter_options, "gallery": gallery, "here": here, "may_show": may_show, "product_picture": product_picture,
         "new_key": new_key, "price_bands": price_bands,
         "status_style": progress.style, "status_label": progress.label, "with_query": with_query,
     }  # fmt: skip
@@ -108,14 +107,12 @@ def department_links(current: str) -> Markup:
 
 
 def product_cards(products: list[dict[str, Any]], level: str) -> Markup:
-    origins = dependencies().settings.image_origins.split()
-    sources = [picture_src(product.get("image") or "", origins) for product in products]
-    return cards(products, sources, level, here(), csrf_of_session())
+    return cards(products, [shown_first(each) for each in products], level, here(), csrf_of_session())
 
 
-def image_src(product: Json) -> str:
-    """Where a page loads a product's picture from; "" when it has none that this page may show."""
-    return picture_src(product.get("image") or "", dependencies().settings.image_origins.split())
+def may_show(image: str) -> bool:
+    """Whether pages show a picture that is kept at this address."""
+    return shown_first({"image": image}) is not None
 
 
 def new_key(action: str = "") -> str:

@@ -24,9 +24,10 @@ def media(name: str) -> Response:
 
 
 @pictures.get("/pictures/<digest>")
-def kept(digest: str) -> Response:
-    """A picture under the hash of its content: browsers and CDNs keep it for a year."""
-    answer = services().products.picture(digest, request.headers.get("If-None-Match", ""))
+@pictures.get("/pictures/<digest>/<name>")
+def kept(digest: str, name: str = "") -> Response:
+    """A picture under the hash of its content, in one of its sizes: browsers and CDNs keep it for a year."""
+    answer = services().products.picture(digest, name, request.headers.get("If-None-Match", ""))
     kind = answer.headers.get("Content-Type", "")
     if answer.status == 200 and not kind.startswith("image/"):
         raise NotFound("There is no such picture.")

@@ -1,4 +1,4 @@
-/* The desk's own comforts: pictures that are dropped and previewed, imports that show how far they are.
+/* The desk's own comforts: pictures that are dropped and put in order, imports that show how far they are.
    Every page of the desk works without this file. */
 (() => {
   "use strict";
@@ -9,86 +9,115 @@
     button.addEventListener("click", () => print());
   }
 
-  /* Pictures: seen before they are sent, and refused here when they are too large to be taken. */
-  const field = document.querySelector("[data-picture]");
+  /* Pictures: each file is sent as soon as it is chosen or dropped and becomes a row of the form, which itself stays small
+     and comes back whole when the session is lost meanwhile. A file that cannot be sent now goes with the form. */
+  const field = document.querySelector("[data-pictures]");
 
   function megabytes(bytes) {
     return (bytes / 1_000_000).toLocaleString("en", { maximumFractionDigits: 1 });
   }
 
-  function complain(input, words) {
-    const wrong = document.getElementById("picture-wrong");
-    wrong.textContent = words;
-    wrong.hidden = !words;
-    input.setCustomValidity(words);
-    if (words) input.setAttribute("aria-invalid", "true");
-    else input.removeAttribute("aria-invalid");
-  }
-
   function whyNot(file) {
     const most = Number(field.dataset.maxBytes);
     if (file.size > most) return `This picture has ${megabytes(file.size)} MB: at most ${megabytes(most)} MB are taken. Save it smaller and choose it again.`;
-    if (!field.querySelector("[type=file]").accept.split(",").includes(file.type)) return "This file is no picture that browsers show. Choose a JPEG, PNG, GIF, WebP or AVIF file.";
+    if (!field.querySelector("[type=file]").accept.split(",").includes(file.type)) return "This is not a JPEG, PNG, GIF, WebP or AVIF picture.";
     return "";
   }
 
-  function preview(file) {
-    const reader = new FileReader();
-    reader.addEventListener("load", () => {
-      const image = new Image(120, 120);
-      image.src = reader.result;
-      image.alt = "The picture that was chosen";
-      const shot = document.createElement("span");
-      shot.className = "shot";
-      shot.append(image);
-      field.querySelector("[data-preview]").replaceChildren(shot);
+  function complain(input, problems) {
+    const wrong = document.getElementById("pictures-wrong");
+    wrong.textContent = problems.join(" ");
+    wrong.hidden = !problems.length;
+    if (problems.length) input.setAttribute("aria-invalid", "true");
+    else input.removeAttribute("aria-invalid");
+  }
+
+  const rows = () => [...field.querySelectorAll("[data-rows] > [data-row]")];
+
+  /* The order of the rows is that of the pictures. */
+  function renumber() {
+    rows().forEach((row, place) => {
+      row.querySelector("[name$='-place']").value = place + 1;
     });
-    reader.readAsDataURL(file);
   }
 
-  /* Sent at once: the form itself stays small, and comes back whole when the session is lost meanwhile. A picture that
-     cannot be sent now goes with the form, which says what is wrong. */
+  let last = 0;
+
+  function addRow({ id, src }) {
+    last += 1;
+    const row = document.createElement("ol");
+    row.innerHTML = field.querySelector("template").innerHTML.replaceAll("NUMBER", last);
+    const item = row.firstElementChild;
+    item.querySelector("[name$='-id']").value = id;
+    item.querySelector("img").src = src;
+    field.querySelector("[data-rows]").append(item);
+    renumber();
+  }
+
+  /* What is wrong with the file; "" when it is stored, null when nothing can be said now. */
   async function send(input, file) {
-    const { elements } = input.form;
-    const remove = elements.namedItem("remove_picture");
-    const headers = { "X-CSRF-Token": elements._csrf.value, "Content-Type": "application/octet-stream" };
-    const answer = await fetch(field.dataset.picture, { method: "POST", headers, body: file }).catch(() => null);
-    if (!answer?.ok || answer.redirected || input.files[0] !== file) return;
-    elements.image.value = (await answer.json()).image;
-    input.value = "";
-    if (remove) remove.checked = false;
-    document.getElementById("picture-status").textContent = `${file.name} is uploaded. It is shown in the shop when you save.`;
+    const headers = { "X-CSRF-Token": input.form.elements._csrf.value, "Content-Type": "application/octet-stream" };
+    const answer = await fetch(field.dataset.pictures, { method: "POST", headers, body: file }).catch(() => null);
+    if (!answer || answer.redirected || !answer.headers.get("Content-Type")?.includes("json")) return null;
+    const said = await answer.json();
+    if (!answer.ok) return said.problem ?? null;
+    const known = rows().find((row) => row.querySelector("[name$='-id']").value === said.id);
+    if (known) known.querySelector("[name$='-remove']").checked = false;
+    else addRow(said);
+    return "";
   }
 
-  function chosen(input) {
-    const file = input.files[0];
-    const words = file ? whyNot(file) : "";
-    complain(input, words);
-    document.getElementById("picture-status").textContent = "";
-    if (!file || words) return;
-    preview(file);
-    send(input, file);
+  async function take(input, files) {
+    const status = document.getElementById("pictures-status");
+    const problems = [];
+    const left = new DataTransfer();
+    input.form.setAttribute("aria-busy", "true");
+    complain(input, []);
+    for (const [place, file] of files.entries()) {
+      status.textContent = `Uploading ${file.name}, ${place + 1} of ${files.length}.`;
+      const words = whyNot(file) || (rows().length >= Number(field.dataset.maxPictures) ? `At most ${field.dataset.maxPictures} pictures are taken.` : await send(input, file));
+      if (words) problems.push(`${file.name}: ${words}`);
+      else if (words === null) left.items.add(file);
+    }
+    input.files = left.files;
+    input.form.removeAttribute("aria-busy");
+    complain(input, problems);
+    const stored = files.length - problems.length - left.files.length;
+    const one = stored === 1 ? files.find((file) => !problems.some((words) => words.startsWith(`${file.name}:`))) : null;
+    status.textContent = stored ? `${one ? `${one.name} is` : `${stored} pictures are`} uploaded. The shop shows what you see here when you save.` : "";
   }
 
   if (field) {
     const input = field.querySelector("[type=file]");
     const area = field.querySelector(".drop");
-    input.addEventListener("change", () => chosen(input));
+    last = rows().length;
+    let waiting = Promise.resolve();
+    const queue = (files) => {
+      waiting = waiting.then(() => take(input, files));
+    };
+    input.addEventListener("change", () => queue([...input.files]));
+    field.addEventListener("click", (event) => {
+      const row = event.target.closest("[data-row]");
+      const button = event.target.closest("[data-up], [data-down]");
+      if (!row || !button) return;
+      const other = button.matches("[data-up]") ? row.previousElementSibling : row.nextElementSibling;
+      if (!other) return;
+      if (button.matches("[data-up]")) other.before(row);
+      else other.after(row);
+      renumber();
+      button.focus();
+    });
     for (const kind of ["dragenter", "dragover"]) {
-      area.addEventListener(kind, (event) => {
+      field.addEventListener(kind, (event) => {
         event.preventDefault();
         area.classList.add("over");
       });
     }
-    area.addEventListener("dragleave", () => area.classList.remove("over"));
-    area.addEventListener("drop", (event) => {
+    field.addEventListener("dragleave", () => area.classList.remove("over"));
+    field.addEventListener("drop", (event) => {
       event.preventDefault();
       area.classList.remove("over");
-      if (!event.dataTransfer.files.length) return;
-      const one = new DataTransfer();
-      one.items.add(event.dataTransfer.files[0]);
-      input.files = one.files;
-      chosen(input);
+      if (event.dataTransfer.files.length) queue([...event.dataTransfer.files]);
     });
   }
 

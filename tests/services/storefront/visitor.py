@@ -197,9 +197,9 @@ class Visitor:
         return {"Referer": form.page, "Sec-Fetch-Site": "same-origin"}
 
     def upload(
-        self, action: str, name: str, data: bytes, /, *, filename: str = "file", **values: str
+        self, action: str, name: str, data: bytes, /, *more: bytes, filename: str = "file", **values: str
     ) -> Page:
-        """Fills in and sends a form with one file, as a browser does whatever the file is."""
+        """Fills in and sends a form with files of one field, as a browser does whatever they are."""
         form, edge = self.page.form(action), uuid.uuid4().hex
         assert form.kind == "multipart/form-data"
         assert {name, *values} <= form.names, f"the form has {sorted(form.names)}"
@@ -208,7 +208,8 @@ class Visitor:
             for key, value in {**form.values, **values}.items()
         ]
         head = f'--{edge}\r\nContent-Disposition: form-data; name="{name}"; filename="{filename}"\r\nContent-Type: application/octet-stream\r\n\r\n'
-        body = b"".join([*parts, head.encode(), data, f"\r\n--{edge}--\r\n".encode()])
+        sent = [head.encode() + data + b"\r\n" for data in (data, *more)]
+        body = b"".join([*parts, *sent, f"--{edge}--\r\n".encode()])
         headers = {"Content-Type": f"multipart/form-data; boundary={edge}", **self._from(form)}
         return self.send("POST", form.action, body, headers)
 

@@ -1,47 +1,92 @@
-"""A picture chosen at the product form: stored before the product is saved, so that a mistake elsewhere loses nothing."""
+"""The pictures of the product form: stored before the product is saved, so that a mistake elsewhere loses nothing."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
 
 from flask import request
+from werkzeug.datastructures import FileStorage
 
 from services.storefront import forms
 from services.storefront.pages.dependencies import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
-from shared.errors import Invalid, TooLarge
+from services.storefront.rules.messages import message
+from services.storefront.rules.pictures import picture_path
+from shared.couch.deadline import NO_LIMIT, time_limit
+from shared.errors import AisleError, Invalid, TooLarge
 
-NO_PICTURE = "This file is no picture that browsers show. Choose a JPEG, PNG, GIF, WebP or AVIF file."
+MAX_PICTURES = 20
+_PLACE = re.compile("[0-9]{1,3}")
+
+Pictures = list[dict[str, str]]
 
 
 @desk.post("/pictures")
-def upload_picture() -> dict[str, str]:
+@time_limit(NO_LIMIT)
+def upload_picture() -> dict[str, str] | tuple[dict[str, str], int]:
     """A picture that the page sends as soon as it is chosen, so that the form itself stays small. Body: the file."""
-    return {"image": _keep(request.stream.read(_max_bytes() + 1))}
-
-
-def take_picture(form: forms.Form) -> None:
-    """Stores the picture that was sent with a product form, if any, and puts its address into the form's `image`."""
-    if request.form.get("remove_picture"):
-        form.values["image"] = ""
-    sent = request.files.get("picture")
-    if sent is None or not sent.filename:
-        return
     try:
-        form.values["image"] = _keep(sent.stream.read(_max_bytes() + 1))
+        digest = _keep(request.stream.read(_max_bytes() + 1))
     except (Invalid, TooLarge) as error:
-        form.errors["picture"] = [error.detail]
+        return {"problem": error.detail}, error.status
+    return {"id": digest, "src": picture_path(digest)}
+
+
+def take_pictures(form: forms.Form) -> Pictures:
+    """The pictures of a product form that was sent: those of its rows in their order, then the files that came with it."""
+    pictures = rows_of(request.form)
+    for file in request.files.getlist("pictures"):
+        if not file.filename:
+            continue
+        try:
+            digest = _keep(file.stream.read(_max_bytes() + 1))
+        except (Invalid, TooLarge) as error:
+            form.errors.setdefault("pictures", []).append(f"{_name(file)}: {error.detail}")
+            continue
+        if digest not in [each["id"] for each in pictures]:
+            pictures.append({"id": digest, "alt": ""})
+    if len(pictures) > MAX_PICTURES:
+        form.errors.setdefault("pictures", []).append(f"A product has at most {MAX_PICTURES} pictures.")
+    return pictures
+
+
+def rows_of(sent: Mapping[str, str]) -> Pictures:
+    """The rows of a form in the order of their places, without those that are to go."""
+    rows = []
+    for number in range(1, 2 * MAX_PICTURES + 1):
+        digest = sent.get(f"picture-{number}-id", "")
+        if digest and not sent.get(f"picture-{number}-remove"):
+            place = sent.get(f"picture-{number}-place", "").strip()
+            rows.append((int(place) if _PLACE.fullmatch(place) else 999, number, digest))
+    return [
+        {"id": digest, "alt": sent.get(f"picture-{number}-alt", "").strip()}
+        for _, number, digest in sorted(rows)
+    ]
+
+
+def pictures_of(product: Mapping[str, Any] | None) -> Pictures:
+    return [{"id": each["id"], "alt": each["alt"]} for each in (product or {}).get("pictures", ())]
 
 
 def _keep(content: bytes) -> str:
-    """The address of a stored picture. Raises TooLarge and Invalid in words for the page."""
+    """The id of a stored picture. Raises TooLarge and Invalid in words for the page."""
     too_large = f"This picture is too large: at most {_max_bytes() / 1_000_000:g} MB are taken. Save it smaller and choose it again."
     if len(content) > _max_bytes():
         raise TooLarge(too_large)
     try:
-        image: str = services().products.add_picture(token(), content)["image"]
+        digest: str = services().products.add_picture(token(), content)["id"]
     except TooLarge:
         raise TooLarge(too_large) from None
-    except Invalid:
-        raise Invalid(NO_PICTURE) from None
-    return image
+    except AisleError as error:
+        if error.status >= 500:
+            raise
+        raise Invalid(message(error)) from None
+    return digest
+
+
+def _name(file: FileStorage) -> str:
+    return (file.filename or "")[-80:]
 
 
 def _max_bytes() -> int:

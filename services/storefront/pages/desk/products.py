@@ -7,7 +7,13 @@ from services.storefront import forms
 from services.storefront.clients import given
 from services.storefront.pages.dependencies import dependencies, services
 from services.storefront.pages.desk import desk
-from services.storefront.pages.desk.pictures import take_picture
+from services.storefront.pages.desk.pictures import (
+    MAX_PICTURES,
+    Pictures,
+    pictures_of,
+    rows_of,
+    take_pictures,
+)
 from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import token
 from services.storefront.rules import prices, taxonomy
@@ -38,23 +44,27 @@ def products() -> str:
 @desk.get("/products/new")
 def new_product() -> str:
     form = forms.Form(forms.NEW_PRODUCT, {"currency": "GBP", "delivery": "0.00", "stock": "0"})
-    return _page(None, restore(form, url_for("desk.create_product")), "")
+    action = url_for("desk.create_product")
+    return _page(None, restore(form, action), "", pictures=rows_of(restored(action)))
 
 
 @desk.post("/products/new")
 def create_product() -> str | BaseResponse:
     form = forms.Form(forms.NEW_PRODUCT).read(request.form)
-    take_picture(form)
+    pictures = take_pictures(form)
     if form.ok:
         try:
-            body = product_body(form.values) | {"stock": forms.whole(form.values["stock"] or "0", "stock")}
+            body = product_body(form.values) | {
+                "pictures": pictures,
+                "stock": forms.whole(form.values["stock"] or "0", "stock"),
+            }
             services().products.create(token(), body)
             return _saved(body["productid"], "Created.")
         except Invalid as error:
             form.blame(error)
         except Conflict as error:
             form.errors["productid"] = [message(error)]
-    return _page(None, form, "")
+    return _page(None, form, "", pictures=pictures)
 
 
 @desk.get("/products/<productid>")
@@ -62,7 +72,9 @@ def product(productid: str) -> str:
     found, etag = services().products.versioned(productid)
     action = url_for("desk.replace_product", productid=productid)
     form = restore(forms.Form(forms.PRODUCT, product_values(found)), action)
-    return _page(found, form, restored(action).get("etag") or etag)
+    before = restored(action)
+    pictures = rows_of(before) if before else pictures_of(found)
+    return _page(found, form, before.get("etag") or etag, pictures=pictures)
 
 
 @desk.get("/products/<productid>/stock")
@@ -76,17 +88,17 @@ def back_to_product(productid: str) -> BaseResponse:
 def replace_product(productid: str) -> str | BaseResponse:
     form = forms.Form(forms.PRODUCT).read({**request.form, "productid": productid})
     etag = request.form.get("etag", "")
-    take_picture(form)
+    pictures = take_pictures(form)
     if form.ok:
         try:
-            body = edited_body(services().products.product(productid), form.values)
+            body = edited_body(services().products.product(productid), form.values, pictures)
             services().products.replace(token(), productid, body, etag)
             return _saved(productid, "Saved.")
         except Invalid as error:
             form.blame(error)
         except (Conflict, PreconditionFailed) as error:
             form.general = f"{message(error)} What you typed is still here: open the product in another window to compare."
-    return _page(services().products.product(productid), form, etag)
+    return _page(services().products.product(productid), form, etag, pictures=pictures)
 
 
 @desk.post("/products/<productid>/stock")
@@ -104,7 +116,8 @@ def stock(productid: str) -> str | BaseResponse:
         except Conflict as error:
             form.general = message(error)
     found, etag = services().products.versioned(productid)
-    return _page(found, forms.Form(forms.PRODUCT, product_values(found)), etag, form)
+    product_form = forms.Form(forms.PRODUCT, product_values(found))
+    return _page(found, product_form, etag, form, pictures=pictures_of(found))
 
 
 @desk.post("/products/<productid>/delete")
@@ -118,22 +131,25 @@ def delete_product(productid: str) -> BaseResponse:
 
 def product_values(product: Json) -> dict[str, str]:
     """A product as the form shows it."""
-    plain = {
-        name: str(product.get(name) or "") for name in ("productid", "name", "brand", "description", "image")
-    } | {"taxonomy": taxonomy.path_of(product)}
+    plain = {name: str(product.get(name) or "") for name in ("productid", "name", "brand", "description")} | {
+        "taxonomy": taxonomy.path_of(product)
+    }
+    image = "" if product.get("pictures") else product.get("image") or ""
     lists = {name: ", ".join(product.get(name) or ()) for name in ("keywords", "colours")}
     money = {"price": prices.plain(product["price"]), "currency": product["price"]["currency"]}
     charge = product.get("delivery")
-    return plain | lists | money | {"delivery": prices.plain(charge) if charge else "0"}
+    return plain | lists | money | {"delivery": prices.plain(charge) if charge else "0", "image": image}
 
 
-def edited_body(product: Json, values: dict[str, str]) -> Json:
+def edited_body(product: Json, values: dict[str, str], pictures: Pictures) -> Json:
     """The product with what was changed in the form. What the form does not show, or cannot show as it is, stays. Raises Invalid by field."""
     shown, typed = product_values(product), product_body(values)
     changed = {name for name in shown if values.get(name) != shown[name]}
     if "currency" in changed:
         changed |= {"price", "delivery"}
     kept = {name: value for name, value in product.items() if name not in SUMMARIES}
+    if product.get("pictures") or pictures:
+        kept |= {"pictures": pictures, "image": values["image"]}
     return kept | {name: value for name, value in typed.items() if name in changed}
 
 
@@ -153,14 +169,23 @@ def _saved(productid: str, words: str) -> BaseResponse:
     return redirect(url_for("desk.product", productid=productid))
 
 
-def _page(product: Json | None, form: forms.Form, etag: str, stock: forms.Form | None = None) -> str:
+def _page(
+    product: Json | None,
+    form: forms.Form,
+    etag: str,
+    stock: forms.Form | None = None,
+    *,
+    pictures: Pictures,
+) -> str:
     return render_template(
         "desk/product.html",
         product=product,
         form=form,
         etag=etag,
         stock=stock or _stock_form(product),
+        pictures=pictures,
         max_bytes=dependencies().settings.picture_bytes,
+        max_pictures=MAX_PICTURES,
     )
 
 

@@ -12,14 +12,18 @@ TEXT_BYTES = 1024 * 1024
 """What the other fields of a form may have beside its file."""
 
 IMPORTS = frozenset({"desk.import_file", "desk.import_piece"})
-WITH_PICTURE = frozenset({"desk.create_product", "desk.replace_product", "desk.upload_picture"})
+PICTURES_BYTES = 20_000_000
+"""Several pictures in one form, where the page does not send each by itself."""
+
+WITH_PICTURES = frozenset({"desk.create_product", "desk.replace_product"})
 
 
 def allow_large_files() -> None:
     """Before a form is read: what one of the shop's people uploads may be larger than other forms."""
-    if request.endpoint not in IMPORTS | WITH_PICTURE:
+    limits = dict.fromkeys(IMPORTS, IMPORT_BYTES) | dict.fromkeys(WITH_PICTURES, PICTURES_BYTES + TEXT_BYTES)
+    limits["desk.upload_picture"] = dependencies().settings.picture_bytes + TEXT_BYTES
+    if request.endpoint not in limits:
         return
     visitor = logged_in()
     if visitor and visitor.staff:
-        picture = dependencies().settings.picture_bytes + TEXT_BYTES
-        request.max_content_length = IMPORT_BYTES if request.endpoint in IMPORTS else picture
+        request.max_content_length = limits[request.endpoint]

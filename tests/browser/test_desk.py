@@ -74,7 +74,7 @@ def test_several_pictures_are_chosen_at_once_and_shown(
 def test_pictures_are_dropped_put_in_order_and_described(visit: Visit, keeper: dict) -> None:
     page = visit(state=keeper)
     fill_product(page, "dropped")
-    pictures = [base64.b64encode(png(shade)).decode() for shade in (70, 71)]
+    pictures = [base64.b64encode(png(shade, (60, 60))).decode() for shade in (70, 71)]
     page.locator(".drop").evaluate(DROP, pictures)
     expect(page.get_by_text("2 pictures are uploaded.")).to_be_visible()
     page.get_by_label("What picture 2 shows").fill("The back")
@@ -169,7 +169,7 @@ def test_a_session_lost_after_a_picture_was_chosen_loses_neither(
     visit: Visit, keeper: dict, shop: Shop, tmp_path: Path
 ) -> None:
     file = tmp_path / "photo.png"
-    file.write_bytes(png(65) + bytes(300_000))
+    file.write_bytes(png(65, (60, 60)) + bytes(300_000))
     page = visit()
     log_in(page, ADMIN_EMAIL, shop.admin_password)
     fill_product(page, "lost-session")

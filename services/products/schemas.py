@@ -62,8 +62,12 @@ class ProductList(Shape):
     total = Whole(0, metadata={"description": "where it is cheap to know"})
     facets = ma.fields.Dict(keys=ma.fields.String(), values=ma.fields.List(ma.fields.Nested(FacetValue)))
     breadcrumbs = ma.fields.List(ma.fields.Nested(Crumb))
-    did_you_mean = ma.fields.String(
-        metadata={"description": "a word was not known; these are hits one typo away"}
+    did_you_mean = ma.fields.String(metadata={"description": "the same as `showing_results_for`"})
+    showing_results_for = ma.fields.String(
+        metadata={
+            "description": "the query as it was understood: words that no product has, or hardly any, are taken for what far more have; "
+            "products that have the words as they were typed come first; in quotes they are taken as they are"
+        }
     )
     dropped_words = ma.fields.List(
         ma.fields.String(),

@@ -37,7 +37,7 @@ def create(deps: Dependencies, content: Doc, stock: int | None, date: str, reque
             raise _exists(productid)
         doc = made[0] if made else _create(deps, content, stock, date, request)
         _give_way_to_first(deps, doc)
-    deps.vocabulary.add([doc])
+    deps.vocabulary.replace([doc])
     deps.menu.changed()
     deps.answer_cache.changed([doc["taxonomy"]])
     return doc
@@ -114,6 +114,7 @@ def remove(deps: Dependencies, productid: str, if_match: str | None, date: str) 
             deps.catalogue.delete(doc["_id"], doc["_rev"])
         except UpdateConflict:
             continue
+        deps.vocabulary.replace([], before=[doc])
         deps.menu.changed()
         deps.answer_cache.changed([doc["taxonomy"]])
         return
@@ -138,7 +139,7 @@ def _changed(deps: Dependencies, doc: Doc, content: Doc, date: str) -> Doc:
         fresh = deps.catalogue.put(replaced(doc, content, date))
     else:
         fresh = _move(deps, doc, content, date)
-    deps.vocabulary.add([fresh])
+    deps.vocabulary.replace([fresh], before=[doc])
     deps.answer_cache.changed([doc["taxonomy"], content["taxonomy"]])
     note_price(deps, doc, content, date)
     return fresh

@@ -236,7 +236,7 @@ def _create(
     _open_stocks(deps, [wanted for wanted in fresh if wanted.stock is not None], date)
     docs = [document(wanted.content, date, stock=wanted.stock or 0) for wanted in fresh]
     docs = [{**doc, **_revision(forwards.get(doc["_id"]))} for doc in docs]
-    deps.vocabulary.add(docs)
+    deps.vocabulary.replace(docs)
     for wanted, row in zip(fresh, deps.catalogue.put_many(docs) if docs else [], strict=True):
         if not row.error:
             outcome.created += 1
@@ -265,7 +265,7 @@ def _open_stocks(deps: Dependencies, stocked: list[ProductLine], date: str) -> N
 
 def _update(deps: Dependencies, changed: list[tuple[ProductLine, Doc]], date: str, outcome: Outcome) -> None:
     docs = [replaced(doc, wanted.content, date) for wanted, doc in changed]
-    deps.vocabulary.add(docs)
+    deps.vocabulary.replace(docs, before=[doc for _, doc in changed])
     prices = [change for wanted, doc in changed if (change := price_change(doc, wanted.content, date))]
     written = deps.catalogue.put_many([*docs, *prices]) if docs else []
     for (wanted, _), row in zip(changed, written, strict=False):

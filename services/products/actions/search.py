@@ -46,8 +46,8 @@ def search(deps: Dependencies, asked: Question) -> Listed:
         more["facets"] = facets_of(deps, asked, rewrite.applied(query), page)
     if not rewrite.plain:
         deps.vocabulary.add(docs)
-        suggestion = did_you_mean(rewrite.applied(query), docs)
-        more |= {"did_you_mean": suggestion} if suggestion else {}
+        shown = did_you_mean(rewrite.applied(query), deps.catalogue.language, docs)
+        more |= {"did_you_mean": shown, "showing_results_for": shown} if shown else {}
     if docs and (dropped := [*rewrite.dropped_words, *query.ignored_words(deps.catalogue.language)]):
         more["dropped_words"] = dropped
     if page.unsupported:
@@ -60,7 +60,8 @@ def rewrite_of(deps: Dependencies, query: SearchQuery) -> Rewrite:
     """What the words of a query mean to this catalogue. No database call."""
     asked = set(query.content_words(deps.catalogue.language)) - query.words_with_synonyms
     unknown = deps.vocabulary.unknown(query.words, query.prefix) & asked
-    corrections = deps.vocabulary.corrections(unknown) if unknown else {}
+    corrections = deps.vocabulary.misspelt(asked - unknown)
+    corrections |= deps.vocabulary.corrections(unknown) if unknown else {}
     return rewritten(query, unknown, corrections, deps.catalogue.language)
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from services.products.documents import PRODUCT_FIELDS
-from services.products.rules.searching import one_typo_apart, short_texts
+from services.products.rules.searching import short_texts
+from services.products.rules.typos import nearly_same
 from shared.couch import Doc, Language, SearchQuery, pairs_of, words_of
 
 
@@ -97,7 +98,7 @@ def _matches(rewrite: Rewrite, word: str, query: SearchQuery, terms: set[str], l
         word in row and _has_a_synonym(synonyms, terms, language) for row, synonyms in query.synonyms.items()
     ):
         return True
-    return word in rewrite.forgiven and any(one_typo_apart(word, term) for term in terms)
+    return word in rewrite.forgiven and any(nearly_same(word, term) for term in terms)
 
 
 def _has_a_synonym(synonyms: Sequence[Sequence[str]], terms: set[str], language: Language) -> bool:

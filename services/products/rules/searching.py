@@ -5,7 +5,8 @@ from itertools import groupby
 from typing import Final
 
 from services.products.documents import PRODUCT_FIELDS
-from shared.couch import Doc, SearchQuery, words_of
+from services.products.rules.typos import nearly_same, one_typo_apart
+from shared.couch import Doc, Language, SearchQuery, words_of
 
 SORTS: Final = {
     "relevance": None,
@@ -28,13 +29,19 @@ def rank_ties(docs: Sequence[Doc], scores: Sequence[float]) -> list[Doc]:
     return ordered
 
 
-def did_you_mean(query: SearchQuery, docs: Sequence[Doc]) -> str | None:
-    """The query with each mistyped word replaced by the hits' word one typo away; None when nothing changes."""
+def did_you_mean(query: SearchQuery, language: Language, docs: Sequence[Doc]) -> str | None:
+    """The query with each mistyped word replaced by what the hits have instead; None when nothing changes."""
     products = [PRODUCT_FIELDS.content(doc) for doc in docs]
     known = [set(words_of(" ".join(short_texts(each)))) for each in products]
     known += [set(words_of(each["description"])) for each in products]
-    mistyped = query.forgiven | query.corrections.keys()
-    words = [_nearest(word, known) if word in mistyped else word for word in query.all_words]
+    stems = {language.stem(word) for words in known for word in words}
+
+    def meant(word: str) -> str:
+        if word in query.corrections:
+            return next((each for each in query.corrections[word] if language.stem(each) in stems), word)
+        return _nearest(word, known) if word in query.forgiven else word
+
+    words = [meant(word) for word in query.all_words]
     return " ".join(words) if words != list(query.all_words) else None
 
 
@@ -52,19 +59,8 @@ def short_texts(product: Doc) -> list[str]:
 def _nearest(word: str, known: list[set[str]]) -> str:
     if any(word in words or any(each.startswith(word) for each in words) for words in known):
         return word
-    for words in known:
-        close = sorted(each for each in words if one_typo_apart(word, each))
-        if close:
-            return close[0]
+    for is_near in (one_typo_apart, nearly_same):
+        for words in known:
+            if close := sorted(each for each in words if is_near(word, each)):
+                return close[0]
     return word
-
-
-def one_typo_apart(one: str, other: str) -> bool:
-    """Whether one letter more, less, different, or two neighbours swapped turn one word into the other."""
-    if one == other or abs(len(one) - len(other)) > 1:
-        return False
-    start = next(
-        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
-    a, b = one[start:], other[start:]
-    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[:2][::-1] and a[2:] == b[2:])

@@ -1,18 +1,28 @@
 """Which words the catalogue has, so that a search knows a mistyped word, and what it was meant to be, before it asks the database."""
 
 import logging
-from collections.abc import Iterable, Sequence
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from redis import Redis
 from redis.exceptions import RedisError
 
 from services.products.documents import PRODUCT_FIELDS
-from services.products.rules.searching import one_typo_apart, short_texts
+from services.products.rules.searching import short_texts
+from services.products.rules.typos import is_slip, one_typo_apart, two_edits_apart
+from services.products.store.word_counts import WordCounts
 from shared.couch import Doc, Language, pairs_of, words_of
 
 _MAX_NEAR = 200_000
-_MIN_CORRECTED, _MIN_CORRECTED_TWICE, _MAX_CORRECTIONS = 4, 8, 4
+_MIN_CORRECTED, _MIN_CORRECTED_TWICE, _MAX_CORRECTIONS = 4, 7, 4
+_MIN_MISSPELT = 5
+"""Letters of a word that may be a misspelt one though products have it."""
+RARE, FAR_MORE = 3, 10
+"""A misspelt title is on so few products, and the word that was meant on so many times as many."""
+_MAX_SCANNED_WORDS, _MAX_SCANNED, _BEGINNING = 2, 2000, 3
+_MISSPELT_SECONDS, _MAX_MISSPELT = 60.0, 20_000
 _END = "\U0010ffff"
 _MARK = "\x00"
 
@@ -30,18 +40,33 @@ class Vocabulary:
     def __init__(self, redis: Redis, database: str, language: Language) -> None:
         self._redis, self._language = redis, language
         self._words, self._typos = f"words:{database}", f"typos:{database}"
+        self._suspects = f"suspects:{database}"
+        self._counts = WordCounts(redis, database, language)
         self._near: set[str] = set()
+        self._misspelt: dict[str, tuple[float, list[str]]] = {}
+
+    def replace(self, products: Iterable[Doc], before: Iterable[Doc] = ()) -> None:
+        """All words of products that are written now, counted; without those that were there before."""
+        products = list(products)
+        self.add(products)
+        changes: Counter[str] = Counter()
+        for doc in products:
+            changes.update(self._stems(doc))
+        for doc in before:
+            changes.subtract(self._stems(doc))
+        self._counts.change(changes)
 
     def add(self, products: Iterable[Doc]) -> None:
-        """All words of these products."""
-        short, fresh = set(), set()
+        """All words of these products, not counted."""
+        short, fresh, suspects = set(), set(), set()
         for doc in products:
             words, described = _words(doc)
+            suspects |= self._suspects_in(doc, words)
             short |= {word for word in words if _correctable(word) and f"~{word}" not in self._near}
             joined = [pair for pair in pairs_of(words) if pair.isalpha()]
             fresh |= {term for word in (*words, *joined, *described) for term in self._language.terms(word)}
         fresh -= self._near
-        if not fresh and not short:
+        if not (fresh or short):
             return
         try:
             pipeline = self._redis.pipeline(transaction=False)
@@ -51,6 +76,8 @@ class Vocabulary:
                 pipeline.zadd(
                     self._typos, {f"{each}{_MARK}{word}": 0 for word in short for each in _shortened(word)}
                 )
+            if suspects:
+                pipeline.sadd(self._suspects, *suspects)
             pipeline.execute()
         except RedisError as error:
             log.warning("the vocabulary is not writable: %s", error)
@@ -75,14 +102,99 @@ class Vocabulary:
         return set(asked.values()) - known - {rest[key] for key in there}
 
     def corrections(self, words: Iterable[str]) -> dict[str, list[str]]:
-        """{word: the words of short texts that are one typo apart, for a long one a moved letter too}, if any have the same first letter, those."""
+        """{word that no product has: the words of short texts that are one typo apart, or two for a long one}, the most frequent
+        first; if any have the same first letter, those."""
+        words = list(words)
+        near = {word: _closest(word, others) for word, others in self._neighbours(words).items()}
+        lost = [
+            word
+            for word in words
+            if not near.get(word) and word.isalpha() and len(word) >= _MIN_CORRECTED_TWICE
+        ]
+        near |= {word: self._two_edits_apart(word) for word in lost[:_MAX_SCANNED_WORDS]}
+        counts = self._counts.of(other for others in near.values() for other in others)
+        likely = {word: _likeliest(others, counts) for word, others in near.items()}
+        return {word: others for word, others in likely.items() if others}
+
+    def misspelt(self, words: Iterable[str]) -> dict[str, list[str]]:
+        """{word that hardly any product has: what it was meant to be}, where far more products have that."""
+        words, now = list(words), time.monotonic()
+        known = {word: self._misspelt.get(word, (0.0, [])) for word in words}
+        asked = [
+            word
+            for word, (at, _) in known.items()
+            if word.isalpha() and len(word) >= _MIN_MISSPELT and now - at > _MISSPELT_SECONDS
+        ]
+        if asked:
+            found = self._find_misspelt(asked)
+            if len(self._misspelt) > _MAX_MISSPELT:
+                self._misspelt = {}
+            known |= {word: (now, found.get(word, [])) for word in asked}
+            self._misspelt |= {word: known[word] for word in asked}
+        return {word: meant for word, (_, meant) in known.items() if meant}
+
+    def _find_misspelt(self, words: list[str]) -> dict[str, list[str]]:
+        rare = {word: count for word, count in self._counts.of(words).items() if count <= RARE}
+        stems = {word: self._language.stem(word) for word in rare}
+        near = self._neighbours(stems.values()) if rare else {}
+        counts = self._counts.of(other for others in near.values() for other in others)
+        found: dict[str, list[str]] = {}
+        for word, stem in stems.items():
+            least = FAR_MORE * max(rare[word], 1)
+            others = near.get(stem, set())
+            frequent = [each for each in others if each[0] == stem[0] and counts.get(each, 0) >= least]
+            meant = [each for each in frequent if is_slip(stem, each) or self._is_suspect(stem, each)]
+            if meant:
+                found[word] = _likeliest(meant, counts)
+        return found
+
+    def _neighbours(self, words: Iterable[str]) -> dict[str, set[str]]:
+        """{word: those of short texts that share what is left of it without a letter}, those with its own stem left out."""
         keys = [(word, each) for word in words if _correctable(word) for each in _shortened(word)]
         found = self._first_in(self._typos, [(f"{each}{_MARK}", _END) for _, each in keys], most=20)
         near: dict[str, set[str]] = {}
         for (word, _), hits in zip(keys, found or (), strict=False):
-            near.setdefault(word, set()).update(hit.decode().partition(_MARK)[2] for hit in hits)
-        likely = {word: _closest(word, others - {word}) for word, others in near.items()}
-        return {word: others for word, others in likely.items() if others}
+            others = {hit.decode().partition(_MARK)[2] for hit in hits}
+            near.setdefault(word, set()).update(
+                each for each in others if self._language.stem(each) != self._language.stem(word)
+            )
+        return near
+
+    def _two_edits_apart(self, word: str) -> list[str]:
+        found = self._first_in(self._words, [(word[:_BEGINNING], _END)], most=_MAX_SCANNED)
+        others = [hit.decode() for hit in (found or [[]])[0]]
+        near = [each for each in others if two_edits_apart(word, each)]
+        short = self._first_in(self._typos, [(f"{each}{_MARK}{each}", "") for each in near])
+        return [each for each, there in zip(near, short or (), strict=False) if there]
+
+    def _suspects_in(self, doc: Doc, words: Iterable[str]) -> set[str]:
+        """Words of a product that nobody knew, beside what may be meant: a word of its category, keywords or brand."""
+        fresh = {
+            word
+            for word in words
+            if word not in self._near and _correctable(word) and len(word) >= _MIN_MISSPELT
+        }
+        if not fresh:
+            return set()
+        context = set(words_of(" ".join([*doc["taxonomy"], *doc.get("keywords", ()), doc.get("brand", "")])))
+        return {
+            f"{word}{_MARK}{form}"
+            for word in fresh - context
+            for other in context
+            for form in self._language.terms(other)
+            if one_typo_apart(word, form)
+        }
+
+    def _is_suspect(self, word: str, other: str) -> bool:
+        """Whether a product with this word had the other one in its category, keywords or brand."""
+        try:
+            return bool(self._redis.sismember(self._suspects, f"{word}{_MARK}{other}"))
+        except RedisError as error:
+            log.warning("the vocabulary is not readable: %s", error)
+            return False
+
+    def _stems(self, doc: Doc) -> set[str]:
+        return {self._language.stem(word) for word in _words(doc)[0]}
 
     def _first_in(self, key: str, ranges: Sequence[tuple[str, str]], most: int = 1) -> list[Any] | None:
         """For each (beginning, rest) the first words of a set from the one to both together; None when Redis does not answer."""
@@ -122,5 +234,10 @@ def _closest(word: str, others: Iterable[str]) -> list[str]:
     if len(word) < _MIN_CORRECTED_TWICE:
         others = [other for other in others if one_typo_apart(word, other)]
     ordered = sorted(others, key=lambda other: (other[0] != word[0], abs(len(other) - len(word)), other))
-    same = [other for other in ordered if other[0] == word[0]]
-    return (same or ordered)[:_MAX_CORRECTIONS]
+    return [other for other in ordered if other[0] == word[0]] or ordered
+
+
+def _likeliest(others: Iterable[str], counts: Mapping[str, int]) -> list[str]:
+    """The most frequent first, without those that hardly anything has beside it."""
+    ordered = sorted(others, key=lambda other: -counts.get(other, 0))[:_MAX_CORRECTIONS]
+    return [other for other in ordered if counts.get(other, 0) * FAR_MORE >= counts.get(ordered[0], 0)]

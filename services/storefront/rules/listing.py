@@ -51,6 +51,11 @@ class Filters:
         return self.choices.get(facet, ())
 
     @property
+    def verbatim(self) -> str:
+        """The words in quotes, each taken as it was typed."""
+        return " ".join(f'"{word}"' for word in self.q.replace('"', " ").split())
+
+    @property
     def compares_prices(self) -> bool:
         """Whether prices are held against each other, which needs one currency."""
         return bool(self.min_price or self.max_price or self.sort in ("price", "-price"))

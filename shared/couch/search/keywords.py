@@ -19,18 +19,22 @@ Row = dict[str, Any]
 
 
 class Group(NamedTuple):
-    """The terms of which one must be there for a word: its own, its stem, both its neighbours written with it."""
+    """The terms of which one must be there for a word: its own, its stem, both its neighbours written with it, and `corrected` ones."""
 
     word: str
     terms: frozenset[str]
     unfinished: bool = False
     optional: bool = False
+    corrected: frozenset[str] = frozenset()
 
     def score(self, term: str, weight: int, beginnings: bool) -> int:
-        """What a term of this weight counts: as it was asked more than in another form, and that more than its beginning; 0 if it is another."""
+        """What a term of this weight counts: as it was asked more than in another form, that more than its beginning, and that more
+        than without a typo; 0 if it is another."""
         if term in self.terms:
-            return 3 * weight if term == self.word else 2 * weight
-        return weight if beginnings and self.unfinished and term.startswith(self.word) else 0
+            return 6 * weight if term == self.word else 4 * weight
+        if beginnings and self.unfinished and term.startswith(self.word):
+            return 2 * weight
+        return weight if term in self.corrected else 0
 
 
 class Need(NamedTuple):
@@ -66,7 +70,7 @@ def key_range(query: SearchQuery, index: SearchIndex) -> dict[str, Any]:
     if (beginning := _beginning(query, groups)) is not None:
         return {"start_key": ["word", beginning], "end_key": ["word", beginning + "\ufff0"]}
     if groups:
-        terms = dict.fromkeys(term for group in groups for term in group.terms)
+        terms = dict.fromkeys(term for group in groups for term in group.terms | group.corrected)
         return {"keys": [["word", term] for term in sorted(terms, key=len, reverse=True)]}
     for each in index.fields:
         paths = query.filters.get(each.name, ()) if each.kind == "path" else ()
@@ -147,9 +151,10 @@ def _groups(query: SearchQuery, index: SearchIndex) -> list[Group]:
     groups = [
         Group(
             word,
-            _alternatives(word, [*pairs_of(loose[max(0, n - 1) : n + 2]), *query.corrections.get(word, ())], language),
+            _alternatives(word, pairs_of(loose[max(0, n - 1) : n + 2]), language),
             word == query.prefix and n == len(loose) - 1,
             word in query.optional,
+            frozenset(map(language.stem, query.corrections.get(word, ()))),
         )
         for n, word in enumerate(loose)
         if word in content
@@ -165,7 +170,7 @@ def _beginning(query: SearchQuery, groups: Sequence[Group]) -> str | None:
     """What the single word of a query and its stem begin with, when it may go on and that is not nearly everything."""
     if len(groups) != 1 or not groups[0].unfinished:
         return None
-    common = commonprefix(list(groups[0].terms))
+    common = commonprefix(list(groups[0].terms | groups[0].corrected))
     return common if len(common) >= MIN_PREFIX else None
 
 

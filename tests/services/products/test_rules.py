@@ -5,6 +5,7 @@ import pytest
 from services.products.documents import partition_of, price_change_id, summed_up_in
 from services.products.rules import ledger
 from services.products.rules.categories import tree
+from services.products.rules.facets import PRICE_BANDS
 from services.products.rules.ledger import Head, OutOfStock
 from services.products.rules.product import (
     BadProduct,
@@ -14,7 +15,8 @@ from services.products.rules.product import (
     etag,
     still_matches,
 )
-from services.products.rules.searching import one_typo_apart, price_bands, rank_ties
+from services.products.rules.searching import rank_ties
+from services.products.rules.typos import is_slip, one_typo_apart, two_edits_apart
 from tests.services.products.conftest import product
 
 WRONG = [
@@ -164,9 +166,37 @@ def test_not_one_typo(pair: tuple[str, str]):
     assert not one_typo_apart(*pair)
 
 
+@pytest.mark.parametrize(
+    "pair", [("wathc", "watch"), ("braclet", "bracelet"), ("sttool", "stool"), ("kelz", "kielz")]
+)
+def test_slips_of_the_fingers(pair: tuple[str, str]):
+    assert is_slip(*pair)
+    assert is_slip(*pair[::-1])
+
+
+@pytest.mark.parametrize(
+    "pair", [("shift", "shirt"), ("part", "party"), ("trend", "trendy"), ("lamb", "lamp"), ("mug", "mug")]
+)
+def test_other_words_are_no_slips(pair: tuple[str, str]):
+    assert not is_slip(*pair)
+    assert not is_slip(*pair[::-1])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "near"),
+    [
+        ("sunglases", "sunglasses", True), ("sunglsaes", "sunglasses", True), ("umberlla", "umbrella", True), ("unbrela", "umbrella", True),
+        ("curtian", "curtain", True), ("curtain", "curtain", True), ("necklace", "bracelet", False), ("keyboard", "cardboard", False), ("abc", "abcdef", False),
+    ],
+)  # fmt: skip
+def test_two_edits(one: str, other: str, near: bool):
+    assert two_edits_apart(one, other) is near
+    assert two_edits_apart(other, one) is near
+
+
 def test_every_price_is_in_one_band():
     for price in (0, 999, 1000, 1999, 2000, 123456, 10**12):
-        assert sum(band.least <= price <= band.most for band in price_bands()) == 1
+        assert sum(band.least <= price <= band.most for band in PRICE_BANDS) == 1
 
 
 def test_of_equals_what_is_in_stock_and_better_rated_comes_first_within_its_score():

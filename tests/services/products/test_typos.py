@@ -1,0 +1,76 @@
+"""Typos: in words that no product has, and in words that one bad title has though far more were meant; never another word in silence."""
+
+from typing import Any
+
+import pytest
+
+from services.products.store.vocabulary import FAR_MORE
+from tests.services.products.conftest import Shop, product
+
+WATCHES, SHIRTS, SKIRTS = ["Watches", "Wrist Watches"], ["Clothing", "Shirts"], ["Clothing", "Skirts"]
+GOODS = [
+    *(product(f"watch{n:02d}", name=f"Analog watch {n}", taxonomy=WATCHES, brand="Tick") for n in range(2 * FAR_MORE)),
+    *(product(f"shirt{n:02d}", name=f"Linen shirt {n}", taxonomy=SHIRTS, brand="Tack") for n in range(2 * FAR_MORE)),
+    product("bad-title", name="Golden wathc", taxonomy=["Gifts"], brand="Tock"),
+    product("bad-letter", name="Silver watvh", taxonomy=WATCHES, brand="Tock"),
+    product("shift", name="Shift dress", taxonomy=["Clothing", "Dresses"], brand="Tock"),
+    product("skirt", name="Linen skirt", taxonomy=SKIRTS, brand="Tack"),
+    product("shade", name="Polarised sunglasses", taxonomy=["Eyewear"], brand="Tack"),
+]  # fmt: skip
+WATCH_IDS = {each["productid"] for each in GOODS if each["productid"].startswith("watch")}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def goods(shop: Shop) -> None:
+    assert shop.load(GOODS)["created"] == len(GOODS)
+
+
+def found(shop: Shop, q: str) -> tuple[list[str], dict[str, Any]]:
+    answer = shop.get("/v1/products", q=q, limit=100)
+    assert answer.calls == {"global": 1}, q
+    return [each["productid"] for each in answer.json["items"]], answer.json
+
+
+@pytest.mark.parametrize(
+    ("typed", "bad"), [("wathc", "bad-title"), ("watvh", "bad-letter"), ("wathcs", "bad-title")]
+)
+@pytest.mark.parametrize("end", ["", " "])
+def test_a_word_of_one_bad_title_finds_what_was_meant_behind_it(
+    shop: Shop, typed: str, bad: str, end: str
+) -> None:
+    ids, answer = found(shop, typed + end)
+    assert ids[0] == bad
+    assert set(ids) >= WATCH_IDS
+    assert answer["showing_results_for"] == "watch"
+    ids, answer = found(shop, f"analog {typed}{end}")
+    assert set(ids) == WATCH_IDS
+    assert answer["showing_results_for"] == "analog watch"
+
+
+@pytest.mark.parametrize("typed", ["shift", "shift dress", "skirt", "linen skirt", "skirts"])
+def test_a_rare_word_of_its_own_is_no_typo(shop: Shop, typed: str) -> None:
+    ids, answer = found(shop, typed + " ")
+    assert ids in (["shift"], ["skirt"])
+    assert "showing_results_for" not in answer
+
+
+def test_what_is_in_quotes_is_taken_as_it_is(shop: Shop) -> None:
+    ids, answer = found(shop, '"wathc"')
+    assert ids == ["bad-title"]
+    assert "showing_results_for" not in answer
+
+
+@pytest.mark.parametrize(
+    "typed", ["sunglsaes", "sunlgases", "sunglaces", "snuglases", "polarized sunglasses"]
+)
+def test_two_edits_are_forgiven_in_a_long_word(shop: Shop, typed: str) -> None:
+    ids, answer = found(shop, typed + " ")
+    assert ids == ["shade"]
+    assert answer["showing_results_for"] in ("sunglasses", "polarised sunglasses")
+
+
+def test_a_title_that_is_put_right_is_right_everywhere(shop: Shop) -> None:
+    fixed = product("bad-title", name="Golden watch", taxonomy=["Gifts"], brand="Tock")
+    assert shop.admin("PUT", "/v1/products/bad-title", fixed).status == 200
+    ids, _ = found(shop, "golden wathc ")
+    assert ids == ["bad-title"]

@@ -113,3 +113,14 @@ def test_other_paths_and_methods(couch, db: str) -> None:
     assert couch.get(db + "/_find").status_code == 405
     assert couch.put(db + "/_explain").status_code == 405
     assert couch.post(db + "/_find", data="{}", headers={"Content-Type": "text/plain"}).status_code == 415
+
+
+def test_information_on_a_mango_index(couch, db: str) -> None:
+    couch.post(db + "/_index", {"index": {"fields": ["n"]}, "ddoc": "by_n", "name": "by_n"})
+    couch.post(db + "/_bulk_docs", {"docs": [{"_id": f"d{n}", "n": n} for n in range(5)]})
+    assert len(couch.post(db + "/_find", {"selector": {"n": {"$gte": 0}}}).json()["docs"]) == 5
+    info = couch.get(db + "/_design/by_n/_info").json()["view_index"]
+    assert info["language"] == "query"
+    assert info["update_seq"] == 6
+    assert len(info["signature"]) == 32
+    assert info["sizes"]["file"] > 0

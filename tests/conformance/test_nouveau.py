@@ -94,7 +94,12 @@ def test_facets(couch, path: str) -> None:
 def test_partitions_and_refusals(couch, path: str) -> None:
     inside = couch.post(path + "/_partition/b/_design/p/_nouveau/all", {"q": "name:pan"}).json()
     assert inside["total_hits"] == 6
-    assert couch.post(path + "/_design/p/_nouveau/all", {"q": "x"}).status_code == 400
+    everywhere = couch.post(path + "/_design/p/_nouveau/all", {"q": "name:pan"})
+    assert (everywhere.status_code, everywhere.json()["total_hits"]) == (200, 12)
+    by_parameter = couch.get(path + "/_design/p/_nouveau/all?q=name:pan&partition=b").json()
+    assert ids(by_parameter) == ids(inside)
+    in_body = couch.post(path + "/_design/p/_nouveau/all", {"q": "name:pan", "partition": "b"}).json()
+    assert ids(in_body) == ids(inside)
     assert couch.get(path + "/_design/g/_nouveau/all").json()["reason"] == "q parameter is mandatory"
     assert couch.get(path + "/_design/g/_nouveau/all?q=x&limit=0").status_code == 400
     assert couch.get(path + "/_design/g/_nouveau/none?q=x").status_code == 404

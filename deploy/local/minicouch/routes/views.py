@@ -8,7 +8,7 @@ from ..database import Database
 from ..errors import CouchError, bad_request, method_not_allowed, not_found
 from ..http import Request, Response, json_response, raw_json, run_in_thread
 from ..ids import check_partition
-from ..indexing import build_once, drop_index, get_index, is_running, ready, start_building
+from ..indexing import IndexSpec, build_once, drop_index, get_index, is_running, ready, start_building
 from ..reducers import BuiltIn
 from ..routing import EVERY_METHOD
 from ..store.indexes import Index
@@ -138,22 +138,32 @@ def get_info(request: Request) -> Response:
     return json_response({"name": request.params["ddoc"], "view_index": index_info(request.db, design)})
 
 
+def specs_of(db: Database, design: Design) -> list[IndexSpec]:
+    """The index of the design document's views, or those of its Mango indexes."""
+    if design.spec is not None:
+        return [design.spec]
+    mango = [index for index in finder.indexes(db) if index.ddoc == design.id and index.kind == "json"]
+    return [finder.index_spec(db, index) for index in mango]
+
+
 def index_info(db: Database, design: Design) -> dict[str, Any]:
-    index = get_index(db, design.spec) if design.spec else None
-    on_disk, active = index.sizes() if index else (0, 0)
-    seq = index.seq if index else 0
+    found = specs_of(db, design)
+    indexes = [get_index(db, spec) for spec in found]
+    sizes = [index.sizes() for index in indexes]
+    on_disk, active = sum(size for size, _ in sizes), sum(size for _, size in sizes)
+    seq = min((index.seq for index in indexes), default=0)
     pending = max(0, db.update_seq - seq)
     return {
         "updates_pending": {"minimum": pending, "preferred": pending, "total": pending},
         "waiting_commit": False,
         "waiting_clients": 0,
-        "updater_running": index is not None and index.building.locked(),
+        "updater_running": any(index.building.locked() for index in indexes),
         "update_seq": seq,
         "sizes": {"file": on_disk, "external": active, "active": active},
-        "signature": design.spec.signature.removeprefix(views.SIGNATURE) if design.spec else "",
+        "signature": found[0].signature.partition("-")[2] if found else "",
         "purge_seq": 0,
         "language": design.language,
-        "compact_running": design.spec is not None and is_running(db, COMPACTING + design.spec.signature),
+        "compact_running": any(is_running(db, COMPACTING + spec.signature) for spec in found),
         "collator_versions": ["153.120"],
     }
 
@@ -179,8 +189,7 @@ async def post_compact(request: Request) -> Response:
     """Compact an index beside everything else; `_info` says while it runs."""
     auth.check_database_admin(request.user, request.db.security)
     request.require_json()
-    spec = views.open_design(request.db, request.params["ddoc"]).spec
-    if spec is not None:
+    for spec in specs_of(request.db, views.open_design(request.db, request.params["ddoc"])):
         build_once(request.db, COMPACTING + spec.signature, get_index(request.db, spec).compact)
     return json_response({"ok": True}, 202)
 

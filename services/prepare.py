@@ -28,12 +28,12 @@ def main() -> int:
     if (language := os.environ.get("SEARCH_LANGUAGE", "en")) not in LANGUAGES:
         return _fail(f"SEARCH_LANGUAGE is {language!r}: set it to one of {', '.join(LANGUAGES)}.")
     try:
-        return _do(options, language)
+        return _prepare(options, language)
     except AisleError as error:
         return _fail(error.detail)
 
 
-def _do(options: argparse.Namespace, language: str) -> int:
+def _prepare(options: argparse.Namespace, language: str) -> int:
     designs = [products.design_in(language) if each is products.DESIGN else each for each in DESIGNS]
     server = Server(
         os.environ["COUCH_URL"],

@@ -36,7 +36,7 @@ _TIME_TO_ANSWER = 0.1
 
 
 _DATABASE_CALLS = ("partition", "global", "read", "write")
-_COUNTED = re.compile(rf'\b({"|".join(_DATABASE_CALLS)})(?:;dur=[^;,]*;desc="| )(\d+)')
+_TIMING_COUNTS = re.compile(rf'\b({"|".join(_DATABASE_CALLS)})(?:;dur=[^;,]*;desc="| )(\d+)')
 """In a service's `Server-Timing`: its own calls with their times, and those of the services that it asked itself."""
 
 
@@ -75,7 +75,7 @@ def database_calls(calls: Iterable[ServiceCall]) -> dict[str, int]:
     """By class what these calls cost in all: {"partition": 1, "global": 0, "read": 0, "write": 0}."""
     counted = dict.fromkeys(_DATABASE_CALLS, 0)
     for call in calls:
-        for kind, number in _COUNTED.findall(call.server_timing):
+        for kind, number in _TIMING_COUNTS.findall(call.server_timing):
             counted[kind] += int(number)
     return counted
 

@@ -11,9 +11,9 @@ from redis import Redis
 
 from shared.errors import Forbidden, TooManyRequests, Unauthorized
 
-_TIMEOUT_SECONDS, _TURN_SECONDS, _UNDER_WAY_SECONDS = 2.5, 0.03, 15
+_TIMEOUT_SECONDS, _POLL_SECONDS, _ATTEMPT_TTL_SECONDS = 2.5, 0.03, 15
 
-_ENTER = """
+_ADMIT = """
 for place = 1, #KEYS, 2 do
   if tonumber(redis.call('GET', KEYS[place]) or 0) >= tonumber(ARGV[(place + 3) / 2]) then
     return {'blocked', redis.call('TTL', KEYS[place])}
@@ -59,7 +59,7 @@ class Limits:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._enter_script = redis.register_script(_ENTER)
+        self._admit_script = redis.register_script(_ADMIT)
 
     def take(self, limits: Iterable[Limit]) -> None:
         """Counts one try against each limit. Raises TooManyRequests with the seconds until the longest one ends."""
@@ -87,7 +87,7 @@ class Limits:
         What is under way counts as if it would fail, so that parallel guesses do not slip through; honest parallel
         logins wait for their turn. Raises TooManyRequests with the seconds until the failures are forgotten.
         """
-        self._enter(limits)
+        self._admit(limits)
         outcome = None
         try:
             yield
@@ -96,21 +96,21 @@ class Limits:
             outcome = "failure"
             raise
         finally:
-            self._leave(limits, outcome)
+            self._release(limits, outcome)
 
-    def _enter(self, limits: tuple[Limit, ...]) -> None:
+    def _admit(self, limits: tuple[Limit, ...]) -> None:
         keys = [key for limit in limits for key in (limit.key, f"{limit.key}:now")]
-        arguments = [_UNDER_WAY_SECONDS, *(limit.tries for limit in limits)]
+        arguments = [_ATTEMPT_TTL_SECONDS, *(limit.tries for limit in limits)]
         deadline = time.monotonic() + _TIMEOUT_SECONDS
         while True:
-            state, seconds = self._enter_script(keys=keys, args=arguments)
+            state, seconds = self._admit_script(keys=keys, args=arguments)
             if state == b"in":
                 return
             if state == b"blocked" or time.monotonic() > deadline:
                 raise too_many(max(1, seconds))
-            time.sleep(_TURN_SECONDS)
+            time.sleep(_POLL_SECONDS)
 
-    def _leave(self, limits: tuple[Limit, ...], outcome: str | None) -> None:
+    def _release(self, limits: tuple[Limit, ...], outcome: str | None) -> None:
         pipeline = self._redis.pipeline(transaction=False)
         for limit in limits:
             pipeline.decr(f"{limit.key}:now")

@@ -14,7 +14,7 @@ from redis.retry import Retry
 from shared.couch.http.breaker import Breaker, breaker_for
 from shared.couch.http.errors import TransportError
 
-_AWAY = (RedisConnectionError, RedisTimeoutError)
+_CONNECTION_ERRORS = (RedisConnectionError, RedisTimeoutError)
 
 
 class GuardedPipeline(Pipeline):
@@ -26,7 +26,7 @@ class GuardedPipeline(Pipeline):
         began = _begin(self.breaker)
         try:
             answers = super().execute(raise_on_error)
-        except _AWAY:
+        except _CONNECTION_ERRORS:
             self.breaker.failed(began)
             raise
         self.breaker.succeeded()
@@ -44,7 +44,7 @@ class GuardedRedis(Redis):
         began = _begin(self._breaker)
         try:
             answer = super().execute_command(*args, **options)  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
-        except _AWAY:
+        except _CONNECTION_ERRORS:
             self._breaker.failed(began)
             raise
         self._breaker.succeeded()

@@ -10,7 +10,7 @@ from pathlib import Path
 from deploy.backup.server import Failed
 
 MANIFEST = "manifest.json"
-ENOUGH = 2_000_000
+BATCH_BYTES = 2_000_000
 
 
 def write_lines(path: Path, documents: Iterable[dict]) -> int:
@@ -31,7 +31,7 @@ def read_batches(path: Path, size: int) -> Iterator[list[dict]]:
         for line in file:
             batch.append(json.loads(line))
             held += len(line)
-            if len(batch) == size or held >= ENOUGH:
+            if len(batch) == size or held >= BATCH_BYTES:
                 yield batch
                 batch, held = [], 0
     if batch:

@@ -47,7 +47,7 @@ def compose() -> Iterator[str]:
             source = mount.split(":")[0]
             if not (source in file["volumes"] or (source.startswith("./") and (ROOT / source).is_file())):
                 yield f"{name}: {source} is no volume and no file"
-        lacks = [word for word, given in _careful(service).items() if not given]
+        lacks = [word for word, given in _hardening(service).items() if not given]
         yield from (f"{name}: lacks {word}" for word in lacks)
         for needed in service.get("depends_on", {}):
             if needed not in file["services"]:
@@ -57,7 +57,7 @@ def compose() -> Iterator[str]:
     yield from (f"{name} is required and not in .env.example" for name in sorted(required - given))
 
 
-def _careful(service: dict) -> dict[str, bool]:
+def _hardening(service: dict) -> dict[str, bool]:
     """What every container should have. Ours get their user from the image; the database writes beside its settings."""
     user = service.get("user", "the image's" if "build" in service else "root")
     return {

@@ -69,7 +69,7 @@ def _serve(requests: socket.socket) -> list[str]:
                 server, pid = os.getpid(), os.fork()
                 if not pid:
                     requests.close()
-                    return _become(json.loads(line), output, server, [woken, wake, *outputs])
+                    return _enter_child(json.loads(line), output, server, [woken, wake, *outputs])
                 os.close(output)
                 _reply(pid=pid)
 
@@ -89,7 +89,7 @@ def _reply(**message: int) -> None:
     os.write(1, json.dumps(message).encode() + b"\n")
 
 
-def _become(request: dict[str, Any], output: int, server: int, not_mine: list[int]) -> list[str]:
+def _enter_child(request: dict[str, Any], output: int, server: int, not_mine: list[int]) -> list[str]:
     """In the forked process: leaves everything of the server's behind."""
     os.setsid()
     signal.set_wakeup_fd(-1)
@@ -103,11 +103,11 @@ def _become(request: dict[str, Any], output: int, server: int, not_mine: list[in
     for name, value in request["defaults"].items():
         os.environ.setdefault(name, value)
     command: list[str] = request["command"]
-    _show_as(command)
+    _set_process_title(command)
     return command
 
 
-def _show_as(command: list[str]) -> None:
+def _set_process_title(command: list[str]) -> None:
     """What ps and top say of this process, as far as there is room for it in the server's own command line."""
     if not _LINUX:
         return

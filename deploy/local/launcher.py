@@ -18,11 +18,11 @@ from deploy.local.ready import answers
 from deploy.local.restarts import WINDOW, Restarts
 from deploy.local.settings import ROOT
 
-READY_WITHIN = 60.0
-UP_AFTER = 3.0
+READY_TIMEOUT = 60.0
+STABLE_SECONDS = 3.0
 """A process without an address counts as up once it has lived so long."""
-STOP_WITHIN = 9.0
-LAST_WITHIN = 3.0
+STOP_TIMEOUT = 9.0
+LAST_STOP_TIMEOUT = 3.0
 EXCERPT = 12
 
 Child = asyncio.subprocess.Process | Forked
@@ -112,13 +112,15 @@ class Launcher:
             if row.once and code == 0:
                 self._finish(row)
                 return
-            hopeless = row.name not in self._up and code >= 0 and self._deaths == deaths_before
+            never_ready = row.name not in self._up and code >= 0 and self._deaths == deaths_before
             self._deaths += 1
-            pause = None if hopeless else restarts.after_death()
+            pause = None if never_ready else restarts.after_death()
             if pause is None:
                 await self._give_up(row, code, restarts.recent)
                 return
-            self._console.say(f"{row.name} ended with {_meaning(code)}; starting it again in {pause:g} s.")
+            self._console.say(
+                f"{row.name} ended with {_exit_reason(code)}; starting it again in {pause:g} s."
+            )
             await asyncio.sleep(pause)
 
     async def _live(self, row: Process) -> int:
@@ -141,7 +143,7 @@ class Launcher:
             for line in excerpt:
                 self._console.line(row.name, line)
         times = f" {deaths} times within {WINDOW:.0f} s, at last" if deaths > 1 else ""
-        self._fail(f"{row.name} ended{times} with {_meaning(code)}.")
+        self._fail(f"{row.name} ended{times} with {_exit_reason(code)}.")
 
     async def _start(self, row: Process) -> Child:
         """Its output comes through a pipe of ours: asyncio's own would not see an end while a grandchild holds it."""
@@ -177,9 +179,9 @@ class Launcher:
         """Notes that the process is up. One that does not get ready in time is killed: it may be better next time."""
         if not row.ready:
             self._ready[row.name].set()
-            await asyncio.sleep(UP_AFTER)
+            await asyncio.sleep(STABLE_SECONDS)
         elif not await self._answered(row):
-            why = f"{row.name} did not answer at {row.ready} within {READY_WITHIN:.0f} s."
+            why = f"{row.name} did not answer at {row.ready} within {READY_TIMEOUT:.0f} s."
             if row.name not in self._up:
                 self._fail(why)
             else:
@@ -192,7 +194,7 @@ class Launcher:
         self._ready[row.name].set()
 
     async def _answered(self, row: Process) -> bool:
-        end = time.monotonic() + READY_WITHIN
+        end = time.monotonic() + READY_TIMEOUT
         while not await answers(row.ready):
             if time.monotonic() > end:
                 return False
@@ -208,7 +210,7 @@ class Launcher:
 
     async def _stop(self) -> None:
         """Ends the `last` rows after all others; what is slower than its time is killed."""
-        for last, within in ((False, STOP_WITHIN - LAST_WITHIN), (True, LAST_WITHIN)):
+        for last, within in ((False, STOP_TIMEOUT - LAST_STOP_TIMEOUT), (True, LAST_STOP_TIMEOUT)):
             names = [row.name for row in self._rows if row.last == last and row.name in self._children]
             children = {name: self._children[name] for name in names}
             self._signal(children, signal.SIGTERM)
@@ -233,5 +235,5 @@ class Launcher:
                     child.send_signal(number)
 
 
-def _meaning(code: int) -> str:
+def _exit_reason(code: int) -> str:
     return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"

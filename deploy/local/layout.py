@@ -17,7 +17,7 @@ SECRETS = ("secret-key", "service-secret", "sandbox-webhook-secret", "courier-we
 ADMIN_EMAIL = "admin@example.com"
 # Threads that share one interpreter need no heap of their own; what is large (a password hash, an import's body) is
 # given back when it is done with, which glibc otherwise stops doing after the first such piece.
-LEAN_MEMORY = {
+MALLOC_SETTINGS = {
     "MALLOC_ARENA_MAX": "1",
     "MALLOC_MMAP_THRESHOLD_": "262144",
     "MALLOC_TRIM_THRESHOLD_": "262144",
@@ -74,7 +74,7 @@ class Layout:
         ours = {
             "AISLE_ENV": "local",
             "PYTHONUNBUFFERED": "1",
-            **LEAN_MEMORY,
+            **MALLOC_SETTINGS,
             "MAIL_DIR": str(self.state / "mail"),
             "MEDIA_DIR": str(self.state / "media"),
             "JWT_PRIVATE_KEY_FILE": str(self.state / "secrets" / "jwt.pem"),

@@ -78,11 +78,11 @@ def _workers(layout: Layout) -> list[Process]:
     celery = _python("celery", "--quiet", "-A", "services.worker.app", "worker")
     alone = ("--without-gossip", "--without-mingle", "--timekeeper")
     threads = ("--pool", "threads", "--concurrency", "4")
-    calm = (("LOG_LEVEL", "WARNING"),)  # else two lines for each task, every other second
+    warnings_only = (("LOG_LEVEL", "WARNING"),)  # else two lines for each task, every other second
     worker, follower = (*celery, *threads, *alone), _python("services.worker.follower")
     needs = ("redis", "prepare", "orders")
     return [
-        Process("worker", worker, needs=needs, restarts=SERVER_RESTARTS, defaults=calm, forked=True),
+        Process("worker", worker, needs=needs, restarts=SERVER_RESTARTS, defaults=warnings_only, forked=True),
         Process("follower", follower, needs=needs, restarts=SERVER_RESTARTS, forked=True),
     ]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .changes import Change, Changes
-    from .database import AFTER_EVERYTHING, AcrossPartitions, Database, Partition, Written
+    from .database import HIGHEST_KEY, AcrossPartitions, Database, Partition, Written
     from .documents import (
         DeclaredType,
         Doc,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from .tally import Tally, counting, start_counting
 
 __all__ = [
-    "AFTER_EVERYTHING",
+    "HIGHEST_KEY",
     "LANGUAGES",
     "AcrossPartitions",
     "Band",
@@ -102,7 +102,7 @@ _MODULES = {
         "Changes",
     ),
     "database": (
-        "AFTER_EVERYTHING",
+        "HIGHEST_KEY",
         "AcrossPartitions",
         "Database",
         "Partition",

@@ -26,10 +26,10 @@ from .search import SearchIndex, SearchQuery
 from .staleness import StaleRows
 from .tally import counting
 
-AFTER_EVERY_STRING = "￰"
+HIGHEST_STRING = "￰"
 _MANY_EXAMINED = "The number of documents examined is high"
 _SDK_NAMES = {"start": "start_key", "end": "end_key"}
-AFTER_EVERYTHING: dict[str, Any] = {}
+HIGHEST_KEY: dict[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Database:
         except UpdateConflict as conflict:
             if not conflict.extra.get("resent"):
                 raise
-            return self._own_lost_write(doc, conflict)
+            return self._revision_of_lost_write(doc, conflict)
 
     def put_many(self, docs: Iterable[Document]) -> list[Written]:
         """Writes many in one call, each on its own: a bulk is not a transaction, so look at every answer."""
@@ -169,7 +169,7 @@ class Database:
         facts: dict[str, Any] = self._client.call("get_database_information", db=self.name)
         return facts
 
-    def _own_lost_write(self, doc: Document, conflict: UpdateConflict) -> str:
+    def _revision_of_lost_write(self, doc: Document, conflict: UpdateConflict) -> str:
         stored = self.get(doc["_id"])
         if _content(stored) != _content(doc):
             raise conflict
@@ -195,7 +195,7 @@ class Partition:
 
         `begin_at` is the id of the first document wanted, for the next part of a long list.
         """
-        start, end = f"{self.key}:{prefix}", f"{self.key}:{prefix}{AFTER_EVERY_STRING}"
+        start, end = f"{self.key}:{prefix}", f"{self.key}:{prefix}{HIGHEST_STRING}"
         bounds = (
             {"start_key": end, "end_key": start, "descending": True}
             if descending

@@ -103,7 +103,7 @@ def warm(client: Client, name: str, pattern: AccessPattern, progress: Progress, 
     """Waits until the index has caught up, with progress from the server's task list."""
     told = ""
     while not answers(client, name, pattern):
-        share = _share_done(client, pattern)
+        share = _build_progress(client, pattern)
         if share and share != told:
             progress(f"{name}: {pattern.name} {share}")
             told = share
@@ -195,7 +195,7 @@ def _warm_partition(index: AccessPattern) -> dict[str, str]:
     return {"partition_key": "warm"} if index.partitioned else {}
 
 
-def _share_done(client: Client, pattern: AccessPattern) -> str:
+def _build_progress(client: Client, pattern: AccessPattern) -> str:
     tasks = client.call("get_active_tasks")
     shares = [
         task.get("progress") for task in tasks if pattern.design_id in str(task.get("design_document", ""))

@@ -138,10 +138,10 @@ def _by_keyword(
         docs = _documents(client, at["db"], ids[: keywords.MAX_DOCUMENTS])
         found = keywords.evaluate(query, index, docs, begun=begun)
         ids = [doc["_id"] for doc in found.docs]
-        begin, end = _stretch(ids, limit, bookmark)
+        begin, end = _slice(ids, limit, bookmark)
         docs, counts, ranges = found.docs[begin:end], found.counts, found.ranges
     else:
-        begin, end = _stretch(ids, limit, bookmark)
+        begin, end = _slice(ids, limit, bookmark)
         docs, counts, ranges = _documents(client, at["db"], ids[begin:end]), {}, {}
     following = encode_cursor({"key": end, "id": ids[end - 1]}) if len(ids) > end else None
     unsupported = (keywords.TYPOS if query.forgiven else ()) + (keywords.TOO_MANY if cut else ())
@@ -149,7 +149,7 @@ def _by_keyword(
     return SearchPage(docs, following, len(ids), counts, ranges, unsupported, scores=scores)
 
 
-def _stretch(ids: list[str], limit: int, bookmark: str | None) -> tuple[int, int]:
+def _slice(ids: list[str], limit: int, bookmark: str | None) -> tuple[int, int]:
     begin = keywords.begins_at(ids, decode_cursor(bookmark)) if bookmark else 0
     return begin, begin + limit
 

@@ -20,7 +20,7 @@ from .http import HttpClient, TransportError
 
 log = logging.getLogger(__name__)
 
-_CALM_SECONDS = 1.0
+_RETRY_SECONDS = 1.0
 
 
 class IamTokens(IAMTokenManager):  # type: ignore[misc]  # the SDK has no types
@@ -60,7 +60,7 @@ class IamTokens(IAMTokenManager):  # type: ignore[misc]  # the SDK has no types
         return dict(answer.json())
 
     def _renew(self) -> None:
-        if self._failed and time.monotonic() - self._failed[0] < _CALM_SECONDS:
+        if self._failed and time.monotonic() - self._failed[0] < _RETRY_SECONDS:
             raise self._failed[1]
         try:
             self._save_token_info(self.request_token())

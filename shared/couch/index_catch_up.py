@@ -17,7 +17,7 @@ class IndexCatchUp:
     """
 
     def __init__(self, wait: Callable[[], None], stretch: int) -> None:
-        self._wait, self._stretch = wait, stretch
+        self._wait, self._slice = wait, stretch
         self._lock = threading.Lock()
         self._written = 0
         self._indexing: threading.Thread | None = None
@@ -26,7 +26,7 @@ class IndexCatchUp:
         """Counts what was written; every stretch has its indexing begin."""
         with self._lock:
             self._written += documents
-            if self._written < self._stretch:
+            if self._written < self._slice:
                 return
             self._written = 0
             if self._indexing is not None:

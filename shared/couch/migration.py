@@ -8,8 +8,8 @@ from .client import Client
 from .documents import DocumentType, Shapes
 from .renaming import REFRESH_SECONDS, adopt_names
 
-_AT_ONCE = 500
-_UNTIL_ALL_ADOPTED = REFRESH_SECONDS + 5
+_BATCH_SIZE = 500
+_ADOPTION_SECONDS = REFRESH_SECONDS + 5
 """Seconds after which every process has seen that it is to write today's names, and ended what it was writing."""
 
 
@@ -20,13 +20,13 @@ def migrate(
     shapes = Shapes(types)
     if shapes.renamed and adopt_names(client, name, shapes):
         progress(
-            f"{name}: waiting {_UNTIL_ALL_ADOPTED:g} s until all processes write {', '.join(shapes.renamed)}"
+            f"{name}: waiting {_ADOPTION_SECONDS:g} s until all processes write {', '.join(shapes.renamed)}"
         )
-        time.sleep(_UNTIL_ALL_ADOPTED)
+        time.sleep(_ADOPTION_SECONDS)
     since, done = "0", 0
     rows: list[dict[str, Any]] = []
-    while since == "0" or len(rows) == _AT_ONCE:
-        answer = client.call("post_changes", db=name, since=since, limit=_AT_ONCE, include_docs=True)
+    while since == "0" or len(rows) == _BATCH_SIZE:
+        answer = client.call("post_changes", db=name, since=since, limit=_BATCH_SIZE, include_docs=True)
         since, rows = answer["last_seq"], answer["results"]
         docs = [row["doc"] for row in rows if not row.get("deleted")]
         old = [doc for doc in docs if not shapes.is_current(doc)]

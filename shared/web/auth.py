@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 ISSUER = "aisle"
 _ALGORITHMS = ("EdDSA", "RS256")
-_REMEMBERED = 4096
+_CACHE_SIZE = 4096
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -85,7 +85,7 @@ class Tokens:
             return known[1]
         claims = self._decode(token)
         user = _user_from(claims)
-        if len(self._seen) >= _REMEMBERED:
+        if len(self._seen) >= _CACHE_SIZE:
             self._seen.clear()
         self._seen[token] = (claims["exp"], user)
         return user

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 Environ = dict[str, Any]
 MAX_BODY = 1024 * 1024
 _READS = frozenset({"GET", "HEAD"})
-_QUIET = frozenset({"health.live", "health.ready", "metrics"})
+_UNLOGGED_ENDPOINTS = frozenset({"health.live", "health.ready", "metrics"})
 
 
 class NoSession(SessionInterface):
@@ -140,7 +140,7 @@ class Service(Flask):
         seconds = time.perf_counter() - began
         self.numbers.observe(method, route, status, seconds)
         noted = environ.get("aisle.noted", {})
-        if self.access_log and request.endpoint not in _QUIET:
+        if self.access_log and request.endpoint not in _UNLOGGED_ENDPOINTS:
             self._log(method, route, status, seconds, tally, noted)
         facts = {"name": f"{method} {route}", "http.request.method": method, "http.route": route}
         return {**facts, "http.response.status_code": status, "aisle.request_id": request_id(), **noted}

@@ -11,18 +11,20 @@ CUSTOMERS = 20
 DAYS = 548
 HOURS = (8, 9, 10, 11, 12, 12, 13, 14, 15, 16, 17, 18, 19, 19, 20, 20, 20, 21, 21, 22)
 MONTHLY = {10: 1.2, 11: 1.8, 12: 2.4}
-REGULARS = [rank**-0.6 for rank in range(1, CUSTOMERS + 1)]
+CUSTOMER_WEIGHTS = [rank**-0.6 for rank in range(1, CUSTOMERS + 1)]
 COURIERS = ("Moorland Parcels", "Pedal & Post")
 
 
 def history(products: Sequence[dict], until: datetime) -> list[dict]:
     """Import lines, oldest first; the same ones for the same products and the same `until`."""
     dice = random.Random(f"{SEED} history")
-    loved = {product["productid"]: dice.paretovariate(1.2) for product in products}
+    popularity = {product["productid"]: dice.paretovariate(1.2) for product in products}
     days = [until - timedelta(days=day) for day in range(DAYS, 3, -1)]
     weights = [_weight(day, place / len(days)) for place, day in enumerate(days)]
     moments = sorted(_moment(day, dice) for day in dice.choices(days, weights, k=ORDERS))
-    return [_order(number, moment, products, loved, dice) for number, moment in enumerate(moments, start=1)]
+    return [
+        _order(number, moment, products, popularity, dice) for number, moment in enumerate(moments, start=1)
+    ]
 
 
 def _weight(day: datetime, progress: float) -> float:
@@ -36,10 +38,10 @@ def _moment(day: datetime, dice: random.Random) -> datetime:
 
 
 def _order(
-    number: int, moment: datetime, products: Sequence[dict], loved: dict[str, float], dice: random.Random
+    number: int, moment: datetime, products: Sequence[dict], popularity: dict[str, float], dice: random.Random
 ) -> dict:
-    customer = dice.choices(range(1, CUSTOMERS + 1), REGULARS)[0]
-    wanted = dice.choices(products, loved.values(), k=dice.choice((1, 1, 1, 2, 2, 3, 4)))
+    customer = dice.choices(range(1, CUSTOMERS + 1), CUSTOMER_WEIGHTS)[0]
+    wanted = dice.choices(products, popularity.values(), k=dice.choice((1, 1, 1, 2, 2, 3, 4)))
     items = {product["productid"]: _item(product, dice.choice((1, 1, 1, 1, 2, 3))) for product in wanted}
     courier = {"courier": dice.choice(COURIERS), "courierid": f"AB{dice.randrange(10**9):09d}GB"}
     sent = moment + timedelta(hours=dice.randint(4, 40))

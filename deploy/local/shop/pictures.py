@@ -4,7 +4,10 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-GROUNDS = ('<circle cx="200" cy="205" r="165"/>', '<rect x="45" y="50" width="310" height="310" rx="70"/>')
+BACKGROUNDS = (
+    '<circle cx="200" cy="205" r="165"/>',
+    '<rect x="45" y="50" width="310" height="310" rx="70"/>',
+)
 
 
 def draw(shape: str, colour: str, number: int) -> str:
@@ -13,7 +16,7 @@ def draw(shape: str, colour: str, number: int) -> str:
     drawing = _shapes()[shape].format(c=colour, l=light, d=dark)
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 400">'
-        f'<rect width="400" height="400" fill="#faf8f4"/><g fill="{ground}">{GROUNDS[number % len(GROUNDS)]}</g>'
+        f'<rect width="400" height="400" fill="#faf8f4"/><g fill="{ground}">{BACKGROUNDS[number % len(BACKGROUNDS)]}</g>'
         f'<ellipse cx="200" cy="338" rx="110" ry="12" fill="{dark}" opacity=".18"/>{drawing}</svg>'
     )
 

@@ -15,7 +15,7 @@ from shared.errors import Invalid
 
 log = logging.getLogger(__name__)
 
-BULK = 2000
+BATCH_SIZE = 2000
 MAX_FAILURES = 1000
 
 
@@ -69,7 +69,7 @@ def import_orders(
             batch, seen = [], set()
         batch.append((number, docs))
         seen.add(docs[0]["_id"])
-        if sum(len(docs) for _, docs in batch) >= BULK:
+        if sum(len(docs) for _, docs in batch) >= BATCH_SIZE:
             yield _written(deps, batch, result)
             batch, seen = [], set()
     _written(deps, batch, result)

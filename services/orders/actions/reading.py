@@ -43,7 +43,7 @@ class Reader:
 def read_order(deps: Dependencies, orderid: str, reader: Reader) -> OrderDocuments:
     """O1, for those who may see it. Raises NoSuchOrder for everybody else, as if there were none."""
     found = deps.orders.order(orderid)
-    if not found.exists or not _may_see(deps, orderid, found.order["userid"], reader):
+    if not found.exists or not _may_read(deps, orderid, found.order["userid"], reader):
         raise NoSuchOrder("You have no such order.")
     return found
 
@@ -51,7 +51,7 @@ def read_order(deps: Dependencies, orderid: str, reader: Reader) -> OrderDocumen
 def read_lines(deps: Dependencies, orderid: str, reader: Reader) -> list[dict[str, Any]]:
     """O1: only its lines, 1 partition query."""
     lines = deps.orders.lines(orderid)
-    if not lines or not _may_see(deps, orderid, lines[0]["userid"], reader):
+    if not lines or not _may_read(deps, orderid, lines[0]["userid"], reader):
         raise NoSuchOrder("You have no such order.")
     return [LINE_FIELDS.shown(line) for line in lines]
 
@@ -115,7 +115,7 @@ def order_answer(deps: Dependencies, found: OrderDocuments) -> dict[str, Any]:
     return answer
 
 
-def _may_see(deps: Dependencies, orderid: str, owner: str | None, reader: Reader) -> bool:
+def _may_read(deps: Dependencies, orderid: str, owner: str | None, reader: Reader) -> bool:
     if reader.is_staff or (owner is not None and owner == reader.userid):
         return True
     expected = guest_token(deps.settings.secret_key, orderid)

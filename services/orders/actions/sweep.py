@@ -67,10 +67,10 @@ def _due_since(
         page = deps.orders.orders_placed_since(start, limit=PAGE, after=after)
         for item in page.items:
             orderid, placed, _, _, sums = row_of(item)
-            unfinished, ripe = _state(deps, sums, placed, moment)
+            unfinished, due_now = _state(deps, sums, placed, moment)
             if unfinished and oldest is None:
                 oldest = placed
-            if ripe and orderid not in skip:
+            if due_now and orderid not in skip:
                 due.append(orderid)
         if page.next is None:
             return due, oldest, None
@@ -79,8 +79,8 @@ def _due_since(
 
 
 def _state(deps: Dependencies, sums: Progress, placed: str, moment: datetime) -> tuple[bool, bool]:
-    ripe = may_be_due(sums, placed, moment, deps.policy)
-    return ripe is not None, bool(ripe)
+    due_now = may_be_due(sums, placed, moment, deps.policy)
+    return due_now is not None, bool(due_now)
 
 
 def open_attempts_span() -> Span:

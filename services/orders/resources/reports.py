@@ -25,7 +25,7 @@ from shared.web.idempotency import OPTIONAL_KEY, request_key
 reports = Blueprint("reports", __name__, url_prefix="/v1/admin/reports", description="What was sold")
 
 JSON, CSV, SVG = "application/json", "text/csv", "image/svg+xml"
-OTHER_FORMS = {
+EXPORT_FORMATS = {
     200: {"content": {CSV: {"schema": {"type": "string"}}, SVG: {"schema": {"type": "string"}}}},
 }
 
@@ -34,7 +34,7 @@ OTHER_FORMS = {
 @require_role("admin", "staff")
 @reports.arguments(requests.SalesArgs, location="query")
 @reports.response(200, answers.SalesReport)
-@reports.doc(responses=OTHER_FORMS)
+@reports.doc(responses=EXPORT_FORMATS)
 @time_limit(10)
 def sales(args: dict[str, Any]) -> Response:
     """Orders, units, gross, refunds and net by period and currency: one global query"""
@@ -54,7 +54,7 @@ def sales(args: dict[str, Any]) -> Response:
 @require_role("admin", "staff")
 @reports.arguments(requests.BestSellersArgs, location="query")
 @reports.response(200, answers.BestSellers)
-@reports.doc(responses=OTHER_FORMS)
+@reports.doc(responses=EXPORT_FORMATS)
 @time_limit(10)
 def best_sellers(args: dict[str, Any]) -> Response:
     """Products by units sold less returned: one global query"""
@@ -67,7 +67,7 @@ def best_sellers(args: dict[str, Any]) -> Response:
 @require_role("admin", "staff")
 @reports.arguments(requests.SpanArgs, location="query")
 @reports.response(200, answers.Fulfilment)
-@reports.doc(responses=OTHER_FORMS)
+@reports.doc(responses=EXPORT_FORMATS)
 @time_limit(10)
 def fulfilment(args: dict[str, Any]) -> Response:
     """Average times from payment to dispatch to delivery, by days: one global query"""

@@ -41,7 +41,7 @@ _TIMELINE = {
     "refund": "refunded",
     "return": "returned",
 }
-PERSONAL: Final = ("name", "email", "deliveryAddress")
+PERSONAL_FIELDS: Final = ("name", "email", "deliveryAddress")
 
 
 class NotPaid(Conflict):
@@ -164,7 +164,7 @@ def whole_order(found: OrderDocuments) -> dict[str, Any]:
         "refunded": refunded_of(progress),
         "items": [LINE_FIELDS.shown(line) for line in order["basket"]],
         "deliveryCharge": order["delivery"],
-        **({name: customer[name] if customer else None for name in PERSONAL}),
+        **({name: customer[name] if customer else None for name in PERSONAL_FIELDS}),
         "payment": _shown(PAYMENT_FIELDS, found.payment),
         "dispatch": _shown(DISPATCH_FIELDS, found.dispatch),
         "delivery": _shown(DELIVERY_FIELDS, found.delivery),

@@ -34,6 +34,5 @@ def same(one: Document, other: Document) -> bool:
 
 
 def _rank(leaf: Doc) -> tuple[Any, ...]:
-    kept_apart = not leaf.get("erased")
-    on_its_way = leaf.get("decision") != "dispatch"
-    return (kept_apart, on_its_way, leaf.get("date", ""), leaf["_rev"])
+    is_personal, is_cancellation = not leaf.get("erased"), leaf.get("decision") != "dispatch"
+    return (is_personal, is_cancellation, leaf.get("date", ""), leaf["_rev"])

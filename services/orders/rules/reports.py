@@ -20,7 +20,7 @@ def sales_report(rows: list[Row], currency: str | None = None) -> dict[str, Any]
         if currency in (None, name)
     ]
     report = sales_from_rows(listed)
-    return report if currency is None or report["groups"] else _nothing_sold(currency)
+    return report if currency is None or report["groups"] else _empty_report(currency)
 
 
 def best_sellers(rows: list[Row], limit: int) -> list[Row]:
@@ -124,7 +124,7 @@ def difference(closed: list[Row], live: list[Row]) -> list[Row]:
 
 def as_csv(rows: list[Row]) -> str:
     """Rows as CSV with a header; money in major units, its currency in a column of its own."""
-    table = [_flat(row) for row in rows]
+    table = [_csv_row(row) for row in rows]
     columns = list(dict.fromkeys(name for row in table for name in row))
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, lineterminator="\r\n")
@@ -141,7 +141,7 @@ def major(value: Money) -> str:
     return f"{sign}{whole}" + (f".{fraction:0{digits}d}" if digits else "")
 
 
-def _flat(row: Row) -> dict[str, Any]:
+def _csv_row(row: Row) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, dict):
@@ -152,7 +152,7 @@ def _flat(row: Row) -> dict[str, Any]:
     return flat
 
 
-def _nothing_sold(currency: str) -> dict[str, Any]:
+def _empty_report(currency: str) -> dict[str, Any]:
     """A currency that was asked for by name has a total even when nothing was sold."""
     nothing = _sums([0, 0, 0, 0], currency)
     return {"rows": [], "total": nothing, "groups": [{"currency": currency, "rows": [], "total": nothing}]}

@@ -17,7 +17,7 @@ from services.orders.documents import (
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.progress import Progress, progress_of
 from shared.couch import (
-    AFTER_EVERYTHING,
+    HIGHEST_KEY,
     Database,
     Doc,
     Document,
@@ -104,7 +104,7 @@ class OrderStore:
         self, userid: str, *, limit: int, after: Key | None = None, allow_stale: bool = True
     ) -> Page:
         """O3: newest first; `after` is the key of the last row seen. 1 global query."""
-        highest = [userid, AFTER_EVERYTHING]
+        highest = [userid, HIGHEST_KEY]
         return self._newest_first(ORDERS_OF_A_CUSTOMER, [userid], highest, limit, after, allow_stale)
 
     def orders_between(self, start: str, end: str, *, limit: int, after: Key | None = None) -> Page:
@@ -113,9 +113,9 @@ class OrderStore:
 
     def orders_placed_since(self, start: str, *, limit: int, after: Key | None = None) -> Page:
         """O7: oldest first, for the sweep. 1 global query."""
-        first = [*after, AFTER_EVERYTHING] if after else [start]
+        first = [*after, HIGHEST_KEY] if after else [start]
         rows = self._database.across_partitions.view(
-            ORDERS_BETWEEN, start=first, end=[AFTER_EVERYTHING], group=True, limit=limit + 1
+            ORDERS_BETWEEN, start=first, end=[HIGHEST_KEY], group=True, limit=limit + 1
         )
         return _page(rows, limit)
 

@@ -13,7 +13,7 @@ from services.orders.documents import (
 )
 from services.orders.rules.periods import LEVELS, Span
 from services.orders.rules.report_documents import ReportDocuments
-from shared.couch import AFTER_EVERYTHING, Database, Page, UpdateConflict, View
+from shared.couch import HIGHEST_KEY, Database, Page, UpdateConflict, View
 from shared.tracing import outgoing
 
 Rows = list[dict[str, Any]]
@@ -42,14 +42,14 @@ class ReportStore:
         """O6: key [level, ...period, currency, productid, name], value [units, amount]. 1 global query."""
         depth = {"all": 0, "year": 1, "month": 2, "day": 3}[level]
         first = [level, *span.first_key()[:depth]]
-        last = [level, *span.last_key()[:depth], AFTER_EVERYTHING]
+        last = [level, *span.last_key()[:depth], HIGHEST_KEY]
         return self._database.across_partitions.view(
             BEST_SELLERS, start=first, end=last, group=True, allow_stale=allow_stale
         )
 
     def fulfilment(self, span: Span, *, allow_stale: bool = False) -> Rows:
         """Key [y, m, d, stage], value {sum, count, min, max}. 1 global query."""
-        first, last = span.first_key()[:3], [*span.last_key()[:3], AFTER_EVERYTHING]
+        first, last = span.first_key()[:3], [*span.last_key()[:3], HIGHEST_KEY]
         return self._database.across_partitions.view(
             FULFILMENT, start=first, end=last, group=True, allow_stale=allow_stale
         )

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from shared.errors import Invalid
 
-_TRAILERS = "0123456789!?.,*#$%&+-_= "
+_TRAILING_CHARACTERS = "0123456789!?.,*#$%&+-_= "
 _LOOKALIKES = (str.maketrans("@4031$57!", "aaoeissti"), str.maketrans("@4031$57!", "aaoelssti"))
 
 
@@ -29,7 +29,7 @@ def _weak(reason: str) -> Invalid:
 
 def _guesses(text: str) -> set[str]:
     """What a guesser would have begun with: without digits and signs at the end, letters for the digits that look like them."""
-    stems = {text, text.rstrip(_TRAILERS)}
+    stems = {text, text.rstrip(_TRAILING_CHARACTERS)}
     return stems | {stem.translate(table) for stem in stems for table in _LOOKALIKES}
 
 

@@ -26,10 +26,10 @@ GATEWAY_ERRORS = frozenset({502, 503, 504})
 
 FAILING_SECONDS, SUSPECT_SECONDS = 0.9, 1.2
 """Together less than a reader's call may take (2.5 s), so that it is known at its end whether others need to wait as well."""
-PROBE_SECONDS, PROBE_PAUSE, SUSPECT_PAUSE = 1.0, 0.5, 0.1
+PROBE_SECONDS, PROBE_INTERVAL, SUSPECT_INTERVAL = 1.0, 0.5, 0.1
 TRUSTED_SECONDS = 1.0
 """So long the word of a probe that was answered is taken."""
-UNUSED_SECONDS = 5.0
+IDLE_SECONDS = 5.0
 """The probe of an open circuit ends when nobody has asked for so long; the next call begins with a new one."""
 
 
@@ -115,9 +115,9 @@ class Breaker:
                 suspect = time.monotonic() - began < SUSPECT_SECONDS
                 if not suspect:
                     self._open()
-                    if time.monotonic() - self._asked > UNUSED_SECONDS:
+                    if time.monotonic() - self._asked > IDLE_SECONDS:
                         return
-                time.sleep(SUSPECT_PAUSE if suspect else PROBE_PAUSE)
+                time.sleep(SUSPECT_INTERVAL if suspect else PROBE_INTERVAL)
             self._close(time.monotonic() - began)
         finally:
             with self._lock:

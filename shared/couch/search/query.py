@@ -10,7 +10,7 @@ from .fields import SHORT, SearchIndex
 from .languages import Language
 from .words import pairs_of, words_of
 
-BEYOND = 10**15
+UNBOUNDED = 10**15
 MAX_WORDS, MAX_COMBINED_WORDS = 16, 4
 MIN_PREFIX = 2
 MIN_FORGIVEN, MIN_FORGIVEN_TWICE = 4, 8
@@ -258,4 +258,4 @@ def _low(value: int | None) -> str:
 
 
 def _high(value: int | None) -> str:
-    return str(BEYOND if value is None else value)
+    return str(UNBOUNDED if value is None else value)

@@ -16,10 +16,14 @@ _GAPS = (
     r"\u2000-\u206f\u20a0-\u20cf\u2190-\u2bff\u3000-\u303f\ud800-\uf8ff\ufe30-\ufe4f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]+"
 )
 """What stands between words; beyond the first plane, where JavaScript sees two halves of a character, there are no letters here."""
-_BEYOND = r"[\U00010000-\U0010ffff]"
+_NON_BMP = r"[\U00010000-\U0010ffff]"
 _POSSESSIVES = r"['\u2019]s(?=[^a-z0-9]|$)"
 _MARKS = r"[\u0300-\u036f]"
-_GAP, _POSSESSIVE, _MARK = re.compile(f"(?:{_BEYOND}|{_GAPS})+"), re.compile(_POSSESSIVES), re.compile(_MARKS)
+_GAP, _POSSESSIVE, _MARK = (
+    re.compile(f"(?:{_NON_BMP}|{_GAPS})+"),
+    re.compile(_POSSESSIVES),
+    re.compile(_MARKS),
+)
 
 _ALPHABETS = ((0xC0, 0x24F), (0x370, 0x587), (0x1E00, 0x1FFF))
 """Latin, Greek, Cyrillic and Armenian letters with marks."""

@@ -214,8 +214,8 @@ def test_a_stop_during_the_pause_before_a_restart_is_heard(run, diary, capfd, mo
 def test_what_does_not_listen_to_sigterm_is_killed_with_its_children(
     run, diary, monkeypatch, tmp_path
 ) -> None:
-    monkeypatch.setattr(launcher, "STOP_WITHIN", 1.0)
-    monkeypatch.setattr(launcher, "LAST_WITHIN", 0.5)
+    monkeypatch.setattr(launcher, "STOP_TIMEOUT", 1.0)
+    monkeypatch.setattr(launcher, "LAST_STOP_TIMEOUT", 0.5)
     child = tmp_path / "child"
     deaf = f"""
 import signal, subprocess, sys, time

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from shared.couch import (
-    AFTER_EVERYTHING,
+    HIGHEST_KEY,
     DatabaseDesign,
     DocumentType,
     FindIndex,
@@ -123,7 +123,7 @@ def test_a_query_without_its_index_is_refused_not_scanned(library):
 
 
 def test_a_view_is_reduced_by_the_database(library):
-    rows = library.across_partitions.view(PER_YEAR, group_level=1, start=[1991], end=[1992, AFTER_EVERYTHING])
+    rows = library.across_partitions.view(PER_YEAR, group_level=1, start=[1991], end=[1992, HIGHEST_KEY])
     expected = {year: 2 * sum(100 * n for n in range(1, 26) if 1990 + n % 5 == year) for year in (1991, 1992)}
     assert {row["key"][0]: row["value"] for row in rows} == expected
 

@@ -83,7 +83,7 @@ def test_one_token_is_asked_for_and_shown_by_all(cloud: Cloud, server: Server) -
 
 
 def test_a_good_token_outlives_iam(cloud: Cloud, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(iam, "_CALM_SECONDS", 0)
+    monkeypatch.setattr(iam, "_RETRY_SECONDS", 0)
     read(server)
     tokens, cloud.status = server.client.sdk.authenticator.token_manager, 503
     tokens.refresh_time = 0
@@ -99,14 +99,14 @@ def test_a_good_token_outlives_iam(cloud: Cloud, server: Server, monkeypatch: py
 def test_without_a_token_iam_away_is_the_database_away_for_all_and_comes_back(
     cloud: Cloud, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(iam, "_CALM_SECONDS", 300)
+    monkeypatch.setattr(iam, "_RETRY_SECONDS", 300)
     cloud.status = 503
     for _ in range(5):
         with pytest.raises(DatabaseUnavailable, match="IAM gives no token"):
             read(server)
     assert len(cloud.asked) == 1, "nobody waits for what just failed"
     cloud.status = 200
-    monkeypatch.setattr(iam, "_CALM_SECONDS", 0)
+    monkeypatch.setattr(iam, "_RETRY_SECONDS", 0)
     assert read(server)["_id"] == "a:b"
 
 

@@ -131,7 +131,7 @@ def test_a_refusal_opens_nothing(status: int) -> None:
 def test_the_probe_of_an_unused_circuit_ends_and_the_next_call_begins_with_a_new_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(breaker, "UNUSED_SECONDS", 0.2)
+    monkeypatch.setattr(breaker, "IDLE_SECONDS", 0.2)
     server = Server()
     with serving(server.serve) as raw:
         client = HttpClient(probe_url=f"{raw.url}/up")

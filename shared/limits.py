@@ -1,4 +1,4 @@
-"""How often somebody may try: counters in Redis that expire, with an honest Retry-After."""
+"""How often an address or account may try: counters in Redis that expire, with an honest Retry-After."""
 
 import hashlib
 import time

@@ -121,7 +121,7 @@ class BackgroundMailer:
                 log.warning("an e-mail was not taken: %s", error)
             if pause is not None:
                 time.sleep(pause)
-        log.error("an e-mail was given up; whoever waits for it can ask for another")
+        log.error("an e-mail was given up; its recipient can ask for another")
 
 
 def open_mailer(mail_dir: Path | str = "", smtp_url: str = "", sender: str = SENDER) -> Mailer:

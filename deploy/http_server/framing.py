@@ -13,7 +13,7 @@ _BARE_LINE_FEED = re.compile(rb"(?<!\r)\n")
 
 
 class NotBuffered(Exception):
-    """The body is larger than what is buffered, or its end cannot be seen from here: whoever reads it will see."""
+    """The body is larger than what is buffered, or its end cannot be seen from here: its reader will see."""
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@
 
 Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and
 the mark behind it know it by: replicas that meet may give it another number. Nothing is updated but `:customer`, which erasing a person overwrites.
-While traces are on, what happens to an order is written with its `traceparent`, and whoever follows it up goes on with that trace.
+While traces are on, what happens to an order is written with its `traceparent`, and the worker goes on with that trace.
 """
 
 from services.orders import declarations as d

@@ -87,6 +87,6 @@ class Settings(DatabaseSettings):
 
     def warnings(self) -> Iterator[str]:
         if not self.local and SANDBOX in self.payment_providers:
-            yield "PAYMENT_PROVIDERS names sandbox: whoever pays with its test token gets the goods for nothing"
+            yield "PAYMENT_PROVIDERS names sandbox: its test tokens pay nothing for real goods"
         if not self.local and self.courier == SANDBOX:
             yield "COURIER is sandbox: orders become dispatched and delivered although nobody carries them"

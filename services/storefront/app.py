@@ -81,7 +81,7 @@ def create_app(settings: Settings | None = None) -> Flask:
 
 
 def open_session_source(settings: Settings) -> RemoteSessions:
-    """CallCounts behind the pages, so not counted for one of them."""
+    """CallCounts of background work, which counts for no page."""
     return RemoteSessions(ServiceClient("users", settings.users_url, settings.service_secret))
 
 

@@ -57,7 +57,7 @@ class Form:
 
     @property
     def open(self) -> bool:
-        """Whether somebody is at work on it: a page does not fold it away."""
+        """Whether it is being filled in: a page does not fold it away."""
         return self.restored or not self.ok
 
     @property
@@ -230,7 +230,7 @@ CLOSURE = (
         "password",
         required=False,
         autocomplete="current-password",
-        help="Needed to close the account of somebody who works here.",
+        help="Needed to close the account of staff.",
     ),
 )
 REFUND = (
@@ -252,7 +252,7 @@ def whole(text: str, name: str) -> int:
 
 
 def quantity(text: str, *, min: int, max: int) -> int:
-    """How many of one product. Raises Invalid, in words for whoever typed it."""
+    """How many of one product. Raises Invalid, in words for customers."""
     sent = text.strip()
     if not _QUANTITY.fullmatch(sent):
         raise Invalid(f"Write how many you want as a whole number from {min} to {max}.")

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class Background:
-    """Runs one task after the other behind the answers, so that an answer's time does not show what it caused; the rest at exit."""
+    """Runs one task after the other in the background, so that an answer's time does not show what it caused; the rest at exit."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="background")

@@ -46,7 +46,7 @@ class User(StoredDocument):
         str,
         Text(1, 200, pattern=r"[^\t\r\n]*", pattern_message="Must be one line.", normalize=False),
     ]
-    """One line: it greets in e-mails, where a second one would be somebody else's message in our name."""
+    """One line: it greets in e-mails, where a second line would be a stranger's message in our name."""
     email: Annotated[str, Text(3, 254, normalize=False)]
     email_verified: Annotated[bool, Boolean(writable=False)]
     pending_email: NotRequired[

@@ -1,4 +1,4 @@
-"""Every service's jobs, registered in one place for whoever runs them."""
+"""Every service's jobs, registered in one place for the worker and the timekeeper."""
 
 from celery import Celery
 

@@ -73,7 +73,7 @@ class NoSuchDocument(NotFound):
 class UpdateConflict(Conflict):
     """Another writer was first: read again, decide again."""
 
-    code, title = "update_conflict", "Somebody else changed this document first"
+    code, title = "update_conflict", "This document was changed by another request first"
 
 
 class PartitionFull(Conflict):
@@ -93,7 +93,7 @@ class DatabaseUnavailable(Unavailable):
 
 
 class NotPrepared(Unavailable):
-    """The database or an index that is asked is missing: `prepare` has not run here or not to its end, or somebody removed it."""
+    """The database or an index that is asked is missing: `prepare` has not run here or not to its end, or it was removed."""
 
     code, title = "not_prepared", "The database is not prepared yet"
 

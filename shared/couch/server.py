@@ -104,7 +104,7 @@ class Server:
                 designs.warm(self.client, self.name_of(design), pattern, _no_progress)
 
     def restore_indexes(self, *wanted: DatabaseDesign) -> None:
-        """Makes indexes again that somebody dropped; where all are there it only looks. Raises NotPrepared without the database."""
+        """Makes indexes again that were dropped; where all are there it only looks. Raises NotPrepared without the database."""
         for design in wanted:
             name, features = self.name_of(design), self.client.features()
             if missing := designs.missing(self.client, name, design, features):

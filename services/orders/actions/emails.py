@@ -22,7 +22,7 @@ _SUBJECTS = {
 def send(deps: Dependencies, found: OrderDocuments, kind: str) -> str:
     """Sends the e-mail of this kind; to whom is not recorded, only `sent`, `nobody` (the person is erased) or `limited`.
 
-    Anybody can name an address as a guest: so many e-mails in an hour go there and no more. Raises Unavailable.
+    A guest can name any address: so many e-mails in an hour go there and no more. Raises Unavailable.
     """
     customer = found.customer
     if customer is None or not customer["email"]:

@@ -54,7 +54,7 @@ class SandboxCourier:
 
 
 class ManualCourier:
-    """Waits for staff, or for the webhooks of whoever carries the parcels."""
+    """Waits for staff, or for the carrier's webhooks."""
 
     name, books_parcels, reports_arrival = MANUAL, False, True
 

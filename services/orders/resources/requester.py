@@ -5,7 +5,7 @@ from shared.web import current_user, optional_user
 
 
 def reader(token: str = "") -> Reader:
-    """The user of the request, or whoever holds a guest's token."""
+    """The user of the request, or the holder of a guest's token."""
     user = optional_user()
     return Reader(user.userid, user.roles, token) if user else Reader(token=token)
 

@@ -1,7 +1,7 @@
 """Checkout as a table: which step follows which outcome, who may repeat it, and how it ends.
 
 The order's id follows from the customer and the Idempotency-Key, and it is the key of the reservation and of the
-charge; so whoever comes to a step again, the same request, a repeated one, the webhook or the sweep, finds it done.
+charge; so a step that is repeated, by the same request, another one, the webhook or the sweep, is found done.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 
 class State(StrEnum):
-    """Where a checkout is, for whoever works on it. The last four are ends."""
+    """Where a checkout is. The last four are ends."""
 
     REQUESTED = "requested"
     NOT_PRICED = "not priced"

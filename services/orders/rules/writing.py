@@ -1,4 +1,4 @@
-"""The documents that steps of an order write; whoever writes one, its id and content are the same."""
+"""The documents that steps of an order write; their ids and contents are fixed, so a repetition writes the same."""
 
 from typing import Any
 

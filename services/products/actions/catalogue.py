@@ -181,7 +181,7 @@ def _move(deps: Dependencies, doc: Doc, content: Doc, date: str) -> Doc:
 
 
 def move_stock(deps: Dependencies, old: Line, new: Line, date: str) -> None:
-    """Closes the chain in the old category and goes on with it in the new one; whoever reads in between finishes it."""
+    """Closes the chain in the old category and goes on with it in the new one; a reader in between finishes it."""
     at, _ = deps.ledger.end(old)
     if at.taxonomy != new.taxonomy:
         deps.ledger.close(at, new.taxonomy, time_ordered_id(), date)

@@ -278,7 +278,7 @@ def _update(deps: Dependencies, changed: list[tuple[ProductLine, Doc]], date: st
 
 
 def _write_individually(deps: Dependencies, wanted: ProductLine, date: str, outcome: Outcome) -> None:
-    """A product that somebody else changes too, or that moves to another category."""
+    """A product that is changed at the same time, or that moves to another category."""
     try:
         before = deps.catalogue.by_productid(wanted.content["productid"], allow_stale=False)
         if same_content(before, complete(wanted.content, before)):

@@ -1,4 +1,4 @@
-"""What the worker does behind the shop's back: fresh summaries, reservations whose time is up, diverged replicas."""
+"""Periodic work of the worker: fresh summaries, reservations whose time is up, diverged replicas."""
 
 import logging
 from collections.abc import Iterable

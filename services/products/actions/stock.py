@@ -168,7 +168,7 @@ def _settle(
 ) -> dict[Line, Doc | None]:
     """Writes how each reservation ended; for one that had ended already, how (None: this write decided). 1 write.
 
-    A write that too few nodes took decides nothing: whoever else wrote it, or the sweep, goes on.
+    A write that too few nodes took decides nothing: another writer, or the sweep, goes on.
     """
     docs = [_settlement(line, orderid, outcome, date) for line in lines]
     written = deps.ledger.write(docs)
@@ -237,6 +237,6 @@ def _reserve_again(deps: Dependencies, orderid: str, line: Line, settled: Doc, d
     except OutOfStock as short:
         deps.ledger.put({**settled, "outcome": rules.EXPIRED})
         raise ReservationClosed(
-            f"The goods of order {orderid} went to somebody else.", **short.extra
+            f"The goods of order {orderid} were sold to another customer.", **short.extra
         ) from None
     return None

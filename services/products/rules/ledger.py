@@ -2,7 +2,7 @@
 
 The chain. The movements of a product are documents with sequential ids, slot 1, 2, 3 ... Each holds its `delta` and the
 `level` after it. Who wants to move stock must have read the last slot n (its level is then exact: nothing is behind it),
-may only go where `level + delta >= 0`, and writes slot n + 1. Slots are never written again, so whoever remembers one
+may only go where `level + delta >= 0`, and writes slot n + 1. Slots are never written again, so a cached one
 (a cache) can at worst be late; then the next slot is taken, the write is refused and he reads again.
 
 One owner per slot. A copy of a document on a cluster accepts only the first writer of an id, and a write is answered 201

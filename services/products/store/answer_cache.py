@@ -1,6 +1,6 @@
 """Answers about a category, cached in Redis for all replicas and refreshed in the background.
 
-Whoever changes a product says so after writing: its category, and each above it, gets a new version, and so does the catalogue.
+Each change of a product is announced after the write: its category, and each above it, gets a new version, and so does the catalogue.
 A request that allows it takes the answer that is there, and when this is of another version, or old, starts making it again on
 a thread of its own; a lock lets one replica do so at a time. An index may be late after a write, so the first answer of a
 version is followed by a second one, unless the version was some seconds old when it was made.
@@ -41,7 +41,7 @@ MAX_LOCAL = 300
 
 class Computed(NamedTuple):
     """An answer as JSON, whether the index behind it was up to date, and whether it says nothing: then it is not kept, since
-    anybody can ask for categories that are not there."""
+    anyone can ask for categories that do not exist."""
 
     body: bytes
     up_to_date: bool

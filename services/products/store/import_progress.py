@@ -1,4 +1,4 @@
-"""How far a running import is, for whoever watches it."""
+"""How far a running import is, for the page that shows it."""
 
 import logging
 from typing import cast

@@ -75,7 +75,7 @@ class Ledger:
         raise TooManyConflicts(f"The stock of {line.productid} is being moved; try again.", retry_after=1)
 
     def open_moved(self, closing: Doc, line: Line) -> None:
-        """Opens the chain that `closing` leads to with what it took along, once, whoever comes first."""
+        """Opens the chain that `closing` leads to with what it took along, once, by the first who needs it."""
         ends = time.monotonic() + _TIMEOUT_SECONDS
         while time.monotonic() < ends:
             chain = self.chain(line.taxonomy, line.productid)
@@ -118,7 +118,7 @@ class Ledger:
         return any(each["mark"] == mark for place in places for each in self.chain(place, line.productid))
 
     def append(self, line: Line, delta: int, reason: str, mark: str, date: str, **more: Any) -> Doc:
-        """Writes the next movement, whoever else is at it. Raises OutOfStock, or TooManyConflicts when it never gets its turn.
+        """Writes the next movement, also beside other writers. Raises OutOfStock, or TooManyConflicts when it never gets its turn.
 
         Follows a product that was moved: the movement is written where the chain goes on.
         """

@@ -1,6 +1,6 @@
 """The category menu, kept ready in Redis under the catalogue's version, so that every replica serves the same one.
 
-Whoever changes which products are where gives it a new version after writing; a menu is counted for the version read before
+A change of which products are where gives it a new version after the write; a menu is counted for the version read before
 counting, so that an older count can never stand under a newer version. Without Redis it is counted each time.
 """
 

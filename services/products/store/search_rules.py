@@ -50,7 +50,7 @@ class RulesCache:
     """Rules are kept in Redis under the version that their last change gave them, and ready to be asked in each process, which
     looks at the version every CHECK_SECONDS.
 
-    Whoever writes a rule makes a new version afterwards, so rules under a version are never older than it. What is written past
+    Writing a rule makes a new version afterwards, so rules under a version are never older than it. What is written past
     the API (replication, other tools) is seen within MAX_AGE_SECONDS. Documents are read behind a search, never within it.
     """
 

@@ -1,4 +1,4 @@
-"""Where each chain of movements ended when somebody last saw it. Movements never change, so an entry can be late, not wrong."""
+"""Where each chain of movements ended when it was last read. Movements never change, so an entry can be late, not wrong."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence

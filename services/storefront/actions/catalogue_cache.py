@@ -52,7 +52,7 @@ class CachedAnswer:
         self._until, self._invalidated = 0.0, True
 
     def _renew(self) -> None:
-        """By whoever holds the lock, which is free afterwards."""
+        """Called with the lock held; releases it."""
         try:
             self._invalidated = False
             answer, self._error = self._fetch(), None

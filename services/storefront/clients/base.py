@@ -1,4 +1,4 @@
-"""How services are asked: as somebody or nobody, counted for the page that asks."""
+"""Calls to services: as a user or anonymously, counted for the page that makes them."""
 
 import contextvars
 from collections import Counter

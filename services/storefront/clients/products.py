@@ -35,7 +35,7 @@ class Products(Client):
         return self.http.read(f"/v1/products/{segment(productid)}", {"reviews": REVIEWS}, token=ANONYMOUS)
 
     def versioned(self, productid: str) -> tuple[Json, str]:
-        """The product and its ETag, for an edit that must not undo somebody else's."""
+        """The product and its ETag, for an edit that must not undo another one."""
         answer = self.http.fetch("GET", f"/v1/products/{segment(productid)}", token=ANONYMOUS)
         return json_of(answer), answer.headers.get("ETag", "")
 

@@ -195,7 +195,7 @@ def error_page(error: AisleError) -> BaseResponse:
 
 
 def stale_form_page() -> BaseResponse:
-    """A form of ours whose token is out of date: its page was open while somebody logged in or out, or for too long."""
+    """A form of ours whose token is out of date: its page was open while its user logged in or out, or for too long."""
     if request.endpoint == "auth.logout" and logged_in() is None:
         return redirect(url_for("shop.home"), 303)
     sender = _sender()

@@ -165,7 +165,7 @@ def _remember(form: SavedForm | None) -> str:
 
 
 def is_short() -> bool:
-    """Only a short form is read here, for its sender may be anybody."""
+    """Only a short form is read here, for its sender is unknown."""
     length = request.content_length
     return request.mimetype in FORM_TYPES and length is not None and length <= MAX_BYTES
 

@@ -113,13 +113,13 @@ def remember_order(orderid: str, order_token: str) -> None:
 
 
 def requester_of(orderid: str) -> Requester:
-    """Who asks for an order: the guest who placed it here, else whoever is logged in. Raises Unauthorized."""
+    """Who asks for an order: the guest who placed it here, else the user who is logged in. Raises Unauthorized."""
     known = session.get("orders", {}).get(orderid)
     return Requester(order_token=known) if known else Requester(token())
 
 
 def check_access() -> None:
-    """Refuses whoever may not ask this before anything of the body is read: a body may be large, and slow."""
+    """Rejects an unauthorised request before anything of the body is read: a body may be large, and slow."""
     g.owner = owner()
     if request.blueprint == "desk":
         needs_staff()
@@ -128,7 +128,7 @@ def check_access() -> None:
 
 
 def device_token() -> str:
-    """What shows the users service that somebody logged in with this browser before; "" for a new one."""
+    """What shows the users service that a user logged in with this browser before; "" for a new one."""
     return request.cookies.get(DEVICE_COOKIE, "")[:300]
 
 

@@ -27,7 +27,7 @@ def plain(value: Money) -> str:
 
 
 def parse(text: str, currency: str, field: str = "price") -> Money:
-    """What somebody typed as minor units. Raises Invalid (on `field`, with an example) unless it can be read in one way only.
+    """A typed amount as minor units. Raises Invalid (on `field`, with an example) unless it can be read in one way only.
 
     A point is the decimal sign: "12.5", "12.50". A comma only separates thousands, and only where it cannot be a decimal
     sign: "1,250.00", and "1,250" in a currency without decimals. The currency's own symbol or code may stand in front.

@@ -114,7 +114,7 @@ def change_account(
 def update_user(
     deps: JobDependencies, userid: str, change: Any, *, allow_closed: bool = False, only: Doc | None = None
 ) -> Doc:
-    """Reads, changes, writes; again when somebody else was first. `change(user) -> user`. Raises Unauthorized for a closed account.
+    """Reads, changes, writes; again after a conflict. `change(user) -> user`. Raises Unauthorized for a closed account.
 
     `only` this version of the account is changed: raises UpdateConflict when there is another.
     """
@@ -145,7 +145,7 @@ def end_of_sessions() -> str:
 
 
 def _password_change(password_hash: str) -> dict[str, Any]:
-    """Whoever had the old one is out: logged out everywhere, and a move to their e-mail address is taken back."""
+    """The former owner is locked out: logged out everywhere, and a move to their e-mail address is taken back."""
     moment = timestamp()
     return {
         "password": password_hash,
@@ -192,5 +192,8 @@ def _request_verification(deps: Dependencies, user: Doc, email: str) -> None:
     if may_send_email(deps, email):
         send_change_of_email(deps, email, text)
     send_changed(
-        deps, user["name"], user["email"], "Somebody asked to move this account to another e-mail address."
+        deps,
+        user["name"],
+        user["email"],
+        "A request was made to move this account to another e-mail address.",
     )

@@ -39,7 +39,7 @@ def list_addresses(deps: Dependencies, userid: str) -> list[dict[str, Any]]:
 
 
 def get_address(deps: Dependencies, userid: str, key: str) -> tuple[dict[str, Any], Doc]:
-    """One address and its document. Raises NoSuchAddress, also for somebody else's."""
+    """One address and its document. Raises NoSuchAddress, also for another user's."""
     docs = deps.store.documents_with_prefix(userid, PREFIX)
     doc = next((doc for doc in docs if address_key(doc) == key), None)
     if doc is None:
@@ -78,7 +78,7 @@ def add_address(
 def change_address(
     deps: Dependencies, doc: Doc, docs_default: bool, changes: dict[str, Any]
 ) -> tuple[dict[str, Any], Doc]:
-    """Changes an address that was just read. Raises UpdateConflict when somebody was faster, Invalid for `default: false` on the default."""
+    """Changes an address that was just read. Raises UpdateConflict when it has changed since, Invalid for `default: false` on the default."""
     if changes.get("default") is False and docs_default:
         raise Invalid(
             "Make another address the default instead.",

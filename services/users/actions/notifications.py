@@ -41,7 +41,7 @@ def may_send_email(deps: Dependencies, email: str) -> bool:
 
 
 def send_verification(deps: Dependencies, email: str, token: str) -> None:
-    """Whoever gets it may never have heard of us, so it carries no word of whoever typed the address in."""
+    """Its reader may never have heard of us, so it carries no word that the sender of the form typed in."""
     hours = deps.settings.verify_token_hours
     text = (
         "Hello,\n\nsomebody, hopefully you, made an account in our shop with this e-mail address. Please confirm it, with the "

@@ -36,7 +36,7 @@ def add_payment_method(
 
 
 def remove_payment_method(deps: Dependencies, userid: str, key: str) -> None:
-    """Raises NoSuchPaymentMethod, also for somebody else's."""
+    """Raises NoSuchPaymentMethod, also for another user's."""
     doc: Doc | None = deps.store.of_user(userid, f"payment{key}")
     if doc is None:
         raise NoSuchPaymentMethod("It may have been removed.")

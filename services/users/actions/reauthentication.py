@@ -1,4 +1,4 @@
-"""The password again, from somebody who is logged in: before what a borrowed session must not be able to do."""
+"""The password again, from a user who is logged in: before what a borrowed session must not be able to do."""
 
 from services.users.dependencies import Dependencies
 from services.users.rules.accounts import is_live

@@ -1,6 +1,6 @@
 """Registration, and the e-mail that each one causes: it carries the password that was chosen in it.
 
-Whoever confirms an e-mail never makes a password good that somebody else chose (see `verification`). So two people who
+Confirming an e-mail never activates a password that another person chose (see `verification`). So two people who
 register one address each get an e-mail of their own, and the one that is answered decides.
 """
 
@@ -41,7 +41,7 @@ def register(
     email = _checked(deps, name, email, password, address)
     with deps.locks.hold(f"register:{claim_id(email)}") as acquired:
         if not acquired:
-            raise EmailTaken("Somebody is just registering this e-mail; try again in a moment.")
+            raise EmailTaken("This e-mail is being registered just now; try again in a moment.")
         return _register(deps, name, email, password, request)
 
 

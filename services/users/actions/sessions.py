@@ -1,7 +1,7 @@
 """Logging in and out. A login reads one document and writes none; a session gets a document when it is first refreshed.
 
 Each refresh moves the session document one generation on. A token of an older generation was used before:
-somebody has a copy, so the whole session (the family of tokens) ends.
+there is a copy of it, so the whole session (the family of tokens) ends.
 """
 
 import secrets
@@ -222,7 +222,7 @@ def _tokens(
 
 
 def _rehash(deps: Dependencies, user: Doc, password: str) -> None:
-    """A better hash while the password is at hand; if somebody else changes the account just now, the next login does it."""
+    """A better hash while the password is at hand; after a conflict the next login does it."""
     try:
         deps.store.put({**user, "password": deps.passwords.hash(password)})
     except UpdateConflict:

@@ -1,6 +1,6 @@
-"""Confirming an address: the e-mail shows that it is somebody's, and that alone makes no stranger's password good.
+"""Confirming an address: the e-mail shows whose it is, and that alone activates no stranger's password.
 
-Somebody may have registered an address that is not theirs, and wait for its owner to open the link. So a page asks whoever
+A person may have registered an address that is not theirs, and wait for its owner to open the link. So a page asks who
 confirms for the password of that registration, or for a new one, which then is the account's only one; a browser that
 registered shows its secret instead. The token alone is taken from programs, which act for who registered in them.
 """
@@ -29,7 +29,7 @@ from shared.limits import Limit
 
 @dataclass(frozen=True)
 class Proof:
-    """What whoever confirms brings beside the token: at most one of these."""
+    """What a confirmation brings beside the token: at most one of these."""
 
     password: str | None = None
     new_password: str | None = None

@@ -25,7 +25,7 @@ from shared.web import (
     require_user,
 )
 
-accounts = Blueprint("accounts", __name__, description="Who somebody is")
+accounts = Blueprint("accounts", __name__, description="Registration and profile")
 
 
 @accounts.post("/v1/users")
@@ -61,7 +61,7 @@ def verify(body: dict[str, str]) -> dict[str, Any]:
     """Verify an e-mail address with the token that was sent there
 
     The token alone activates the password of the registration that caused the e-mail: a program sends it for the person
-    who registered in it. A page that anybody may open sends `password` or `new_password` besides, since whoever owns the
+    who registered in it. A public page sends `password` or `new_password` besides, since the owner of the
     address need not be who registered it.
     """
     token = body.pop("token")

@@ -1,4 +1,4 @@
-"""Delivery addresses of one's own; somebody else's is 404 because one only ever looks into one's own partition."""
+"""Delivery addresses of one's own; another user's is 404 because only the user's own partition is read."""
 
 from typing import Any
 

@@ -9,7 +9,7 @@ from services.users.schemas import answers, requests
 from shared.web import Blueprint, current_dependencies, current_user, json_answer, nothing, require_user
 
 basket = Blueprint(
-    "basket", __name__, url_prefix="/v1/users/me/basket", description="What somebody means to buy"
+    "basket", __name__, url_prefix="/v1/users/me/basket", description="What a user is about to buy"
 )
 
 

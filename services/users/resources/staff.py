@@ -127,7 +127,7 @@ def audit(args: dict[str, Any]) -> Response:
 
 
 def _require_own_password(userid: str, password: str | None) -> None:
-    """Whoever works here is not removed with a borrowed session. Raises PasswordRequired, WrongPassword, NoSuchUser."""
+    """Staff are not removed with a borrowed session. Raises PasswordRequired, WrongPassword, NoSuchUser."""
     deps = current_dependencies()
     subject = act.get_user(deps, userid)
     if User(userid, tuple(subject["roles"])).is_privileged:

@@ -27,11 +27,11 @@ def is_live(user: Mapping[str, Any]) -> bool:
 
 
 def is_admin(user: Mapping[str, Any]) -> bool:
-    """Whether somebody can log in and act as admin: who is closed or has lost the e-mail cannot."""
+    """Whether a user can log in and act as admin: one who is closed or has lost the e-mail cannot."""
     return "admin" in user["roles"] and bool(user["active"] and user["email_verified"])
 
 
 def check_roles_change(user: Mapping[str, Any], roles: Sequence[str], admins: int) -> None:
     """Raises LastAdmin when this would leave the shop without an admin."""
     if is_admin(user) and "admin" not in roles and admins <= 1:
-        raise LastAdmin("Make somebody else admin first.")
+        raise LastAdmin("Make another user admin first.")

@@ -1,4 +1,4 @@
-"""The HTTP client of everything that calls somebody: the database, our other services, a payment provider. On libcurl."""
+"""The HTTP client of everything that calls a server: the database, our other services, a payment provider. On libcurl."""
 
 from .breaker import CircuitOpen
 from .client import LONG_CALL_SECONDS, HttpClient

@@ -161,7 +161,7 @@ def breaker_for(name: str, probe: Probe) -> Breaker:
 
 
 def http_breaker(probe_url: str) -> Breaker:
-    """The breaker of the server that shows `probe_url` quickly and to anybody while it is well."""
+    """The breaker of the server that shows `probe_url` quickly and without a log-in while it is well."""
     return breaker_for(urlsplit(probe_url).netloc.rpartition("@")[2], partial(_http_probe, probe_url))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 class Headers(Mapping[str, str]):
     """Response headers; names are case-insensitive, a repeated header's values are joined with commas.
 
-    `lines` are searched when somebody asks: of most answers one or two headers are read, or none.
+    `lines` are searched on demand: of most answers one or two headers are read, or none.
     """
 
     def __init__(self, lines: list[bytes]) -> None:

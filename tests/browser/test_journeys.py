@@ -87,10 +87,30 @@ def test_suggestions_by_keyboard(visit: Visit) -> None:
     chosen = page.locator("#suggestions [aria-selected=true]")
     expect(chosen).to_have_count(1)
     expect(search).to_have_attribute("aria-activedescendant", chosen.get_attribute("id"))
+    expect(page.locator("#suggestions-status")).to_contain_text("suggestion")
     search.press("Escape")
     expect(page.locator("#suggestions")).to_be_hidden()
+    expect(page.locator("#suggestions-status")).to_be_empty()
+    expect(search).not_to_have_attribute("aria-activedescendant", re.compile(".*"))
+    search.press("ArrowDown")
+    expect(page.locator("#suggestions")).to_be_visible()
+    search.press("Escape")
     search.press("Enter")
     page.wait_for_url("**/search?q=mug")
+
+
+def test_suggestions_by_mouse_and_when_the_shop_is_silent(visit: Visit) -> None:
+    page = visit()
+    page.goto("/")
+    search = page.get_by_role("combobox", name="Search the shop")
+    search.press_sequentially("mug", delay=30)
+    page.get_by_role("option").first.click()
+    page.wait_for_url(lambda url: not url.endswith("/"))
+    page.goto("/")
+    page.route("**/suggest?*", lambda route: route.abort())
+    search.press_sequentially("cup", delay=30)
+    search.press("Enter")
+    page.wait_for_url("**/search?q=cup")
 
 
 def test_adding_from_a_list_stays_on_the_page_and_counts(visit: Visit) -> None:

@@ -17,7 +17,7 @@ PUBLIC = (
 OWN = ("{product}", "/basket", "/checkout", "/orders", "{order}", "/account")
 DESK = (
     "/admin", "/admin?by=hour", "/admin?by=year", "/admin/orders", "/admin/orders/{orderid}", "/admin/products", "/admin/products/new",
-    "{edit}", "/admin/import", "/admin/failures", "/admin/staff",
+    "{edit}", "/admin/search", "/admin/search/synonyms", "/admin/search/redirects", "/admin/search/pins?query=mug", "/admin/import", "/admin/failures", "/admin/staff",
 )  # fmt: skip
 SHIFTS = """() => new Promise(done => {
   let sum = 0;

@@ -74,6 +74,31 @@ class Products(Client):
             )
         )
 
+    def counted_queries(self, token: str, found: str, cursor: str) -> Json:
+        """What customers searched for, the most frequent first."""
+        return self.http.get(
+            "/v1/admin/search/queries", given(found=found, cursor=cursor, limit=50), token=token
+        )
+
+    def search_rules(self, token: str, kind: str, cursor: str) -> Json:
+        """`kind`: synonyms, redirects or pins."""
+        return self.http.get(f"/v1/admin/search/{kind}", given(cursor=cursor, limit=50), token=token)
+
+    def search_rule(self, token: str, kind: str, query: str) -> tuple[Json, str]:
+        """The rule and its ETag. Raises NotFound."""
+        answer = self.http.fetch("GET", _rule_path(kind, query), token=token)
+        return json_of(answer), answer.headers.get("ETag", "")
+
+    def write_search_rule(self, token: str, kind: str, query: str, body: Json, etag: str) -> Json:
+        """Over the version `etag`, over any (`*`), or, without one, a new one only."""
+        headers = {"If-None-Match": "*"} if not etag else {} if etag == "*" else {"If-Match": etag}
+        return self.http.put(
+            _rule_path(kind, query), body, token=token, headers=headers, deadline=WRITE_SECONDS
+        )
+
+    def remove_search_rule(self, token: str, kind: str, query: str) -> None:
+        self.http.call("DELETE", _rule_path(kind, query), token=token, deadline=WRITE_SECONDS)
+
     def create(self, token: str, body: Json) -> Json:
         return self.http.post("/v1/products", body, token=token, deadline=WRITE_SECONDS)
 
@@ -104,3 +129,8 @@ class Products(Client):
         return self.http.fetch(
             "GET", "/v1/products/export", token=token, headers={"Accept": "*/*"}, deadline=IMPORT_SECONDS
         )
+
+
+def _rule_path(kind: str, query: str) -> str:
+    """A query is its words: a slash, which would end a segment of a path, stands between two like a space."""
+    return f"/v1/admin/search/{kind}/{segment(query.replace('/', ' '))}"

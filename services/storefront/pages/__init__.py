@@ -4,13 +4,23 @@ from services.storefront.pages.account import account
 from services.storefront.pages.auth import auth
 from services.storefront.pages.basket import basket
 from services.storefront.pages.checkout import checkout
-from services.storefront.pages.desk import desk, failures, imports, orders, products, refunds, sales, staff
+from services.storefront.pages.desk import (
+    desk,
+    failures,
+    imports,
+    orders,
+    products,
+    refunds,
+    sales,
+    search,
+    staff,
+)
 from services.storefront.pages.mailbox import mailbox
 from services.storefront.pages.orders import orders as own_orders
 from services.storefront.pages.pictures import pictures
 from services.storefront.pages.shop import shop
 
 BLUEPRINTS = (shop, pictures, basket, checkout, own_orders, auth, account, mailbox, desk)
-DESK = (sales, orders, refunds, products, imports, failures, staff)
+DESK = (sales, orders, refunds, products, search, imports, failures, staff)
 
 __all__ = ["BLUEPRINTS", "DESK"]

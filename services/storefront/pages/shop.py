@@ -32,18 +32,18 @@ def departments() -> Response | str:
 
 
 @shop.get("/category/<path:names>")
-def category(names: str) -> Response | str:
+def category(names: str) -> BaseResponse | str:
     path = taxonomy.from_url(names)
     place = dependencies().catalogue.menu().find(path)
     return _listing(listing.read(request.args.to_dict(flat=False), path), place)
 
 
 @shop.get("/search")
-def search() -> Response | str:
+def search() -> BaseResponse | str:
     return _listing(listing.read(request.args.to_dict(flat=False)), None)
 
 
-def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> Response | str:
+def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> BaseResponse | str:
     """A list of products; one that compares prices is asked for again when it holds several currencies."""
     is_last_page = (
         place is not None
@@ -61,8 +61,23 @@ def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> Respo
                 body = services().products.search_body(filters.params(subtree=subtree))
     except Invalid as error:
         problem = forms.complaint(error)
+    if (target := _redirect_of(body)) is not None:
+        return redirect(target)
     shown = repr((filters, left_out, problem)).encode()
     return public_page((body, shown, place), lambda: _draw_listing(filters, place, body, left_out, problem))
+
+
+def _redirect_of(body: bytes) -> str | None:
+    """Where the shop's people want this search to lead; nowhere when the category is gone."""
+    if b'"redirect":' not in body:
+        return None
+    target = orjson.loads(body).get("redirect", {})
+    category = target.get("category", "")
+    deep = category.count(taxonomy.SEPARATOR) >= MENU_DEPTH
+    if category and (deep or dependencies().catalogue.menu().find(category)):
+        return taxonomy.href(category)
+    address: str | None = target.get("address")
+    return address
 
 
 def _draw_listing(

@@ -92,6 +92,8 @@
   /* Suggestions: a combobox whose list the server draws. */
   const input = document.querySelector("[data-suggest]");
   const list = document.getElementById("suggestions");
+  const status = document.getElementById("suggestions-status");
+  const answers = new Map();
   let chosen = -1;
   let asked = 0;
   let waiting;
@@ -101,6 +103,8 @@
   function show(open) {
     list.hidden = !open;
     input.setAttribute("aria-expanded", String(open));
+    const count = options().length;
+    status.textContent = open ? `${count} suggestion${count === 1 ? "" : "s"}: use the arrow keys` : "";
     if (!open) choose(-1);
   }
 
@@ -120,10 +124,23 @@
     const words = input.value.trim();
     const number = ++asked;
     if (words.length < 2) return show(false);
-    const answer = await fetch(`${input.dataset.suggest}?q=${encodeURIComponent(words)}`, { headers: { "HX-Request": "true" } });
-    if (number !== asked || !answer.ok) return;
-    list.innerHTML = await answer.text();
+    const answer = answers.get(words) ?? (await suggestionsFor(words));
+    if (number !== asked) return;
+    if (answer === null) return show(false);
+    answers.set(words, answer);
+    list.innerHTML = answer;
+    choose(-1);
     show(options().length > 0 && document.activeElement === input);
+  }
+
+  /* Null when the shop does not answer: the box is a plain search form then. */
+  async function suggestionsFor(words) {
+    try {
+      const answer = await fetch(`${input.dataset.suggest}?q=${encodeURIComponent(words)}`, { headers: { "HX-Request": "true" } });
+      return answer.ok ? await answer.text() : null;
+    } catch {
+      return null;
+    }
   }
 
   if (input && list) {
@@ -135,14 +152,18 @@
       waiting = setTimeout(suggest, 150);
     });
     input.addEventListener("keydown", (event) => {
-      if (list.hidden) return;
-      if (event.key === "ArrowDown") choose(chosen + 1);
+      if (list.hidden) {
+        if (event.key !== "ArrowDown" || !options().length || input.value.trim().length < 2) return;
+        show(true);
+        choose(0);
+      } else if (event.key === "ArrowDown") choose(chosen + 1);
       else if (event.key === "ArrowUp") choose(chosen < 0 ? options().length - 1 : chosen - 1);
       else if (event.key === "Escape") show(false);
       else if (event.key === "Enter" && chosen >= 0) location.assign(options()[chosen].href);
       else return;
       event.preventDefault();
     });
-    input.addEventListener("blur", () => setTimeout(() => show(false), 150));
+    list.addEventListener("pointerdown", (event) => event.preventDefault()); // the box keeps the focus, and the list stays to be clicked
+    input.addEventListener("blur", () => show(false));
   }
 })();

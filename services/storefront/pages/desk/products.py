@@ -34,7 +34,7 @@ def products() -> str:
             "desk/products.html", products=found["items"], next=found["next"], q="", low=True
         )
     found = services().products.search(
-        given(q=args.get("q", "").strip(), cursor=args.get("cursor"), limit=25)
+        given(q=args.get("q", "").strip(), cursor=args.get("cursor"), limit=25, analytics="false")
     )
     return render_template(
         "desk/products.html", products=found["items"], next=found["next"], q=args.get("q", "")

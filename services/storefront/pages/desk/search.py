@@ -1,0 +1,174 @@
+"""Search at the desk: what customers did not find, and the synonyms, redirects and pinned products that help them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flask import flash, redirect, render_template, request, url_for
+from werkzeug import Response as BaseResponse
+
+from services.storefront import forms
+from services.storefront.pages.dependencies import services
+from services.storefront.pages.desk import desk
+from services.storefront.pages.saved_forms import restore, restored
+from services.storefront.pages.visitor import token
+from services.storefront.rules.messages import message
+from services.storefront.rules.search_rules import rules_of_lines
+from shared.errors import Conflict, Forbidden, Invalid, NotFound, PreconditionFailed
+from shared.types import Json
+
+FOUND = {"nothing": "Found nothing", "little": "Found little", "any": "All"}
+
+
+@dataclass(frozen=True)
+class RuleKind:
+    """One kind of rules: its fields in a form, a rule as the form shows it, and the form as the API takes it."""
+
+    title: str
+    explanation: str
+    fields: tuple[forms.Field, ...]
+    values: Callable[[Json], dict[str, str]]
+    body: Callable[[dict[str, str]], Json]
+    has_lines: bool = False
+
+
+KINDS = {
+    "synonyms": RuleKind(
+        "Synonyms",
+        "Who searches for one finds what has the others.",
+        forms.SYNONYM,
+        lambda rule: {"synonyms": ", ".join(rule["synonyms"]), "one_way": "yes" if rule["one_way"] else ""},
+        lambda values: {"synonyms": forms.words(values["synonyms"]), "one_way": bool(values["one_way"])},
+        has_lines=True,
+    ),
+    "redirects": RuleKind(
+        "Redirects",
+        "Who searches for this is led to a department or another page of the shop.",
+        forms.REDIRECT,
+        lambda rule: {"category": rule["category"], "address": rule["address"]},
+        lambda values: {"category": values["category"], "address": values["address"]},
+    ),
+    "pins": RuleKind(
+        "Pinned products",
+        "Who searches for this sees these products first, in this order.",
+        forms.PIN,
+        lambda rule: {"productids": ", ".join(rule["productids"])},
+        lambda values: {"productids": forms.words(values["productids"])},
+    ),
+}
+
+
+@desk.get("/search")
+def search() -> str:
+    found = request.args.get("found", "nothing")
+    found = found if found in FOUND else "nothing"
+    listed = services().products.counted_queries(token(), found, request.args.get("cursor", ""))
+    return render_template(
+        "desk/search.html",
+        queries=listed["items"],
+        next=listed["next"],
+        found=found,
+        choices=FOUND,
+        kinds=KINDS,
+    )
+
+
+@desk.get("/search/<kind>")
+def search_rules(kind: str) -> str:
+    """The rules of a kind, and the form for one: that of the query asked for, or a new one."""
+    chosen, query = _kind(kind), request.args.get("query", "")[:200]
+    values, etag = {"query": query}, ""
+    if query:
+        try:
+            rule, etag = services().products.search_rule(token(), kind, query)
+            values = {"query": rule["query"], **chosen.values(rule)}
+        except NotFound:
+            pass  # there is none yet: the form makes it
+    action = url_for("desk.save_search_rule", kind=kind)
+    form = restore(forms.Form(chosen.fields, values), action)
+    return _page(kind, form, restored(action).get("etag", etag))
+
+
+@desk.post("/search/<kind>")
+def save_search_rule(kind: str) -> str | BaseResponse:
+    chosen, form = _kind(kind), forms.Form(_kind(kind).fields).read(request.form)
+    etag = request.form.get("etag", "")
+    if form.ok:
+        try:
+            body = chosen.body(form.values)
+            rule = services().products.write_search_rule(token(), kind, form.values["query"], body, etag)
+            flash(f"Saved for “{rule['query']}”. Searches follow within a second.", "good")
+            return redirect(url_for("desk.search_rules", kind=kind))
+        except Invalid as error:
+            form.blame(error)
+        except PreconditionFailed as error:
+            form.general = (
+                message(error)
+                if etag
+                else "There is one for this query already: open it from the list below."
+            )
+        except (Conflict, Forbidden) as error:
+            form.general = message(error)
+    return _page(kind, form, etag)
+
+
+@desk.get("/search/<kind>/lines")
+@desk.get("/search/<kind>/delete")
+def back_to_search_rules(kind: str) -> BaseResponse:
+    """The addresses that forms go to, opened as pages."""
+    return redirect(url_for("desk.search_rules", kind=kind, form=request.args.get("form")))
+
+
+@desk.post("/search/<kind>/delete")
+def remove_search_rule(kind: str) -> BaseResponse:
+    _kind(kind)
+    query = request.form.get("query", "")
+    try:
+        services().products.remove_search_rule(token(), kind, query)
+        flash(f"Removed for “{query}”.", "good")
+    except (Conflict, Forbidden, NotFound) as error:
+        flash(message(error), "bad")
+    return redirect(url_for("desk.search_rules", kind=kind))
+
+
+@desk.post("/search/<kind>/lines")
+def save_lines(kind: str) -> str | BaseResponse:
+    """Several synonyms at once; what was saved before a line that is wrong stays."""
+    if not _kind(kind).has_lines:
+        raise NotFound("There is no such page.")
+    lines = forms.Form(forms.SYNONYM_LINES).read(request.form)
+    if lines.ok:
+        try:
+            rules = rules_of_lines(lines.values["lines"])
+            for number, query, body in rules:
+                _save_line(kind, number, query, body)
+            flash(f"{len(rules)} saved. Searches follow within a second.", "good")
+            return redirect(url_for("desk.search_rules", kind=kind))
+        except Invalid as error:
+            lines.blame(error)
+        except (Conflict, Forbidden) as error:
+            lines.general = message(error)
+    return _page(kind, forms.Form(forms.SYNONYM), "", lines)
+
+
+def _save_line(kind: str, number: int, query: str, body: Json) -> None:
+    try:
+        services().products.write_search_rule(token(), kind, query, body, "*")
+    except Invalid as error:
+        raise Invalid(errors={"lines": [f"Line {number}: {message(error)}"]}) from error
+
+
+def _page(kind: str, form: forms.Form, etag: str, lines: forms.Form | None = None) -> str:
+    listed = services().products.search_rules(token(), kind, request.args.get("cursor", ""))
+    if lines is None:
+        lines = restore(forms.Form(forms.SYNONYM_LINES), url_for("desk.save_lines", kind="synonyms"))
+    return render_template(
+        "desk/search_rules.html", kind=kind, chosen=KINDS[kind], kinds=KINDS, form=form, etag=etag, lines=lines,
+        rules=[(rule, KINDS[kind].values(rule)) for rule in listed["items"]], next=listed["next"],
+    )  # fmt: skip
+
+
+def _kind(name: str) -> RuleKind:
+    """Raises NotFound."""
+    if name not in KINDS:
+        raise NotFound("There is no such page.")
+    return KINDS[name]

@@ -1,0 +1,125 @@
+"""Search at the desk, without JavaScript: what customers did not find, and what the shop's people do about it."""
+
+import time
+
+import pytest
+
+from tests.services.storefront.visitor import Page, Visitor
+
+
+@pytest.fixture(autouse=True)
+def no_rules(keeper: Visitor):
+    yield
+    for kind in ("synonyms", "redirects", "pins"):
+        action = f"/admin/search/{kind}/delete"
+        while any(form.action == action for form in keeper.get(f"/admin/search/{kind}").forms):
+            keeper.submit(action)
+
+
+def save(keeper: Visitor, kind: str, **values: str) -> Page:
+    keeper.get(f"/admin/search/{kind}")
+    page = keeper.submit(f"/admin/search/{kind}", **values)
+    assert f"Saved for “{values['query']}”" in page.text, page.text
+    return page
+
+
+def found(visitor: Visitor, q: str) -> list[str]:
+    links = visitor.get(f"/search?q={q}").links
+    return [href.removeprefix("/product/") for href, _ in links if href.startswith("/product/")]
+
+
+def test_a_synonym_helps_those_who_found_nothing(visitor: Visitor, keeper: Visitor) -> None:
+    for _ in range(3):
+        assert found(visitor, "beaker+of+tea") == []
+    ends = time.monotonic() + 20
+    while "beaker of tea" not in (page := keeper.get("/admin/search")).text:
+        assert time.monotonic() < ends
+        time.sleep(0.2)
+    assert "Counted without saying who searched" in page.text
+    page = keeper.get(page.link("Synonym for beaker of tea"))
+    assert page.form("/admin/search/synonyms").values["query"] == "beaker of tea"
+    page = keeper.submit("/admin/search/synonyms", synonyms="mug, cups")
+    assert "mug, cups" in page.text
+    assert {"mug-red", "cup-00"} & set(found(visitor, "beaker+of+tea"))
+    assert "there" in keeper.get("/admin/search").text
+    page = keeper.get(keeper.get("/admin/search/synonyms").link("beaker of tea"))
+    assert page.form("/admin/search/synonyms").values["synonyms"] == "mug, cups"
+    keeper.submit("/admin/search/synonyms", synonyms="spade")
+    assert found(visitor, "beaker+of+tea") == ["spade"]
+
+
+def test_a_redirect_leads_to_a_department_or_a_page(visitor: Visitor, keeper: Visitor) -> None:
+    save(keeper, "redirects", query="crockery", category="Home#Kitchen#Cups")
+    save(keeper, "redirects", query="my orders", address="/product/spade?from=search")
+    assert visitor.get("/search?q=Crockery").path == "/category/Home/Kitchen/Cups"
+    assert visitor.get("/search?q=my+orders").path == "/product/spade?from=search"
+    assert visitor.get("/search?q=crockery&sort=price").path == "/search?q=crockery&sort=price"
+
+
+def test_pinned_products_are_shown_first(visitor: Visitor, keeper: Visitor) -> None:
+    save(keeper, "pins", query="mug", productids="rake, mug-gone")
+    assert found(visitor, "mugs")[:2] == ["rake", "mug-gone"]
+    assert found(visitor, "red+mug")[0] == "mug-red"
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "words"),
+    [
+        ("synonyms", {"query": "?!", "synonyms": "mug"}, "Must have a word"), ("synonyms", {"query": "mug", "synonyms": "Mug"}, "Name another word"),
+        ("redirects", {"query": "mug"}, "Give either"), ("redirects", {"query": "mug", "category": "Nowhere"}, "no such category"),
+        ("redirects", {"query": "mug", "address": "https://elsewhere.example"}, "within the shop"),
+        ("pins", {"query": "mug", "productids": "mug-red, none"}, "There is no product none."),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_beside_what_was_typed(
+    keeper: Visitor, kind: str, values: dict[str, str], words: str
+) -> None:
+    keeper.get(f"/admin/search/{kind}")
+    page = keeper.submit(f"/admin/search/{kind}", **values)
+    assert words in page.text
+    assert page.form(f"/admin/search/{kind}").values["query"] == values["query"]
+    assert page.inline == []
+
+
+def test_nobodys_rule_is_written_over_unseen(keeper: Visitor) -> None:
+    save(keeper, "pins", query="mug", productids="mug-red")
+    keeper.get("/admin/search/pins")
+    page = keeper.submit("/admin/search/pins", query="Mug", productids="mug-blue")
+    assert "There is one for this query already" in page.text
+    keeper.get("/admin/search/pins?query=mug")
+    old = keeper.page.form("/admin/search/pins").values["etag"]
+    keeper.submit("/admin/search/pins", productids="mug-blue")
+    keeper.get("/admin/search/pins?query=mug")
+    page = keeper.submit("/admin/search/pins", productids="mug-last", etag=old)
+    assert "Somebody else has changed this" in page.text
+
+
+def test_several_synonyms_at_once(visitor: Visitor, keeper: Visitor) -> None:
+    keeper.get("/admin/search/synonyms")
+    lines = "tumbler = mug, drinking vessel\n\nhoe > rake"
+    page = keeper.submit("/admin/search/synonyms/lines", lines=lines)
+    assert "2 saved" in page.text
+    assert "mug-red" in found(visitor, "tumbler")
+    assert found(visitor, "hoe") == ["rake"]
+    page = keeper.submit("/admin/search/synonyms/lines", lines="tumbler = mug\nno sign")
+    assert "Line 2: write" in page.text
+    page = keeper.submit("/admin/search/synonyms/lines", lines="tumbler = mug\n? = mug")
+    assert "Line 2: Must have a word" in page.text
+
+
+def test_addresses_of_forms_lead_back(keeper: Visitor) -> None:
+    assert keeper.get("/admin/search/pins/delete").path == "/admin/search/pins"
+    page = keeper.get("/admin/search/synonyms/lines")
+    assert page.path == "/admin/search/synonyms", (page.status, page.text)
+    assert keeper.get("/admin/search/nothing").status == 404
+
+
+def test_what_the_shops_people_look_for_is_not_counted(visitor: Visitor, keeper: Visitor) -> None:
+    for _ in range(3):
+        keeper.get("/admin/products?q=tumbril")
+        visitor.get("/search?q=wheelbarrow")
+    ends = time.monotonic() + 20
+    while "wheelbarrow" not in (page := keeper.get("/admin/search?found=little")).text:
+        assert time.monotonic() < ends
+        time.sleep(0.2)
+    assert "tumbril" not in page.text

@@ -40,8 +40,9 @@ REQUESTS = {
     "order": Calls(reads=1),
     "order history": Calls(globals=1),
 }
-# What the pages of the storefront cost, all services together. Counts beside a category's filters are kept, and counted again
-# in the background: at most one read a second for a category that changes and is visited. So is which products a department
+# What the pages of the storefront cost, all services together, when they are not sent again from its cache. Counts beside a
+# category's filters are kept, and counted again in the background: at most one read a second for a category that changes and is
+# visited. So is which products a department
 # shows first: one global query every 30 seconds, or at most one a second while it changes and is visited. Emptying
 # the basket after a checkout, 1 read and 1 write, is counted with what the worker does.
 PAGES = {

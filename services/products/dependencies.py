@@ -22,6 +22,7 @@ from services.products.store.reviews import Reviews
 from services.products.store.search_rules import RuleDocuments, RulesCache
 from services.products.store.suggestion_cache import SuggestionCache
 from services.products.store.vocabulary import Vocabulary
+from shared.cache_tags import CacheTags
 from shared.client import ServiceClient
 from shared.couch import DatabaseDesign, IndexCatchUp, Server
 from shared.database import LONG_TIMEOUT, TIMEOUT, open_server
@@ -44,6 +45,7 @@ class Dependencies:
     pictures: Pictures
     menu: MenuCache
     answer_cache: AnswerCache
+    cache_tags: CacheTags
     facet_counts: FacetCounts
     import_progress: ImportProgress
     vocabulary: Vocabulary
@@ -81,6 +83,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         pictures=Pictures(database),
         menu=MenuCache(redis, database.name, settings.menu_seconds),
         answer_cache=answer_cache,
+        cache_tags=CacheTags(redis),
         facet_counts=FacetCounts(redis, database.name, answer_cache),
         import_progress=ImportProgress(redis, database.name),
         vocabulary=Vocabulary(redis, database.name, catalogue.language),

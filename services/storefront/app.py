@@ -14,6 +14,7 @@ from services.storefront.actions.sessions import Refresher
 from services.storefront.clients import CountedClient, Orders, Products, Services, Users, counting
 from services.storefront.pages import BLUEPRINTS
 from services.storefront.pages.caching import register_caching
+from services.storefront.pages.coalescing import Coalescing
 from services.storefront.pages.compression import register_compression
 from services.storefront.pages.dependencies import Dependencies
 from services.storefront.pages.desk.uploads import allow_large_files
@@ -23,6 +24,7 @@ from services.storefront.pages.page_cache import PublicPages
 from services.storefront.pages.visitor import Sessions, register_visitor
 from services.storefront.settings import Settings
 from services.storefront.store import Mailbox
+from shared.cache_tags import CacheTags
 from shared.client import ServiceClient
 from shared.logs import log_as_json
 from shared.redis import open_redis
@@ -57,6 +59,8 @@ def create_app(settings: Settings | None = None) -> Flask:
         mailbox=Mailbox(Path(settings.mail_dir)) if settings.local and settings.mail_dir else None,
         fragments=Fragments(),
         public_pages=PublicPages(settings.page_cache_bytes),
+        cache_tags=CacheTags(redis),
+        coalescing=Coalescing(),
         checkouts=Checkouts(services.orders, redis),
         saved_forms=SavedForms(redis, settings.secret_key),
     )

@@ -33,7 +33,9 @@ class Settings(WebSettings):
         "after so long the menu and the home page's goods are asked for again",
     )
     page_seconds: int = setting(
-        "PAGE_CACHE_SECONDS", 5, "how long a CDN may keep a page that is the same for everybody"
+        "PAGE_CACHE_SECONDS",
+        5,
+        "how long a CDN may keep a page that is the same for everybody, and the storefront itself while nothing that it shows changes; 0: not at all",
     )
     page_cache_bytes: int = setting(
         "PAGE_CACHE_BYTES",

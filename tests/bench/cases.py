@@ -24,17 +24,32 @@ from tests.bench.running import Shop
 from tests.people import ADDRESS, Person
 
 Read = Callable[[Server], object]
+FIRST_VIEWS = 10_000
 
 
 @dataclass(frozen=True)
 class Case:
-    """A row: its name, the service asked, the requests sent in turn; `reads` are the same questions to the service's store."""
+    """A row: its name, the service asked, the requests sent in turn; `reads` are the same questions to the service's store.
+
+    With `first_views` no address is asked for twice, so that nothing which the storefront keeps is sent again.
+    """
 
     name: str
     service: str
     requests: list[dict]
     reads: tuple[Read, ...] = ()
     clients: tuple[int, int] = (1, 16)
+    first_views: bool = False
+
+    def lines(self) -> list[dict]:
+        """What is sent in one measurement."""
+        if not self.first_views:
+            return self.requests
+        stamp, rotating = time.time_ns(), itertools.cycle(self.requests)
+        return [
+            _addressed(line, f"view={stamp}-{n}")
+            for n, line in enumerate(itertools.islice(rotating, FIRST_VIEWS))
+        ]
 
 
 def cases(shop: Shop, admin: Person, customers: list[Person], products: int) -> Iterator[Case]:
@@ -101,14 +116,21 @@ def _pages(
         "search, two words, 24 hits with filters": [f"/search?q={a}+{b}" for a, b in words],
     }
     for name, paths in pages.items():
-        yield Case(f"HTML: {name}", "storefront", [{"path": path} for path in paths])
+        lines = [{"path": path} for path in paths]
+        yield Case(f"HTML: {name}", "storefront", lines)
+        yield Case(f"HTML, first views: {name}", "storefront", lines, first_views=True)
 
 
-def database_calls(url: str, lines: list[dict]) -> str:
+def _addressed(line: dict, query: str) -> dict:
+    path = line["path"]
+    return {**line, "path": f"{path}{'&' if '?' in path else '?'}{query}"}
+
+
+def database_calls(url: str, case: Case) -> str:
     """What a row's request costs by the answer's own Server-Timing, asked for the second time: the counts of a category are
     made with its first page after a change, and kept."""
-    for line in (lines[-1], lines[0], lines[0]):
-        timing = answer(url, line).headers["Server-Timing"]
+    for place in (-1, 0, 0):
+        timing = answer(url, case.lines()[place]).headers["Server-Timing"]
     page = re.search(r'database;desc="([^"]*)"', timing)
     found = (
         re.findall(r"(\w+) (\d+)", page[1]) if page else re.findall(r'(\w+);dur=[^;]*;desc="(\d+)"', timing)

@@ -77,7 +77,7 @@ class Bench:
     def measure(self, case: Case) -> Row:
         """A row. With many clients the service and the bare handlers take turns, and the median of each counts."""
         print(f"measuring {case.name} ...", flush=True)
-        calls = database_calls(self.shop.urls[case.service], case.requests)
+        calls = database_calls(self.shop.urls[case.service], case)
         few, many = case.clients
         row = Row(case, calls, self.drive(case, few), self.drive(case, many))
         if case.reads:
@@ -109,13 +109,13 @@ class Bench:
     def in_turn(self, *asked: tuple[Shop, Case]) -> list[Figures]:
         """The median of each with one client, after a first turn that only warms."""
         rounds = [
-            [self._load(shop.urls[case.service], case.requests, 1) for shop, case in asked]
+            [self._load(shop.urls[case.service], case.lines(), 1) for shop, case in asked]
             for _ in range(ROUNDS + 1)
         ]
         return [_median(figures) for figures in zip(*rounds[1:], strict=True)]
 
     def drive(self, case: Case, clients: int) -> Figures:
-        return self._load(self.shop.urls[case.service], case.requests, clients)
+        return self._load(self.shop.urls[case.service], case.lines(), clients)
 
     def flame_graph(self, case: Case, out: Path) -> None:
         """All Python processes of the shop while they serve this case."""
@@ -125,7 +125,7 @@ class Bench:
             "--duration", str(int(self.seconds)), "--output", str(out), "--pid", str(self.shop.launcher.popen.pid),
         ]  # fmt: skip
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as drawing:
-            self._load(self.shop.urls[case.service], case.requests, max(case.clients))
+            self._load(self.shop.urls[case.service], case.lines(), max(case.clients))
         if drawing.returncode:
             print(f"No flame graph: {' '.join(command)} ended with {drawing.returncode}; it may need root.")
 

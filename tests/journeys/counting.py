@@ -15,9 +15,9 @@ AFTERMATH = "confirmation|release|clear|internal/orders"
 GOODS = ("p0018", "p0020")
 
 
-def start_sample_shop(folder: Path) -> Shop:
+def start_sample_shop(folder: Path, **settings: str) -> Shop:
     """With goods and past orders; couriers wait for the desk, so that nothing moves by itself."""
-    shop = Shop(folder / "state", COUCH_URL="", COURIER="manual").start()
+    shop = Shop(folder / "state", COUCH_URL="", COURIER="manual", **settings).start()
     shop.wait_for("past orders: 300 created")
     return shop
 

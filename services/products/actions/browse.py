@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from services.products.actions.filter_counts import counts_of_category
+from services.products.actions.filter_counts import Counts, counts_of_category
 from services.products.actions.merchandising import search
 from services.products.actions.question import Listed, Question, crumbs
 from services.products.actions.search import search_query
@@ -54,7 +54,7 @@ def menu(deps: Dependencies, under: Sequence[str], depth: int | None) -> tuple[b
 def products(deps: Dependencies, asked: Question) -> Listed:
     """The cheapest way to answer: a partition's index (with counts that are kept), the tree of categories, or a search index."""
     if asked.one_category and not asked.q and counts_in_category(asked.facets):
-        counts = _counts(deps, asked) if asked.facets else {}
+        counts = _counts(deps, asked) if asked.facets else Counts({}, outdated=False)
         if counts is not None:
             return _category(deps, asked, counts)
     if asked.stale_facets and asked.category and asked.subcategories and asked.is_plain and not asked.cursor:
@@ -79,7 +79,7 @@ def lookup(deps: Dependencies, productids: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _counts(deps: Dependencies, asked: Question) -> dict[str, Any] | None:
+def _counts(deps: Dependencies, asked: Question) -> Counts | None:
     filters = Filters(asked.choices, asked.min_price, asked.max_price, asked.currency)
     return counts_of_category(
         deps,
@@ -104,18 +104,18 @@ def _department(deps: Dependencies, asked: Question) -> Listed:
     listed = orjson.loads(kept.body)
     docs = deps.catalogue.get_many(listed["ids"])
     present = [docs[each] for each in listed["ids"] if each in docs and is_product(docs[each])]
-    return Listed(present, listed["next"], listed["more"])
+    return Listed(present, listed["next"], listed["more"], kept.outdated)
 
 
-def _category(deps: Dependencies, asked: Question, counts: dict[str, Any]) -> Listed:
+def _category(deps: Dependencies, asked: Question, counts: Counts) -> Listed:
     """By a sorted index; where members of an object filter, by the index that holds them."""
     if any(map(is_pair, asked.choices)):
         query = search_query(replace(asked, facets=()))
         found = deps.catalogue.search_in_category(asked.category or (), query, asked.limit, asked.cursor)
-        return Listed(found.items, found.next, crumbs(asked) | counts)
+        return Listed(found.items, found.next, crumbs(asked) | counts.values, counts.outdated)
     sort = asked.sort if asked.sort and asked.sort != "relevance" else "name"
     page = deps.catalogue.category_by(sort, asked.category or (), _selector(asked), asked.limit, asked.cursor)
-    return Listed(page.items, page.next, crumbs(asked) | counts)
+    return Listed(page.items, page.next, crumbs(asked) | counts.values, counts.outdated)
 
 
 def _selector(asked: Question) -> Doc:

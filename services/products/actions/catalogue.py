@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from services.products.actions.invalidation import invalidate
 from services.products.actions.named_pictures import check_named
 from services.products.dependencies import Dependencies
 from services.products.documents import PRICE_CHANGE, partition_of, price_change_id, product_id
@@ -38,8 +39,7 @@ def create(deps: Dependencies, content: Doc, stock: int | None, date: str, reque
         doc = made[0] if made else _create(deps, content, stock, date, request)
         _give_way_to_first(deps, doc)
     deps.vocabulary.replace([doc])
-    deps.menu.changed()
-    deps.answer_cache.changed([doc["taxonomy"]])
+    invalidate(deps, [doc], menu=True)
     return doc
 
 
@@ -115,8 +115,7 @@ def remove(deps: Dependencies, productid: str, if_match: str | None, date: str) 
         except UpdateConflict:
             continue
         deps.vocabulary.replace([], before=[doc])
-        deps.menu.changed()
-        deps.answer_cache.changed([doc["taxonomy"]])
+        invalidate(deps, [doc], menu=True)
         return
     raise Conflict(f"Product {productid} is changing too often just now; try again.")
 
@@ -140,7 +139,7 @@ def _changed(deps: Dependencies, doc: Doc, content: Doc, date: str) -> Doc:
     else:
         fresh = _move(deps, doc, content, date)
     deps.vocabulary.replace([fresh], before=[doc])
-    deps.answer_cache.changed([doc["taxonomy"], content["taxonomy"]])
+    invalidate(deps, [doc, content])
     note_price(deps, doc, content, date)
     return fresh
 
@@ -229,6 +228,5 @@ def _finish_moves(deps: Dependencies, productid: str, date: str, expected_id: st
         deps.catalogue.put(forward(doc, first["_id"], date))
         _move_history(deps, doc["taxonomy"], first["taxonomy"], productid)
     if stale_copies:
-        deps.menu.changed()
-        deps.answer_cache.changed([doc["taxonomy"] for doc in stale_copies])
+        invalidate(deps, stale_copies, menu=True)
     return first

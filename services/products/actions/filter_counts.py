@@ -1,7 +1,7 @@
 """What the filters of one category count, from values that are kept: no database call, or 1 partition query."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -12,6 +12,13 @@ from services.products.store.catalogue import MAX_FILTER_ROWS
 from shared.couch import StaleRows
 
 
+class Counts(NamedTuple):
+    """{"facets", "total"} of a list, and whether something has changed since they were counted."""
+
+    values: dict[str, Any]
+    outdated: bool
+
+
 def counts_of_category(
     deps: Dependencies,
     category: Sequence[str],
@@ -19,8 +26,8 @@ def counts_of_category(
     facets: tuple[str, ...],
     *,
     allow_stale: bool,
-) -> dict[str, Any] | None:
-    """{"facets", "total"} as far as the filters leave the category; None when it has too many different products to count here."""
+) -> Counts | None:
+    """As far as the filters leave the category; None when it has too many different products to count here."""
 
     def make() -> Computed:
         rows = deps.catalogue.filter_values(category)
@@ -29,11 +36,12 @@ def counts_of_category(
 
     kept = deps.answer_cache.get(category, "filters", make, allow_stale=allow_stale)
     if filters is not None:
-        return _counted(kept, filters, facets)
-    if facets not in kept.results:
-        kept.results[facets] = _counted(kept, Filters(), facets)
-    found: dict[str, Any] | None = kept.results[facets]
-    return found
+        found = _counted(kept, filters, facets)
+    else:
+        if facets not in kept.results:
+            kept.results[facets] = _counted(kept, Filters(), facets)
+        found = kept.results[facets]
+    return None if found is None else Counts(found, kept.outdated)
 
 
 def _counted(kept: CachedAnswer, filters: Filters, facets: tuple[str, ...]) -> dict[str, Any] | None:

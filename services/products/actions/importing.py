@@ -6,6 +6,7 @@ from dataclasses import replace as with_changes
 from typing import Any
 
 from services.products.actions.catalogue import open_stock, price_change, replace
+from services.products.actions.invalidation import invalidate
 from services.products.actions.named_pictures import newly_named, refuse_missing
 from services.products.dependencies import Dependencies
 from services.products.documents import product_id
@@ -173,11 +174,8 @@ def _write(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Out
     _update(deps, changed, date, outcome)
     for wanted in moving:
         _write_individually(deps, wanted, date, outcome)
-    if absent:
-        deps.menu.changed()
-    deps.answer_cache.changed(
-        wanted.content["taxonomy"] for wanted in (*absent, *(each for each, _ in changed))
-    )
+    written = [wanted.content for wanted in (*absent, *(each for each, _ in changed))]
+    invalidate(deps, written, menu=bool(absent))
 
 
 def _with_known_pictures(

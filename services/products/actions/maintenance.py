@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from services.products.actions import catalogue
+from services.products.actions.invalidation import invalidate_after_sums
 from services.products.dependencies import Dependencies
 from services.products.documents import SETTLEMENT, settlement_id, summed_up_in
 from services.products.rules import ledger, ratings
@@ -47,10 +48,11 @@ def refresh(deps: Dependencies, product_ids: Iterable[str]) -> int:
     """Brings `stock` and `rating` on product documents up to their movements and reviews; returns how many had changed."""
     wanted, changed = sorted(set(product_ids)), 0
     for _ in range(_MAX_ATTEMPTS):
-        docs = deps.catalogue.get_many(wanted).values()
-        stale = [fresh for doc in docs if is_product(doc) and (fresh := _summed_up(deps, doc)) != doc]
+        docs = [doc for doc in deps.catalogue.get_many(wanted).values() if is_product(doc)]
+        stale = [fresh for doc in docs if (fresh := _summed_up(deps, doc)) != doc]
         written = deps.catalogue.put_many(stale) if stale else []
         changed += sum(not row.error for row in written)
+        invalidate_after_sums(deps, docs, stale)
         wanted = [row.id for row in written if row.error == "conflict"]
         if not wanted:
             break

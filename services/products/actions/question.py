@@ -59,11 +59,15 @@ class Question:
 
 @dataclass(frozen=True)
 class Listed:
-    """A list of products: documents, where the next page begins, and what goes along with them."""
+    """A list of products: documents, where the next page begins, and what goes along with them.
+
+    `outdated`: some of it was made before the last change, and is being made again.
+    """
 
     docs: Sequence[Doc]
     next: Any
     more: dict[str, Any]
+    outdated: bool = False
 
 
 def crumbs(asked: Question) -> dict[str, Any]:

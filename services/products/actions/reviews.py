@@ -3,6 +3,7 @@
 from typing import Any
 
 from services.products.actions.catalogue import NoSuchProduct, follow
+from services.products.actions.invalidation import invalidate_pages
 from services.products.actions.maintenance import refresh
 from services.products.dependencies import Dependencies
 from services.products.documents import REVIEW, review_id
@@ -48,7 +49,9 @@ def add(
         doc = deps.catalogue.get(doc["_id"])
         if not request or doc.get("request") != request:
             raise AlreadyReviewed("One review of a product by each buyer.")
-    refresh(deps, [follow(deps, product, date)["_id"]])
+    product = follow(deps, product, date)
+    refresh(deps, [product["_id"]])
+    invalidate_pages(deps, [product])
     return public(doc)
 
 

@@ -18,6 +18,7 @@ from services.products.search_documents import (
     SYNONYM_FIELDS,
     rule_id,
 )
+from shared.cache_tags import SHOP
 from shared.couch import Doc, DocumentType, UpdateConflict
 from shared.errors import Conflict, Invalid, NotFound
 from shared.fields import Declaration
@@ -85,7 +86,7 @@ def put(
                 raise
             before = find(deps, kind, query)
             continue
-        deps.search_rules.changed()
+        _changed(deps)
         return written
     raise Conflict("This rule is changing too often just now; try again.")
 
@@ -93,7 +94,12 @@ def put(
 def remove(deps: Dependencies, doc: Doc) -> None:
     """Raises UpdateConflict when it changed since it was read."""
     deps.rule_documents.delete(doc)
+    _changed(deps)
+
+
+def _changed(deps: Dependencies) -> None:
     deps.search_rules.changed()
+    deps.cache_tags.invalidate([SHOP])
 
 
 def _query(text: str) -> str:

@@ -7,6 +7,7 @@ from flask import Response, request
 from services.products import schemas
 from services.products.actions import catalogue, maintenance
 from services.products.actions import stock as stock_acts
+from services.products.actions.invalidation import invalidate_pages
 from services.products.resources.context import dependencies
 from services.products.rules.product import Checked, etag, public
 from shared.clock import timestamp
@@ -88,6 +89,7 @@ def change_stock(change: dict[str, Any], productid: str) -> Response:
         dependencies(), product, change["delta"], change["reason"], mark, timestamp()
     )
     maintenance.refresh(dependencies(), [product["_id"]])
+    invalidate_pages(dependencies(), [product])
     return json_answer(
         {"productid": productid, "stock": movement["level"], "movements": [_shown(movement)]}, 201
     )

@@ -19,6 +19,9 @@ from shared.web import Blueprint, PageArgs, json_answer, json_bytes, list_answer
 
 browse = Blueprint("browse", __name__, description="The catalogue as visitors see it")
 
+OUTDATED = {"Warning": '110 - "Response is Stale"'}
+"""Of a list with counts that are being made again: what shows it should ask again, and not keep it."""
+
 _DEPTH = {
     "in": "query",
     "name": "depth",
@@ -71,7 +74,8 @@ def products() -> Response:
     """Products of a category, or found by words, filtered, sorted, counted"""
     asked, bound = question_at_hand()
     listed = act.products(dependencies(), asked)
-    return json_answer(list_answer([public(doc) for doc in listed.docs], listed.next, bound) | listed.more)
+    body = list_answer([public(doc) for doc in listed.docs], listed.next, bound) | listed.more
+    return json_answer(body, headers=OUTDATED if listed.outdated else None)
 
 
 @browse.get("/v1/products/suggest")

@@ -54,7 +54,8 @@ Compute = Callable[[], Computed]
 @dataclass
 class CachedAnswer:
     """An answer as JSON, when and for which version it was made; `results` are what a process worked out from it, and
-    `catalogue_version` is the one under which it was found to be of its category's present version."""
+    `catalogue_version` is the one under which it was found to be of its category's present version. One that is
+    `outdated` is being made again."""
 
     body: bytes
     version: str | None
@@ -62,6 +63,7 @@ class CachedAnswer:
     confirmed: bool
     checked_at: float = 0.0
     catalogue_version: str | None = None
+    outdated: bool = False
     results: dict[Any, Any] = field(default_factory=dict)
 
     def to_json(self) -> bytes:
@@ -126,7 +128,8 @@ class AnswerCache:
             return self._compute(asked, version, found)
         found.checked_at = time.monotonic()
         self._cache_locally(asked.key, found)
-        if self._is_due(asked, found, version, redis_away):
+        found.outdated = self._is_due(asked, found, version, redis_away)
+        if found.outdated:
             self._compute_in_background(asked)
         else:
             found.catalogue_version = catalogue_version

@@ -18,6 +18,8 @@ MENU_DEPTH = 6
 WINDOW = {"sort": "rating", "limit": 100}
 WINDOW_SIZE = 10
 RETRY_SECONDS = 3.0
+PAUSE, MAX_PAUSE = 9, 1.0
+"""Times as long as an answer took, and seconds."""
 
 
 class CachedAnswer:
@@ -32,6 +34,7 @@ class CachedAnswer:
         self._answer: Any = None
         self._error: AisleError | None = None
         self._until, self._invalidated = 0.0, False
+        self._pause_until = 0.0
         self._lock = threading.Lock()
 
     def get(self) -> Any:
@@ -51,8 +54,13 @@ class CachedAnswer:
         """Ask again before the next page."""
         self._until, self._invalidated = 0.0, True
 
+    def outdated(self) -> None:
+        """The same, but while much is changing, only a tenth of the time is spent with asking."""
+        self._until, self._invalidated = self._pause_until, True
+
     def _renew(self) -> None:
         """Called with the lock held; releases it."""
+        began = time.monotonic()
         try:
             self._invalidated = False
             answer, self._error = self._fetch(), None
@@ -65,7 +73,10 @@ class CachedAnswer:
             self._error = error
         finally:
             good = self._answer and self._error is None
-            self._until = time.monotonic() + (self._seconds if good else RETRY_SECONDS)
+            ended = time.monotonic()
+            self._pause_until = ended + min(PAUSE * (ended - began), MAX_PAUSE)
+            again = ended + (self._seconds if good else RETRY_SECONDS)
+            self._until = self._pause_until if self._invalidated else again
             self._lock.release()
 
 
@@ -80,6 +91,7 @@ class CatalogueCache:
         self._window = CachedAnswer(
             lambda: taxonomy.deduplicate(products.search(WINDOW)["items"], WINDOW_SIZE), seconds, executor
         )
+        self._version = ""
 
     def menu(self) -> taxonomy.Menu:
         """The departments; none while products has never answered, since every page shows them."""
@@ -97,3 +109,10 @@ class CatalogueCache:
     def invalidate(self) -> None:
         self._menu.invalidate()
         self._window.invalidate()
+
+    def follow(self, version: str) -> None:
+        """The catalogue's version as it is now: with another one than before both are asked for again."""
+        if version != self._version:
+            self._version = version
+            self._menu.outdated()
+            self._window.outdated()

@@ -1,6 +1,7 @@
 """The products service as the storefront asks it."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from services.storefront.clients.base import ANONYMOUS, IMPORT_SECONDS, Client, given, json_of, once, segment
 from shared.client import Answer
@@ -20,9 +21,11 @@ class Products(Client):
     def search(self, params: dict[str, Any]) -> Json:
         return self.http.get("/v1/products", params, token=ANONYMOUS)
 
-    def search_body(self, params: dict[str, Any]) -> bytes:
-        """The same as JSON."""
-        return self.http.read("/v1/products", params, token=ANONYMOUS)
+    def search_body(self, params: dict[str, Any]) -> tuple[bytes, bool]:
+        """The same as JSON, and whether some of it is outdated: it is to be asked for again soon."""
+        path = f"/v1/products?{urlencode(params, doseq=True)}"
+        answer = self.http.exchange("GET", path, idempotent=True, token=ANONYMOUS)
+        return answer.body, "Warning" in answer.headers
 
     def suggest(self, q: str) -> Json:
         return self.http.get("/v1/products/suggest", {"q": q}, deadline=1, token=ANONYMOUS)

@@ -10,10 +10,12 @@ from services.storefront.actions.checkout import Checkouts
 from services.storefront.actions.saved_forms import SavedForms
 from services.storefront.actions.sessions import Refresher
 from services.storefront.clients import Services
+from services.storefront.pages.coalescing import Coalescing
 from services.storefront.pages.fragments import Fragments
 from services.storefront.pages.page_cache import PublicPages
 from services.storefront.settings import Settings
 from services.storefront.store import Mailbox
+from shared.cache_tags import CacheTags
 from shared.web import current_dependencies
 
 
@@ -26,6 +28,8 @@ class Dependencies:
     mailbox: Mailbox | None
     fragments: Fragments
     public_pages: PublicPages
+    cache_tags: CacheTags
+    coalescing: Coalescing
     saved_forms: SavedForms
     checkouts: Checkouts
 

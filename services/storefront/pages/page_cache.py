@@ -1,6 +1,7 @@
 """Finished pages that are the same for everybody, each with the answers that it was drawn from."""
 
 import threading
+import time
 import zlib
 from collections import OrderedDict
 from dataclasses import dataclass, replace
@@ -22,29 +23,40 @@ class PublicAddress(NamedTuple):
     encoding: str | None
 
 
+class Freshness(NamedTuple):
+    """The versions of what a page shows (see `shared.cache_tags`), read at this moment, before anything was asked for it."""
+
+    versions: tuple[str, ...]
+    read_at: float
+
+
 @dataclass(frozen=True)
 class PublicPage:
-    """A page as it is sent, with the ETag of its text."""
+    """A page as it is sent, with the ETag of its text; `age` in seconds when it is sent without asking anybody."""
 
     body: bytes
     etag: str
     encoding: str | None
+    age: int | None = None
 
     def response(self) -> Response:
         response = Response(self.body, mimetype="text/html")
         response.headers["ETag"] = self.etag
         if self.encoding is not None:
             response.headers["Content-Encoding"] = self.encoding
+        if self.age is not None:
+            response.headers["Age"] = str(self.age)
         return response
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Stored:
     """A page that is not encoded for its browser is kept compressed: most of it repeats."""
 
     answers: tuple[object, ...]
     page: PublicPage
     compressed: bool
+    freshness: Freshness | None = None
 
     @classmethod
     def of(cls, answers: tuple[object, ...], page: PublicPage) -> "_Stored":
@@ -52,8 +64,9 @@ class _Stored:
             return cls(answers, page, compressed=False)
         return cls(answers, replace(page, body=zlib.compress(page.body, 1)), compressed=True)
 
-    def opened(self) -> PublicPage:
-        return replace(self.page, body=zlib.decompress(self.page.body)) if self.compressed else self.page
+    def opened(self, age: int | None = None) -> PublicPage:
+        body = zlib.decompress(self.page.body) if self.compressed else self.page.body
+        return replace(self.page, body=body, age=age)
 
     @property
     def size(self) -> int:
@@ -72,21 +85,48 @@ class PublicPages:
         self._stored: OrderedDict[PublicAddress, _Stored] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, menu: object, address: PublicAddress, answers: tuple[object, ...]) -> PublicPage | None:
-        """The page drawn with this menu and from these answers: equal bytes, and the very same objects."""
+    def get(
+        self,
+        menu: object,
+        address: PublicAddress,
+        answers: tuple[object, ...],
+        freshness: Freshness | None = None,
+    ) -> PublicPage | None:
+        """The page drawn with this menu and from these answers, equal bytes and the very same objects; it is as fresh as they are."""
         with self._lock:
             found = self._stored.get(address) if menu is self._menu else None
             if found is None or not _same(found.answers, answers):
                 return None
+            found.freshness = freshness
             self._stored.move_to_end(address)
         return found.opened()
 
+    def get_fresh(
+        self, menu: object, address: PublicAddress, versions: tuple[str, ...], seconds: float
+    ) -> PublicPage | None:
+        """The page drawn with this menu that is not older than `seconds`, and shows nothing that has changed since."""
+        with self._lock:
+            found = self._stored.get(address) if menu is self._menu else None
+            if found is None or found.freshness is None or found.freshness.versions != versions:
+                return None
+            age = time.monotonic() - found.freshness.read_at
+            if age >= seconds:
+                return None
+            self._stored.move_to_end(address)
+        return found.opened(int(age))
+
     def put(
-        self, menu: object, address: PublicAddress, answers: tuple[object, ...], page: PublicPage
+        self,
+        menu: object,
+        address: PublicAddress,
+        answers: tuple[object, ...],
+        page: PublicPage,
+        freshness: Freshness | None = None,
     ) -> None:
         if len(address.path) + len(address.query) + len(address.site) > MAX_ADDRESS:
             return
         stored = _Stored.of(answers, page)
+        stored.freshness = freshness
         with self._lock:
             if menu is not self._menu:
                 self._stored.clear()

@@ -9,10 +9,11 @@ from werkzeug import Response as BaseResponse
 from services.storefront import forms
 from services.storefront.actions.catalogue_cache import MENU_DEPTH
 from services.storefront.pages.dependencies import dependencies, services
-from services.storefront.pages.public_pages import public_page
+from services.storefront.pages.public_pages import follow_catalogue, is_outdated, kept_for, public_page
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import needs_login, token
 from services.storefront.rules import listing, messages, taxonomy
+from shared.cache_tags import CATALOGUE, category_tags, product_tag
 from shared.errors import AisleError, Invalid, NotFound
 
 shop = Blueprint("shop", __name__)
@@ -22,16 +23,19 @@ EMPTY_LIST = b'{"items": [], "next": null, "facets": {}}'
 
 @shop.get("/")
 def home() -> Response | str:
+    follow_catalogue()
     products = dependencies().catalogue.window()
     return public_page((products,), lambda: render_template("home.html", products=products))
 
 
 @shop.get("/departments")
 def departments() -> Response | str:
+    follow_catalogue()
     return public_page((), lambda: render_template("departments.html"))
 
 
 @shop.get("/category/<path:names>")
+@kept_for(lambda names: category_tags(taxonomy.from_url(names).split(taxonomy.SEPARATOR))[-1:])
 def category(names: str) -> BaseResponse | str:
     path = taxonomy.from_url(names)
     place = dependencies().catalogue.menu().find(path)
@@ -39,6 +43,7 @@ def category(names: str) -> BaseResponse | str:
 
 
 @shop.get("/search")
+@kept_for(lambda: (CATALOGUE,))
 def search() -> BaseResponse | str:
     return _listing(listing.read(request.args.to_dict(flat=False)), None)
 
@@ -52,13 +57,15 @@ def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> BaseR
     )
     body, left_out, problem, subtree = EMPTY_LIST, 0, "", bool(filters.category) and not is_last_page
     try:
-        body = services().products.search_body(filters.params(subtree=subtree))
+        body, outdated = services().products.search_body(filters.params(subtree=subtree))
         if filters.compares_prices and not filters.in_one_currency:
             currencies = orjson.loads(body).get("facets", {}).get("currency", [])
             if len(currencies) > 1:
                 filters = replace(filters, currency=listing.most_frequent(currencies))
                 left_out = sum(each["count"] for each in currencies if each["value"] != filters.currency)
-                body = services().products.search_body(filters.params(subtree=subtree))
+                body, outdated = services().products.search_body(filters.params(subtree=subtree))
+        if outdated:
+            is_outdated()
     except Invalid as error:
         problem = forms.complaint(error)
     if (target := _redirect_of(body)) is not None:
@@ -116,6 +123,7 @@ def suggest() -> str:
 
 
 @shop.get("/product/<productid>")
+@kept_for(lambda productid: (product_tag(productid),))
 def product(productid: str) -> Response | str:
     cursor = request.args.get("reviews", "")
     answer = services().products.product_body(productid)

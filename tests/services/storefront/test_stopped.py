@@ -1,5 +1,6 @@
 """Pages while the database, or the products service itself, stands still (SIGSTOP): everybody is answered in time, later ones at once."""
 
+import itertools
 import os
 import signal
 import time
@@ -17,7 +18,7 @@ from tests.processes import Process, free_port, start_minicouch, start_service
 from tests.services.storefront.visitor import Page, Visitor
 
 IN_TIME, SLACK, READERS = 3.0, 2.5, 24
-PAGES = ("/search?q=mug", "/category/Home", "/product/p1", "/search?q=cup")
+PAGES = ("/search?q=mug", "/category/Home?sort=price", "/product/p1?reviews=", "/search?q=cup")
 
 
 @dataclass(frozen=True)
@@ -59,19 +60,25 @@ def stopped(process: Process) -> Iterator[None]:
         os.killpg(process.popen.pid, signal.SIGCONT)
 
 
-def visit(url: str, number: int) -> tuple[float, Page]:
+def visit(url: str, page: str) -> tuple[float, Page]:
     began = time.monotonic()
-    page = Visitor(url).get(PAGES[number % len(PAGES)])
-    return time.monotonic() - began, page
+    found = Visitor(url).get(page)
+    return time.monotonic() - began, found
+
+
+def new_pages() -> list[str]:
+    """Addresses that the storefront cannot have kept."""
+    return [f"{page}&view={time.time_ns()}" for page in PAGES]
 
 
 def visit_at_once(url: str, visitors: int) -> list[tuple[float, Page]]:
+    pages = itertools.islice(itertools.cycle(new_pages()), visitors)
     with ThreadPoolExecutor(visitors) as pool:
-        return list(pool.map(lambda number: visit(url, number), range(visitors)))
+        return list(pool.map(lambda page: visit(url, page), pages))
 
 
 def statuses(url: str) -> list[int]:
-    return [Visitor(url).get(path).status for path in PAGES]
+    return [Visitor(url).get(path).status for path in new_pages()]
 
 
 def until_well(url: str) -> None:

@@ -1,0 +1,38 @@
+"""Tells everybody who keeps something made of products that these have changed: call it after writing."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from services.products.dependencies import Dependencies
+from shared.cache_tags import CATALOGUE, category_tags, product_tag
+
+Product = Mapping[str, Any]
+
+
+def invalidate(deps: Dependencies, products: Iterable[Product], *, menu: bool = False) -> None:
+    """Products with these contents are there, or were; `menu`: some came, went or moved."""
+    changed = list(products)
+    if menu:
+        deps.menu.changed()
+    deps.answer_cache.changed([each["taxonomy"] for each in changed])
+    invalidate_pages(deps, changed)
+
+
+def invalidate_pages(deps: Dependencies, products: Iterable[Product]) -> None:
+    """Products look otherwise wherever they are shown: other stock, or another rating."""
+    tags = {
+        tag for each in products for tag in (*category_tags(each["taxonomy"]), product_tag(each["productid"]))
+    }
+    if tags:
+        deps.cache_tags.invalidate({*tags, CATALOGUE})
+
+
+def invalidate_after_sums(deps: Dependencies, before: Iterable[Product], now: Iterable[Product]) -> None:
+    """Stock and ratings were summed up: lists show of the stock only whether there is any."""
+    shown = {each["productid"]: _in_lists(each) for each in before}
+    deps.cache_tags.invalidate(product_tag(productid) for productid in shown)
+    invalidate_pages(deps, [each for each in now if _in_lists(each) != shown[each["productid"]]])
+
+
+def _in_lists(product: Product) -> tuple[Any, ...]:
+    return product["stock"] > 0, product["rating"], product["rank"]

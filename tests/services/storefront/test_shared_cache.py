@@ -1,0 +1,258 @@
+"""A page for everybody is sent again without asking any service: for seconds, and as long as nothing that it shows has changed."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.bench.running import ADMIN_EMAIL, Shop
+from tests.people import ADDRESS
+from tests.processes import free_port
+from tests.services.storefront.conftest import GOODS, product, second_storefront
+from tests.services.storefront.test_customer import put_in_basket
+from tests.services.storefront.visitor import Page, Visitor
+
+MUGS = "/category/Home/Kitchen/Mugs%20%26%20Cups"
+PAGES = ["/category/Home", MUGS, f"{MUGS}?sort=price", "/search?q=mug", "/product/mug-blue"]
+BLUE = next({**each, "stock": None} for each in GOODS if each["productid"] == "mug-blue")
+Put = Callable[..., None]
+
+
+def services_asked(page: Page) -> int:
+    """How many requests to services a page says that it made."""
+    numbers = re.findall(r'(?:users|products|orders);desc="(\d+)"', page.headers["Server-Timing"])
+    return sum(map(int, numbers))
+
+
+def kept(url: str, path: str) -> Page:
+    """The page once it is sent without asking; what was changed a moment ago is asked for each time."""
+    ends = time.monotonic() + 20
+    while "Age" not in (page := Visitor(url).get(path)).headers:
+        assert page.status == 200, page.text
+        assert time.monotonic() < ends, f"{path} is never kept"
+        time.sleep(0.1)
+    return page
+
+
+@pytest.fixture(scope="module")
+def second(shop: Shop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Another storefront of the same shop."""
+    with second_storefront(shop, tmp_path_factory.mktemp("second")) as url:
+        yield url
+
+
+@pytest.fixture
+def call(shop: Shop) -> Iterator[Callable[..., requests.Response]]:
+    """The products service as an admin asks it; the mug is as it was afterwards."""
+    account = {"email": ADMIN_EMAIL, "password": shop.admin_password}
+    login = requests.post(f"{shop.urls['users']}/v1/sessions", json=account, timeout=30).json()
+
+    def asked(method: str, path: str, body: dict | None = None) -> requests.Response:
+        headers = {"Authorization": f"Bearer {login['access_token']}"}
+        answer = requests.request(
+            method, f"{shop.urls['products']}/v1/products{path}", json=body, headers=headers, timeout=30
+        )
+        answer.raise_for_status()
+        return answer
+
+    yield asked
+    asked("PUT", "/mug-blue", content())
+
+
+def content(**changed: object) -> dict:
+    return {name: value for name, value in {**BLUE, **changed}.items() if name != "stock"}
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_second_view_asks_no_service(shop: Shop, path: str) -> None:
+    page = kept(shop.urls["storefront"], path)
+    assert services_asked(page) == 0
+    assert 0 <= int(page.headers["Age"]) < 5
+    assert page.headers["Cache-Control"] == "public, max-age=0, s-maxage=5"
+    seen = [kept(shop.urls["storefront"], path) for _ in range(3)]
+    assert {each.headers["ETag"] for each in seen} == {page.headers["ETag"]}
+    assert {each.body for each in seen} == {page.body}
+
+
+def test_a_kept_page_answers_head_conditional_and_every_encoding(shop: Shop) -> None:
+    url = shop.urls["storefront"] + MUGS
+    plain = kept(shop.urls["storefront"], MUGS)
+    same = requests.get(url, headers={"If-None-Match": plain.headers["ETag"]}, timeout=30)
+    assert (same.status_code, same.content) == (304, b"")
+    head = requests.head(url, headers={"Accept-Encoding": "identity"}, timeout=30)
+    assert (head.status_code, head.content, head.headers["ETag"]) == (200, b"", plain.headers["ETag"])
+    for encoding in ("gzip", "br"):
+        for _ in range(2):
+            answer = requests.get(url, headers={"Accept-Encoding": encoding}, timeout=30, stream=True)
+            assert answer.headers["Content-Encoding"] == encoding
+            assert answer.headers["ETag"] == plain.headers["ETag"]
+            answer.raw.read()
+    assert kept(shop.urls["storefront"], MUGS).body == plain.body
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "words"),
+    [
+        ({"price": {"amount": 4321, "currency": "GBP"}}, "/product/mug-blue", "£43.21"),
+        ({"price": {"amount": 4322, "currency": "GBP"}}, MUGS, "£43.22"),
+        ({"price": {"amount": 4323, "currency": "GBP"}}, "/category/Home", "£43.23"),
+        ({"price": {"amount": 4324, "currency": "GBP"}}, "/search?q=blue+mug", "£43.24"),
+        (
+            {"price": {"amount": 4325, "currency": "EUR"}, "delivery": {"amount": 3, "currency": "EUR"}},
+            "/search?q=blue+mug&currency=EUR",
+            "43.25",
+        ),
+        ({"name": "Bluest Mug"}, f"{MUGS}?sort=price", "Bluest Mug"),
+        ({"image": "/media/other.svg"}, "/product/mug-blue", "/media/other.svg"),
+    ],
+)
+def test_an_edit_shows_at_once_on_every_storefront(
+    shop: Shop, second: str, call: Callable, changes: dict, path: str, words: str
+) -> None:
+    storefronts = (shop.urls["storefront"], second)
+    for url in storefronts:
+        assert words.encode() not in kept(url, path).body
+    call("PUT", "/mug-blue", content(**changes))
+    for url in storefronts:
+        assert words.encode() in Visitor(url).get(path).body
+
+
+def test_a_product_that_comes_and_goes_shows_at_once(shop: Shop, second: str, call: Callable) -> None:
+    storefronts = (shop.urls["storefront"], second)
+    pages = (MUGS, "/search?q=mug")
+    new = product("mug-new", "Brand New Mug", BLUE["taxonomy"], 777)
+    for shown in (True, False):
+        for url in storefronts:
+            for path in pages:
+                assert ("Brand New Mug" in kept(url, path).text) is not shown
+        if shown:
+            call("POST", "", new)
+        else:
+            assert "Brand New Mug" in kept(shop.urls["storefront"], "/product/mug-new").text
+            call("DELETE", "/mug-new")
+        for url in storefronts:
+            for path in pages:
+                assert ("Brand New Mug" in Visitor(url).get(path).text) is shown, (url, path)
+            assert Visitor(url).get("/product/mug-new").status == (200 if shown else 404)
+
+
+def test_a_department_that_comes_and_goes_shows_within_a_second(
+    shop: Shop, second: str, call: Callable
+) -> None:
+    """The menu of the first storefront is renewed by the clock; the second one's clock strikes every ten seconds only."""
+    assert "Attic" not in Visitor(second).get("/departments").text
+    for shown in (True, False):
+        if shown:
+            call("POST", "", product("trunk", "Old Trunk", ["Attic"], 4000))
+        else:
+            call("DELETE", "/trunk")
+        ends = time.monotonic() + 2
+        while ("Attic" in Visitor(second).get("/departments").text) is not shown:
+            assert time.monotonic() < ends
+            time.sleep(0.1)
+
+
+def test_stock_set_by_hand_shows_at_once(shop: Shop, second: str, call: Callable) -> None:
+    storefronts = (shop.urls["storefront"], second)
+    for delta, words in ((-16, "Only 4 left"), (16, "In stock")):
+        for url in storefronts:
+            assert words not in kept(url, "/product/mug-blue").text
+        call("POST", "/mug-blue/stock", {"delta": delta, "reason": "count"})
+        for url in storefronts:
+            assert words in Visitor(url).get("/product/mug-blue").text
+
+
+def test_what_is_sold_out_by_hand_is_so_in_every_list(shop: Shop, second: str, call: Callable) -> None:
+    storefronts = (shop.urls["storefront"], second)
+    pages = (MUGS, "/search?q=blue+mug")
+
+    def sold_out(page: Page) -> int:
+        return page.text.count("Sold out")
+
+    before = {path: sold_out(kept(url, path)) for path in pages for url in storefronts}
+    try:
+        call("POST", "/mug-blue/stock", {"delta": -20, "reason": "count"})
+        for url in storefronts:
+            for path in pages:
+                assert sold_out(Visitor(url).get(path)) == before[path] + 1
+    finally:
+        call("POST", "/mug-blue/stock", {"delta": 20, "reason": "count"})
+
+
+def test_a_review_shows_at_once(shop: Shop, second: str, join: Callable[..., Visitor]) -> None:
+    rita = join("Rita Reviewer")
+    form = rita.get("/account").form("/account/addresses")
+    rita.send_form(form, {**form.values, "name": "Home", "address": ADDRESS})
+    put_in_basket(rita, "rake")
+    rita.get("/checkout")
+    assert rita.submit("/checkout", card="tok_ok").path.startswith("/orders/")
+    ends = time.monotonic() + 30
+    while not [form for form in rita.get("/product/rake/review").forms if "reviews" in form.action]:
+        assert time.monotonic() < ends, rita.page.text
+        time.sleep(0.1)
+    storefronts = (shop.urls["storefront"], second)
+    for url in storefronts:
+        kept(url, "/category/Garden")
+        assert "Rakes well." not in kept(url, "/product/rake").text
+    rita.get("/product/rake/review")
+    rita.submit("/product/rake/reviews", stars="4", text="Rakes well.")
+    for url in storefronts:
+        assert "Rakes well." in Visitor(url).get("/product/rake").text
+        assert "4.0" in Visitor(url).get("/category/Garden").text
+
+
+def test_other_pages_stay_when_something_changes(shop: Shop, call: Callable) -> None:
+    url = shop.urls["storefront"]
+    for path in ("/category/Garden", "/product/spade"):
+        kept(url, path)
+        call("PUT", "/mug-blue", content(name=f"Mug {time.monotonic()}"))
+        assert "Age" in Visitor(url).get(path).headers
+
+
+def test_a_page_is_asked_for_again_when_it_is_old(shop: Shop, tmp_path: Path) -> None:
+    with second_storefront(shop, tmp_path, PAGE_CACHE_SECONDS="1") as url:
+        assert kept(url, "/product/spade").headers["Age"] == "0"
+        time.sleep(1.1)
+        assert "Age" not in Visitor(url).get("/product/spade").headers
+    with second_storefront(shop, tmp_path, PAGE_CACHE_SECONDS="0") as url:
+        for _ in range(3):
+            page = Visitor(url).get("/product/spade")
+            assert "Age" not in page.headers
+            assert services_asked(page) >= 1
+
+
+def test_without_redis_every_page_asks_its_services(shop: Shop, tmp_path: Path) -> None:
+    with second_storefront(shop, tmp_path, REDIS_URL=f"redis://127.0.0.1:{free_port()}/0") as url:
+        for _ in range(3):
+            page = Visitor(url).get("/product/spade")
+            assert (page.status, "Age" in page.headers) == (200, False)
+            assert services_asked(page) >= 1
+
+
+def test_a_browser_with_a_session_gets_and_leaves_no_kept_page(
+    shop: Shop, join: Callable[..., Visitor]
+) -> None:
+    kit = join("Kit Kept")
+    kept(shop.urls["storefront"], "/product/spade")
+    page = kit.get("/product/spade")
+    assert ("Age" in page.headers, "Kit Kept" in page.text, services_asked(page)) == (False, True, 1)
+    kit.get("/product/rake?reviews=")
+    stranger = Visitor(shop.urls["storefront"]).get("/product/rake?reviews=")
+    assert ("Age" in stranger.headers, "Kit Kept" in stranger.text) == (False, False)
+    put_in_basket(guest := Visitor(shop.urls["storefront"]), "rake")
+    assert "Age" not in guest.get("/product/spade").headers
+
+
+def test_many_who_come_at_once_have_one_page_drawn(shop: Shop, second: str) -> None:
+    for url in (shop.urls["storefront"], second):
+        kept(url, "/search?q=spade")
+    path = f"/search?q=spade&max_price={int(time.time()) % 10**6}"
+    with ThreadPoolExecutor(6) as together:
+        pages = list(together.map(lambda _: Visitor(second).get(path), range(6)))
+    assert {page.status for page in pages} == {200}
+    assert sum(services_asked(page) > 0 for page in pages) == 1
+    assert len({page.body for page in pages}) == 1

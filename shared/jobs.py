@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from celery import Celery
+from kombu.exceptions import ChannelError
 from kombu.transport import redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
@@ -108,6 +109,15 @@ def open_queue(redis_url: str) -> Celery:
         timezone="UTC",
     )
     return queue
+
+
+def waiting_jobs(queue: Celery) -> int:
+    """How many jobs no worker has taken yet. Raises kombu's OperationalError while Redis is away."""
+    with queue.connection_or_acquire() as connection, connection.channel() as channel:
+        try:
+            return int(channel.queue_declare(QUEUE, passive=True).message_count)
+        except ChannelError:  # a queue without jobs does not exist
+            return 0
 
 
 def enqueue(queue: Celery, job: str, subject: str = "", *, countdown: float = 0) -> None:

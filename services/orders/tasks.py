@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -42,6 +42,7 @@ from shared.jobs import (
     PeriodicJobs,
     enqueue,
     task,
+    waiting_jobs,
 )
 from shared.settings import load
 
@@ -64,6 +65,7 @@ TIMEOUT = 10.0
 QUEUE_ERRORS = (RedisError, OperationalError)
 LEASE_SECONDS = 30.0
 LOCKED_RETRY_SECONDS = 1.0
+SWEEP_FILLS_UPTO = 200  # jobs waiting in the queue
 
 
 class Job(Task):  # type: ignore[misc]  # Celery has no types
@@ -121,8 +123,9 @@ def register(queue: Celery) -> PeriodicJobs:
 
 
 def _periodic_jobs(deps: Dependencies, queue: Celery) -> PeriodicJobs:
-    def advance_all(orderids: Iterable[str]) -> None:
-        for orderid in orderids:
+    def advance_all(orderids: list[str]) -> None:
+        """Oldest first, as many as the queue has room for: most of what is due under a backlog waits in it already."""
+        for orderid in orderids[: max(0, SWEEP_FILLS_UPTO - waiting_jobs(queue))]:
             enqueue(queue, ADVANCE_ORDER, orderid)
 
     return {

@@ -1,5 +1,7 @@
 """What is due by the clock is done while thousands of jobs wait in the queue, and mends what somebody dropped."""
 
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,11 +9,13 @@ import pytest
 import requests
 from redis import Redis
 
+from services.orders.rules.steps import FEED_GRACE
 from services.products.documents import BY_PRODUCTID
 from services.products.documents import DESIGN as PRODUCTS
 from shared.couch import Server
 from shared.jobs import ADVANCE_ORDER, QUEUE, enqueue, open_queue
 from tests.people import Person
+from tests.processes import Process
 from tests.services.orders.conftest import Shop, until
 from tests.services.worker.processes import Worker as Processes
 
@@ -42,6 +46,24 @@ def test_stock_shown_is_right_while_a_burst_of_orders_waits(
         burst.delete(QUEUE)
         worker.stop()
     assert waiting > 0, "the burst was over before the stock was right"
+
+
+def test_the_sweep_adds_nothing_to_a_long_queue(
+    shop: Shop, customer: Person, burst: Redis, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """It put every unfinished order in once more each time: the longer the queue was, the faster it grew."""
+    product = shop.product()
+    placed = [shop.placed(customer, {product: 1})["orderid"] for _ in range(3)]
+    command = [sys.executable, "-m", "services.worker.timekeeper"]
+    log = tmp_path / "timekeeper.log"
+    timekeeper = Process("timekeeper", command, log, environment | {"SWEEP_SECONDS": "1"})
+    try:
+        time.sleep(FEED_GRACE.total_seconds() + 4)
+        assert burst.llen(QUEUE) == BACKLOG
+        burst.delete(QUEUE)
+        until(lambda: burst.llen(QUEUE) >= len(placed))
+    finally:
+        timekeeper.stop()
 
 
 def test_a_dropped_index_is_said_and_comes_back_by_itself(

@@ -8,7 +8,17 @@ from typing import Any
 import orjson
 
 from shared.csv_cells import escape_formula, unescape_formula
-from shared.fields import Amount, Declaration, Field, Group, Integer, JsonObject, ObjectList, TextList
+from shared.fields import (
+    Amount,
+    Declaration,
+    Field,
+    Group,
+    GroupList,
+    Integer,
+    JsonObject,
+    ObjectList,
+    TextList,
+)
 
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
 _SPECIAL, _ESCAPED, _ENTRY = re.compile(r"[\\|]"), re.compile(r"\\([\\|])"), re.compile(r"(?:\\[\\|]|[^|])+")
@@ -44,27 +54,36 @@ def from_row(declaration: Declaration, row: Mapping[str, str]) -> dict[str, Any]
 
 
 def _columns_of(name: str, field: Field) -> tuple[str, ...]:
-    if isinstance(field, Group):
+    if _has_no_cell(field):
         return ()
     return (f"{name}_amount", f"{name}_currency") if isinstance(field, Amount) else (name,)
 
 
+def _has_no_cell(field: Field) -> bool:
+    """What a cell cannot hold, and what most documents are answered without."""
+    return isinstance(field, Group | GroupList) or not (field.writable or field.show_default)
+
+
 def _cells(name: str, field: Field, value: Any) -> dict[str, Any]:
+    if _has_no_cell(field):
+        return {}
     if isinstance(field, Amount):
         return {f"{name}_amount": value["amount"], f"{name}_currency": value["currency"]}
     if isinstance(field, TextList):
         return {name: _joined(value) if field.separator == "|" else field.separator.join(value)}
     if isinstance(field, ObjectList | JsonObject):
         return {name: orjson.dumps(value).decode() if value else ""}
-    return {} if isinstance(field, Group) else {name: value}
+    return {name: value}
 
 
 def _value(name: str, field: Field, cells: Mapping[str, str]) -> Any:
+    if _has_no_cell(field):
+        return None
     if isinstance(field, Amount):
         amount = cells.get(f"{name}_amount")
         return amount and {"amount": _number(amount), "currency": cells.get(f"{name}_currency")}
     cell = cells.get(name)
-    if cell is None or isinstance(field, Group):
+    if cell is None:
         return None
     if isinstance(field, TextList):
         return _split(cell) if field.separator == "|" else _levels(cell, field.separator)

@@ -4,6 +4,7 @@ A field with an annotation is answered by the API; schemas, validation, imports 
 `writable`. A field without an annotation is internal. `services.orders.documents` says where the documents lie.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, NotRequired, TypedDict
 
 from shared.couch import StoredDocument
@@ -18,6 +19,7 @@ from shared.fields import (
     Moment,
     Text,
     TextList,
+    TextMap,
 )
 from shared.money import Money
 
@@ -30,11 +32,24 @@ Date = Annotated[str, Moment(writable=False)]
 ReadOnlyMoney = Annotated[Money, Amount(writable=False)]
 
 
+Sku = Annotated[str, Text(1, 1000, default="", show_default=False, description="of a variant")]
+
+
 class Line(TypedDict):
     """A line item as the order's basket holds it: product and price as they were."""
 
     line: Annotated[int, Integer(1, MAX_LINES)]
     productid: Annotated[str, Text(1, 1000)]
+    sku: NotRequired[Sku]
+    options: NotRequired[
+        Annotated[
+            dict[str, str],
+            TextMap(
+                Text(1, 60), Text(1, 100), 3, default={}, show_default=False,
+                description="of the variant, such as Size: M",
+            ),
+        ]
+    ]  # fmt: skip
     taxonomy: Annotated[list[str], TextList(Text(0, 200), 0, 12)]
     name: Annotated[str, Text(1, 1000)]
     quantity: Annotated[int, Integer(1, MAX_QUANTITY)]
@@ -54,17 +69,24 @@ class SoldLine(TypedDict):
     """What reports and returns need to know of a line item."""
 
     productid: Annotated[str, Text(1, 1000)]
+    sku: NotRequired[Sku]
     name: Annotated[str, Text(1, 1000)]
     quantity: Annotated[int, Integer(1, MAX_QUANTITY)]
     amount: Annotated[int, Integer(0, 10**13)]
 
 
 class StockLine(TypedDict):
-    """So many of a product, as the stock ledger takes them."""
+    """So many of a product or variant, as the stock ledger takes them."""
 
     productid: str
+    sku: NotRequired[str]
     taxonomy: list[str]
     quantity: int
+
+
+def line_key(line: Mapping[str, Any]) -> str:
+    """What an order knows a line by: its SKU, which of a product without variants is the productid."""
+    return str(line.get("sku") or line["productid"])
 
 
 LINE_FIELDS: Final = Declaration(Line)

@@ -87,7 +87,7 @@ SALES = View(
     map=view_source(__file__, "sales"), reduce="_sum",
 )  # fmt: skip
 BEST_SELLERS = View(
-    "best_sellers", "O6: units and amount sold per product, by all time, year, month and day",
+    "best_sellers", "O6: units and amount sold per product and SKU, by all time, year, month and day",
     map=view_source(__file__, "best_sellers"), reduce="_sum",
 )  # fmt: skip
 PERSONAL = View(

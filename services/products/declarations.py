@@ -1,13 +1,27 @@
 """What a product holds: every field once, with what may be in it. `services.products.documents` says where it lies."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Final, NotRequired
 
 from shared.couch import SearchField, StoredDocument
-from shared.fields import Amount, Group, Integer, Number, ObjectList, Text, TextList
+from shared.fields import (
+    Amount,
+    Amounts,
+    Boolean,
+    Group,
+    GroupList,
+    Integer,
+    Number,
+    ObjectList,
+    Text,
+    TextList,
+    TextMap,
+)
 from shared.money import Money
 
 PRODUCTID: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 MAX_LEVELS, MAX_STOCK, MAX_PRICE = 12, 10**9, 10**12
+MAX_OPTIONS, MAX_OPTION_VALUES, MAX_VARIANTS, MAX_FORMER_SKUS = 3, 100, 250, 250
 IMAGE: Final = r"|https?://[A-Za-z0-9._-]+(:[0-9]{1,5})?([/?#][^\s\\<>\"]*)?|/([^\s\\<>\"/][^\s\\<>\"]*)?"
 """An address with a plain host, or a path of this site: `//host`, `/\\host` and names before an `@` lead elsewhere."""
 
@@ -26,6 +40,35 @@ PICTURE: Final = {
     ),
     "alt": Text(0, 300, default="", description="what it shows, for people who cannot see it"),
 }  # fmt: skip
+PICTURE_ADDRESS: Final = Text(
+    0, 2000, pattern=IMAGE, normalize=False, default="", omit_default=False,
+    pattern_message="Must be empty, an address such as https://pictures.example/mug.jpg, or a path that begins with one slash.",
+    description="the first picture: an https (or http) address, or a path that begins with one slash",
+)  # fmt: skip
+ARTICLE_NUMBER: Final = Text(
+    1, 64, pattern=PRODUCTID,
+    pattern_message="Only letters, digits, dot, dash and underscore, at most 64, a letter or digit first.",
+)  # fmt: skip
+OPTION_NAME: Final = Text(1, 60)
+OPTION_VALUE: Final = Text(1, 100)
+
+OPTION: Final = {
+    "name": OPTION_NAME,
+    "values": TextList(OPTION_VALUE, 1, MAX_OPTION_VALUES),
+}
+VARIANT: Final = {
+    "sku": ARTICLE_NUMBER,
+    "options": TextMap(OPTION_NAME, OPTION_VALUE, MAX_OPTIONS, description="a value of each option"),
+    "prices": Amounts(
+        default={}, description="minor units by currency, where it costs something else than the product"
+    ),
+    "picture": replace(PICTURE_ADDRESS, omit_default=True, description="instead of the product's"),
+    "barcode": Text(0, 64, default="", pattern="[0-9A-Za-z -]*", pattern_message="Letters and digits only."),
+    "weight_grams": Integer(1, 10**9, default=None),
+    "active": Boolean(default=True, description="whether it is for sale"),
+    "stock": Integer(0, MAX_STOCK, default=None, description="answered; sent, its level at creation"),
+    "price": Amount(default=None, writable=False, description="what it costs"),
+}
 
 
 class Product(StoredDocument):
@@ -49,14 +92,7 @@ class Product(StoredDocument):
             SearchField("keywords", weight=3, each=True, short=True),
         ]
     ]
-    productid: Annotated[
-        str,
-        Text(
-            1, 64, pattern=PRODUCTID,
-            pattern_message="Only letters, digits, dot, dash and underscore, at most 64, a letter or digit first.",
-        ),
-        SearchField("productid", weight=8, code=True),
-    ]  # fmt: skip
+    productid: Annotated[str, ARTICLE_NUMBER, SearchField("productid", weight=8, code=True)]
     brand: NotRequired[
         Annotated[
             str,
@@ -89,22 +125,40 @@ class Product(StoredDocument):
         SearchField("price.currency", kind="keyword", called="currency", facet=True),
     ]
     delivery: Annotated[Money, Amount(default=None, omit_default=False, description="free when left out")]
-    image: NotRequired[
-        Annotated[
-            str,
-            Text(
-                0, 2000, pattern=IMAGE, normalize=False, default="", omit_default=False,
-                pattern_message="Must be empty, an address such as https://pictures.example/mug.jpg, or a path that begins with one slash.",
-                description="the first picture: an https (or http) address, or a path that begins with one slash",
-            ),
-        ]
-    ]  # fmt: skip
+    image: NotRequired[Annotated[str, PICTURE_ADDRESS]]
     pictures: NotRequired[
         Annotated[
             list[dict[str, str]],
             ObjectList(
                 PICTURE, 0, MAX_PICTURES, default=[],
                 description="in their order; when there are any, `image` is the address of the first",
+            ),
+        ]
+    ]  # fmt: skip
+    options: NotRequired[
+        Annotated[
+            list[dict[str, Any]],
+            GroupList(
+                OPTION, MAX_OPTIONS, default=[], show_default=False,
+                description="what a customer chooses by, such as Size; a product without options is sold as it is",
+            ),
+        ]
+    ]  # fmt: skip
+    variants: NotRequired[
+        Annotated[
+            list[dict[str, Any]],
+            GroupList(
+                VARIANT, MAX_VARIANTS, default=[], show_default=False,
+                description="what is sold of a product with options; `price` of the product is that of its cheapest active variant. Left out in lists",
+            ),
+        ]
+    ]  # fmt: skip
+    highest_price: NotRequired[
+        Annotated[
+            Money,
+            Amount(
+                default=None, writable=False, show_default=False,
+                description="of its dearest variant, where it is not `price`: that of the cheapest",
             ),
         ]
     ]  # fmt: skip
@@ -116,6 +170,10 @@ class Product(StoredDocument):
     ]
     rating: Annotated[dict[str, Any], Group(RATING, writable=False)]
     rank: Annotated[float, SearchField("rank", kind="number", called="rank")]
+    variant_stock: NotRequired[dict[str, int]]
+    """What is left of each variant, by SKU; `stock` is the sum of the active ones."""
+    former_skus: NotRequired[list[str]]
+    """Of variants that were removed, so that baskets can say of which product they were."""
     edited: str
     moved_from: NotRequired[str]
     request: NotRequired[str]

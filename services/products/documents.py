@@ -30,29 +30,36 @@ from shared.fields import Declaration
 
 SEPARATOR: Final = "#"
 
-PRODUCT = DocumentType.declared("product", Product)
+PRODUCT = DocumentType.declared("product", Product, schema=2, upgrades={1: dict})
+"""Schema 2 may have options and variants. What schema 1 lacks is optional."""
 PRODUCT_FIELDS: Final = Declaration(Product)
-FORWARD = DocumentType("forward", fields=("productid", "taxonomy", "moved_to", "edited"))
+FORWARD = DocumentType("forward", fields=("productid", "taxonomy", "moved_to", "edited"), optional=("skus",))
 """Stands where a product was before it moved to another category: `moved_to` is the id of its document there."""
 MOVEMENT = DocumentType(
     "movement",
     fields=("productid", "taxonomy", "slot", "delta", "level", "reason", "mark", "date"),
-    optional=("orderid", "note", "moved_to"),
+    optional=("sku", "orderid", "note", "moved_to"),
 )
 RESERVATION = DocumentType(
-    "reservation", fields=("productid", "taxonomy", "orderid", "quantity", "date", "expires")
+    "reservation",
+    fields=("productid", "taxonomy", "orderid", "quantity", "date", "expires"),
+    optional=("sku",),
 )
 SETTLEMENT = DocumentType(
     "settlement",
     fields=("productid", "taxonomy", "orderid", "outcome", "quantity", "date"),
-    optional=("reference", "mark"),
+    optional=("sku", "reference", "mark"),
 )
 REVIEW = DocumentType(
     "review",
     fields=("productid", "taxonomy", "userid", "stars", "title", "text", "date"),
     optional=("request",),
 )
-PRICE_CHANGE = DocumentType("pricechange", fields=("productid", "taxonomy", "before", "after", "date"))
+PRICE_CHANGE = DocumentType(
+    "pricechange", fields=("productid", "taxonomy", "before", "after", "date"), optional=("sku",)
+)
+SKU_CLAIM = DocumentType("skuclaim", fields=("sku", "productid", "claimed"))
+"""Makes a SKU unique, by its `_id`."""
 PICTURE = DocumentType(
     "picture", fields=("digest", "content_type", "size", "date"), optional=("width", "height")
 )
@@ -80,13 +87,24 @@ def product_id(taxonomy: Sequence[str], productid: str) -> str:
     return document_id(partition_of(taxonomy), productid)
 
 
-def slot_prefix(productid: str) -> str:
-    return f"{productid}:stock:"
+def sku_claim_id(sku: str) -> str:
+    """The id whose existence means that a SKU is taken."""
+    return document_id(f"sku{sku}", "claim")
 
 
-def slot_id(taxonomy: Sequence[str], productid: str, slot: int) -> str:
+def stock_key(productid: str, sku: str = "") -> str:
+    """Under what stock is kept beside a product: the product's own id where that is the SKU, else that of the variant."""
+    return f"{productid}:sku:{sku}" if sku and sku != productid else productid
+
+
+def slot_prefix(key: str) -> str:
+    """`key` is a `stock_key`, here and below."""
+    return f"{key}:stock:"
+
+
+def slot_id(taxonomy: Sequence[str], key: str, slot: int) -> str:
     """Nine digits, so that text order is the order of the movements."""
-    return document_id(partition_of(taxonomy), f"{slot_prefix(productid)}{slot:09d}")
+    return document_id(partition_of(taxonomy), f"{slot_prefix(key)}{slot:09d}")
 
 
 def summed_up_in(docid: str) -> str | None:
@@ -94,25 +112,25 @@ def summed_up_in(docid: str) -> str | None:
     which is written together with its product."""
     partition, key = split_id(docid)
     productid, _, rest = key.partition(":")
+    if rest.startswith("sku:"):
+        rest = rest.removeprefix("sku:").partition(":")[2]
     if rest.startswith("review:") or (rest.startswith("stock:") and rest != "stock:000000001"):
         return document_id(partition, productid)
     return None
 
 
-def reservation_id(taxonomy: Sequence[str], productid: str, orderid: str) -> str:
-    return document_id(partition_of(taxonomy), f"{productid}:order:{orderid}")
+def reservation_id(taxonomy: Sequence[str], key: str, orderid: str) -> str:
+    return document_id(partition_of(taxonomy), f"{key}:order:{orderid}")
 
 
-def settlement_id(taxonomy: Sequence[str], productid: str, orderid: str, reference: str = "") -> str:
+def settlement_id(taxonomy: Sequence[str], key: str, orderid: str, reference: str = "") -> str:
     """How a reservation ended; with a `reference`, goods that came back after the sale."""
-    key = (
-        return_prefix(productid, orderid) + reference if reference else f"{productid}:order:{orderid}:settled"
-    )
-    return document_id(partition_of(taxonomy), key)
+    ending = return_prefix(key, orderid) + reference if reference else f"{key}:order:{orderid}:settled"
+    return document_id(partition_of(taxonomy), ending)
 
 
-def return_prefix(productid: str, orderid: str) -> str:
-    return f"{productid}:order:{orderid}:back:"
+def return_prefix(key: str, orderid: str) -> str:
+    return f"{key}:order:{orderid}:back:"
 
 
 def review_prefix(productid: str) -> str:
@@ -128,8 +146,9 @@ def price_prefix(productid: str) -> str:
     return f"{productid}:price:"
 
 
-def price_change_id(taxonomy: Sequence[str], productid: str, moment: str) -> str:
-    return document_id(partition_of(taxonomy), f"{price_prefix(productid)}{moment}")
+def price_change_id(taxonomy: Sequence[str], productid: str, moment: str, sku: str = "") -> str:
+    variant = f":{sku}" if sku else ""
+    return document_id(partition_of(taxonomy), f"{price_prefix(productid)}{moment}{variant}")
 
 
 def picture_id(digest: str) -> str:
@@ -192,13 +211,13 @@ FILTER_VALUES = View(
 )
 BY_PRODUCTID = View(
     "by_productid",
-    "A product by its productid alone, also by way of where it was before; many by theirs (P4)",
+    "A product by its productid or a SKU alone, also by way of where it was before; many by theirs (P4)",
     map=view_source(__file__, "by_productid"),
 )
 LEVELS = View(
     "levels",
-    "How many of a product are in stock (P7): the sum of its movements",
-    map='function (doc) { if (doc.type === "movement") emit(doc.productid, doc.delta); }',
+    "How many of a product, or of each variant, are in stock (P7): the sum of the movements",
+    map='function (doc) { if (doc.type === "movement") emit([doc.productid, doc.sku || ""], doc.delta); }',
     reduce="_sum",
     partitioned=True,
 )
@@ -261,6 +280,7 @@ DESIGN = DatabaseDesign(
         BY_NAME, BY_PRICE, BY_RANK, REVIEWS_BY_DATE, REVIEWS_OF_A_PERSON, CATEGORIES, FILTER_VALUES, BY_PRODUCTID, LEVELS, RATINGS, BEST_RATED, LOW_STOCK, HELD,
         RESERVATIONS_BY_EXPIRY, MOVED, CONFLICTS, SEARCH, SEARCH_IN_CATEGORY,
     ),
+    types=(PRODUCT,),
 )  # fmt: skip
 
 

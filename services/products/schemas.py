@@ -106,8 +106,20 @@ class Lookup(Shape):
     )
 
 
+class Offer(Product):  # type: ignore[misc, valid-type]  # generated from the declaration
+    """A product as it is bought by the id asked for: a variant has its own price, stock and picture."""
+
+    sku = ma.fields.String(
+        required=True, allow_none=True, metadata={"description": "null where a variant must be chosen"}
+    )
+    for_sale = ma.fields.Boolean(
+        required=True, metadata={"description": "false for a variant that is inactive or gone"}
+    )
+    selected_options = ma.fields.Dict(keys=ma.fields.String(), values=ma.fields.String())
+
+
 class LookedUp(Shape):
-    found = ma.fields.List(ma.fields.Nested(Product), required=True)
+    found = ma.fields.List(ma.fields.Nested(Offer), required=True)
     missing = ma.fields.List(ma.fields.String(), required=True)
 
 
@@ -144,6 +156,14 @@ class ProductWithReviews(Product):  # type: ignore[misc, valid-type]  # generate
 class StockChange(Shape):
     delta = Whole(-declarations.MAX_STOCK, declarations.MAX_STOCK, required=True)
     reason = Text(1, 200, required=True)
+    sku = Text(1, 64, load_default=None, allow_none=True, metadata={"description": "of a variant"})
+
+
+class StockArgs(Shape):
+    class Meta:
+        unknown = ma.EXCLUDE
+
+    sku = Text(1, 64, load_default=None, metadata={"description": "of a variant"})
 
 
 class Movement(Shape):
@@ -158,12 +178,14 @@ class Movement(Shape):
 
 class Stock(Shape):
     productid = ma.fields.String(required=True)
+    sku = ma.fields.String(metadata={"description": "of a variant"})
     stock = Whole(0, required=True, metadata={"description": "the exact level"})
     movements = ma.fields.List(ma.fields.Nested(Movement), required=True)
 
 
 class PriceChange(Shape):
     date = Time(required=True)
+    sku = ma.fields.String(metadata={"description": "of the variant that it is of"})
     before = ma.fields.Nested(MoneyShape, required=True)
     after = ma.fields.Nested(MoneyShape, required=True)
 
@@ -197,6 +219,7 @@ class ImportProgress(Shape):
 
 class ReservationLine(Shape):
     productid = Text(1, 64, required=True)
+    sku = Text(0, 64, load_default="", metadata={"description": "of a variant"})
     taxonomy = ma.fields.List(
         Text(1, 200), required=True, validate=ma.validate.Length(1, declarations.MAX_LEVELS)
     )

@@ -2,7 +2,7 @@
 
     user{userid}:auth             who it is: name, e-mail, password hash, roles
                 :delivery{id}     an address         :payment{id}        a payment method's reference
-                :preferences      one document       :basket-{productid} one basket item
+                :preferences      one document       :basket-{SKU}     one basket item
                 :token-{digest}   a one-time token   :session-{id}       a login that was refreshed or ended
     email{sha256}:claim           its `_id` makes an e-mail unique
     audit{yyyy-mm}:{time id}      what staff did, immutable
@@ -13,6 +13,7 @@ Which address is the default is derived (the latest `default_since`), so that ra
 
 import hashlib
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, NotRequired, TypedDict
 
 from shared.couch import DatabaseDesign, Doc, DocumentType, FindIndex, StoredDocument, document_id
@@ -119,10 +120,11 @@ class Preferences(StoredDocument):
 
 
 class BasketItem(StoredDocument):
-    """A product in a basket."""
+    """A product in a basket, or a variant of it."""
 
     userid: str
     productid: Annotated[str, Text(1, 100)]
+    sku: NotRequired[Annotated[str, Text(1, 64, default="", show_default=False, description="of a variant")]]
     quantity: Annotated[int, Integer(1, MAX_QUANTITY)]
     updated: str
 
@@ -259,6 +261,11 @@ def auth_id(userid: str) -> str:
 def claim_id(email: str) -> str:
     """The id whose existence means that a normalised e-mail is taken."""
     return document_id(f"email{hashlib.sha256(email.encode()).hexdigest()}", "claim")
+
+
+def basket_key(item: Mapping[str, Any]) -> str:
+    """What a basket knows an item by: its SKU, which of a product without variants is the productid."""
+    return str(item.get("sku") or item["productid"])
 
 
 def token_id(userid: str, secret: str) -> str:

@@ -8,6 +8,7 @@ an older document has no such field (`Declaration.defaults`).
 from shared.fields.declaration import Declaration
 from shared.fields.kinds import (
     Amount,
+    Amounts,
     Boolean,
     Choice,
     Field,
@@ -23,11 +24,13 @@ from shared.fields.kinds import (
     Secret,
     Text,
     TextList,
+    TextMap,
     as_whole,
 )
 
 __all__ = [
     "Amount",
+    "Amounts",
     "Boolean",
     "Choice",
     "Declaration",
@@ -44,5 +47,6 @@ __all__ = [
     "Secret",
     "Text",
     "TextList",
+    "TextMap",
     "as_whole",
 ]

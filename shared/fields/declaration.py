@@ -18,7 +18,8 @@ class Declaration:
         self.public = tuple(name for name, field in self.fields.items() if field.public)
         self.defaults = {name: field.default for name, field in self.fields.items() if not field.required}
         self._content = self._reader(self.writable)
-        self._shown = self._reader(self.public)
+        self._shown = self._reader(tuple(name for name in self.public if self.fields[name].show_default))
+        self._shown_if_there = tuple(name for name in self.public if not self.fields[name].show_default)
         self._known = frozenset(self.public)
         self._omitted = {
             name: value for name, value in self.defaults.items() if self.fields[name].omit_default
@@ -72,8 +73,12 @@ class Declaration:
         return self._content(doc)
 
     def shown(self, doc: Mapping[str, Any]) -> dict[str, Any]:
-        """The public fields of a document, its defaults filled in."""
-        return self._shown(doc)
+        """The public fields of a document, its defaults filled in where they are shown."""
+        found = self._shown(doc)
+        for name in self._shown_if_there:
+            if name in doc:
+                found[name] = doc[name]
+        return found
 
     def _reader(self, names: tuple[str, ...]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
         defaults = self.defaults

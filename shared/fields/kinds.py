@@ -29,7 +29,8 @@ class Field(ABC):
 
     `writable`: clients send it. A field that is only public is taken from clients and left aside, so that what was
     read or exported can be sent back. `public`: answers, exports and CSV files show it. `omit_default`: a document
-    does not hold the default; False for a field that code of the last release reads without asking.
+    does not hold the default; False for a field that code of the last release reads without asking. `show_default`:
+    an answer shows the default; False for what most documents lack.
     """
 
     description: str = ""
@@ -37,6 +38,7 @@ class Field(ABC):
     writable: bool = True
     public: bool = True
     omit_default: bool = True
+    show_default: bool = True
 
     @property
     def required(self) -> bool:
@@ -234,14 +236,66 @@ class Group(Field):
 
 @dataclass(frozen=True)
 class GroupList(Field):
-    """A list of objects with fields of their own."""
+    """A list of up to `max` objects with fields of their own: none unknown, none missing, an optional one that says nothing left out."""
 
     fields: Mapping[str, Field]
+    max: int = 10_000
 
     def clean(self, value: Any) -> list[dict[str, Any]]:
         if not isinstance(value, list):
             raise Rejected("Not a list of objects.")
-        return [Group(self.fields).clean(each) for each in value]
+        if len(value) > self.max:
+            raise Rejected(f"Must have {self.max} entries at most, not {len(value)}.")
+        return [self._entry(number, each) for number, each in enumerate(value, 1)]
+
+    def _entry(self, number: int, value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise Rejected(f"Entry {number} is not an object.")
+        if unknown := sorted(str(name) for name in value.keys() - self.fields.keys()):
+            raise Rejected(f"Entry {number}: {unknown[0]} is unknown.")
+        cleaned = {}
+        for name, field in self.fields.items():
+            if value.get(name) is None:
+                if field.required and field.writable:
+                    raise Rejected(f"Entry {number}: {name} is missing.")
+            elif field.writable and (clean := self._cleaned(number, name, value[name])) != field.default:
+                cleaned[name] = clean
+        return cleaned
+
+    def _cleaned(self, number: int, name: str, value: Any) -> Any:
+        try:
+            return self.fields[name].clean(value)
+        except Rejected as rejected:
+            raise Rejected(f"Entry {number}, {name}: {rejected}") from None
+
+
+@dataclass(frozen=True)
+class TextMap(Field):
+    """An object of up to `max` texts by name."""
+
+    name: Text
+    text: Text
+    max: int
+
+    def clean(self, value: Any) -> dict[str, str]:
+        if not isinstance(value, dict) or len(value) > self.max:
+            raise Rejected(f"Not an object of at most {self.max} texts.")
+        return {self.name.clean(name): self.text.clean(text) for name, text in value.items()}
+
+
+@dataclass(frozen=True)
+class Amounts(Field):
+    """Minor units by currency: {"GBP": 1499, "EUR": 1790}."""
+
+    max: int = MAX_AMOUNT
+
+    def clean(self, value: Any) -> dict[str, int]:
+        if not isinstance(value, dict):
+            raise Rejected("Not an object of minor units by currency.")
+        return {currency: self._amount(currency, amount) for currency, amount in value.items()}
+
+    def _amount(self, currency: Any, amount: Any) -> int:
+        return int(Amount(self.max).clean({"amount": amount, "currency": currency})["amount"])
 
 
 @dataclass(frozen=True)

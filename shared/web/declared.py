@@ -98,6 +98,13 @@ def _answer(name: str, declared: Mapping[str, Field], more: Fields | None = None
     return type(name, (Shape,), {**described, **(more or {})})
 
 
+def _entry_of_request(name: str, declared: Mapping[str, Field]) -> type[Shape]:
+    described = {
+        each: _described(field, f"{name}{each.title()}", answer=False) for each, field in declared.items()
+    }
+    return type(name, (Shape,), described)
+
+
 def _described(field: Field, name: str, *, answer: bool, partial: bool = False) -> ma.fields.Field[Any]:
     """The marshmallow field that documents a declared one; an answer always has it, and promises no lengths.
 
@@ -147,7 +154,14 @@ def _described(field: Field, name: str, *, answer: bool, partial: bool = False) 
             length = ma.validate.Length(field.min, field.max)
             return ma.fields.List(ma.fields.Nested(entry), validate=length, **common)
         case fields.GroupList():
-            return ma.fields.List(ma.fields.Nested(_answer(name, field.fields)), **common)
+            entry = _answer(name, field.fields) if answer else _entry_of_request(name, field.fields)
+            length = None if answer else ma.validate.Length(0, field.max)
+            return ma.fields.List(ma.fields.Nested(entry), validate=length, **common)
+        case fields.TextMap():
+            return ma.fields.Dict(keys=ma.fields.String(), values=ma.fields.String(), **common)
+        case fields.Amounts():
+            amount = Whole(0, None if answer else field.max)
+            return ma.fields.Dict(keys=ma.fields.String(), values=amount, **common)
         case fields.Group():
             return ma.fields.Nested(_answer(name, field.fields), **common)
     raise TypeError(f"no schema is known for {type(field).__name__}")
@@ -155,7 +169,7 @@ def _described(field: Field, name: str, *, answer: bool, partial: bool = False) 
 
 def _common(field: Field, answer: bool, partial: bool) -> dict[str, Any]:
     common: dict[str, Any] = {
-        "required": answer or (field.required and field.writable and not partial),
+        "required": (answer and field.show_default) or (field.required and field.writable and not partial),
         "dump_only": not answer and not field.writable,
     }
     if not answer and not field.required and not partial:

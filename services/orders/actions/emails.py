@@ -2,7 +2,7 @@
 
 from redis.exceptions import RedisError
 
-from services.orders.declarations import Customer, Order
+from services.orders.declarations import Customer, Line, Order
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.identity import guest_token
@@ -65,7 +65,7 @@ def compose(deps: Dependencies, found: OrderDocuments, kind: str) -> Email:
 def _body(found: OrderDocuments, kind: str) -> str:
     order = found.order
     if kind == "payment":
-        lines = [f"{line['quantity']} x {line['name']}  {shown(line['total'])}" for line in order["basket"]]
+        lines = [f"{line['quantity']} x {named(line)}  {shown(line['total'])}" for line in order["basket"]]
         sums = [f"Delivery  {shown(order['delivery'])}", f"Total  {shown(order['total'])}"]
         return "thank you for your order. It is paid.\n\n" + "\n".join([*lines, *sums])
     if kind == "dispatch":
@@ -74,6 +74,12 @@ def _body(found: OrderDocuments, kind: str) -> str:
     if kind == "delivery":
         return "your order has arrived. Should something be wrong with it, you can return it."
     return f"your order was cancelled and {shown(order['total'])} are paid back the way you paid."
+
+
+def named(line: Line) -> str:
+    """The product, and of a variant what was chosen: Shirt (M, red)."""
+    options = ", ".join(line.get("options", {}).values())
+    return f"{line['name']} ({options})" if options else line["name"]
 
 
 def _link(deps: Dependencies, order: Order) -> str:

@@ -8,6 +8,7 @@ from services.orders.actions.cancellation import cancel_unfulfillable, finish_ca
 from services.orders.actions.checkout import reconcile
 from services.orders.actions.returns import refund_returns, restock_returns
 from services.orders.clients.services import ReservationClosed
+from services.orders.declarations import line_key
 from services.orders.dependencies import Dependencies
 from services.orders.rules import steps
 from services.orders.rules.assembly import OrderDocuments
@@ -90,8 +91,8 @@ def _confirm(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
         except ReservationClosed:
             found = cancel_unfulfillable(deps, found)
     if order["userid"] is not None:
-        productids = [line["productid"] for line in order["basket"]]
-        deps.users.clear_basket(order["userid"], productids, order["date"])
+        keys = [line_key(line) for line in order["basket"]]
+        deps.users.clear_basket(order["userid"], keys, order["date"])
     return _notify(deps, found, "payment")
 
 

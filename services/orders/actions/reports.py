@@ -36,11 +36,11 @@ def sales(
 
 
 def best_sellers(
-    deps: Dependencies, within: Span, limit: int, *, allow_stale: bool = True
+    deps: Dependencies, within: Span, limit: int, by: str = "product", *, allow_stale: bool = True
 ) -> list[dict[str, Any]]:
-    """O6. 1 global query."""
+    """O6, by product or by SKU. 1 global query."""
     rows = deps.reports.best_sellers(coarsest(within), within, allow_stale=allow_stale)
-    return shape.best_sellers(rows, limit)
+    return shape.best_sellers(rows, limit, by)
 
 
 def fulfilment(deps: Dependencies, within: Span, *, allow_stale: bool = True) -> list[dict[str, Any]]:

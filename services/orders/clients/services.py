@@ -32,10 +32,10 @@ class Users:
         customer: Doc = self._client.get(f"/v1/internal/users/{quote(userid, safe='')}/checkout")
         return customer
 
-    def clear_basket(self, userid: str, productids: list[str], date: str) -> None:
-        """What was ordered on `date` leaves the basket."""
+    def clear_basket(self, userid: str, keys: list[str], date: str) -> None:
+        """What was ordered on `date` leaves the basket; `keys` as `line_key` gives them."""
         path = f"/v1/internal/users/{quote(userid, safe='')}/basket/clear"
-        self._client.post(path, {"productids": productids, "date": date}, idempotent=True)
+        self._client.post(path, {"productids": keys, "date": date}, idempotent=True)
 
 
 class Products:
@@ -45,9 +45,9 @@ class Products:
         self._client = client
 
     def lookup(self, productids: list[str]) -> dict[str, Doc]:
-        """The products that exist, by id; all of them in one call."""
+        """The products and variants that exist, by the productid or SKU asked for; all of them in one call."""
         answer = self._client.post("/v1/products/lookup", {"productids": productids}, idempotent=True)
-        return {product["productid"]: product for product in answer["found"]}
+        return {offer.get("sku") or offer["productid"]: offer for offer in answer["found"]}
 
     def reserve(self, orderid: str, basket: Sequence[Document], expires: str) -> None:
         """Keeps the goods for this order; a second time changes nothing. Raises OutOfStock, or ReservationClosed after a release."""
@@ -81,5 +81,5 @@ class Products:
 
 
 def _stock_lines(basket: Sequence[Document]) -> list[Doc]:
-    names = ("productid", "taxonomy", "quantity")
-    return [{name: line[name] for name in names} for line in basket]
+    names = ("productid", "sku", "taxonomy", "quantity")
+    return [{name: line[name] for name in names if name in line} for line in basket]

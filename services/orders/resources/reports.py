@@ -58,7 +58,9 @@ def sales(args: dict[str, Any]) -> Response:
 @time_limit(10)
 def best_sellers(args: dict[str, Any]) -> Response:
     """Products by units sold less returned: one global query"""
-    rows = act.best_sellers(current_dependencies(), span(args["start"], args["end"]), args["limit"])
+    rows = act.best_sellers(
+        current_dependencies(), span(args["start"], args["end"]), args["limit"], args["by"]
+    )
     bars = [Bar(row["name"], row["units"], f"{row['name']}: {row['units']}") for row in rows]
     return _answered({"rows": rows}, rows, "Best sellers by units", bars)
 

@@ -1,9 +1,10 @@
 """One line of an order history to the documents of that order; nothing in it is guessed or rounded."""
 
 import re
-from typing import Any
+from typing import Any, cast
 
 from services.orders.declarations import (
+    LINE_FIELDS,
     MAX_LINES,
     MAX_QUANTITY,
     ORDER_CONTENT,
@@ -83,7 +84,7 @@ def _item(number: int, item: Any, currency: str) -> Line:
     total = money(price["amount"] * quantity, currency)
     if "total" in item:
         total = _amount(item["total"], currency, f"items.{number - 1}.total")
-    return {
+    line: Line = {
         "line": number,
         "productid": _required(item, "productid"),
         "taxonomy": [],
@@ -93,6 +94,16 @@ def _item(number: int, item: Any, currency: str) -> Line:
         "delivery": money(0, currency),
         "total": total,
     }
+    return cast(Line, line | _variant(number, item))
+
+
+def _variant(number: int, item: dict[str, Any]) -> dict[str, Any]:
+    """The SKU and the options of a variant, where the line has them."""
+    names = ("sku", "options")
+    content, errors = LINE_FIELDS.check_changes({name: item[name] for name in names if item.get(name)})
+    for name, messages in errors.items():
+        raise Invalid(f"items.{number - 1}.{name}: {messages[0]}")
+    return content
 
 
 def _customer(order: Order, line: dict[str, Any]) -> Customer:

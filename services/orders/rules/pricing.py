@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from services.orders.declarations import Line, Tax
+from services.orders.declarations import Line, Tax, line_key
 from shared.errors import Conflict, Invalid
 from shared.money import Money, money, shown
 
@@ -16,6 +16,10 @@ class PriceChanged(Conflict):
 
 class NoSuchProduct(Invalid):
     code, title = "unknown_product", "A product is not for sale"
+
+
+class VariantNeeded(Invalid):
+    code, title = "variant_needed", "A product is sold by variant"
 
 
 class MixedCurrencies(Invalid):
@@ -49,17 +53,12 @@ class Quote:
 
 
 def quote(requested: list[Doc], products: dict[str, Doc], terms: Terms) -> Quote:
-    """Prices `requested` [{productid, quantity}]. Raises NoSuchProduct naming each line that cannot be sold."""
+    """Prices `requested` [{productid or sku, quantity}]; `products` as they are bought by each. Raises NoSuchProduct and
+    VariantNeeded, naming each line that cannot be sold."""
     requested = merged(requested)
-    unknown = {
-        f"items.{index}.productid": [f"There is no product {item['productid']}."]
-        for index, item in enumerate(requested)
-        if item["productid"] not in products
-    }
-    if unknown:
-        raise NoSuchProduct("Leave out the products that are not for sale.", errors=unknown)
+    _check_for_sale(requested, products)
     lines = [
-        _line(number, products[item["productid"]], item["quantity"])
+        _line(number, line_key(item), products[line_key(item)], item["quantity"])
         for number, item in enumerate(requested, 1)
     ]
     currencies = {line["unitPrice"]["currency"] for line in lines}
@@ -68,12 +67,28 @@ def quote(requested: list[Doc], products: dict[str, Doc], terms: Terms) -> Quote
     return _summed(lines, currencies.pop(), terms)
 
 
+def _check_for_sale(requested: list[Doc], products: dict[str, Doc]) -> None:
+    unknown, unchosen = {}, {}
+    for index, key in enumerate(line_key(item) for item in requested):
+        product = products.get(key)
+        if product is None:
+            unknown[f"items.{index}.productid"] = [f"There is no product {key}."]
+        elif product.get("sku", key) is None:
+            unchosen[f"items.{index}.productid"] = [f"{key} is sold by variant: name one of its SKUs."]
+        elif not product.get("for_sale", True):
+            unknown[f"items.{index}.productid"] = [f"{key} of {product['name']} is not sold any more."]
+    if unknown:
+        raise NoSuchProduct("Leave out the products that are not for sale.", errors=unknown | unchosen)
+    if unchosen:
+        raise VariantNeeded("Choose a variant of each product that has them.", errors=unchosen)
+
+
 def merged(requested: list[Doc]) -> list[Doc]:
-    """The same product named twice is one line."""
+    """The same product or variant named twice is one line."""
     quantities: dict[str, int] = {}
     for item in requested:
-        quantities[item["productid"]] = quantities.get(item["productid"], 0) + item["quantity"]
-    return [{"productid": productid, "quantity": quantity} for productid, quantity in quantities.items()]
+        quantities[line_key(item)] = quantities.get(line_key(item), 0) + item["quantity"]
+    return [{"productid": key, "quantity": quantity} for key, quantity in quantities.items()]
 
 
 def check_expected(found: Quote, expected: Money | None) -> None:
@@ -85,14 +100,14 @@ def check_expected(found: Quote, expected: Money | None) -> None:
         )  # fmt: skip
 
 
-def _line(number: int, product: Doc, quantity: int) -> Line:
+def _line(number: int, key: str, product: Doc, quantity: int) -> Line:
     price, currency = product["price"], product["price"]["currency"]
     charge = product.get("delivery") or money(0, currency)
     if charge["currency"] != currency:
         raise Invalid(
             f"{product['productid']} is priced in {currency} and delivered in {charge['currency']}."
         )
-    return {
+    line: Line = {
         "line": number,
         "productid": product["productid"],
         "taxonomy": product["taxonomy"],
@@ -102,6 +117,11 @@ def _line(number: int, product: Doc, quantity: int) -> Line:
         "delivery": charge,
         "total": money(price["amount"] * quantity, currency),
     }
+    if key != product["productid"]:
+        line["sku"] = key
+    if options := product.get("selected_options"):
+        line["options"] = options
+    return line
 
 
 def _summed(lines: list[Line], currency: str, terms: Terms) -> Quote:

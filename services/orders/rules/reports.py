@@ -23,13 +23,15 @@ def sales_report(rows: list[Row], currency: str | None = None) -> dict[str, Any]
     return report if currency is None or report["groups"] else _empty_report(currency)
 
 
-def best_sellers(rows: list[Row], limit: int) -> list[Row]:
-    """`best_sellers` rows (key [..., currency, productid, name]) to the products sold most, by units, then by amount."""
-    found: dict[tuple[str, str], Row] = {}
+def best_sellers(rows: list[Row], limit: int, by: str = "product") -> list[Row]:
+    """`best_sellers` rows (key [..., currency, productid, name, sku]) to the products or SKUs sold most, by units, then by amount."""
+    found: dict[tuple[str, str, str], Row] = {}
     for row in rows:
-        currency, productid, name = row["key"][-3:]
+        currency, productid, name, sku = row["key"][-4:]
+        sku = (sku or productid) if by == "sku" else ""
         units, amount = row["value"]
-        seller = found.setdefault((currency, productid), {"productid": productid, "units": 0, "amount": 0})
+        new = {"productid": productid, "sku": sku, "units": 0, "amount": 0}
+        seller = found.setdefault((currency, productid, sku), new)
         seller |= {
             "name": name,
             "units": seller["units"] + units,
@@ -37,11 +39,13 @@ def best_sellers(rows: list[Row], limit: int) -> list[Row]:
             "currency": currency,
         }
     ranked = sorted(
-        found.values(), key=lambda seller: (-seller["units"], -seller["amount"], seller["productid"])
+        found.values(),
+        key=lambda seller: (-seller["units"], -seller["amount"], seller["productid"], seller["sku"]),
     )
     return [
         {
             "productid": each["productid"],
+            **({"sku": each["sku"]} if each["sku"] else {}),
             "name": each["name"],
             "units": each["units"],
             "revenue": money(each["amount"], each["currency"]),

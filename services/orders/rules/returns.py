@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from services.orders.declarations import Line, Order, Return, SoldLine, StockLine
+from services.orders.declarations import Line, Order, Return, SoldLine, StockLine, line_key
 from services.orders.rules.pricing import merged
+from services.orders.rules.writing import sold
 from shared.errors import Invalid
 
 
@@ -12,10 +13,10 @@ def returned_lines(
     basket: list[Line], returns: list[Return], requested: list[dict[str, Any]]
 ) -> list[SoldLine]:
     """The lines of a new return. Raises Invalid when more would come back than was bought."""
-    bought = {line["productid"]: line for line in basket}
+    bought = {line_key(line): line for line in basket}
     back: dict[str, int] = {}
     for returned in (line for earlier in returns for line in earlier["lines"]):
-        back[returned["productid"]] = back.get(returned["productid"], 0) + returned["quantity"]
+        back[line_key(returned)] = back.get(line_key(returned), 0) + returned["quantity"]
     lines: list[SoldLine] = []
     errors: dict[str, list[str]] = {}
     for index, item in enumerate(merged(requested)):
@@ -24,7 +25,9 @@ def returned_lines(
         if line is None or item["quantity"] > remaining:
             errors[f"items.{index}.quantity"] = [f"{remaining} of {item['productid']} can still be returned."]
         else:
-            lines.append(_line(line, item["quantity"]))
+            lines.append(
+                sold(line, item["quantity"], line["total"]["amount"] * item["quantity"] // line["quantity"])
+            )
     if errors:
         raise Invalid("More cannot come back than was bought.", errors=errors)
     return lines
@@ -39,21 +42,14 @@ def goods_value(order: Order, lines: Sequence[SoldLine]) -> int:
 
 def stock_lines(basket: list[Line], lines: list[SoldLine]) -> list[StockLine]:
     """The lines of a return as the stock ledger takes them."""
-    taxonomies = {line["productid"]: line["taxonomy"] for line in basket}
-    return [
-        {
-            "productid": line["productid"],
-            "taxonomy": taxonomies[line["productid"]],
-            "quantity": line["quantity"],
-        }
-        for line in lines
-    ]
+    taxonomies = {line_key(line): line["taxonomy"] for line in basket}
+    return [stock_line(line, taxonomies[line_key(line)]) for line in lines]
 
 
-def _line(line: Line, quantity: int) -> SoldLine:
-    return {
-        "productid": line["productid"],
-        "name": line["name"],
-        "quantity": quantity,
-        "amount": line["total"]["amount"] * quantity // line["quantity"],
-    }
+def stock_line(line: SoldLine, taxonomy: list[str]) -> StockLine:
+    found: StockLine = {
+        "productid": line["productid"], "taxonomy": taxonomy, "quantity": line["quantity"]
+    }  # fmt: skip
+    if sku := line.get("sku"):
+        found["sku"] = sku
+    return found

@@ -67,12 +67,17 @@ def payment_of(
 
 def sold_line(line: Line) -> SoldLine:
     """What reports need to know of a line."""
-    return {
-        "productid": line["productid"],
-        "name": line["name"],
-        "quantity": line["quantity"],
-        "amount": line["total"]["amount"],
-    }
+    return sold(line, line["quantity"], line["total"]["amount"])
+
+
+def sold(line: Line, quantity: int, amount: int) -> SoldLine:
+    """So many of a line's product or variant, for that much."""
+    found: SoldLine = {
+        "productid": line["productid"], "name": line["name"], "quantity": quantity, "amount": amount
+    }  # fmt: skip
+    if sku := line.get("sku"):
+        found["sku"] = sku
+    return found
 
 
 def dispatch_of(

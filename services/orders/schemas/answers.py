@@ -120,6 +120,7 @@ class SalesReport(Shape):
 
 class BestSeller(Shape):
     productid = ma.fields.String()
+    sku = ma.fields.String(metadata={"description": "with `by=sku`"})
     name = ma.fields.String()
     units = Whole(1)
     revenue = ma.fields.Nested(SignedMoney)

@@ -19,8 +19,16 @@ DATE = rf"^(?!0000)\d{{4}}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])({_TIME})?)?)?
 
 
 class RequestedItem(Shape):
-    productid = Text(1, 200, required=True)
+    """What is bought: a product without variants by its productid, a variant by its SKU (as either)."""
+
+    productid = Text(1, 200)
+    sku = Text(1, 200)
     quantity = Whole(1, MAX_UNITS, required=True)
+
+    @ma.validates_schema
+    def check_named(self, data: dict[str, Any], **_: Any) -> None:
+        if not ("productid" in data or "sku" in data):
+            raise ma.ValidationError("Name a productid or a sku.", "productid")
 
 
 class PaymentRequest(Shape):
@@ -156,6 +164,7 @@ class SalesArgs(SpanArgs):
 
 class BestSellersArgs(SpanArgs):
     limit = ma.fields.Integer(load_default=20, validate=ma.validate.Range(1, 1000))
+    by = ma.fields.String(load_default="product", validate=ma.validate.OneOf(["product", "sku"]))
 
 
 class OrdersArgs(PageArgs):

@@ -39,7 +39,7 @@ class ReportStore:
             self._database.across_partitions.view(view, limit=1, reduce=False if view.reduce else None)
 
     def best_sellers(self, level: str, span: Span, *, allow_stale: bool = False) -> Rows:
-        """O6: key [level, ...period, currency, productid, name], value [units, amount]. 1 global query."""
+        """O6: key [level, ...period, currency, productid, name, sku or ""], value [units, amount]. 1 global query."""
         depth = {"all": 0, "year": 1, "month": 2, "day": 3}[level]
         first = [level, *span.first_key()[:depth]]
         last = [level, *span.last_key()[:depth], HIGHEST_KEY]

@@ -14,7 +14,7 @@ from services.products.dependencies import Dependencies
 from services.products.documents import category_path
 from services.products.rules import categories
 from services.products.rules.facets import Filters, counts_in_category, is_pair
-from services.products.rules.product import deduplicate_moved, is_product, public
+from services.products.rules.product import deduplicate_moved, is_product, offered
 from services.products.store.answer_cache import Computed
 from services.products.store.menu import tag_of
 from shared.couch import DatabaseUnavailable, Doc, Page, StaleRows
@@ -71,10 +71,10 @@ def best_rated(deps: Dependencies, limit: int, cursor: Any) -> Page:
 
 
 def lookup(deps: Dependencies, productids: Sequence[str]) -> dict[str, Any]:
-    """{found: products, missing: ids}, in the order asked."""
+    """{found: products as they are bought by each id, missing: ids}, in the order asked."""
     docs = deps.catalogue.all_by_productid(productids)
     return {
-        "found": [public(docs[each]) for each in dict.fromkeys(productids) if each in docs],
+        "found": [offered(docs[each], each) for each in dict.fromkeys(productids) if each in docs],
         "missing": [each for each in dict.fromkeys(productids) if each not in docs],
     }
 

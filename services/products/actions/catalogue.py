@@ -1,16 +1,29 @@
 """What admins do to products: create, replace, move, delete."""
 
+import dataclasses
 from collections.abc import Sequence
 
 from services.products.actions.invalidation import invalidate
 from services.products.actions.named_pictures import check_named
+from services.products.actions.skus import claim, own_skus, release
 from services.products.dependencies import Dependencies
 from services.products.documents import PRICE_CHANGE, partition_of, price_change_id, product_id
 from services.products.rules import ledger
-from services.products.rules.ledger import Line
-from services.products.rules.product import complete, document, forward, replaced, same_content, still_matches
+from services.products.rules.ledger import Head, Line
+from services.products.rules.product import (
+    Checked,
+    changes_what_is_counted,
+    complete,
+    document,
+    forward,
+    replaced,
+    same_content,
+    still_matches,
+)
+from services.products.rules.variants import price_of, skus_of, variant_of, variants_of
 from shared.couch import Doc, UpdateConflict, document_id, split_id, time_ordered_id
 from shared.errors import Conflict, Invalid, NotFound, PreconditionFailed
+from shared.money import Money
 
 _MAX_ATTEMPTS = 5
 
@@ -23,30 +36,32 @@ class NoSuchProduct(NotFound):
     code, title = "no_such_product", "No such product"
 
 
-def create(deps: Dependencies, content: Doc, stock: int | None, date: str, request: str | None = None) -> Doc:
+def create(deps: Dependencies, product: Checked, date: str, request: str | None = None) -> Doc:
     """A new product and the stock it starts with; `request` makes a retry find what it made.
 
-    Raises ProductExists, also when it is in another category; BadProduct for pictures that are not there.
+    Raises ProductExists, also when it is in another category, SkuTaken, and BadProduct for pictures that are not there.
     """
-    check_named(deps, content)
-    content = complete(content)
-    productid = content["productid"]
-    with deps.locks.hold(f"create:{productid}") as acquired:
+    check_named(deps, product.content)
+    product = product._replace(content=complete(product.content))
+    content, productid = product.content, product.content["productid"]
+    with deps.locks.hold(*(f"create:{each}" for each in (productid, *own_skus(content)))) as acquired:
         places = deps.catalogue.copies(productid, expected_id=product_id(content["taxonomy"], productid))
         made = [each for each in places if request and each.get("request") == request]
         if not acquired or (places and not made):
             raise _exists(productid)
-        doc = made[0] if made else _create(deps, content, stock, date, request)
+        doc = made[0] if made else _create(deps, product, date, request)
         _give_way_to_first(deps, doc)
     deps.vocabulary.replace([doc])
     invalidate(deps, [doc], menu=True)
     return doc
 
 
-def _create(deps: Dependencies, content: Doc, stock: int | None, date: str, request: str | None) -> Doc:
-    doc = document(content, date, request=request)
-    if stock is not None:
-        doc["stock"] = open_stock(deps, content, stock, date)
+def _create(deps: Dependencies, product: Checked, date: str, request: str | None) -> Doc:
+    content = product.content
+    if skus := own_skus(content):
+        claim(deps, content["productid"], skus)
+    open_stocks(deps, first_levels(product), date)
+    doc = document(content, date, stock=product.stock or 0, levels=product.stocks, request=request)
     try:
         return _put_over_forward(deps, doc)
     except UpdateConflict:
@@ -72,25 +87,57 @@ def _give_way_to_first(deps: Dependencies, doc: Doc) -> None:
         raise _exists(doc["productid"])
 
 
-def open_stock(deps: Dependencies, content: Doc, stock: int, date: str) -> int:
-    """Brings the chain of a product that is about to be made to its first level, whatever an earlier product of this id left, and wherever."""
-    line = Line(content["productid"], tuple(content["taxonomy"]), stock)
+def first_levels(product: Checked) -> list[Line]:
+    """What a product, or each of its variants, starts with, where that is known."""
+    productid, taxonomy = product.content["productid"], tuple(product.content["taxonomy"])
+    levels = {"": product.stock} if product.stock is not None else product.stocks
+    return [
+        Line(productid, taxonomy, level, "" if sku == productid else sku) for sku, level in levels.items()
+    ]
+
+
+def open_stocks(deps: Dependencies, lines: Sequence[Line], date: str) -> None:
+    """Brings the chains of what is about to be made to their first level, whatever an earlier product left. Usually 1 write."""
+    slots = [
+        ledger.movement(Head(), line, line.quantity, ledger.CREATED, f"created {line.key}", date)
+        for line in lines
+    ]
+    written = deps.ledger.write(slots) if slots else []
+    for line, row in zip(lines, written, strict=True):
+        if row.error or row.accepted:
+            _open_stock(deps, line, date)
+    deps.ledger.remember(
+        {
+            line: ledger.after(slot)
+            for line, slot, row in zip(lines, slots, written, strict=True)
+            if not (row.error or row.accepted)
+        }
+    )
+
+
+def _open_stock(deps: Dependencies, line: Line, date: str) -> None:
+    """The chain is there already: of an earlier product, perhaps of one that was moved."""
     move_stock(deps, line, line, date)
     _, head = deps.ledger.end(line)
-    if head.level != stock:
-        deps.ledger.append(line, stock - head.level, ledger.CREATED, time_ordered_id(), date)
-    return stock
+    if head.level != line.quantity:
+        deps.ledger.append(line, line.quantity - head.level, ledger.CREATED, time_ordered_id(), date)
 
 
-def replace(deps: Dependencies, productid: str, content: Doc, if_match: str | None, date: str) -> Doc:
-    """New content for a product; another taxonomy moves it. Raises NoSuchProduct, PreconditionFailed when it changed since,
-    BadProduct for pictures that are not there."""
+def replace(deps: Dependencies, productid: str, product: Checked, if_match: str | None, date: str) -> Doc:
+    """New content for a product; another taxonomy moves it. A variant that is new has the stock that is given.
+
+    Raises NoSuchProduct, SkuTaken, PreconditionFailed when it changed since, BadProduct for pictures that are not there.
+    """
+    content = product.content
     if content["productid"] != productid:
         raise Invalid(
             "The productid cannot change.", errors={"productid": [f"Must be {productid}, as in the path."]}
         )
     for _ in range(_MAX_ATTEMPTS):
-        doc = _finish_moves(deps, productid, date, expected_id=product_id(content["taxonomy"], productid))
+        doc = _by_its_own_id(
+            _finish_moves(deps, productid, date, expected_id=product_id(content["taxonomy"], productid)),
+            productid,
+        )
         if not still_matches(if_match, doc):
             raise PreconditionFailed("It changed since you read it: read it again, then repeat the change.")
         check_named(deps, content, doc)
@@ -98,7 +145,7 @@ def replace(deps: Dependencies, productid: str, content: Doc, if_match: str | No
         if same_content(doc, wanted):
             return doc
         try:
-            return _changed(deps, doc, wanted, date)
+            return _changed(deps, doc, product._replace(content=wanted), date)
         except UpdateConflict:
             continue
     raise Conflict(f"Product {productid} is changing too often just now; try again.")
@@ -107,7 +154,7 @@ def replace(deps: Dependencies, productid: str, content: Doc, if_match: str | No
 def remove(deps: Dependencies, productid: str, if_match: str | None, date: str) -> None:
     """Deletes a product; its movements, reviews and old prices stay as history. Raises NoSuchProduct, PreconditionFailed."""
     for _ in range(_MAX_ATTEMPTS):
-        doc = _finish_moves(deps, productid, date)
+        doc = _by_its_own_id(_finish_moves(deps, productid, date), productid)
         if not still_matches(if_match, doc):
             raise PreconditionFailed("It changed since you read it: read it again, then repeat.")
         try:
@@ -116,12 +163,13 @@ def remove(deps: Dependencies, productid: str, if_match: str | None, date: str) 
             continue
         deps.vocabulary.replace([], before=[doc])
         invalidate(deps, [doc], menu=True)
+        release_if_any(deps, doc["productid"], own_skus(doc))
         return
     raise Conflict(f"Product {productid} is changing too often just now; try again.")
 
 
 def finish_moves(deps: Dependencies, productid: str, date: str) -> Doc:
-    """The product; what a crashed move left in its old category is cleared away. Raises NoSuchProduct."""
+    """The product that this productid or SKU is of; what a crashed move left in its old category is cleared away. Raises NoSuchProduct."""
     return _finish_moves(deps, productid, date)
 
 
@@ -133,48 +181,84 @@ def follow(deps: Dependencies, product: Doc, date: str) -> Doc:
     return here
 
 
-def _changed(deps: Dependencies, doc: Doc, content: Doc, date: str) -> Doc:
+def _by_its_own_id(doc: Doc, productid: str) -> Doc:
+    """Raises NoSuchProduct where the id is a SKU: what is changed is named by its productid."""
+    if doc["productid"] != productid:
+        raise NoSuchProduct(f"{productid} is a variant of {doc['productid']}: change that product.")
+    return doc
+
+
+def _changed(deps: Dependencies, doc: Doc, product: Checked, date: str) -> Doc:
+    content = product.content
+    levels = _other_variants(deps, doc, product, date) if changes_what_is_counted(doc, content) else None
     if partition_of(doc["taxonomy"]) == partition_of(content["taxonomy"]):
-        fresh = deps.catalogue.put(replaced(doc, content, date))
+        fresh = deps.catalogue.put(replaced(doc, content, date, levels))
     else:
-        fresh = _move(deps, doc, content, date)
+        fresh = _move(deps, doc, replaced(doc, content, date, levels), date)
     deps.vocabulary.replace([fresh], before=[doc])
     invalidate(deps, [doc, content])
-    note_price(deps, doc, content, date)
+    if changes := price_changes(doc, content, date):
+        deps.catalogue.put_many(changes)
+    release_if_any(deps, doc["productid"], [sku for sku in own_skus(doc) if sku not in skus_of(content)])
     return fresh
 
 
-def note_price(deps: Dependencies, before: Doc, content: Doc, date: str) -> None:
-    """Old prices are kept as documents, one for each change."""
-    change = price_change(before, content, date)
-    if change:
-        deps.catalogue.put_many([change])
+def _other_variants(deps: Dependencies, doc: Doc, product: Checked, date: str) -> dict[str, int]:
+    """Makes a product ready to be sold under other SKUs: they are claimed, and the new ones have their first stock; how many of each are left."""
+    content, productid = product.content, doc["productid"]
+    present = skus_of(doc) or [productid]
+    added = [sku for sku in own_skus(content) if sku not in present]
+    if added:
+        with deps.locks.hold(*(f"create:{sku}" for sku in added)) as acquired:
+            if not acquired:
+                raise Conflict(f"Somebody else is giving away one of the SKUs of {productid}; try again.")
+            claim(deps, productid, added)
+    opened = {sku: level for sku, level in product.stocks.items() if sku not in present}
+    here = Checked(content | {"taxonomy": doc["taxonomy"]}, None, opened)
+    open_stocks(deps, first_levels(here), date)
+    return deps.ledger.levels(doc["taxonomy"], productid)
 
 
-def price_change(before: Doc, content: Doc, date: str) -> Doc | None:
-    if before["price"] == content["price"]:
-        return None
+def release_if_any(deps: Dependencies, productid: str, skus: Sequence[str]) -> None:
+    if skus:
+        release(deps, productid, skus)
+
+
+def price_changes(before: Doc, content: Doc, date: str) -> list[Doc]:
+    """Old prices are kept as documents, one for each change: of the product, and of each variant that costs something else now."""
+    changes = {"": (before["price"], content["price"])}
+    for variant in variants_of(content):
+        if was := variant_of(before, variant["sku"]):
+            changes[variant["sku"]] = price_of(before, was), price_of(content, variant)
+    return [
+        _price_change(content, sku, *prices, date)
+        for sku, prices in changes.items()
+        if prices[0] != prices[1]
+    ]
+
+
+def _price_change(content: Doc, sku: str, before: Money, after: Money, date: str) -> Doc:
     taxonomy, productid = content["taxonomy"], content["productid"]
     return PRICE_CHANGE.new(
-        price_change_id(taxonomy, productid, date), productid=productid, taxonomy=taxonomy,
-        before=before["price"], after=content["price"], date=date,
+        price_change_id(taxonomy, productid, date, sku), productid=productid, taxonomy=taxonomy,
+        before=before, after=after, date=date, **({"sku": sku} if sku else {}),
     )  # fmt: skip
 
 
-def _move(deps: Dependencies, doc: Doc, content: Doc, date: str) -> Doc:
+def _move(deps: Dependencies, doc: Doc, fresh: Doc, date: str) -> Doc:
     """To another category: stock and what lies beside it first, then the new place, then a forward in the old one.
 
     In between the product is in both places; every read shows it once, where it goes to (`deduplicate_moved`).
     """
-    productid = doc["productid"]
-    old, new = Line(productid, tuple(doc["taxonomy"]), 0), Line(productid, tuple(content["taxonomy"]), 0)
-    move_stock(deps, old, new, date)
-    _copy_history(deps, doc["taxonomy"], content["taxonomy"], productid)
-    carried = {"stock": doc["stock"], "rating": doc["rating"], "rank": doc["rank"], "moved_from": doc["_id"]}
-    fresh = document(content, date, **carried)
-    fresh = _put_over_forward(deps, fresh)
+    productid, taxonomy = doc["productid"], fresh["taxonomy"]
+    move_stocks(deps, lines_of(deps, doc, fresh), taxonomy, date)
+    _copy_history(deps, doc["taxonomy"], taxonomy, productid)
+    moved = {name: value for name, value in fresh.items() if name not in ("_rev", "request")}
+    fresh = _put_over_forward(
+        deps, {**moved, "_id": product_id(taxonomy, productid), "moved_from": doc["_id"]}
+    )
     deps.catalogue.put(forward(doc, fresh["_id"], date))
-    _move_history(deps, doc["taxonomy"], content["taxonomy"], productid)
+    _move_history(deps, doc["taxonomy"], taxonomy, productid)
     deps.menu.changed()
     return fresh
 
@@ -185,6 +269,33 @@ def move_stock(deps: Dependencies, old: Line, new: Line, date: str) -> None:
     if at.taxonomy != new.taxonomy:
         deps.ledger.close(at, new.taxonomy, time_ordered_id(), date)
     deps.ledger.end(old)
+
+
+def lines_of(deps: Dependencies, doc: Doc, fresh: Doc) -> list[Line]:
+    """All of a product that has stock, or might be asked for where it is now. 1 partition query."""
+    productid, taxonomy = doc["productid"], tuple(doc["taxonomy"])
+    skus = [*(skus_of(doc) or [productid]), *skus_of(fresh), *deps.ledger.levels(taxonomy, productid)]
+    return [Line(productid, taxonomy, 0, "" if sku == productid else sku) for sku in dict.fromkeys(skus)]
+
+
+def move_stocks(deps: Dependencies, lines: Sequence[Line], taxonomy: Sequence[str], date: str) -> None:
+    """As `move_stock`, of all variants of a product. Usually 2 writes, and 1 partition query for each chain whose end nobody remembers."""
+    heads = deps.ledger.cached_heads(lines)
+    ends = {line: (line, heads[line]) if line in heads else deps.ledger.end(line) for line in lines}
+    closings = [deps.ledger.closing(at, head, taxonomy, date) for at, head in ends.values()]
+    arrivals, rest = [], []
+    for line, closing, row in zip(lines, closings, deps.ledger.write(closings), strict=True):
+        there = dataclasses.replace(line, taxonomy=tuple(taxonomy))
+        if not deps.ledger.is_own(closing, row):
+            rest.append((line, there))
+        elif closing["delta"]:
+            arrivals.append((closing, there, deps.ledger.arrival(closing, there, Head())))
+    written = deps.ledger.write([doc for *_, doc in arrivals]) if arrivals else []
+    for (closing, there, doc), row in zip(arrivals, written, strict=True):
+        if not deps.ledger.is_own(doc, row):
+            deps.ledger.open_moved(closing, there)
+    for line, there in rest:
+        move_stock(deps, line, there, date)
 
 
 def _copy_history(deps: Dependencies, old: Sequence[str], new: Sequence[str], productid: str) -> None:
@@ -219,14 +330,14 @@ def _places(deps: Dependencies, productid: str, expected_id: str | None = None) 
     places = deps.catalogue.copies(productid, expected_id)
     if not places:
         raise NoSuchProduct(f"There is no product {productid}.")
-    return places
+    return [doc for doc in places if doc["productid"] == places[0]["productid"]]
 
 
 def _finish_moves(deps: Dependencies, productid: str, date: str, expected_id: str | None = None) -> Doc:
     first, *stale_copies = _places(deps, productid, expected_id)
     for doc in stale_copies:
         deps.catalogue.put(forward(doc, first["_id"], date))
-        _move_history(deps, doc["taxonomy"], first["taxonomy"], productid)
+        _move_history(deps, doc["taxonomy"], first["taxonomy"], doc["productid"])
     if stale_copies:
         invalidate(deps, stale_copies, menu=True)
     return first

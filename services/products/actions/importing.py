@@ -5,19 +5,20 @@ from dataclasses import dataclass, field
 from dataclasses import replace as with_changes
 from typing import Any
 
-from services.products.actions.catalogue import open_stock, price_change, replace
+from services.products.actions.catalogue import first_levels, open_stocks, price_changes, replace
 from services.products.actions.invalidation import invalidate
 from services.products.actions.named_pictures import newly_named, refuse_missing
+from services.products.actions.skus import claim_all, own_skus, owners_of, taken
 from services.products.dependencies import Dependencies
 from services.products.documents import product_id
-from services.products.rules import ledger
-from services.products.rules.ledger import Head
 from services.products.rules.product import (
     BadProduct,
+    Checked,
+    changes_what_is_counted,
     checked,
     complete,
-    content_of,
     document,
+    exported,
     is_product,
     replaced,
     same_content,
@@ -27,6 +28,7 @@ from shared.couch import Doc, Written
 from shared.errors import AisleError, Unavailable
 
 BATCH = 500
+MAX_BATCH_DOCUMENTS = 5_000
 SMALL_FILE = range(100, 1_001)
 MAX_FAILURES = 10_000
 EXPORT_PAGE = 200
@@ -83,11 +85,19 @@ class Outcome:
 
 @dataclass(frozen=True)
 class ProductLine:
-    """A valid line: the product's content and the stock it starts with."""
+    """A valid line: the product's content and the stock it, or each of its variants, starts with."""
 
     number: int
-    content: Doc
-    stock: int | None
+    product: Checked
+
+    @property
+    def content(self) -> Doc:
+        return self.product.content
+
+    @property
+    def weight(self) -> int:
+        """The documents that it may write."""
+        return 1 + 2 * len(self.content["variants"])
 
 
 def run(deps: Dependencies, lines: Iterable[Line], tell: Callable[[Doc], None]) -> Outcome:
@@ -123,7 +133,7 @@ def export(deps: Dependencies) -> Iterator[Doc]:
     while True:
         page = deps.catalogue.all_products(EXPORT_PAGE, cursor)
         for doc in page.items:
-            yield content_of(doc) | {"stock": doc["stock"]}
+            yield exported(doc)
         if page.next is None:
             return
         cursor = page.next
@@ -132,18 +142,21 @@ def export(deps: Dependencies) -> Iterator[Doc]:
 def _batches(lines: Iterable[Line], outcome: Outcome) -> Iterator[list[ProductLine]]:
     """Valid lines, at most BATCH at a time, no product twice in one batch."""
     batch: dict[str, ProductLine] = {}
+    weight = 0
     for line in lines:
         try:
             if line.problem:
                 raise line.problem
-            content, stock = checked(line.data)
+            wanted = ProductLine(line.number, checked(line.data))
         except (BadProduct, AisleError) as error:
             outcome.fail(line.number, error)
             continue
-        if len(batch) == BATCH or content["productid"] in batch:
+        productid = wanted.content["productid"]
+        if len(batch) == BATCH or productid in batch or weight > MAX_BATCH_DOCUMENTS:
             yield list(batch.values())
-            batch = {}
-        batch[content["productid"]] = ProductLine(line.number, content, stock)
+            batch, weight = {}, 0
+        batch[productid] = wanted
+        weight += wanted.weight
     if batch:
         yield list(batch.values())
 
@@ -171,8 +184,10 @@ def _write(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Out
     ]
     changed = [(wanted, doc) for wanted, doc in present if not same_content(doc, wanted.content)]
     outcome.unchanged += len(present) - len(changed)
-    _update(deps, changed, date, outcome)
-    for wanted in moving:
+    recounted = [wanted for wanted, doc in changed if changes_what_is_counted(doc, wanted.content)]
+    in_bulk = [(wanted, doc) for wanted, doc in changed if not changes_what_is_counted(doc, wanted.content)]
+    _update(deps, in_bulk, date, outcome)
+    for wanted in (*moving, *recounted):
         _write_individually(deps, wanted, date, outcome)
     written = [wanted.content for wanted in (*absent, *(each for each, _ in changed))]
     invalidate(deps, written, menu=bool(absent))
@@ -199,7 +214,7 @@ def _with_known_pictures(
 def _completed(line: ProductLine, before: Doc | None, outcome: Outcome) -> list[ProductLine]:
     """The line with its content complete; nothing when it contradicts itself, and fails."""
     try:
-        return [with_changes(line, content=complete(line.content, before))]
+        return [with_changes(line, product=line.product._replace(content=complete(line.content, before)))]
     except BadProduct as error:
         outcome.fail(line.number, error)
         return []
@@ -210,29 +225,50 @@ def _create_absent(
 ) -> list[ProductLine]:
     """Creates what is nowhere, while nobody else does; the others, which are in another category."""
     productids = [wanted.content["productid"] for wanted in absent]
-    names = [f"create:{productid}" for productid in productids]
+    skus = {sku: wanted.content["productid"] for wanted in absent for sku in own_skus(wanted.content)}
+    names = [f"create:{each}" for each in (*productids, *skus)]
     with deps.locks.hold(*names, wait=_LOCK_WAIT_SECONDS) as acquired:
         if not acquired:
             raise Unavailable(
                 "Some of these products are just being created; try again shortly.", retry_after=2
             )
-        elsewhere = deps.catalogue.all_by_productid(productids, allow_stale=False)
+        known = deps.catalogue.all_by_productid([*productids, *skus], allow_stale=False)
+        elsewhere = {each for each in productids if each in known and known[each]["productid"] == each}
         fresh = [
             wanted
             for line in absent
             if line.content["productid"] not in elsewhere
             for wanted in _completed(line, None, outcome)
         ]
+        fresh = _refuse(fresh, owners_of(known), outcome)
+        claimed = {sku: wanted.content["productid"] for wanted in fresh for sku in own_skus(wanted.content)}
+        fresh = _refuse(fresh, claim_all(deps, claimed), outcome)
         _create(deps, fresh, found, date, outcome)
     return [wanted for wanted in absent if wanted.content["productid"] in elsewhere]
+
+
+def _refuse(fresh: list[ProductLine], owners: dict[str, str], outcome: Outcome) -> list[ProductLine]:
+    """The others; what has an id or SKU of another product (`owners`), also of one before it, fails."""
+    left, owners = [], dict(owners)
+    for wanted in fresh:
+        ids = (wanted.content["productid"], *own_skus(wanted.content))
+        if clash := {each: owners[each] for each in ids if owners.get(each, ids[0]) != ids[0]}:
+            outcome.fail(wanted.number, taken(clash))
+        else:
+            left.append(wanted)
+            owners |= dict.fromkeys(ids, ids[0])
+    return left
 
 
 def _create(
     deps: Dependencies, fresh: list[ProductLine], forwards: dict[str, Doc], date: str, outcome: Outcome
 ) -> None:
     """The first movement of each before the product itself: a crash in between leaves nothing that a second import cannot finish."""
-    _open_stocks(deps, [wanted for wanted in fresh if wanted.stock is not None], date)
-    docs = [document(wanted.content, date, stock=wanted.stock or 0) for wanted in fresh]
+    open_stocks(deps, [line for wanted in fresh for line in first_levels(wanted.product)], date)
+    docs = [
+        document(wanted.content, date, stock=wanted.product.stock or 0, levels=wanted.product.stocks)
+        for wanted in fresh
+    ]
     docs = [{**doc, **_revision(forwards.get(doc["_id"]))} for doc in docs]
     deps.vocabulary.replace(docs)
     for wanted, row in zip(fresh, deps.catalogue.put_many(docs) if docs else [], strict=True):
@@ -248,23 +284,10 @@ def _revision(forward: Doc | None) -> Doc:
     return {"_rev": forward["_rev"]} if forward else {}
 
 
-def _open_stocks(deps: Dependencies, stocked: list[ProductLine], date: str) -> None:
-    slots = [
-        ledger.movement(
-            Head(), wanted.content["productid"], wanted.content["taxonomy"], wanted.stock or 0, ledger.CREATED,
-            f"created {wanted.content['productid']}", date,
-        )
-        for wanted in stocked
-    ]  # fmt: skip
-    for wanted, row in zip(stocked, deps.ledger.write(slots) if slots else [], strict=True):
-        if row.error or row.accepted:
-            open_stock(deps, wanted.content, wanted.stock or 0, date)
-
-
 def _update(deps: Dependencies, changed: list[tuple[ProductLine, Doc]], date: str, outcome: Outcome) -> None:
     docs = [replaced(doc, wanted.content, date) for wanted, doc in changed]
     deps.vocabulary.replace(docs, before=[doc for _, doc in changed])
-    prices = [change for wanted, doc in changed if (change := price_change(doc, wanted.content, date))]
+    prices = [change for wanted, doc in changed for change in price_changes(doc, wanted.content, date)]
     written = deps.catalogue.put_many([*docs, *prices]) if docs else []
     for (wanted, _), row in zip(changed, written, strict=False):
         if not row.error:
@@ -282,7 +305,7 @@ def _write_individually(deps: Dependencies, wanted: ProductLine, date: str, outc
         if same_content(before, complete(wanted.content, before)):
             outcome.unchanged += 1
             return
-        replace(deps, wanted.content["productid"], wanted.content, None, date)
+        replace(deps, wanted.content["productid"], wanted.product, None, date)
         outcome.updated += 1
     except AisleError as error:
         if error.status >= 500:

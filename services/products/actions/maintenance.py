@@ -10,8 +10,8 @@ from services.products.actions.invalidation import invalidate_after_sums
 from services.products.dependencies import Dependencies
 from services.products.documents import SETTLEMENT, settlement_id, summed_up_in
 from services.products.rules import ledger, ratings
-from services.products.rules.ledger import Line
 from services.products.rules.product import is_product
+from services.products.rules.variants import skus_of, stock_of
 from shared.clock import iso, timestamp
 from shared.couch import Doc, NoSuchDocument, UpdateConflict, time_ordered_id
 
@@ -60,9 +60,10 @@ def refresh(deps: Dependencies, product_ids: Iterable[str]) -> int:
 
 
 def _summed_up(deps: Dependencies, doc: Doc) -> Doc:
-    level = deps.ledger.level(doc["taxonomy"], doc["productid"])
+    levels = deps.ledger.levels(doc["taxonomy"], doc["productid"])
     stars = deps.reviews.stars(doc["taxonomy"], doc["productid"])
-    return {**doc, "stock": max(level, 0), "rating": ratings.rating(stars), "rank": ratings.rank(stars)}
+    stock = stock_of(doc, levels) if skus_of(doc) else {"stock": max(levels.get(doc["productid"], 0), 0)}
+    return {**doc, **stock, "rating": ratings.rating(stars), "rank": ratings.rank(stars)}
 
 
 @dataclass
@@ -96,12 +97,16 @@ def sweep(deps: Dependencies, now: datetime) -> SweepResult:
 
 
 def _sweep_page(deps: Dependencies, reservations: list[Doc], now: datetime, swept: SweepResult) -> None:
-    ids = [settlement_id(each["taxonomy"], each["productid"], each["orderid"]) for each in reservations]
+    lines = [ledger.line_of(each, each["quantity"]) for each in reservations]
+    ids = [
+        settlement_id(line.taxonomy, line.key, each["orderid"])
+        for line, each in zip(lines, reservations, strict=True)
+    ]
     settled = deps.ledger.get_many(ids)
     late = [each for each, docid in zip(reservations, ids, strict=True) if docid not in settled]
     written = deps.ledger.write([_expired(each, iso(now)) for each in late]) if late else []
     swept.ended += sum(not row.error for row in written)
-    keys = [(each["orderid"], each["productid"]) for each in reservations]
+    keys = [(each["orderid"], line.key) for line, each in zip(lines, reservations, strict=True)]
     held = deps.ledger.held(keys) if settled else {}
     for each, docid, key in zip(reservations, ids, keys, strict=True):
         settlement = settled.get(docid)
@@ -112,10 +117,10 @@ def _sweep_page(deps: Dependencies, reservations: list[Doc], now: datetime, swep
 
 
 def _expired(reservation: Doc, date: str) -> Doc:
-    taxonomy, productid, orderid = reservation["taxonomy"], reservation["productid"], reservation["orderid"]
+    line, orderid = ledger.line_of(reservation), reservation["orderid"]
     return SETTLEMENT.new(
-        settlement_id(taxonomy, productid, orderid), productid=productid, taxonomy=taxonomy, orderid=orderid,
-        outcome=ledger.EXPIRED, quantity=reservation["quantity"], date=date,
+        settlement_id(line.taxonomy, line.key, orderid), **line.fields, orderid=orderid, outcome=ledger.EXPIRED,
+        quantity=reservation["quantity"], date=date,
     )  # fmt: skip
 
 
@@ -126,19 +131,16 @@ def _correct_stock(deps: Dependencies, reservation: Doc, settlement: Doc, held: 
     """
     if held == ledger.due(reservation, settlement["outcome"], 0):
         return 0
-    taxonomy, productid, orderid = reservation["taxonomy"], reservation["productid"], reservation["orderid"]
+    line, orderid = ledger.line_of(reservation), reservation["orderid"]
     outcome = ledger.final_outcome([leaf["outcome"] for leaf in deps.ledger.leaves(settlement["_id"])])
-    surplus = held - ledger.due(reservation, outcome, deps.ledger.returned(taxonomy, productid, orderid))
+    surplus = held - ledger.due(reservation, outcome, deps.ledger.returned(line, orderid))
     if not surplus:
         return 0
-    line, reason = (
-        Line(productid, tuple(taxonomy), abs(surplus)),
-        ledger.RELEASED if surplus > 0 else ledger.RESERVED,
-    )
+    reason = ledger.RELEASED if surplus > 0 else ledger.RESERVED
     try:
         deps.ledger.append(line, surplus, reason, time_ordered_id(), date, orderid=orderid)
     except ledger.OutOfStock:
-        log.error("order %s: %s of %s were sold twice", orderid, -surplus, productid)
+        log.error("order %s: %s of %s were sold twice", orderid, -surplus, line.name)
         return 0
     return max(surplus, 0)
 
@@ -183,11 +185,11 @@ def _overruled_settlements(deps: Dependencies, leaves: list[Doc]) -> list[Doc]:
 
 
 def _losing_movements(deps: Dependencies, leaves: list[Doc]) -> list[Doc]:
-    first = leaves[0]
-    chain = deps.ledger.chain(first["taxonomy"], first["productid"])
+    first, line = leaves[0], ledger.line_of(leaves[0])
+    chain = deps.ledger.chain(line)
     later = {each["mark"] for each in chain if each["slot"] > first["slot"]}
     orders = [leaf["orderid"] for leaf in leaves if "orderid" in leaf]
-    ids = {settlement_id(first["taxonomy"], first["productid"], orderid): orderid for orderid in orders}
+    ids = {settlement_id(line.taxonomy, line.key, orderid): orderid for orderid in orders}
     outcomes = {ids[docid]: doc["outcome"] for docid, doc in deps.ledger.get_many(list(ids)).items()}
     return ledger.losers(leaves, outcomes, later)
 
@@ -208,5 +210,4 @@ _RULES = {
 
 def _correct(deps: Dependencies, movement: Doc) -> None:
     """While a slot was in doubt its lowest level counted; now the sum of the movements does."""
-    line = Line(movement["productid"], tuple(movement["taxonomy"]), 0)
-    deps.ledger.correct(line, time_ordered_id(), timestamp())
+    deps.ledger.correct(ledger.line_of(movement), time_ordered_id(), timestamp())

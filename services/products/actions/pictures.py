@@ -9,7 +9,7 @@ from services.products.dependencies import Dependencies
 from services.products.documents import PICTURE, picture_id
 from services.products.imaging import NAMES, Busy, ImagingProcess, Rendered, TooManyPixels, Unreadable
 from services.products.rules.pictures import address, media_type
-from services.products.rules.product import content_of, etag
+from services.products.rules.product import Checked, content_of, etag
 from shared.couch import Doc, NoSuchDocument
 from shared.errors import Conflict, Invalid, NotFound, PreconditionFailed, TooLarge, Unavailable
 
@@ -56,10 +56,15 @@ def attach(deps: Dependencies, productid: str, content: bytes, max_bytes: int, d
     image = keep(deps, content, max_bytes, date)["image"]
     for _ in range(_MAX_ATTEMPTS):
         try:
-            return replace(deps, productid, content_of(product) | {"image": image}, etag(product), date)
+            return _with_image(deps, product, image, date)
         except PreconditionFailed:
             product = finish_moves(deps, productid, date)
     raise Conflict(f"Product {productid} is changing too often just now; try again.")
+
+
+def _with_image(deps: Dependencies, product: Doc, image: str, date: str) -> Doc:
+    changed = Checked(content_of(product) | {"image": image}, None, {})
+    return replace(deps, product["productid"], changed, etag(product), date)
 
 
 def _check(content: bytes, max_bytes: int) -> None:

@@ -32,6 +32,7 @@ def add(
     Raises NoSuchProduct, NotABuyer, AlreadyReviewed.
     """
     product = _product(deps, productid)
+    productid = product["productid"]
     if not deps.orders.bought(userid, productid):
         raise NotABuyer("Only who bought this product can review it.")
     taxonomy = product["taxonomy"]
@@ -58,6 +59,7 @@ def add(
 def eligibility(deps: Dependencies, productid: str, userid: str) -> dict[str, Any]:
     """Whether this user may review the product now, and why not: {may_review, reason}. Raises NoSuchProduct."""
     product = _product(deps, productid)
+    productid = product["productid"]
     if deps.catalogue.get_many([review_id(product["taxonomy"], productid, userid)]):
         return {"may_review": False, "reason": AlreadyReviewed.code}
     if not deps.orders.bought(userid, productid):

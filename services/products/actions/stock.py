@@ -14,11 +14,13 @@ from services.products.documents import (
 )
 from services.products.rules import ledger as rules
 from services.products.rules.ledger import Head, Line, OutOfStock
+from services.products.rules.variants import skus_of
 from shared.clock import parse
 from shared.couch import Doc, UpdateConflict, Written, time_ordered_id
-from shared.errors import Conflict
+from shared.errors import Conflict, Invalid
 
 _RECENT = 100
+_SUGGESTIONS = 10
 _SETTLED_AFTER = timedelta(seconds=30)
 
 
@@ -35,7 +37,7 @@ def reserve(deps: Dependencies, orderid: str, lines: Sequence[Line], expires: st
 
     Raises OutOfStock (`items`: [{productid, available}]), ReservationClosed, ReservationDiffers.
     """
-    with deps.ledger.lock(line.productid for line in lines):
+    with deps.ledger.lock(line.key for line in lines):
         ends = _ends(deps, lines)
         short = [line for line in lines if ends[line][1].level < line.quantity]
         if short:
@@ -64,10 +66,23 @@ def release(deps: Dependencies, orderid: str, lines: Sequence[Line], reference: 
     _end(deps, orderid, lines, rules.RELEASED, date, reference)
 
 
-def adjust(deps: Dependencies, product: Doc, delta: int, note: str, mark: str, date: str) -> Doc:
+def line_for(product: Doc, asked: str, sku: str | None) -> Line:
+    """What is counted of a product: itself, or the variant that `sku`, or else `asked`, names. Raises Invalid."""
+    named = sku or asked
+    known = skus_of(product) or [product["productid"]]
+    if named not in known:
+        few = ", ".join(known[:_SUGGESTIONS]) + (" ..." if len(known) > _SUGGESTIONS else "")
+        raise Invalid(
+            "Say which variant.", errors={"sku": [f"{named} is no SKU of this product: it has {few}."]}
+        )
+    return Line(
+        product["productid"], tuple(product["taxonomy"]), 0, "" if named == product["productid"] else named
+    )
+
+
+def adjust(deps: Dependencies, line: Line, delta: int, note: str, mark: str, date: str) -> Doc:
     """Goods come in or are written off by an admin; the same `mark` does it once. Raises OutOfStock below zero."""
-    line = Line(product["productid"], tuple(product["taxonomy"]), abs(delta))
-    recent = deps.ledger.movements(line.taxonomy, line.productid, _RECENT)
+    recent = deps.ledger.movements(line, _RECENT)
     done = next((each for each in recent if each["mark"] == mark), None)
     return done or deps.ledger.append(line, delta, rules.ADJUSTED, mark, date, note=note)
 
@@ -82,8 +97,8 @@ def _ends(deps: Dependencies, lines: Sequence[Line]) -> dict[Line, tuple[Line, H
 
 
 def _out_of_stock(short: Sequence[Line], ends: Mapping[Line, tuple[Line, Head]]) -> OutOfStock:
-    names = ", ".join(line.productid for line in short)
-    available = [{"productid": line.productid, "available": ends[line][1].level} for line in short]
+    names = ", ".join(line.name for line in short)
+    available = [line.left(ends[line][1].level) for line in short]
     return OutOfStock(f"Not enough in stock of {names}.", items=available)
 
 
@@ -91,7 +106,7 @@ def _repeat_or_reject(
     deps: Dependencies, orderid: str, lines: Sequence[Line], refusal: OutOfStock, date: str
 ) -> None:
     """Too few are left: perhaps because this very order has them."""
-    claims = deps.ledger.get_many([reservation_id(line.taxonomy, line.productid, orderid) for line in lines])
+    claims = deps.ledger.get_many([reservation_id(line.taxonomy, line.key, orderid) for line in lines])
     if not claims:
         raise refusal
     with suppress(OutOfStock):
@@ -104,8 +119,7 @@ def _repeat_or_reject(
 def _slot(line: Line, head: Head, orderid: str, date: str) -> Doc:
     return rules.movement(
         head,
-        line.productid,
-        line.taxonomy,
+        line,
         -line.quantity,
         rules.RESERVED,
         time_ordered_id(),
@@ -116,8 +130,8 @@ def _slot(line: Line, head: Head, orderid: str, date: str) -> Doc:
 
 def _claim(line: Line, orderid: str, expires: str, date: str) -> Doc:
     return RESERVATION.new(
-        reservation_id(line.taxonomy, line.productid, orderid), productid=line.productid, taxonomy=list(line.taxonomy),
-        orderid=orderid, quantity=line.quantity, date=date, expires=expires,
+        reservation_id(line.taxonomy, line.key, orderid), **line.fields, orderid=orderid, quantity=line.quantity, date=date,
+        expires=expires,
     )  # fmt: skip
 
 
@@ -141,19 +155,19 @@ def _complete_reservation(
 
 def _repeat(deps: Dependencies, orderid: str, lines: Sequence[Line], date: str) -> None:
     """This order was here before: take what is missing. What others took for it meanwhile is theirs to give back."""
-    claims = deps.ledger.get_many([reservation_id(line.taxonomy, line.productid, orderid) for line in lines])
+    claims = deps.ledger.get_many([reservation_id(line.taxonomy, line.key, orderid) for line in lines])
     outcomes = _outcomes(deps, orderid, lines)
-    held = deps.ledger.held_by_order(orderid, [line.productid for line in lines])
+    held = deps.ledger.held_by_order(orderid, lines)
     for line in lines:
-        claim = claims[reservation_id(line.taxonomy, line.productid, orderid)]
+        claim = claims[reservation_id(line.taxonomy, line.key, orderid)]
         outcome = outcomes.get(line)
         if outcome in (rules.RELEASED, rules.EXPIRED):
             raise ReservationClosed(
                 f"The goods of order {orderid} were given back ({outcome}); place a new order."
             )
         if claim["quantity"] != line.quantity:
-            raise ReservationDiffers(f"Order {orderid} has reserved {claim['quantity']} of {line.productid}.")
-        kept = held[line.productid]
+            raise ReservationDiffers(f"Order {orderid} has reserved {claim['quantity']} of {line.name}.")
+        kept = held[line.key]
         _set_held(deps, orderid, line, kept, max(kept, line.quantity), date)
 
 
@@ -181,13 +195,13 @@ def _settlement(line: Line, orderid: str, outcome: str, date: str, reference: st
     """With a mark of its own: of two that are alike to the letter a cluster takes both for the first."""
     more: dict[str, Any] = {"reference": reference} if reference else {}
     return SETTLEMENT.new(
-        settlement_id(line.taxonomy, line.productid, orderid, reference), productid=line.productid, taxonomy=list(line.taxonomy),
-        orderid=orderid, outcome=outcome, quantity=line.quantity, date=date, mark=time_ordered_id(), **more,
+        settlement_id(line.taxonomy, line.key, orderid, reference), **line.fields, orderid=orderid,
+        outcome=outcome, quantity=line.quantity, date=date, mark=time_ordered_id(), **more,
     )  # fmt: skip
 
 
 def _outcomes(deps: Dependencies, orderid: str, lines: Sequence[Line]) -> dict[Line, str]:
-    ids = {line: settlement_id(line.taxonomy, line.productid, orderid) for line in lines}
+    ids = {line: settlement_id(line.taxonomy, line.key, orderid) for line in lines}
     stored = deps.ledger.get_many(list(ids.values()))
     return {line: stored[docid]["outcome"] for line, docid in ids.items() if docid in stored}
 
@@ -202,10 +216,10 @@ def _end(
 ) -> None:
     settled = _settle(deps, orderid, lines, outcome, date)
     decided = [line for line, before in settled.items() if before is None]
-    held = deps.ledger.held_by_order(orderid, [line.productid for line in decided]) if decided else {}
+    held = deps.ledger.held_by_order(orderid, decided) if decided else {}
     for line, before in settled.items():
         if before is None:
-            _set_held(deps, orderid, line, held[line.productid], 0, date)
+            _set_held(deps, orderid, line, held[line.key], 0, date)
         elif before["outcome"] == rules.SOLD:
             _return_sold(deps, orderid, line, reference, date)
 
@@ -231,7 +245,7 @@ def _reserve_again(deps: Dependencies, orderid: str, line: Line, settled: Doc, d
         settled = deps.ledger.put({**settled, "outcome": rules.SOLD, "date": date})
     except UpdateConflict:
         return confirm(deps, orderid, [line], date)
-    held = deps.ledger.held_by_order(orderid, [line.productid])[line.productid]
+    held = deps.ledger.held_by_order(orderid, [line])[line.key]
     try:
         _set_held(deps, orderid, line, held, line.quantity, date)
     except OutOfStock as short:

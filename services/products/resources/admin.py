@@ -9,7 +9,8 @@ from services.products.actions import catalogue, maintenance
 from services.products.actions import stock as stock_acts
 from services.products.actions.invalidation import invalidate_pages
 from services.products.resources.context import dependencies
-from services.products.rules.product import Checked, etag, public
+from services.products.rules.ledger import Line
+from services.products.rules.product import Checked, etag, listed, public
 from shared.clock import timestamp
 from shared.couch import time_ordered_id
 from shared.web import (
@@ -41,7 +42,7 @@ _IF_MATCH = {
 @admin.alt_response(409, "CONFLICT")
 def create(product: Checked) -> Response:
     """A new product"""
-    doc = catalogue.create(dependencies(), product.content, product.stock, timestamp(), idempotent_id())
+    doc = catalogue.create(dependencies(), product, timestamp(), idempotent_id())
     return json_answer(
         public(doc), 201, etag=etag(doc), headers={"Location": f"/v1/products/{doc['productid']}"}
     )
@@ -58,7 +59,7 @@ def create(product: Checked) -> Response:
 def replace(product: Checked, productid: str) -> Response:
     """New content; another taxonomy moves the product"""
     if_match = request.headers.get("If-Match")
-    doc = catalogue.replace(dependencies(), productid, product.content, if_match, timestamp())
+    doc = catalogue.replace(dependencies(), productid, product, if_match, timestamp())
     return json_answer(public(doc), etag=etag(doc))
 
 
@@ -82,30 +83,27 @@ def delete(productid: str) -> Response:
 @admin.alt_response(404, "NOT_FOUND")
 @admin.alt_response(409, "CONFLICT")
 def change_stock(change: dict[str, Any], productid: str) -> Response:
-    """Goods come in or are written off"""
+    """Goods come in or are written off; `sku` says of which variant, unless the path does"""
     product = catalogue.finish_moves(dependencies(), productid, timestamp())
+    line = stock_acts.line_for(product, productid, change["sku"])
     mark = idempotent_id() or time_ordered_id()
-    movement = stock_acts.adjust(
-        dependencies(), product, change["delta"], change["reason"], mark, timestamp()
-    )
+    movement = stock_acts.adjust(dependencies(), line, change["delta"], change["reason"], mark, timestamp())
     maintenance.refresh(dependencies(), [product["_id"]])
     invalidate_pages(dependencies(), [product])
-    return json_answer(
-        {"productid": productid, "stock": movement["level"], "movements": [_shown(movement)]}, 201
-    )
+    return json_answer(_counted(line, movement["level"], [movement]), 201)
 
 
 @admin.get("/v1/products/<productid>/stock")
 @require_role("admin", "staff")
+@admin.arguments(schemas.StockArgs, location="query")
 @admin.response(200, schemas.Stock)
 @admin.alt_response(404, "NOT_FOUND")
-def stock(productid: str) -> Response:
-    """The exact level and the last hundred movements"""
+def stock(args: dict[str, Any], productid: str) -> Response:
+    """The exact level and the last hundred movements; `sku` says of which variant, unless the path does"""
     product = catalogue.finish_moves(dependencies(), productid, timestamp())
-    movements = dependencies().ledger.movements(product["taxonomy"], productid, 100)
-    level = dependencies().ledger.level(product["taxonomy"], productid)
+    line = stock_acts.line_for(product, productid, args["sku"])
     return json_answer(
-        {"productid": productid, "stock": max(level, 0), "movements": [_shown(each) for each in movements]}
+        _counted(line, dependencies().ledger.level(line), dependencies().ledger.movements(line, 100))
     )
 
 
@@ -114,15 +112,12 @@ def stock(productid: str) -> Response:
 @admin.response(200, schemas.PriceHistory)
 @admin.alt_response(404, "NOT_FOUND")
 def prices(productid: str) -> Response:
-    """The price changes of a product, the newest first"""
+    """The price changes of a product and its variants, the newest first"""
     product = catalogue.finish_moves(dependencies(), productid, timestamp())
-    changes = dependencies().catalogue.price_history(product["taxonomy"], productid)
-    return json_answer(
-        {
-            "items": [{name: each[name] for name in ("date", "before", "after")} for each in changes],
-            "next": None,
-        }
-    )
+    changes = dependencies().catalogue.price_history(product["taxonomy"], product["productid"])
+    names = ("date", "before", "after", "sku")
+    items = [{name: each[name] for name in names if name in each} for each in changes]
+    return json_answer({"items": items, "next": None})
 
 
 @admin.get("/v1/products/low-stock")
@@ -135,7 +130,13 @@ def low_stock(args: dict[str, Any]) -> Response:
     most = dependencies().settings.low_stock if args["most"] is None else args["most"]
     bound = ["low-stock", most]
     page = dependencies().catalogue.low_stock(most, args["limit"], unsign(args["cursor"], bound))
-    return json_answer(list_answer([public(doc) for doc in page.items], page.next, bound))
+    return json_answer(list_answer([listed(doc) for doc in page.items], page.next, bound))
+
+
+def _counted(line: Line, level: int, movements: list[dict[str, Any]]) -> dict[str, Any]:
+    variant = {"sku": line.sku} if line.sku else {}
+    shown = [_shown(each) for each in movements]
+    return {"productid": line.productid, **variant, "stock": max(level, 0), "movements": shown}
 
 
 def _shown(movement: dict[str, Any]) -> dict[str, Any]:

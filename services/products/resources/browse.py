@@ -12,7 +12,7 @@ from services.products.actions.catalogue import NoSuchProduct
 from services.products.documents import taxonomy_of
 from services.products.resources.context import dependencies
 from services.products.resources.questions import MAX_QUERY, question_at_hand
-from services.products.rules.product import etag, public
+from services.products.rules.product import etag, listed, public
 from shared.couch import NoSuchDocument
 from shared.errors import Invalid
 from shared.web import Blueprint, PageArgs, json_answer, json_bytes, list_answer, not_modified, unsign
@@ -73,9 +73,9 @@ def categories() -> Response:
 def products() -> Response:
     """Products of a category, or found by words, filtered, sorted, counted"""
     asked, bound = question_at_hand()
-    listed = act.products(dependencies(), asked)
-    body = list_answer([public(doc) for doc in listed.docs], listed.next, bound) | listed.more
-    return json_answer(body, headers=OUTDATED if listed.outdated else None)
+    found = act.products(dependencies(), asked)
+    body = list_answer([listed(doc) for doc in found.docs], found.next, bound) | found.more
+    return json_answer(body, headers=OUTDATED if found.outdated else None)
 
 
 @browse.get("/v1/products/suggest")
@@ -99,14 +99,14 @@ def suggest() -> Response:
 def best_rated(page: dict[str, Any]) -> Response:
     """The best rated products, by a cautious average"""
     found = act.best_rated(dependencies(), page["limit"], unsign(page["cursor"], "best-rated"))
-    return json_answer(list_answer([public(doc) for doc in found.items], found.next, "best-rated"))
+    return json_answer(list_answer([listed(doc) for doc in found.items], found.next, "best-rated"))
 
 
 @browse.post("/v1/products/lookup")
 @browse.arguments(schemas.Lookup)
 @browse.response(200, schemas.LookedUp)
 def lookup(asked: dict[str, Any]) -> Response:
-    """Many products by id in one call"""
+    """Many products and variants by productid or SKU in one call, each as it is bought"""
     return json_answer(act.lookup(dependencies(), asked["productids"]))
 
 
@@ -115,7 +115,7 @@ def lookup(asked: dict[str, Any]) -> Response:
 @browse.alt_response(404, "NOT_FOUND")
 @browse.doc(parameters=[_REVIEWS])
 def product(productid: str) -> Response:
-    """A product"""
+    """A product, by its productid or the SKU of one of its variants"""
     try:
         doc = dependencies().catalogue.by_productid(productid)
     except NoSuchDocument:
@@ -124,7 +124,7 @@ def product(productid: str) -> Response:
     if (most := _number("reviews", 100)) is not None:
         newest = review_acts.first_page(dependencies(), doc, most)
         return json_answer(
-            public(doc) | {"reviews": list_answer(newest.items, newest.next, ["reviews", productid])},
+            public(doc) | {"reviews": list_answer(newest.items, newest.next, ["reviews", doc["productid"]])},
             headers={"Cache-Control": "no-cache"},
         )
     return not_modified(tag) or json_answer(public(doc), etag=tag, headers={"Cache-Control": "no-cache"})

@@ -11,11 +11,10 @@ from flask import Response, request, stream_with_context
 from services.products import schemas
 from services.products.actions import importing
 from services.products.actions.importing import Line
-from services.products.documents import PRODUCT_FIELDS
 from services.products.resources.context import dependencies
+from services.products.rules import rows
 from shared.couch.deadline import NO_LIMIT, time_limit
-from shared.errors import BadRequest, Invalid, NotFound
-from shared.tables import columns, from_row, required_columns, to_row
+from shared.errors import AisleError, BadRequest, Invalid, NotFound
 from shared.web import Blueprint, json_answer, lines_of, require_role
 
 files = Blueprint("files", __name__, description="Import and export")
@@ -37,6 +36,10 @@ class LongLine(Invalid):
 
 class LongRow(Invalid):
     code, title = "row_too_long", "The row has more cells than columns"
+
+
+class LoneVariant(Invalid):
+    code, title = "variant_without_product", "The row is of a variant, and its product is not before it"
 
 
 class WrongMedium(BadRequest):
@@ -123,19 +126,47 @@ def _csv_lines(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[Line]:
     reader = csv.reader(_decoded(lines), strict=True)
     try:
         header = next(reader, [])
-        if missing := [name for name in required_columns(PRODUCT_FIELDS) if name not in header]:
-            raise BadRequest(f"The first row must name the columns; {', '.join(missing)} is missing.")
-        if unknown := [name for name in header if name not in columns(PRODUCT_FIELDS)]:
-            known = ", ".join(columns(PRODUCT_FIELDS))
-            raise BadRequest(f"No product has a column {unknown[0]!r}; the columns are {known}.")
-        for row in reader:
-            if len(row) > len(header):
-                yield Line(reader.line_num, problem=LongRow(f"{len(row)} cells for {len(header)} columns."))
-            elif row:
-                product = from_row(PRODUCT_FIELDS, dict(zip(header, row, strict=False)))
-                yield Line(reader.line_num, product)
+        _check_header(header)
+        yield from _csv_products(reader, header)
     except csv.Error as error:
         raise BadRequest(f"Line {reader.line_num} is not CSV: {error}.") from None
+
+
+def _check_header(header: list[str]) -> None:
+    if missing := [name for name in rows.REQUIRED_COLUMNS if name not in header]:
+        raise BadRequest(f"The first row must name the columns; {', '.join(missing)} is missing.")
+    if unknown := [name for name in header if name not in rows.COLUMNS]:
+        raise BadRequest(
+            f"No product has a column {unknown[0]!r}; the columns are {', '.join(rows.COLUMNS)}."
+        )
+
+
+def _csv_products(reader: Any, header: list[str]) -> Iterator[Line]:
+    """Each product with all its variants: they are in the rows right behind its own."""
+    product: Line | None = None
+    for cells in reader:
+        row = dict(zip(header, cells, strict=False))
+        if (
+            product is not None
+            and product.data
+            and rows.is_continued(product.data, row)
+            and len(cells) <= len(header)
+        ):
+            rows.add_variant(product.data, row)
+            continue
+        if product is not None:
+            yield product
+            product = None
+        if len(cells) > len(header):
+            problem: AisleError = LongRow(f"{len(cells)} cells for {len(header)} columns.")
+            yield Line(reader.line_num, problem=problem)
+        elif cells and rows.is_variant_alone(row):
+            problem = LoneVariant("It names a SKU and no product, and is not behind its product's row.")
+            yield Line(reader.line_num, problem=problem)
+        elif cells:
+            product = Line(reader.line_num, rows.product_of(row))
+    if product is not None:
+        yield product
 
 
 def _decoded(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[str]:
@@ -150,10 +181,10 @@ def _decoded(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[str]:
 
 def _csv_rows(products: Iterator[dict[str, Any]]) -> Iterator[str]:
     buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, columns(PRODUCT_FIELDS))
+    writer = csv.DictWriter(buffer, rows.COLUMNS)
     writer.writeheader()
     for product in products:
-        writer.writerow(to_row(PRODUCT_FIELDS, product))
+        writer.writerows(rows.rows_of(product))
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()

@@ -25,9 +25,7 @@ def reserve(body: dict[str, Any]) -> Response:
     """Keep goods for an order, all or none; a second time changes nothing"""
     lines = _lines(body["items"])
     act.reserve(dependencies(), body["orderid"], lines, body["expires"], timestamp())
-    shown = [
-        {"productid": line.productid, "taxonomy": line.taxonomy, "quantity": line.quantity} for line in lines
-    ]
+    shown = [line.fields | {"quantity": line.quantity} for line in lines]
     return json_answer({"reserved": shown}, 201)
 
 
@@ -64,9 +62,12 @@ def reviews_of_person(userid: str) -> Response:
 
 
 def _lines(items: list[dict[str, Any]]) -> list[Line]:
-    """One line for each product, so many as were asked in all."""
-    wanted: dict[tuple[str, tuple[str, ...]], int] = {}
+    """One line for each SKU, so many as were asked in all."""
+    wanted: dict[tuple[str, tuple[str, ...], str], int] = {}
     for item in items:
-        key = (item["productid"], tuple(item["taxonomy"]))
+        sku = "" if item["sku"] == item["productid"] else item["sku"]
+        key = (item["productid"], tuple(item["taxonomy"]), sku)
         wanted[key] = wanted.get(key, 0) + item["quantity"]
-    return [Line(productid, taxonomy, quantity) for (productid, taxonomy), quantity in wanted.items()]
+    return [
+        Line(productid, taxonomy, quantity, sku) for (productid, taxonomy, sku), quantity in wanted.items()
+    ]

@@ -1,6 +1,6 @@
 """Stock as a chain of immutable movements that cannot be oversold, also on a cluster where a 409 is not a lock.
 
-The chain. The movements of a product are documents with sequential ids, slot 1, 2, 3 ... Each holds its `delta` and the
+The chain. The movements of a product, or of each of its variants, are documents with sequential ids, slot 1, 2, 3 ... Each holds its `delta` and the
 `level` after it. Who wants to move stock must have read the last slot n (its level is then exact: nothing is behind it),
 may only go where `level + delta >= 0`, and writes slot n + 1. Slots are never written again, so a cached one
 (a cache) can at worst be late; then the next slot is taken, the write is refused and he reads again.
@@ -14,7 +14,7 @@ revision as a conflict, even show it as the winning one. Hence:
 - while a slot shows more than one revision, its level is the lowest of them: at worst too little is sold;
 - a revision that a crashed writer left behind is settled by `losers`, the written rule, run by the sweep.
 
-Reservations. Reserving writes, in one bulk, a reservation with a fixed id (order, product) and the slot. A repeated
+Reservations. Reserving writes, in one bulk, a reservation with a fixed id (order, SKU) and the slot. A repeated
 request meets the reservation and takes nothing twice. A settlement with a fixed id, sold or released or expired, ends it;
 who writes it first decides, and the goods of one not sold go back as a further slot. The sweep ends reservations whose
 time is up, gives back what a crash left out, and takes back what a crash took twice: the view `held` tells how many an
@@ -25,7 +25,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from services.products.documents import MOVEMENT, slot_id
+from services.products.documents import MOVEMENT, slot_id, stock_key
 from shared.couch import Doc
 from shared.errors import Conflict
 
@@ -50,11 +50,38 @@ class Head:
 
 @dataclass(frozen=True)
 class Line:
-    """So many of one product, in the category it was sold from."""
+    """So many of one product, or of its variant `sku`, in the category it was sold from."""
 
     productid: str
     taxonomy: tuple[str, ...]
     quantity: int
+    sku: str = ""
+
+    @property
+    def key(self) -> str:
+        """Under what its stock is kept."""
+        return stock_key(self.productid, self.sku)
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.sku or self.productid
+
+    @property
+    def fields(self) -> Doc:
+        """What a document says of it."""
+        about = {"productid": self.productid, "taxonomy": list(self.taxonomy)}
+        return about | {"sku": self.sku} if self.key != self.productid else about
+
+    def left(self, available: int) -> Doc:
+        """How many of it are left, for who asked for more."""
+        variant = {"sku": self.sku} if self.key != self.productid else {}
+        return {"productid": self.productid, **variant, "available": available}
+
+
+def line_of(doc: Mapping[str, Any], quantity: int = 0) -> Line:
+    """The line that a movement, reservation or settlement is of."""
+    return Line(doc["productid"], tuple(doc["taxonomy"]), quantity, doc.get("sku", ""))
 
 
 def head_of(leaves: Sequence[Doc]) -> Head:
@@ -67,8 +94,7 @@ def head_of(leaves: Sequence[Doc]) -> Head:
 
 def movement(
     head: Head,
-    productid: str,
-    taxonomy: Sequence[str],
+    line: Line,
     delta: int,
     reason: str,
     mark: str,
@@ -78,14 +104,11 @@ def movement(
     """The document of the slot after `head`. Raises OutOfStock when fewer are left than it takes."""
     level = head.level + delta
     if level < 0:
-        raise OutOfStock(
-            f"Only {head.level} of {productid} are left.",
-            items=[{"productid": productid, "available": head.level}],
-        )
+        raise OutOfStock(f"Only {head.level} of {line.name} are left.", items=[line.left(head.level)])
     slot = head.slot + 1
     return MOVEMENT.new(
-        slot_id(taxonomy, productid, slot), productid=productid, taxonomy=list(taxonomy), slot=slot, delta=delta, level=level,
-        reason=reason, mark=mark, date=date, **more,
+        slot_id(line.taxonomy, line.key, slot), **line.fields, slot=slot, delta=delta, level=level, reason=reason, mark=mark,
+        date=date, **more,
     )  # fmt: skip
 
 

@@ -1,13 +1,27 @@
 """What a product is: checked on the way in, shaped on the way out, compared with what is there."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import orjson
 
+from services.products.declarations import MAX_FORMER_SKUS
 from services.products.documents import FORWARD, PRODUCT, PRODUCT_FIELDS, partition_of, product_id
 from services.products.rules.pictures import Contradiction, pictures_of, settled
+from services.products.rules.variants import (
+    contradictions,
+    highest_price,
+    is_active,
+    price_of,
+    shown_variants,
+    skus_of,
+    stock_of,
+    variant_of,
+    variants_of,
+    with_lowest_price,
+    without_removed,
+)
 from shared.couch import Doc
 from shared.errors import Invalid
 from shared.fields import Rejected
@@ -31,7 +45,8 @@ class BadProduct(Invalid):
 def checked(data: Any) -> "Checked":
     """The content of a product and, when given, the stock it starts with. Raises BadProduct naming every wrong field.
 
-    `rating` is accepted and left aside, so that what was exported or read can be sent back.
+    `rating` is accepted and left aside, so that what was exported or read can be sent back; so is the `stock` of a
+    product with variants, which is theirs.
     """
     if not isinstance(data, dict):
         raise BadProduct("A product is a JSON object.", errors={"_schema": ["Not an object."]})
@@ -51,15 +66,17 @@ def checked(data: Any) -> "Checked":
         raise BadProduct(summary, errors=errors)
     if content["delivery"] is None:
         content["delivery"] = money(0, content["price"]["currency"])
-    return Checked(content, stock)
+    stocks = {variant["sku"]: variant.pop("stock") for variant in content["variants"] if "stock" in variant}
+    return Checked(with_lowest_price(content), None if content["variants"] else stock, stocks)
 
 
 class Checked(NamedTuple):
     """What a client says of a product: `content` is complete and clean, but for `pictures`, which are None where they were not
-    sent (`rules.pictures.settled`); `stock` is None where it was left out."""
+    sent (`rules.pictures.settled`); `stock` is None where it was left out, `stocks` are those of its variants by SKU."""
 
     content: Doc
     stock: int | None
+    stocks: dict[str, int]
 
 
 def _contradictions(content: Doc) -> Iterator[tuple[str, str]]:
@@ -74,6 +91,9 @@ def _contradictions(content: Doc) -> Iterator[tuple[str, str]]:
     price, delivery = content.get("price"), content.get("delivery")
     if price and delivery and delivery["currency"] != price["currency"]:
         yield "delivery", "Must be in the currency of the price."
+    yield from contradictions(content)
+    if taken := sorted(RESERVED_IDS.intersection(skus_of(content))):
+        yield "variants", f"{taken[0]} is a word that the API uses; choose another SKU."
 
 
 def complete(content: Doc, before: Doc | None = None) -> Doc:
@@ -90,19 +110,22 @@ def document(
     moment: str,
     *,
     stock: int = 0,
+    levels: Mapping[str, int] | None = None,
     rating: Doc = NO_RATING,
     rank: float = 0,
     moved_from: str | None = None,
     request: str | None = None,
+    former_skus: Sequence[str] = (),
 ) -> Doc:
-    """The document of a product with this content."""
+    """The document of a product with this content; `levels` are its variants' stock, by SKU."""
     docid = product_id(content["taxonomy"], content["productid"])
-    given = {"moved_from": moved_from, "request": request}
+    given = {"moved_from": moved_from, "request": request, "former_skus": list(former_skus) or None}
     optional = {name: value for name, value in given.items() if value is not None}
+    in_stock = stock_of(content, levels or {}) if content["variants"] else {"stock": stock}
     return PRODUCT.new(
         docid,
         **PRODUCT_FIELDS.stored(content),
-        stock=stock,
+        **in_stock,
         rating=rating,
         rank=rank,
         edited=moment,
@@ -110,15 +133,77 @@ def document(
     )
 
 
-def replaced(doc: Doc, content: Doc, moment: str) -> Doc:
-    """The document with new content; what was summed up about it stays."""
+def replaced(doc: Doc, content: Doc, moment: str, levels: Mapping[str, int] | None = None) -> Doc:
+    """The document with new content; what was summed up about it stays, unless `levels` are its variants' stock now, by SKU."""
     kept = {name: value for name, value in doc.items() if name not in PRODUCT_FIELDS.writable}
-    return {**kept, **PRODUCT_FIELDS.stored(content), "edited": moment}
+    fresh = {**kept, **PRODUCT_FIELDS.stored(content), "edited": moment, "schema": PRODUCT.schema}
+    former = former_skus(doc, content)
+    for name, value in (("former_skus", former), ("variant_stock", {})):
+        fresh.pop(name, None)
+        if value:
+            fresh[name] = value
+    if content["variants"]:
+        fresh |= stock_of(content, doc.get("variant_stock", {}) if levels is None else levels)
+    elif levels is not None:
+        fresh["stock"] = max(levels.get(content["productid"], 0), 0)
+    return fresh
+
+
+def former_skus(doc: Doc, content: Doc) -> list[str]:
+    """The SKUs that a product will have had once when it gets this content."""
+    return without_removed(doc, content, MAX_FORMER_SKUS)
+
+
+def changes_what_is_counted(doc: Doc, content: Doc) -> bool:
+    """Whether it will be sold under other SKUs, so that their stock must be looked up."""
+    return set(skus_of(doc)) != set(skus_of(content))
 
 
 def public(doc: Doc) -> Doc:
-    """The product as the API shows it."""
-    return _with_pictures(PRODUCT_FIELDS.shown(doc))
+    """The product as the API shows it by itself, with its variants."""
+    found = listed(doc)
+    return found | {"variants": shown_variants(doc)} if variants_of(doc) else found
+
+
+def listed(doc: Doc) -> Doc:
+    """The product as lists show it: without its variants, with the price of the dearest when they differ."""
+    found = _with_pictures(PRODUCT_FIELDS.shown(doc))
+    if found.pop("variants", None) and (highest := highest_price(doc)):
+        found["highest_price"] = highest
+    return found
+
+
+def offered(doc: Doc, wanted: str) -> Doc:
+    """The product as it is bought by `wanted`: a SKU, or the productid of one without variants.
+
+    A variant has its own price, stock and picture. `for_sale` is False for one that is no longer sold, and for the
+    productid of a product with variants, which has no `sku`.
+    """
+    found, productid = listed(doc), doc["productid"]
+    if not variants_of(doc):
+        return found | {"sku": wanted, "for_sale": wanted == productid}
+    found.pop("highest_price", None)
+    variant = variant_of(doc, wanted)
+    if variant is None:
+        return found | {"sku": None if wanted == productid else wanted, "for_sale": False}
+    return found | {
+        "sku": wanted, "for_sale": is_active(variant), "selected_options": variant.get("options", {}), "price": price_of(doc, variant),
+        "stock": doc.get("variant_stock", {}).get(wanted, 0), "image": variant.get("picture") or found["image"],
+    }  # fmt: skip
+
+
+def exported(doc: Doc) -> Doc:
+    """The product as an import takes it, with the stock that it, or each of its variants, has."""
+    found = content_of(doc) | {"stock": doc["stock"]}
+    for name in ("options", "variants"):
+        if not found[name]:
+            del found[name]
+    if variants_of(doc):
+        left = doc.get("variant_stock", {})
+        found["variants"] = [
+            {**variant, "stock": left.get(variant["sku"], 0)} for variant in variants_of(doc)
+        ]
+    return found
 
 
 def content_of(doc: Doc) -> Doc:
@@ -137,7 +222,7 @@ def same_content(doc: Doc, content: Doc) -> bool:
 
 def etag(doc: Doc) -> str:
     """`"content.summary"`: the first part changes when an admin edits, the second when stock or rating change."""
-    summary = orjson.dumps([doc["stock"], doc["rating"]])
+    summary = orjson.dumps([doc["stock"], doc["rating"], doc.get("variant_stock")])
     return f'"{_short(orjson.dumps(content_of(doc)))}.{_short(summary)}"'
 
 
@@ -159,6 +244,17 @@ def deduplicate_moved(docs: list[Doc], key: Callable[[Doc], str] = lambda doc: d
     return list(chosen.values())
 
 
+def by_any_id(docs: Iterable[Doc]) -> dict[str, Doc]:
+    """Products by all that they are found by: their productid, before that the SKUs of their variants, before that those that they had."""
+    docs = list(docs)
+    found: dict[str, Doc] = {}
+    for doc in docs:
+        found |= dict.fromkeys(doc.get("former_skus", ()), doc)
+    for doc in docs:
+        found |= dict.fromkeys(skus_of(doc), doc)
+    return found | {doc["productid"]: doc for doc in docs}
+
+
 def is_product(doc: Doc) -> bool:
     """Not the forward that it left in a category where it was before."""
     return bool(doc["type"] == PRODUCT.name)
@@ -167,8 +263,9 @@ def is_product(doc: Doc) -> bool:
 def forward(doc: Doc, moved_to: str, moment: str) -> Doc:
     """What takes the place of a product that is in another category now."""
     left = FORWARD.new(
-        doc["_id"], productid=doc["productid"], taxonomy=doc["taxonomy"], moved_to=moved_to, edited=moment
-    )
+        doc["_id"], productid=doc["productid"], taxonomy=doc["taxonomy"], moved_to=moved_to, edited=moment,
+        **({"skus": skus_of(doc)} if variants_of(doc) else {}),
+    )  # fmt: skip
     return left | {"_rev": doc["_rev"]}
 
 

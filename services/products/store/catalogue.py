@@ -19,7 +19,8 @@ from services.products.documents import (
     search_indexes,
 )
 from services.products.rules.categories import below
-from services.products.rules.product import deduplicate_moved, is_product, supersedes
+from services.products.rules.product import by_any_id, deduplicate_moved, is_product, supersedes
+from services.products.rules.variants import skus_of
 from shared.couch import (
     Changes,
     Database,
@@ -81,29 +82,31 @@ class Catalogue:
         return self._docs(page)
 
     def by_productid(self, productid: str, *, allow_stale: bool = True) -> Doc:
-        """P4: a product by its id alone. 1 global query. Raises NoSuchDocument."""
+        """P4: a product by its productid or a SKU alone. 1 global query. Raises NoSuchDocument."""
         found = self.all_by_productid([productid], allow_stale=allow_stale)
         if productid not in found:
             raise NoSuchDocument(f"There is no product {productid}.")
         return found[productid]
 
     def all_by_productid(self, productids: Sequence[str], *, allow_stale: bool = True) -> dict[str, Doc]:
-        """P4: those that exist, by productid. 1 global query.
+        """P4: those that exist, by the productid or SKU asked for. 1 global query.
 
         The documents are as they are now even when the index is behind; it only lacks products made in the last seconds.
         """
         if not productids:
             return {}
-        places = self._places(productids, allow_stale=allow_stale)
-        return {doc["productid"]: doc for doc in deduplicate_moved(places)}
+        found = by_any_id(deduplicate_moved(self._places(productids, allow_stale=allow_stale)))
+        return {each: found[each] for each in productids if each in found}
 
     def copies(self, productid: str, expected_id: str | None = None) -> list[Doc]:
-        """The documents of one product: two while it is being moved, the newer place first. 1 global query and 1 read.
+        """The documents of one product, or of that whose SKU it is: two while it is being moved, the newer place first. 1 global query
+        and 1 read.
 
         For who is about to write. A cluster's view may be late: what it names is read again, and the document id `expected_id` for too.
         """
         named = {*(doc["_id"] for doc in self._places([productid])), *((expected_id,) if expected_id else ())}
         docs = [doc for doc in self.get_many(sorted(named)).values() if is_product(doc)]
+        docs = [doc for doc in docs if productid == doc["productid"] or productid in skus_of(doc)]
         return docs[::-1] if len(docs) == 2 and supersedes(docs[1], docs[0]) else docs
 
     def search(self, query: SearchQuery, limit: int, cursor: str | None) -> SearchPage:

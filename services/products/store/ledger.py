@@ -4,6 +4,7 @@ import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -25,10 +26,11 @@ from services.products.rules.ledger import (
     Line,
     after,
     head_of,
+    line_of,
     movement,
 )
 from services.products.store.slot_cache import SlotCache
-from shared.couch import Database, Doc, NoSuchDocument, Page, UpdateConflict, Written
+from shared.couch import Database, Doc, NoSuchDocument, Page, UpdateConflict, Written, time_ordered_id
 from shared.errors import Unavailable
 
 _STRIPES, _MAX_MOVES = 64, 20
@@ -41,7 +43,7 @@ class TooManyConflicts(Unavailable):
 
 
 class Ledger:
-    """Movements, reservations and settlements of all products."""
+    """Movements, reservations and settlements of all products and their variants."""
 
     def __init__(self, database: Database, redis: Redis) -> None:
         self._database = database
@@ -49,13 +51,13 @@ class Ledger:
         self._locks = [Lock() for _ in range(_STRIPES)]
 
     @contextmanager
-    def lock(self, productids: Iterable[str]) -> Iterator[None]:
+    def lock(self, keys: Iterable[str]) -> Iterator[None]:
         """One thread of this process at a time moves a product's stock: not needed to be right, but it saves refused writes.
 
         Nobody waits long for it: while the database hangs, all get their 503 in time.
         """
         with ExitStack() as held:
-            for stripe in sorted({hash(productid) % _STRIPES for productid in productids}):
+            for stripe in sorted({hash(key) % _STRIPES for key in keys}):
                 if self._locks[stripe].acquire(timeout=_LOCK_WAIT_SECONDS):
                     held.callback(self._locks[stripe].release)
             yield
@@ -70,52 +72,61 @@ class Ledger:
             head, tail = self._tail(line)
             if head.moved_to is None:
                 return line, head
-            line = Line(line.productid, head.moved_to, line.quantity)
+            line = replace(line, taxonomy=head.moved_to)
             self.open_moved(next(each for each in tail if "moved_to" in each), line)
-        raise TooManyConflicts(f"The stock of {line.productid} is being moved; try again.", retry_after=1)
+        raise TooManyConflicts(f"The stock of {line.name} is being moved; try again.", retry_after=1)
 
     def open_moved(self, closing: Doc, line: Line) -> None:
         """Opens the chain that `closing` leads to with what it took along, once, by the first who needs it."""
         ends = time.monotonic() + _TIMEOUT_SECONDS
         while time.monotonic() < ends:
-            chain = self.chain(line.taxonomy, line.productid)
+            chain = self.chain(line)
             head = head_of(self._leaves_of(chain[-1])) if chain else Head()
             nothing_to_do = closing["delta"] == 0 and head.moved_to is None
             if nothing_to_do or any(each["mark"] == closing["_id"] for each in chain):
                 return
-            doc = movement(
-                head,
-                line.productid,
-                line.taxonomy,
-                -closing["delta"],
-                MOVED_HERE,
-                closing["_id"],
-                closing["date"],
-            )
+            doc = self.arrival(closing, line, head)
             if self.is_own(doc, self.write([doc])[0]):
                 return
-        raise TooManyConflicts(f"The stock of {line.productid} is being moved; try again.", retry_after=1)
+        raise TooManyConflicts(f"The stock of {line.name} is being moved; try again.", retry_after=1)
 
-    def level(self, taxonomy: Sequence[str], productid: str) -> int:
-        """P7: the sum of the movements of a product. 1 partition query."""
-        rows = self._database.partition(partition_of(taxonomy)).view(LEVELS, key=productid, group=True)
+    def arrival(self, closing: Doc, line: Line, head: Head) -> Doc:
+        """The slot after `head` that brings what a closing chain took along."""
+        return movement(head, line, -closing["delta"], MOVED_HERE, closing["_id"], closing["date"])
+
+    def closing(self, line: Line, head: Head, moved_to: Sequence[str], date: str) -> Doc:
+        """The slot after `head` that ends a chain and sends its readers to where it goes on, with all that is in stock."""
+        mark, more = time_ordered_id(), {"moved_to": list(moved_to)}
+        return movement(head, line, -head.level, MOVED_AWAY, mark, date, **more)
+
+    def level(self, line: Line) -> int:
+        """P7: the sum of the movements of a product or variant. 1 partition query."""
+        partition = self._database.partition(partition_of(line.taxonomy))
+        rows = partition.view(LEVELS, key=[line.productid, line.sku], group=True)
         return rows[0]["value"] if rows else 0
 
-    def movements(self, taxonomy: Sequence[str], productid: str, limit: int) -> list[Doc]:
+    def levels(self, taxonomy: Sequence[str], productid: str) -> dict[str, int]:
+        """P7: the same of a product and all its variants that had stock at any time, by SKU. 1 partition query."""
+        partition = self._database.partition(partition_of(taxonomy))
+        rows = partition.view(LEVELS, start=[productid], end=[productid, {}], group=True)
+        return {row["key"][1] or productid: row["value"] for row in rows}
+
+    def movements(self, line: Line, limit: int) -> list[Doc]:
         """The last movements, newest first. 1 partition query."""
-        return self._database.partition(partition_of(taxonomy)).all(
-            slot_prefix(productid), limit=limit, descending=True
+        return self._database.partition(partition_of(line.taxonomy)).all(
+            slot_prefix(line.key), limit=limit, descending=True
         )
 
-    def chain(self, taxonomy: Sequence[str], productid: str) -> list[Doc]:
+    def chain(self, line: Line) -> list[Doc]:
         """Every movement, oldest first, conflicts listed. 1 partition query."""
-        return self._database.partition(partition_of(taxonomy)).all(slot_prefix(productid), conflicts=True)
+        return self._database.partition(partition_of(line.taxonomy)).all(
+            slot_prefix(line.key), conflicts=True
+        )
 
     def has_movement(self, line: Line, mark: str) -> bool:
         """Whether a movement with this mark is in the chain, or where it goes on. Reads it whole."""
         end, _ = self.end(line)
-        places = {line.taxonomy, end.taxonomy}
-        return any(each["mark"] == mark for place in places for each in self.chain(place, line.productid))
+        return any(each["mark"] == mark for place in {line, end} for each in self.chain(place))
 
     def append(self, line: Line, delta: int, reason: str, mark: str, date: str, **more: Any) -> Doc:
         """Writes the next movement, also beside other writers. Raises OutOfStock, or TooManyConflicts when it never gets its turn.
@@ -125,12 +136,12 @@ class Ledger:
         ends = time.monotonic() + _TIMEOUT_SECONDS
         while time.monotonic() < ends:
             line, head = self.end(line)
-            doc = movement(head, line.productid, line.taxonomy, delta, reason, mark, date, **more)
+            doc = movement(head, line, delta, reason, mark, date, **more)
             if self.is_own(doc, self.write([doc])[0]):
                 return doc
             time.sleep(random.uniform(0, 0.02))
         raise TooManyConflicts(
-            f"The stock of {line.productid} is changing too fast just now; try again.", retry_after=1
+            f"The stock of {line.name} is changing too fast just now; try again.", retry_after=1
         )
 
     def close(self, line: Line, moved_to: Sequence[str], mark: str, date: str) -> None:
@@ -140,20 +151,19 @@ class Ledger:
             head, _ = self._tail(line)
             if head.moved_to == tuple(moved_to):
                 return
-            more = {"moved_to": list(moved_to)}
-            doc = movement(head, line.productid, line.taxonomy, -head.level, MOVED_AWAY, mark, date, **more)
+            doc = self.closing(line, head, moved_to, date) | {"mark": mark}
             if self.is_own(doc, self.write([doc])[0]):
                 return
         raise TooManyConflicts(
-            f"The stock of {line.productid} is changing too fast just now; try again.", retry_after=1
+            f"The stock of {line.name} is changing too fast just now; try again.", retry_after=1
         )
 
     def correct(self, line: Line, mark: str, date: str) -> None:
         """Makes the level at the end of the chain the sum of its movements."""
         line, head = self.end(line)
-        total = self.level(line.taxonomy, line.productid)
+        total = self.level(line)
         if head.level != total:
-            doc = movement(Head(head.slot, total), line.productid, line.taxonomy, 0, CORRECTED, mark, date)
+            doc = movement(Head(head.slot, total), line, 0, CORRECTED, mark, date)
             self.is_own(doc, self.write([doc])[0])
 
     def write(self, docs: Sequence[Doc]) -> list[Written]:
@@ -162,7 +172,7 @@ class Ledger:
 
     def is_own(self, doc: Doc, written: Written) -> bool:
         """Whether the slot belongs to this movement; if it does not, our revision is not left behind."""
-        line = Line(doc["productid"], tuple(doc["taxonomy"]), 0)
+        line = line_of(doc)
         if written.rev and not written.accepted:
             self._slot_cache.put({line: after(doc)})
             return True
@@ -187,26 +197,26 @@ class Ledger:
         for leaf in leaves:
             self._database.delete(leaf["_id"], leaf["_rev"])
             if "productid" in leaf:
-                self._slot_cache.drop([Line(leaf["productid"], tuple(leaf["taxonomy"]), 0)])
+                self._slot_cache.drop([line_of(leaf)])
 
     def held(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
-        """How many each (orderid, productid) keeps out of stock. 1 global query."""
+        """How many each (orderid, stock key) keeps out of stock. 1 global query."""
         rows = self._database.across_partitions.view(HELD, keys=[list(key) for key in keys], group=True)
         return {(row["key"][0], row["key"][1]): row["value"] for row in rows}
 
-    def held_by_order(self, orderid: str, productids: Sequence[str]) -> dict[str, int]:
-        """As `held`, by productid, each slot read by its id: a late copy may still show what a refused writer left. 1 global query and the reads."""
-        keys = [[orderid, productid] for productid in productids]
-        found = dict.fromkeys(productids, 0)
+    def held_by_order(self, orderid: str, lines: Sequence[Line]) -> dict[str, int]:
+        """As `held`, by stock key, each slot read by its id: a late copy may still show what a refused writer left. 1 global query and the reads."""
+        keys = [[orderid, line.key] for line in lines]
+        found = dict.fromkeys((line.key for line in lines), 0)
         for row in self._database.across_partitions.view(HELD, keys=keys, reduce=False):
             leaves = self._leaves_if_any(row["id"])
             if len(leaves) == 1 and leaves[0].get("orderid") == orderid:
                 found[row["key"][1]] -= leaves[0]["delta"]
         return found
 
-    def returned(self, taxonomy: Sequence[str], productid: str, orderid: str) -> int:
+    def returned(self, line: Line, orderid: str) -> int:
         """How many of an order came back after they were sold. 1 partition query."""
-        docs = self._database.partition(partition_of(taxonomy)).all(return_prefix(productid, orderid))
+        docs = self._database.partition(partition_of(line.taxonomy)).all(return_prefix(line.key, orderid))
         return sum(doc["quantity"] for doc in docs)
 
     def reservations(self, start: str, end: str, limit: int, cursor: str | None) -> Page:
@@ -235,7 +245,7 @@ class Ledger:
 
     def _tail(self, line: Line) -> tuple[Head, list[Doc]]:
         partition = self._database.partition(partition_of(line.taxonomy))
-        tail = partition.all(slot_prefix(line.productid), limit=_TAIL, descending=True, conflicts=True)
+        tail = partition.all(slot_prefix(line.key), limit=_TAIL, descending=True, conflicts=True)
         head = head_of(self._leaves_of(tail[0])) if tail else Head()
         return head, tail
 

@@ -51,7 +51,7 @@ class SlotCache:
             log.warning("stock slots are not writable: %s", error)
 
     def _key(self, line: Line) -> str:
-        return f"stock:{self._database}:{partition_of(line.taxonomy)}:{line.productid}"
+        return f"stock:{self._database}:{partition_of(line.taxonomy)}:{line.key}"
 
 
 def _head(text: bytes) -> Head:

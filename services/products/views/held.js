@@ -1,5 +1,5 @@
 function (doc) {
   if (doc.type === "movement" && doc.orderid && !doc._conflicts) {
-    emit([doc.orderid, doc.productid], -doc.delta);
+    emit([doc.orderid, doc.productid + (doc.sku ? ":sku:" + doc.sku : "")], -doc.delta);
   }
 }

@@ -4,9 +4,9 @@ from typing import Any
 
 from services.users.actions.profile import basket_items
 from services.users.dependencies import Dependencies
-from services.users.documents import BASKET_ITEM, user_document
+from services.users.documents import BASKET_ITEM, basket_key, user_document
 from services.users.rules.accounts import MAX_BASKET_ITEMS, merged_quantity
-from services.users.rules.errors import NoSuchProduct
+from services.users.rules.errors import NoSuchProduct, VariantNeeded
 from shared import money
 from shared.clock import timestamp
 from shared.couch import Doc, NoSuchDocument, UpdateConflict
@@ -23,19 +23,23 @@ class BasketFull(Conflict):
 def priced_basket(deps: Dependencies, userid: str) -> dict[str, Any]:
     """The items with today's price and stock. 1 partition query here, 1 global query at products. Raises Unavailable."""
     stored = basket_items(deps.store.documents_with_prefix(userid, PREFIX))
-    products = deps.products.lookup([item["productid"] for item in stored])
-    items = [priced_item(item, products.get(item["productid"])) for item in stored]
+    products = deps.products.lookup([basket_key(item) for item in stored])
+    items = [priced_item(item, products.get(basket_key(item))) for item in stored]
     return {"items": items, "next": None, "totals": totals(items)}
 
 
 def priced_item(item: dict[str, Any], product: dict[str, Any] | None) -> dict[str, Any]:
-    """A item beside its product; one that is no longer sold stays visible and is not available."""
-    if product is None:
-        empty = dict.fromkeys(("name", "image", "price", "delivery", "stock", "total"))
-        return {**item, **empty, "available": False}
+    """An item beside its product; one that is no longer sold stays visible and is not available."""
+    if product is None or not product.get("for_sale", True):
+        known = product or {}
+        empty = dict.fromkeys(("price", "delivery", "stock", "total"))
+        named = {"name": known.get("name"), "image": known.get("image")}
+        return {**item, **named, **empty, "available": False}
+    options = product.get("selected_options")
     stock = product.get("stock")
     return {
         **item,
+        **({"options": options} if options else {}),
         "name": product["name"],
         "image": product.get("image"),
         "price": product["price"],
@@ -58,12 +62,21 @@ def totals(items: list[dict[str, Any]]) -> list[money.Money]:
 
 
 def put_item(deps: Dependencies, userid: str, productid: str, quantity: int) -> dict[str, Any]:
-    """Sets the quantity of a product. Raises NoSuchProduct, BasketFull, Unavailable."""
+    """Sets the quantity of a product without variants, or of the variant whose SKU this is. Raises NoSuchProduct, VariantNeeded,
+    BasketFull, Unavailable."""
     product = deps.products.lookup([productid]).get(productid)
-    if product is None:
+    if product is not None and product.get("sku", productid) is None:
+        raise VariantNeeded("It is sold by variant: put one of its SKUs into the basket.")
+    if product is None or not product.get("for_sale", True):
         raise NoSuchProduct("The shop does not sell it (any more).")
-    _write(deps, userid, productid, lambda present: quantity)
-    return priced_item({"productid": productid, "quantity": quantity}, product)
+    _write(deps, userid, _named(product, productid), lambda present: quantity)
+    return priced_item({**_named(product, productid), "quantity": quantity}, product)
+
+
+def _named(product: dict[str, Any], key: str) -> dict[str, str]:
+    """The productid, and the SKU where it is another."""
+    productid = product["productid"]
+    return {"productid": productid} if productid == key else {"productid": productid, "sku": key}
 
 
 def remove_item(deps: Dependencies, userid: str, productid: str) -> None:
@@ -86,9 +99,9 @@ def clear(deps: Dependencies, userid: str) -> None:
 
 
 def remove_bought(deps: Dependencies, userid: str, productids: list[str], date: str) -> None:
-    """Takes out what was ordered on `date`; what was put in later stays, however late this comes. 1 partition query, 1 write."""
+    """Takes out what was ordered on `date` (SKUs, or productids of what has no variants); what was put in later stays, however late this comes. 1 partition query, 1 write."""
     docs = deps.store.documents_with_prefix(userid, PREFIX)
-    _delete(deps, [doc for doc in docs if doc["productid"] in productids and doc["updated"] <= date])
+    _delete(deps, [doc for doc in docs if basket_key(doc) in productids and doc["updated"] <= date])
 
 
 def _delete(deps: Dependencies, gone: list[Doc]) -> None:
@@ -101,47 +114,44 @@ def merge_guest_basket(deps: Dependencies, userid: str, items: list[dict[str, An
 
     Unknown products are left out. 1 partition query and 1 write, whatever there is. Raises BasketFull, Unavailable.
     """
-    known = deps.products.lookup([item["productid"] for item in items])
-    own = {doc["productid"]: doc for doc in deps.store.documents_with_prefix(userid, PREFIX)}
+    known = deps.products.lookup([basket_key(item) for item in items])
+    own = {basket_key(doc): doc for doc in deps.store.documents_with_prefix(userid, PREFIX)}
     wanted: dict[str, int] = {}
     for item in items:
-        if (productid := item["productid"]) in known:
-            wanted[productid] = merged_quantity(wanted.get(productid, 0), item["quantity"])
+        if (key := basket_key(item)) in known:
+            wanted[key] = merged_quantity(wanted.get(key, 0), item["quantity"])
     if len(own.keys() | wanted.keys()) > MAX_BASKET_ITEMS:
         raise BasketFull(f"A basket holds at most {MAX_BASKET_ITEMS} products.")
     changed = []
-    for productid, guest in wanted.items():
-        present = own.get(productid)
+    for key, guest in wanted.items():
+        present = own.get(key)
         quantity = merged_quantity(present["quantity"] if present else 0, guest)
         if present is None or quantity != present["quantity"]:
-            changed.append(
-                _item(user_document(userid, PREFIX + productid), userid, productid, quantity, present)
-            )
+            changed.append(_item(userid, _named(known[key], key), quantity, present))
     written = deps.store.put_many(changed) if changed else []
     for doc, row in zip(changed, written, strict=True):
         if row.error:
             _write(
                 deps,
                 userid,
-                doc["productid"],
+                _named(known[basket_key(doc)], basket_key(doc)),
                 lambda own, guest=doc["quantity"]: merged_quantity(own, guest),
             )
 
 
-def _write(deps: Dependencies, userid: str, productid: str, quantity_from: Any) -> None:
+def _write(deps: Dependencies, userid: str, named: dict[str, str], quantity_from: Any) -> None:
     """`quantity_from(present quantity or 0)` gives the new one; again when another device was first."""
-    docid = user_document(userid, PREFIX + productid)
+    docid = user_document(userid, PREFIX + basket_key(named))
     for _ in range(_MAX_ATTEMPTS):
         doc = deps.store.get(docid)
         if doc is None and len(deps.store.documents_with_prefix(userid, PREFIX)) >= MAX_BASKET_ITEMS:
             raise BasketFull(f"A basket holds at most {MAX_BASKET_ITEMS} products.")
-        if deps.store.try_put(
-            _item(docid, userid, productid, quantity_from(doc["quantity"] if doc else 0), doc)
-        ):
+        if deps.store.try_put(_item(userid, named, quantity_from(doc["quantity"] if doc else 0), doc)):
             return
     raise UpdateConflict("The basket changes too quickly; try again.")
 
 
-def _item(docid: str, userid: str, productid: str, quantity: int, present: Doc | None) -> Doc:
-    item = BASKET_ITEM.new(docid, userid=userid, productid=productid, quantity=quantity, updated=timestamp())
+def _item(userid: str, named: dict[str, str], quantity: int, present: Doc | None) -> Doc:
+    docid = user_document(userid, PREFIX + basket_key(named))
+    item = BASKET_ITEM.new(docid, userid=userid, **named, quantity=quantity, updated=timestamp())
     return {**item, "_rev": present["_rev"]} if present else item

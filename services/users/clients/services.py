@@ -12,11 +12,11 @@ class Products:
     http: ServiceClient
 
     def lookup(self, productids: list[str]) -> dict[str, dict[str, Any]]:
-        """The products that exist, by productid. Raises Unavailable."""
+        """The products and variants that exist, by the productid or SKU asked for. Raises Unavailable."""
         if not productids:
             return {}
         answer = self.http.post("/v1/products/lookup", {"productids": productids}, idempotent=True)
-        return {product["productid"]: product for product in answer["found"]}
+        return {offer.get("sku") or offer["productid"]: offer for offer in answer["found"]}
 
     def reviews_of(self, userid: str) -> list[dict[str, Any]]:
         """All reviews a person wrote, for the export. Raises Unavailable."""

@@ -46,7 +46,7 @@ def clear() -> Response:
 @basket.arguments(requests.Quantity)
 @basket.response(200, answers.PricedItem)
 def put_item(body: dict[str, int], productid: str) -> Response:
-    """Put a product into the basket, or change its quantity"""
+    """Put a product, or by its SKU a variant, into the basket, or change its quantity"""
     return json_answer(
         act.put_item(current_dependencies(), current_user().userid, productid, body["quantity"])
     )
@@ -56,6 +56,6 @@ def put_item(body: dict[str, int], productid: str) -> Response:
 @require_user
 @basket.response(204)
 def remove_item(productid: str) -> Response:
-    """Take a product out of the basket"""
+    """Take a product, or by its SKU a variant, out of the basket"""
     act.remove_item(current_dependencies(), current_user().userid, productid)
     return nothing()

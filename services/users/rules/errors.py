@@ -39,6 +39,10 @@ class NoSuchProduct(NotFound):
     code, title = "no_such_product", "No such product"
 
 
+class VariantNeeded(Invalid):
+    code, title = "variant_needed", "Choose a variant"
+
+
 class CardNumberRejected(Invalid):
     code, title = "card_number", "Card numbers are not kept here"
 

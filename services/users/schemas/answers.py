@@ -38,6 +38,11 @@ PricedItem = response_schema(
             required=True, metadata={"description": "the shop sells it and has this many"}
         ),
         "name": ma.fields.String(allow_none=True),
+        "options": ma.fields.Dict(
+            keys=ma.fields.String(),
+            values=ma.fields.String(),
+            metadata={"description": "of a variant, such as Size: M"},
+        ),
         "image": ma.fields.String(allow_none=True),
         "price": ma.fields.Nested(MoneyShape, allow_none=True),
         "delivery": ma.fields.Nested(MoneyShape, allow_none=True),

@@ -272,10 +272,10 @@ def test_reports_keep_currencies_apart() -> None:
 
 def test_best_sellers_add_up_what_is_one_product() -> None:
     rows = [
-        {"key": ["day", 2026, 1, 1, "GBP", "tea", "Tea"], "value": [3, 300]},
-        {"key": ["day", 2026, 1, 2, "GBP", "tea", "Green tea"], "value": [2, 250]},
-        {"key": ["day", 2026, 1, 2, "GBP", "pot", "Pot"], "value": [4, 900]},
-        {"key": ["day", 2026, 1, 2, "GBP", "back", "Sent back"], "value": [0, 0]},
+        {"key": ["day", 2026, 1, 1, "GBP", "tea", "Tea", ""], "value": [3, 300]},
+        {"key": ["day", 2026, 1, 2, "GBP", "tea", "Green tea", ""], "value": [2, 250]},
+        {"key": ["day", 2026, 1, 2, "GBP", "pot", "Pot", ""], "value": [4, 900]},
+        {"key": ["day", 2026, 1, 2, "GBP", "back", "Sent back", ""], "value": [0, 0]},
     ]
     found = best_sellers(rows, 10)
     assert [(row["productid"], row["name"], row["units"], row["revenue"]["amount"]) for row in found] == [

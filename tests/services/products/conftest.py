@@ -78,7 +78,9 @@ class Answer:
     def calls(self) -> dict[str, int]:
         """The database calls of the request, by class, without the zeros."""
         parts = (part.split(";") for part in self.headers["Server-Timing"].split(", "))
-        counted = {part[0]: int(part[2].removeprefix('desc="').rstrip('"')) for part in parts}
+        counted = {
+            part[0]: int(part[2].removeprefix('desc="').rstrip('"')) for part in parts if len(part) == 3
+        }
         return {kind: number for kind, number in counted.items() if number}
 
 

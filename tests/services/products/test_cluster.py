@@ -10,6 +10,7 @@ import pytest
 
 from services.products.actions import maintenance
 from services.products.documents import DESIGN
+from services.products.rules.ledger import Line
 from shared.couch import Server
 from tests.services.products.conftest import Shop, eventually, open_as_worker, product
 from tests.services.products.test_stock import KITCHEN, conflicts, end, level, reservation
@@ -63,6 +64,6 @@ def test_buyers_at_every_node_and_ten_units(
         assert end(shops[0], f"{productid}-{number}", how, (productid, 1)) == 200
     deps = open_as_worker(environment)
     eventually(lambda: not (maintenance.settle_conflicts(deps) or conflicts(deps, productid)))
-    slots = [each["slot"] for each in deps.ledger.chain(KITCHEN, productid)]
+    slots = [each["slot"] for each in deps.ledger.chain(Line(productid, tuple(KITCHEN), 0))]
     assert slots == list(range(1, len(slots) + 1))
     eventually(lambda: level(shops[-1], productid) == 0)

@@ -150,7 +150,7 @@ def test_an_import_waits_for_whoever_makes_one_of_its_products(shop: Shop, envir
         importing = meanwhile.submit(shop.load, [product("other"), product("raced", taxonomy=["Imported"])])
         with pytest.raises(TimeoutError):
             importing.result(timeout=1)
-        content, _ = checked(product("raced", taxonomy=["Posted"]))
+        content = checked(product("raced", taxonomy=["Posted"])).content
         deps.catalogue.put(document(content, timestamp()))
     assert importing.result() == {"created": 1, "updated": 1, "unchanged": 0, "failed": []}
     assert [doc["taxonomy"] for doc in deps.catalogue.copies("raced")] == [["Imported"]]

@@ -104,14 +104,14 @@ def test_stock_on_its_way_to_another_category_is_found_by_the_next_buyer(shop: S
     """The chain is closed here and not yet opened there."""
     shop.load([product("way", stock=3)])
     deps.ledger.close(Line("way", tuple(KITCHEN), 0), GARDEN, "closing", timestamp())
-    assert deps.ledger.chain(GARDEN, "way") == []
+    assert deps.ledger.chain(Line("way", tuple(GARDEN), 0)) == []
     assert [reserve(shop, f"way{n}", ("way", 1)) for n in range(4)] == [201, 201, 201, 409]
-    assert sum(each["delta"] for each in deps.ledger.chain(GARDEN, "way")) == 0
+    assert sum(each["delta"] for each in deps.ledger.chain(Line("way", tuple(GARDEN), 0))) == 0
 
 
 def test_a_first_movement_without_its_product_is_taken_up_by_the_next_import(shop: Shop, deps: Dependencies):
     first = ledger.movement(
-        ledger.Head(), "orphan", KITCHEN, 8, ledger.CREATED, "created orphan", timestamp()
+        ledger.Head(), Line("orphan", tuple(KITCHEN), 0), 8, ledger.CREATED, "created orphan", timestamp()
     )
     deps.ledger.write([first])
     shop.load([product("orphan", stock=8)])

@@ -6,7 +6,7 @@ from services.products.documents import partition_of, price_change_id, summed_up
 from services.products.rules import ledger
 from services.products.rules.categories import tree
 from services.products.rules.facets import PRICE_BANDS
-from services.products.rules.ledger import Head, OutOfStock
+from services.products.rules.ledger import Head, Line, OutOfStock
 from services.products.rules.product import (
     BadProduct,
     checked,
@@ -18,6 +18,8 @@ from services.products.rules.product import (
 from services.products.rules.searching import rank_ties
 from services.products.rules.typos import is_slip, one_typo_apart, two_edits_apart
 from tests.services.products.conftest import product
+
+P = Line("p", ("A",), 0)
 
 WRONG = [
     ({"price": None}, "price"),
@@ -52,7 +54,7 @@ def test_a_wrong_field_is_named(change: dict, field: str):
 
 
 def test_text_is_trimmed_and_what_is_left_out_is_empty():
-    content, stock = checked(
+    content, stock, _ = checked(
         {"productid": "p", "taxonomy": [" A "], "name": " N ", "price": {"amount": 1, "currency": "JPY"}}
     )
     assert (content["taxonomy"], content["name"], content["brand"], content["colours"], stock) == (
@@ -93,10 +95,10 @@ def test_which_documents_change_what_a_product_shows():
 
 
 def test_a_movement_is_the_next_slot_and_never_below_zero():
-    doc = ledger.movement(Head(4, 3), "p", ["A"], -3, ledger.RESERVED, "m", "d", orderid="o")
+    doc = ledger.movement(Head(4, 3), P, -3, ledger.RESERVED, "m", "d", orderid="o")
     assert (doc["_id"], doc["level"]) == ("A:p:stock:000000005", 0)
     with pytest.raises(OutOfStock) as short:
-        ledger.movement(ledger.after(doc), "p", ["A"], -1, ledger.RESERVED, "m", "d")
+        ledger.movement(ledger.after(doc), P, -1, ledger.RESERVED, "m", "d")
     assert short.value.extra["items"] == [{"productid": "p", "available": 0}]
 
 
@@ -126,7 +128,7 @@ def test_who_loses_a_slot_is_written_down(outcomes: dict, later: set, gone: list
 
 
 def test_an_edit_is_matched_by_content_alone():
-    content, _ = checked(product("p"))
+    content = checked(product("p")).content
     doc = document(content, "d", stock=3)
     read = etag(doc)
     assert still_matches(read, {**doc, "stock": 9})

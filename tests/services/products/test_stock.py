@@ -36,7 +36,9 @@ def level(shop: Shop, productid: str) -> int:
 
 
 def conflicts(deps: Dependencies, productid: str) -> list[str]:
-    return [each["_id"] for each in deps.ledger.chain(KITCHEN, productid) if "_conflicts" in each]
+    return [
+        each["_id"] for each in deps.ledger.chain(Line(productid, tuple(KITCHEN), 0)) if "_conflicts" in each
+    ]
 
 
 def reserve(shop: Shop, *args, **more) -> int:
@@ -284,6 +286,6 @@ def test_a_slot_that_replicas_wrote_differently_is_settled_by_the_rule(
     assert reserve(shop, "next", ("split", 7)) == 409
     assert reserve(shop, "next2", ("split", 6)) == 201
     eventually(lambda: not (maintenance.settle_conflicts(deps) or conflicts(deps, "split")))
-    chain = deps.ledger.chain(KITCHEN, "split")
+    chain = deps.ledger.chain(Line("split", tuple(KITCHEN), 0))
     assert [each["mark"] for each in chain if each["slot"] == 2] == [slot["mark"]]
     assert level(shop, "split") == deps.ledger.end(Line("split", tuple(KITCHEN), 0))[1].level == 10 - 1 - 6

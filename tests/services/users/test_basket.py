@@ -184,3 +184,66 @@ def test_somebody_elses_basket_is_out_of_reach(products, person):
     assert bob.get(PATH).json()["items"] == []
     assert bob.delete(f"{PATH}/spoon").status_code == 204
     assert len(ann.get(PATH).json()["items"]) == 1
+
+
+def sell_shirt(products, productid):
+    body = goods_named(productid) | {
+        "options": [{"name": "Size", "values": ["M", "L"]}],
+        "variants": [
+            {"sku": f"{productid}-M", "options": {"Size": "M"}, "stock": 3},
+            {"sku": f"{productid}-L", "options": {"Size": "L"}, "stock": 4, "prices": {"GBP": 1300}},
+        ],
+    }  # fmt: skip
+    answer = products.post("/v1/products", body)
+    assert answer.status_code == 201, answer.text
+
+
+def test_a_variant_lies_in_the_basket_by_its_sku_with_its_options(products, person):
+    sell_shirt(products, "shirt")
+    ann = person()
+    put = ann.put(f"{PATH}/shirt-L", {"quantity": 2})
+    assert (put.status_code, put.json()["total"]["amount"], put.json()["options"]) == (
+        200,
+        2600,
+        {"Size": "L"},
+    )
+    assert ann.put(f"{PATH}/shirt-M", {"quantity": 1}).status_code == 200
+    large, medium = ann.get(PATH).json()["items"]
+    assert (large["productid"], large["sku"], large["quantity"], large["stock"]) == ("shirt", "shirt-L", 2, 4)
+    assert (medium["sku"], medium["price"]["amount"], medium["available"]) == ("shirt-M", 1000, True)
+    needed = ann.put(f"{PATH}/shirt", {"quantity": 1})
+    assert (needed.status_code, needed.json()["code"]) == (422, "variant_needed")
+    assert ann.delete(f"{PATH}/shirt-L").status_code == 204
+    assert [item["sku"] for item in ann.get("/v1/users/me").json()["basket"]] == ["shirt-M"]
+
+
+def test_a_variant_that_is_no_longer_sold_says_so_in_the_basket(products, person):
+    sell_shirt(products, "retired")
+    ann = person()
+    for size in "ML":
+        assert ann.put(f"{PATH}/retired-{size}", {"quantity": 1}).status_code == 200
+    found = products.get("/v1/products/retired").json()
+    found["variants"][0]["active"] = False
+    changed = products.put("/v1/products/retired", found | {"variants": found["variants"][:1]})
+    assert changed.status_code == 200, changed.text
+    basket = ann.get(PATH).json()
+    assert [(item["name"], item["available"], item["total"]) for item in basket["items"]] == [
+        ("The retired", False, None), ("The retired", False, None),
+    ]  # fmt: skip
+    assert basket["totals"] == []
+    for size in "ML":
+        assert ann.put(f"{PATH}/retired-{size}", {"quantity": 2}).status_code == 404
+
+
+def test_a_guests_variants_join_the_basket(products, person):
+    sell_shirt(products, "joined")
+    ann = person()
+    guest = [
+        {"productid": "joined-M", "quantity": 2},
+        {"productid": "joined", "sku": "joined-L", "quantity": 1},
+    ]
+    for _ in range(2):
+        merged = ann.post(PATH, {"items": guest}).json()["items"]
+        assert sorted((item["productid"], item["sku"], item["quantity"]) for item in merged) == [
+            ("joined", "joined-L", 1), ("joined", "joined-M", 2),
+        ]  # fmt: skip

@@ -1,0 +1,115 @@
+"""Products as rows of a CSV file: one a product, and of a product with variants one each. The first names the product and its options,
+the others only repeat its productid."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from services.products.declarations import (
+    ARTICLE_NUMBER,
+    MAX_OPTIONS,
+    OPTION_NAME,
+    OPTION_VALUE,
+    VARIANT,
+)
+from services.products.documents import PRODUCT_FIELDS
+from shared import tables
+from shared.couch import Doc
+from shared.fields import Declaration, Integer, Text, TextList
+
+_NUMBERS: Final = range(1, MAX_OPTIONS + 1)
+_OPTIONS: Final = Declaration(
+    {f"option{n}_name": OPTION_NAME for n in _NUMBERS}
+    | {f"option{n}_values": TextList(OPTION_VALUE, 1, 100) for n in _NUMBERS}
+)
+_VARIANT: Final = Declaration(
+    {
+        "sku": ARTICLE_NUMBER,
+        **{f"option{n}": OPTION_VALUE for n in _NUMBERS},
+        "variant_price_amount": Integer(0, 10**12),
+        "variant_picture": VARIANT["picture"],
+        "variant_barcode": VARIANT["barcode"],
+        "variant_weight_grams": Integer(1, 10**9),
+        "variant_active": Text(0, 5),
+        "variant_stock": Integer(0, 10**9),
+    }
+)
+_RENAMED: Final = {
+    "variant_picture": "picture", "variant_barcode": "barcode", "variant_weight_grams": "weight_grams", "variant_stock": "stock",
+}  # fmt: skip
+_ACTIVE: Final = {"true": True, "false": False}
+
+COLUMNS: Final = (*tables.columns(PRODUCT_FIELDS), *tables.columns(_OPTIONS), *tables.columns(_VARIANT))
+REQUIRED_COLUMNS: Final = tables.required_columns(PRODUCT_FIELDS)
+
+
+def rows_of(product: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The rows of a product as the export has it."""
+    names = [option["name"] for option in product.get("options", ())]
+    first = tables.to_row(PRODUCT_FIELDS, product) | tables.to_row(_OPTIONS, _option_cells(product))
+    variants = product.get("variants", ())
+    if not variants:
+        yield first
+    for number, variant in enumerate(variants):
+        cells = tables.to_row(_VARIANT, _variant_cells(variant, names, product["price"]["currency"]))
+        yield (first if number == 0 else {"productid": product["productid"]}) | cells
+
+
+def is_continued(product: Mapping[str, Any], row: Mapping[str, str]) -> bool:
+    """Whether a row is a further variant of the product of the row before."""
+    same = row.get("productid", "").strip() in ("", product.get("productid"))
+    return same and is_variant_alone(row)
+
+
+def is_variant_alone(row: Mapping[str, str]) -> bool:
+    """Whether a row names a SKU and says nothing of a product."""
+    return bool(row.get("sku", "").strip()) and not row.get("name", "").strip()
+
+
+def product_of(row: Mapping[str, str]) -> Doc:
+    """The product that a row says, with the first of its variants, if it has any; what is wrong with it is for `checked` to say."""
+    product = tables.from_row(PRODUCT_FIELDS, row)
+    cells = tables.from_row(_OPTIONS, row)
+    options = [
+        {"name": cells[f"option{n}_name"], "values": cells.get(f"option{n}_values", [])}
+        for n in _NUMBERS
+        if f"option{n}_name" in cells
+    ]
+    if options:
+        product["options"] = options
+    if row.get("sku", "").strip():
+        add_variant(product, row)
+    return product
+
+
+def add_variant(product: Doc, row: Mapping[str, str]) -> None:
+    """Adds the variant that a row says."""
+    cells = tables.from_row(_VARIANT, row)
+    variant: Doc = {"sku": cells["sku"], "options": {}}
+    for number, option in enumerate(product.get("options", ()), 1):
+        if value := cells.get(f"option{number}"):
+            variant["options"][option["name"]] = value
+    if (amount := cells.get("variant_price_amount")) is not None:
+        variant["prices"] = {product.get("price", {}).get("currency", ""): amount}
+    if active := cells.get("variant_active"):
+        variant["active"] = _ACTIVE.get(active.lower(), active)
+    variant |= {name: cells[column] for column, name in _RENAMED.items() if column in cells}
+    product.setdefault("variants", []).append(variant)
+
+
+def _option_cells(product: Mapping[str, Any]) -> Doc:
+    cells: Doc = {}
+    for number, option in enumerate(product.get("options", ()), 1):
+        cells |= {f"option{number}_name": option["name"], f"option{number}_values": option["values"]}
+    return cells
+
+
+def _variant_cells(variant: Mapping[str, Any], names: list[str], currency: str) -> Doc:
+    chosen = {f"option{n}": variant["options"][name] for n, name in enumerate(names, 1)}
+    price = variant.get("prices", {}).get(currency)
+    own = {column: variant[name] for column, name in _RENAMED.items() if name in variant}
+    cells: Doc = {"sku": variant["sku"], **chosen, **own}
+    if price is not None:
+        cells["variant_price_amount"] = price
+    if not variant.get("active", True):
+        cells["variant_active"] = "false"
+    return cells

@@ -22,11 +22,12 @@ from services.products.rules.searching import (
     did_you_mean,
     rank_ties,
 )
-from shared.couch import Doc, SearchPage, SearchQuery, search_for
+from shared.couch import Doc, SearchPage, SearchQuery, pairs_of, search_for
 
 
 def search(deps: Dependencies, asked: Question) -> Listed:
-    """A page of what has the words. 1 global query, or 1 partition query in a category; one more for words that are not found together."""
+    """A page of what has the words. 1 global query, or 1 partition query in a category; one more for words that unexpectedly are
+    nowhere together, which is remembered, and for the alternatives of a filter that nobody has seen lately (see `facets`)."""
     query = deps.search_rules.get().with_synonyms(search_query(asked))
     if asked.q.strip() and not query.all_words:
         return Listed([], None, {"total": 0, **crumbs(asked)})
@@ -67,6 +68,21 @@ def rewrite_of(deps: Dependencies, query: SearchQuery) -> Rewrite:
 
 def _first_page(deps: Dependencies, asked: Question, query: SearchQuery) -> tuple[Rewrite, SearchPage]:
     rewrite = rewrite_of(deps, query)
+    words = _known(deps, query, rewrite)
+    may_be_apart = len(words) > 1 and not asked.filtered and query.sort is None
+    any_word = replace(
+        rewrite, any_word=True, optional=frozenset(), dropped_words=_in_order(query, rewrite.optional)
+    )
+    forecast = (
+        Forecast(deps, asked, query, words)
+        if may_be_apart and not rewrite.corrections and not query.synonyms
+        else None
+    )
+    if forecast and forecast.are_apart():
+        page = _found(deps, asked, any_word.applied(query), None)
+        if not page.items or not _has_all(deps, any_word, page.items, query):
+            return any_word, page
+        forecast.remember(apart=False)
     page = _found(deps, asked, rewrite.applied(query), None)
     if rewrite.optional and page.items:
         there = rewrite.optional & set(matched_words(rewrite, page.items[0], query, deps.catalogue.language))
@@ -74,12 +90,37 @@ def _first_page(deps: Dependencies, asked: Question, query: SearchQuery) -> tupl
             return replace(rewrite, dropped_words=_in_order(query, rewrite.optional)), page
         rewrite = replace(rewrite, optional=rewrite.optional - there)
         return rewrite, _found(deps, asked, rewrite.applied(query), None)
-    if not page.items and not asked.filtered and query.sort is None and len(_known(deps, query, rewrite)) > 1:
-        rewrite = replace(
-            rewrite, any_word=True, optional=frozenset(), dropped_words=_in_order(query, rewrite.optional)
-        )
-        page = _found(deps, asked, rewrite.applied(query), None)
+    if not page.items and may_be_apart:
+        if forecast:
+            forecast.remember(apart=True)
+        return any_word, _found(deps, asked, any_word.applied(query), None)
     return rewrite, page
+
+
+class Forecast:
+    """Whether words stand together, where they are looked for."""
+
+    def __init__(self, deps: Dependencies, asked: Question, query: SearchQuery, words: Sequence[str]) -> None:
+        stem, loose = deps.catalogue.language.stem, list(query.loose_words)
+        self._categories = deps.vocabulary.categories
+        self._stems = [*map(stem, words), *([f"#{category_path(asked.category)}"] if asked.category else [])]
+        self._beside = [
+            (joined, stem(one), stem(other))
+            for joined, one, other in zip(pairs_of(loose), loose, loose[1:], strict=False)
+        ]
+
+    def are_apart(self) -> bool:
+        return self._categories.are_apart(self._stems, self._beside)
+
+    def remember(self, *, apart: bool) -> None:
+        self._categories.remember(self._stems, apart=apart)
+
+
+def _has_all(deps: Dependencies, rewrite: Rewrite, docs: Sequence[Doc], query: SearchQuery) -> bool:
+    """Whether the best of what has some words has all of them that could be there."""
+    language = deps.catalogue.language
+    there = matched_words(rewrite, docs[0], query, language)
+    return len(there) + len(rewrite.dropped_words) >= len(query.content_words(language))
 
 
 def _partial_matches(

@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 from services.products.documents import PRODUCT_FIELDS
 from services.products.rules.searching import short_texts
 from services.products.rules.typos import is_slip, one_typo_apart, two_edits_apart
+from services.products.store.word_categories import WordCategories
 from services.products.store.word_counts import WordCounts
 from shared.couch import Doc, Language, pairs_of, words_of
 
@@ -42,6 +43,7 @@ class Vocabulary:
         self._words, self._typos = f"words:{database}", f"typos:{database}"
         self._suspects = f"suspects:{database}"
         self._counts = WordCounts(redis, database, language)
+        self.categories = WordCategories(redis, database, self._words)
         self._near: set[str] = set()
         self._misspelt: dict[str, tuple[float, list[str]]] = {}
 
@@ -51,7 +53,9 @@ class Vocabulary:
         self.add(products)
         changes: Counter[str] = Counter()
         for doc in products:
-            changes.update(self._stems(doc))
+            stems = self._stems(doc)
+            changes.update(stems)
+            self.categories.add(stems, doc["taxonomy"])
         for doc in before:
             changes.subtract(self._stems(doc))
         self._counts.change(changes)

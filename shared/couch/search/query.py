@@ -231,9 +231,9 @@ def _row(phrase: Sequence[str], language: Language) -> str:
 
 
 def _as_many_as_possible(clauses: list[str]) -> str:
-    """Any of them; all but one count for more than half of them does, and so on down."""
+    """Any of them; all count for more than all but one do, and so on down."""
     tiers = []
-    for size in range(len(clauses) - 1 if len(clauses) <= MAX_COMBINED_WORDS else 1, 0, -1):
+    for size in range(len(clauses) if len(clauses) <= MAX_COMBINED_WORDS else 1, 0, -1):
         together = [" AND ".join(some) for some in combinations(clauses, size)]
         tiers += [f"({each})^{100 ** (size - 1)}" for each in together]
     return _any(tiers)

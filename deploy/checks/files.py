@@ -87,7 +87,8 @@ def gateway() -> Iterator[str]:
     """`nginx -t`, with names that resolve here."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "nginx.conf"
-        text = gateway_for(dict.fromkeys(("users", "products", "orders", "storefront"), "127.0.0.1:8000"))
+        upstreams = re.findall(r"server (\w+):8000 resolve;", (ROOT / "deploy" / "nginx.conf").read_text())
+        text = gateway_for(dict.fromkeys(upstreams, "127.0.0.1:8000"))
         file.write_text(text.replace("/tmp/", f"{folder}/"))
         yield from _run(["nginx", "-t", "-q", "-e", "/dev/stderr", "-c", str(file)])
 

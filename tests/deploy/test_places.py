@@ -1,6 +1,7 @@
 """A service that is added is added everywhere: one that is forgotten somewhere is named here."""
 
 import os
+import re
 from configparser import ConfigParser
 from importlib import import_module
 from pathlib import Path
@@ -87,6 +88,19 @@ def test_every_service_is_reached_and_watched(service: str) -> None:
     assert any(
         _selects(each, kinds["Service"]["metadata"]["labels"]) for each in documents("monitoring.yaml")
     )
+
+
+def test_an_alert_watches_every_service() -> None:
+    rules = [
+        rule
+        for each in documents("monitoring.yaml")
+        for group in each["spec"].get("groups", [])
+        for rule in group["rules"]
+    ]
+    down = next(rule for rule in rules if rule.get("alert") == "AisleServiceDown")
+    watched = re.search(r'service=~"([^"]+)"', down["expr"])
+    assert watched
+    assert set(SERVICES) <= set(watched[1].split("|"))
 
 
 def _selects(resource: dict, labels: dict[str, str]) -> bool:

@@ -26,15 +26,17 @@ _NOT_SOURCE = shutil.ignore_patterns("__pycache__", "build", "*.egg-info")
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        client, server = installed(CLIENT, work), installed(SERVER, work)
+        client, server = installed(CLIENT, work), installed(SERVER, work, "pytest")
         with serving(server, work) as url:
             run([str(client), "-c", example(CLIENT / "README.md")], work, COUCH_URL=url)
+        (work / "test_readme.py").write_text(example(SERVER / "README.md"))
+        run([str(server), "-m", "pytest", "--quiet", "test_readme.py"], work)
     print("Both packages build, install into an empty environment and do what their READMEs show.")
     return 0
 
 
-def installed(source: Path, work: Path) -> Path:
-    """The Python of a new environment that holds the wheel of `source` and what it depends on, and nothing else."""
+def installed(source: Path, work: Path, *extras: str) -> Path:
+    """The Python of a new environment that holds the wheel of `source` and what it (and its extras) depend on, nothing else."""
     name = source.name
     shutil.copytree(source, work / name, ignore=_NOT_SOURCE)
     run(
@@ -45,7 +47,8 @@ def installed(source: Path, work: Path) -> Path:
     python = work / f"{name}-environment/bin/python"
     run([_uv(), "venv", "--quiet", "--python", sys.executable, str(python.parents[1])], work)
     (wheel,) = (work / f"{name}-wheel").glob("*.whl")
-    run([_uv(), "pip", "install", "--quiet", "--python", str(python), str(wheel)], work)
+    wanted = f"{wheel}[{','.join(extras)}]" if extras else str(wheel)
+    run([_uv(), "pip", "install", "--quiet", "--python", str(python), wanted], work)
     print(f"{wheel.name} is built and installed.", flush=True)
     return python
 

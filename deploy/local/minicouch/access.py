@@ -1,13 +1,9 @@
 """Which requests need an admin, a signed-in user or a member, by path, as CouchDB decides before its handlers run."""
 
-from typing import TYPE_CHECKING
-
 from . import auth
+from .database import Database
 from .errors import unauthorized
-
-if TYPE_CHECKING:
-    from .database import Database
-    from .http import Request
+from .http import Request
 
 OPEN_TO_ALL = {"_up", "_uuids", "_session", "_stats", "_active_tasks", "_utils"}
 SYSTEM_DATABASES = {"_users", "_replicator"}
@@ -15,7 +11,7 @@ ADMIN_FIRST_IN_SYSTEM = {"_all_docs", "_changes"}
 ADMIN_ONLY_IN_SYSTEM = {"_find", "_index", "_explain", "_design_docs", "_local_docs"}
 
 
-def check_path(request: "Request", parts: list[str]) -> None:
+def check_path(request: Request, parts: list[str]) -> None:
     """What can be told from the path alone. Errors: 401."""
     if not parts or request.is_admin:
         return
@@ -31,7 +27,7 @@ def check_path(request: "Request", parts: list[str]) -> None:
     auth.check_server_admin(request.user)
 
 
-def check_database(request: "Request", database: "Database", rest: str | None) -> None:
+def check_database(request: Request, database: Database, rest: str | None) -> None:
     """A path in a database; `rest` is the part after its name. Errors: 401, 403."""
     user = request.user
     if "_admin" in user.roles:

@@ -8,8 +8,9 @@ from urllib.parse import parse_qsl
 
 import orjson
 
+from .client_json import parse_json
 from .errors import CouchError
-from .http import Headers, Request, Response, json_response, parse_json
+from .http import Headers, Request, Response, json_response
 
 OURS = {"content-length", "transfer-encoding", "connection"}
 HIDDEN = ("authorization", "cookie")
@@ -45,7 +46,7 @@ def described(request: Request, info: dict[str, Any], docid: str | None, body: A
         "peer": request.peer,
         "form": dict(parse_qsl(text, keep_blank_values=True)) if is_form else {},
         "cookie": {},
-        "userCtx": request.user.for_database(request.db),
+        "userCtx": request.user.for_database(request.db.name),
         "secObj": request.db.security,
     }
 

@@ -10,19 +10,20 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from . import access, javascript, users
+from .client_json import dumps
 from .config import Config
 from .database import Database
 from .errors import CouchError, not_found
 from .faults import Dropped, Faults
-from .http import Request, Response, dumps, json_response
+from .http import Request, Response, json_response
 from .ids import Uuids
 from .jsonp import with_callback
 from .replication import Scheduler
 from .routes import ALLOW, ROUTES, WITHOUT_DATABASE
-from .routes.operations import Updates
 from .routing import Router
 from .sessions import Sessions
 from .store import Store
+from .updates import Updates
 from .warming import Warmer
 
 log = logging.getLogger("minicouch")

@@ -1,18 +1,15 @@
 """Attachments as documents carry them: inline data, stubs, data that follows; stored once by digest."""
 
 import base64
-import binascii
 import hashlib
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .edits import Edit
 from .errors import CouchError, bad_request
+from .store.documents import Documents
 from .store.rows import stub
-
-if TYPE_CHECKING:
-    from .edits import Edit
-    from .store.documents import Documents
-    from .store.transactions import Transaction
+from .store.transactions import Transaction
 
 Record = dict[str, Any]
 COMPRESSIBLE = ("application/javascript", "application/json", "application/xml")
@@ -53,27 +50,8 @@ def decode(record: Record, stored: bytes) -> bytes:
         return stored
 
 
-def decoded(name: str, entry: Record) -> Record:
-    """An entry of `_attachments` with its data as bytes; stubs and what follows as they are. Errors: 400."""
-    if entry.get("stub") is True or entry.get("follows") is True:
-        return entry
-    plain = {key: value for key, value in entry.items() if key not in ("encoding", "length")}
-    return plain | {"data": inline_data(name, entry.get("data"))}
-
-
-def inline_data(name: str, data: Any) -> bytes:
-    """Errors: 400 for what is no base64."""
-    try:
-        plain = "".join(data.split())
-        if len(plain) % 4:
-            raise ValueError("not whole quartets")
-        return base64.b64decode(plain, validate=True)
-    except (binascii.Error, ValueError, AttributeError):
-        raise bad_request(f"Invalid attachment data for {name}") from None
-
-
 def resolve(
-    edit: "Edit", known: list[Record], parent: str | None, change: "Transaction", *, replicated: bool = False
+    edit: Edit, known: list[Record], parent: str | None, change: Transaction, *, replicated: bool = False
 ) -> list[Record]:
     """Records of an edit's attachments, their bytes stored. Errors: 412 for a stub of nothing."""
     position = int(edit.path[0].partition("-")[0]) if replicated and edit.path else _next_position(parent)
@@ -112,7 +90,7 @@ def digests(records: list[Record]) -> list[tuple[str, str, bytes]]:
     return [(r["name"], r["content_type"], base64.b64decode(r["digest"][4:])) for r in records]
 
 
-def member(db: "Documents", record: Record, since: int, encoding_info: bool) -> dict[str, Any]:
+def member(db: Documents, record: Record, since: int, encoding_info: bool) -> dict[str, Any]:
     """One entry of `_attachments` with its data, or a stub when the client has it already."""
     if record["revpos"] <= since:
         return stub(record, encoding_info=encoding_info)
@@ -126,13 +104,6 @@ def member(db: "Documents", record: Record, since: int, encoding_info: bool) -> 
     if encoding_info and record["encoding"] != "identity":
         found |= {"encoding": record["encoding"], "encoded_length": record["encoded_length"]}
     return found
-
-
-def check_name(name: str) -> str:
-    """Errors: 400 for a name CouchDB keeps for itself."""
-    if name[:1] == "_":
-        raise bad_request(f"Attachment name '{name}' starts with prohibited character '_'")
-    return name
 
 
 def attach(entry: dict[str, Any], data: bytes) -> None:

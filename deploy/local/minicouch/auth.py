@@ -1,12 +1,9 @@
 """Who is asking, and what a database's `_security` lets them do."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .errors import forbidden, unauthorized
-
-if TYPE_CHECKING:
-    from .database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +14,8 @@ class UserCtx:
     roles: tuple[str, ...] = ()
     handler: str | None = field(default=None, compare=False)
 
-    def for_database(self, database: "Database") -> dict[str, Any]:
-        return {"db": database.name, "name": self.name, "roles": list(self.roles)}
+    def for_database(self, database: str) -> dict[str, Any]:
+        return {"db": database, "name": self.name, "roles": list(self.roles)}
 
 
 NOBODY = UserCtx()

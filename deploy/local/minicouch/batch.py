@@ -1,6 +1,6 @@
 """Edits of one transaction applied in order: which revision each becomes, which one wins, what is counted."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -12,10 +12,18 @@ from .revisions import RevisionTree
 from .store.rows import StoredDoc
 from .store.transactions import Transaction
 
-if TYPE_CHECKING:
-    from .database import Database
-
 Result = str | CouchError | None
+
+
+class Target(Protocol):
+    """The database that a batch is for."""
+
+    @property
+    def update_seq(self) -> int: ...
+    @property
+    def revs_limit(self) -> int: ...
+    def tree(self, doc: StoredDoc) -> RevisionTree: ...
+    def partition_of(self, docid: str) -> str | None: ...
 
 
 def extends(edit: Edit, old: StoredDoc, tree: RevisionTree) -> bool:
@@ -28,7 +36,7 @@ def extends(edit: Edit, old: StoredDoc, tree: RevisionTree) -> bool:
 class Batch:
     """Edits of one transaction: each sees the ones before it; rows are written once, at the end."""
 
-    def __init__(self, database: "Database", change: Transaction, docs: dict[str, StoredDoc]) -> None:
+    def __init__(self, database: Target, change: Transaction, docs: dict[str, StoredDoc]) -> None:
         self._database = database
         self._change = change
         self._docs = docs

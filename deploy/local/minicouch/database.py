@@ -6,7 +6,7 @@ import binascii
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from .batch import Batch, Result, extends
 from .edits import Edit
@@ -15,13 +15,16 @@ from .revisions import RevisionTree
 from .store.documents import Documents
 from .store.rows import StoredDoc
 
-if TYPE_CHECKING:
-    from .validation import Validator
-
 SLICE = 200
 REVS_LIMIT = 1000
 SEQ_NODE = b"d\x00\x0dnonode@nohost"
 SEQ_HEAD = b"\x83l\x00\x00\x00\x01h\x03" + SEQ_NODE + b"l\x00\x00\x00\x02a\x00n\x04\x00\xff\xff\xff\xffjh\x03"
+
+
+class Validator(Protocol):
+    """Who is asked before edits are stored: for each None, or the CouchError that refuses it."""
+
+    async def check(self, database: "Database", edits: list[Edit], replicated: bool) -> list[Result]: ...
 
 
 class Database(Documents):
@@ -118,7 +121,7 @@ class Database(Documents):
         return str(result)
 
     async def update_docs(
-        self, edits: list[Edit], *, replicated: bool = False, validator: "Validator | None" = None
+        self, edits: list[Edit], *, replicated: bool = False, validator: Validator | None = None
     ) -> list[Result]:
         """Store edits, durable when this returns.
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from .attachments import check_name, decoded
+from .attachment_entries import check_name, decoded
+from .client_json import dumps
 from .errors import CouchError, bad_request
-from .http import dumps
 from .ids import check_docid
 from .revisions import normal_rev, parse_revisions
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import orjson
 
+from .client_json import parse_json
 from .database import Database
 from .errors import bad_request, not_found
-from .http import Request, parse_json
+from .http import Request
 from .plugins import load
 from .store import Narrowing, StoredDoc
 
@@ -102,7 +103,7 @@ def _function(request: Request, ddoc: dict[str, Any], source: str) -> Test:
         "path": [part for part in request.path.split("/") if part],
         "query": request.query,
         "headers": request.headers,
-        "userCtx": request.user.for_database(request.db),
+        "userCtx": request.user.for_database(request.db.name),
         "secObj": request.db.security,
     }
     return lambda docs: run(ddoc, source, [doc.json() for doc in docs], context)

@@ -1,23 +1,23 @@
-"""Requests and responses as the route modules see them; nothing here knows ASGI or databases."""
+"""Requests and responses as the route modules see them, and what they may ask the server for; nothing here knows ASGI."""
 
-import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 from urllib.parse import unquote_plus, unquote_to_bytes
 
-import orjson
-
+from .auth import UserCtx
+from .client_json import dumps, parse_json
+from .config import Config
+from .database import Database
 from .errors import CouchError, bad_request
-
-if TYPE_CHECKING:
-    from .app import Server
-    from .auth import UserCtx
-    from .store import Database
+from .faults import Faults
+from .ids import Uuids
+from .replication import Scheduler
+from .store import Store
+from .updates import Updates
 
 Headers = list[tuple[str, str]]
 JSON = "application/json"
-WRITER_NESTING = 254
-MAX_NESTING = 220
 
 
 class Response:
@@ -41,8 +41,8 @@ class Request:
         "real_method", "receive", "request_id", "rewritten_from", "scheme", "server", "user",
     )  # fmt: skip
 
-    db: "Database"
-    user: "UserCtx"
+    db: Database
+    user: UserCtx
     server: "Server"
     receive: Callable[[], Any]
 
@@ -64,7 +64,7 @@ class Request:
         self._query: dict[str, str] | None = None
         self._json: Any = None
 
-    def visit(self, db: "Database") -> None:
+    def visit(self, db: Database) -> None:
         """Be at a database, which is not closed meanwhile."""
         self.leave()
         self.db = db
@@ -120,6 +120,39 @@ class Request:
         return f"{self.scheme}://{host}{path}"
 
 
+class Sessions(Protocol):
+    """Signing in by name and password, and the cookie for it."""
+
+    async def check(self, name: str, password: str, handler: str) -> UserCtx: ...
+    def new_cookie(self, name: str) -> str: ...
+    def cookie_attributes(self) -> str: ...
+
+
+class Server(Protocol):
+    """What a handler reaches through `request.server`."""
+
+    @property
+    def store(self) -> Store: ...
+    @property
+    def config(self) -> Config: ...
+    @property
+    def sessions(self) -> Sessions: ...
+    @property
+    def uuids(self) -> Uuids: ...
+    @property
+    def scheduler(self) -> Scheduler: ...
+    @property
+    def updates(self) -> Updates: ...
+    @property
+    def answered(self) -> Counter[int]: ...
+    @property
+    def faults(self) -> Faults | None: ...
+    @property
+    def max_document_size(self) -> int: ...
+    def database(self, name: str) -> Database: ...
+    async def dispatch(self, request: Request) -> Response: ...
+
+
 def parse_query(query_string: str) -> dict[str, str]:
     query: dict[str, str] = {}
     if query_string:
@@ -150,32 +183,6 @@ def unquote_path(value: str, plus_is_space: bool = True) -> str:
         raise CouchError(400, "illegal_docid", "Document id must be valid UTF-8") from None
 
 
-def parse_json(body: bytes) -> Any:
-    """Errors: 400 for what is no UTF-8 JSON, or nested deeper than can be written back wherever it is shown."""
-    try:
-        value = orjson.loads(body)
-        if body.count(b"[") + body.count(b"{") > MAX_NESTING:
-            orjson.dumps(_wrapped(value))
-    except (orjson.JSONDecodeError, orjson.JSONEncodeError, RecursionError):
-        raise bad_request("invalid UTF-8 JSON") from None
-    return value
-
-
-def _wrapped(value: Any) -> Any:
-    """Inside as many lists as an answer may put around it: the writer's own limit is then the test."""
-    for _ in range(WRITER_NESTING - MAX_NESTING):
-        value = [value]
-    return value
-
-
-def dumps(value: Any) -> bytes:
-    """JSON bytes. Errors: 400 when nested deeper than can be written back."""
-    try:
-        return orjson.dumps(value)
-    except (orjson.JSONEncodeError, RecursionError):
-        raise bad_request("invalid UTF-8 JSON: nested too deeply") from None
-
-
 def json_response(value: Any, status: int = 200, headers: Headers | None = None) -> Response:
     return raw_json(dumps(value) + b"\n", status, headers)
 
@@ -186,8 +193,3 @@ def raw_json(
     return Response(
         status, body, [("Content-Type", JSON), ("Cache-Control", "must-revalidate"), *(headers or ())]
     )
-
-
-async def run_in_thread(function: Callable[..., Any], *args: Any) -> Any:
-    """Run long, blocking work beside the event loop."""
-    return await asyncio.get_running_loop().run_in_executor(None, function, *args)

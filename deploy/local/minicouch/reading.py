@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 
 from . import attachments
+from .client_json import parse_json
 from .database import Database
 from .errors import bad_request, not_found
-from .http import parse_json
 from .revisions import RevisionTree, normal_rev, position
 from .store.rows import StoredDoc, stubs
 

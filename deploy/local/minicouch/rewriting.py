@@ -7,8 +7,9 @@ from urllib.parse import quote, quote_plus, urlencode
 
 import orjson
 
+from .client_json import parse_json
 from .errors import CouchError, bad_request, not_found
-from .http import Request, parse_json
+from .http import Request
 
 LIMIT = 100
 KEYS = ("key", "startkey", "start_key", "endkey", "end_key", "keys")

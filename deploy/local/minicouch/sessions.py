@@ -7,17 +7,14 @@ import hmac
 import os
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 from . import tokens
 from .auth import NOBODY, UserCtx
 from .errors import bad_request, unauthorized
-from .http import run_in_thread
-
-if TYPE_CHECKING:
-    from .app import Server
-    from .http import Request
+from .http import Request, Server
+from .threads import run_in_thread
 
 PARTY = UserCtx(None, ("_admin",))
 HASHED = re.compile(r"-pbkdf2:(\w+)-([0-9a-f]+),([^,]+),(\d+)")
@@ -32,13 +29,13 @@ WRONG = "Name or password is incorrect."
 class Sessions:
     """Without admins everybody is one ("admin party"), as in old CouchDB; `__main__` then binds to loopback only."""
 
-    def __init__(self, server: "Server", admins: dict[str, str]) -> None:
+    def __init__(self, server: Server, admins: dict[str, str]) -> None:
         self._server = server
         self._admins = admins
         self._known: set[bytes] = set()
         self._read: tuple[tuple[str, int] | None, dict[str, dict[str, Any] | None]] = None, {}
 
-    async def authenticate(self, request: "Request") -> UserCtx:
+    async def authenticate(self, request: Request) -> UserCtx:
         """Errors: 401 for wrong credentials, 400 for a malformed cookie or token."""
         config = self._server.config
         if config.tokens and (user := tokens.from_token(request, config)) is not None:
@@ -173,7 +170,7 @@ class Sessions:
         key = self._secret() + (self._salt(name) or b"")
         return hmac.new(key, f"{name}:{stamp}".encode(), hashlib.sha256).digest()
 
-    def _from_cookie(self, request: "Request", token: str) -> UserCtx | None:
+    def _from_cookie(self, request: Request, token: str) -> UserCtx | None:
         try:
             raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
             name_raw, stamp_raw, signature = raw.split(b":", 2)

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -15,11 +15,9 @@ from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 from .auth import UserCtx
+from .config import Config
 from .errors import bad_request, not_found, unauthorized
-
-if TYPE_CHECKING:
-    from .config import Config
-    from .http import Request
+from .http import Request
 
 KINDS = {"HS": "hmac", "RS": "rsa", "ES": "ec"}
 ALGORITHMS = [f"{kind}{size}" for kind in KINDS for size in (256, 384, 512)]
@@ -29,7 +27,7 @@ DOT = re.compile(r"(?<!\\)\.")
 ITEMS = re.compile(r"\s*,\s*")
 
 
-def from_token(request: "Request", config: "Config") -> UserCtx | None:
+def from_token(request: Request, config: Config) -> UserCtx | None:
     """Errors: 400 for a token that is malformed or not signed by a known key, 401 without `sub`."""
     header = request.headers.get("authorization", "")
     if not header.startswith("Bearer "):
@@ -40,7 +38,7 @@ def from_token(request: "Request", config: "Config") -> UserCtx | None:
     return UserCtx(claims["sub"], roles_of(claims, config), "jwt")
 
 
-def checked(token: str, config: "Config") -> dict[str, Any]:
+def checked(token: str, config: Config) -> dict[str, Any]:
     """The claims of a token whose signature and required claims are right."""
     parts = token.split(".")
     try:
@@ -64,7 +62,7 @@ def _decoded(part: str) -> bytes:
     return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
 
 
-def _check_signature(algorithm: str, kid: Any, message: bytes, signature: bytes, config: "Config") -> None:
+def _check_signature(algorithm: str, kid: Any, message: bytes, signature: bytes, config: Config) -> None:
     kind, size = KINDS[algorithm[:2]], algorithm[2:]
     stored = config.get("jwt_keys", f"{kind}:{kid}")
     if stored is None:
@@ -104,7 +102,7 @@ def _public_key(stored: str) -> Any:
         raise bad_request("Not a valid key") from None
 
 
-def check_claims(claims: dict[str, Any], config: "Config") -> None:
+def check_claims(claims: dict[str, Any], config: Config) -> None:
     """Errors: 400 when a claim that the settings ask for is missing or wrong, 401 when its time is over."""
     now = time.time()
     for found in CLAIMS.finditer(config.get("jwt_auth", "required_claims", "exp") or ""):
@@ -121,7 +119,7 @@ def check_claims(claims: dict[str, Any], config: "Config") -> None:
             raise bad_request("Invalid iss claim")
 
 
-def roles_of(claims: dict[str, Any], config: "Config") -> tuple[str, ...]:
+def roles_of(claims: dict[str, Any], config: Config) -> tuple[str, ...]:
     """The claim that the settings name, a list or text with commas. Errors: 400, 404 for a path that leads nowhere."""
     path = config.get("jwt_auth", "roles_claim_path")
     found: Any = claims
@@ -139,7 +137,7 @@ def roles_of(claims: dict[str, Any], config: "Config") -> tuple[str, ...]:
     return tuple(roles)
 
 
-def from_proxy(request: "Request", config: "Config", secret: bytes) -> UserCtx | None:
+def from_proxy(request: Request, config: Config, secret: bytes) -> UserCtx | None:
     """Who the proxy in front says it is; with `proxy_use_secret` its token must be signed with the server's secret."""
 
     def header(setting: str, usual: str) -> str | None:

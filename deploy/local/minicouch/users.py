@@ -3,18 +3,17 @@
 import asyncio
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import auth
+from .client_json import dumps
+from .config import Config
+from .database import Database
+from .edits import Edit
 from .errors import bad_request, forbidden, not_found
-from .http import dumps, run_in_thread
 from .sessions import derive
-
-if TYPE_CHECKING:
-    from .config import Config
-    from .database import Database
-    from .edits import Edit
-    from .store.rows import StoredDoc
+from .store.rows import StoredDoc
+from .threads import run_in_thread
 
 PREFIX = "org.couchdb.user:"
 TEXT = r'"((?:[^"\\]|\\.)*)"'
@@ -31,29 +30,29 @@ DESIGN = {
 }
 
 
-def is_users_database(name: str, config: "Config") -> bool:
+def is_users_database(name: str, config: Config) -> bool:
     return name in ("_users", config.users_db) or name.endswith("/_users")
 
 
-async def ensure_design(database: "Database") -> None:
+async def ensure_design(database: Database) -> None:
     """The design document that CouchDB puts into a users database; its rules are `check` here."""
     if database.get("_design/_auth") is None:
         await database.put_edit("_design/_auth", DESIGN, None)
 
 
-def ensure_design_later(database: "Database") -> None:
+def ensure_design_later(database: Database) -> None:
     """CouchDB puts it there a moment after a users database is made, so that a fresh one is empty."""
     loop = asyncio.get_running_loop()
     loop.call_later(DESIGN_AFTER, lambda: database.deleted or loop.create_task(ensure_design(database)))
 
 
-def has_rules(database: "Database") -> bool:
+def has_rules(database: Database) -> bool:
     """The rules hold where CouchDB's design document is, as they are its."""
     doc = database.get("_design/_auth")
     return doc is not None and not doc.deleted
 
 
-async def prepare(edit: "Edit", user: auth.UserCtx, database: "Database", config: "Config") -> None:
+async def prepare(edit: Edit, user: auth.UserCtx, database: Database, config: Config) -> None:
     """Replace a clear password by its hash. Errors: 403, 404 for somebody else's document."""
     admin = auth.is_database_admin(user, database.security)
     if not admin and user.name is not None and edit.id != PREFIX + user.name:
@@ -95,14 +94,14 @@ def check_password(password: str, rules: str) -> None:
             raise bad_request(" ".join(["Password does not conform to requirements.", asked]).strip())
 
 
-def hashing(config: "Config") -> tuple[str, int]:
+def hashing(config: Config) -> tuple[str, int]:
     """The hash function and iterations set for new passwords."""
     return config.get("chttpd_auth", "pbkdf2_prf") or "sha256", int(
         config.get("chttpd_auth", "iterations") or 600_000
     )
 
 
-def check(edit: "Edit", old: dict[str, Any] | None, user: auth.UserCtx, security: Any) -> None:
+def check(edit: Edit, old: dict[str, Any] | None, user: auth.UserCtx, security: Any) -> None:
     """The rules of CouchDB's own validation function for user documents. Errors: 403."""
     if edit.deleted:
         if not auth.is_server_admin(user) and user.name != (old or {}).get("name"):
@@ -160,7 +159,7 @@ def _check_own(body: dict[str, Any], old: dict[str, Any] | None, user: auth.User
         raise forbidden("Only _admin may edit roles")
 
 
-def check_readable(doc: "StoredDoc", user: auth.UserCtx, database: "Database") -> None:
+def check_readable(doc: StoredDoc, user: auth.UserCtx, database: Database) -> None:
     """Errors: 403 or 404 when the document is not this user's to see."""
     if auth.is_database_admin(user, database.security):
         return

@@ -1,21 +1,20 @@
 """What must agree before an edit is stored: admin rights and rules for design documents, validate_doc_update, users."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from . import auth, users
+from .batch import Result
+from .client_json import dumps
+from .config import Config
+from .database import Database
+from .edits import Edit
 from .errors import CouchError, conflict, forbidden, unauthorized
-from .http import Request, dumps, run_in_thread
+from .http import Request
 from .plugins import load
-from .store.rows import stub
-
-if TYPE_CHECKING:
-    from .batch import Result
-    from .config import Config
-    from .database import Database
-    from .edits import Edit
-    from .store.rows import StoredDoc
+from .store.rows import StoredDoc, stub
+from .threads import run_in_thread
 
 Functions = list[tuple[str, str, dict[str, Any]]]
 
@@ -23,11 +22,11 @@ Functions = list[tuple[str, str, dict[str, Any]]]
 class Validator:
     """Checks the edits of one request on behalf of its user."""
 
-    def __init__(self, user: auth.UserCtx, config: "Config") -> None:
+    def __init__(self, user: auth.UserCtx, config: Config) -> None:
         self._user = user
         self._config = config
 
-    async def check(self, database: "Database", edits: "list[Edit]", replicated: bool) -> "list[Result]":
+    async def check(self, database: Database, edits: list[Edit], replicated: bool) -> list[Result]:
         """For each edit None, or the CouchError that refuses it."""
         functions = validation_functions(database)
         full = set() if replicated else self._full_partitions(database, edits)
@@ -46,7 +45,7 @@ class Validator:
             for edit in edits
         ]
 
-    def _full_partitions(self, database: "Database", edits: "list[Edit]") -> set[str | None]:
+    def _full_partitions(self, database: Database, edits: list[Edit]) -> set[str | None]:
         """Those of the edits' partitions that hold as much as one may."""
         most = int(self._config.get("couchdb", "max_partition_size") or 0)
         if not database.partitioned or most <= 0 or database.counts["external"] < most:
@@ -54,11 +53,11 @@ class Validator:
         names = {database.partition_of(edit.id) for edit in edits} - {None}
         return {name for name in names if database.partition_info(name)[2] >= most}
 
-    def _users(self, database: "Database") -> bool:
+    def _users(self, database: Database) -> bool:
         return users.is_users_database(database.name, self._config)
 
     async def _refusal(
-        self, database: "Database", edit: "Edit", functions: Functions, replicated: bool
+        self, database: Database, edit: Edit, functions: Functions, replicated: bool
     ) -> CouchError | None:
         try:
             if edit.id.startswith("_design/"):
@@ -79,7 +78,7 @@ class Validator:
             return error
         return None
 
-    async def _design(self, database: "Database", edit: "Edit") -> None:
+    async def _design(self, database: Database, edit: Edit) -> None:
         if not auth.is_database_admin(self._user, database.security):
             refuse = unauthorized if self._user.name is None else forbidden
             raise refuse("You are not a db or server admin.")
@@ -87,18 +86,18 @@ class Validator:
             await run_in_thread(load("views").validate_design, edit.body, database)
 
     def _validate(
-        self, database: "Database", edit: "Edit", old: "StoredDoc | None", functions: Functions
+        self, database: Database, edit: Edit, old: "StoredDoc | None", functions: Functions
     ) -> None:
         load("javascript").validate(
             functions,
             _new_json(edit),
             _old_json(database, old) if old is not None else None,
-            self._user.for_database(database),
+            self._user.for_database(database.name),
             database.security,
         )
 
 
-def grows(database: "Database", edit: "Edit") -> bool:
+def grows(database: Database, edit: Edit) -> bool:
     """Whether a document takes more room than before."""
     old = database.get(edit.id)
     return not edit.deleted and len(edit.encoded) > (len(old.body) if old is not None else 0)
@@ -108,7 +107,7 @@ def overflow(docid: str) -> CouchError:
     return CouchError(403, "partition_overflow", f"Partition limit exceeded due to update on '{docid}'")
 
 
-def previous(database: "Database", edit: "Edit", replicated: bool) -> "StoredDoc | None":
+def previous(database: Database, edit: Edit, replicated: bool) -> "StoredDoc | None":
     """The stored revision that an edit follows."""
     ancestors = edit.path[1:] if replicated else edit.path[:1]
     for rev in ancestors:
@@ -118,7 +117,7 @@ def previous(database: "Database", edit: "Edit", replicated: bool) -> "StoredDoc
     return None
 
 
-def _new_json(edit: "Edit") -> bytes:
+def _new_json(edit: Edit) -> bytes:
     head: dict[str, Any] = {"_id": edit.id}
     if edit.path:
         head["_rev"] = edit.path[0]
@@ -144,7 +143,7 @@ def _stub(entry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _old_json(database: "Database", old: "StoredDoc") -> bytes:
+def _old_json(database: Database, old: StoredDoc) -> bytes:
     whole = database.get(old.id)
     path = database.tree(whole).path(old.rev) if whole is not None else [old.rev]
     return old.json(b'"_revisions":' + orjson.dumps(_revisions(path)))
@@ -155,7 +154,7 @@ def _revisions(path: list[str]) -> dict[str, Any]:
     return {"start": int(start), "ids": [rev.partition("-")[2] for rev in path]}
 
 
-def check_replication(edit: "Edit", user: auth.UserCtx) -> None:
+def check_replication(edit: Edit, user: auth.UserCtx) -> None:
     """A document of `_replicator` names whole URLs and its owner. Errors: 403."""
     if edit.deleted:
         return
@@ -169,7 +168,7 @@ def check_replication(edit: "Edit", user: auth.UserCtx) -> None:
         edit.encoded = dumps(edit.body)
 
 
-def validation_functions(database: "Database") -> Functions:
+def validation_functions(database: Database) -> Functions:
     """(design document id, source, design document) of every validate_doc_update, cached until one changes."""
     key = ("validation", database.design_generation)
     if key not in database.handles:

@@ -9,7 +9,7 @@ import orjson
 
 from ..database import Database
 from ..errors import CouchError
-from ..http import run_in_thread
+from ..threads import run_in_thread
 from .job import Job, Request, replication_id
 from .peer import Peer, PeerError
 

@@ -5,6 +5,7 @@ import re
 from urllib.parse import quote
 
 from .. import attachments, reading
+from ..attachment_entries import check_name
 from ..attachments import Record
 from ..edits import Edit, parse_edit
 from ..errors import CouchError, not_found
@@ -94,7 +95,7 @@ def _multipart_ranges(data: bytes, ranges: list[tuple[int, int]], content_type: 
 
 
 async def put_attachment(request: Request) -> Response:
-    name = attachments.check_name(_name(request))
+    name = check_name(_name(request))
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip"):
         raise CouchError(415, "bad_content_type", "Only gzip and identity content-encodings are supported")

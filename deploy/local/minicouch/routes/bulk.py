@@ -6,10 +6,11 @@ from typing import Any
 import orjson
 
 from .. import reading, revisions
+from ..client_json import dumps
 from ..database import Database
 from ..edits import Edit, parse_edit
 from ..errors import CouchError, bad_request
-from ..http import Request, Response, dumps, json_response, raw_json
+from ..http import Request, Response, json_response, raw_json
 from ..ids import check_docid, check_partitioned_docid
 from ..validation import validator_for
 from . import multipart

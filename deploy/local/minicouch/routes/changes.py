@@ -12,8 +12,9 @@ from .. import reading
 from ..database import Database
 from ..errors import bad_request
 from ..filters import Filter, filter_for
-from ..http import Request, Response, raw_json, run_in_thread
+from ..http import Request, Response, raw_json
 from ..store import StoredDoc
+from ..threads import run_in_thread
 from .documents import not_modified
 
 CHUNK = 1000

@@ -4,10 +4,11 @@ import re
 from urllib.parse import quote, unquote, urlsplit
 
 from .. import reading, users
+from ..client_json import parse_json
 from ..database import Database
 from ..edits import Edit, parse_edit
 from ..errors import CouchError, bad_request, not_found
-from ..http import Headers, Request, Response, json_response, parse_json, raw_json
+from ..http import Headers, Request, Response, json_response, raw_json
 from ..ids import check_docid, check_partitioned_docid
 from ..revisions import normal_rev, sort_key
 from ..store.rows import StoredDoc

@@ -5,11 +5,12 @@ from typing import Any
 from .. import auth, finder, mango
 from ..edits import Edit
 from ..errors import CouchError, bad_request, not_found
-from ..http import Request, Response, json_response, raw_json, run_in_thread
+from ..http import Request, Response, json_response, raw_json
 from ..ids import check_docid, check_partition
 from ..mango import Index
 from ..routing import EVERY_METHOD, Route
 from ..store import StoredDoc
+from ..threads import run_in_thread
 
 Document = dict[str, Any]
 

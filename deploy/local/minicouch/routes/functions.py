@@ -10,8 +10,9 @@ from .. import answers, javascript, reading, rewriting, views
 from ..edits import parse_edit
 from ..errors import CouchError, method_not_allowed, not_found
 from ..filters import design
-from ..http import Request, Response, run_in_thread
+from ..http import Request, Response
 from ..store import StoredDoc
+from ..threads import run_in_thread
 from ..validation import validator_for
 from .all_docs import all_docs
 from .databases import info

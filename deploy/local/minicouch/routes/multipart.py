@@ -8,10 +8,12 @@ from typing import Any
 import orjson
 
 from .. import attachments, reading
+from ..attachment_entries import check_name
+from ..client_json import parse_json
 from ..database import Database
 from ..edits import Edit, parse_edit
 from ..errors import bad_request
-from ..http import Headers, Response, parse_json
+from ..http import Headers, Response
 from ..store.rows import StoredDoc, stub
 
 
@@ -142,7 +144,7 @@ def parse_form(content_type: str, body: bytes) -> tuple[dict[str, bytes], dict[s
         )
         if file:
             kind = headers.get("content-type", "application/octet-stream")
-            files[attachments.check_name(file[1])] = {"content_type": kind, "data": data}
+            files[check_name(file[1])] = {"content_type": kind, "data": data}
         elif name:
             fields[name[1]] = data
     return fields, files

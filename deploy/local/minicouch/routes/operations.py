@@ -1,6 +1,5 @@
 """Running a server: compaction, shards, statistics, updates of all databases; and what is refused by name."""
 
-import asyncio
 import resource
 import time
 import zlib
@@ -10,7 +9,8 @@ import orjson
 
 from .. import auth
 from ..errors import CouchError, bad_request, not_found
-from ..http import Request, Response, json_response, raw_json, run_in_thread
+from ..http import Request, Response, json_response, raw_json
+from ..threads import run_in_thread
 from .server import NODE
 
 STARTED = time.time()
@@ -142,42 +142,6 @@ async def _update_lines(
                 yield b'{"last_seq":"%d"}\n' % after
                 return
             yield b"\n"
-
-
-class Updates:
-    """The last change of each database, in order."""
-
-    def __init__(self) -> None:
-        self.last = 0
-        self._rows: dict[str, tuple[int, str]] = {}
-        self._waiting: list[asyncio.Future[None]] = []
-
-    def note(self, name: str, kind: str) -> None:
-        self.last += 1
-        self._rows.pop(name, None)
-        self._rows[name] = (self.last, kind)
-        waiting, self._waiting = self._waiting, []
-        for waiter in waiting:
-            if not waiter.done():
-                waiter.set_result(None)
-
-    def since(self, seq: int) -> list[dict[str, str]]:
-        return [
-            {"db_name": name, "type": kind, "seq": str(number)}
-            for name, (number, kind) in self._rows.items()
-            if number > seq
-        ]
-
-    async def wait(self, after: int, timeout: float) -> bool:
-        if self.last > after:
-            return True
-        waiter = asyncio.get_running_loop().create_future()
-        self._waiting.append(waiter)
-        try:
-            await asyncio.wait_for(waiter, timeout)
-        except TimeoutError:
-            return False
-        return True
 
 
 def refused(name: str, why: str):

@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 
 from .. import reading
+from ..client_json import parse_json
 from ..errors import bad_request, query_parse_error
-from ..http import parse_json
 from ..ids import check_partition
 
 UNSET: Any = object()

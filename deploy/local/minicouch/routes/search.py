@@ -8,10 +8,11 @@ from .. import mango, search, searching
 from ..auth import check_database_admin
 from ..database import Database
 from ..errors import CouchError, bad_request, query_parse_error
-from ..http import Request, Response, json_response, raw_json, run_in_thread
+from ..http import Request, Response, json_response, raw_json
 from ..ids import check_partition
 from ..routing import Route
 from ..searching import Found, Question, SearchSpec
+from ..threads import run_in_thread
 from .views import remove_unused
 
 Options = dict[str, Any]

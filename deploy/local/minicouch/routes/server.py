@@ -5,9 +5,11 @@ import platform
 from typing import Any
 
 from .. import auth, users
+from ..client_json import dumps
 from ..errors import CouchError, bad_request, forbidden, not_found
-from ..http import JSON, Request, Response, dumps, json_response, run_in_thread
+from ..http import JSON, Request, Response, json_response
 from ..sessions import hash_admin
+from ..threads import run_in_thread
 from .databases import info
 
 VERSION = "3.5.0"

@@ -6,12 +6,13 @@ from typing import Any
 from .. import auth, finder, searching, views
 from ..database import Database
 from ..errors import CouchError, bad_request, method_not_allowed, not_found
-from ..http import Request, Response, json_response, raw_json, run_in_thread
+from ..http import Request, Response, json_response, raw_json
 from ..ids import check_partition
 from ..indexing import IndexSpec, build_once, drop_index, get_index, is_running, ready, start_building
 from ..reducers import BuiltIn
 from ..routing import EVERY_METHOD
 from ..store.indexes import Index
+from ..threads import run_in_thread
 from ..views import Design, View, ViewQuery
 
 INLINE = 200

@@ -11,6 +11,7 @@ from shared.fields import (
     Group,
     GroupList,
     Integer,
+    JsonObject,
     Number,
     ObjectList,
     Text,
@@ -31,6 +32,8 @@ RATING: Final = {
 }
 
 
+CODE: Final = "[a-z][a-z0-9_-]*"
+CODE_MESSAGE: Final = "Only small letters, digits, dash and underscore, a letter first."
 DIGEST: Final = "[0-9a-f]{64}"
 MAX_PICTURES: Final = 20
 PICTURE: Final = {
@@ -132,6 +135,24 @@ class Product(StoredDocument):
             ObjectList(
                 PICTURE, 0, MAX_PICTURES, default=[],
                 description="in their order; when there are any, `image` is the address of the first",
+            ),
+        ]
+    ]  # fmt: skip
+    product_type: NotRequired[
+        Annotated[
+            str,
+            Text(
+                0, 40, pattern=f"|{CODE}", pattern_message=CODE_MESSAGE, default="", show_default=False,
+                description="the code of the type that `attributes` belong to",
+            ),
+        ]
+    ]  # fmt: skip
+    attributes: NotRequired[
+        Annotated[
+            dict[str, Any],
+            JsonObject(
+                default={}, show_default=False,
+                description="values by code, as the product type declares them",
             ),
         ]
     ]  # fmt: skip

@@ -16,10 +16,15 @@ from services.products.store.import_progress import ImportProgress
 from services.products.store.ledger import Ledger
 from services.products.store.menu import MenuCache
 from services.products.store.pictures import Pictures
+from services.products.store.product_types import (
+    ProductTypeCache,
+    ProductTypeDocuments,
+    product_type_cache,
+)
 from services.products.store.query_counts import PopularQueries, QueryCounter, SearchDays
 from services.products.store.review_pages import ReviewPages
 from services.products.store.reviews import Reviews
-from services.products.store.search_rules import RuleDocuments, RulesCache
+from services.products.store.search_rules import RuleDocuments, RulesCache, rules_cache
 from services.products.store.suggestion_cache import SuggestionCache
 from services.products.store.vocabulary import Vocabulary
 from shared.cache_tags import CacheTags
@@ -51,6 +56,8 @@ class Dependencies:
     vocabulary: Vocabulary
     rule_documents: RuleDocuments
     search_rules: RulesCache
+    product_type_documents: ProductTypeDocuments
+    product_types: ProductTypeCache
     query_counter: QueryCounter
     popular_queries: PopularQueries
     search_days: SearchDays
@@ -73,6 +80,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
     server, design = open_server(settings, timeout), design_in(settings.search_language)
     database, redis = server.open(design), open_redis(settings.redis_url)
     catalogue, rule_documents = Catalogue(database, settings.search_language), RuleDocuments(database)
+    type_documents = ProductTypeDocuments(database)
     answer_cache = AnswerCache(redis, database.name, settings.menu_seconds)
     return Dependencies(
         settings=settings,
@@ -88,7 +96,9 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         import_progress=ImportProgress(redis, database.name),
         vocabulary=Vocabulary(redis, database.name, catalogue.language),
         rule_documents=rule_documents,
-        search_rules=RulesCache(redis, rule_documents, database.name, catalogue.language),
+        search_rules=rules_cache(redis, rule_documents, database.name, catalogue.language),
+        product_type_documents=type_documents,
+        product_types=product_type_cache(redis, type_documents, database.name),
         query_counter=QueryCounter(redis, database.name),
         popular_queries=PopularQueries(redis, database.name),
         search_days=SearchDays(database),

@@ -4,15 +4,30 @@ import marshmallow as ma
 
 from services.products import declarations, documents
 from services.products.documents import PAIR_FIELDS
+from services.products.product_types import PRODUCT_TYPE_FIELDS
 from services.products.rules import product as rules
 from services.products.rules.facets import FACET_FIELDS
 from services.products.rules.searching import SORTS
 from shared.money import CURRENCIES
-from shared.web import PageArgs, Shape, request_schema, response_schema
+from shared.web import PageArgs, Shape, page_schema, request_schema, response_schema
 from shared.web.fields import MoneyShape, Text, Time, Whole
 
 ProductContent = request_schema("ProductContent", documents.PRODUCT_FIELDS, rules.checked)
 Product = response_schema("Product", documents.PRODUCT_FIELDS)
+
+
+ProductTypeContent = request_schema("ProductTypeContent", PRODUCT_TYPE_FIELDS)
+ProductType = response_schema("ProductType", PRODUCT_TYPE_FIELDS)
+ProductTypes = page_schema("ProductTypes", ProductType)
+
+
+class Specification(Shape):
+    """An attribute as the product's page lists it."""
+
+    code = ma.fields.String(required=True)
+    name = ma.fields.String(required=True)
+    unit = ma.fields.String(required=True)
+    value = ma.fields.Raw(required=True)
 
 
 class Picture(Shape):
@@ -151,6 +166,9 @@ class ReviewList(Shape):
 
 class ProductWithReviews(Product):  # type: ignore[misc, valid-type]  # generated from the declaration
     reviews = ma.fields.Nested(ReviewList, metadata={"description": "with `reviews=N`"})
+    specifications = ma.fields.List(
+        ma.fields.Nested(Specification), metadata={"description": "with `reviews=N`: its attributes, named"}
+    )
 
 
 class StockChange(Shape):

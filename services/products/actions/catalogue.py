@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 
+from services.products.actions.attributes import completed
 from services.products.actions.invalidation import invalidate
 from services.products.actions.named_pictures import check_named
 from services.products.actions.skus import claim, own_skus, release
@@ -13,7 +14,6 @@ from services.products.rules.ledger import Head, Line
 from services.products.rules.product import (
     Checked,
     changes_what_is_counted,
-    complete,
     document,
     forward,
     replaced,
@@ -42,7 +42,7 @@ def create(deps: Dependencies, product: Checked, date: str, request: str | None 
     Raises ProductExists, also when it is in another category, SkuTaken, and BadProduct for pictures that are not there.
     """
     check_named(deps, product.content)
-    product = product._replace(content=complete(product.content))
+    product = product._replace(content=completed(deps, product.content))
     content, productid = product.content, product.content["productid"]
     with deps.locks.hold(*(f"create:{each}" for each in (productid, *own_skus(content)))) as acquired:
         places = deps.catalogue.copies(productid, expected_id=product_id(content["taxonomy"], productid))
@@ -141,7 +141,7 @@ def replace(deps: Dependencies, productid: str, product: Checked, if_match: str 
         if not still_matches(if_match, doc):
             raise PreconditionFailed("It changed since you read it: read it again, then repeat the change.")
         check_named(deps, content, doc)
-        wanted = complete(content, doc)
+        wanted = completed(deps, content, doc)
         if same_content(doc, wanted):
             return doc
         try:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from dataclasses import replace as with_changes
 from typing import Any
 
+from services.products.actions.attributes import completed
 from services.products.actions.catalogue import first_levels, open_stocks, price_changes, replace
 from services.products.actions.invalidation import invalidate
 from services.products.actions.named_pictures import newly_named, refuse_missing
@@ -16,7 +17,6 @@ from services.products.rules.product import (
     Checked,
     changes_what_is_counted,
     checked,
-    complete,
     document,
     exported,
     is_product,
@@ -180,7 +180,7 @@ def _write(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Out
         (wanted, doc)
         for line in batch
         if (doc := there.get(ids[line.content["productid"]]))
-        for wanted in _completed(line, doc, outcome)
+        for wanted in _completed(deps, line, doc, outcome)
     ]
     changed = [(wanted, doc) for wanted, doc in present if not same_content(doc, wanted.content)]
     outcome.unchanged += len(present) - len(changed)
@@ -211,10 +211,14 @@ def _with_known_pictures(
     return known
 
 
-def _completed(line: ProductLine, before: Doc | None, outcome: Outcome) -> list[ProductLine]:
+def _completed(
+    deps: Dependencies, line: ProductLine, before: Doc | None, outcome: Outcome
+) -> list[ProductLine]:
     """The line with its content complete; nothing when it contradicts itself, and fails."""
     try:
-        return [with_changes(line, product=line.product._replace(content=complete(line.content, before)))]
+        return [
+            with_changes(line, product=line.product._replace(content=completed(deps, line.content, before)))
+        ]
     except BadProduct as error:
         outcome.fail(line.number, error)
         return []
@@ -238,7 +242,7 @@ def _create_absent(
             wanted
             for line in absent
             if line.content["productid"] not in elsewhere
-            for wanted in _completed(line, None, outcome)
+            for wanted in _completed(deps, line, None, outcome)
         ]
         fresh = _refuse(fresh, owners_of(known), outcome)
         claimed = {sku: wanted.content["productid"] for wanted in fresh for sku in own_skus(wanted.content)}
@@ -302,7 +306,7 @@ def _write_individually(deps: Dependencies, wanted: ProductLine, date: str, outc
     """A product that is changed at the same time, or that moves to another category."""
     try:
         before = deps.catalogue.by_productid(wanted.content["productid"], allow_stale=False)
-        if same_content(before, complete(wanted.content, before)):
+        if same_content(before, completed(deps, wanted.content, before)):
             outcome.unchanged += 1
             return
         replace(deps, wanted.content["productid"], wanted.product, None, date)

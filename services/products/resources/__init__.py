@@ -5,9 +5,10 @@ from services.products.resources.browse import browse
 from services.products.resources.files import files
 from services.products.resources.internal import internal
 from services.products.resources.pictures import pictures
+from services.products.resources.product_types import product_types
 from services.products.resources.reviews import reviews
 from services.products.resources.search_rules import search_rules
 
-BLUEPRINTS = (browse, reviews, admin, files, pictures, search_rules, internal)
+BLUEPRINTS = (browse, reviews, admin, files, pictures, product_types, search_rules, internal)
 
 __all__ = ["BLUEPRINTS"]

@@ -124,7 +124,11 @@ def product(productid: str) -> Response:
     if (most := _number("reviews", 100)) is not None:
         newest = review_acts.first_page(dependencies(), doc, most)
         return json_answer(
-            public(doc) | {"reviews": list_answer(newest.items, newest.next, ["reviews", doc["productid"]])},
+            public(doc)
+            | {
+                "reviews": list_answer(newest.items, newest.next, ["reviews", doc["productid"]]),
+                "specifications": dependencies().product_types.loaded().specifications(doc),
+            },
             headers={"Cache-Control": "no-cache"},
         )
     return not_modified(tag) or json_answer(public(doc), etag=tag, headers={"Cache-Control": "no-cache"})

@@ -1,0 +1,74 @@
+"""Product types: add, replace, list."""
+
+from typing import Any
+
+from services.products.dependencies import Dependencies
+from services.products.product_types import MAX_TYPES, PRODUCT_TYPE, PRODUCT_TYPE_FIELDS, product_type_id
+from services.products.rules.attributes import contradictions
+from shared.cache_tags import SHOP
+from shared.couch import Doc, UpdateConflict
+from shared.errors import Conflict, Invalid, NotFound
+
+
+class NoSuchType(NotFound):
+    code, title = "no_such_product_type", "No such product type"
+
+
+class TypeExists(Conflict):
+    code, title = "product_type_exists", "There is a product type with this code"
+
+
+class TooManyTypes(Conflict):
+    code, title = "too_many_product_types", "There are too many product types"
+
+
+def all_types(deps: Dependencies) -> list[Doc]:
+    """Every type, by code. 1 partition query."""
+    return deps.product_type_documents.all()
+
+
+def get(deps: Dependencies, code: str) -> Doc:
+    """1 read. Raises NoSuchType."""
+    doc = deps.product_type_documents.get(code)
+    if doc is None:
+        raise NoSuchType(f"There is no product type {code}.")
+    return doc
+
+
+def add(deps: Dependencies, content: dict[str, Any], date: str) -> Doc:
+    """Raises Invalid, TypeExists, TooManyTypes."""
+    _check(content)
+    if len(all_types(deps)) >= MAX_TYPES:
+        raise TooManyTypes(f"There may be {MAX_TYPES} product types.")
+    try:
+        return _write(deps, content, date, None)
+    except UpdateConflict:
+        raise TypeExists(f"There is a product type {content['code']} already; PUT replaces it.") from None
+
+
+def replace(deps: Dependencies, before: Doc, content: dict[str, Any], date: str) -> Doc:
+    """New content over `before`. Products keep what they have; it is checked when they are written again.
+
+    Raises Invalid, and UpdateConflict when somebody else was quicker.
+    """
+    if content["code"] != before["code"]:
+        raise Invalid(
+            "The code cannot change.", errors={"code": [f"Must be {before['code']}, as in the path."]}
+        )
+    _check(content)
+    return _write(deps, content, date, before["_rev"])
+
+
+def _check(content: dict[str, Any]) -> None:
+    if wrong := list(contradictions(content)):
+        raise Invalid(" ".join(wrong), errors={"attributes": wrong})
+
+
+def _write(deps: Dependencies, content: dict[str, Any], date: str, rev: str | None) -> Doc:
+    doc = PRODUCT_TYPE.new(
+        product_type_id(content["code"]), edited=date, **PRODUCT_TYPE_FIELDS.stored(content)
+    )
+    written = deps.product_type_documents.put(doc | ({"_rev": rev} if rev else {}))
+    deps.product_types.changed()
+    deps.cache_tags.invalidate([SHOP])
+    return written

@@ -1,0 +1,100 @@
+"""A product's attributes: checked by its type on the way in, named and in their order on the way out."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from shared.couch import Doc
+from shared.fields import Boolean, Choice, Field, Number, Rejected, Text, TextList
+
+MAX_NUMBER: Final = 10**15
+MAX_TEXT: Final = 500
+
+Errors = dict[str, list[str]]
+
+
+class ProductTypes:
+    """All types of the shop, by code."""
+
+    def __init__(self, docs: Iterable[Doc] = ()) -> None:
+        self._types = {doc["code"]: doc for doc in docs}
+
+    def get(self, code: str) -> Doc | None:
+        return self._types.get(code)
+
+    def check(self, code: str, attributes: Mapping[str, Any]) -> tuple[dict[str, Any], Errors]:
+        """The attributes of a product of this type as documents hold them, and what is wrong by field."""
+        if not code:
+            missing = (
+                {"product_type": ["Name the type that these attributes belong to."]} if attributes else {}
+            )
+            return {}, missing
+        known = self._types.get(code)
+        if known is None:
+            return {}, {"product_type": [f"There is no product type {code}."]}
+        declared = {each["code"]: each for each in known.get("attributes", ())}
+        errors: Errors = {
+            f"attributes.{name}": [f"The product type {code} has no such attribute."]
+            for name in attributes.keys() - declared.keys()
+        }
+        clean: dict[str, Any] = {}
+        for name, attribute in declared.items():
+            value = attributes.get(name)
+            if value is None or value in ("", []):
+                continue
+            try:
+                clean[name] = _cleaned(attribute, value)
+            except Rejected as rejected:
+                errors[f"attributes.{name}"] = [str(rejected)]
+        return clean, errors
+
+    def specifications(self, product: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The attributes of a product as its page lists them; what its type does not know any more is left out."""
+        known = self._types.get(product.get("product_type") or "")
+        values = product.get("attributes") or {}
+        return [
+            {"code": each["code"], "name": each["name"], "unit": each["unit"], "value": values[each["code"]]}
+            for each in (known or {}).get("attributes", ())
+            if each["code"] in values
+        ]
+
+
+def contradictions(product_type: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with the attributes of a type, each of which is right by itself."""
+    attributes = product_type["attributes"]
+    codes = [each["code"] for each in attributes]
+    for code in sorted({each for each in codes if codes.count(each) > 1}):
+        yield f"{code} comes twice."
+    for each in attributes:
+        chosen = each["kind"] in ("one_of", "several_of")
+        if chosen and not each["values"]:
+            yield f"{each['code']}: name the values to choose from."
+        if not chosen and each["values"]:
+            yield f"{each['code']}: only one_of and several_of have values."
+        if each["unit"] and each["kind"] != "number":
+            yield f"{each['code']}: only a number has a unit."
+        if len(set(each["values"])) < len(each["values"]):
+            yield f"{each['code']}: a value comes twice."
+
+
+def _cleaned(attribute: Mapping[str, Any], value: Any) -> Any:
+    """Raises Rejected."""
+    clean = _field(attribute).clean(value)
+    if attribute["kind"] == "number" and abs(clean) > MAX_NUMBER:
+        raise Rejected("This number is too large.")
+    if attribute["kind"] == "several_of":
+        return [each for each in attribute["values"] if each in clean]
+    return clean
+
+
+def _field(attribute: Mapping[str, Any]) -> Field:
+    values = tuple(attribute["values"])
+    match attribute["kind"]:
+        case "number":
+            return Number()
+        case "boolean":
+            return Boolean()
+        case "one_of":
+            return Choice(values)
+        case "several_of":
+            return TextList(Choice(values), 1, len(values))
+    return Text(1, MAX_TEXT)

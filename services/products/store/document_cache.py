@@ -1,0 +1,160 @@
+"""What is read whole and asked in every request, such as the rules of search: documents that a process has at hand."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from math import inf
+from typing import Generic, TypeVar, cast
+
+import orjson
+from redis import Redis
+from redis.exceptions import RedisError
+
+from shared.clock import now
+from shared.couch import Doc, time_ordered_id
+from shared.errors import AisleError
+
+CHECK_SECONDS, CONFIRM_SECONDS, MAX_AGE_SECONDS, TTL_SECONDS = 0.5, 5, 60, 24 * 3600
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+"""What a process makes of the documents, once for each version of them."""
+
+
+class DocumentCache(Generic[T]):
+    """Documents are kept in Redis under the version that their last change gave them, and ready to be asked in each process, which
+    looks at the version every CHECK_SECONDS.
+
+    Whoever writes one makes a new version afterwards, so documents under a version are never older than it. What is written past
+    the API (replication, other tools) is seen within MAX_AGE_SECONDS. Documents are read behind a request, never within it.
+    """
+
+    def __init__(
+        self, redis: Redis, key: str, read: Callable[[], list[Doc]], make: Callable[[list[Doc]], T]
+    ) -> None:
+        self._redis, self._read, self._make = redis, read, make
+        self._version_key, self._body_key = f"{key}:version", f"{key}:"
+        self._made = make([])
+        self._version: str | None = None
+        self._loaded = False
+        self._checked_at, self._due = -inf, -inf
+        self._lock = threading.Lock()
+        self._executor = ThreadPoolExecutor(1, key.partition(":")[0])
+
+    def get(self) -> T:
+        """What is made of the documents as they were within the last second. No database call."""
+        if time.monotonic() - self._checked_at >= CHECK_SECONDS and self._lock.acquire(blocking=False):
+            behind = False
+            try:
+                behind = self._check()
+            finally:
+                if behind:
+                    self._executor.submit(self._load_behind)
+                else:
+                    self._lock.release()
+        return self._made
+
+    def loaded(self) -> T:
+        """The same, read within the request the first time that this process is asked: 1 partition query then."""
+        if not self._loaded:
+            with self._lock:
+                self._load_first()
+        return self.get()
+
+    def reread(self) -> T:
+        """The same as the documents are at this moment. 1 partition query. Raises what the database raises."""
+        with self._lock:
+            try:
+                self._load(self._shared_version())
+            except RedisError:
+                self._use(self._version, self._read())
+        return self._made
+
+    def changed(self) -> None:
+        """A document came, went or is another: call it after writing. 1 partition query."""
+        version = time_ordered_id()
+        try:
+            self._redis.set(self._version_key, version, ex=TTL_SECONDS)
+        except RedisError as error:
+            log.warning("%s cannot be marked as changed: %s", self._version_key, error)
+        with self._lock:
+            try:
+                self._load(version)
+            except AisleError as error:
+                log.warning("%s could not be read again: %s", self._version_key, error)
+
+    def version(self) -> str | None:
+        """What changes when the documents do."""
+        self.get()
+        return self._version
+
+    def _load_first(self) -> None:
+        try:
+            version = self._shared_version()
+            if not self._take_over(version):
+                self._load(version)
+        except RedisError:
+            self._load_alone()
+        except AisleError as error:
+            log.warning("%s could not be read: %s", self._version_key, error)
+
+    def _check(self) -> bool:
+        """Takes over what is kept; whether the documents have to be read."""
+        self._checked_at = time.monotonic()
+        try:
+            version = self._shared_version()
+            if version != self._version and self._take_over(version):
+                return False
+        except RedisError as error:
+            log.warning("%s are not readable: %s", self._version_key, error)
+            return self._checked_at >= self._due
+        return version != self._version or self._checked_at >= self._due
+
+    def _shared_version(self) -> str:
+        found = self._redis.get(self._version_key)
+        if found is None:
+            self._redis.set(self._version_key, time_ordered_id(), nx=True, ex=TTL_SECONDS)
+            found = self._redis.get(self._version_key)
+        return cast(bytes, found).decode()
+
+    def _take_over(self, version: str) -> bool:
+        body = self._redis.get(self._body_key + version)
+        if body is None:
+            return False
+        self._use(version, orjson.loads(cast(bytes, body)))
+        return True
+
+    def _load_behind(self) -> None:
+        try:
+            self._load(self._shared_version())
+        except RedisError:
+            self._load_alone()
+        except AisleError as error:
+            log.warning("%s could not be read: %s", self._version_key, error)
+        finally:
+            self._lock.release()
+
+    def _load_alone(self) -> None:
+        """While Redis is away."""
+        try:
+            self._use(self._version, self._read())
+        except AisleError as error:
+            log.warning("%s could not be read: %s", self._version_key, error)
+
+    def _load(self, version: str) -> None:
+        docs = self._read()
+        self._use(version, docs)
+        try:
+            self._redis.set(self._body_key + version, orjson.dumps(docs), ex=TTL_SECONDS)
+        except RedisError as error:
+            log.warning("%s cannot be kept: %s", self._version_key, error)
+
+    def _use(self, version: str | None, docs: list[Doc]) -> None:
+        """A copy of a cluster may have been late: what changed just now is read once more."""
+        settled = version is None or version < time_ordered_id(now() - timedelta(seconds=CONFIRM_SECONDS))
+        self._made, self._version, self._loaded = self._make(docs), version, True
+        self._due = time.monotonic() + (MAX_AGE_SECONDS if settled else CONFIRM_SECONDS)

@@ -1,0 +1,34 @@
+"""Product types: few, read whole, and at hand in every process."""
+
+from redis import Redis
+
+from services.products.product_types import PARTITION, product_type_id
+from services.products.rules.attributes import ProductTypes
+from services.products.store.document_cache import DocumentCache
+from shared.couch import Database, Doc
+
+ProductTypeCache = DocumentCache[ProductTypes]
+
+
+class ProductTypeDocuments:
+    """Errors are those of `shared.couch`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def all(self) -> list[Doc]:
+        """Every type, by code. 1 partition query."""
+        return self._database.partition(PARTITION).all()
+
+    def get(self, code: str) -> Doc | None:
+        """1 read."""
+        docid = product_type_id(code)
+        return self._database.get_many([docid]).get(docid)
+
+    def put(self, doc: Doc) -> Doc:
+        """Writes and returns the document with its new revision. Raises UpdateConflict."""
+        return {**doc, "_rev": self._database.put(doc)}
+
+
+def product_type_cache(redis: Redis, documents: ProductTypeDocuments, database: str) -> ProductTypeCache:
+    return DocumentCache(redis, f"product-types:{database}", documents.all, ProductTypes)

@@ -154,6 +154,7 @@ class Product(StoredDocument):
                 default={}, show_default=False,
                 description="values by code, as the product type declares them",
             ),
+            SearchField("attributes", kind="pairs", facet=True),
         ]
     ]  # fmt: skip
     options: NotRequired[

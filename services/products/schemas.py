@@ -76,6 +76,11 @@ class ProductList(Shape):
     next = ma.fields.String(required=True, allow_none=True)
     total = Whole(0, metadata={"description": "where it is cheap to know"})
     facets = ma.fields.Dict(keys=ma.fields.String(), values=ma.fields.List(ma.fields.Nested(FacetValue)))
+    facet_names = ma.fields.Dict(
+        keys=ma.fields.String(),
+        values=ma.fields.String(),
+        metadata={"description": "what the shop calls the attributes among the facets"},
+    )
     breadcrumbs = ma.fields.List(ma.fields.Nested(Crumb))
     did_you_mean = ma.fields.String(metadata={"description": "the same as `showing_results_for`"})
     showing_results_for = ma.fields.String(

@@ -190,6 +190,12 @@ PRODUCT = (
     ),
     Field("pictures", "Pictures", "file", required=False),
 )
+PRODUCT_TYPE = (
+    Field(
+        "code", "Code", max_length=40, help="Small letters, digits, - and _: bag. It cannot be changed later."
+    ),
+    Field("name", "Name", max_length=100),
+)
 NEW_PRODUCT = (
     *PRODUCT,
     Field(

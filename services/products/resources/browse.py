@@ -75,6 +75,8 @@ def products() -> Response:
     asked, bound = question_at_hand()
     found = act.products(dependencies(), asked)
     body = list_answer([listed(doc) for doc in found.docs], found.next, bound) | found.more
+    if names := dependencies().product_types.get().facet_names(found.more.get("facets", ())):
+        body["facet_names"] = names
     return json_answer(body, headers=OUTDATED if found.outdated else None)
 
 

@@ -17,6 +17,11 @@ class ProductTypes:
 
     def __init__(self, docs: Iterable[Doc] = ()) -> None:
         self._types = {doc["code"]: doc for doc in docs}
+        attributes = [each for doc in self._types.values() for each in doc.get("attributes", ())]
+        self._names = {
+            each["code"]: f"{each['name']} ({each['unit']})" if each["unit"] else each["name"]
+            for each in attributes
+        }
 
     def get(self, code: str) -> Doc | None:
         return self._types.get(code)
@@ -56,6 +61,15 @@ class ProductTypes:
             for each in (known or {}).get("attributes", ())
             if each["code"] in values
         ]
+
+    def facet_names(self, facets: Iterable[str]) -> dict[str, str]:
+        """What those facets that are attributes are called; a number with its unit."""
+        names: dict[str, str] = {}
+        for facet in facets:
+            group, _, code = facet.partition(".")
+            if group == "attributes" and code in self._names:
+                names[facet] = self._names[code]
+        return names
 
 
 def contradictions(product_type: Mapping[str, Any]) -> Iterator[str]:

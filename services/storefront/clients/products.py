@@ -102,6 +102,28 @@ class Products(Client):
     def remove_search_rule(self, token: str, kind: str, query: str) -> None:
         self.http.call("DELETE", _rule_path(kind, query), token=token, deadline=WRITE_SECONDS)
 
+    def product_types(self, token: str) -> list[Json]:
+        """All product types, by code."""
+        path, types, cursor = "/v1/admin/product-types", [], ""
+        while True:
+            page = self.http.get(path, given(limit=100, cursor=cursor), token=token)
+            types += page["items"]
+            cursor = page["next"]
+            if cursor is None:
+                return types
+
+    def product_type(self, token: str, code: str) -> tuple[Json, str]:
+        """The type and its ETag."""
+        answer = self.http.fetch("GET", f"/v1/admin/product-types/{segment(code)}", token=token)
+        return json_of(answer), answer.headers.get("ETag", "")
+
+    def save_product_type(self, token: str, body: Json, etag: str) -> Json:
+        """A new type without an ETag; else what replaces the one that has it."""
+        if not etag:
+            return self.http.post("/v1/admin/product-types", body, token=token, deadline=WRITE_SECONDS)
+        path, headers = f"/v1/admin/product-types/{segment(body['code'])}", {"If-Match": etag}
+        return self.http.put(path, body, token=token, headers=headers, deadline=WRITE_SECONDS)
+
     def create(self, token: str, body: Json) -> Json:
         return self.http.post("/v1/products", body, token=token, deadline=WRITE_SECONDS)
 

@@ -9,6 +9,7 @@ from services.storefront.pages.desk import (
     failures,
     imports,
     orders,
+    product_types,
     products,
     refunds,
     sales,
@@ -21,6 +22,6 @@ from services.storefront.pages.pictures import pictures
 from services.storefront.pages.shop import shop
 
 BLUEPRINTS = (shop, pictures, basket, checkout, own_orders, auth, account, mailbox, desk)
-DESK = (sales, orders, refunds, products, search, imports, failures, staff)
+DESK = (sales, orders, refunds, products, product_types, search, imports, failures, staff)
 
 __all__ = ["BLUEPRINTS", "DESK"]

@@ -8,6 +8,8 @@ from markupsafe import Markup, escape
 from services.storefront.rules.listing import FacetGroup
 
 MAX_OPTIONS = 30
+BOOLEANS = {"true": "Yes", "false": "No"}
+"""An attribute that products have or have not."""
 
 
 def filter_options(group: FacetGroup) -> Markup:
@@ -30,8 +32,9 @@ def price_bands(bands: Iterable[tuple[str, str, int]]) -> Markup:
 
 def _option(field: Markup, kind: str, counted: Mapping[str, Any], chosen: frozenset[str]) -> str:
     value, checked = escape(counted["value"]), "checked" if counted["value"] in chosen else ""
+    words = BOOLEANS.get(value, value) if "." in field else value
     count = f'<span class="quiet">{counted["count"]:d}</span>' if counted["count"] else ""
     return (
         f'<label class="pick"><input type="{kind}" name="{field}" value="{value}" {checked}>'
-        f"<span>{value}</span>{count}</label>"
+        f"<span>{words}</span>{count}</label>"
     )

@@ -34,7 +34,7 @@ from services.storefront.pages.dependencies import dependencies, enhanced
 from services.storefront.pages.filter_options import filter_options, price_bands
 from services.storefront.pages.picture_tags import gallery, product_picture, shown_first
 from services.storefront.pages.visitor import basket_count, here, leave, logged_in, login_url
-from services.storefront.rules import prices, progress, taxonomy
+from services.storefront.rules import attributes, prices, progress, taxonomy
 from services.storefront.settings import Settings
 from shared.errors import AisleError, Unauthorized, Unavailable
 from shared.request_id import request_id
@@ -66,6 +66,7 @@ def register_layout(app: Flask) -> None:
         "category_href": taxonomy.href,
         "path": taxonomy.path_of,
         "opening": opening,
+        "attribute": attributes.shown,
     }
     app.jinja_env.globals |= {
         "absolute": absolute, "department_links": department_links, "asset": asset, "cards": product_cards, "crumbs": taxonomy.crumbs, "csrf_of_session": csrf_of_session, "csrf_token": csrf_token, "filter_options": filter_options, "gallery": gallery, "here": here, "may_show": may_show, "product_picture": product_picture,

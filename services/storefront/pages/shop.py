@@ -111,7 +111,7 @@ def _draw_listing(
         bands=listing.band_links(filters, bands, currency),
         left_out=left_out,
         sorts=listing.SORTS,
-        facets=listing.facet_groups(filters, answer.get("facets", {})),
+        facets=listing.facet_groups(filters, answer.get("facets", {}), answer.get("facet_names")),
     )
 
 

@@ -21,7 +21,7 @@ SORTS = {
     "name": "Name",
 }
 FACETS = {"brand": "Brand", "colour": "Colour", "currency": "Currency"}
-MEMBERS = ()
+MEMBERS = ("attributes",)
 """Facets of which a list's products decide what they are: `options` is `options.Size` and others."""
 MAX_CHOICES = 20
 
@@ -134,19 +134,28 @@ class FacetGroup:
         return "facet-" + re.sub("[^a-z0-9]+", "-", self.name.lower())
 
 
-def facet_groups(filters: Filters, counted: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[FacetGroup]:
-    """What a list can be filtered by."""
+def facet_groups(
+    filters: Filters,
+    counted: Mapping[str, Sequence[Mapping[str, Any]]],
+    titles: Mapping[str, str] | None = None,
+) -> list[FacetGroup]:
+    """What a list can be filtered by; `titles` are what the shop calls its attributes."""
+    titles = {**(titles or {}), **FACETS}
     names = dict.fromkeys([*FACETS, *(name for name in counted if "." in name), *filters.choices])
-    return [_group(name, counted.get(name, ()), filters.chosen_of(name)) for name in names]
+    return [
+        _group(name, titles.get(name, ""), counted.get(name, ()), filters.chosen_of(name)) for name in names
+    ]
 
 
-def _group(name: str, counted: Sequence[Mapping[str, Any]], chosen: tuple[str, ...]) -> FacetGroup:
+def _group(
+    name: str, title: str, counted: Sequence[Mapping[str, Any]], chosen: tuple[str, ...]
+) -> FacetGroup:
     there = [each for each in counted if each["value"]]
     missing = [
         {"value": each, "count": None} for each in chosen if each not in {one["value"] for one in there}
     ]
     ordered = sorted([*missing, *there], key=lambda each: each["value"] not in chosen)
-    title = FACETS.get(name) or name.partition(".")[2].replace("_", " ").capitalize()
+    title = title or name.partition(".")[2].replace("_", " ").capitalize()
     return FacetGroup(name, title, ordered, frozenset(chosen), single=name == "currency")
 
 

@@ -121,6 +121,10 @@
     });
   }
 
+  /* Another type has other attributes: the form is shown again with those. */
+  const chooseType = document.querySelector("[data-choose-type]");
+  chooseType?.form.elements.product_type.addEventListener("change", () => chooseType.form.requestSubmit(chooseType));
+
   /* Import: the file goes out in pieces, so that the page can say how far it is. */
   const form = document.querySelector("[data-import]");
   const LINES = 500;

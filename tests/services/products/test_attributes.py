@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.services.products.conftest import ADMIN, Shop, product, token
+from tests.services.products.conftest import ADMIN, Shop, eventually, product, token
 
 BAG = {
     "code": "bag",
@@ -165,3 +165,34 @@ def test_a_type_that_changed_is_followed_and_older_products_stay(shop: Shop) -> 
     changed = shop.admin("PUT", "/v1/products/vase1", kept | {"attributes": {"glaze": "Red"}})
     assert "attributes.glaze" in changed.json["errors"]
     assert shop.ok("/v1/products/vase1", reviews=1)["specifications"] == []
+
+
+def test_attributes_filter_and_are_counted(shop: Shop) -> None:
+    """Values of one attribute are alternatives; what is chosen of one still counts its other values."""
+    category = {"taxonomy": ["Shelf", "Bags"]}
+    made = {
+        "canvas": {"material": "Canvas", "fits": ["Laptop", "A4"]},
+        "leather": {"material": "Leather", "waterproof": True},
+        "both": {"material": "Leather", "fits": ["A4"], "weight": 300},
+    }
+    lines = [bag_product(f"shelf-{name}", **attributes) | category for name, attributes in made.items()]
+    assert shop.load(lines)["failed"] == []
+
+    def found(**query: Any) -> set[str]:
+        items = shop.ok("/v1/products", category="Shelf#Bags", **query)["items"]
+        return {each["productid"].removeprefix("shelf-") for each in items}
+
+    def holds() -> bool:
+        return found(**{"attributes.material": "Leather"}) == {"leather", "both"}
+
+    eventually(holds)
+    assert found(**{"attributes.material": ["Leather", "Canvas"]}) == {"canvas", "leather", "both"}
+    assert found(**{"attributes.fits": "A4", "attributes.material": "Leather"}) == {"both"}
+    assert found(**{"attributes.waterproof": "true"}) == {"leather"}
+    assert found(**{"attributes.weight": "300"}) == {"both"}
+    facets = "attributes.material,attributes.fits"
+    query = {"category": "Shelf#Bags", "facets": facets, "attributes.material": "Canvas"}
+    counted = shop.ok("/v1/products", **query)["facets"]
+    as_counts = {name: {each["value"]: each["count"] for each in values} for name, values in counted.items()}
+    assert as_counts["attributes.material"] == {"Leather": 2, "Canvas": 1}
+    assert as_counts["attributes.fits"] == {"A4": 1, "Laptop": 1}

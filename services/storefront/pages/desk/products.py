@@ -7,13 +7,8 @@ from services.storefront import forms
 from services.storefront.clients import given
 from services.storefront.pages.dependencies import dependencies, services
 from services.storefront.pages.desk import desk
-from services.storefront.pages.desk.pictures import (
-    MAX_PICTURES,
-    Pictures,
-    pictures_of,
-    rows_of,
-    take_pictures,
-)
+from services.storefront.pages.desk.pictures import MAX_PICTURES, Pictures
+from services.storefront.pages.desk.product_form import ProductForm
 from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import token
 from services.storefront.rules import prices, taxonomy
@@ -43,38 +38,34 @@ def products() -> str:
 
 @desk.get("/products/new")
 def new_product() -> str:
-    form = forms.Form(forms.NEW_PRODUCT, {"currency": "GBP", "delivery": "0.00", "stock": "0"})
+    values = {"currency": "GBP", "delivery": "0.00", "stock": "0"}
     action = url_for("desk.create_product")
-    return _page(None, restore(form, action), "", pictures=rows_of(restored(action)))
+    return _page(None, ProductForm.of(forms.NEW_PRODUCT, values, None, action), "")
 
 
 @desk.post("/products/new")
 def create_product() -> str | BaseResponse:
-    form = forms.Form(forms.NEW_PRODUCT).read(request.form)
-    pictures = take_pictures(form)
-    if form.ok:
+    sent = ProductForm.sent(forms.NEW_PRODUCT)
+    form = sent.form
+    if sent.ready:
         try:
-            body = product_body(form.values) | {
-                "pictures": pictures,
-                "stock": forms.whole(form.values["stock"] or "0", "stock"),
-            }
+            body = product_body(form.values) | sent.attributes_body()
+            body |= {"pictures": sent.pictures, "stock": forms.whole(form.values["stock"] or "0", "stock")}
             services().products.create(token(), body)
             return _saved(body["productid"], "Created.")
         except Invalid as error:
-            form.blame(error)
+            sent.blame(error)
         except Conflict as error:
             form.errors["productid"] = [message(error)]
-    return _page(None, form, "", pictures=pictures)
+    return _page(None, sent, "")
 
 
 @desk.get("/products/<productid>")
 def product(productid: str) -> str:
     found, etag = services().products.versioned(productid)
     action = url_for("desk.replace_product", productid=productid)
-    form = restore(forms.Form(forms.PRODUCT, product_values(found)), action)
-    before = restored(action)
-    pictures = rows_of(before) if before else pictures_of(found)
-    return _page(found, form, before.get("etag") or etag, pictures=pictures)
+    shown = ProductForm.of(forms.PRODUCT, product_values(found), found, action)
+    return _page(found, shown, restored(action).get("etag") or etag)
 
 
 @desk.get("/products/<productid>/stock")
@@ -86,19 +77,18 @@ def back_to_product(productid: str) -> BaseResponse:
 
 @desk.post("/products/<productid>")
 def replace_product(productid: str) -> str | BaseResponse:
-    form = forms.Form(forms.PRODUCT).read({**request.form, "productid": productid})
-    etag = request.form.get("etag", "")
-    pictures = take_pictures(form)
-    if form.ok:
+    sent, etag = ProductForm.sent(forms.PRODUCT, productid=productid), request.form.get("etag", "")
+    if sent.ready:
         try:
-            body = edited_body(services().products.product(productid), form.values, pictures)
+            before = services().products.product(productid)
+            body = edited_body(before, sent.form.values, sent.pictures) | sent.attributes_body(before)
             services().products.replace(token(), productid, body, etag)
             return _saved(productid, "Saved.")
         except Invalid as error:
-            form.blame(error)
+            sent.blame(error)
         except (Conflict, PreconditionFailed) as error:
-            form.general = f"{message(error)} What you typed is still here: open the product in another window to compare."
-    return _page(services().products.product(productid), form, etag, pictures=pictures)
+            sent.form.general = f"{message(error)} What you typed is still here: open the product in another window to compare."
+    return _page(services().products.product(productid), sent, etag)
 
 
 @desk.post("/products/<productid>/stock")
@@ -116,8 +106,8 @@ def stock(productid: str) -> str | BaseResponse:
         except Conflict as error:
             form.general = message(error)
     found, etag = services().products.versioned(productid)
-    product_form = forms.Form(forms.PRODUCT, product_values(found))
-    return _page(found, product_form, etag, form, pictures=pictures_of(found))
+    action = url_for("desk.replace_product", productid=productid)
+    return _page(found, ProductForm.of(forms.PRODUCT, product_values(found), found, action), etag, form)
 
 
 @desk.post("/products/<productid>/delete")
@@ -169,21 +159,14 @@ def _saved(productid: str, words: str) -> BaseResponse:
     return redirect(url_for("desk.product", productid=productid))
 
 
-def _page(
-    product: Json | None,
-    form: forms.Form,
-    etag: str,
-    stock: forms.Form | None = None,
-    *,
-    pictures: Pictures,
-) -> str:
+def _page(product: Json | None, shown: ProductForm, etag: str, stock: forms.Form | None = None) -> str:
     return render_template(
         "desk/product.html",
         product=product,
-        form=form,
+        form=shown.form,
         etag=etag,
         stock=stock or _stock_form(product),
-        pictures=pictures,
+        pictures=shown.pictures,
         max_bytes=dependencies().settings.picture_bytes,
         max_pictures=MAX_PICTURES,
     )

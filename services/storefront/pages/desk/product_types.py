@@ -1,0 +1,89 @@
+"""Product types at the desk: which attributes a kind of products has."""
+
+from collections.abc import Mapping
+
+from flask import flash, redirect, render_template, request, url_for
+from werkzeug import Response as BaseResponse
+
+from services.storefront import forms
+from services.storefront.pages.dependencies import services
+from services.storefront.pages.desk import desk
+from services.storefront.pages.saved_forms import restore, restored
+from services.storefront.pages.visitor import token
+from services.storefront.rules.messages import message
+from shared.errors import Conflict, Invalid, PreconditionFailed
+from shared.types import Json
+
+KINDS = {
+    "text": "Text",
+    "number": "Number",
+    "boolean": "Yes or no",
+    "one_of": "One of",
+    "several_of": "Several of",
+}
+COLUMNS = ("code", "name", "kind", "unit", "values")
+MAX_ROWS, MORE_ROWS = 50, 3
+
+Rows = list[dict[str, str]]
+
+
+@desk.get("/product-types")
+def product_types() -> str:
+    """All types, and the form of the one that `code` names or of a new one."""
+    code = request.args.get("code", "")
+    found, etag = services().products.product_type(token(), code) if code else (None, "")
+    form = forms.Form(forms.PRODUCT_TYPE, {"code": found["code"], "name": found["name"]} if found else {})
+    action = url_for("desk.save_product_type")
+    before = restored(action)
+    rows = rows_of(before) if before else _rows_of_type(found)
+    return _page(restore(form, action), rows, before.get("etag", etag))
+
+
+@desk.post("/product-types")
+def save_product_type() -> str | BaseResponse:
+    form, etag = forms.Form(forms.PRODUCT_TYPE).read(request.form), request.form.get("etag", "")
+    rows = rows_of(request.form)
+    if form.ok:
+        try:
+            services().products.save_product_type(token(), _body(form.values, rows), etag)
+            flash("Saved.", "good")
+            return redirect(url_for("desk.product_types", code=form.values["code"]))
+        except Invalid as error:
+            form.blame(error)
+        except (Conflict, PreconditionFailed) as error:
+            form.general = message(error)
+    return _page(form, rows, etag)
+
+
+def rows_of(sent: Mapping[str, str]) -> Rows:
+    """The attributes of a form that was sent; a row without a code and a name is none."""
+    rows = [
+        {column: sent.get(f"row-{number}-{column}", "").strip() for column in COLUMNS}
+        for number in range(1, MAX_ROWS + MORE_ROWS + 1)
+    ]
+    return [row for row in rows if row["code"] or row["name"]]
+
+
+def _rows_of_type(found: Json | None) -> Rows:
+    attributes = found["attributes"] if found else []
+    return [
+        {**{column: each[column] for column in COLUMNS}, "values": ", ".join(each["values"])}
+        for each in attributes
+    ]
+
+
+def _body(values: dict[str, str], rows: Rows) -> Json:
+    attributes = [{**row, "values": forms.words(row["values"])} for row in rows]
+    return {"code": values["code"], "name": values["name"], "attributes": attributes}
+
+
+def _page(form: forms.Form, rows: Rows, etag: str) -> str:
+    empty = dict.fromkeys(COLUMNS, "") | {"kind": "text"}
+    return render_template(
+        "desk/product_types.html",
+        types=services().products.product_types(token()),
+        form=form,
+        rows=[*rows, *([empty] * MORE_ROWS)],
+        kinds=KINDS,
+        etag=etag,
+    )

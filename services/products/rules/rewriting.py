@@ -7,7 +7,7 @@ from typing import Any
 from services.products.documents import PRODUCT_FIELDS
 from services.products.rules.searching import short_texts
 from services.products.rules.typos import nearly_same
-from shared.couch import Doc, Language, SearchQuery, pairs_of, words_of
+from shared.couch import Doc, Language, SearchQuery, compounds_of, pairs_of, words_of
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,10 @@ def with_as_many_words(
 
 def _terms(doc: Doc, language: Language) -> set[str]:
     product = PRODUCT_FIELDS.content(doc)
-    short = [words_of(text) for text in short_texts(product)]
+    texts = short_texts(product)
+    short = [words_of(text) for text in texts]
     words = [word for some in short for word in (*some, *pairs_of(some))]
+    words += [word for text in texts for word in compounds_of(text)]
     words += words_of(product["description"]) + words_of(product["productid"])
     return {term for word in words for term in language.terms(word)}
 

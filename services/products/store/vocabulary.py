@@ -14,10 +14,12 @@ from services.products.rules.searching import short_texts
 from services.products.rules.typos import is_slip, one_typo_apart, two_edits_apart
 from services.products.store.word_categories import WordCategories
 from services.products.store.word_counts import WordCounts
-from shared.couch import Doc, Language, pairs_of, words_of
+from shared.couch import Doc, Language, compounds_of, pairs_of, words_of
 
 _MAX_NEAR = 200_000
 _MIN_CORRECTED, _MIN_CORRECTED_TWICE, _MAX_CORRECTIONS = 4, 7, 4
+_MAX_JOINED_NUMBER = 8
+"""Neighbours with digits are learnt as one up to this length: 9 W, 500 ml."""
 _MIN_MISSPELT = 5
 """Letters of a word that may be a misspelt one though products have it."""
 RARE, FAR_MORE = 3, 10
@@ -67,7 +69,8 @@ class Vocabulary:
             words, described = _words(doc)
             suspects |= self._suspects_in(doc, words)
             short |= {word for word in words if _correctable(word) and f"~{word}" not in self._near}
-            joined = [pair for pair in pairs_of(words) if pair.isalpha()]
+            joined = [pair for pair in pairs_of(words) if pair.isalpha() or len(pair) <= _MAX_JOINED_NUMBER]
+            joined += compounds_of(" ".join(short_texts(PRODUCT_FIELDS.content(doc))))
             fresh |= {term for word in (*words, *joined, *described) for term in self._language.terms(word)}
         fresh -= self._near
         if not (fresh or short):
@@ -138,7 +141,8 @@ class Vocabulary:
         return {word: meant for word, (_, meant) in known.items() if meant}
 
     def _find_misspelt(self, words: list[str]) -> dict[str, list[str]]:
-        rare = {word: count for word, count in self._counts.of(words).items() if count <= RARE}
+        counted = self._counts.of(words)
+        rare = {word: counted.get(word, 0) for word in words if counted.get(word, 0) <= RARE}
         stems = {word: self._language.stem(word) for word in rare}
         near = self._neighbours(stems.values()) if rare else {}
         counts = self._counts.of(other for others in near.values() for other in others)

@@ -7,7 +7,7 @@ word are the same word · `query` what is asked, and its Lucene text · `keyword
 from .fields import NouveauIndex, SearchField, SearchIndex, members_function, search_fields
 from .languages import ENGLISH, GERMAN, LANGUAGES, Language
 from .query import Band, SearchQuery, quoted, search_for
-from .words import pairs_of, words_of
+from .words import compounds_of, pairs_of, words_of
 
 __all__ = [
     "ENGLISH",
@@ -19,6 +19,7 @@ __all__ = [
     "SearchField",
     "SearchIndex",
     "SearchQuery",
+    "compounds_of",
     "members_function",
     "pairs_of",
     "quoted",

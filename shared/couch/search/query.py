@@ -159,7 +159,12 @@ class SearchQuery:
         for each in self.corrections.get(word, ()):
             terms += [f'{field.name}:"{stem(each)}"^{field.weight}' for field in index.texts]
         if last and len(word) >= MIN_PREFIX:
-            terms += [f"{each}:{word}*^{weight}" for each, weight in _beginnings(index, word)]
+            terms += [
+                f"{each}:{word}*^{weight}"
+                for each, weight in _beginnings(
+                    index, word, lost=word in self.forgiven or word in self.corrections
+                )
+            ]
         if word in self.forgiven and len(word) >= MIN_FORGIVEN and word.isalpha():
             edits = 2 if len(word) >= MIN_FORGIVEN_TWICE else 1
             terms += [f"{each}:{word}~{edits}^1" for each in _forgiving_fields(index)]
@@ -206,10 +211,11 @@ def quoted(value: str) -> str:
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _beginnings(index: SearchIndex, word: str) -> list[tuple[str, int]]:
-    """The fields in which a word may go on, each with its weight: short texts are asked together, but for the weightiest."""
+def _beginnings(index: SearchIndex, word: str, *, lost: bool) -> list[tuple[str, int]]:
+    """The fields in which a word may go on, each with its weight: short texts are asked together, but for the weightiest; codes
+    for a word with digits, and for one that is no word at all."""
     best = max(each.weight for each in index.texts)
-    numbered = not word.isalpha()
+    numbered = lost or not word.isalpha()
     found = [
         (each.name, each.weight)
         for each in index.texts

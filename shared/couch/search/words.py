@@ -18,7 +18,10 @@ _GAPS = (
 """What stands between words; beyond the first plane, where JavaScript sees two halves of a character, there are no letters here."""
 _NON_BMP = r"[\U00010000-\U0010ffff]"
 _POSSESSIVES = r"['\u2019]s(?=[^a-z0-9]|$)"
+_CHUNKS = r"[ \t\r\n]+"
+_COMPOUNDS = r"[-_.\/+].+[-_.\/+]"
 _MARKS = r"[\u0300-\u036f]"
+_CHUNK, _COMPOUND = re.compile(_CHUNKS), re.compile(_COMPOUNDS)
 _GAP, _POSSESSIVE, _MARK = (
     re.compile(f"(?:{_NON_BMP}|{_GAPS})+"),
     re.compile(_POSSESSIVES),
@@ -60,6 +63,12 @@ def pairs_of(words: list[str]) -> list[str]:
     return [one + other for one, other in zip(words, words[1:], strict=False)]
 
 
+def compounds_of(text: str) -> list[str]:
+    """What signs hold together in three parts or more, such as a model number, written as one: `CAS-W-13` is also found as `casw13`."""
+    found = (words_of(chunk) for chunk in _CHUNK.split(text) if _COMPOUND.search(chunk))
+    return ["".join(words) for words in found if len(words) > 2]
+
+
 def _unaccented(text: str) -> str:
     return _MARK.sub("", text.translate(_TABLE))
 
@@ -94,7 +103,11 @@ def javascript(language: Language) -> str:
   function short_terms(x) {{
     var words = words_of(x), pairs = [];
     for (var n = 1; n < words.length; n++) pairs.push(words[n - 1] + words[n]);
-    return words.concat(pairs).map(with_stem).join(" ");
+    return words.concat(pairs, compounds(x)).map(with_stem).join(" ");
+  }}
+  function compounds(x) {{
+    return x.split(/{_CHUNKS}/).filter(function (c) {{ return /{_COMPOUNDS}/.test(c); }}).map(words_of)
+      .filter(function (w) {{ return w.length > 2; }}).map(function (w) {{ return w.join(""); }});
   }}"""
 
 

@@ -9,7 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deploy.local.minicouch import javascript as v8
-from shared.couch.search import LANGUAGES, Language, SearchField, SearchIndex, pairs_of, words_of
+from shared.couch.search import (
+    LANGUAGES,
+    Language,
+    SearchField,
+    SearchIndex,
+    compounds_of,
+    pairs_of,
+    words_of,
+)
 from tests.services.products import flipkart
 
 ENGLISH, GERMAN = LANGUAGES["en"], LANGUAGES["de"]
@@ -52,6 +60,7 @@ def test_words_are_folded_without_the_engines_help():
     ]  # fmt: skip
     assert words_of("Men's, women’s and boys' O'Neill's") == ["men", "women", "and", "boys", "o", "neill"]
     assert pairs_of(["bed", "sheet", "set"]) == ["bedsheet", "sheetset"]
+    assert compounds_of("Watch CAS-W-13, T-shirt and/or a_b.c d-e") == ["casw13", "abc"]
 
 
 def indexed(language: Language, texts: list[str]) -> list[list[str]]:
@@ -72,7 +81,7 @@ def expected(language: Language, text: str) -> list[str]:
     def terms(of: list[str]) -> str:
         return " ".join(term for word in of for term in language.terms(word))
 
-    return [terms(words), terms([*words, *pairs_of(words)])]
+    return [terms(words), terms([*words, *pairs_of(words), *compounds_of(text)])]
 
 
 @pytest.mark.skipif(not flipkart.FILE.exists(), reason="the real data is not here (AISLE_DATA)")

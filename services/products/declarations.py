@@ -3,6 +3,14 @@
 from dataclasses import replace
 from typing import Annotated, Any, Final, NotRequired
 
+from services.products.option_values import (
+    COMBINATIONS_SCRIPT,
+    OPTIONS_SCRIPT,
+    WORDS_SCRIPT,
+    combinations_in_stock,
+    options_in_stock,
+    words_in_stock,
+)
 from shared.couch import SearchField, StoredDocument
 from shared.fields import (
     Amount,
@@ -173,6 +181,9 @@ class Product(StoredDocument):
                 VARIANT, MAX_VARIANTS, default=[], show_default=False,
                 description="what is sold of a product with options; `price` of the product is that of its cheapest active variant. Left out in lists",
             ),
+            SearchField("variants", kind="pairs", called="options", facet=True, script=OPTIONS_SCRIPT, read=options_in_stock),
+            SearchField("variants", kind="keyword", called="combinations", each=True, script=COMBINATIONS_SCRIPT, read=combinations_in_stock),
+            SearchField("variants", weight=2, called="option_words", each=True, short=True, unnamed=True, script=WORDS_SCRIPT, read=words_in_stock),
         ]
     ]  # fmt: skip
     highest_price: NotRequired[

@@ -156,9 +156,10 @@ def picture_id(digest: str) -> str:
     return document_id(f"picture{digest}", "file")
 
 
+COMBINATIONS: Final = "combinations"
 _FIELDS = search_fields(Product)
-_PAIRS = tuple(each for each in _FIELDS if each.kind == "pairs")
-PAIR_FIELDS: Final = frozenset(each.name for each in _PAIRS)
+_PAIRS = tuple(each for each in _FIELDS if each.kind == "pairs" or each.name == COMBINATIONS)
+PAIR_FIELDS: Final = frozenset(each.name for each in _FIELDS if each.kind == "pairs")
 """The search index's fields of objects, each of whose members filters and is counted."""
 
 BY_NAME = FindIndex(

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from services.products.actions.question import Question
 from services.products.dependencies import Dependencies
+from services.products.documents import COMBINATIONS
 from services.products.rules.facets import (
     FACET_FIELDS,
+    OPTIONS,
     PRICE_BANDS,
     counted_field,
     expanded,
@@ -48,8 +50,11 @@ def facets_of(
 
 def _alternatives(deps: Dependencies, asked: Question, query: SearchQuery, facet: str) -> FieldCounts:
     """What is counted where everything but this facet filters."""
+    others = query.without_filter(FACET_FIELDS.get(facet, facet))
+    if facet.startswith(OPTIONS):
+        others = others.without_filter(COMBINATIONS)
     question = replace(
-        query.without_filter(FACET_FIELDS.get(facet, facet)),
+        others,
         counts=("currency",) if facet == "price" else (counted_field(facet),),
         bands={"price": PRICE_BANDS} if facet == "price" else {},
         sort=None,

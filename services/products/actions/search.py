@@ -7,8 +7,8 @@ from typing import Any
 from services.products.actions.facets import counted_bands, counted_fields, facets_of
 from services.products.actions.question import Listed, Question, crumbs
 from services.products.dependencies import Dependencies
-from services.products.documents import category_path
-from services.products.rules.facets import FACET_FIELDS
+from services.products.documents import COMBINATIONS, category_path
+from services.products.rules.facets import FACET_FIELDS, combined
 from services.products.rules.product import deduplicate_moved
 from services.products.rules.rewriting import (
     Rewrite,
@@ -154,6 +154,8 @@ def _found(deps: Dependencies, asked: Question, query: SearchQuery, bookmark: st
 def search_query(asked: Question) -> SearchQuery:
     """What is asked of the search index; by one category alone, its partition's."""
     filters = {FACET_FIELDS.get(name, name): values for name, values in asked.choices.items()}
+    if together := combined(asked.choices):
+        filters[COMBINATIONS] = tuple(together)
     if asked.currency:
         filters["currency"] = (asked.currency,)
     if asked.category and not (asked.one_category and not asked.facets):

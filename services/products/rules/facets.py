@@ -3,9 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
+from math import prod
 from typing import Any, Final
 
-from services.products.documents import PAIR_FIELDS
+from services.products.documents import COMBINATIONS, PAIR_FIELDS
+from services.products.option_values import combination
 from shared.couch import Band, Doc
 
 FACET_FIELDS: Final = {
@@ -16,7 +19,8 @@ FACET_FIELDS: Final = {
     "price": "price",
 }
 """The search index's field of each facet; `options.Size` is the member `Size` of the field `options`."""
-MAX_VALUES, MAX_MEMBERS = 50, 8
+MAX_VALUES, MAX_MEMBERS, MAX_COMBINATIONS = 50, 8, 100
+OPTIONS: Final = "options."
 IN_CATEGORY: Final = frozenset({"brand", "colour", "currency", "price"})
 
 _STEPS = [step * 10**power for power in range(3, 9) for step in (1, 2, 5)]
@@ -55,6 +59,16 @@ def expanded(facets: Iterable[str], counted: Mapping[str, Counts], chosen: Itera
             _members(facet, counted.get(facet, {}), chosen) if facet in PAIR_FIELDS else [facet]
         )
     return list(found)
+
+
+def combined(choices: Mapping[str, Sequence[str]]) -> list[str]:
+    """What variants have of which one must be in stock, when values of several options are chosen."""
+    options = {
+        name.removeprefix(OPTIONS): values for name, values in choices.items() if name.startswith(OPTIONS)
+    }
+    if len(options) < 2 or prod(map(len, options.values())) > MAX_COMBINATIONS:
+        return []
+    return [combination(dict(zip(options, values, strict=True))) for values in product(*options.values())]
 
 
 def _members(group: str, counts: Counts, chosen: Iterable[str]) -> list[str]:
@@ -116,6 +130,9 @@ class Filters:
             failed.add("price")
         if self.currency is not None and currency != self.currency:
             failed.add("currency")
+        together = combined(self.choices)
+        if together and not failed and {f"{COMBINATIONS}.{each}" for each in together}.isdisjoint(row[4]):
+            failed.add(COMBINATIONS)
         return failed
 
 
@@ -132,7 +149,7 @@ def count_facets(rows: Iterable[Row], filters: Filters, wanted: Iterable[str]) -
         if failed <= {"price"}:
             prices.setdefault(row[3], Counter())[row[2]] += count
         for name, counter in counters.items():
-            if failed <= {name}:
+            if failed <= {name} or (name.startswith(OPTIONS) and failed <= {name, COMBINATIONS}):
                 for value in set(_values(name, row)):
                     counter[value] += count
     found = {name: shown("", counter) for name, counter in counters.items()}
@@ -148,7 +165,8 @@ def _pair_counts(rows: Iterable[Row], filters: Filters) -> dict[str, Counter[str
         if row[4] and not filters.failed(row):
             for each in row[4]:
                 group, _, member = each.partition(".")
-                counted[group][member] += row[-1]
+                if group in counted:
+                    counted[group][member] += row[-1]
     return counted
 
 

@@ -226,7 +226,8 @@ class Vocabulary:
 def _words(doc: Doc) -> tuple[list[str], list[str]]:
     """The words of a product's short texts, and of its description."""
     product = PRODUCT_FIELDS.content(doc)
-    return words_of(" ".join(short_texts(product))), words_of(product["description"])
+    options = [value for option in doc.get("options", ()) for value in option["values"]]
+    return words_of(" ".join([*short_texts(product), *options])), words_of(product["description"])
 
 
 def _correctable(word: str) -> bool:

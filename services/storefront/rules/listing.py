@@ -21,7 +21,7 @@ SORTS = {
     "name": "Name",
 }
 FACETS = {"brand": "Brand", "colour": "Colour", "currency": "Currency"}
-MEMBERS = ("attributes",)
+MEMBERS = ("options", "attributes")
 """Facets of which a list's products decide what they are: `options` is `options.Size` and others."""
 MAX_CHOICES = 20
 

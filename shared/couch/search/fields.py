@@ -1,7 +1,7 @@
 """A text search index as a declaration: its fields, and the JavaScript that fills it in each server's dialect."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hints
 
@@ -32,7 +32,8 @@ class SearchField:
     A `text` is found by its words, a `keyword` as a whole, a `number` in ranges; a `path` is an array of levels, found by
     itself and by everything above it, joined by `#`, a `place` only by itself; `pairs` is an object, whose members are found and counted
     as `name=value`. `called` names it in queries when one path is indexed twice.
-    A `short` text is also found by typos and by neighbouring words written as one; a `code` is a text that a person knows only with its digits.
+    Where no path leads to the value, the JavaScript expression `script` makes it of `doc`, and `read` does the same.
+    An `unnamed` text is asked only among the short texts together. A `short` text is also found by typos and by neighbouring words written as one; a `code` is a text that a person knows only with its digits.
     """
 
     path: str
@@ -43,6 +44,9 @@ class SearchField:
     called: str = ""
     short: bool = False
     code: bool = False
+    unnamed: bool = False
+    script: str = ""
+    read: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property
     def name(self) -> str:
@@ -50,6 +54,8 @@ class SearchField:
 
     def value(self) -> str:
         """The JavaScript that reads it; undefined when a part of the path is missing."""
+        if self.script:
+            return self.script
         parts = self.path.split(".")
         steps = [
             "doc" + "".join(f"[{json.dumps(part)}]" for part in parts[:n]) for n in range(1, len(parts) + 1)
@@ -93,7 +99,7 @@ class SearchIndex(Declared):
 
     @property
     def texts(self) -> tuple[SearchField, ...]:
-        return tuple(each for each in self.fields if each.kind == "text")
+        return tuple(each for each in self.fields if each.kind == "text" and not each.unnamed)
 
     def on(self, features: Iterable[str]) -> "SearchIndex | NouveauIndex | View":
         """The form that a server with these features can serve: `_search`, `_nouveau` or a keyword view."""
@@ -196,7 +202,7 @@ def _clouseau(field: SearchField) -> str:
         options = json.dumps({"facet": True} if field.facet else {})
         return f"index({json.dumps(field.name)}, x, {options});"
     short = f" index({json.dumps(SHORT)}, short_terms(x), {{}});" if field.short else ""
-    return f"index({json.dumps(field.name)}, terms(x), {{}});{short}"
+    return short if field.unnamed else f"index({json.dumps(field.name)}, terms(x), {{}});{short}"
 
 
 def _nouveau(field: SearchField) -> str:
@@ -204,7 +210,7 @@ def _nouveau(field: SearchField) -> str:
         kind = {"number": "double"}.get(field.kind, "string")
         return f"index({json.dumps(kind)}, {json.dumps(field.name)}, x);"
     short = f' index("text", {json.dumps(SHORT)}, short_terms(x));' if field.short else ""
-    return f'index("text", {json.dumps(field.name)}, terms(x));{short}'
+    return short if field.unnamed else f'index("text", {json.dumps(field.name)}, terms(x));{short}'
 
 
 def _keyword(field: SearchField) -> str:

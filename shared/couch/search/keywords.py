@@ -201,8 +201,8 @@ def _texts(fields: Sequence[SearchField], doc: Doc) -> list[str]:
 
 
 def _values(field: SearchField, doc: Doc) -> list[Any]:
-    value: Any = doc
-    for part in field.path.split("."):
+    value: Any = field.read(doc) if field.read else doc
+    for part in () if field.read else field.path.split("."):
         value = value.get(part) if isinstance(value, dict) else None
     if field.kind == "path":
         return ["#".join(value[: n + 1]) for n in range(len(value or ()))]

@@ -143,3 +143,64 @@ def test_counts_follow_the_catalogue_at_once(shop: Shop) -> None:
         {"value": name, "count": count}
         for name, count in sorted(before.items(), key=lambda each: (-each[1], each[0]))
     ]
+
+
+BOOTS = ["Footwear", "Boots"]
+SOLD = [("S", "red", 3), ("M", "red", 0), ("M", "black", 2), ("L", "black", 1)]
+
+
+def boot(number: int, sold: list[tuple[str, str, int]]) -> dict[str, Any]:
+    values = {
+        "Size": list(dict.fromkeys(each[0] for each in sold)),
+        "Colour": list(dict.fromkeys(each[1] for each in sold)),
+    }
+    variants = [
+        {"sku": f"boot{number}-{size}-{colour}", "options": {"Size": size, "Colour": colour}, "stock": stock}
+        for size, colour, stock in sold
+    ]
+    options = [{"name": name, "values": its} for name, its in values.items()]
+    return product(
+        f"boot{number}", name=f"Rain boot {number}", taxonomy=BOOTS, options=options, variants=variants
+    )
+
+
+@pytest.fixture(scope="module")
+def boots(shop: Shop) -> None:
+    assert (
+        shop.load([boot(1, SOLD), boot(2, [("M", "red", 5)]), boot(3, [("XL", "green", 0)])])["created"] == 3
+    )
+
+
+@pytest.mark.parametrize("scope", [{"q": "boot"}, {"category": "#".join(BOOTS)}], ids=["search", "category"])
+def test_options_are_facets_as_variants_in_stock_have_them(
+    shop: Shop, boots: None, scope: dict[str, str]
+) -> None:
+    def ask(**filters: Any) -> tuple[set[str], dict[str, dict[str, int]]]:
+        answer = shop.ok("/v1/products", **scope, facets="options", **filters)
+        counted = {
+            name: {each["value"]: each["count"] for each in values}
+            for name, values in answer["facets"].items()
+        }
+        assert answer["total"] == len(answer["items"])
+        return {each["productid"] for each in answer["items"]}, counted
+
+    ids, counted = ask()
+    assert ids == {"boot1", "boot2", "boot3"}
+    assert counted == {"options.Size": {"M": 2, "L": 1, "S": 1}, "options.Colour": {"red": 2, "black": 1}}
+    assert ask(**{"options.Size": ["S", "XL"]}) == (
+        {"boot1"}, {"options.Size": {"M": 2, "L": 1, "S": 1}, "options.Colour": {"red": 1, "black": 1}}
+    )  # fmt: skip
+    ids, _ = ask(**{"options.Size": "M", "options.Colour": "red"})
+    assert ids == {"boot2"}, "boot1 has M in black only"
+    ids, _ = ask(**{"options.Size": ["M", "L"], "options.Colour": ["black", "green"]})
+    assert ids == {"boot1"}
+    one = shop.ok("/v1/products", **scope, facets="options.Colour", limit=1)["facets"]
+    assert one == {"options.Colour": [{"value": "red", "count": 2}, {"value": "black", "count": 1}]}
+
+
+def test_an_option_in_stock_is_a_word(shop: Shop, boots: None) -> None:
+    def found(q: str) -> list[str]:
+        return [each["productid"] for each in shop.ok("/v1/products", q=q)["items"]]
+
+    assert found("black boot ") == ["boot1"]
+    assert set(found("green boot ")) == {"boot1", "boot2", "boot3"}, "sold out in green: all that are boots"

@@ -3,8 +3,9 @@
 import time
 
 import pytest
+from redis import Redis
 
-from tests.services.products.conftest import Shop, product, token
+from tests.services.products.conftest import Shop, eventually, product, token
 
 SOFAS, MUGS = ["Home", "Sofas"], ["Home", "Mugs"]
 GOODS = [
@@ -187,3 +188,29 @@ def test_a_rule_is_in_force_in_every_replica_within_a_second(goods: Shop, servic
     assert set(hits) == {"sofa-1", "sofa-2"}
     answer = other.get("/v1/products", q="davenport")
     assert answer.calls == {"global": 1}
+
+
+def test_rules_come_back_when_redis_lost_them(goods: Shop, service, neighbours, redis_url: str):
+    put(goods, "synonyms/chesterfield", {"synonyms": ["sofa"]})
+    redis = Redis.from_url(redis_url)
+    for key in redis.scan_iter("search-rules:*"):
+        redis.delete(key)
+    assert set(found(goods, "chesterfield")) == {"sofa-1", "sofa-2"}
+    fresh = Shop(
+        service("products", USERS_URL=neighbours.url, ORDERS_URL=neighbours.url, ACCESS_LOG="false"),
+        neighbours,
+    )
+    ends = time.monotonic() + 5
+    while not found(fresh, "chesterfield") and time.monotonic() < ends:
+        time.sleep(0.05)
+    assert fresh.get("/v1/products", q="chesterfield").calls == {"global": 1}
+    assert set(found(fresh, "chesterfield")) == {"sofa-1", "sofa-2"}
+    without = Shop(
+        service(
+            "products", USERS_URL=neighbours.url, ORDERS_URL=neighbours.url, ACCESS_LOG="false", REDIS_URL="redis://127.0.0.1:1/0"
+        ),
+        neighbours,
+    )  # fmt: skip
+    eventually(lambda: bool(found(without, "chesterfield")))
+    assert without.get("/v1/products", q="chesterfield").calls == {"global": 1}
+    assert without.get("/v1/products/suggest", q="leather").status == 200

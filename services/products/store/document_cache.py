@@ -17,7 +17,7 @@ from shared.clock import now
 from shared.couch import Doc, time_ordered_id
 from shared.errors import AisleError
 
-CHECK_SECONDS, CONFIRM_SECONDS, MAX_AGE_SECONDS, TTL_SECONDS = 0.5, 5, 60, 24 * 3600
+CHECK_SECONDS, CONFIRM_SECONDS, MAX_AGE_SECONDS, TTL_SECONDS = 0.1, 5, 60, 24 * 3600
 
 log = logging.getLogger(__name__)
 

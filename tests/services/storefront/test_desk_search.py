@@ -91,7 +91,7 @@ def test_nobodys_rule_is_written_over_unseen(keeper: Visitor) -> None:
     keeper.submit("/admin/search/pins", productids="mug-blue")
     keeper.get("/admin/search/pins?query=mug")
     page = keeper.submit("/admin/search/pins", productids="mug-last", etag=old)
-    assert "Somebody else has changed this" in page.text
+    assert "This was changed since you opened it." in page.text
 
 
 def test_several_synonyms_at_once(visitor: Visitor, keeper: Visitor) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from services.products.dependencies import Dependencies
+from services.products.rules.variants import skus_of
 from shared.cache_tags import CATALOGUE, category_tags, product_tag
 
 Product = Mapping[str, Any]
@@ -20,18 +21,22 @@ def invalidate(deps: Dependencies, products: Iterable[Product], *, menu: bool = 
 
 def invalidate_pages(deps: Dependencies, products: Iterable[Product]) -> None:
     """Products look otherwise wherever they are shown: other stock, or another rating."""
-    tags = {
-        tag for each in products for tag in (*category_tags(each["taxonomy"]), product_tag(each["productid"]))
-    }
+    tags = {tag for each in products for tag in (*category_tags(each["taxonomy"]), *_own_tags(each))}
     if tags:
         deps.cache_tags.invalidate({*tags, CATALOGUE})
 
 
 def invalidate_after_sums(deps: Dependencies, before: Iterable[Product], now: Iterable[Product]) -> None:
     """Stock and ratings were summed up: lists show of the stock only whether there is any."""
+    before = list(before)
     shown = {each["productid"]: _in_lists(each) for each in before}
-    deps.cache_tags.invalidate(product_tag(productid) for productid in shown)
+    deps.cache_tags.invalidate({tag for each in before for tag in _own_tags(each)})
     invalidate_pages(deps, [each for each in now if _in_lists(each) != shown[each["productid"]]])
+
+
+def _own_tags(product: Product) -> list[str]:
+    """Of its page, and of those of its variants."""
+    return [product_tag(key) for key in (product["productid"], *skus_of(product))]
 
 
 def _in_lists(product: Product) -> tuple[Any, ...]:

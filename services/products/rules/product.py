@@ -186,9 +186,10 @@ def offered(doc: Doc, wanted: str) -> Doc:
     variant = variant_of(doc, wanted)
     if variant is None:
         return found | {"sku": None if wanted == productid else wanted, "for_sale": False}
-    return found | {
+    own = {"image": variant["picture"], "pictures": []} if "picture" in variant else {}
+    return found | own | {
         "sku": wanted, "for_sale": is_active(variant), "selected_options": variant.get("options", {}), "price": price_of(doc, variant),
-        "stock": doc.get("variant_stock", {}).get(wanted, 0), "image": variant.get("picture") or found["image"],
+        "stock": doc.get("variant_stock", {}).get(wanted, 0),
     }  # fmt: skip
 
 

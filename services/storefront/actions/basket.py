@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from services.storefront.clients import Products, Users, attempt
+from services.storefront.rules.variants import line_key
 from shared.errors import Conflict
 from shared.money import Money, add, times
 from shared.types import Json
@@ -21,11 +22,25 @@ def pieces(lines: Iterable[Mapping[str, Any]]) -> int:
 
 @dataclass(frozen=True)
 class Line:
-    """One basket line with today's price; `product` is None when the shop has it no more."""
+    """One basket line with today's price: `key` is a SKU, or the productid of what has no variants; `offer` is None when
+    nobody knows it any more."""
 
-    productid: str
+    key: str
     quantity: int
-    product: Json | None
+    offer: Json | None
+
+    @property
+    def product(self) -> Json | None:
+        """What is sold; None when the shop has it no more, or only others of its variants."""
+        return self.offer if self.offer and self.offer.get("for_sale", True) else None
+
+    @property
+    def name(self) -> str:
+        """With what was chosen: Shirt (M, red)."""
+        if self.offer is None:
+            return ""
+        options = ", ".join(self.offer.get("selected_options", {}).values())
+        return f"{self.offer['name']} ({options})" if options else str(self.offer["name"])
 
     @property
     def sum(self) -> Money | None:
@@ -89,10 +104,7 @@ class Basket:
     def quantities(self, currency: str) -> dict[str, int]:
         """What can be ordered in `currency`."""
         return {
-            line.productid: line.quantity
-            for part in self.parts
-            if part.currency == currency
-            for line in part.lines
+            line.key: line.quantity for part in self.parts if part.currency == currency for line in part.lines
         }
 
 
@@ -100,24 +112,26 @@ def priced(products: Products, wanted: Mapping[str, int]) -> Basket:
     """A basket with today's prices, in one look-up."""
     if not wanted:
         return Basket([])
-    found = {product["productid"]: product for product in products.lookup(list(wanted))["found"]}
-    return Basket([Line(productid, quantity, found.get(productid)) for productid, quantity in wanted.items()])
+    found = {
+        offer.get("sku") or offer["productid"]: offer for offer in products.lookup(list(wanted))["found"]
+    }
+    return Basket([Line(key, quantity, found.get(key)) for key, quantity in wanted.items()])
 
 
 def quantities_of(me: Json) -> dict[str, int]:
-    return {line["productid"]: line["quantity"] for line in me["basket"]}
+    return {line_key(line): line["quantity"] for line in me["basket"]}
 
 
-def with_guest_item(basket: Mapping[str, int], productid: str, quantity: int) -> dict[str, int]:
+def with_guest_item(basket: Mapping[str, int], key: str, quantity: int) -> dict[str, int]:
     """A guest's basket with one line set (0 takes it out). Raises Conflict when the cookie would grow too large."""
-    changed = {**basket, productid: min(quantity, MAX_QUANTITY)}
+    changed = {**basket, key: min(quantity, MAX_QUANTITY)}
     if quantity <= 0:
-        changed.pop(productid)
+        changed.pop(key)
     if len(changed) > MAX_GUEST_ITEMS:
         raise Conflict(f"A basket holds {MAX_GUEST_ITEMS} different things until you log in.")
     return changed
 
 
-def remove_ordered(users: Users, userid: str, productids: Iterable[str], date: str) -> None:
+def remove_ordered(users: Users, userid: str, keys: Iterable[str], date: str) -> None:
     """Takes out of the basket what was ordered at `date`. What fails here the worker does a little later."""
-    attempt(partial(users.clear_bought, userid, list(productids), date), None)()
+    attempt(partial(users.clear_bought, userid, list(keys), date), None)()

@@ -15,11 +15,15 @@ from shared.errors import AisleError, Conflict, Invalid, NotFound
 basket = Blueprint("basket", __name__)
 
 
+class VariantNeeded(Invalid):
+    code, title = "variant_needed", "A product is sold by variant"
+
+
 @basket.get("/basket")
 def show() -> str:
     found = priced(services().products, wanted())
     session["count"] = found.count
-    typed = {line.productid: restored(_action(line.productid)).get("quantity") for line in found.lines}
+    typed = {line.key: restored(_action(line.key)).get("quantity") for line in found.lines}
     return render_template("basket.html", basket=found, typed=typed)
 
 
@@ -64,7 +68,7 @@ def change(productid: str) -> BaseResponse:
 
 
 def wanted() -> dict[str, int]:
-    """Quantities by product."""
+    """Quantities by SKU, or productid of what has no variants."""
     if logged_in() is None:
         return guest_basket()
     return quantities_of(services().users.me(token()))
@@ -78,11 +82,11 @@ def basket_id() -> str:
 
 
 def set_quantity(productid: str, quantity: int) -> None:
-    """Sets a line; 0 takes it out. Raises NotFound, Conflict (the basket is full)."""
+    """Sets a line; 0 takes it out. Raises NotFound, VariantNeeded, Conflict (the basket is full)."""
     if logged_in() is None:
         before = guest_basket()
-        if quantity and productid not in before and not services().products.lookup([productid])["found"]:
-            raise NotFound("There is no such product.")
+        if quantity and productid not in before:
+            _check_for_sale(productid)
         session["basket"] = with_guest_item(before, productid, quantity)
         session.permanent = True
         basket_id()
@@ -90,6 +94,14 @@ def set_quantity(productid: str, quantity: int) -> None:
         services().users.put_in_basket(token(), productid, quantity)
     else:
         services().users.take_from_basket(token(), productid)
+
+
+def _check_for_sale(productid: str) -> None:
+    found = services().products.lookup([productid])["found"]
+    if found and found[0].get("sku", productid) is None:
+        raise VariantNeeded("Choose a variant.")
+    if not found or not found[0].get("for_sale", True):
+        raise NotFound("There is no such product.")
 
 
 def _action(productid: str) -> str:

@@ -35,20 +35,28 @@ def _card(product: Product, level: str, inputs: str, source: Source | None, plac
     name, price = escape(product["name"]), product["price"]
     rating = product.get("rating")
     stars = _stars(rating["average"], rating["count"]) if rating and rating["count"] else ""
-    foot = (
-        _add_form(escape(product["productid"]), name, inputs) if (product.get("stock") or 0) > 0 else SOLD_OUT
-    )
+    start = '<span class="small">from</span> ' if product.get("highest_price") else ""
     return f"""<li class="card">
 <span class="shot">{_image(source, place) if source else _initial(product["name"][:1])}</span>
 <div class="card-text">
 <span class="brand-name">{escape(product.get("brand") or "")}</span>
 <{level}><a href="/product/{quote(product["productid"], safe="")}">{name}</a></{level}>{stars}
-<div class="card-foot"><span class="ticket">{_price(price["amount"], price["currency"])}</span>
-{foot}
+<div class="card-foot"><span class="ticket">{start}{_price(price["amount"], price["currency"])}</span>
+{_foot(product, name, inputs)}
 </div>
 </div>
 </li>
 """
+
+
+def _foot(product: Product, name: Markup, inputs: str) -> str:
+    """What can be done: a product with options is chosen on its own page."""
+    if (product.get("stock") or 0) <= 0:
+        return SOLD_OUT
+    if not product.get("options"):
+        return _add_form(escape(product["productid"]), name, inputs)
+    href = f"/product/{quote(product['productid'], safe='')}"
+    return f'<a class="button second" href="{href}">Choose<span class="hide-text"> {name}</span></a>'
 
 
 def _add_form(productid: Markup, name: Markup, inputs: str) -> str:

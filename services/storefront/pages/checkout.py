@@ -84,7 +84,7 @@ def _back_to_form(problem: str) -> BaseResponse:
 
 def _names(items: dict[str, int]) -> dict[str, str]:
     found = baskets.priced(services().products, items)
-    return {line.productid: line.product["name"] for line in found.lines if line.product}
+    return {line.key: line.name for line in found.lines}
 
 
 def _order_of(bought: Purchase) -> BaseResponse:

@@ -35,6 +35,7 @@ from services.storefront.pages.filter_options import filter_options, price_bands
 from services.storefront.pages.picture_tags import gallery, product_picture, shown_first
 from services.storefront.pages.visitor import basket_count, here, leave, logged_in, login_url
 from services.storefront.rules import attributes, prices, progress, taxonomy
+from services.storefront.rules.variants import options_text
 from services.storefront.settings import Settings
 from shared.errors import AisleError, Unauthorized, Unavailable
 from shared.request_id import request_id
@@ -64,6 +65,7 @@ def register_layout(app: Flask) -> None:
         "day": day,
         "moment": moment,
         "category_href": taxonomy.href,
+        "options_text": options_text,
         "path": taxonomy.path_of,
         "opening": opening,
         "attribute": attributes.shown,

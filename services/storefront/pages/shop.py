@@ -13,6 +13,7 @@ from services.storefront.pages.public_pages import follow_catalogue, is_outdated
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import needs_login, token
 from services.storefront.rules import listing, messages, taxonomy
+from services.storefront.rules.variants import as_sold, selection
 from shared.cache_tags import CATALOGUE, category_tags, product_tag
 from shared.errors import AisleError, Invalid, NotFound
 
@@ -132,7 +133,12 @@ def product(productid: str) -> Response | str:
     def draw() -> str:
         found = orjson.loads(answer)
         reviews = orjson.loads(older) if older else found["reviews"]
-        return render_template("product.html", product=found, reviews=reviews)
+        choice = selection(found, productid)
+        variant = choice.variant if choice else None
+        return render_template(
+            "product.html", product=found, reviews=reviews, selection=choice, variant=variant,
+            sold=as_sold(found, variant),
+        )  # fmt: skip
 
     return public_page((answer, older), draw)
 

@@ -18,6 +18,7 @@ _SENTENCES = {
     "idempotency_key_required": "Load the page again, please.",
     "mixed_currencies": "An order holds one currency only. Check out each part of your basket by itself, please.",
     "unknown_address": "This address is not in your account any more: choose another one.",
+    "variant_needed": "This comes in several variants: choose one on its page.",
     "unknown_product": "Something in your basket is no longer for sale. Please take it out.",
     "no_such_product": "There is no such product in the shop (any more).",
     "no_such_order": "You have no such order.",
@@ -56,7 +57,8 @@ def sentence(code: str) -> str:
 def _out_of_stock(error: AisleError, names: Names) -> str:
     """Each product that there is too little of, by name."""
     short = [
-        _left(names.get(each["productid"], ""), each["available"]) for each in error.extra.get("items", ())
+        _left(names.get(each.get("sku") or each["productid"], ""), each["available"])
+        for each in error.extra.get("items", ())
     ]
     return (
         " ".join([*short, "Please take fewer; nothing was charged."])

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from services.storefront.rules.variants import line_key
 from shared.types import Json
 
 STEPS = ("placed", "paid", "dispatched", "delivered")
@@ -76,11 +77,11 @@ def failed(order: Json) -> bool:
 
 
 def returnable(order: Json) -> dict[str, int]:
-    """How many of each product can still be sent back: all of it may come in several parcels."""
+    """How many of each product or variant, by its SKU, can still be sent back: all of it may come in several parcels."""
     if order["status"] not in ("delivered", "returned"):
         return {}
     back = Counter[str]()
     for line in (line for each in order["returns"] for line in each["lines"]):
-        back[line["productid"]] += line["quantity"]
-    left = {item["productid"]: item["quantity"] - back[item["productid"]] for item in order["items"]}
-    return {productid: quantity for productid, quantity in left.items() if quantity > 0}
+        back[line_key(line)] += line["quantity"]
+    left = {line_key(item): item["quantity"] - back[line_key(item)] for item in order["items"]}
+    return {key: quantity for key, quantity in left.items() if quantity > 0}

@@ -1,0 +1,172 @@
+"""Variants on the pages, without JavaScript: choosing, buying, and what a basket says when one is gone."""
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import requests
+
+from tests.bench.running import ADMIN_EMAIL, Shop
+from tests.services.storefront.conftest import product
+from tests.services.storefront.visitor import Page, Visitor
+
+
+@pytest.fixture(scope="module")
+def admin(shop: Shop) -> requests.Session:
+    session = requests.Session()
+    body = {"email": ADMIN_EMAIL, "password": shop.admin_password}
+    login = session.post(f"{shop.urls['users']}/v1/sessions", json=body, timeout=30)
+    session.headers["Authorization"] = f"Bearer {login.json()['access_token']}"
+    return session
+
+
+def sell(shop: Shop, admin: requests.Session, **more: Any) -> str:
+    """Small and medium, red and blue: small red is sold out, medium blue costs more and has a picture of its own."""
+    productid = f"shirt-{secrets.token_hex(4)}"
+    variants = [
+        {"sku": f"{productid}-S-red", "options": {"Size": "S", "Colour": "red"}, "stock": 0},
+        {"sku": f"{productid}-S-blue", "options": {"Size": "S", "Colour": "blue"}, "stock": 5},
+        {"sku": f"{productid}-M-red", "options": {"Size": "M", "Colour": "red"}, "stock": 3},
+        {
+            "sku": f"{productid}-M-blue", "options": {"Size": "M", "Colour": "blue"}, "stock": 7, "prices": {"GBP": 2500},
+            "picture": "/media/mug-red.svg",
+        },
+        {"sku": f"{productid}-L-red", "options": {"Size": "L", "Colour": "red"}, "stock": 0},
+    ]  # fmt: skip
+    options = [{"name": "Size", "values": ["S", "M", "L"]}, {"name": "Colour", "values": ["red", "blue"]}]
+    body = product(productid, f"Shirt {productid}", ["Clothes"], 1999, options=options, variants=variants)
+    answer = admin.post(f"{shop.urls['products']}/v1/products", json=body | more, timeout=30)
+    assert answer.status_code == 201, answer.text
+    return productid
+
+
+def choice(page: Page, value: str) -> str:
+    return next(href for href, text in page.links if text == value)
+
+
+def buy_forms(visitor: Visitor) -> list[dict[str, str]]:
+    return [form.values for form in visitor.page.forms if form.action == "/basket"]
+
+
+def test_choosing_size_and_colour_shows_price_stock_and_picture(
+    shop: Shop, admin: requests.Session, visitor: Visitor
+) -> None:
+    shirt = sell(shop, admin)
+    page = visitor.get(f"/product/{shirt}")
+    assert "from" in page.text
+    assert "£19.99" in page.text
+    assert not buy_forms(visitor), "nothing is chosen yet"
+    assert "Choose size and colour" in page.text
+    page = visitor.get(choice(page, "M"))
+    assert page.path == f"/product/{shirt}-M-red"
+    assert "Only 3 left" in page.text
+    assert "£19.99" in page.text
+    page = visitor.get(choice(page, "blue"))
+    assert page.path == f"/product/{shirt}-M-blue"
+    assert "£25.00" in page.text
+    assert "In stock" in page.text
+    assert "/media/mug-red.svg" in page.text
+    assert buy_forms(visitor)[0]["productid"] == f"{shirt}-M-blue"
+
+
+def test_what_is_sold_out_cannot_be_chosen(shop: Shop, admin: requests.Session, visitor: Visitor) -> None:
+    shirt = sell(shop, admin)
+    page = visitor.get(f"/product/{shirt}-S-blue")
+    links = {text: href for href, text in page.links if href.startswith(f"/product/{shirt}-")}
+    assert not any(href.endswith(("-S-red", "-L-red")) for href in links.values())
+    assert links["red (M)"] == f"/product/{shirt}-M-red", "red is to be had in another size, and says so"
+    assert "L (sold out)" in page.text
+    page = visitor.get(f"/product/{shirt}-L-red")
+    assert "This is sold out at the moment." in page.text
+    assert not buy_forms(visitor)
+
+
+def test_a_list_says_from_and_leads_to_the_choice(
+    shop: Shop, admin: requests.Session, visitor: Visitor
+) -> None:
+    department = f"Rail-{secrets.token_hex(3)}"
+    shirt = sell(shop, admin, taxonomy=[department])
+    page = visitor.get(f"/category/{department}")
+    assert "from £19.99" in page.text
+    assert not buy_forms(visitor)
+    assert page.link(f"Choose Shirt {shirt}") == f"/product/{shirt}"
+
+
+def test_a_guest_buys_a_variant(shop: Shop, admin: requests.Session, visitor: Visitor) -> None:
+    shirt = sell(shop, admin)
+    visitor.get(f"/product/{shirt}-M-blue")
+    page = visitor.submit("/basket", quantity="2")
+    assert "Size: M, Colour: blue" in page.text
+    assert "£50.00" in page.text
+    page = visitor.get("/checkout")
+    assert "Size: M, Colour: blue" in page.text
+    page = visitor.submit(
+        "/checkout",
+        email="guest@example.com",
+        name="Gwen Guest",
+        address="1 High Street\nYork",
+        card="tok_ok",
+    )
+    assert page.path.startswith("/orders/"), page.text
+    assert "Size: M, Colour: blue" in page.text
+    left = requests.get(f"{shop.urls['products']}/v1/products/{shirt}", timeout=30).json()["variants"]
+    stock = admin.get(f"{shop.urls['products']}/v1/products/{shirt}-M-blue/stock", timeout=30).json()["stock"]
+    assert (stock, len(left)) == (5, 5)
+
+
+def test_two_variants_lie_side_by_side_and_a_short_one_is_named(
+    shop: Shop, admin: requests.Session, join: Callable[..., Visitor]
+) -> None:
+    shirt = sell(shop, admin)
+    visitor = join(f"Vera {secrets.token_hex(3)}")
+    for size in ("S-blue", "M-red"):
+        visitor.get(f"/product/{shirt}-{size}")
+        visitor.submit("/basket", quantity="2")
+    page = visitor.get("/basket")
+    assert "Size: S, Colour: blue" in page.text
+    assert "Size: M, Colour: red" in page.text
+    page = visitor.submit(f"/basket/{shirt}-M-red", quantity="4")
+    assert "Only 3 left: please take fewer." in page.text
+    page = visitor.submit(f"/basket/{shirt}-M-red", remove="1")
+    assert "Size: M, Colour: red" not in page.text
+
+
+@pytest.mark.parametrize("logged_in", [False, True])
+def test_a_variant_that_goes_while_it_is_in_a_basket_says_so(
+    shop: Shop, admin: requests.Session, visitor: Visitor, join: Callable[..., Visitor], logged_in: bool
+) -> None:
+    shirt = sell(shop, admin)
+    if logged_in:
+        visitor = join(f"Wanda {secrets.token_hex(3)}")
+    for size in ("S-blue", "M-red"):
+        visitor.get(f"/product/{shirt}-{size}")
+        visitor.submit("/basket", quantity="1")
+    path = f"{shop.urls['products']}/v1/products/{shirt}"
+    found = admin.get(path, timeout=30).json()
+    kept = [{**each, "active": not each["sku"].endswith("S-blue")} for each in found["variants"]]
+    body = found | {"variants": [each for each in kept if not each["sku"].endswith("M-red")]}
+    assert admin.put(path, json=body, timeout=30).status_code == 200
+    page = visitor.get("/basket")
+    assert "Size: S, Colour: blue is no longer sold" in page.text
+    assert "This variant is no longer sold" in page.text
+    assert "Go to checkout" not in page.text
+    for size in ("S-blue", "M-red"):
+        page = visitor.submit(f"/basket/{shirt}-{size}", remove="1")
+    assert "Nothing in it yet" in page.text
+    page = visitor.get(f"/product/{shirt}-S-blue")
+    assert "This one is no longer sold" in page.text
+
+
+def test_the_page_of_a_variant_is_new_after_its_price_changed(
+    shop: Shop, admin: requests.Session, visitor: Visitor
+) -> None:
+    """Pages are kept by the storefront until what they show changes."""
+    shirt = sell(shop, admin)
+    assert "£25.00" in visitor.get(f"/product/{shirt}-M-blue").text
+    path = f"{shop.urls['products']}/v1/products/{shirt}"
+    found = admin.get(path, timeout=30).json()
+    found["variants"][3]["prices"] = {"GBP": 2600}
+    assert admin.put(path, json=found, timeout=30).status_code == 200
+    for _ in range(3):
+        assert "£26.00" in visitor.get(f"/product/{shirt}-M-blue").text

@@ -136,8 +136,10 @@ class Products(Client):
         path = f"/v1/products/{segment(productid)}"
         self.http.call("DELETE", path, token=token, deadline=WRITE_SECONDS)
 
-    def stock(self, token: str, productid: str, delta: int, reason: str, key: str) -> Json:
-        path, body = f"/v1/products/{segment(productid)}/stock", {"delta": delta, "reason": reason}
+    def stock(self, token: str, productid: str, delta: int, reason: str, key: str, sku: str = "") -> Json:
+        """`sku`: of which variant."""
+        path = f"/v1/products/{segment(productid)}/stock"
+        body = {"delta": delta, "reason": reason, **given(sku=sku)}
         return self.http.post(path, body, token=token, headers=once(key), deadline=WRITE_SECONDS)
 
     def low_stock(self, token: str, cursor: str) -> Json:

@@ -15,6 +15,7 @@ from services.storefront.pages.desk import (
     sales,
     search,
     staff,
+    variants,
 )
 from services.storefront.pages.mailbox import mailbox
 from services.storefront.pages.orders import orders as own_orders
@@ -22,6 +23,6 @@ from services.storefront.pages.pictures import pictures
 from services.storefront.pages.shop import shop
 
 BLUEPRINTS = (shop, pictures, basket, checkout, own_orders, auth, account, mailbox, desk)
-DESK = (sales, orders, refunds, products, product_types, search, imports, failures, staff)
+DESK = (sales, orders, refunds, products, variants, product_types, search, imports, failures, staff)
 
 __all__ = ["BLUEPRINTS", "DESK"]

@@ -66,7 +66,11 @@ def test_choosing_size_and_colour_shows_price_stock_and_picture(
     assert page.path == f"/product/{shirt}-M-blue"
     assert "£25.00" in page.text
     assert "In stock" in page.text
-    assert "/media/mug-red.svg" in page.text
+    html = requests.get(f"{shop.urls['storefront']}{page.path}", timeout=30).text
+    assert "/media/mug-red.svg" in html
+    assert f'/product/{shirt}"' in html.partition("</head>")[0], (
+        "search engines are told one page for all variants"
+    )
     assert buy_forms(visitor)[0]["productid"] == f"{shirt}-M-blue"
 
 
@@ -170,3 +174,70 @@ def test_the_page_of_a_variant_is_new_after_its_price_changed(
     assert admin.put(path, json=found, timeout=30).status_code == 200
     for _ in range(3):
         assert "£26.00" in visitor.get(f"/product/{shirt}-M-blue").text
+
+
+def test_the_shopkeeper_makes_variants_and_edits_them(
+    shop: Shop, admin: requests.Session, keeper: Visitor
+) -> None:
+    plain = f"cap-{secrets.token_hex(4)}"
+    body = product(plain, f"Cap {plain}", ["Clothes"], 1500)
+    assert admin.post(f"{shop.urls['products']}/v1/products", json=body, timeout=30).status_code == 201
+    path = f"/admin/products/{plain}/variants"
+    keeper.get(f"/admin/products/{plain}")
+    keeper.get(keeper.page.link("Sell it in several sizes"))
+    assert keeper.page.path == path
+    keeper.submit(
+        path, combinations="1",
+        **{"option-0-name": "Size", "option-0-values": "S, M", "option-1-name": "Colour", "option-1-values": "navy blue, red"},
+    )  # fmt: skip
+    values = keeper.page.form(path).values
+    assert [values[f"variant-{n}-sku"] for n in range(4)] == [
+        f"{plain}-S-navy-blue", f"{plain}-S-red", f"{plain}-M-navy-blue", f"{plain}-M-red",
+    ]  # fmt: skip
+    page = keeper.submit(
+        path,
+        **{
+            "variant-0-stock": "4", "variant-1-stock": "5", "variant-2-stock": "6", "variant-2-price": "17.50",
+            "variant-3-remove": "yes",
+        },
+    )  # fmt: skip
+    assert page.path == path, page.text
+    assert "Saved." in page.text
+    found = admin.get(f"{shop.urls['products']}/v1/products/{plain}", timeout=30).json()
+    assert [(each["sku"], each["stock"], each["price"]["amount"]) for each in found["variants"]] == [
+        (f"{plain}-S-navy-blue", 4, 1500), (f"{plain}-S-red", 5, 1500), (f"{plain}-M-navy-blue", 6, 1750),
+    ]  # fmt: skip
+    keeper.get(path)
+    page = keeper.submit(path, **{"variant-0-price": "twelve"})
+    assert f"{plain}-S-navy-blue: Write a number such as 12.50." in page.text
+    assert keeper.page.form(path).values["variant-0-price"] == "twelve", "what was typed is still there"
+    keeper.get(path)
+    page = keeper.submit(path, **{"variant-1-option-1": "navy blue"})
+    assert "Entries 1 and 2 are alike: S, navy blue." in page.text
+    keeper.get(f"/admin/products/{plain}")
+    page = keeper.submit(f"/admin/products/{plain}/stock", sku=f"{plain}-S-red", delta="-2", reason="broken")
+    assert "Stock changed." in page.text
+    stock = admin.get(f"{shop.urls['products']}/v1/products/{plain}-S-red/stock", timeout=30).json()["stock"]
+    assert stock == 3
+    keeper.get(f"/admin/products/{plain}")
+    page = keeper.submit(f"/admin/products/{plain}", name="A better cap")
+    assert "Saved." in page.text
+    found = admin.get(f"{shop.urls['products']}/v1/products/{plain}", timeout=30).json()
+    assert (found["name"], len(found["variants"])) == ("A better cap", 3), (
+        "the form that shows no variants keeps them"
+    )
+
+
+def test_the_desk_shows_which_variant_was_ordered(
+    shop: Shop, admin: requests.Session, visitor: Visitor, keeper: Visitor
+) -> None:
+    shirt = sell(shop, admin)
+    visitor.get(f"/product/{shirt}-S-blue")
+    visitor.submit("/basket", quantity="1")
+    visitor.get("/checkout")
+    page = visitor.submit(
+        "/checkout", email="g@example.com", name="Gus", address="1 High Street\nYork", card="tok_ok"
+    )
+    page = keeper.get(f"/admin{page.path}")
+    assert page.text.count("Size: S, Colour: blue") == 2, "on the page, and on the packing slip"
+    assert f"{shirt}-S-blue" in page.text

@@ -16,7 +16,7 @@ from services.storefront.rules.messages import message
 from shared.errors import Conflict, Invalid, PreconditionFailed
 from shared.types import Json
 
-SUMMARIES = ("stock", "rating")
+SUMMARIES = ("stock", "rating", "highest_price")
 """What the products service works out itself."""
 
 
@@ -98,7 +98,12 @@ def stock(productid: str) -> str | BaseResponse:
         try:
             delta = forms.whole(form.values["delta"], "delta")
             services().products.stock(
-                token(), productid, delta, form.values["reason"], forms.key(request.form)
+                token(),
+                productid,
+                delta,
+                form.values["reason"],
+                forms.key(request.form),
+                request.form.get("sku", ""),
             )
             return _saved(productid, "Stock changed.")
         except Invalid as error:
@@ -169,6 +174,7 @@ def _page(product: Json | None, shown: ProductForm, etag: str, stock: forms.Form
         pictures=shown.pictures,
         max_bytes=dependencies().settings.picture_bytes,
         max_pictures=MAX_PICTURES,
+        sku=request.form.get("sku", ""),
     )
 
 

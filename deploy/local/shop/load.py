@@ -37,7 +37,8 @@ def load(environment: Mapping[str, str], say: Callable[[str], None]) -> None:
 def _draw(stock: Iterable[SampleProduct], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for number, item in enumerate(stock):
-        (folder / f"{item.line['productid']}.svg").write_text(draw(item.shape, item.colour, number))
+        for name, colour in ((item.line["productid"], item.colour), *item.pictures):
+            (folder / f"{name}.svg").write_text(draw(item.shape, colour, number))
 
 
 def _log_in(environment: Mapping[str, str]) -> str:

@@ -3,12 +3,14 @@
 import random
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 SEED = 20160512
 VARIANTS = 2
 CURRENCY = "GBP"
+LARGEST_COSTS_MORE = 250
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,9 @@ class SampleProduct:
     line: dict
     shape: str
     colour: str
+    sizes: tuple[str, ...] = ()
+    pictures: tuple[tuple[str, str], ...] = ()
+    """Further ones: the name of the file, and the colour."""
 
 
 def sample_products() -> list[SampleProduct]:
@@ -54,7 +59,9 @@ def _product(
         "delivery": {"amount": leaf["delivery"], "currency": CURRENCY},
         "stock": dice.choice((0, 3, *[dice.randint(8, 120)] * 14)),
     }
-    return SampleProduct(line, leaf["shape"], catalogue["colours"][colours[0]])
+    shown = tuple((colour, catalogue["colours"][colour]) for colour in colours[1:])
+    sizes = tuple(leaf.get("sizes", ()))
+    return SampleProduct(line, leaf["shape"], catalogue["colours"][colours[0]], sizes, shown if sizes else ())
 
 
 def _price(low: int, high: int, dice: random.Random) -> int:
@@ -66,4 +73,30 @@ def _price(low: int, high: int, dice: random.Random) -> int:
 def _numbered(item: SampleProduct, number: int) -> SampleProduct:
     productid = f"p{number:04d}"
     line = {"productid": productid, **item.line, "image": f"/media/{productid}.svg"}
-    return SampleProduct(line, item.shape, item.colour)
+    if item.sizes:
+        line |= _variants(line, item.sizes)
+    pictures = tuple((f"{productid}-{name}", colour) for name, colour in item.pictures)
+    return replace(item, line=line, pictures=pictures)
+
+
+def _variants(line: dict, sizes: tuple[str, ...]) -> dict:
+    """Each size in each colour: some are sold out, the largest costs more, each further colour has a picture."""
+    productid, colours = line["productid"], line["colours"]
+    dice = random.Random(f"{SEED} {productid}")
+    options = [{"name": "Size", "values": list(sizes)}]
+    if len(colours) > 1:
+        options.append({"name": "Colour", "values": colours})
+    variants = []
+    for size, colour in product(sizes, colours):
+        chosen = {"Size": size} | ({"Colour": colour} if len(colours) > 1 else {})
+        variant = {
+            "sku": "-".join((productid, *chosen.values())),
+            "options": chosen,
+            "stock": dice.choice((0, 2, *[dice.randint(5, 30)] * 6)),
+        }
+        if size == sizes[-1]:
+            variant["prices"] = {CURRENCY: line["price"]["amount"] + LARGEST_COSTS_MORE}
+        if colour != colours[0]:
+            variant["picture"] = f"/media/{productid}-{colour}.svg"
+        variants.append(variant)
+    return {"options": options, "variants": variants}

@@ -1,0 +1,57 @@
+"""A customer chooses a variant and buys it, with and without JavaScript."""
+
+from collections.abc import Callable
+
+import orjson
+import pytest
+import requests
+from playwright.sync_api import Page, expect
+
+from tests.bench.running import Shop
+from tests.browser.conftest import register
+
+Visit = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def shirt(shop: Shop) -> dict:
+    """One of the sample shop's products with sizes and colours."""
+    return next(each for each in _lines(shop) if len(each.get("options", [])) == 2)
+
+
+def _lines(shop: Shop) -> list[dict]:
+    login = {"email": "admin@example.com", "password": shop.admin_password}
+    token = requests.post(f"{shop.urls['users']}/v1/sessions", json=login, timeout=30).json()["access_token"]
+    headers = {"Authorization": f"Bearer {token}"}
+    answer = requests.get(f"{shop.urls['products']}/v1/products/export", headers=headers, timeout=60)
+    return [orjson.loads(line) for line in answer.content.splitlines()]
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_a_customer_chooses_size_and_colour_and_buys(visit: Visit, shirt: dict, javascript: bool) -> None:
+    page = visit(width=390, javascript=javascript)
+    wanted = next(
+        each
+        for each in shirt["variants"]
+        if each["stock"] > 2 and each["options"]["Colour"] != shirt["options"][1]["values"][0]
+    )
+    size, colour = wanted["options"]["Size"], wanted["options"]["Colour"]
+    page.goto(f"/product/{shirt['productid']}")
+    expect(page.get_by_text("Choose size and colour")).to_be_visible()
+    expect(page.get_by_role("button", name="Add to basket")).to_have_count(0)
+    page.get_by_role("group", name="Size").get_by_role("link", name=size, exact=True).click()
+    page.get_by_role("group", name="Colour").get_by_role("link", name=colour).click()
+    page.wait_for_url(f"**/product/{wanted['sku']}")
+    expect(page.locator("[aria-current=true].choice-value").first).to_contain_text(size)
+    expect(page.locator(".gallery img")).to_have_attribute("src", wanted["picture"])
+    page.get_by_role("button", name="Add to basket").click()
+    page.goto("/basket")
+    expect(page.get_by_text(f"Size: {size}, Colour: {colour}")).to_be_visible()
+    register(page, "Vita Variant")
+    page.goto("/checkout")
+    page.get_by_label("Name of this address").fill("Home")
+    page.get_by_label("Address", exact=True).fill("1 Weaver Street\nLeeds")
+    page.get_by_label("Test card ending 4242").check()
+    page.get_by_role("button", name="Order and pay").click()
+    page.wait_for_url("**/orders/*")
+    expect(page.get_by_text(f"Size: {size}, Colour: {colour}").first).to_be_visible()

@@ -29,7 +29,7 @@ def _lines(shop: Shop) -> list[dict]:
 
 @pytest.mark.parametrize("javascript", [True, False])
 def test_a_customer_chooses_size_and_colour_and_buys(visit: Visit, shirt: dict, javascript: bool) -> None:
-    page = visit(width=390, javascript=javascript)
+    page = visit(width=360, javascript=javascript)
     wanted = next(
         each
         for each in shirt["variants"]

@@ -54,10 +54,10 @@ class Vocabulary:
         products = list(products)
         self.add(products)
         changes: Counter[str] = Counter()
-        for doc in products:
-            stems = self._stems(doc)
+        found = [(self._stems(doc), doc["taxonomy"]) for doc in products]
+        for stems, _ in found:
             changes.update(stems)
-            self.categories.add(stems, doc["taxonomy"])
+        self.categories.add(found)
         for doc in before:
             changes.subtract(self._stems(doc))
         self._counts.change(changes)

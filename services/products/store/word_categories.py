@@ -4,7 +4,7 @@ import hashlib
 import logging
 import time
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Final, cast
 
@@ -32,23 +32,25 @@ class WordCategories:
         self._pairs: set[int] = set()
         self._known: dict[tuple[str, ...], tuple[float, bool]] = {}
 
-    def add(self, stems: Iterable[str], taxonomy: Sequence[str]) -> None:
-        """These words stand in this category."""
+    def add(self, products: Iterable[tuple[Iterable[str], Sequence[str]]]) -> None:
+        """The words of each product stand in its category. One command for all of them."""
         if len(self._pairs) > _MAX_LOCAL:
             self._written, self._pairs = {}, set()
-        category = f"{zlib.crc32('#'.join(taxonomy).encode()):08x}"
-        fresh = []
-        for stem in stems:
-            pair = hash((stem, category))
-            if pair not in self._pairs and self._written.get(stem, 0) <= MAX_CATEGORIES:
-                self._pairs.add(pair)
-                self._written[stem] = self._written.get(stem, 0) + 1
-                fresh.append(f"{stem}{_MARK}{category}")
+        fresh = [member for stems, taxonomy in products for member in self._fresh(stems, taxonomy)]
         if fresh:
             try:
                 self._redis.zadd(self._key, dict.fromkeys(fresh, 0))
             except RedisError as error:
                 log.warning("categories of words cannot be kept: %s", error)
+
+    def _fresh(self, stems: Iterable[str], taxonomy: Sequence[str]) -> Iterator[str]:
+        category = f"{zlib.crc32('#'.join(taxonomy).encode()):08x}"
+        for stem in stems:
+            pair = hash((stem, category))
+            if pair not in self._pairs and self._written.get(stem, 0) <= MAX_CATEGORIES:
+                self._pairs.add(pair)
+                self._written[stem] = self._written.get(stem, 0) + 1
+                yield f"{stem}{_MARK}{category}"
 
     def are_apart(self, stems: Collection[str], beside: Collection[tuple[str, str, str]]) -> bool:
         """Whether no product is likely to have all of them: two of them have no category in common, or a search found nothing.

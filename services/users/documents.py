@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, NotRequired, TypedDict
 
-from shared.couch import DatabaseDesign, Doc, DocumentType, FindIndex, StoredDocument, document_id
+from shared.couch import DatabaseDesign, Doc, Document, DocumentType, FindIndex, StoredDocument, document_id
 from shared.errors import NotFound
 from shared.fields import (
     Boolean,
@@ -39,7 +39,7 @@ ROLES: Final = (CUSTOMER_ROLE, STAFF_ROLE, ADMIN_ROLE)
 MAX_QUANTITY: Final = 999
 
 
-class User(StoredDocument):
+class Account(StoredDocument):
     """An account. Times beside a field say when it was last changed, for the merging of conflicts."""
 
     userid: Annotated[str, Text(1, 64, writable=False)]
@@ -167,7 +167,7 @@ class AuditEntry(StoredDocument):
     date: Annotated[str, Moment(writable=False)]
 
 
-USER = DocumentType.declared("user", User)
+USER = DocumentType.declared("user", Account)
 CLAIM = DocumentType.declared("claim", Claim)
 ADDRESS = DocumentType.declared("userdelivery", Address)
 PAYMENT_METHOD = DocumentType.declared("paymentmethod", PaymentMethod)
@@ -177,7 +177,7 @@ TOKEN = DocumentType.declared("token", Token)
 SESSION = DocumentType.declared("session", Session)
 AUDIT = DocumentType.declared("audit", AuditEntry)
 
-USER_FIELDS = Declaration(User)
+USER_FIELDS = Declaration(Account)
 REGISTERED_FIELDS = USER_FIELDS.select("userid", "name", "email", "email_verified")
 SESSION_USER_FIELDS = USER_FIELDS.select("userid", "name", "email", "roles")
 ADDRESS_FIELDS = Declaration(Address)
@@ -233,12 +233,12 @@ DESIGN = DatabaseDesign(
 )
 
 
-def blanked(doc: Doc) -> Doc:
+def blanked(doc: Document) -> Doc:
     """What an erasure writes over a document before it deletes it."""
     return {name: doc[name] for name in _BLANK_FIELDS}
 
 
-def is_blank(doc: Doc) -> bool:
+def is_blank(doc: Document) -> bool:
     return doc.keys() <= {*_BLANK_FIELDS, "_conflicts"}
 
 

@@ -116,6 +116,10 @@ class DeclaredType(DocumentType, Generic[D]):
         """See `new`."""
         return cast(D, self.new(docid, **values))
 
+    def typed(self, doc: Document | None) -> D | None:
+        """A document that was read under an id of this type's."""
+        return cast(D | None, doc)
+
     def among(self, docs: Iterable[Document]) -> list[D]:
         """Those of `docs` that are of this type, as a partition's read found them."""
         return [cast(D, doc) for doc in docs if doc["type"] in self.names]

@@ -18,12 +18,12 @@ from services.users.actions.notifications import (
 )
 from services.users.actions.reauthentication import check_current_password
 from services.users.dependencies import Dependencies, JobDependencies
-from services.users.documents import CUSTOMER_ROLE, USER, auth_id, token_id
+from services.users.documents import CUSTOMER_ROLE, TOKEN, USER, Account, Token, auth_id, token_id
 from services.users.rules.accounts import is_live
 from services.users.rules.emails import normalised_email
 from services.users.rules.passwords import check_password
 from shared.clock import iso, now, parse, timestamp
-from shared.couch import Doc, UpdateConflict
+from shared.couch import UpdateConflict
 from shared.errors import BadRequest, NotFound, Unauthorized
 from shared.user import User
 
@@ -34,7 +34,7 @@ class BadToken(BadRequest):
     code, title = "bad_token", "This link is wrong, used or expired"
 
 
-def new_user(userid: str, name: str, email: str, password_hash: str, **more: Any) -> Doc:
+def new_user(userid: str, name: str, email: str, password_hash: str, **more: Any) -> Account:
     """An unsaved account."""
     moment = timestamp()
     values = {
@@ -45,7 +45,9 @@ def new_user(userid: str, name: str, email: str, password_hash: str, **more: Any
         "updated": moment,
         **more,
     }
-    return USER.new(auth_id(userid), userid=userid, name=name, email=email, password=password_hash, **values)
+    return USER.build(
+        auth_id(userid), userid=userid, name=name, email=email, password=password_hash, **values
+    )
 
 
 def request_password_reset(deps: Dependencies, email: str) -> None:
@@ -74,8 +76,8 @@ def reset_password(deps: Dependencies, text: str, password: str) -> None:
 
 
 def change_account(
-    deps: Dependencies, asking: User, changes: dict[str, Any], user: Doc, *, only: bool = False
-) -> Doc:
+    deps: Dependencies, asking: User, changes: dict[str, Any], user: Account, *, only: bool = False
+) -> Account:
     """Name at once; password with the current one; e-mail after its new address is verified. Raises WrongPassword, EmailTaken.
 
     With `only` this very version of `user` is changed: raises UpdateConflict when there is another.
@@ -112,8 +114,13 @@ def change_account(
 
 
 def update_user(
-    deps: JobDependencies, userid: str, change: Any, *, allow_closed: bool = False, only: Doc | None = None
-) -> Doc:
+    deps: JobDependencies,
+    userid: str,
+    change: Any,
+    *,
+    allow_closed: bool = False,
+    only: Account | None = None,
+) -> Account:
     """Reads, changes, writes; again after a conflict. `change(user) -> user`. Raises Unauthorized for a closed account.
 
     `only` this version of the account is changed: raises UpdateConflict when there is another.
@@ -130,7 +137,7 @@ def update_user(
     raise AssertionError("unreachable")
 
 
-def with_change_time(before: Doc, after: Doc) -> Doc:
+def with_change_time(before: Account, after: Account) -> Account:
     """An account as it is written: with the time of this change, and of what it changed in the account's rights."""
     moment = timestamp()
     after = {**after, "updated": moment}
@@ -156,13 +163,13 @@ def _password_change(password_hash: str) -> dict[str, Any]:
     }
 
 
-def _send_reset_link(deps: Dependencies, user: Doc) -> None:
+def _send_reset_link(deps: Dependencies, user: Account) -> None:
     token, text = new_token(deps, user["userid"], RESET, user["email"])
     deps.store.put(token)
     send_reset(deps, user["name"], user["email"], text)
 
 
-def load_token(deps: Dependencies, text: str, purposes: tuple[str, ...]) -> tuple[Doc, Doc]:
+def load_token(deps: Dependencies, text: str, purposes: tuple[str, ...]) -> tuple[Token, Account]:
     """A one-time token that is good, and its account. Raises BadToken."""
     userid, _, secret = text.partition(".")
     try:
@@ -170,7 +177,7 @@ def load_token(deps: Dependencies, text: str, purposes: tuple[str, ...]) -> tupl
     except NotFound:
         raise BadToken("Ask for a new link.") from None
     found = deps.store.get_many(ids)
-    token, user = found.get(ids[0]), found.get(ids[1])
+    token, user = TOKEN.typed(found.get(ids[0])), USER.typed(found.get(ids[1]))
     if token is None or user is None or token["purpose"] not in purposes or not is_live(user):
         raise BadToken("Ask for a new link.")
     if token.get("used") or parse(token["expires"]) < now():
@@ -178,7 +185,7 @@ def load_token(deps: Dependencies, text: str, purposes: tuple[str, ...]) -> tupl
     return token, user
 
 
-def use_token(deps: Dependencies, token: Doc) -> None:
+def use_token(deps: Dependencies, token: Token) -> None:
     """Raises BadToken when another request was first."""
     try:
         deps.store.put({**token, "used": timestamp()})
@@ -186,7 +193,7 @@ def use_token(deps: Dependencies, token: Doc) -> None:
         raise BadToken("Ask for a new link.") from None
 
 
-def _request_verification(deps: Dependencies, user: Doc, email: str) -> None:
+def _request_verification(deps: Dependencies, user: Account, email: str) -> None:
     token, text = new_token(deps, user["userid"], CHANGE_EMAIL, email)
     deps.store.put(token)
     if may_send_email(deps, email):

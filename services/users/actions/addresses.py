@@ -1,13 +1,14 @@
 """Delivery addresses. The default is derived from `default_since`, so there is exactly one whatever races."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, cast
 
 from services.users.dependencies import Dependencies
-from services.users.documents import ADDRESS, ADDRESS_FIELDS, user_document
+from services.users.documents import ADDRESS, ADDRESS_FIELDS, Address, user_document
 from services.users.rules.accounts import MAX_ADDRESSES, default_address
 from services.users.rules.errors import NoSuchAddress
 from shared.clock import timestamp
-from shared.couch import Doc, UpdateConflict, time_ordered_id
+from shared.couch import Document, UpdateConflict, time_ordered_id
 from shared.errors import Conflict, Invalid
 
 PREFIX = "delivery"
@@ -17,18 +18,18 @@ class TooManyAddresses(Conflict):
     code, title = "too_many_addresses", "No room for another address"
 
 
-def address_answer(doc: Doc, default_id: str | None) -> dict[str, Any]:
+def address_answer(doc: Address, default_id: str | None) -> dict[str, Any]:
     """An address as the API shows it."""
     return {"id": address_key(doc), **ADDRESS_FIELDS.shown(doc), "default": doc["_id"] == default_id}
 
 
-def address_key(doc: Doc) -> str:
+def address_key(doc: Address) -> str:
     return str(doc["_id"]).partition(f":{PREFIX}")[2]
 
 
-def addresses_of(docs: list[Doc]) -> list[dict[str, Any]]:
+def addresses_of(docs: Iterable[Document]) -> list[dict[str, Any]]:
     """All addresses among a person's documents, oldest first, exactly one of them the default."""
-    found = [doc for doc in docs if doc["type"] == ADDRESS.name]
+    found = ADDRESS.among(docs)
     default_id = default_address(found)
     return [address_answer(doc, default_id) for doc in found]
 
@@ -38,16 +39,16 @@ def list_addresses(deps: Dependencies, userid: str) -> list[dict[str, Any]]:
     return addresses_of(deps.store.documents_with_prefix(userid, PREFIX))
 
 
-def get_address(deps: Dependencies, userid: str, key: str) -> tuple[dict[str, Any], Doc]:
+def get_address(deps: Dependencies, userid: str, key: str) -> tuple[dict[str, Any], Address]:
     """One address and its document. Raises NoSuchAddress, also for another user's."""
-    docs = deps.store.documents_with_prefix(userid, PREFIX)
+    docs = ADDRESS.among(deps.store.documents_with_prefix(userid, PREFIX))
     doc = next((doc for doc in docs if address_key(doc) == key), None)
     if doc is None:
         raise NoSuchAddress("It may have been removed.")
     return address_answer(doc, default_address(docs)), doc
 
 
-def get_default(deps: Dependencies, userid: str) -> tuple[dict[str, Any], Doc]:
+def get_default(deps: Dependencies, userid: str) -> tuple[dict[str, Any], Address]:
     """The default address and its document. Raises NoSuchAddress when there is no address. 1 partition query."""
     doc = deps.store.default_address(userid)
     if doc is None:
@@ -57,9 +58,9 @@ def get_default(deps: Dependencies, userid: str) -> tuple[dict[str, Any], Doc]:
 
 def add_address(
     deps: Dependencies, userid: str, values: dict[str, Any], key: str | None = None
-) -> tuple[dict[str, Any], Doc]:
+) -> tuple[dict[str, Any], Address]:
     """Adds one; the first is the default whatever was asked. `key` (of an Idempotency-Key) makes a retry find what it wrote."""
-    docs = deps.store.documents_with_prefix(userid, PREFIX)
+    docs = ADDRESS.among(deps.store.documents_with_prefix(userid, PREFIX))
     if key and any(address_key(doc) == key for doc in docs):
         return get_address(deps, userid, key)
     if len(docs) >= MAX_ADDRESSES:
@@ -76,21 +77,20 @@ def add_address(
 
 
 def change_address(
-    deps: Dependencies, doc: Doc, docs_default: bool, changes: dict[str, Any]
-) -> tuple[dict[str, Any], Doc]:
+    deps: Dependencies, doc: Address, docs_default: bool, changes: dict[str, Any]
+) -> tuple[dict[str, Any], Address]:
     """Changes an address that was just read. Raises UpdateConflict when it has changed since, Invalid for `default: false` on the default."""
     if changes.get("default") is False and docs_default:
         raise Invalid(
             "Make another address the default instead.",
             errors={"default": ["One address is always the default."]},
         )
-    changed = {**doc, **changes, "updated": timestamp()}
-    if changes.get("default"):
-        changed["default_since"] = changed["updated"]
-    changed = deps.store.put(changed)
+    moment = timestamp()
+    values = {**changes, "updated": moment} | ({"default_since": moment} if changes.get("default") else {})
+    changed = deps.store.put(cast(Address, {**doc, **values}))
     others = [
         other
-        for other in deps.store.documents_with_prefix(doc["userid"], PREFIX)
+        for other in ADDRESS.among(deps.store.documents_with_prefix(doc["userid"], PREFIX))
         if other["_id"] != doc["_id"]
     ]
     if changes.get("default"):
@@ -98,19 +98,19 @@ def change_address(
     return address_answer(changed, default_address([*others, changed])), changed
 
 
-def remove_address(deps: Dependencies, doc: Doc) -> None:
+def remove_address(deps: Dependencies, doc: Address) -> None:
     deps.store.delete(doc)
 
 
-def _document(userid: str, key: str, values: dict[str, Any], default: bool) -> Doc:
+def _document(userid: str, key: str, values: dict[str, Any], default: bool) -> Address:
     moment = timestamp()
-    return ADDRESS.new(
+    return ADDRESS.build(
         user_document(userid, f"{PREFIX}{key}"), userid=userid, name=values["name"], address=values["address"],
         default=default, default_since=moment if default else "", updated=moment,
     )  # fmt: skip
 
 
-def _unset_others(deps: Dependencies, others: list[Doc]) -> None:
+def _unset_others(deps: Dependencies, others: list[Address]) -> None:
     """Keeps the stored flags tidy for people who read documents; which address is the default does not depend on it."""
     stale = [{**doc, "default": False} for doc in others if doc["default"]]
     if stale:

@@ -4,12 +4,12 @@ from typing import Any
 
 from services.users.actions.profile import basket_items
 from services.users.dependencies import Dependencies
-from services.users.documents import BASKET_ITEM, basket_key, user_document
+from services.users.documents import BASKET_ITEM, BasketItem, basket_key, user_document
 from services.users.rules.accounts import MAX_BASKET_ITEMS, merged_quantity
 from services.users.rules.errors import NoSuchProduct, VariantNeeded
 from shared import money
 from shared.clock import timestamp
-from shared.couch import Doc, NoSuchDocument, UpdateConflict
+from shared.couch import NoSuchDocument, UpdateConflict
 from shared.errors import Conflict
 
 PREFIX = "basket-"
@@ -95,16 +95,16 @@ def remove_item(deps: Dependencies, userid: str, productid: str) -> None:
 
 def clear(deps: Dependencies, userid: str) -> None:
     """Empties the basket; may be repeated. 1 partition query, 1 write."""
-    _delete(deps, deps.store.documents_with_prefix(userid, PREFIX))
+    _delete(deps, BASKET_ITEM.among(deps.store.documents_with_prefix(userid, PREFIX)))
 
 
 def remove_bought(deps: Dependencies, userid: str, productids: list[str], date: str) -> None:
     """Takes out what was ordered on `date` (SKUs, or productids of what has no variants); what was put in later stays, however late this comes. 1 partition query, 1 write."""
-    docs = deps.store.documents_with_prefix(userid, PREFIX)
+    docs = BASKET_ITEM.among(deps.store.documents_with_prefix(userid, PREFIX))
     _delete(deps, [doc for doc in docs if basket_key(doc) in productids and doc["updated"] <= date])
 
 
-def _delete(deps: Dependencies, gone: list[Doc]) -> None:
+def _delete(deps: Dependencies, gone: list[BasketItem]) -> None:
     if gone:
         deps.store.put_many({"_id": doc["_id"], "_rev": doc["_rev"], "_deleted": True} for doc in gone)
 
@@ -115,7 +115,9 @@ def merge_guest_basket(deps: Dependencies, userid: str, items: list[dict[str, An
     Unknown products are left out. 1 partition query and 1 write, whatever there is. Raises BasketFull, Unavailable.
     """
     known = deps.products.lookup([basket_key(item) for item in items])
-    own = {basket_key(doc): doc for doc in deps.store.documents_with_prefix(userid, PREFIX)}
+    own = {
+        basket_key(doc): doc for doc in BASKET_ITEM.among(deps.store.documents_with_prefix(userid, PREFIX))
+    }
     wanted: dict[str, int] = {}
     for item in items:
         if (key := basket_key(item)) in known:
@@ -143,7 +145,7 @@ def _write(deps: Dependencies, userid: str, named: dict[str, str], quantity_from
     """`quantity_from(present quantity or 0)` gives the new one; again when another device was first."""
     docid = user_document(userid, PREFIX + basket_key(named))
     for _ in range(_MAX_ATTEMPTS):
-        doc = deps.store.get(docid)
+        doc = BASKET_ITEM.typed(deps.store.get(docid))
         if doc is None and len(deps.store.documents_with_prefix(userid, PREFIX)) >= MAX_BASKET_ITEMS:
             raise BasketFull(f"A basket holds at most {MAX_BASKET_ITEMS} products.")
         if deps.store.try_put(_item(userid, named, quantity_from(doc["quantity"] if doc else 0), doc)):
@@ -151,7 +153,7 @@ def _write(deps: Dependencies, userid: str, named: dict[str, str], quantity_from
     raise UpdateConflict("The basket changes too quickly; try again.")
 
 
-def _item(userid: str, named: dict[str, str], quantity: int, present: Doc | None) -> Doc:
+def _item(userid: str, named: dict[str, str], quantity: int, present: BasketItem | None) -> BasketItem:
     docid = user_document(userid, PREFIX + basket_key(named))
-    item = BASKET_ITEM.new(docid, userid=userid, **named, quantity=quantity, updated=timestamp())
+    item = BASKET_ITEM.build(docid, userid=userid, **named, quantity=quantity, updated=timestamp())
     return {**item, "_rev": present["_rev"]} if present else item

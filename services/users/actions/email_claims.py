@@ -11,17 +11,16 @@ import hmac
 from datetime import timedelta
 
 from services.users.dependencies import Dependencies
-from services.users.documents import CLAIM, auth_id, claim_id
+from services.users.documents import CLAIM, USER, Account, Claim, auth_id, claim_id
 from services.users.rules.accounts import is_live
 from services.users.rules.errors import EmailTaken
 from shared.clock import now, parse, timestamp
-from shared.couch import Doc
 
 _TAKEOVER_AFTER = timedelta(seconds=60)
 _BATCH = 4
 
 
-def userid_for_new_account(deps: Dependencies, email: str) -> tuple[str, Doc | None]:
+def userid_for_new_account(deps: Dependencies, email: str) -> tuple[str, Account | None]:
     """The userid that an account of this e-mail gets, and the account that has the e-mail there already. 1 read.
 
     Erased accounts, and those that moved to another e-mail, keep their userid, so a later account gets the next one.
@@ -31,7 +30,7 @@ def userid_for_new_account(deps: Dependencies, email: str) -> tuple[str, Doc | N
         userids = [_userid(deps.settings.secret_key, email, first + number) for number in range(_BATCH)]
         found = deps.store.get_many([auth_id(userid) for userid in userids])
         for userid in userids:
-            account = found.get(auth_id(userid))
+            account = USER.typed(found.get(auth_id(userid)))
             if account is None or still_owns(account, email):
                 return userid, account
         first += _BATCH
@@ -39,10 +38,10 @@ def userid_for_new_account(deps: Dependencies, email: str) -> tuple[str, Doc | N
 
 def claim_for_new_account(deps: Dependencies, email: str, userid: str) -> None:
     """Makes the e-mail belong to an account that is to be made. Raises EmailTaken."""
-    claim = CLAIM.new(claim_id(email), userid=userid, claimed=timestamp())
+    claim = CLAIM.build(claim_id(email), userid=userid, claimed=timestamp())
     if deps.store.try_put(claim):
         return
-    found = deps.store.get(claim["_id"])
+    found = CLAIM.typed(deps.store.get(claim["_id"]))
     if found is None:
         raise EmailTaken("This e-mail is just being released; try again.")
     if found["userid"] != userid and not _taken_over(deps, found, email, userid):
@@ -51,10 +50,10 @@ def claim_for_new_account(deps: Dependencies, email: str, userid: str) -> None:
 
 def claim_for_account(deps: Dependencies, email: str, userid: str) -> bool:
     """Makes the e-mail belong to an account that exists, if it can; whether it does now."""
-    claim = CLAIM.new(claim_id(email), userid=userid, claimed=timestamp())
+    claim = CLAIM.build(claim_id(email), userid=userid, claimed=timestamp())
     if deps.store.try_put(claim):
         return True
-    found = deps.store.get(claim["_id"])
+    found = CLAIM.typed(deps.store.get(claim["_id"]))
     return found is not None and (found["userid"] == userid or _taken_over(deps, found, email, userid))
 
 
@@ -65,7 +64,7 @@ def release_email(deps: Dependencies, email: str, userid: str) -> None:
         deps.store.delete(claim)
 
 
-def account_of(deps: Dependencies, email: str) -> Doc | None:
+def account_of(deps: Dependencies, email: str) -> Account | None:
     """The live account behind a normalised e-mail, verified or not, by its claim. Always 2 reads: the time tells nothing."""
     claim = deps.store.get(claim_id(email))
     user = deps.store.user(claim["userid"] if claim else "nobody")
@@ -80,12 +79,12 @@ def check_available(deps: Dependencies, email: str, userid: str) -> None:
         raise EmailTaken("Another account uses this e-mail.")
 
 
-def still_owns(owner: Doc, email: str) -> bool:
+def still_owns(owner: Account, email: str) -> bool:
     """Whether an account has this e-mail, or is about to."""
     return not owner.get("erasure") and email in (owner["email"], owner.get("pending_email"))
 
 
-def _taken_over(deps: Dependencies, claim: Doc, email: str, userid: str) -> bool:
+def _taken_over(deps: Dependencies, claim: Claim, email: str, userid: str) -> bool:
     """Whether an abandoned claim could be made this account's."""
     owner = deps.store.user(claim["userid"])
     fresh = parse(claim["claimed"]) > now() - _TAKEOVER_AFTER

@@ -5,16 +5,15 @@ from datetime import timedelta
 from urllib.parse import urlencode
 
 from services.users.dependencies import Dependencies
-from services.users.documents import TOKEN, token_id
+from services.users.documents import TOKEN, Token, token_id
 from shared.clock import iso, now
-from shared.couch import Doc
 from shared.limits import Limit
 from shared.mail import Email
 
 VERIFY, RESET, CHANGE_EMAIL = "verify", "reset", "email"
 
 
-def new_token(deps: Dependencies, userid: str, purpose: str, email: str, **more: str) -> tuple[Doc, str]:
+def new_token(deps: Dependencies, userid: str, purpose: str, email: str, **more: str) -> tuple[Token, str]:
     """An unsaved token document (with `more` in it) and the text that goes into the link: `{userid}.{secret}`."""
     secret = secrets.token_urlsafe(24)
     lives = (
@@ -23,7 +22,7 @@ def new_token(deps: Dependencies, userid: str, purpose: str, email: str, **more:
         else timedelta(hours=deps.settings.verify_token_hours)
     )
     moment = now()
-    doc = TOKEN.new(
+    doc = TOKEN.build(
         token_id(userid, secret),
         userid=userid,
         purpose=purpose,

@@ -9,7 +9,7 @@ from services.users.rules.accounts import MAX_PAYMENT_METHODS
 from services.users.rules.card_numbers import reject_card_numbers
 from services.users.rules.errors import NoSuchPaymentMethod
 from shared.clock import timestamp
-from shared.couch import Doc, time_ordered_id
+from shared.couch import time_ordered_id
 from shared.errors import Conflict
 
 
@@ -19,7 +19,10 @@ class TooManyPaymentMethods(Conflict):
 
 def list_payment_methods(deps: Dependencies, userid: str) -> list[dict[str, Any]]:
     """1 partition query."""
-    return [payment_method_answer(doc) for doc in deps.store.documents_with_prefix(userid, "payment")]
+    return [
+        payment_method_answer(doc)
+        for doc in PAYMENT_METHOD.among(deps.store.documents_with_prefix(userid, "payment"))
+    ]
 
 
 def add_payment_method(
@@ -31,13 +34,15 @@ def add_payment_method(
     present = deps.store.documents_with_prefix(userid, "payment")
     if len([doc for doc in present if doc["_id"] != docid]) >= MAX_PAYMENT_METHODS:
         raise TooManyPaymentMethods(f"Remove one of your {MAX_PAYMENT_METHODS} payment methods first.")
-    doc = PAYMENT_METHOD.new(docid, userid=userid, updated=timestamp(), **values)
-    return payment_method_answer(doc if deps.store.try_put(doc) else deps.store.get(docid) or doc)
+    doc = PAYMENT_METHOD.build(docid, userid=userid, updated=timestamp(), **values)
+    return payment_method_answer(
+        doc if deps.store.try_put(doc) else PAYMENT_METHOD.typed(deps.store.get(docid)) or doc
+    )
 
 
 def remove_payment_method(deps: Dependencies, userid: str, key: str) -> None:
     """Raises NoSuchPaymentMethod, also for another user's."""
-    doc: Doc | None = deps.store.of_user(userid, f"payment{key}")
+    doc = PAYMENT_METHOD.typed(deps.store.of_user(userid, f"payment{key}"))
     if doc is None:
         raise NoSuchPaymentMethod("It may have been removed.")
     deps.store.delete(doc)

@@ -12,9 +12,8 @@ from services.users.actions.accounts import end_of_sessions, update_user
 from services.users.actions.profile import live_user, profile_of
 from services.users.actions.staff import keep_one_admin
 from services.users.dependencies import Dependencies, JobDependencies
-from services.users.documents import blanked, claim_id
+from services.users.documents import Account, blanked, claim_id
 from shared.clock import timestamp
-from shared.couch import Doc
 from shared.errors import AisleError, Conflict
 
 log = logging.getLogger(__name__)
@@ -76,12 +75,15 @@ def finish_erasures(deps: JobDependencies) -> int:
     return finished
 
 
-def _marked_as_erased(user: Doc) -> Doc:
+def _marked_as_erased(user: Account) -> Account:
     emails = [user["email"], user.get("pending_email")]
-    blank: Doc = {"name": "", "email": "", "password": "", "pending_email": None, "roles": []}
     return {
         **user,
-        **blank,
+        "name": "",
+        "email": "",
+        "password": "",
+        "pending_email": None,
+        "roles": [],
         "active": False,
         "email_verified": False,
         "sessions_from": end_of_sessions(),

@@ -1,7 +1,7 @@
 """What a person sees of themselves, out of one partition query."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from services.users.actions.addresses import addresses_of
@@ -15,10 +15,12 @@ from services.users.documents import (
     PREFERENCES,
     USER,
     USER_FIELDS,
+    Account,
+    PaymentMethod,
 )
 from services.users.rules.accounts import is_live
 from services.users.rules.errors import NoSuchUser
-from shared.couch import Doc
+from shared.couch import Doc, Document
 from shared.errors import Unauthorized
 
 
@@ -28,7 +30,7 @@ def whole_profile(deps: Dependencies, userid: str) -> tuple[dict[str, Any], list
     return profile_of(docs), docs
 
 
-def profile_of(docs: list[Doc]) -> dict[str, Any]:
+def profile_of(docs: Sequence[Document]) -> dict[str, Any]:
     """Raises Unauthorized when there is no live account among the documents."""
     user = live_user(docs)
     preferences: Doc = next((doc["values"] for doc in docs if doc["type"] == PREFERENCES.name), {})
@@ -36,15 +38,15 @@ def profile_of(docs: list[Doc]) -> dict[str, Any]:
         **person_answer(user),
         "addresses": addresses_of(docs),
         "preferences": PREFERENCE_FIELDS.shown(preferences),
-        "payment_methods": [payment_method_answer(doc) for doc in docs if doc["type"] == PAYMENT_METHOD.name],
+        "payment_methods": [payment_method_answer(doc) for doc in PAYMENT_METHOD.among(docs)],
         "basket": basket_items(docs),
         "basket_revision": basket_revision(docs),
     }
 
 
-def checkout_of(docs: list[Doc]) -> dict[str, Any]:
+def checkout_of(docs: Sequence[Document]) -> dict[str, Any]:
     """What a checkout needs to know. Raises NoSuchUser."""
-    user = next((doc for doc in docs if doc["type"] == USER.name), None)
+    user = next(iter(USER.among(docs)), None)
     if user is None or not is_live(user):
         raise NoSuchUser("There is no such account, or it is closed.")
     return {
@@ -56,28 +58,28 @@ def checkout_of(docs: list[Doc]) -> dict[str, Any]:
     }
 
 
-def live_user(docs: Iterable[Doc]) -> Doc:
-    user = next((doc for doc in docs if doc["type"] == USER.name), None)
+def live_user(docs: Iterable[Document]) -> Account:
+    user = next(iter(USER.among(docs)), None)
     if user is None or not is_live(user):
         raise Unauthorized("This account is closed.")
     return user
 
 
-def person_answer(user: Doc) -> dict[str, Any]:
+def person_answer(user: Account) -> dict[str, Any]:
     """The account itself as its owner sees it: never the hash."""
     return USER_FIELDS.shown(user)
 
 
-def account_answer(user: Doc) -> dict[str, Any]:
+def account_answer(user: Account) -> dict[str, Any]:
     """An account as staff sees it."""
     return {**USER_FIELDS.shown(user), "active": user["active"]}
 
 
-def payment_method_answer(doc: Doc) -> dict[str, Any]:
+def payment_method_answer(doc: PaymentMethod) -> dict[str, Any]:
     return {"id": doc["_id"].partition(":payment")[2], **PAYMENT_METHOD_FIELDS.shown(doc)}
 
 
-def basket_revision(docs: Iterable[Doc]) -> str:
+def basket_revision(docs: Iterable[Document]) -> str:
     """Another one after every change, also when a line comes back as it was."""
     lines = sorted(
         (doc["_id"], doc["updated"], doc["quantity"]) for doc in docs if doc["type"] == BASKET_ITEM.name
@@ -85,7 +87,7 @@ def basket_revision(docs: Iterable[Doc]) -> str:
     return hashlib.sha256(repr(lines).encode()).hexdigest()[:32]
 
 
-def basket_items(docs: Iterable[Doc]) -> list[dict[str, Any]]:
+def basket_items(docs: Iterable[Document]) -> list[dict[str, Any]]:
     """The items of a basket in the order they were last touched."""
     items = sorted(
         (doc for doc in docs if doc["type"] == BASKET_ITEM.name), key=lambda doc: (doc["updated"], doc["_id"])

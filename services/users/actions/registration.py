@@ -17,11 +17,11 @@ from services.users.actions.notifications import (
     send_verification,
 )
 from services.users.dependencies import Dependencies
-from services.users.documents import claim_id
+from services.users.documents import Account, Token, claim_id
 from services.users.rules.emails import normalised_email
 from services.users.rules.errors import EmailTaken
 from services.users.rules.passwords import check_password
-from shared.couch import Doc, QueryRefused
+from shared.couch import QueryRefused
 from shared.errors import Unavailable
 from shared.limits import Limit, network_of
 
@@ -32,7 +32,7 @@ _FROM_REGISTRATION = ("name", "password", "registration")
 
 def register(
     deps: Dependencies, name: str, email: str, password: str, address: str, request: str | None = None
-) -> Doc:
+) -> Account:
     """A new, unverified account and its verification e-mail; `request` makes a retry find what it made.
 
     One at a time for an e-mail: a cluster's node may keep a version that it answered 409 to, and show it later.
@@ -92,7 +92,7 @@ def _checked(deps: Dependencies, name: str, email: str, password: str, address: 
 
 def _register(
     deps: Dependencies, name: str, email: str, password: str, request: str | None, registration: str = ""
-) -> Doc:
+) -> Account:
     userid, present = userid_for_new_account(deps, email)
     if present is not None:
         if not request or present.get("request") != request:
@@ -125,7 +125,7 @@ def _register_existing(deps: Dependencies, name: str, email: str, password: str,
     send_verification(deps, email, text)
 
 
-def _resend(deps: Dependencies, user: Doc, registration: str) -> None:
+def _resend(deps: Dependencies, user: Account, registration: str) -> None:
     chosen: dict[str, str] = {}
     if registration:
         tokens = deps.store.documents_with_prefix(user["userid"], "token-")
@@ -136,7 +136,7 @@ def _resend(deps: Dependencies, user: Doc, registration: str) -> None:
     send_verification(deps, user["email"], text)
 
 
-def _verification(deps: Dependencies, user: Doc, chosen: dict[str, str]) -> tuple[Doc, str]:
+def _verification(deps: Dependencies, user: Account, chosen: dict[str, str]) -> tuple[Token, str]:
     return new_token(deps, user["userid"], VERIFY, user["email"], **chosen)
 
 
@@ -145,7 +145,7 @@ def _chosen(name: str, password_hash: str, registration: str) -> dict[str, str]:
     return {**chosen, "registration": digest_of(registration)} if registration else chosen
 
 
-def _is_stored(deps: Dependencies, user: Doc) -> bool:
+def _is_stored(deps: Dependencies, user: Account) -> bool:
     """A cluster may accept two firsts, or store one and yet call it a conflict: what a read finds afterwards is what counts."""
     claim = claim_id(user["email"])
     found = deps.store.get_many([user["_id"], claim])

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 from services.users.actions.sessions import check_session, session_id
 from services.users.dependencies import Dependencies
+from services.users.documents import SESSION, USER, Account
 from services.users.rules.errors import BadRefreshToken
 from shared.clock import now, parse
-from shared.couch import Doc
 from shared.errors import NotFound
 from shared.sessions import AccountChange, Revocations
 from shared.user import User
@@ -29,25 +29,25 @@ class StoredSessions:
         lifetime = timedelta(seconds=self.deps.settings.access_token_seconds)
         docs = self.deps.store.access_changes(now() - lifetime - _CLOCK_SKEW)
         return Revocations(
-            sessions=frozenset(doc["session"] for doc in docs if doc["type"] == "session"),
-            accounts={doc["userid"]: _account_change(doc) for doc in docs if doc["type"] == "user"},
+            sessions=frozenset(doc["session"] for doc in SESSION.among(docs)),
+            accounts={doc["userid"]: _account_change(doc) for doc in USER.among(docs)},
         )
 
     def roles_now(self, user: User) -> tuple[str, ...] | None:
         """2 reads, each of them from a quorum of a cluster: an index or a bulk read may be behind."""
         try:
             account = self.deps.store.user(user.userid)
-            session = self.deps.store.get(session_id(user.userid, user.session)) if user.session else None
+            found = self.deps.store.get(session_id(user.userid, user.session)) if user.session else None
         except NotFound:
             return None
         try:
-            live = check_session(self.deps, account, session, user.session_started)
+            live = check_session(self.deps, account, SESSION.typed(found), user.session_started)
         except BadRefreshToken:
             return None
         return tuple(live["roles"])
 
 
-def _account_change(user: Doc) -> AccountChange:
+def _account_change(user: Account) -> AccountChange:
     return AccountChange(
         changed=_milliseconds(user["access_changed"]) + _WRITE_MILLISECONDS,
         sessions_from=_milliseconds(user.get("sessions_from") or "1970-01-01T00:00:00Z"),

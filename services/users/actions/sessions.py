@@ -12,12 +12,21 @@ from typing import Any
 
 from services.users.actions.accounts import end_of_sessions, update_user
 from services.users.dependencies import Dependencies, JobDependencies
-from services.users.documents import SESSION, SESSION_USER_FIELDS, auth_id, claim_id, user_document
+from services.users.documents import (
+    SESSION,
+    SESSION_USER_FIELDS,
+    USER,
+    Account,
+    Session,
+    auth_id,
+    claim_id,
+    user_document,
+)
 from services.users.rules.accounts import is_live
 from services.users.rules.emails import normalised_email
 from services.users.rules.errors import BadLogin, BadRefreshToken
 from shared.clock import iso, now, parse, timestamp
-from shared.couch import Doc, UpdateConflict
+from shared.couch import UpdateConflict
 from shared.errors import Invalid
 from shared.limits import Limit, network_of
 
@@ -66,7 +75,7 @@ def _normalised(email: str) -> str:
     return email
 
 
-def _checked(deps: Dependencies, email: str, password: str) -> Doc:
+def _checked(deps: Dependencies, email: str, password: str) -> Account:
     user = _account(deps, email)
     if deps.passwords.check(password, user["password"] if user else None) and user:
         return user
@@ -88,8 +97,8 @@ def refresh(deps: Dependencies, text: str, *, by_service: bool = False) -> dict[
     ids = auth_id(userid), session_id(userid, session)
     as_of = _milliseconds()
     found = deps.store.get_many(ids)
-    user, doc = found.get(ids[0]), found.get(ids[1])
-    user = check_session(deps, user, doc, began)
+    doc = SESSION.typed(found.get(ids[1]))
+    user = check_session(deps, USER.typed(found.get(ids[0])), doc, began)
     present = doc["generation"] if doc else 0
     advanced = generation == present and _advance(deps, doc, userid, session, generation + 1, began)
     if not advanced and not (by_service and _advanced_just_now(deps, ids[1], generation)):
@@ -136,14 +145,14 @@ def session_id(userid: str, session: str) -> str:
     return user_document(userid, f"session-{session}")
 
 
-def _account(deps: Dependencies, email: str) -> Doc | None:
+def _account(deps: Dependencies, email: str) -> Account | None:
     try:
         return deps.store.account_by_email(normalised_email(email))
     except Invalid:
         return None
 
 
-def _account_by_claim(deps: Dependencies, email: str, indexed: Doc | None) -> Doc | None:
+def _account_by_claim(deps: Dependencies, email: str, indexed: Account | None) -> Account | None:
     """The account if it is another than the index knew: on a cluster an index lags behind a verification or a new password.
 
     Always 2 reads, whatever there is, so that a refusal takes the same time for everybody.
@@ -159,7 +168,7 @@ def _account_by_claim(deps: Dependencies, email: str, indexed: Doc | None) -> Do
     return user if may and not known else None
 
 
-def check_session(deps: Dependencies, user: Doc | None, doc: Doc | None, began: int) -> Doc:
+def check_session(deps: Dependencies, user: Account | None, doc: Session | None, began: int) -> Account:
     """The account of a session that lives. Raises BadRefreshToken."""
     started = datetime.fromtimestamp(began / 1000, UTC)
     if (
@@ -176,7 +185,7 @@ def check_session(deps: Dependencies, user: Doc | None, doc: Doc | None, began: 
 
 
 def _advance(
-    deps: Dependencies, doc: Doc | None, userid: str, session: str, generation: int, began: int
+    deps: Dependencies, doc: Session | None, userid: str, session: str, generation: int, began: int
 ) -> bool:
     """Whether this request was the one that moved the session on; the document's revision lets only one."""
     fresh = _session(deps, userid, session, generation, began)
@@ -199,17 +208,17 @@ def _advanced_just_now(deps: Dependencies, id: str, generation: int) -> bool:
     )
 
 
-def _session(deps: Dependencies, userid: str, session: str, generation: int, began: int) -> Doc:
+def _session(deps: Dependencies, userid: str, session: str, generation: int, began: int) -> Session:
     moment = now()
     expires = iso(moment + timedelta(days=deps.settings.refresh_token_days))
-    return SESSION.new(
+    return SESSION.build(
         session_id(userid, session), userid=userid, session=session, generation=generation,
         created=iso(datetime.fromtimestamp(began / 1000, UTC)), updated=iso(moment), expires=expires,
     )  # fmt: skip
 
 
 def _tokens(
-    deps: Dependencies, user: Doc, session: str, generation: int, began: int, as_of: int
+    deps: Dependencies, user: Account, session: str, generation: int, began: int, as_of: int
 ) -> dict[str, Any]:
     access = deps.keys.access_token(user["userid"], session, user["roles"], started=began, as_of=as_of)
     return {
@@ -221,7 +230,7 @@ def _tokens(
     }
 
 
-def _rehash(deps: Dependencies, user: Doc, password: str) -> None:
+def _rehash(deps: Dependencies, user: Account, password: str) -> None:
     """A better hash while the password is at hand; after a conflict the next login does it."""
     try:
         deps.store.put({**user, "password": deps.passwords.hash(password)})

@@ -8,13 +8,22 @@ from services.users.actions.accounts import end_of_sessions, new_user, update_us
 from services.users.actions.email_claims import claim_for_new_account, userid_for_new_account
 from services.users.actions.profile import account_answer
 from services.users.dependencies import Dependencies
-from services.users.documents import ADMIN_ROLE, AUDIT, AUDIT_FIELDS, CUSTOMER_ROLE, audit_partition, claim_id
+from services.users.documents import (
+    ADMIN_ROLE,
+    AUDIT,
+    AUDIT_FIELDS,
+    CUSTOMER_ROLE,
+    USER,
+    Account,
+    audit_partition,
+    claim_id,
+)
 from services.users.rules.accounts import check_roles_change, is_admin, is_live
 from services.users.rules.emails import normalised_email
 from services.users.rules.errors import EmailTaken, NoSuchUser
 from services.users.rules.passwords import check_password
 from shared.clock import now, timestamp
-from shared.couch import Doc, document_id, time_ordered_id
+from shared.couch import document_id, time_ordered_id
 from shared.errors import AisleError, Unavailable
 
 _MAX_STAFF = 200
@@ -44,7 +53,7 @@ def create_admin(deps: Dependencies, email: str, password: str) -> str:
 
 def list_staff(deps: Dependencies) -> list[dict[str, Any]]:
     """Everybody with a role beyond customer. 1 global query."""
-    return [account_answer(user) for user in deps.store.staff(_MAX_STAFF, None).items]
+    return [account_answer(user) for user in USER.among(deps.store.staff(_MAX_STAFF, None).items)]
 
 
 def find_user(deps: Dependencies, email: str) -> dict[str, Any]:
@@ -56,7 +65,7 @@ def find_user(deps: Dependencies, email: str) -> dict[str, Any]:
     return account_answer(user)
 
 
-def get_user(deps: Dependencies, userid: str) -> Doc:
+def get_user(deps: Dependencies, userid: str) -> Account:
     """Raises NoSuchUser, also for an erased one."""
     user = deps.store.user(userid)
     if user is None or user.get("erasure"):
@@ -85,7 +94,7 @@ def close_account(deps: Dependencies, actor: str, userid: str, reason: str) -> d
 
 
 @contextmanager
-def keep_one_admin(deps: Dependencies, user: Doc | None, roles: Sequence[str] = ()) -> Iterator[None]:
+def keep_one_admin(deps: Dependencies, user: Account | None, roles: Sequence[str] = ()) -> Iterator[None]:
     """Around a write that leaves an account these roles. Raises LastAdmin; for an admin 1 global query.
 
     One such write at a time: two admins who dismiss each other would both count the other as the one who stays.
@@ -137,7 +146,7 @@ def audit_trail(
     return entries, docs[limit - 1]["_id"] if len(docs) > limit else None
 
 
-def _owner_of(deps: Dependencies, email: str) -> Doc | None:
+def _owner_of(deps: Dependencies, email: str) -> Account | None:
     claim = deps.store.get(claim_id(email))
     user = deps.store.user(claim["userid"]) if claim else None
     return user if user is not None and user["email"] == email else None
@@ -147,18 +156,18 @@ def _admins(deps: Dependencies) -> int:
     return sum(map(is_admin, list_staff(deps)))
 
 
-def _set_roles(deps: Dependencies, userid: str, roles: list[str]) -> Doc:
+def _set_roles(deps: Dependencies, userid: str, roles: list[str]) -> Account:
     if not is_live(get_user(deps, userid)):
         raise NoSuchUser("This account is closed.")
     return update_user(deps, userid, lambda user: {**user, "roles": roles, "roles_changed": timestamp()})
 
 
-def _close(deps: Dependencies, userid: str) -> Doc:
+def _close(deps: Dependencies, userid: str) -> Account:
     moment = timestamp()
     change = {"active": False, "roles_changed": moment, "sessions_from": end_of_sessions()}
     return update_user(deps, userid, lambda user: {**user, **change}, allow_closed=True)
 
 
-def _open(deps: Dependencies, userid: str) -> Doc:
+def _open(deps: Dependencies, userid: str) -> Account:
     change = {"active": True, "roles_changed": timestamp()}
     return update_user(deps, userid, lambda user: {**user, **change}, allow_closed=True)

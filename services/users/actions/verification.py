@@ -7,7 +7,7 @@ registered shows its secret instead. The token alone is taken from programs, whi
 
 import hmac
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from services.users.actions.accounts import (
     BadToken,
@@ -20,10 +20,10 @@ from services.users.actions.email_claims import claim_for_account, release_email
 from services.users.actions.notifications import CHANGE_EMAIL, VERIFY
 from services.users.actions.registration import digest_of
 from services.users.dependencies import Dependencies
+from services.users.documents import Account, Token
 from services.users.rules.errors import EmailTaken, WrongPassword
 from services.users.rules.passwords import check_password
 from shared.clock import timestamp
-from shared.couch import Doc
 from shared.limits import Limit
 
 
@@ -36,7 +36,7 @@ class Proof:
     registration: str | None = None
 
 
-def verify(deps: Dependencies, text: str, proof: Proof) -> Doc:
+def verify(deps: Dependencies, text: str, proof: Proof) -> Account:
     """Uses a verification (or change-of-e-mail) token; the account as it is then. Raises BadToken, WrongPassword, EmailTaken."""
     token, user = load_token(deps, text, (VERIFY, CHANGE_EMAIL))
     if token["email"] != user["email"] and token["purpose"] == VERIFY:
@@ -45,7 +45,7 @@ def verify(deps: Dependencies, text: str, proof: Proof) -> Doc:
     if token["purpose"] == CHANGE_EMAIL:
         return _confirm_new_email(deps, token, user)
     chosen = _chosen(deps, proof, token, user)
-    confirmed = {**_confirmed(user, chosen), "updated": timestamp()}
+    confirmed: Account = {**_confirmed(user, chosen), "updated": timestamp()}
     written, _ = deps.store.put_many([confirmed, {**token, "used": timestamp()}])
     if written.error:
         return update_user(
@@ -54,7 +54,7 @@ def verify(deps: Dependencies, text: str, proof: Proof) -> Doc:
     return confirmed
 
 
-def _check(deps: Dependencies, proof: Proof, token: Doc, user: Doc) -> None:
+def _check(deps: Dependencies, proof: Proof, token: Token, user: Account) -> None:
     """Raises WrongPassword, or TooManyRequests after too many of them; BadToken where no new password can be set."""
     if proof.registration is not None and not _is_of(token, proof.registration):
         raise WrongPassword("This link belongs to a registration in another browser: its password is needed.")
@@ -76,11 +76,11 @@ def _check(deps: Dependencies, proof: Proof, token: Doc, user: Doc) -> None:
         check_password(proof.new_password, user["email"], user["name"], deps.passwords.common)
 
 
-def _is_of(token: Doc, registration: str) -> bool:
+def _is_of(token: Token, registration: str) -> bool:
     return hmac.compare_digest(token.get("registration", ""), digest_of(registration))
 
 
-def _chosen(deps: Dependencies, proof: Proof, token: Doc, user: Doc) -> dict[str, Any]:
+def _chosen(deps: Dependencies, proof: Proof, token: Token, user: Account) -> dict[str, Any]:
     """What the account gets of the registration that is confirmed, or the password set instead."""
     moment = timestamp()
     if proof.new_password is not None:
@@ -91,18 +91,19 @@ def _chosen(deps: Dependencies, proof: Proof, token: Doc, user: Doc) -> dict[str
     return {"password": token["password"], "name": token["name"], "password_changed": moment}
 
 
-def _confirmed(user: Doc, chosen: dict[str, Any]) -> Doc:
+def _confirmed(user: Account, chosen: dict[str, Any]) -> Account:
     """An account that is confirmed already stays as it is, whatever other e-mails there are."""
-    return user if user["email_verified"] else {**user, **chosen, "email_verified": True}
+    confirmed = {**chosen, "email_verified": True}
+    return user if user["email_verified"] else cast(Account, {**user, **confirmed})
 
 
-def _same_email(user: Doc, token: Doc) -> Doc:
+def _same_email(user: Account, token: Token) -> Account:
     if token["email"] != user["email"]:
         raise BadToken("This link belongs to an e-mail address that the account has left.")
     return user
 
 
-def _confirm_new_email(deps: Dependencies, token: Doc, user: Doc) -> Doc:
+def _confirm_new_email(deps: Dependencies, token: Token, user: Account) -> Account:
     new, old = token["email"], user["email"]
     if user.get("pending_email") != new:
         raise BadToken("The account has asked for another e-mail address since.")

@@ -8,7 +8,7 @@ from services.users.actions import accounts as act
 from services.users.actions import registration, verification
 from services.users.actions.profile import live_user, profile_of, whole_profile
 from services.users.dependencies import Dependencies
-from services.users.documents import REGISTERED_FIELDS
+from services.users.documents import REGISTERED_FIELDS, Account
 from services.users.schemas import answers, requests
 from shared.web import (
     Blueprint,
@@ -121,6 +121,6 @@ def change_me(changes: dict[str, Any]) -> Response:
     return json_answer(profile_of([changed if doc["_id"] == user["_id"] else doc for doc in docs]))
 
 
-def shown(user: dict[str, Any]) -> dict[str, Any]:
+def shown(user: Account) -> dict[str, Any]:
     """An account as registration and verification answer it."""
     return REGISTERED_FIELDS.shown(user)

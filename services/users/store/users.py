@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from services.users.documents import (
     ACCESS_CHANGES,
@@ -12,6 +12,8 @@ from services.users.documents import (
     ERASURES,
     EXPIRING,
     STAFF,
+    Account,
+    Address,
     audit_partition,
     auth_id,
     is_blank,
@@ -19,9 +21,10 @@ from services.users.documents import (
     user_partition,
 )
 from shared.clock import iso
-from shared.couch import Doc, NoSuchDocument, Page, Server, UpdateConflict, Written
+from shared.couch import Doc, Document, NoSuchDocument, Page, Server, UpdateConflict, Written
 
 _PAGE_SIZE = 200
+D = TypeVar("D", bound=Document)
 
 
 class UserStore:
@@ -42,19 +45,19 @@ class UserStore:
         docs = self.database.partition(user_partition(userid)).all(prefix)
         return [doc for doc in docs if not is_blank(doc)]
 
-    def default_address(self, userid: str) -> Doc | None:
+    def default_address(self, userid: str) -> Address | None:
         """U2: the address chosen last. 1 partition query."""
         sort = [{"type": "desc"}, {"default_since": "desc"}]
         selector = {"type": "userdelivery", "default_since": {"$gte": ""}}
         page = self.database.partition(user_partition(userid)).find(
             DEFAULT_ADDRESS, selector, sort=sort, limit=1
         )
-        return page.items[0] if page.items else None
+        return cast(Address, page.items[0]) if page.items else None
 
-    def account_by_email(self, email: str) -> Doc | None:
+    def account_by_email(self, email: str) -> Account | None:
         """U3: the active, verified account of a normalised e-mail. 1 global query."""
         page = self.database.across_partitions.find(ACCOUNT_BY_EMAIL, {"email": email}, limit=1)
-        return page.items[0] if page.items else None
+        return cast(Account, page.items[0]) if page.items else None
 
     def expired(self, before: datetime) -> list[Doc]:
         """U4: one-time tokens and sessions that expired. 1 global query, for the worker."""
@@ -87,8 +90,8 @@ class UserStore:
             ERASURES, {"updated": {"$gte": ""}}, limit=_PAGE_SIZE
         ).items
 
-    def user(self, userid: str) -> Doc | None:
-        return self.get(auth_id(userid))
+    def user(self, userid: str) -> Account | None:
+        return cast(Account | None, self.get(auth_id(userid)))
 
     def get(self, docid: str) -> Doc | None:
         """One document or None. 1 read."""
@@ -106,11 +109,11 @@ class UserStore:
     def of_user(self, userid: str, key: str) -> Doc | None:
         return self.get(user_document(userid, key))
 
-    def put(self, doc: Doc) -> Doc:
+    def put(self, doc: D) -> D:
         """Writes and returns the document with its new revision. Raises UpdateConflict."""
-        return {**doc, "_rev": self.database.put(doc)}
+        return cast(D, {**doc, "_rev": self.database.put(doc)})
 
-    def try_put(self, doc: Doc) -> bool:
+    def try_put(self, doc: Document) -> bool:
         """Whether this write made the document; False when it was there already."""
         try:
             self.database.put(doc)
@@ -118,11 +121,11 @@ class UserStore:
             return False
         return True
 
-    def put_many(self, docs: Iterable[Doc]) -> list[Written]:
+    def put_many(self, docs: Iterable[Document]) -> list[Written]:
         """1 write; every document on its own."""
         return self.database.put_many(docs)
 
-    def delete(self, doc: Doc) -> None:
+    def delete(self, doc: Document) -> None:
         self.database.delete(doc["_id"], doc["_rev"])
 
     def audit(self, month: str, limit: int, before: str | None) -> list[Doc]:

@@ -33,6 +33,7 @@ run: setup ## run the whole shop on this machine (PORT=9000 moves every port)
 
 seed: setup ## load the sample shop into the shop that runs (PORT says which)
 	@$(BIN)/python -m deploy.local seed
+	@$(BIN)/python -m deploy.local pictures
 
 test: setup ## every quick suite, against real processes; TEST_WORKERS=1 runs one test at a time
 	@$(PYTEST) -n $(TEST_WORKERS) --dist loadfile

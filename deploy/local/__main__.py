@@ -1,14 +1,15 @@
-"""`python -m deploy.local up` runs the shop on this machine; `seed` loads the sample shop into it; `couch-url` prints
+"""`python -m deploy.local up` runs the shop on this machine; `seed` loads the sample shop into it, `pictures` its pictures; `couch-url` prints
 the address of its database, password included, for tools."""
 
 import argparse
 import asyncio
 import sys
+from collections.abc import Callable, Mapping
 
 from deploy.local.launcher import Launcher
 from deploy.local.layout import ADMIN_EMAIL, SERVICES, Layout
 from deploy.local.permissions import refuse_others
-from deploy.local.processes import Process, table
+from deploy.local.processes import PICTURES, Process, table
 from deploy.local.ready import busy
 from deploy.local.redis_server import Missing
 from deploy.local.settings import BadSettings, Settings
@@ -21,11 +22,13 @@ class Refused(Exception):
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m deploy.local", description=__doc__)
-    parser.add_argument("verb", choices=["up", "seed", "couch-url"])
+    parser.add_argument("verb", choices=["up", "seed", "pictures", "couch-url"])
     verb = parser.parse_args().verb
     refuse_others()
     try:
-        return {"up": _up, "seed": _seed, "couch-url": _couch_url}[verb](Settings.read())
+        return {"up": _up, "seed": _seed, "pictures": _pictures, "couch-url": _couch_url}[verb](
+            Settings.read()
+        )
     except (BadSettings, Missing, Occupied, Refused) as error:
         print(error, file=sys.stderr)
         return 1
@@ -47,16 +50,33 @@ def _up(settings: Settings) -> int:
 
 
 async def _run(layout: Layout, rows: list[Process], new: bool) -> int:
-    launcher = Launcher(rows, layout.environment(), layout.stamp, lambda: _banner(layout, new))
+    shown_when = [row.name for row in rows if row.name != PICTURES]
+    launcher = Launcher(
+        rows, layout.environment(), layout.stamp, lambda: _banner(layout, new), ready_when=shown_when
+    )
     return await launcher.run()
 
 
 def _seed(settings: Settings) -> int:
     from deploy.local.shop.load import NotLoaded, load  # the launcher runs on without it
 
+    return _load(settings, load, NotLoaded)
+
+
+def _pictures(settings: Settings) -> int:
+    from deploy.local.shop.load import NotLoaded, load_pictures
+
+    return _load(settings, load_pictures, NotLoaded)
+
+
+def _load(
+    settings: Settings,
+    load: Callable[[Mapping[str, str], Callable[[str], None]], None],
+    not_loaded: type[Exception],
+) -> int:
     try:
         load(Layout(settings).environment(), lambda line: print(line, flush=True))
-    except NotLoaded as error:
+    except not_loaded as error:
         raise Refused(str(error)) from None
     return 0
 

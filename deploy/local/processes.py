@@ -7,6 +7,8 @@ from deploy.local.layout import Layout
 from deploy.local.redis_server import redis_server
 
 SERVER_RESTARTS, TASK_RESTARTS = 5, 2
+PICTURES = "pictures"
+"""The sample shop's pictures: they come while the shop is open already."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,11 @@ def _first_start(layout: Layout) -> list[Process]:
         "admin", create_admin, needs=("prepare",), once=True, first=True, restarts=TASK_RESTARTS, forked=True
     )
     seed = Process("seed", load_shop, needs=needs, once=True, first=True, restarts=TASK_RESTARTS, forked=True)
-    return [admin, seed] if layout.settings.sample_shop else [admin]
+    pictures = Process(
+        PICTURES, _python("deploy.local", "pictures"), needs=("seed",), once=True, first=True,
+        restarts=TASK_RESTARTS, forked=True,
+    )  # fmt: skip
+    return [admin, seed, pictures] if layout.settings.sample_shop else [admin]
 
 
 def _python(module: str, *arguments: str) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     with running_shop(tmp_path_factory.mktemp("browser"), **settings) as running:
         log = running.state / "log"
         running.launcher.wait_until(
-            lambda: re.search(r"past orders: \d+ created", log.read_text(errors="replace")) is not None
+            lambda: re.search(r"pictures: \d+ stored", log.read_text(errors="replace")) is not None
         )
         yield running
 

@@ -19,6 +19,7 @@ def start_sample_shop(folder: Path, **settings: str) -> Shop:
     """With goods and past orders; couriers wait for the desk, so that nothing moves by itself."""
     shop = Shop(folder / "state", COUCH_URL="", COURIER="manual", **settings).start()
     shop.wait_for("past orders: 300 created")
+    shop.wait_for("pictures: 153 stored")
     return shop
 
 

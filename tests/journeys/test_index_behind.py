@@ -52,6 +52,7 @@ def shop(database: tuple[str, Event], tmp_path_factory: pytest.TempPathFactory) 
     folder: Path = tmp_path_factory.mktemp("behind")
     shop = Shop(folder / "state", COUCH_URL=database[0], COURIER="manual").start()
     shop.wait_for("past orders: 300 created")
+    shop.wait_for("pictures: 153 stored")
     database[1].set()
     yield shop
     shop.stop()

@@ -34,6 +34,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 @pytest.fixture(scope="module")
 def walked(shop: Shop) -> subprocess.CompletedProcess:
     shop.wait_for("past orders: 300 created")
+    shop.wait_for("pictures: 153 stored")
     (walk,) = re.findall(r"## A first walk.*?```bash\n(.*?)```", README.read_text(), re.DOTALL)
     return subprocess.run(
         ["bash", "-c", f"set -euo pipefail\n{shop.here(walk)}"], capture_output=True, text=True, timeout=90
@@ -77,6 +78,13 @@ def test_the_sample_shop_is_whole(shop: Shop, walked: subprocess.CompletedProces
     picture = requests.get(f"{shop.url('storefront')}/media/p0018.svg")
     assert picture.headers["Content-Type"].startswith("image/svg+xml")
     assert picture.text.startswith("<svg")
+    products = requests.get(f"{shop.url('products')}/v1/products", params={"limit": 100}).json()["items"]
+    assert {len(each["pictures"]) for each in products} == {2, 3, 4}
+    assert all(each["alt"] for product in products for each in product["pictures"])
+    shown = requests.get(f"{shop.url('storefront')}/product/p0018").text
+    address = re.search(r'<img src="(/pictures/[0-9a-f]{64}/640)" srcset', shown)[1]
+    photo = requests.get(shop.url("storefront") + address)
+    assert (photo.status_code, photo.headers["Content-Type"]) == (200, "image/webp")
 
 
 def test_a_backup_restored_elsewhere_holds_every_document_and_report(

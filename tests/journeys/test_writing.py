@@ -29,6 +29,7 @@ IN_THE_SHOP = "Home#Kitchen#Cook's Knives"
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     shop = Shop(tmp_path_factory.mktemp("writing") / "state").start()
     shop.wait_for("past orders: 300 created")
+    shop.wait_for("pictures: 153 stored")
     yield shop
     shop.stop()
 

@@ -10,6 +10,7 @@ from urllib.request import Request, urlopen
 
 from deploy.local import keys
 from deploy.local.shop.history import history
+from deploy.local.shop.photos import photos_of
 from deploy.local.shop.pictures import draw
 from deploy.local.shop.products import SampleProduct, sample_products
 
@@ -22,16 +23,49 @@ class NotLoaded(Exception):
 
 
 def load(environment: Mapping[str, str], say: Callable[[str], None]) -> None:
-    """Draws the pictures, then imports products and past orders. Doing it again changes nothing."""
+    """Draws one picture of each product, then imports products and past orders. Doing it again changes nothing."""
     state = Path(environment["AISLE_STATE"])
     stock = sample_products()
     _draw(stock, Path(environment["MEDIA_DIR"]))
     token = _log_in(environment)
     lines = [item.line for item in stock]
-    _import(f"{environment['PRODUCTS_URL']}/v1/products/import", lines, token, "products", say)
+    if not _has_pictures(environment, lines[0]):
+        _import(f"{environment['PRODUCTS_URL']}/v1/products/import", lines, token, "products", say)
     first = keys.kept(state / "done" / "sample-shop-date", lambda: datetime.now(UTC).isoformat())
     past = history(lines, datetime.fromisoformat(first))
     _import(f"{environment['ORDERS_URL']}/v1/admin/orders/import", past, token, "past orders", say)
+
+
+def load_pictures(environment: Mapping[str, str], say: Callable[[str], None]) -> None:
+    """Uploads the pictures that are kept as files and gives each product its own: the shop is open meanwhile."""
+    token, stock = _log_in(environment), sample_products()
+    headers = {"Content-Type": "application/octet-stream", "Authorization": f"Bearer {token}"}
+    shown = {item.line["productid"]: photos_of(item) for item in stock}
+    files = dict.fromkeys(file for photos in shown.values() for file, _ in photos)
+    url = f"{environment['PRODUCTS_URL']}/v1/pictures"
+    ids = {file: _post(url, file.read_bytes(), headers)["id"] for file in files}
+    lines = [
+        {
+            **item.line,
+            "pictures": [{"id": ids[file], "alt": alt} for file, alt in shown[item.line["productid"]]],
+        }
+        for item in stock
+    ]
+    _import(f"{environment['PRODUCTS_URL']}/v1/products/import", lines, token, "products with pictures", say)
+    say(f"pictures: {len(ids)} stored")
+
+
+def _has_pictures(environment: Mapping[str, str], line: dict) -> bool:
+    """Whether the sample shop was loaded before, with all of it."""
+    try:
+        with urlopen(
+            f"{environment['PRODUCTS_URL']}/v1/products/{line['productid']}", timeout=TIMEOUT
+        ) as answer:
+            return bool(json.load(answer)["pictures"])
+    except HTTPError:
+        return False
+    except (URLError, HTTPException, OSError) as error:
+        raise NotLoaded(f"{error}. Is the shop running? (`make run`)") from None
 
 
 def _draw(stock: Iterable[SampleProduct], folder: Path) -> None:

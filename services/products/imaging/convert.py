@@ -38,16 +38,14 @@ def convert(content: bytes) -> Converted:
     with _opened(content) as opened:
         kept = _KEPT[opened.format or "PNG"]
         full = _upright(opened)
-    files, smaller = [], full
+    files, smaller, pair = [], full, _encoded_twice(full, kept)
     for width in WIDTHS:
-        smaller = smaller if max(smaller.size) <= width else _fitted(smaller, width)
-        encoded = _encoded(smaller, kept)
-        if width == LARGEST:
-            kept = encoded[0]
-        as_webp = encoded if encoded[0] == "WEBP" else ("WEBP", _saved(smaller, "WEBP"))
+        if max(smaller.size) > width:
+            smaller = _fitted(smaller, width)
+            pair = _encoded_twice(smaller, pair[0][0])
         files += [
             File(name_of(width, webp=webp), TYPES[kind], data)
-            for webp, (kind, data) in ((False, encoded), (True, as_webp))
+            for webp, (kind, data) in zip((False, True), pair, strict=True)
         ]
     return Converted(full.width, full.height, files)
 
@@ -101,6 +99,12 @@ def _fitted(picture: Image.Image, width: int) -> Image.Image:
     smaller = picture.copy()
     smaller.thumbnail((width, width), Image.Resampling.LANCZOS)
     return smaller
+
+
+def _encoded_twice(picture: Image.Image, kept: str) -> tuple[tuple[str, bytes], tuple[str, bytes]]:
+    """In its own format and as WebP."""
+    encoded = _encoded(picture, kept)
+    return encoded, encoded if encoded[0] == "WEBP" else ("WEBP", _saved(picture, "WEBP"))
 
 
 def _encoded(picture: Image.Image, kept: str) -> tuple[str, bytes]:

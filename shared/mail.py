@@ -18,7 +18,7 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from shared.errors import Unavailable
-from shared.maildir import Received, deliver, read_page
+from shared.maildir import deliver
 
 log = logging.getLogger(__name__)
 
@@ -158,8 +158,3 @@ def _html(email: Email) -> str:
     head = f'<!doctype html><html lang="en"><head><title>{escape(email.subject)}</title></head>'
     page = f"{head}\n<body>{paragraphs}\n{button}\n</body></html>\n"
     return page.encode("ascii", "xmlcharrefreplace").decode()
-
-
-def read_mail(directory: Path | str, to: str = "", limit: int = 100) -> list[Received]:
-    """The newest e-mails of a Maildir, newest first, for one recipient when `to` is given."""
-    return read_page(Path(directory), to=to, limit=limit).items

@@ -67,15 +67,6 @@ class Whole(ma.fields.Integer):
         return value
 
 
-class Flag(ma.fields.Boolean):
-    """true or false, nothing that resembles them."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
-        if not isinstance(value, bool):
-            raise ma.ValidationError("Use true or false.")
-        return value
-
-
 class Time(ma.fields.String):
     """A moment as the documents hold it: ISO 8601, UTC, milliseconds, `Z`."""
 

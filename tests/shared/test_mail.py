@@ -10,7 +10,8 @@ from email.policy import default as POLICY
 import pytest
 
 from shared.errors import Unavailable
-from shared.mail import BackgroundMailer, Email, MaildirMailer, SmtpMailer, compose, open_mailer, read_mail
+from shared.mail import BackgroundMailer, Email, MaildirMailer, SmtpMailer, compose, open_mailer
+from tests.maildir import read_mail
 from tests.processes import free_port
 
 EMAIL = Email(

@@ -13,7 +13,6 @@ from shared.web.fields import ADDRESS_PATTERN, AddressText, MoneyShape, Text, Wh
 
 MAX_LINES, MAX_UNITS = 100, 1000
 MAX_ADDRESS_PARTS = 20
-KEY = r"^[!-~]{1,200}$"
 _TIME = r"T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?"
 DATE = rf"^(?!0000)\d{{4}}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])({_TIME})?)?)?$"
 
@@ -194,16 +193,6 @@ class BoughtArgs(Shape):
 
     userid = Text(1, 100, required=True)
     productid = Text(1, 200, required=True)
-
-
-class OptionalKeyHeader(Shape):
-    class Meta:
-        unknown = ma.EXCLUDE
-
-    key = ma.fields.String(
-        data_key="Idempotency-Key", load_default=None, validate=ma.validate.Regexp(KEY),
-        metadata={"description": "same key and body: done once"},
-    )  # fmt: skip
 
 
 class TokenHeader(Shape):

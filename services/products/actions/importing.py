@@ -100,7 +100,7 @@ class ProductLine:
         return 1 + 2 * len(self.content["variants"])
 
 
-def run(deps: Dependencies, lines: Iterable[Line], tell: Callable[[Doc], None]) -> Outcome:
+def run(deps: Dependencies, lines: Iterable[Line], report: Callable[[Doc], None]) -> Outcome:
     """Imports every line. An error of the database ends it: the answer says the first line that was not dealt with.
 
     When it is answered each product is found by its id, and those of a small file in every list; lists follow a larger
@@ -115,7 +115,7 @@ def run(deps: Dependencies, lines: Iterable[Line], tell: Callable[[Doc], None]) 
             _write(deps, batch, timestamp(), outcome)
             deps.index_catch_up.wrote(outcome.written - before)
             outcome.lines = max(outcome.lines, batch[-1].number)
-            tell(outcome.summary())
+            report(outcome.summary())
         if outcome.written:
             deps.catalogue.all_by_productid([batch[-1].content["productid"]], allow_stale=False)
         if outcome.written in SMALL_FILE:
@@ -123,7 +123,7 @@ def run(deps: Dependencies, lines: Iterable[Line], tell: Callable[[Doc], None]) 
     except AisleError as error:
         error.extra |= {"resume_from_line": outcome.lines + 1, **outcome.summary()}
         raise
-    tell(outcome.summary() | {"done": True})
+    report(outcome.summary() | {"done": True})
     return outcome
 
 

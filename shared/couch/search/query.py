@@ -103,10 +103,6 @@ class SearchQuery:
             sorted(self.corrections.items()), sorted(self.synonyms.items()), sorted(self.optional), self.any_word,
         )  # fmt: skip
 
-    def forgiving(self, words: Iterable[str]) -> "SearchQuery":
-        """The same question, a typo forgiven in each of these words."""
-        return replace(self, forgiven=frozenset(words))
-
     def without(self, words: Iterable[str]) -> "SearchQuery":
         """The same question without these words."""
         gone = set(words)

@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from shared.couch import Database
-from shared.mail import read_mail
+from tests.maildir import read_mail
 from tests.services.orders.conftest import Shop, checkout, until
 from tests.services.worker.processes import Worker
 

@@ -18,8 +18,9 @@ from services.users.dependencies import JobDependencies, open_job_dependencies
 from services.users.documents import DESIGN
 from services.users.settings import JobSettings
 from shared.couch import Database, Server
-from shared.mail import Received, read_mail
+from shared.maildir import Received
 from shared.settings import load
+from tests.maildir import read_mail
 from tests.processes import ROOT
 
 PASSWORD = "correct horse battery"

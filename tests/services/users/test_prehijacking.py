@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from shared.mail import read_mail
+from tests.maildir import read_mail
 from tests.services.users.conftest import PASSWORD, Api, Person, emails_with_token, log_in
 
 ATTACKERS, OWNERS = "the attacker's password", "the owner's password"

@@ -10,7 +10,7 @@ from redis import Redis
 
 from shared.couch import Database
 from shared.jobs import ADVANCE_ORDER, CLOSE_PERIODS, QUEUE, enqueue, open_queue
-from shared.mail import read_mail
+from tests.maildir import read_mail
 from tests.people import Person
 from tests.services.orders.conftest import Shop, Worker, checkout, until
 from tests.services.orders.crashes import STEPS, checkout_that_dies

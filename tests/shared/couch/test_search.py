@@ -63,7 +63,7 @@ def test_every_word_is_asked_of_every_text_field_by_weight():
 
 
 def test_typos_are_forgiven_only_when_asked_and_only_in_longer_words():
-    forgiving = search_for("red sofa bench ").forgiving(["red", "sofa"]).lucene(INDEX)
+    forgiving = replace(search_for("red sofa bench "), forgiven=frozenset(["red", "sofa"])).lucene(INDEX)
     assert re.findall(r"\w+:\w+~1", forgiving) == ["name:sofa~1", "text:sofa~1"]
 
 

@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 from services.users.security.keys import SigningKeys
 from shared.couch import counting
 from shared.errors import Conflict, Unavailable
+from shared.fields import Boolean, Declaration
 from shared.sessions import Revocations
 from shared.settings import WebSettings
 from shared.user import User
@@ -30,18 +31,19 @@ from shared.web import (
     json_answer,
     list_answer,
     nothing,
+    request_fields,
     require_role,
     require_service,
     require_user,
     unsign,
 )
-from shared.web.fields import Flag, MoneyShape, Text, Whole
+from shared.web.fields import MoneyShape, Text, Whole
 
 
 class Thing(Shape):
     name = Text(1, 20, required=True)
     size = Whole(0, 100, load_default=1)
-    new = Flag(load_default=False)
+    new = request_fields("Thing", Declaration({"new": Boolean(default=False)}), defaults=True)["new"]
     price = ma.fields.Nested(MoneyShape)
 
 

@@ -42,10 +42,11 @@ class ByQuery(Generic[T]):
 
 @dataclass(frozen=True)
 class SearchRules:
-    """`synonyms` are {stems of words in a row: rows of words that do as well}; `redirects` and `pins` the rules' documents."""
+    """`synonyms` are {stems of words in a row: rows of words that do as well}, a row has `longest` words at most; `redirects` and `pins` the rules' documents."""
 
     language: Language
     synonyms: Mapping[Words, Sequence[Words]] = field(default_factory=dict)
+    longest: int = 0
     redirects: ByQuery[Doc] | None = None
     pins: ByQuery[Doc] | None = None
 
@@ -74,9 +75,9 @@ class SearchRules:
     def _rows(self, words: Words) -> Iterable[Words]:
         """The words in a row that have synonyms, the longest first at each place."""
         stems = stems_of(words, self.language)
-        longest, place = max(map(len, self.synonyms)), 0
+        place = 0
         while place < len(words):
-            lengths = range(min(longest, len(words) - place), 0, -1)
+            lengths = range(min(self.longest, len(words) - place), 0, -1)
             length = next((n for n in lengths if stems[place : place + n] in self.synonyms), 0)
             if length:
                 yield words[place : place + length]
@@ -94,7 +95,8 @@ def search_rules(docs: Iterable[Doc], language: Language) -> SearchRules:
             redirects.add(doc["query"], doc)
         elif doc["type"] == PIN.name:
             pins.add(doc["query"], doc)
-    return SearchRules(language, {row: tuple(others) for row, others in synonyms.items()}, redirects, pins)
+    rows = {row: tuple(others) for row, others in synonyms.items()}
+    return SearchRules(language, rows, max(map(len, rows), default=0), redirects, pins)
 
 
 def stems_of(words: Iterable[str], language: Language) -> Words:

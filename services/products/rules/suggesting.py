@@ -1,7 +1,9 @@
 """What is suggested for an unfinished query: departments, brands, what others searched for, products."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from shared.couch import Doc, Language, SearchQuery, pairs_of, words_of
 
@@ -53,11 +55,11 @@ def _searched(
     query: SearchQuery, language: Language, popular: Iterable[tuple[str, int]], most: int
 ) -> list[Suggestion]:
     """Queries that go on with what was typed, the most frequent first."""
-    typed, found = " ".join(query.all_words), list[Suggestion]()
+    typed, wanted, found = " ".join(query.all_words), _wanted(query, language), list[Suggestion]()
     for text, _ in popular:
         if len(found) == most:
             break
-        if text != typed and _shared_words(query, language, text) == len(query.all_words):
+        if text != typed and _shared_words(wanted, language, text) == len(wanted):
             found.append({"kind": "query", "text": text})
     return found
 
@@ -66,27 +68,63 @@ def _best_named(
     counted: Mapping[str, int], query: SearchQuery, language: Language, name: Callable[[str], str]
 ) -> list[tuple[str, int]]:
     """What has the last word in its name: with most of the words first, then the most frequent."""
-    ranked = {value: _shared_words(query, language, name(value)) for value in counted}
+    wanted = _wanted(query, language)
+    ranked = {value: _shared_words(wanted, language, name(value)) for value in counted}
     return sorted(
         ((value, count) for value, count in counted.items() if ranked[value]),
         key=lambda item: (-ranked[item[0]], -item[1], item[0]),
     )
 
 
-def _shared_words(query: SearchQuery, language: Language, text: str) -> int:
-    """How many of the words a name has, in any form, mistyped, as a synonym, the last one as a beginning; 0 without the last one."""
-    words = words_of(text)
-    terms = {term for word in (*words, *pairs_of(words)) for term in language.terms(word)}
-    matched = [
-        word
+@dataclass(frozen=True)
+class _Wanted:
+    """A word that was typed: any of its `stems`, a word that begins with `beginning` (a space before it), or all words of a synonym."""
+
+    stems: frozenset[str]
+    beginning: str
+    synonyms: tuple[frozenset[str], ...]
+
+    def is_in(self, name: "_Name") -> bool:
+        return (
+            not self.stems.isdisjoint(name.terms)
+            or bool(self.beginning and self.beginning in name.text)
+            or bool(self.synonyms and any(row <= name.terms for row in self.synonyms))
+        )
+
+
+class _Name(NamedTuple):
+    """A name as it is indexed; `text` has its terms one behind another, a space before each."""
+
+    terms: frozenset[str]
+    text: str
+
+
+def _wanted(query: SearchQuery, language: Language) -> list[_Wanted]:
+    """Every word that was typed, in any form or mistyped, the last one as a beginning."""
+    return [
+        _Wanted(
+            frozenset(map(language.stem, (word, *query.corrections.get(word, ())))),
+            f" {word}" if word == query.prefix else "",
+            tuple(
+                frozenset(map(language.stem, other))
+                for row, others in query.synonyms.items()
+                if word in row
+                for other in others
+            ),
+        )
         for word in query.all_words
-        if {language.stem(each) for each in (word, *query.corrections.get(word, ()))} & terms
-        or (word == query.prefix and any(term.startswith(word) for term in terms))
-        or _is_there_by_a_synonym(query, language, word, terms)
     ]
-    return len(matched) if query.all_words[-1] in matched else 0
 
 
-def _is_there_by_a_synonym(query: SearchQuery, language: Language, word: str, terms: set[str]) -> bool:
-    rows = (other for row, others in query.synonyms.items() if word in row for other in others)
-    return any(all(language.stem(each) in terms for each in row) for row in rows)
+def _shared_words(wanted: Sequence[_Wanted], language: Language, text: str) -> int:
+    """How many of the words a name has; 0 without the last one."""
+    named = _name(text, language)
+    return sum(word.is_in(named) for word in wanted) if wanted[-1].is_in(named) else 0
+
+
+@lru_cache(5000)
+def _name(text: str, language: Language) -> _Name:
+    """The words of a name as they are indexed, neighbours also as one."""
+    words = words_of(text)
+    terms = frozenset(term for word in (*words, *pairs_of(words)) for term in language.terms(word))
+    return _Name(terms, "".join(f" {term}" for term in terms))

@@ -18,6 +18,8 @@ from shared.couch import Doc, time_ordered_id
 from shared.errors import AisleError
 
 CHECK_SECONDS, CONFIRM_SECONDS, MAX_AGE_SECONDS, TTL_SECONDS = 0.1, 5, 60, 24 * 3600
+RETRY_SECONDS = 1.0
+"""What did not answer is asked again after so long."""
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +40,7 @@ class DocumentCache(Generic[T]):
     ) -> None:
         self._redis, self._read, self._make = redis, read, make
         self._version_key, self._body_key = f"{key}:version", f"{key}:"
+        self._docs: list[Doc] = []
         self._made = make([])
         self._version: str | None = None
         self._loaded = False
@@ -111,7 +114,8 @@ class DocumentCache(Generic[T]):
                 return False
         except RedisError as error:
             log.warning("%s are not readable: %s", self._version_key, error)
-            return self._checked_at >= self._due
+            self._checked_at += RETRY_SECONDS
+            return time.monotonic() >= self._due
         return version != self._version or self._checked_at >= self._due
 
     def _shared_version(self) -> str:
@@ -135,6 +139,7 @@ class DocumentCache(Generic[T]):
             self._load_alone()
         except AisleError as error:
             log.warning("%s could not be read: %s", self._version_key, error)
+            self._checked_at = time.monotonic() + RETRY_SECONDS
         finally:
             self._lock.release()
 
@@ -156,5 +161,7 @@ class DocumentCache(Generic[T]):
     def _use(self, version: str | None, docs: list[Doc]) -> None:
         """A copy of a cluster may have been late: what changed just now is read once more."""
         settled = version is None or version < time_ordered_id(now() - timedelta(seconds=CONFIRM_SECONDS))
-        self._made, self._version, self._loaded = self._make(docs), version, True
+        if docs != self._docs:
+            self._made, self._docs = self._make(docs), docs
+        self._version, self._loaded = version, True
         self._due = time.monotonic() + (MAX_AGE_SECONDS if settled else CONFIRM_SECONDS)

@@ -124,7 +124,9 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # the library has no t
     else:
 
         def arguments(self, schema, *, location="json", required=True, **options):
-            decorate = super().arguments(schema, location=location, required=required, **options)
+            # of a class, webargs would make an instance for each request
+            once = schema() if isinstance(schema, type) else schema
+            decorate = super().arguments(once, location=location, required=required, **options)
             needs_body = location == "json" and required
             return lambda handler: decorate(_refuse_no_body(handler) if needs_body else handler)
 

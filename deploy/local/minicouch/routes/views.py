@@ -1,6 +1,7 @@
 """Views over HTTP: single and multiple queries, global and in a partition, index information and upkeep."""
 
 from collections.abc import AsyncIterator, Iterator
+from itertools import islice
 from typing import Any
 
 from .. import auth, finder, searching, views
@@ -16,6 +17,8 @@ from ..threads import run_in_thread
 from ..views import Design, View, ViewQuery
 
 INLINE = 200
+AT_ONCE = 3
+"""Pieces: some rows, and the end of a small answer."""
 COMPACTING = "compact "
 VIEW_METHODS = "GET,POST,HEAD"
 
@@ -60,12 +63,18 @@ async def respond(request: Request, design: Design, view: View, query: ViewQuery
     if (quick := quick_answer(request.db, index, view, query)) is not None:
         return raw_json(quick + b"\n")
     pieces = views.pieces(request.db, index, view, query)
-    first = await run_in_thread(next, pieces)
-    return raw_json(stream(first, pieces))
+    first, complete = await run_in_thread(beginning_of, pieces)
+    return raw_json(first + b"\n" if complete else stream(first, pieces))
+
+
+def beginning_of(pieces: Iterator[bytes]) -> tuple[bytes, bool]:
+    """What is read at once, and whether it is all: a small answer is sent whole, in one go."""
+    read = list(islice(pieces, AT_ONCE))
+    return b"".join(read), len(read) < AT_ONCE
 
 
 async def stream(first: bytes, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Send what a thread beside the event loop reads; errors of the first piece came before the answer began."""
+    """Send what a thread beside the event loop reads; errors of the first pieces came before the answer began."""
     try:
         yield first
         while piece := await run_in_thread(next, pieces, b""):

@@ -236,7 +236,7 @@ SYNONYM_LINES = (
         "A line for each",
         "textarea",
         max_length=20_000,
-        help="sofa = settee, couch; one way only: trainers > running shoes. A line replaces what there is for its query.",
+        help="sofa = settee, couch; one way only: trainers > running shoes. At most 20 lines; each replaces what there is for its query.",
     ),
 )
 REDIRECT = (

@@ -3,7 +3,7 @@
 from shared.errors import Invalid
 from shared.types import Json
 
-MAX_LINES = 100
+MAX_LINES = 20
 
 
 def rules_of_lines(text: str) -> list[tuple[int, str, Json]]:

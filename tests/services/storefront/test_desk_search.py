@@ -101,6 +101,10 @@ def test_several_synonyms_at_once(visitor: Visitor, keeper: Visitor) -> None:
     assert "2 saved" in page.text
     assert "mug-red" in found(visitor, "tumbler")
     assert found(visitor, "hoe") == ["rake"]
+    page = keeper.submit("/admin/search/synonyms/lines", lines="mug = cup\n" * 20)
+    assert "20 saved" in page.text
+    page = keeper.submit("/admin/search/synonyms/lines", lines="mug = cup\n" * 21)
+    assert "At most 20 lines" in page.text
     page = keeper.submit("/admin/search/synonyms/lines", lines="tumbler = mug\nno sign")
     assert "Line 2: write" in page.text
     page = keeper.submit("/admin/search/synonyms/lines", lines="tumbler = mug\n? = mug")

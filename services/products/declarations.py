@@ -20,6 +20,7 @@ from shared.fields import (
     GroupList,
     Integer,
     JsonObject,
+    Moment,
     Number,
     ObjectList,
     Text,
@@ -210,3 +211,99 @@ class Product(StoredDocument):
     edited: str
     moved_from: NotRequired[str]
     request: NotRequired[str]
+
+
+class Forward(StoredDocument):
+    """Stands where a product was before it moved to another category: `moved_to` is the id of its document there."""
+
+    productid: str
+    taxonomy: list[str]
+    moved_to: str
+    edited: str
+    skus: NotRequired[list[str]]
+
+
+class Movement(StoredDocument):
+    """One change of a stock, in the numbered slot of its chain; the last of a chain may say where it goes on."""
+
+    productid: str
+    taxonomy: list[str]
+    slot: int
+    delta: int
+    level: int
+    reason: str
+    mark: str
+    date: str
+    sku: NotRequired[str]
+    orderid: NotRequired[str]
+    note: NotRequired[str]
+    moved_to: NotRequired[list[str]]
+
+
+class Reservation(StoredDocument):
+    """Stock kept for an order until it is paid or `expires`."""
+
+    productid: str
+    taxonomy: list[str]
+    orderid: str
+    quantity: int
+    date: str
+    expires: str
+    sku: NotRequired[str]
+
+
+class Settlement(StoredDocument):
+    """How a reservation ended; with a `reference`, that sold goods came back."""
+
+    productid: str
+    taxonomy: list[str]
+    orderid: str
+    outcome: str
+    quantity: int
+    date: str
+    sku: NotRequired[str]
+    reference: NotRequired[str]
+    mark: NotRequired[str]
+
+
+class Review(StoredDocument):
+    """What a buyer says. Its `_id` lets each write one of a product."""
+
+    productid: Annotated[str, Text(1, 64, writable=False)]
+    taxonomy: list[str]
+    userid: str
+    stars: Annotated[int, Integer(1, 5)]
+    title: Annotated[str, Text(0, 200, default="", omit_default=False)]
+    text: Annotated[str, Text(0, 5000, default="", omit_default=False)]
+    date: Annotated[str, Moment(writable=False)]
+    request: NotRequired[str]
+
+
+class PriceChange(StoredDocument):
+    """An old price and the one that came after it."""
+
+    productid: str
+    taxonomy: list[str]
+    before: Money
+    after: Money
+    date: str
+    sku: NotRequired[str]
+
+
+class SkuClaim(StoredDocument):
+    """Makes a SKU unique, by its `_id`."""
+
+    sku: str
+    productid: str
+    claimed: str
+
+
+class Picture(StoredDocument):
+    """A picture, its files attached; named by the digest of the largest."""
+
+    digest: str
+    content_type: str
+    size: int
+    date: str
+    width: NotRequired[int]
+    height: NotRequired[int]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from services.products.declarations import Product
+from services.products import declarations as d
 from shared.couch import (
     LANGUAGES,
     DatabaseDesign,
@@ -30,39 +30,18 @@ from shared.fields import Declaration
 
 SEPARATOR: Final = "#"
 
-PRODUCT = DocumentType.declared("product", Product, schema=2, upgrades={1: dict})
+PRODUCT = DocumentType.declared("product", d.Product, schema=2, upgrades={1: dict})
 """Schema 2 may have options and variants. What schema 1 lacks is optional."""
-PRODUCT_FIELDS: Final = Declaration(Product)
-FORWARD = DocumentType("forward", fields=("productid", "taxonomy", "moved_to", "edited"), optional=("skus",))
-"""Stands where a product was before it moved to another category: `moved_to` is the id of its document there."""
-MOVEMENT = DocumentType(
-    "movement",
-    fields=("productid", "taxonomy", "slot", "delta", "level", "reason", "mark", "date"),
-    optional=("sku", "orderid", "note", "moved_to"),
-)
-RESERVATION = DocumentType(
-    "reservation",
-    fields=("productid", "taxonomy", "orderid", "quantity", "date", "expires"),
-    optional=("sku",),
-)
-SETTLEMENT = DocumentType(
-    "settlement",
-    fields=("productid", "taxonomy", "orderid", "outcome", "quantity", "date"),
-    optional=("sku", "reference", "mark"),
-)
-REVIEW = DocumentType(
-    "review",
-    fields=("productid", "taxonomy", "userid", "stars", "title", "text", "date"),
-    optional=("request",),
-)
-PRICE_CHANGE = DocumentType(
-    "pricechange", fields=("productid", "taxonomy", "before", "after", "date"), optional=("sku",)
-)
-SKU_CLAIM = DocumentType("skuclaim", fields=("sku", "productid", "claimed"))
-"""Makes a SKU unique, by its `_id`."""
-PICTURE = DocumentType(
-    "picture", fields=("digest", "content_type", "size", "date"), optional=("width", "height")
-)
+PRODUCT_FIELDS: Final = Declaration(d.Product)
+FORWARD = DocumentType.declared("forward", d.Forward)
+MOVEMENT = DocumentType.declared("movement", d.Movement)
+RESERVATION = DocumentType.declared("reservation", d.Reservation)
+SETTLEMENT = DocumentType.declared("settlement", d.Settlement)
+REVIEW = DocumentType.declared("review", d.Review)
+REVIEW_FIELDS: Final = Declaration(d.Review)
+PRICE_CHANGE = DocumentType.declared("pricechange", d.PriceChange)
+SKU_CLAIM = DocumentType.declared("skuclaim", d.SkuClaim)
+PICTURE = DocumentType.declared("picture", d.Picture)
 
 _AMBIGUOUS = re.compile("%(?=3A|5F|25)")
 
@@ -157,7 +136,7 @@ def picture_id(digest: str) -> str:
 
 
 COMBINATIONS: Final = "combinations"
-_FIELDS = search_fields(Product)
+_FIELDS = search_fields(d.Product)
 _PAIRS = tuple(each for each in _FIELDS if each.kind == "pairs" or each.name == COMBINATIONS)
 PAIR_FIELDS: Final = frozenset(each.name for each in _FIELDS if each.kind == "pairs")
 """The search index's fields of objects, each of whose members filters and is counted."""

@@ -143,18 +143,8 @@ class LookedUp(Shape):
     missing = ma.fields.List(ma.fields.String(), required=True)
 
 
-class ReviewContent(Shape):
-    stars = Whole(1, 5, required=True)
-    title = Text(0, 200, load_default="")
-    text = Text(0, 5000, load_default="")
-
-
-class Review(Shape):
-    productid = ma.fields.String(required=True)
-    stars = Whole(1, 5, required=True)
-    title = ma.fields.String(required=True)
-    text = ma.fields.String(required=True)
-    date = Time(required=True)
+ReviewContent = request_schema("ReviewContent", documents.REVIEW_FIELDS.select("stars", "title", "text"))
+Review = response_schema("Review", documents.REVIEW_FIELDS)
 
 
 class ReviewEligibility(Shape):

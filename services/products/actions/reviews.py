@@ -6,7 +6,7 @@ from services.products.actions.catalogue import NoSuchProduct, follow
 from services.products.actions.invalidation import invalidate_pages
 from services.products.actions.maintenance import refresh
 from services.products.dependencies import Dependencies
-from services.products.documents import REVIEW, review_id
+from services.products.documents import REVIEW, REVIEW_FIELDS, review_id
 from shared.couch import Doc, NoSuchDocument, Page
 from shared.errors import Conflict, Forbidden
 
@@ -87,7 +87,7 @@ def of(deps: Dependencies, product: Doc, limit: int, cursor: Any) -> Page:
 
 def public(doc: Doc) -> Doc:
     """As everybody sees it: not by whom."""
-    return {name: doc[name] for name in ("productid", "stars", "title", "text", "date")}
+    return REVIEW_FIELDS.shown(doc)
 
 
 def _product(deps: Dependencies, productid: str) -> Doc:

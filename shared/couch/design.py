@@ -24,7 +24,7 @@ def prepare(
     client: Client, name: str, design: DatabaseDesign, features: Iterable[str], progress: Progress
 ) -> None:
     """Makes the database and every index of `design` on it, and returns when all of them are built."""
-    _create_database(client, name, design)
+    create_database(client, name, design, features)
     create_indexes(client, name, servable(design, features), progress)
 
 
@@ -131,9 +131,10 @@ def answers(client: Client, name: str, pattern: AccessPattern) -> bool:
     return True
 
 
-def _create_database(client: Client, name: str, design: DatabaseDesign) -> None:
+def create_database(client: Client, name: str, design: DatabaseDesign, features: Iterable[str]) -> None:
+    """Raises Conflict where one is there that is not partitioned as the design is."""
     try:
-        client.call("put_database", db=name, partitioned=design.partitioned)
+        client.call("put_database", db=name, partitioned=design.partitioned, q=_shards(design, features))
         adopt_names(client, name, Shapes(design.types))
     except Conflict:
         information = client.call("get_database_information", db=name)
@@ -141,6 +142,14 @@ def _create_database(client: Client, name: str, design: DatabaseDesign) -> None:
             raise Conflict(
                 f"The database {name} exists, but is {'not ' if design.partitioned else ''}partitioned; that is fixed at creation."
             ) from None
+
+
+def _shards(design: DatabaseDesign, features: Iterable[str]) -> int | None:
+    """One where Nouveau searches: CouchDB up to 3.5.1 merges what several shards found with the least relevant first, and cuts the
+    best off (apache/couchdb#5737). Elsewhere as many as the server likes."""
+    searched = any(isinstance(pattern, SearchIndex) for pattern in design.patterns)
+    nouveau = "nouveau" in features and "search" not in features
+    return 1 if searched and nouveau else None
 
 
 def _create_index(client: Client, name: str, pattern: AccessPattern) -> bool:

@@ -11,11 +11,15 @@ from shared.couch import (
     FindIndex,
     NoSuchDocument,
     NotPrepared,
+    SearchField,
+    SearchIndex,
+    Server,
     UpdateConflict,
     View,
     counting,
     document_id,
 )
+from shared.couch.design import create_database
 from shared.errors import Unavailable
 
 BOOK = DocumentType("book", ("title", "year", "price"))
@@ -197,3 +201,16 @@ def test_a_changed_declaration_is_another_design_document_and_the_old_one_goes_l
     server.clean_up([LIBRARY], progress=lambda line: None)
     assert server.check([LIBRARY]) == []
     assert len(server.check([changed])) == 1
+
+
+@pytest.mark.parametrize("feature", ["nouveau", "search", "keywords"])
+def test_a_database_that_nouveau_searches_has_one_shard(server: Server, feature: str) -> None:
+    """CouchDB 3.5.0 merges what several shards found with the least relevant first."""
+    design = DatabaseDesign(f"shards-{feature}", (SearchIndex("find", "?", (SearchField("name"),)),))
+    name, client = server.name_of(design), server.client
+    try:
+        create_database(client, name, design, {feature})
+        cluster = client.call("get_database_information", db=name)["cluster"]
+        assert (cluster["q"] == 1) is (feature == "nouveau")
+    finally:
+        client.call("delete_database", db=name)

@@ -71,8 +71,30 @@ class SearchRedirect(Shape):
     address = ma.fields.String(metadata={"description": "a path within the shop"})
 
 
+class OtherProduct(Shape):
+    """A product with the same title as a row of a search."""
+
+    productid = ma.fields.String(required=True)
+    price = ma.fields.Nested(MoneyShape, required=True)
+    stock = Whole(0, required=True)
+
+
+class ListedProduct(Product):  # type: ignore[misc, valid-type]  # generated from the declaration
+    others = ma.fields.List(
+        ma.fields.Nested(OtherProduct),
+        metadata={
+            "description": "in a search by relevance, those of this page with the same title and brand"
+        },
+    )
+    listed_under = ma.fields.String(
+        metadata={
+            "description": "the product of the same title and brand whose `others` name it; it stands behind all rows of its page"
+        }
+    )
+
+
 class ProductList(Shape):
-    items = ma.fields.List(ma.fields.Nested(Product), required=True)
+    items = ma.fields.List(ma.fields.Nested(ListedProduct), required=True)
     next = ma.fields.String(required=True, allow_none=True)
     total = Whole(0, metadata={"description": "where it is cheap to know"})
     facets = ma.fields.Dict(keys=ma.fields.String(), values=ma.fields.List(ma.fields.Nested(FacetValue)))
@@ -286,6 +308,7 @@ class LowStockArgs(PageArgs):
 _TEXT = {"type": "string"}
 _CATEGORY = {"type": "string", "pattern": "^([^#]+(#[^#]+)*)?$", "maxLength": 2500}
 _FACET = "|".join([*FACET_FIELDS, *PAIR_FIELDS, *(rf"{name}\.[^,]+" for name in PAIR_FIELDS)])
+MAX_FACETS_LENGTH = 500
 _FACETS = f"^(({_FACET}|),)*({_FACET}|)$"
 _WHOLE = {"type": "integer", "minimum": 0, "maximum": declarations.MAX_PRICE}
 
@@ -311,7 +334,7 @@ LIST_PARAMETERS = [
         ("sort", {"type": "string", "enum": list(SORTS)}, "by relevance when there are words, else by name"),
         (
             "facets",
-            {"type": "string", "pattern": _FACETS},
+            {"type": "string", "pattern": _FACETS, "maxLength": MAX_FACETS_LENGTH},
             f"to count, with commas: {', '.join([*FACET_FIELDS, *(f'{name}.NAME' for name in PAIR_FIELDS)])}; each counts what all filters "
             "but its own leave; price in one currency only: name it where there are several",
         ),
@@ -324,6 +347,11 @@ LIST_PARAMETERS = [
             "analytics",
             {"type": "boolean", "default": True},
             "false for a search that no customer typed: it is not counted among what customers search for",
+        ),
+        (
+            "collapse",
+            {"type": "boolean"},
+            "leave out, in a search by relevance, what other rows name in `others`: one row for each title",
         ),
         ("limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}, ""),
         ("cursor", _TEXT, "`next` of the page before"),

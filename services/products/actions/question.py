@@ -22,6 +22,7 @@ class Question:
     sort: str | None = None
     facets: tuple[str, ...] = ()
     stale_facets: bool = False
+    collapse: bool = False
     analytics: bool = True
     limit: int = 20
     cursor: Any = None
@@ -34,6 +35,10 @@ class Question:
     def is_plain(self) -> bool:
         """No words, no filters."""
         return not self.q and not self.filtered
+
+    @property
+    def is_by_relevance(self) -> bool:
+        return bool(self.q.strip()) and self.sort in (None, "relevance")
 
     @property
     def is_plain_search(self) -> bool:

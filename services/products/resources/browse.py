@@ -1,5 +1,6 @@
 """What every visitor reads: menu, lists, search, suggestions, a product, a lookup."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Response, request
@@ -13,7 +14,8 @@ from services.products.documents import taxonomy_of
 from services.products.resources.context import dependencies
 from services.products.resources.questions import MAX_QUERY, question_at_hand
 from services.products.rules.product import etag, listed, public
-from shared.couch import NoSuchDocument
+from services.products.rules.same_titles import grouped
+from shared.couch import Doc, NoSuchDocument
 from shared.errors import Invalid
 from shared.web import Blueprint, PageArgs, json_answer, json_bytes, list_answer, not_modified, unsign
 
@@ -74,10 +76,23 @@ def products() -> Response:
     """Products of a category, or found by words, filtered, sorted, counted"""
     asked, bound = question_at_hand()
     found = act.products(dependencies(), asked)
-    body = list_answer([listed(doc) for doc in found.docs], found.next, bound) | found.more
+    items = (
+        _rows(found.docs, collapse=asked.collapse) if asked.is_by_relevance else list(map(listed, found.docs))
+    )
+    body = list_answer(items, found.next, bound) | found.more
     if names := dependencies().product_types.get().facet_names(found.more.get("facets", ())):
         body["facet_names"] = names
     return json_answer(body, headers=OUTDATED if found.outdated else None)
+
+
+def _rows(docs: Sequence[Doc], *, collapse: bool) -> list[dict[str, Any]]:
+    """A row for each title, which names its `others`; these come behind all rows, unless they are to collapse."""
+    rows, copies = [], []
+    for doc, others in grouped(docs):
+        summaries = [{name: each[name] for name in ("productid", "price", "stock")} for each in others]
+        rows.append(listed(doc) | ({"others": summaries} if others else {}))
+        copies += [listed(each) | {"listed_under": doc["productid"]} for each in others]
+    return rows if collapse else rows + copies
 
 
 @browse.get("/v1/products/suggest")

@@ -16,7 +16,7 @@ from shared.errors import Invalid
 from shared.money import CURRENCIES
 from shared.web import unsign
 
-MAX_QUERY, MAX_CHOICES, MAX_LIMIT = 200, 20, 100
+MAX_QUERY, MAX_CHOICES, MAX_LIMIT, MAX_FACETS = 200, 20, 100, 500
 MAX_CACHED_QUERY = 500
 _FLAGS = {"true": True, "1": True, "false": False, "0": False, "": False}
 
@@ -53,6 +53,7 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
     }
     stale_facets = _choice(args, "stale_facets", _FLAGS, False, errors)
     analytics = _choice(args, "analytics", _FLAGS, True, errors)
+    collapse = _choice(args, "collapse", _FLAGS, False, errors)
     limit = _whole(args, "limit", 1, MAX_LIMIT, 20, errors)
     _check(bound, errors)
     if errors:
@@ -68,6 +69,7 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
         sort=bound["sort"],
         facets=tuple(dict.fromkeys(bound["facets"])),
         stale_facets=stale_facets,
+        collapse=collapse,
         analytics=analytics,
         limit=limit or 20,
         cursor=unsign(args.get("cursor") or None, bound),
@@ -83,8 +85,8 @@ def _check(bound: dict[str, Any], errors: dict[str, list[str]]) -> None:
         errors["currency"] = ["A currency the shop takes, such as GBP."]
     if unknown := [name for name in bound["facets"] if not is_facet(name)]:
         errors["facets"] = [f"{unknown[0]!r} is not a facet: choose from {', '.join(FACET_FIELDS)}."]
-    if len(bound["facets"]) > MAX_CHOICES:
-        errors["facets"] = [f"At most {MAX_CHOICES}."]
+    if sum(map(len, bound["facets"])) + len(bound["facets"]) > MAX_FACETS + 1:
+        errors["facets"] = [f"At most {MAX_FACETS} characters."]
     for name, values in bound["choices"].items():
         if len(values) > MAX_CHOICES:
             errors[name] = [f"At most {MAX_CHOICES}."]

@@ -3,6 +3,7 @@
 Written out in Python because a template takes eight times as long for it; its parts that repeat are drawn once by the macros.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
@@ -43,10 +44,27 @@ def _card(product: Product, level: str, inputs: str, source: Source | None, plac
 <{level}><a href="/product/{quote(product["productid"], safe="")}">{name}</a></{level}>{stars}
 <div class="card-foot"><span class="ticket">{start}{_price(price["amount"], price["currency"])}</span>
 {_foot(product, name, inputs)}
-</div>
+</div>{_others(product.get("others", ()))}
 </div>
 </li>
 """
+
+
+def _others(others: Sequence[Product]) -> str:
+    """Products of the same title, beneath the one that stands for them."""
+    if not others:
+        return ""
+    links = "".join(
+        [
+            f'<li><a href="/product/{quote(each["productid"], safe="")}">{escape(each["productid"])}</a> '
+            f"{_price(each['price']['amount'], each['price']['currency'])} {'' if each['stock'] else SOLD_OUT}</li>"
+            for each in others
+        ]
+    )
+    return (
+        f'<details class="others small"><summary>{len(others)} more of this title</summary>'
+        f'<ul class="plain">{links}</ul></details>'
+    )
 
 
 def _foot(product: Product, name: Markup, inputs: str) -> str:

@@ -71,6 +71,7 @@ class Filters:
             "limit": PER_PAGE,
             "facets": ",".join([*FACETS, "price", *MEMBERS]),
             "stale_facets": "true",
+            "collapse": "true",
             **self.choices,
         }
         found |= {

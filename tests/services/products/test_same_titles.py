@@ -1,0 +1,32 @@
+"""One title many times is one row of a search."""
+
+from tests.services.products.conftest import Shop, product
+
+TITLE = "Cycling shorts, solid"
+GOODS = [
+    *(product(f"short{n}", name=TITLE.upper() if n % 2 else TITLE, stock=n) for n in range(10)),
+    product("other-brand", name=TITLE, brand="Nordic"),
+    product("other-title", name="Cycling shorts, striped"),
+]
+
+
+def test_one_title_is_one_row_with_its_others_beneath(shop: Shop) -> None:
+    assert shop.load(GOODS)["created"] == len(GOODS)
+    answer = shop.ok("/v1/products", q="cycling shorts", collapse="true")
+    assert len(answer["items"]) == 3
+    assert answer["total"] == len(GOODS)
+    [row] = [each for each in answer["items"] if "others" in each]
+    assert row["stock"] > 0, "what is in stock stands for the others"
+    assert {row["productid"], *(each["productid"] for each in row["others"])} == {
+        f"short{n}" for n in range(10)
+    }
+    assert row["others"][0].keys() == {"productid", "price", "stock"}
+
+
+def test_every_product_is_still_listed_once_rows_first(shop: Shop) -> None:
+    items = shop.ok("/v1/products", q="cycling shorts")["items"]
+    assert sorted(each["productid"] for each in items) == sorted(each["productid"] for each in GOODS)
+    assert [("listed_under" in each) for each in items] == [False] * 3 + [True] * 9
+    [row] = [each for each in items if "others" in each]
+    assert {each["listed_under"] for each in items[3:]} == {row["productid"]}
+    assert "others" not in str(shop.ok("/v1/products", q="cycling shorts", sort="name")["items"])

@@ -18,10 +18,11 @@ from .indexing import build_once
 from .search import Hit, SearchIndex
 from .store import StoredDoc
 
-BATCH = 500
-BATCHES_A_COMMIT = 8  # a commit is dear, what is not committed is lost
+BATCH = 100
+BATCHES_A_COMMIT = 40  # a commit is dear, what is not committed is lost
 _searchers = ThreadPoolExecutor(2, "search")
 Emit = Callable[[list[StoredDoc]], list[list[Any]]]
+Pause = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -195,21 +196,21 @@ async def new_answer(
     return answer
 
 
-def advance(db: Database, spec: SearchSpec, target: int) -> bool:
-    """One batch of changes nearer to `target`, by one thread at a time; False when it is reached."""
+def advance(db: Database, spec: SearchSpec, target: int, pause: Pause = lambda: None) -> bool:
+    """One commit nearer to `target`, by one thread at a time; False when it is reached. `pause` is called after each batch."""
     index = get_index(db, spec)
     if index.seq >= target:
         return False
     with index.building:
         if index.seq < target and not index.closed:
             try:
-                _next_batch(db, spec, index, target)
+                _next_commit(db, spec, index, target, pause)
             except search.SlotsFull:
                 index.grow()
         return index.seq < target
 
 
-def _next_batch(db: Database, spec: SearchSpec, index: SearchIndex, target: int) -> None:
+def _next_commit(db: Database, spec: SearchSpec, index: SearchIndex, target: int, pause: Pause) -> None:
     found: dict[str, search.Entry | None] = {}
     seq = index.seq
     for _ in range(BATCHES_A_COMMIT):
@@ -218,6 +219,7 @@ def _next_batch(db: Database, spec: SearchSpec, index: SearchIndex, target: int)
         seq = docs[-1].seq if docs else target
         if seq >= target:
             break
+        pause()
     gone = [docid for docid, made in found.items() if made is None] if index.seq else []
     index.apply([made for made in found.values() if made is not None], gone, seq)
 

@@ -31,7 +31,7 @@ MOST_OPEN = 32
 UNUSED_FOR = 30.0
 SETTLED = 1.0  # seconds after the last rush of rows: summing up at each pause of an import would take quadratic time
 CALM_TICKS = 5
-Step = Callable[[], bool]
+Step = Callable[[searching.Pause], bool]
 
 
 @dataclass
@@ -41,6 +41,22 @@ class Watched:
     seq: int = 0
     warmed: int = -1
     work: "asyncio.Future[None] | None" = None
+
+
+class Pauses:
+    """Between pieces of work; each as long as the work before it if a request was answered meanwhile, else none."""
+
+    def __init__(self, answered: Callable[[], object]) -> None:
+        self._answered = answered
+        self._begin()
+
+    def __call__(self) -> None:
+        if self._answered() != self._before:
+            time.sleep(min(LONGEST_PAUSE, time.perf_counter() - self._began))
+        self._begin()
+
+    def _begin(self) -> None:
+        self._began, self._before = time.perf_counter(), self._answered()
 
 
 class Warmer:
@@ -134,12 +150,10 @@ class Warmer:
                     log.exception("index %s of %s is not kept warm", signature, db.name)
 
     def _work_off(self, db: Database, step: Step) -> None:
-        more = True
+        more, pauses = True, Pauses(self._answered)
         while more and not db.deleted and not self._closing:
-            began, before = time.perf_counter(), self._answered()
-            more = step()
-            if self._answered() != before:
-                time.sleep(min(LONGEST_PAUSE, time.perf_counter() - began))
+            more = step(pauses)
+            pauses()
 
     def _steps(self, db: Database) -> Iterator[tuple[str, Step]]:
         """For each index its name and what brings it one batch further."""
@@ -148,12 +162,15 @@ class Warmer:
         for name, together in sharing(views_and_mango).items():
             yield (
                 f"{db.uuid} {name!r}",
-                lambda together=together: self._advance_together(db, together, target),
+                lambda _, together=together: self._advance_together(db, together, target),
             )
         for spec in views_and_mango:
-            yield spec.signature, lambda spec=spec: self._advance(db, spec, target)
+            yield spec.signature, lambda _, spec=spec: self._advance(db, spec, target)
         for search in search_specs(db):
-            yield search.signature, lambda search=search: searching.advance(db, search, target)
+            yield (
+                search.signature,
+                lambda pause, search=search: searching.advance(db, search, target, pause),
+            )
 
     def _advance_together(self, db: Database, together: list[indexing.IndexSpec], target: int) -> bool:
         indexes = [indexing.get_index(db, spec) for spec in together]

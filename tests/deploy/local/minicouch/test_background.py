@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from deploy.local.minicouch import warming
+from deploy.local.minicouch import searching, warming
 from deploy.local.minicouch.config import Config
 from deploy.local.minicouch.database import Database
 from deploy.local.minicouch.edits import Edit
@@ -89,7 +89,7 @@ def test_an_index_that_is_up_to_date_is_summed_up_before_the_others_are_built(
     while advance(db, ahead, get_index(db, ahead), db.update_seq):
         assert get_index(db, ahead).stale
     _, step = next(Warmer(store, Config(tmp_path / "config.json"), lambda: 0)._steps(db))
-    assert step(), "there is more to do"
+    assert step(lambda: None), "there is more to do"
     assert not get_index(db, ahead).stale
     assert get_index(db, behind).seq < db.update_seq
 
@@ -142,3 +142,30 @@ def test_one_bad_index_keeps_no_other_cold(
     assert get_index(db, spec("good")).seq == db.update_seq
     assert "index bad of goods is not kept warm" in caplog.text
     assert "nobody thought of this" in caplog.text, "with its cause"
+
+
+def test_a_search_index_is_built_in_pieces_with_pauses_between_them(store: Store) -> None:
+    """A commit of thousands of documents without a pause kept requests waiting for a second and more."""
+    db = filled(store, "goods", 350)
+    everything = searching.SearchSpec(
+        "words", "standard", lambda docs: [[["name", f"mug {doc.id}", {}]] for doc in docs], partitioned=False
+    )
+    pauses: list[int] = []
+    more = searching.advance(db, everything, db.update_seq, lambda: pauses.append(1))
+    assert not more
+    assert len(pauses) == 3
+    assert searching.ask(db, everything, searching.Question("name:mug", 5)).page.total == 350
+
+
+def test_work_pauses_while_requests_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(warming.time, "sleep", slept.append)
+    answered = 0
+    pause = warming.Pauses(lambda: answered)
+    pause()
+    assert slept == []
+    answered = 1
+    pause()
+    assert len(slept) == 1
+    pause()
+    assert len(slept) == 1

@@ -45,7 +45,9 @@ def test_a_customer_chooses_size_and_colour_and_buys(visit: Visit, shirt: dict, 
     expect(page.locator("[aria-current=true].choice-value").first).to_contain_text(size)
     expect(page.locator(".gallery img")).to_have_attribute("src", wanted["picture"])
     page.get_by_role("button", name="Add to basket").click()
-    page.goto("/basket")
+    if javascript:
+        page.get_by_role("link", name="Go to the basket").click()
+    expect(page.get_by_role("heading", name="Your basket")).to_be_visible()
     expect(page.get_by_text(f"Size: {size}, Colour: {colour}")).to_be_visible()
     register(page, "Vita Variant")
     page.goto("/checkout")

@@ -121,7 +121,7 @@ def document(
     docid = product_id(content["taxonomy"], content["productid"])
     given = {"moved_from": moved_from, "request": request, "former_skus": list(former_skus) or None}
     optional = {name: value for name, value in given.items() if value is not None}
-    in_stock = stock_of(content, levels or {}) if content["variants"] else {"stock": stock}
+    in_stock = stock_of(content, levels or {}) if variants_of(content) else {"stock": stock}
     return PRODUCT.new(
         docid,
         **PRODUCT_FIELDS.stored(content),
@@ -142,7 +142,7 @@ def replaced(doc: Doc, content: Doc, moment: str, levels: Mapping[str, int] | No
         fresh.pop(name, None)
         if value:
             fresh[name] = value
-    if content["variants"]:
+    if variants_of(content):
         fresh |= stock_of(content, doc.get("variant_stock", {}) if levels is None else levels)
     elif levels is not None:
         fresh["stock"] = max(levels.get(content["productid"], 0), 0)

@@ -67,7 +67,7 @@ def without_removed(before: Mapping[str, Any], content: Mapping[str, Any], most:
 def with_lowest_price(content: Doc) -> Doc:
     """The same content with the price of the cheapest active variant as the product's, and prices only of variants that cost
     something else: so lists sort and filter by what a customer pays at least."""
-    if not content["variants"]:
+    if not variants_of(content):
         return content
     currency = content["price"]["currency"]
     prices = [price_of(content, variant)["amount"] for variant in content["variants"]]

@@ -3,6 +3,7 @@
 import csv
 import io
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,9 +13,10 @@ import pytest
 from services.products.actions import maintenance, skus
 from services.products.actions.stock import Line
 from services.products.dependencies import Dependencies
-from services.products.documents import PRODUCT, SKU_CLAIM, product_id, sku_claim_id
+from services.products.documents import DESIGN, PRODUCT, SKU_CLAIM, product_id, sku_claim_id
 from services.products.resources.files import CSV, NDJSON
 from shared.clock import iso, now
+from shared.couch import Server
 from tests.services.products.conftest import ADMIN, Shop, eventually, open_as_worker, product, token
 
 KITCHEN = ["Home", "Kitchen"]
@@ -414,6 +416,22 @@ def test_a_product_of_the_last_release_is_read_sold_and_given_variants(shop: Sho
     )  # fmt: skip
     assert (answer.status, answer.json["stock"]) == (200, 1)
     assert deps.catalogue.get(product_id(KITCHEN, "first"))["schema"] == PRODUCT.schema == 2
+
+
+def test_the_products_of_the_last_release_are_migrated_while_they_are_read_and_edited(
+    shop: Shop, deps: Dependencies, server: Server
+):
+    ids = [f"old{number}" for number in range(20)]
+    deps.catalogue.put_many({**stored_document(each), "schema": 1} for each in ids)
+    with ThreadPoolExecutor(3) as meanwhile:
+        reading = [meanwhile.submit(shop.get, f"/v1/products/{each}") for each in ids]
+        edits = [meanwhile.submit(edit, shop, each, name="Edited") for each in ids[:5]]
+        server.migrate([DESIGN], progress=print)
+        assert {each.result().status for each in (*reading, *edits)} == {200}
+    stored = deps.catalogue.get_many([product_id(KITCHEN, each) for each in ids])
+    raw = [server.open(replace(DESIGN, types=())).get(docid) for docid in stored]
+    assert {doc["schema"] for doc in raw} == {2}
+    assert [doc["name"] for doc in raw].count("Edited") == 5
 
 
 def stored_document(productid: str) -> dict[str, Any]:

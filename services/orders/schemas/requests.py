@@ -30,6 +30,10 @@ class RequestedItem(Shape):
             raise ma.ValidationError("Name a productid or a sku.", "productid")
 
 
+NAMED = {"anyOf": [{"required": ["productid"]}, {"required": ["sku"]}]}
+"""What OpenAPI says of `check_named`."""
+
+
 class PaymentRequest(Shape):
     provider = Text(
         1, 40, required=True, metadata={"description": "`sandbox` or `stripe`, as the shop has it"}
@@ -76,7 +80,9 @@ class OrderRequest(Shape.from_dict(request_fields("Order", d.ORDER_CONTENT), nam
     """A checkout. A customer names an address by id or gives one; a guest gives e-mail and address."""
 
     items = ma.fields.List(
-        ma.fields.Nested(RequestedItem), required=True, validate=ma.validate.Length(1, MAX_LINES)
+        ma.fields.Nested(RequestedItem, metadata=NAMED),
+        required=True,
+        validate=ma.validate.Length(1, MAX_LINES),
     )
     address_id = Text(1, 100)
     address = PostalAddress()
@@ -95,7 +101,9 @@ class OrderRequest(Shape.from_dict(request_fields("Order", d.ORDER_CONTENT), nam
 
 class QuoteRequest(Shape):
     items = ma.fields.List(
-        ma.fields.Nested(RequestedItem), required=True, validate=ma.validate.Length(1, MAX_LINES)
+        ma.fields.Nested(RequestedItem, metadata=NAMED),
+        required=True,
+        validate=ma.validate.Length(1, MAX_LINES),
     )
 
 
@@ -107,7 +115,9 @@ DispatchRequest = Shape.from_dict(request_fields("Dispatch", d.DISPATCH_FIELDS),
 
 class ReturnRequest(Shape.from_dict(request_fields("Return", d.RETURN_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
     items = ma.fields.List(
-        ma.fields.Nested(RequestedItem), required=True, validate=ma.validate.Length(1, MAX_LINES)
+        ma.fields.Nested(RequestedItem, metadata=NAMED),
+        required=True,
+        validate=ma.validate.Length(1, MAX_LINES),
     )
 
 

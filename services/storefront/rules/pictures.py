@@ -31,15 +31,18 @@ def first_source(product: dict[str, Any], origins: Sequence[str]) -> Source | No
 
 
 def sources(product: dict[str, Any], origins: Sequence[str]) -> list[Source]:
-    """All pictures of a product that a page may show, in their order."""
+    """All pictures of a product that a page may show, in their order; a variant's own `image` before its product's."""
     pictures = product.get("pictures") or ()
-    if kept := [_kept(each["id"])._replace(alt=each.get("alt", "")) for each in pictures if _is_kept(each)]:
-        return kept
-    image = product.get("image") or ""
+    kept = [_kept(each["id"])._replace(alt=each.get("alt", "")) for each in pictures if _is_kept(each)]
+    first = _image_source(product.get("image") or "", origins)
+    return kept if first is None or first.src in [each.src for each in kept] else [first, *kept]
+
+
+def _image_source(image: str, origins: Sequence[str]) -> Source | None:
     if image.startswith(KEPT):
         digest = image.removeprefix(KEPT)
-        return [_kept(digest)] if _DIGEST.fullmatch(digest) else []
-    return [Source(image)] if _may_load(image, origins) else []
+        return _kept(digest) if _DIGEST.fullmatch(digest) else None
+    return Source(image) if _may_load(image, origins) else None
 
 
 def picture_path(digest: str, width: int = 320) -> str:

@@ -213,6 +213,13 @@ def test_ids_of_pictures_are_nothing_but_ids() -> None:
     assert [each.alt for each in sources({"pictures": evil}, [])] == ["Good"]
 
 
+def test_a_variants_own_picture_comes_before_those_of_its_product() -> None:
+    pictures = [{"id": "0a" * 32, "alt": "Product"}]
+    variant = {"image": "/v1/pictures/" + "0b" * 32, "pictures": pictures}
+    assert [each.src[10:12] for each in sources(variant, [])] == ["0b", "0a"]
+    assert [each.alt for each in sources(variant | {"image": "/v1/pictures/" + "0a" * 32}, [])] == ["Product"]
+
+
 def test_a_picture_is_taken_alone_by_the_shops_people_only(
     keeper: Visitor, join: Callable[..., Visitor]
 ) -> None:

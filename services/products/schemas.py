@@ -88,7 +88,7 @@ class ListedProduct(Product):  # type: ignore[misc, valid-type]  # generated fro
     )
     listed_under = ma.fields.String(
         metadata={
-            "description": "the product of the same title and brand whose `others` name it; it stands behind all rows of its page"
+            "description": "the product of the same title and brand whose `others` name it; it stands beneath that one"
         }
     )
 

@@ -86,13 +86,14 @@ def products() -> Response:
 
 
 def _rows(docs: Sequence[Doc], *, collapse: bool) -> list[dict[str, Any]]:
-    """A row for each title, which names its `others`; these come behind all rows, unless they are to collapse."""
-    rows, copies = [], []
+    """A row for each title, which names its `others`; these come right beneath it, unless they are to collapse."""
+    rows: list[dict[str, Any]] = []
     for doc, others in grouped(docs):
         summaries = [{name: each[name] for name in ("productid", "price", "stock")} for each in others]
         rows.append(listed(doc) | ({"others": summaries} if others else {}))
-        copies += [listed(each) | {"listed_under": doc["productid"]} for each in others]
-    return rows if collapse else rows + copies
+        if not collapse:
+            rows += [listed(each) | {"listed_under": doc["productid"]} for each in others]
+    return rows
 
 
 @browse.get("/v1/products/suggest")

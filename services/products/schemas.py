@@ -307,7 +307,7 @@ class LowStockArgs(PageArgs):
 
 _TEXT = {"type": "string"}
 _CATEGORY = {"type": "string", "pattern": "^([^#]+(#[^#]+)*)?$", "maxLength": 2500}
-_FACET = "|".join([*FACET_FIELDS, *PAIR_FIELDS, *(rf"{name}\.[^,]+" for name in PAIR_FIELDS)])
+_FACET = "|".join([*FACET_FIELDS, *PAIR_FIELDS, *(f"{name}[.][^,]+" for name in PAIR_FIELDS)])
 MAX_FACETS_LENGTH = 500
 _FACETS = f"^(({_FACET}|),)*({_FACET}|)$"
 _WHOLE = {"type": "integer", "minimum": 0, "maximum": declarations.MAX_PRICE}

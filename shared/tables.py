@@ -16,7 +16,6 @@ from shared.fields import (
     GroupList,
     Integer,
     JsonObject,
-    ObjectList,
     TextList,
 )
 
@@ -61,7 +60,9 @@ def _columns_of(name: str, field: Field) -> tuple[str, ...]:
 
 def _has_no_cell(field: Field) -> bool:
     """What a cell cannot hold, and what most documents are answered without."""
-    return isinstance(field, Group | GroupList) or not (field.writable or field.show_default)
+    if isinstance(field, GroupList):
+        return not field.in_cell
+    return isinstance(field, Group) or not (field.writable or field.show_default)
 
 
 def _cells(name: str, field: Field, value: Any) -> dict[str, Any]:
@@ -71,7 +72,7 @@ def _cells(name: str, field: Field, value: Any) -> dict[str, Any]:
         return {f"{name}_amount": value["amount"], f"{name}_currency": value["currency"]}
     if isinstance(field, TextList):
         return {name: _joined(value) if field.separator == "|" else field.separator.join(value)}
-    if isinstance(field, ObjectList | JsonObject):
+    if isinstance(field, GroupList | JsonObject):
         return {name: orjson.dumps(value).decode() if value else ""}
     return {name: value}
 
@@ -87,7 +88,7 @@ def _value(name: str, field: Field, cells: Mapping[str, str]) -> Any:
         return None
     if isinstance(field, TextList):
         return _split(cell) if field.separator == "|" else _levels(cell, field.separator)
-    if isinstance(field, ObjectList | JsonObject):
+    if isinstance(field, GroupList | JsonObject):
         return _parsed(cell)
     return _number(cell) if isinstance(field, Integer) else cell
 

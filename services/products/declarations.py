@@ -22,7 +22,6 @@ from shared.fields import (
     JsonObject,
     Moment,
     Number,
-    ObjectList,
     Text,
     TextList,
     TextMap,
@@ -141,8 +140,8 @@ class Product(StoredDocument):
     pictures: NotRequired[
         Annotated[
             list[dict[str, str]],
-            ObjectList(
-                PICTURE, 0, MAX_PICTURES, default=[],
+            GroupList(
+                PICTURE, MAX_PICTURES, fill=True, in_cell=True, default=[],
                 description="in their order; when there are any, `image` is the address of the first",
             ),
         ]

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, NotRequired
 
 from services.products.declarations import CODE, CODE_MESSAGE
 from shared.couch import DocumentType, StoredDocument, document_id
-from shared.fields import Choice, Declaration, Moment, ObjectList, Text, TextList
+from shared.fields import Choice, Declaration, GroupList, Moment, Text, TextList
 
 PARTITION: Final = "#producttypes"
 MAX_TYPES, MAX_ATTRIBUTES, MAX_VALUES = 500, 50, 200
@@ -34,8 +34,12 @@ class ProductType(StoredDocument):
     attributes: NotRequired[
         Annotated[
             list[dict[str, Any]],
-            ObjectList(
-                ATTRIBUTE, 0, MAX_ATTRIBUTES, default=[], description="in the order in which they are shown"
+            GroupList(
+                ATTRIBUTE,
+                MAX_ATTRIBUTES,
+                fill=True,
+                default=[],
+                description="in the order in which they are shown",
             ),
         ]
     ]

@@ -236,16 +236,24 @@ class Group(Field):
 
 @dataclass(frozen=True)
 class GroupList(Field):
-    """A list of up to `max` objects with fields of their own: none unknown, none missing, an optional one that says nothing left out."""
+    """A list of `min` to `max` objects with fields of their own: none unknown, none missing.
+
+    An optional one that says nothing is left out, or with `fill` has its default. `in_cell`: a CSV cell holds the list as JSON.
+    """
 
     fields: Mapping[str, Field]
     max: int = 10_000
+    min: int = 0
+    fill: bool = False
+    in_cell: bool = False
 
     def clean(self, value: Any) -> list[dict[str, Any]]:
         if not isinstance(value, list):
             raise Rejected("Not a list of objects.")
         if len(value) > self.max:
             raise Rejected(f"Must have {self.max} entries at most, not {len(value)}.")
+        if len(value) < self.min:
+            raise Rejected(f"Must have {self.min} entries at least, not {len(value)}.")
         return [self._entry(number, each) for number, each in enumerate(value, 1)]
 
     def _entry(self, number: int, value: Any) -> dict[str, Any]:
@@ -258,7 +266,11 @@ class GroupList(Field):
             if value.get(name) is None:
                 if field.required and field.writable:
                     raise Rejected(f"Entry {number}: {name} is missing.")
-            elif field.writable and (clean := self._cleaned(number, name, value[name])) != field.default:
+                if self.fill:
+                    cleaned[name] = field.default
+            elif field.writable and (
+                (clean := self._cleaned(number, name, value[name])) != field.default or self.fill
+            ):
                 cleaned[name] = clean
         return cleaned
 
@@ -296,40 +308,6 @@ class Amounts(Field):
 
     def _amount(self, currency: Any, amount: Any) -> int:
         return int(Amount(self.max).clean({"amount": amount, "currency": currency})["amount"])
-
-
-@dataclass(frozen=True)
-class ObjectList(Field):
-    """`min` to `max` objects, each with exactly these fields: what is unknown or missing is named, defaults are filled in."""
-
-    fields: Mapping[str, Field]
-    min: int
-    max: int
-
-    def clean(self, value: Any) -> list[dict[str, Any]]:
-        if not isinstance(value, list):
-            raise Rejected("Not a list of objects.")
-        if not self.min <= len(value) <= self.max:
-            raise Rejected(f"Must have {self.min} to {self.max} entries.")
-        return [self._clean_entry(place, each) for place, each in enumerate(value, start=1)]
-
-    def _clean_entry(self, place: int, entry: Any) -> dict[str, Any]:
-        if not isinstance(entry, dict):
-            raise Rejected(f"Entry {place}: not an object.")
-        if unknown := sorted(str(name) for name in entry.keys() - self.fields.keys()):
-            raise Rejected(f"Entry {place}: unknown field {unknown[0]}.")
-        return {name: self._clean_field(place, name, entry.get(name)) for name in self.fields}
-
-    def _clean_field(self, place: int, name: str, value: Any) -> Any:
-        field = self.fields[name]
-        if value is None:
-            if field.required:
-                raise Rejected(f"Entry {place}: {name} is missing.")
-            return field.default
-        try:
-            return field.clean(value)
-        except Rejected as rejected:
-            raise Rejected(f"Entry {place}: {name}: {rejected}") from None
 
 
 def as_whole(value: Any) -> Any:

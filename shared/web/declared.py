@@ -140,22 +140,9 @@ def _described(field: Field, name: str, *, answer: bool, partial: bool = False) 
             return ma.fields.Float(**{"allow_none": field.nullable} | common)
         case fields.Amount():
             return ma.fields.Nested(MoneyShape, **common)
-        case fields.ObjectList() if answer:
-            return ma.fields.List(ma.fields.Nested(_answer(name, field.fields)), **common)
-        case fields.ObjectList():
-            entry = type(
-                name,
-                (Shape,),
-                {
-                    each: _described(kind, f"{name}{each.title()}", answer=False)
-                    for each, kind in field.fields.items()
-                },
-            )
-            length = ma.validate.Length(field.min, field.max)
-            return ma.fields.List(ma.fields.Nested(entry), validate=length, **common)
         case fields.GroupList():
             entry = _answer(name, field.fields) if answer else _entry_of_request(name, field.fields)
-            length = None if answer else ma.validate.Length(0, field.max)
+            length = None if answer else ma.validate.Length(field.min, field.max)
             return ma.fields.List(ma.fields.Nested(entry), validate=length, **common)
         case fields.TextMap():
             return ma.fields.Dict(keys=ma.fields.String(), values=ma.fields.String(), **common)

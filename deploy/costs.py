@@ -72,9 +72,16 @@ BYTES_PER_DOCUMENT = 1_000  # with its revision and its rows in the indexes
 
 # What happens for each order: one visitor in fifty buys.
 PER_ORDER = {
-    "category page": 150, "menu": 150, "search": 40, "product": 100, "log in": 3,
-    "profile with addresses and basket": 10, "checkout": 1, "order": 6, "order history": 2,
-}  # fmt: skip
+    "category page": 150,
+    "menu": 150,
+    "search": 40,
+    "product": 100,
+    "log in": 3,
+    "profile with addresses and basket": 10,
+    "checkout": 1,
+    "order": 6,
+    "order history": 2,
+}
 BUSIEST_HOUR = 0.12
 BURST = 2.0
 

@@ -24,10 +24,19 @@ log = logging.getLogger(__name__)
 _ERRORS: dict[int, type[errors.AisleError]] = {
     cls.status: cls
     for cls in (
-        errors.BadRequest, errors.Unauthorized, errors.PaymentRequired, errors.Forbidden, errors.NotFound, errors.Conflict,
-        errors.PreconditionFailed, errors.TooLarge, errors.Invalid, errors.TooManyRequests, errors.Unavailable,
+        errors.BadRequest,
+        errors.Unauthorized,
+        errors.PaymentRequired,
+        errors.Forbidden,
+        errors.NotFound,
+        errors.Conflict,
+        errors.PreconditionFailed,
+        errors.TooLarge,
+        errors.Invalid,
+        errors.TooManyRequests,
+        errors.Unavailable,
     )
-}  # fmt: skip
+}
 _ATTEMPTS = 3
 _DATABASE_AWAY = "database_unavailable"
 """The code with which a service says that it has asked its database long enough."""

@@ -15,6 +15,10 @@ LONG_TIMEOUT: Final = 60.0
 def open_server(settings: DatabaseSettings, timeout: float = TIMEOUT) -> Server:
     """The database server of the settings; no connection is made."""
     return Server(
-        settings.couch_url, username=settings.couch_username, password=settings.couch_password,
-        apikey=settings.couch_apikey, prefix=settings.database_prefix, timeout=timeout,
-    )  # fmt: skip
+        settings.couch_url,
+        username=settings.couch_username,
+        password=settings.couch_password,
+        apikey=settings.couch_apikey,
+        prefix=settings.database_prefix,
+        timeout=timeout,
+    )

@@ -47,9 +47,25 @@ CURRENCIES: Final = frozenset(
 
 
 SYMBOLS: Final = {
-    "AUD": "A$", "BRL": "R$", "CAD": "C$", "CNY": "CN¥", "EUR": "€", "GBP": "£", "HKD": "HK$", "ILS": "₪", "INR": "₹",
-    "JPY": "¥", "KRW": "₩", "MXN": "MX$", "NZD": "NZ$", "SGD": "S$", "THB": "฿", "TRY": "₺", "USD": "$", "VND": "₫",
-}  # fmt: skip
+    "AUD": "A$",
+    "BRL": "R$",
+    "CAD": "C$",
+    "CNY": "CN¥",
+    "EUR": "€",
+    "GBP": "£",
+    "HKD": "HK$",
+    "ILS": "₪",
+    "INR": "₹",
+    "JPY": "¥",
+    "KRW": "₩",
+    "MXN": "MX$",
+    "NZD": "NZ$",
+    "SGD": "S$",
+    "THB": "฿",
+    "TRY": "₺",
+    "USD": "$",
+    "VND": "₫",
+}
 """Currencies with a sign of their own."""
 
 

@@ -66,10 +66,15 @@ class Revocations:
             "age": self.age,
             "sessions": sorted(self.sessions),
             "accounts": [
-                {"userid": userid, "changed": each.changed, "sessions_from": each.sessions_from, "roles": list(each.roles)}
+                {
+                    "userid": userid,
+                    "changed": each.changed,
+                    "sessions_from": each.sessions_from,
+                    "roles": list(each.roles),
+                }
                 for userid, each in self.accounts.items()
             ],
-        }  # fmt: skip
+        }
 
     @classmethod
     def from_json(cls, body: Mapping[str, Any]) -> "Revocations":

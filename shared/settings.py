@@ -22,9 +22,14 @@ class BadSettings(Exception):
 
 
 def setting(
-    env: str, default: Any = MISSING, help: str = "", *, secret: bool = False, local_default: Any = MISSING,
+    env: str,
+    default: Any = MISSING,
+    help: str = "",
+    *,
+    secret: bool = False,
+    local_default: Any = MISSING,
     choices: Collection[str] = (),
-) -> Any:  # fmt: skip
+) -> Any:
     """A dataclass field read from the environment variable `env`.
 
     Without `default` the variable must be set, except in local mode when there is a `local_default`.
@@ -32,8 +37,12 @@ def setting(
     `tuple[str, ...]` is read from a comma-separated list.
     """
     metadata = {
-        "env": env, "help": help, "secret": secret, "local_default": local_default, "choices": choices
-    }  # fmt: skip
+        "env": env,
+        "help": help,
+        "secret": secret,
+        "local_default": local_default,
+        "choices": choices,
+    }
     return field(default=default, repr=not secret, metadata=metadata)
 
 

@@ -113,9 +113,12 @@ def _ask(
 ) -> None:
     @seed(1)
     @settings(
-        max_examples=examples, deadline=None, database=None, phases=[Phase.generate],
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+    )
     @given(case=strategy)
     def ask(case: Case) -> None:
         for name in [name for name in case.headers or {} if name.lower() in HOP_BY_HOP]:

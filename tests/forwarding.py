@@ -13,8 +13,15 @@ Answer = Callable[[str, str, bytes, Forward], Response]
 """Method, path, body, and what has the other server answer: the response."""
 
 NOT_PASSED_ON = {
-    "connection", "content-length", "content-encoding", "transfer-encoding", "accept-encoding", "host", "server", "date",
-}  # fmt: skip
+    "connection",
+    "content-length",
+    "content-encoding",
+    "transfer-encoding",
+    "accept-encoding",
+    "host",
+    "server",
+    "date",
+}
 
 
 @contextmanager
@@ -30,9 +37,13 @@ def forwarding(target: str, answer: Answer) -> Iterator[str]:
 
             def forward() -> Response:
                 found = session.request(
-                    self.command, target + self.path, headers=_passed_on(self.headers), data=body, timeout=60,
+                    self.command,
+                    target + self.path,
+                    headers=_passed_on(self.headers),
+                    data=body,
+                    timeout=60,
                     allow_redirects=False,
-                )  # fmt: skip
+                )
                 return found.status_code, _passed_on(found.headers), found.content
 
             try:

@@ -46,9 +46,13 @@ class Process:
         self.name, self.log = name, log
         with log.open("ab") as output:
             self.popen = subprocess.Popen(
-                command, cwd=ROOT, env={**os.environ, **(env or {})}, stdout=output, stderr=subprocess.STDOUT,
+                command,
+                cwd=ROOT,
+                env={**os.environ, **(env or {})},
+                stdout=output,
+                stderr=subprocess.STDOUT,
                 start_new_session=True,
-            )  # fmt: skip
+            )
 
     def wait_until(self, ready: Callable[[], bool]) -> "Process":
         """Raises RuntimeError with the last of its output when it ends or is not ready in time."""

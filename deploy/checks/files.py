@@ -22,8 +22,18 @@ DASHBOARD = ROOT / "deploy" / "kubernetes" / "base" / "dashboard.json"
 
 def dockerfile() -> Iterator[str]:
     """hadolint, and that no stage runs an unpinned base."""
-    yield from _run([str(Path(sys.executable).with_name("uv")), "tool", "run", "--quiet", "--from", HADOLINT,
-                     "hadolint", "deploy/Dockerfile"])  # fmt: skip
+    yield from _run(
+        [
+            str(Path(sys.executable).with_name("uv")),
+            "tool",
+            "run",
+            "--quiet",
+            "--from",
+            HADOLINT,
+            "hadolint",
+            "deploy/Dockerfile",
+        ]
+    )
     for base in re.findall(r"^FROM (\S+)", (ROOT / "deploy" / "Dockerfile").read_text(), re.MULTILINE):
         if not re.search(r":\d+\.\d+\.\d+|@sha256:", base):
             yield f"{base} is not pinned"

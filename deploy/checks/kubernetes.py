@@ -64,8 +64,14 @@ def _object_problems(item: dict) -> Iterator[str]:
                 yield f"{name}: Kubernetes {version}: {'.'.join(map(str, error.path))}: {error.message}"
     for owner, template in pods([item]):
         for container in template["spec"]["containers"] + template["spec"].get("initContainers", []):
-            lacks = list(_lacks(container, template["spec"], init=container not in template["spec"]["containers"],
-                                one_off=owner["kind"] in ONE_OFF))  # fmt: skip
+            lacks = list(
+                _lacks(
+                    container,
+                    template["spec"],
+                    init=container not in template["spec"]["containers"],
+                    one_off=owner["kind"] in ONE_OFF,
+                )
+            )
             if lacks:
                 yield f"{name}: container {container['name']} lacks {', '.join(lacks)}"
 

@@ -56,8 +56,18 @@ def _refused(lock: Path, python: str, triple: str) -> str:
     """Why the lock cannot be installed there from wheels; empty when it can. Raises Unreachable."""
     with tempfile.TemporaryDirectory() as target:
         arguments = ("--only-binary", ":all:", "--no-deps", "--require-hashes", "--python-version", python)
-        done = _uv("pip", "install", "--dry-run", "--target", target, *arguments,
-                   "--python-platform", triple, "-r", str(lock))  # fmt: skip
+        done = _uv(
+            "pip",
+            "install",
+            "--dry-run",
+            "--target",
+            target,
+            *arguments,
+            "--python-platform",
+            triple,
+            "-r",
+            str(lock),
+        )
     if done.returncode == 0:
         return ""
     if NO_NETWORK.search(done.stderr):

@@ -26,15 +26,23 @@ class Refusal:
         sent = _REQUEST_ID.search(head[: 64 * 1024] + b"\r\n")
         request_id = sent[1].decode() if sent else os.urandom(12).hex()
         problem = {
-            "type": f"urn:aisle:problem:{self.code}", "title": self.reason, "status": self.status, "detail": self.detail,
-            "instance": f"urn:aisle:request:{request_id}", "code": self.code,
-        }  # fmt: skip
+            "type": f"urn:aisle:problem:{self.code}",
+            "title": self.reason,
+            "status": self.status,
+            "detail": self.detail,
+            "instance": f"urn:aisle:request:{request_id}",
+            "code": self.code,
+        }
         body = json.dumps(problem).encode()
         headers = {
-            "Connection": "close", "Content-Type": "application/problem+json", "Content-Length": str(len(body)),
-            "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Request-ID": request_id,
+            "Connection": "close",
+            "Content-Type": "application/problem+json",
+            "Content-Length": str(len(body)),
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+            "X-Request-ID": request_id,
             "Server-Timing": _TIMING,
-        }  # fmt: skip
+        }
         if self.retry_after is not None:
             headers["Retry-After"] = str(self.retry_after)
         lines = [
@@ -61,9 +69,11 @@ OVERLOADED = Refusal(
     503, "Service Unavailable", "unavailable", "Too many requests at once; try again shortly.", retry_after=1
 )
 OUR_FAULT = Refusal(
-    500, "Internal Server Error", "internal_error",
+    500,
+    "Internal Server Error",
+    "internal_error",
     "This is our fault and has been logged; quote the request id when you ask about it.",
-)  # fmt: skip
+)
 _PARSE_ERRORS: dict[type[Exception], Refusal] = {
     errors.LimitRequestLine: URI_TOO_LONG,
     errors.LimitRequestHeaders: HEAD_TOO_LARGE,

@@ -97,10 +97,17 @@ class ForkServer:
         replies, end = os.pipe()
         try:
             await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "deploy.local.fork_server", *LIBRARIES,
-                cwd=ROOT, env=dict(self._environment), stdin=theirs.fileno(), stdout=end, start_new_session=True,
+                sys.executable,
+                "-m",
+                "deploy.local.fork_server",
+                *LIBRARIES,
+                cwd=ROOT,
+                env=dict(self._environment),
+                stdin=theirs.fileno(),
+                stdout=end,
+                start_new_session=True,
                 preexec_fn=partial(end_with_parent, os.getpid()),
-            )  # fmt: skip
+            )
         finally:
             theirs.close()
             os.close(end)

@@ -97,9 +97,14 @@ def _first_start(layout: Layout) -> list[Process]:
     )
     seed = Process("seed", load_shop, needs=needs, once=True, first=True, restarts=TASK_RESTARTS, forked=True)
     pictures = Process(
-        PICTURES, _python("deploy.local", "pictures"), needs=("seed",), once=True, first=True,
-        restarts=TASK_RESTARTS, forked=True,
-    )  # fmt: skip
+        PICTURES,
+        _python("deploy.local", "pictures"),
+        needs=("seed",),
+        once=True,
+        first=True,
+        restarts=TASK_RESTARTS,
+        forked=True,
+    )
     return [admin, seed, pictures] if layout.settings.sample_shop else [admin]
 
 

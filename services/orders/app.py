@@ -19,8 +19,13 @@ def create_app(settings: Settings | None = None) -> Flask:
     deps = open_dependencies(settings)
     readiness = deps.stores.server.readiness(DESIGN, SANDBOX_LEDGER)
     app = create_service(
-        "orders", settings, BLUEPRINTS, title="Aisle orders", ready={"database": readiness},
-        tally=counting, dependencies=deps,
-    )  # fmt: skip
+        "orders",
+        settings,
+        BLUEPRINTS,
+        title="Aisle orders",
+        ready={"database": readiness},
+        tally=counting,
+        dependencies=deps,
+    )
     log_warnings(settings)
     return app

@@ -45,11 +45,15 @@ class Line(TypedDict):
         Annotated[
             dict[str, str],
             TextMap(
-                Text(1, 60), Text(1, 100), 3, default={}, show_default=False,
+                Text(1, 60),
+                Text(1, 100),
+                3,
+                default={},
+                show_default=False,
                 description="of the variant, such as Size: M",
             ),
         ]
-    ]  # fmt: skip
+    ]
     taxonomy: Annotated[list[str], TextList(Text(0, 200), 0, 12)]
     name: Annotated[str, Text(1, 1000)]
     quantity: Annotated[int, Integer(1, MAX_QUANTITY)]

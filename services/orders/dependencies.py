@@ -75,11 +75,18 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         recent=RecentOrders(redis),
         locks=Locks(redis, stores.orders.database.name),
         terms=Terms(
-            settings.delivery_per, settings.free_delivery_from,
-            settings.tax_name, settings.tax_basis_points, settings.tax_included,
+            settings.delivery_per,
+            settings.free_delivery_from,
+            settings.tax_name,
+            settings.tax_basis_points,
+            settings.tax_included,
         ),
         policy=Policy(
-            courier.name, settings.attempt_seconds, courier.books_parcels, courier.reports_arrival,
-            settings.courier_dispatch_seconds, settings.courier_delivery_seconds,
+            courier.name,
+            settings.attempt_seconds,
+            courier.books_parcels,
+            courier.reports_arrival,
+            settings.courier_dispatch_seconds,
+            settings.courier_delivery_seconds,
         ),
-    )  # fmt: skip
+    )

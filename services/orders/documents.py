@@ -74,26 +74,36 @@ LINES_OF_AN_ORDER = FindIndex(
     partitioned=True,
 )
 ORDERS_OF_A_CUSTOMER = View(
-    "orders_of_a_customer", "O3: a customer's paid orders, newest first, with what became of each",
-    map=_progress("doc.userid && doc.type !== 'order' && doc.was_paid !== false ? [doc.userid, placed, doc.orderid, currency] : null"),
+    "orders_of_a_customer",
+    "O3: a customer's paid orders, newest first, with what became of each",
+    map=_progress(
+        "doc.userid && doc.type !== 'order' && doc.was_paid !== false ? [doc.userid, placed, doc.orderid, currency] : null"
+    ),
     reduce="_sum",
-)  # fmt: skip
+)
 ORDERS_BETWEEN = View(
-    "orders_between", "O4, O7: orders placed between two times, with what became of each",
-    map=_progress("[placed, doc.orderid, doc.userid, currency]"), reduce="_sum",
-)  # fmt: skip
+    "orders_between",
+    "O4, O7: orders placed between two times, with what became of each",
+    map=_progress("[placed, doc.orderid, doc.userid, currency]"),
+    reduce="_sum",
+)
 SALES = View(
-    "sales", "O5: orders, units, gross and refunds per currency and period; payments plus, refunds minus",
-    map=view_source(__file__, "sales"), reduce="_sum",
-)  # fmt: skip
+    "sales",
+    "O5: orders, units, gross and refunds per currency and period; payments plus, refunds minus",
+    map=view_source(__file__, "sales"),
+    reduce="_sum",
+)
 BEST_SELLERS = View(
-    "best_sellers", "O6: units and amount sold per product and SKU, by all time, year, month and day",
-    map=view_source(__file__, "best_sellers"), reduce="_sum",
-)  # fmt: skip
+    "best_sellers",
+    "O6: units and amount sold per product and SKU, by all time, year, month and day",
+    map=view_source(__file__, "best_sellers"),
+    reduce="_sum",
+)
 PERSONAL = View(
-    "personal", "the documents that still name a person, by user id: what erasing looks for",
+    "personal",
+    "the documents that still name a person, by user id: what erasing looks for",
     map="function (doc) { if (doc.type === 'customer' && doc.userid && !doc.erased) emit(doc.userid, null); }",
-)  # fmt: skip
+)
 CONFLICTS = View(
     "conflicts",
     "documents that diverged replicas wrote differently, for the rules to settle",
@@ -106,13 +116,16 @@ BOUGHT = View(
     reduce="_sum",
 )
 FULFILMENT = View(
-    "fulfilment", "seconds from payment to dispatch and from dispatch to delivery, by day",
-    map=view_source(__file__, "fulfilment"), reduce="_stats",
-)  # fmt: skip
+    "fulfilment",
+    "seconds from payment to dispatch and from dispatch to delivery, by day",
+    map=view_source(__file__, "fulfilment"),
+    reduce="_stats",
+)
 REPORTS = View(
-    "reports", "O8: reports asked for and closings made, newest first",
+    "reports",
+    "O8: reports asked for and closings made, newest first",
     map=view_source(__file__, "reports"),
-)  # fmt: skip
+)
 
 DESIGN = DatabaseDesign(
     "orders",

@@ -28,26 +28,35 @@ class Settings(DatabaseSettings):
         "e-mails about guests' orders that one address can be made to get in an hour",
     )
     guest_orders_with_mail: int = setting(
-        "GUEST_ORDERS_WITH_MAIL", 30, "guests' orders in an hour from one network that send e-mails",
+        "GUEST_ORDERS_WITH_MAIL",
+        30,
+        "guests' orders in an hour from one network that send e-mails",
         local_default=100_000,
-    )  # fmt: skip
+    )
     payment_providers: tuple[str, ...] = setting(
-        "PAYMENT_PROVIDERS", help="comma-separated: `sandbox` (pays nothing, for trying out), `stripe`",
-        local_default=(SANDBOX,), choices=(SANDBOX, STRIPE),
-    )  # fmt: skip
+        "PAYMENT_PROVIDERS",
+        help="comma-separated: `sandbox` (pays nothing, for trying out), `stripe`",
+        local_default=(SANDBOX,),
+        choices=(SANDBOX, STRIPE),
+    )
     sandbox_webhook_secret: str = setting(
-        "SANDBOX_WEBHOOK_SECRET", "", "signs the sandbox provider's webhooks; empty refuses them",
-        secret=True, local_default="local-sandbox-webhook-secret",
-    )  # fmt: skip
+        "SANDBOX_WEBHOOK_SECRET",
+        "",
+        "signs the sandbox provider's webhooks; empty refuses them",
+        secret=True,
+        local_default="local-sandbox-webhook-secret",
+    )
     stripe_url: str = setting("STRIPE_URL", "https://api.stripe.com", "the Stripe API")
     stripe_api_key: str = setting("STRIPE_API_KEY", "", "needed with the provider `stripe`", secret=True)
     stripe_webhook_secret: str = setting(
         "STRIPE_WEBHOOK_SECRET", "", "checks Stripe's webhook signatures", secret=True
     )
     courier: str = setting(
-        "COURIER", help="`sandbox` pretends to ship by itself; `manual` waits for people or webhooks",
-        local_default=SANDBOX, choices=(SANDBOX, MANUAL),
-    )  # fmt: skip
+        "COURIER",
+        help="`sandbox` pretends to ship by itself; `manual` waits for people or webhooks",
+        local_default=SANDBOX,
+        choices=(SANDBOX, MANUAL),
+    )
     courier_dispatch_seconds: float = setting(
         "COURIER_DISPATCH_SECONDS", 5.0, "the sandbox courier fetches a paid parcel after so many seconds"
     )
@@ -55,9 +64,12 @@ class Settings(DatabaseSettings):
         "COURIER_DELIVERY_SECONDS", 10.0, "and delivers it so many seconds later"
     )
     courier_webhook_secret: str = setting(
-        "COURIER_WEBHOOK_SECRET", "", "signs couriers' webhooks; empty refuses them",
-        secret=True, local_default="local-courier-webhook-secret",
-    )  # fmt: skip
+        "COURIER_WEBHOOK_SECRET",
+        "",
+        "signs couriers' webhooks; empty refuses them",
+        secret=True,
+        local_default="local-courier-webhook-secret",
+    )
     delivery_per: str = setting(
         "DELIVERY_PER",
         "line",

@@ -89,7 +89,12 @@ class Job(Task):  # type: ignore[misc]  # Celery has no types
                 self.deps, self.name, subject or "all", exc, transient=isinstance(exc, Unavailable)
             )
         except Unavailable:
-            log.error("%s %s failed (%s) and could not be stored; the sweep finds it", self.name, subject, type(exc).__name__)  # fmt: skip
+            log.error(
+                "%s %s failed (%s) and could not be stored; the sweep finds it",
+                self.name,
+                subject,
+                type(exc).__name__,
+            )
 
 
 def register(queue: Celery) -> PeriodicJobs:

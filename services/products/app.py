@@ -17,6 +17,11 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or load(Settings, os.environ)
     deps = open_dependencies(settings)
     return create_service(
-        "products", settings, BLUEPRINTS, title="Aisle products", ready={"database": deps.server.readiness(deps.design)},
-        tally=counting, dependencies=deps,
-    )  # fmt: skip
+        "products",
+        settings,
+        BLUEPRINTS,
+        title="Aisle products",
+        ready={"database": deps.server.readiness(deps.design)},
+        tally=counting,
+        dependencies=deps,
+    )

@@ -46,20 +46,30 @@ DIGEST: Final = "[0-9a-f]{64}"
 MAX_PICTURES: Final = 20
 PICTURE: Final = {
     "id": Text(
-        64, 64, pattern=DIGEST, pattern_message="Not the id of a picture: POST /v1/pictures answers it.",
+        64,
+        64,
+        pattern=DIGEST,
+        pattern_message="Not the id of a picture: POST /v1/pictures answers it.",
         description="what POST /v1/pictures answered",
     ),
     "alt": Text(0, 300, default="", description="what it shows, for people who cannot see it"),
-}  # fmt: skip
+}
 PICTURE_ADDRESS: Final = Text(
-    0, 2000, pattern=IMAGE, normalize=False, default="", omit_default=False,
+    0,
+    2000,
+    pattern=IMAGE,
+    normalize=False,
+    default="",
+    omit_default=False,
     pattern_message="Must be empty, an address such as https://pictures.example/mug.jpg, or a path that begins with one slash.",
     description="the first picture: an https (or http) address, or a path that begins with one slash",
-)  # fmt: skip
+)
 ARTICLE_NUMBER: Final = Text(
-    1, 64, pattern=PRODUCTID,
+    1,
+    64,
+    pattern=PRODUCTID,
     pattern_message="Only letters, digits, dot, dash and underscore, at most 64, a letter or digit first.",
-)  # fmt: skip
+)
 OPTION_NAME: Final = Text(1, 60)
 OPTION_VALUE: Final = Text(1, 100)
 
@@ -88,14 +98,21 @@ class Product(StoredDocument):
     taxonomy: Annotated[
         list[str],
         TextList(
-            Text(1, 200, pattern="[^#]*", pattern_message="A level must not hold `#`: that joins the levels of a category's path."),
-            1, MAX_LEVELS, separator="#",
+            Text(
+                1,
+                200,
+                pattern="[^#]*",
+                pattern_message="A level must not hold `#`: that joins the levels of a category's path.",
+            ),
+            1,
+            MAX_LEVELS,
+            separator="#",
             description="the category's levels from the top; a level holds no `#`",
         ),
         SearchField("taxonomy", weight=3, each=True, called="category_words", short=True),
         SearchField("taxonomy", kind="path", called="category", facet=True),
         SearchField("taxonomy", kind="place", called="category_is", facet=True),
-    ]  # fmt: skip
+    ]
     keywords: NotRequired[
         Annotated[
             list[str],
@@ -141,60 +158,101 @@ class Product(StoredDocument):
         Annotated[
             list[dict[str, str]],
             GroupList(
-                PICTURE, MAX_PICTURES, fill=True, in_cell=True, default=[],
+                PICTURE,
+                MAX_PICTURES,
+                fill=True,
+                in_cell=True,
+                default=[],
                 description="in their order; when there are any, `image` is the address of the first",
             ),
         ]
-    ]  # fmt: skip
+    ]
     product_type: NotRequired[
         Annotated[
             str,
             Text(
-                0, 40, pattern=f"|{CODE}", pattern_message=CODE_MESSAGE, default="", show_default=False,
+                0,
+                40,
+                pattern=f"|{CODE}",
+                pattern_message=CODE_MESSAGE,
+                default="",
+                show_default=False,
                 description="the code of the type that `attributes` belong to",
             ),
         ]
-    ]  # fmt: skip
+    ]
     attributes: NotRequired[
         Annotated[
             dict[str, Any],
             JsonObject(
-                default={}, show_default=False,
+                default={},
+                show_default=False,
                 description="values by code, as the product type declares them",
             ),
             SearchField("attributes", kind="pairs", facet=True),
         ]
-    ]  # fmt: skip
+    ]
     options: NotRequired[
         Annotated[
             list[dict[str, Any]],
             GroupList(
-                OPTION, MAX_OPTIONS, default=[], show_default=False,
+                OPTION,
+                MAX_OPTIONS,
+                default=[],
+                show_default=False,
                 description="what a customer chooses by, such as Size; a product without options is sold as it is",
             ),
         ]
-    ]  # fmt: skip
+    ]
     variants: NotRequired[
         Annotated[
             list[dict[str, Any]],
             GroupList(
-                VARIANT, MAX_VARIANTS, default=[], show_default=False,
+                VARIANT,
+                MAX_VARIANTS,
+                default=[],
+                show_default=False,
                 description="what is sold of a product with options; `price` of the product is that of its cheapest active variant. Left out in lists",
             ),
-            SearchField("variants", kind="pairs", called="options", facet=True, script=OPTIONS_SCRIPT, read=options_in_stock),
-            SearchField("variants", kind="keyword", called="combinations", each=True, script=COMBINATIONS_SCRIPT, read=combinations_in_stock),
-            SearchField("variants", weight=2, called="option_words", each=True, short=True, unnamed=True, script=WORDS_SCRIPT, read=words_in_stock),
+            SearchField(
+                "variants",
+                kind="pairs",
+                called="options",
+                facet=True,
+                script=OPTIONS_SCRIPT,
+                read=options_in_stock,
+            ),
+            SearchField(
+                "variants",
+                kind="keyword",
+                called="combinations",
+                each=True,
+                script=COMBINATIONS_SCRIPT,
+                read=combinations_in_stock,
+            ),
+            SearchField(
+                "variants",
+                weight=2,
+                called="option_words",
+                each=True,
+                short=True,
+                unnamed=True,
+                script=WORDS_SCRIPT,
+                read=words_in_stock,
+            ),
         ]
-    ]  # fmt: skip
+    ]
     highest_price: NotRequired[
         Annotated[
             Money,
             Amount(
-                default=None, writable=False, show_default=False,
+                default=None,
+                writable=False,
+                show_default=False,
                 description="of its dearest variant, where it is not `price`: that of the cheapest",
             ),
         ]
-    ]  # fmt: skip
+    ]
     stock: Annotated[
         int,
         Integer(

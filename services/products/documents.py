@@ -257,11 +257,27 @@ SEARCH_IN_CATEGORY = SearchIndex(
 DESIGN = DatabaseDesign(
     "products",
     (
-        BY_NAME, BY_PRICE, BY_RANK, REVIEWS_BY_DATE, REVIEWS_OF_A_PERSON, CATEGORIES, FILTER_VALUES, BY_PRODUCTID, LEVELS, RATINGS, BEST_RATED, LOW_STOCK, HELD,
-        RESERVATIONS_BY_EXPIRY, MOVED, CONFLICTS, SEARCH, SEARCH_IN_CATEGORY,
+        BY_NAME,
+        BY_PRICE,
+        BY_RANK,
+        REVIEWS_BY_DATE,
+        REVIEWS_OF_A_PERSON,
+        CATEGORIES,
+        FILTER_VALUES,
+        BY_PRODUCTID,
+        LEVELS,
+        RATINGS,
+        BEST_RATED,
+        LOW_STOCK,
+        HELD,
+        RESERVATIONS_BY_EXPIRY,
+        MOVED,
+        CONFLICTS,
+        SEARCH,
+        SEARCH_IN_CATEGORY,
     ),
     types=(PRODUCT,),
-)  # fmt: skip
+)
 
 
 @cache

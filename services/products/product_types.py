@@ -16,12 +16,20 @@ MAX_TYPES, MAX_ATTRIBUTES, MAX_VALUES = 500, 50, 200
 KINDS: Final = ("text", "number", "boolean", "one_of", "several_of")
 
 ATTRIBUTE: Final = {
-    "code": Text(1, 40, pattern=CODE, pattern_message=CODE_MESSAGE, description="its name among a product's `attributes`"),
+    "code": Text(
+        1,
+        40,
+        pattern=CODE,
+        pattern_message=CODE_MESSAGE,
+        description="its name among a product's `attributes`",
+    ),
     "name": Text(1, 100, description="as customers read it"),
     "kind": Choice(KINDS),
     "unit": Text(0, 20, default="", description="of a number: g, cm, W"),
-    "values": TextList(Text(1, 100), 0, MAX_VALUES, default=[], description="what one_of and several_of choose from"),
-}  # fmt: skip
+    "values": TextList(
+        Text(1, 100), 0, MAX_VALUES, default=[], description="what one_of and several_of choose from"
+    ),
+}
 
 
 class ProductType(StoredDocument):
@@ -43,7 +51,7 @@ class ProductType(StoredDocument):
             ),
         ]
     ]
-    edited: Annotated[str, Moment(writable=False)]  # fmt: skip
+    edited: Annotated[str, Moment(writable=False)]
 
 
 PRODUCT_TYPE = DocumentType.declared("producttype", ProductType)

@@ -50,12 +50,16 @@ class Redirect(SearchRule):
         Annotated[
             str,
             Text(
-                0, 1000, pattern=ADDRESS, normalize=False, default="",
+                0,
+                1000,
+                pattern=ADDRESS,
+                normalize=False,
+                default="",
                 pattern_message="Must be an address within the shop: a path that begins with one slash.",
                 description="a path within the shop, such as /product/mug-1",
             ),
         ]
-    ]  # fmt: skip
+    ]
 
 
 class Pin(SearchRule):

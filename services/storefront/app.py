@@ -46,9 +46,12 @@ def create_app(settings: Settings | None = None) -> Flask:
     log_warnings(settings)
     app.session_interface = Sessions()
     app.config.update(
-        SESSION_COOKIE_NAME="aisle_visit", SESSION_COOKIE_SAMESITE="Lax", SESSION_COOKIE_SECURE=settings.secure_cookies,
-        SESSION_REFRESH_EACH_REQUEST=False, PERMANENT_SESSION_LIFETIME=timedelta(days=settings.session_days),
-    )  # fmt: skip
+        SESSION_COOKIE_NAME="aisle_visit",
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_SECURE=settings.secure_cookies,
+        SESSION_REFRESH_EACH_REQUEST=False,
+        PERMANENT_SESSION_LIFETIME=timedelta(days=settings.session_days),
+    )
     app.extensions["aisle.dependencies"] = Dependencies(
         settings=settings,
         services=services,

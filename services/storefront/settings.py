@@ -46,8 +46,11 @@ class Settings(WebSettings):
         "PAYMENT_PROVIDERS", help="the same as the orders service has", local_default=("sandbox",)
     )
     payment_provider: str = setting(
-        "PAYMENT_PROVIDER", help="the one of them that checkout pays with", local_default="sandbox", choices=("sandbox", "stripe"),
-    )  # fmt: skip
+        "PAYMENT_PROVIDER",
+        help="the one of them that checkout pays with",
+        local_default="sandbox",
+        choices=("sandbox", "stripe"),
+    )
 
     def contradictions(self) -> Iterator[str]:
         if self.payment_provider not in self.payment_providers:

@@ -19,6 +19,13 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or load(Settings, os.environ)
     deps = open_dependencies(settings)
     return create_service(
-        "users", settings, BLUEPRINTS, title="Aisle users", ready={"database": deps.store.server.readiness(DESIGN)},
-        tally=counting, tokens=Tokens(deps.keys.public_key), sessions=StoredSessions(deps), dependencies=deps,
-    )  # fmt: skip
+        "users",
+        settings,
+        BLUEPRINTS,
+        title="Aisle users",
+        ready={"database": deps.store.server.readiness(DESIGN)},
+        tally=counting,
+        tokens=Tokens(deps.keys.public_key),
+        sessions=StoredSessions(deps),
+        dependencies=deps,
+    )

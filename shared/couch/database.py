@@ -123,9 +123,14 @@ class Database:
                 raise
 
     def changes(
-        self, since: str = "0", *, limit: int = 100, wait: float = 0, include_docs: bool = True,
+        self,
+        since: str = "0",
+        *,
+        limit: int = 100,
+        wait: float = 0,
+        include_docs: bool = True,
         conflicts: bool = False,
-    ) -> Changes:  # fmt: skip
+    ) -> Changes:
         """What changed since `since`; with `wait` seconds, the answer is held back until something does."""
         arguments: dict[str, Any] = {"since": since, "limit": limit, "include_docs": include_docs}
         if wait:
@@ -188,9 +193,14 @@ class Partition:
         self._shapes = shapes
 
     def all(
-        self, prefix: str = "", *, limit: int | None = None, descending: bool = False, conflicts: bool = False,
+        self,
+        prefix: str = "",
+        *,
+        limit: int | None = None,
+        descending: bool = False,
+        conflicts: bool = False,
         begin_at: str | None = None,
-    ) -> list[Doc]:  # fmt: skip
+    ) -> list[Doc]:
         """Its documents in id order, or those whose key begins with `prefix`; with `conflicts` their `_conflicts` are listed.
 
         `begin_at` is the id of the first document wanted, for the next part of a long list.
@@ -269,14 +279,31 @@ class AcrossPartitions:
 
 
 def _find(
-    client: Client, shapes: Shapes, operation: str, at: dict[str, str], index: FindIndex, selector: dict[str, Any], *,
-    sort: list[dict[str, str]] | None = None, limit: int = 20, bookmark: str | None = None, fields: list[str] | None = None,
+    client: Client,
+    shapes: Shapes,
+    operation: str,
+    at: dict[str, str],
+    index: FindIndex,
+    selector: dict[str, Any],
+    *,
+    sort: list[dict[str, str]] | None = None,
+    limit: int = 20,
+    bookmark: str | None = None,
+    fields: list[str] | None = None,
     allow_stale: bool = False,
-) -> Page:  # fmt: skip
+) -> Page:
     ask = partial(
-        client.call, operation, **at, selector=(index.partial or {}) | selector, sort=sort, limit=limit, bookmark=bookmark,
-        fields=fields, use_index=[index.design_id, index.name], allow_fallback=False,
-    )  # fmt: skip
+        client.call,
+        operation,
+        **at,
+        selector=(index.partial or {}) | selector,
+        sort=sort,
+        limit=limit,
+        bookmark=bookmark,
+        fields=fields,
+        use_index=[index.design_id, index.name],
+        allow_fallback=False,
+    )
     try:
         answer = client.allow_stale(index.design_id, ask, {"update": False})[0] if allow_stale else ask()
     except QueryRefused as refused:

@@ -67,9 +67,17 @@ def _search(
         }
     operation = "post_partition_search" if "partition_key" in at else "post_search"
     ask = partial(
-        client.call, operation, **at, ddoc=index.design_id, index=index.name, query=query.lucene(index), limit=limit,
-        bookmark=bookmark, include_docs=True, **options,
-    )  # fmt: skip
+        client.call,
+        operation,
+        **at,
+        ddoc=index.design_id,
+        index=index.name,
+        query=query.lucene(index),
+        limit=limit,
+        bookmark=bookmark,
+        include_docs=True,
+        **options,
+    )
     answer, _ = client.allow_stale(index.design_id, ask, {"stale": "ok"})
     there = [row for row in answer["rows"] if row.get("doc")]
     docs = [row["doc"] for row in there]
@@ -121,8 +129,14 @@ def _nouveau(
 
 
 def _by_keyword(
-    client: Caller, at: dict[str, str], index: SearchIndex, view: View, query: SearchQuery, limit: int, bookmark: str | None,
-) -> SearchPage:  # fmt: skip
+    client: Caller,
+    at: dict[str, str],
+    index: SearchIndex,
+    view: View,
+    query: SearchQuery,
+    limit: int,
+    bookmark: str | None,
+) -> SearchPage:
     """One query for the rows of the words and one read of documents."""
     operation = "post_partition_view" if "partition_key" in at else "post_view"
     bounds = keywords.key_range(query, index)

@@ -128,7 +128,14 @@ def from_answer(status: int, body: Any, path: str) -> Error:
     if status == 404 and (reason == "Database does not exist." or path in INDEX_QUERIES):
         return NotPrepared(said)
     by_status: dict[int, type[Error]] = {
-        400: QueryRefused, 401: DatabaseDenied, 403: Forbidden, 404: NoSuchDocument, 409: UpdateConflict,
-        412: Conflict, 413: TooLarge, 422: Invalid, 429: DatabaseUnavailable,
-    }  # fmt: skip
+        400: QueryRefused,
+        401: DatabaseDenied,
+        403: Forbidden,
+        404: NoSuchDocument,
+        409: UpdateConflict,
+        412: Conflict,
+        413: TooLarge,
+        422: Invalid,
+        429: DatabaseUnavailable,
+    }
     return by_status.get(status, DatabaseUnavailable if status >= 500 else QueryRefused)(said)

@@ -34,8 +34,15 @@ class Server:
     """A database server. `timeout`: seconds a call may take, retries included; `prefix` is put before every database name."""
 
     def __init__(
-        self, url: str, *, username: str = "", password: str = "", apikey: str = "", prefix: str = "", timeout: float = 2.5,
-    ) -> None:  # fmt: skip
+        self,
+        url: str,
+        *,
+        username: str = "",
+        password: str = "",
+        apikey: str = "",
+        prefix: str = "",
+        timeout: float = 2.5,
+    ) -> None:
         address, found = _split_credentials(url)
         self.prefix = prefix
         sdk = CloudantV1(

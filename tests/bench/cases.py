@@ -61,44 +61,53 @@ def cases(shop: Shop, admin: Person, customers: list[Person], products: int) -> 
     tokens = [{"Authorization": f"Bearer {customer.token}"} for customer in customers]
     own = [_first_order(shop, token) for token in tokens]
     yield Case(
-        "category page, 20 of 50", "products",
+        "category page, 20 of 50",
+        "products",
         [{"path": f"/v1/products?category={path}&limit=20&sort=name"} for path in paths],
         tuple(_category_page(taxonomy) for taxonomy in categories),
-    )  # fmt: skip
+    )
     yield Case(
-        "product", "products",
+        "product",
+        "products",
         [{"path": f"/v1/products/{productid}"} for productid in productids],
         tuple(_product(productid) for productid in productids),
-    )  # fmt: skip
+    )
     yield Case(
-        "search, two words, 20 hits", "products",
+        "search, two words, 20 hits",
+        "products",
         [{"path": f"/v1/products?q={a}%20{b}&limit=20"} for a, b in words],
         tuple(_search(f"{a} {b}") for a, b in words),
-    )  # fmt: skip
+    )
     yield Case("category menu", "products", [{"path": "/v1/categories?depth=2"}])
     yield Case(
-        "me", "users",
+        "me",
+        "users",
         [{"path": "/v1/users/me", "headers": token} for token in tokens],
         tuple(_me(userid) for userid in userids),
-    )  # fmt: skip
+    )
     yield Case(
-        "order by its owner", "orders",
+        "order by its owner",
+        "orders",
         [{"path": f"/v1/orders/{order}", "headers": token} for order, token in zip(own, tokens, strict=True)],
         tuple(_order(order) for order in own),
-    )  # fmt: skip
+    )
     yield Case(
-        "order history, 10", "orders",
+        "order history, 10",
+        "orders",
         [{"path": "/v1/orders?limit=10", "headers": token} for token in tokens],
         tuple(_history(userid) for userid in userids),
-    )  # fmt: skip
+    )
     yield Case(
-        "sales by month", "orders",
-        [{
-            "path": "/v1/admin/reports/sales?by=month&currency=GBP",
-            "headers": {"Authorization": f"Bearer {admin.token}"},
-        }],
+        "sales by month",
+        "orders",
+        [
+            {
+                "path": "/v1/admin/reports/sales?by=month&currency=GBP",
+                "headers": {"Authorization": f"Bearer {admin.token}"},
+            }
+        ],
         (lambda server: ReportStore(server.open(ORDERS)).sales("month", Span()),),
-    )  # fmt: skip
+    )
     yield from _pages(categories, productids, words)
     yield Case("checkout, 2 lines", "orders", _checkouts(tokens, products), clients=(1, 4))
 
@@ -202,15 +211,23 @@ def _checkouts(tokens: list[dict], products: int) -> list[dict]:
         {
             "method": "POST",
             "path": "/v1/orders",
-            "headers": {**tokens[n % len(tokens)], "Content-Type": "application/json", "Idempotency-Key": f"bench-{stamp}-{n}"},
-            "body": json.dumps({
-                "items": [{"productid": f"p{(n * 2 + k) % products:07d}", "quantity": 1} for k in range(2)],
-                "address": ADDRESS,
-                "payment": {"provider": "sandbox", "token": "tok_ok"},
-            }),
+            "headers": {
+                **tokens[n % len(tokens)],
+                "Content-Type": "application/json",
+                "Idempotency-Key": f"bench-{stamp}-{n}",
+            },
+            "body": json.dumps(
+                {
+                    "items": [
+                        {"productid": f"p{(n * 2 + k) % products:07d}", "quantity": 1} for k in range(2)
+                    ],
+                    "address": ADDRESS,
+                    "payment": {"provider": "sandbox", "token": "tok_ok"},
+                }
+            ),
         }
         for n in range(20_000)
-    ]  # fmt: skip
+    ]
 
 
 def _first_order(shop: Shop, token: dict) -> str:

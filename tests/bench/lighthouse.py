@@ -56,9 +56,16 @@ def _scores(npx: str, chrome: str, url: str) -> Mapping[str, int]:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         command = [
-            npx, "--yes", LIGHTHOUSE, url, "--quiet", "--chrome-flags=--headless=new --no-sandbox", "--output=json",
-            f"--output-path={report}", f"--only-categories={','.join(CATEGORIES)}",
-        ]  # fmt: skip
+            npx,
+            "--yes",
+            LIGHTHOUSE,
+            url,
+            "--quiet",
+            "--chrome-flags=--headless=new --no-sandbox",
+            "--output=json",
+            f"--output-path={report}",
+            f"--only-categories={','.join(CATEGORIES)}",
+        ]
         subprocess.run(command, check=True, env={**os.environ, "CHROME_PATH": chrome})
         found = json.loads(report.read_text())["categories"]
     return {name: round(found[name]["score"] * 100) for name in CATEGORIES}

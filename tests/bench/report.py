@@ -13,9 +13,19 @@ from tests.bench.cases import Case
 from tests.bench.running import core_count
 
 HEADS = [
-    "request", "database calls", "req/s at 1", "p50 ms", "p99 ms", "req/s at 16", "p50 ms", "p99 ms",
-    "over hello", "of one call", "of the SDK", "large / small",
-]  # fmt: skip
+    "request",
+    "database calls",
+    "req/s at 1",
+    "p50 ms",
+    "p99 ms",
+    "req/s at 16",
+    "p50 ms",
+    "p99 ms",
+    "over hello",
+    "of one call",
+    "of the SDK",
+    "large / small",
+]
 
 
 @dataclass(frozen=True)
@@ -71,13 +81,14 @@ def written(found: Measured) -> str:
     large = ", ".join(f"{count:,} documents in {name}" for name, count in found.large_documents.items())
     facts = [
         f"{core_count()} cores; {found.database}; {found.products:,} products, {found.orders:,} past orders"
-        + (f"; large: {large}" if large else "") + ".",
+        + (f"; large: {large}" if large else "")
+        + ".",
         f"Bare Flask hello-JSON, 2 workers, 1 client: {found.hello_rate:.0f} requests a second.",
         f"Cold start to the first ready service: {found.seconds_to_first_answer:.1f} s.",
         f"Searches keep {found.search_after_sales:.2f} of their rate over some hundred sales.",
         f"Memory of all processes (PSS): {sum(found.memory.values()):.0f} MiB ({parts}).",
         *(f"Import: {sentence}." for sentence in found.imports),
-    ]  # fmt: skip
+    ]
     table = [HEADS, ["---"] * len(HEADS), *(_cells(row, found.hello_rate) for row in found.rows)]
     return "\n".join(
         [*(f"- {fact}" for fact in facts), "", *(f"| {' | '.join(line)} |" for line in table), ""]

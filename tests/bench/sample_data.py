@@ -53,9 +53,13 @@ def past_orders(count: int, customers: list[str], seed: int = 2) -> Iterator[byt
         }
         userid = customers[number] if number < len(customers) else f"bench{number // 10:08d}"
         yield _line(
-            orderid=f"b{seed}x{number:08d}", userid=userid, date=date, currency="GBP", items=[item],
+            orderid=f"b{seed}x{number:08d}",
+            userid=userid,
+            date=date,
+            currency="GBP",
+            items=[item],
             payment={"provider": "sandbox", "provider_ref": f"ref{number}", "date": date},
-        )  # fmt: skip
+        )
 
 
 def _pounds(amount: int) -> dict[str, int | str]:

@@ -121,9 +121,18 @@ class Bench:
         """All Python processes of the shop while they serve this case."""
         print(f"drawing {out} during {case.name} ...", flush=True)
         command = [
-            str(Path(sys.executable).with_name("py-spy")), "record", "--subprocesses", "--format", "flamegraph",
-            "--duration", str(int(self.seconds)), "--output", str(out), "--pid", str(self.shop.launcher.popen.pid),
-        ]  # fmt: skip
+            str(Path(sys.executable).with_name("py-spy")),
+            "record",
+            "--subprocesses",
+            "--format",
+            "flamegraph",
+            "--duration",
+            str(int(self.seconds)),
+            "--output",
+            str(out),
+            "--pid",
+            str(self.shop.launcher.popen.pid),
+        ]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as drawing:
             self._load(self.shop.urls[case.service], case.lines(), max(case.clients))
         if drawing.returncode:

@@ -68,9 +68,13 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
         *, width: int = 1440, dark: bool = False, javascript: bool = True, state: dict | None = None
     ) -> Page:
         context = browser.new_context(
-            base_url=base, viewport={"width": width, "height": WIDTHS[width]}, java_script_enabled=javascript,
-            color_scheme="dark" if dark else "light", storage_state=state, locale="en-GB",
-        )  # fmt: skip
+            base_url=base,
+            viewport={"width": width, "height": WIDTHS[width]},
+            java_script_enabled=javascript,
+            color_scheme="dark" if dark else "light",
+            storage_state=state,
+            locale="en-GB",
+        )
         context.set_default_timeout(TIMEOUT_MS)
         opened.append(context)
         page = context.new_page()
@@ -85,9 +89,11 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
     for context in opened:
         context.close()
     expected = (
-        "the server responded with a status of 404", "the server responded with a status of 422",
-        "htmx:sendAbort", "htmx:afterRequest",  # a question given up for a newer one; failures say more than these
-    )  # fmt: skip
+        "the server responded with a status of 404",
+        "the server responded with a status of 422",
+        "htmx:sendAbort",
+        "htmx:afterRequest",  # a question given up for a newer one; failures say more than these
+    )
     assert [text for text in complaints if not any(words in text for words in expected)] == []
 
 

@@ -11,14 +11,42 @@ from playwright.sync_api import Page
 from tests.browser.conftest import WIDTHS, fill_basket
 
 PUBLIC = (
-    "/", "/departments", "{category}", "/search?q=mug", "/search?q=xylophone", "{product}", "/basket", "/checkout", "/login", "/register",
-    "/registered", "/reset", "/reset/confirm?token=x", "/verify?token=x", "/verify", "/mailbox", "/no-such-page",
-)  # fmt: skip
+    "/",
+    "/departments",
+    "{category}",
+    "/search?q=mug",
+    "/search?q=xylophone",
+    "{product}",
+    "/basket",
+    "/checkout",
+    "/login",
+    "/register",
+    "/registered",
+    "/reset",
+    "/reset/confirm?token=x",
+    "/verify?token=x",
+    "/verify",
+    "/mailbox",
+    "/no-such-page",
+)
 OWN = ("{product}", "/basket", "/checkout", "/orders", "{order}", "/account")
 DESK = (
-    "/admin", "/admin?by=hour", "/admin?by=year", "/admin/orders", "/admin/orders/{orderid}", "/admin/products", "/admin/products/new",
-    "{edit}", "/admin/search", "/admin/search/synonyms", "/admin/search/redirects", "/admin/search/pins?query=mug", "/admin/import", "/admin/failures", "/admin/staff",
-)  # fmt: skip
+    "/admin",
+    "/admin?by=hour",
+    "/admin?by=year",
+    "/admin/orders",
+    "/admin/orders/{orderid}",
+    "/admin/products",
+    "/admin/products/new",
+    "{edit}",
+    "/admin/search",
+    "/admin/search/synonyms",
+    "/admin/search/redirects",
+    "/admin/search/pins?query=mug",
+    "/admin/import",
+    "/admin/failures",
+    "/admin/staff",
+)
 SHIFTS = """() => new Promise(done => {
   let sum = 0;
   new PerformanceObserver(list => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) sum += entry.value; })
@@ -38,9 +66,12 @@ def known(shop, customer: dict) -> dict[str, str]:
     productid = products[0]["productid"]
     order = "/orders/" + customer["order"].rsplit("/", 1)[1]
     return {
-        "category": "/category/Home", "product": f"/product/{productid}", "edit": f"/admin/products/{productid}", "order": order,
+        "category": "/category/Home",
+        "product": f"/product/{productid}",
+        "edit": f"/admin/products/{productid}",
+        "order": order,
         "orderid": order.rsplit("/", 1)[1],
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("who", ["anybody", "customer", "keeper"])

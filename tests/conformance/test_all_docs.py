@@ -102,7 +102,11 @@ def test_keys(couch: Couch, place: str):
         ("descending=maybe", "query_parse_error", 'Invalid boolean parameter: "maybe"'),
         ("startkey=b", "bad_request", "invalid UTF-8 JSON"),
         ("keys=3", "bad_request", "`keys` parameter must be an array."),
-        ('keys=["a","b"]&startkey="b"', "query_parse_error", "`keys` is incompatible with `key`, `start_key` and `end_key`"),
+        (
+            'keys=["a","b"]&startkey="b"',
+            "query_parse_error",
+            "`keys` is incompatible with `key`, `start_key` and `end_key`",
+        ),
         ("reduce=true", "query_parse_error", "Reduce is invalid for map-only views."),
         ("group=true", "query_parse_error", "Invalid use of grouping on a map view."),
         ("group_level=1", "query_parse_error", "Invalid use of grouping on a map view."),
@@ -110,7 +114,7 @@ def test_keys(couch: Couch, place: str):
         ("stale=foo", "query_parse_error", "Invalid value for `stale`."),
         ("update=foo", "query_parse_error", "Invalid value for `update`."),
     ],
-)  # fmt: skip
+)
 def test_refusals(couch: Couch, place: str, query: str, error: str, reason: str):
     answer = couch.get(f"{place}/_all_docs?{query}")
     assert (answer.status_code, answer.json()) == (400, {"error": error, "reason": reason})

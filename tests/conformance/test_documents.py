@@ -85,13 +85,19 @@ def test_a_deleted_document_can_be_made_anew(couch: Couch, db: str):
         ("", (400, "bad_request", "invalid UTF-8 JSON")),
         ('{"_rev":3}', (400, "bad_request", "Invalid rev format")),
         ('{"_rev":"x"}', (400, "bad_request", "Invalid rev format")),
-        ('{"_revisions":{"start":"a","ids":[]}}', (400, "doc_validation", "_revisions.start isn't an integer.")),
+        (
+            '{"_revisions":{"start":"a","ids":[]}}',
+            (400, "doc_validation", "_revisions.start isn't an integer."),
+        ),
         ('{"_revisions":{"start":1,"ids":3}}', (400, "doc_validation", "_revisions.ids isn't a array.")),
         ('{"_revisions":{"start":1,"ids":[3]}}', (400, "doc_validation", "RevId isn't a string")),
         ('{"_deleted":3}', (400, "doc_validation", "Bad special document member: _deleted")),
-        ('{"_attachments":{"_x":{"data":""}}}', (400, "bad_request", "Attachment name '_x' starts with prohibited character '_'")),
+        (
+            '{"_attachments":{"_x":{"data":""}}}',
+            (400, "bad_request", "Attachment name '_x' starts with prohibited character '_'"),
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_document(couch: Couch, db: str, body: str, answer: tuple[int, str, str]):
     assert error(couch.put(f"{db}/a", data=body)) == answer
 

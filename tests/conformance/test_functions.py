@@ -37,11 +37,16 @@ DESIGN = {
     },
     "rewrites": [
         {"from": "count/:id", "to": "_update/count/:id", "method": "PUT"},
-        {"from": "from/:n", "to": "_view/v", "query": {"startkey": ":n", "reduce": "false"}, "formats": {"n": "int"}},
+        {
+            "from": "from/:n",
+            "to": "_view/v",
+            "query": {"startkey": ":n", "reduce": "false"},
+            "formats": {"n": "int"},
+        },
         {"from": "again", "to": "_rewrite/again"},
         {"from": "doc/*", "to": "../../*"},
     ],
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -84,13 +89,19 @@ def test_shows_by_what_the_client_takes(couch: Couch, place: str):
 @pytest.mark.parametrize(
     ("path", "status", "error"),
     [
-        ("_show/none", 404, "not_found"), ("_show/", 404, "show_error"), ("_show/throws/a", 500, "render_error"),
-        ("_show/throws/none", 404, "not_found"), ("_show/nothing", 500, "render_error"),
-        ("_list/csv", 404, "list_error"), ("_list/none/v", 404, "not_found"), ("_list/csv/none", 404, "not_found"),
-        ("_update/count/a", 405, "method_not_allowed"), ("_rewrite/nothing", 404, "not_found"),
+        ("_show/none", 404, "not_found"),
+        ("_show/", 404, "show_error"),
+        ("_show/throws/a", 500, "render_error"),
+        ("_show/throws/none", 404, "not_found"),
+        ("_show/nothing", 500, "render_error"),
+        ("_list/csv", 404, "list_error"),
+        ("_list/none/v", 404, "not_found"),
+        ("_list/csv/none", 404, "not_found"),
+        ("_update/count/a", 405, "method_not_allowed"),
+        ("_rewrite/nothing", 404, "not_found"),
         ("_rewrite/again", 400, "bad_request"),
     ],
-)  # fmt: skip
+)
 def test_refusals(couch: Couch, place: str, path: str, status: int, error: str):
     answer = couch.get(f"{place}/_design/d/{path}")
     assert (answer.status_code, answer.json()["error"]) == (status, error), answer.text

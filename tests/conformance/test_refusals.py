@@ -223,10 +223,15 @@ def test_leaves_of_one_bulk_are_one_change(couch: Couch, one_shard: str) -> None
     assert place(couch, one_shard) == 3
     couch.post(
         f"{one_shard}/_bulk_docs",
-        json={"new_edits": False, "docs": [
-            {"_id": "x", "_revisions": {"start": 2, "ids": [end * 32, start * 32]}} for end, start in ("fa", "eb")
-        ] + [{"_id": "y", "_rev": REV}]},
-    )  # fmt: skip
+        json={
+            "new_edits": False,
+            "docs": [
+                {"_id": "x", "_revisions": {"start": 2, "ids": [end * 32, start * 32]}}
+                for end, start in ("fa", "eb")
+            ]
+            + [{"_id": "y", "_rev": REV}],
+        },
+    )
     assert place(couch, one_shard) == 5
     assert names(couch.get(f"{one_shard}/_changes")) == ["a", "b", "x", "y"]
 
@@ -254,8 +259,9 @@ def test_sections_that_are_not_changed_over_http(couch: Couch, section: str) -> 
         answer = couch.request(method, f"{CONFIG}/{section}/{secrets.token_hex(4)}", **options)
         assert answer.status_code == 403
         assert answer.json() == {
-            "error": "forbidden", "reason": "Config section blacklisted for modification over HTTP API."
-        }  # fmt: skip
+            "error": "forbidden",
+            "reason": "Config section blacklisted for modification over HTTP API.",
+        }
 
 
 def test_reloading_and_malformed_settings(couch: Couch) -> None:

@@ -31,10 +31,18 @@ DOCS = [
     }
     for n in range(30)
 ] + [
-    {"_id": "cat0:cafe", "type": "product", "name": "Zoë's Café grinder", "brand": "Ünder Co", "colours": [], "price": 5.5,
-     "description": "Grinds coffee, not tea", "rare": "wi-fi 500"},
+    {
+        "_id": "cat0:cafe",
+        "type": "product",
+        "name": "Zoë's Café grinder",
+        "brand": "Ünder Co",
+        "colours": [],
+        "price": 5.5,
+        "description": "Grinds coffee, not tea",
+        "rare": "wi-fi 500",
+    },
     {"_id": "cat0:not-indexed", "type": "other"},
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module")

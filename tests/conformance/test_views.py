@@ -195,9 +195,37 @@ def test_the_bytes_of_an_answer(couch: Couch, db: str, numbers: Query) -> None:
 
 
 COLLATION: list[Any] = [
-    None, False, True, -10, 1, 2, 3.5, 10, "", "!", "1", "a", "A", "aa", "b", "B", "ba", "bb",
-    [], ["a"], ["b"], ["b", "c"], ["b", "c", "a"], ["b", "d"], [[1], 2], {}, {"a": 1}, {"a": 2}, {"b": 1}, {"b": 2, "a": 1},
-]  # fmt: skip
+    None,
+    False,
+    True,
+    -10,
+    1,
+    2,
+    3.5,
+    10,
+    "",
+    "!",
+    "1",
+    "a",
+    "A",
+    "aa",
+    "b",
+    "B",
+    "ba",
+    "bb",
+    [],
+    ["a"],
+    ["b"],
+    ["b", "c"],
+    ["b", "c", "a"],
+    ["b", "d"],
+    [[1], 2],
+    {},
+    {"a": 1},
+    {"a": 2},
+    {"b": 1},
+    {"b": 2, "a": 1},
+]
 
 
 def test_keys_sort_by_type_then_value(couch: Couch, db: str) -> None:
@@ -213,9 +241,30 @@ def test_keys_sort_by_type_then_value(couch: Couch, db: str) -> None:
 
 
 RAW: list[Any] = [
-    1, 2.5, 10, False, None, True, {"a": 1}, {"a": 2}, {"b": 1}, {"b": 2, "a": 1}, {"b": 2, "c": 2},
-    [], ["a"], ["b"], ["b", "c"], ["b", "c", "a"], "", "A", "B", "a", "aa", "b", "ba",
-]  # fmt: skip
+    1,
+    2.5,
+    10,
+    False,
+    None,
+    True,
+    {"a": 1},
+    {"a": 2},
+    {"b": 1},
+    {"b": 2, "a": 1},
+    {"b": 2, "c": 2},
+    [],
+    ["a"],
+    ["b"],
+    ["b", "c"],
+    ["b", "c", "a"],
+    "",
+    "A",
+    "B",
+    "a",
+    "aa",
+    "b",
+    "ba",
+]
 
 
 def test_raw_collation_compares_terms(couch: Couch, db: str) -> None:
@@ -305,8 +354,11 @@ def test_several_rows_of_one_document(couch: Couch, db: str) -> None:
     )
     rows = couch.get(f"{path}/words").json()["rows"]
     assert [(row["key"], row["id"], row["value"]) for row in rows] == [
-        ("x", "a", 0), ("x", "a", 2), ("y", "a", 1), ("y", "b", 0),
-    ]  # fmt: skip
+        ("x", "a", 0),
+        ("x", "a", 2),
+        ("y", "a", 1),
+        ("y", "b", 0),
+    ]
     doc = couch.get(f"{db}/a").json()
     couch.put(f"{db}/a", doc | {"words": ["z"]})
     rows = couch.get(f"{path}/words").json()["rows"]

@@ -19,15 +19,20 @@ pytestmark = pytest.mark.conformance
         ("function (doc) { if (doc.n == 1) throw 'x'; emit(doc.n, 1); }", [(2, 1)]),
         ("function (doc) { doc.n = 5; emit(doc.n, 1); }", [(1, 1), (2, 1)]),
         ("function (doc) { emit(); }", [(None, None), (None, None)]),
-        ("function (doc) { emit(doc.n, [isArray([]), sum([1, 2]), toJSON({a: 1})]); log('x'); }",
-         [(1, [True, 3, '{"a":1}']), (2, [True, 3, '{"a":1}'])]),
+        (
+            "function (doc) { emit(doc.n, [isArray([]), sum([1, 2]), toJSON({a: 1})]); log('x'); }",
+            [(1, [True, 3, '{"a":1}']), (2, [True, 3, '{"a":1}'])],
+        ),
         ("(doc) => { emit(doc.n, `n${doc.n}`) }", [(1, "n1"), (2, "n2")]),
-        ("function (doc) { emit(doc.n, new Date(0)); }", [(1, "1970-01-01T00:00:00.000Z"), (2, "1970-01-01T00:00:00.000Z")]),
+        (
+            "function (doc) { emit(doc.n, new Date(0)); }",
+            [(1, "1970-01-01T00:00:00.000Z"), (2, "1970-01-01T00:00:00.000Z")],
+        ),
         ("function (doc) { emit(NaN, Infinity); }", [(None, None), (None, None)]),
         ("function (doc) { emit(doc.n, 'é€😀'); }", [(1, "é€😀"), (2, "é€😀")]),
         ("function (doc) { return 5; }", []),
     ],
-)  # fmt: skip
+)
 def test_map_functions(couch: Couch, db: str, source: str, rows: list[Any]) -> None:
     fill(couch, db, [{"_id": "a", "n": 1}, {"_id": "b", "n": 2}])
     found = couch.get(design(couch, db, "m", v=source) + "/v").json()["rows"]
@@ -67,22 +72,48 @@ MAP = "function (doc) { }"
         ({"views": {"v": 5}}, "invalid_design_doc", "`views.v` field must have object type"),
         ({"views": {"v": {}}}, "invalid_design_doc", "View `v` must contain map function"),
         ({"views": {"v": {"map": 5}}}, "invalid_design_doc", "`views.v.map` field must have string type"),
-        ({"views": {"v": {"map": MAP, "reduce": 5}}}, "invalid_design_doc", "`views.v.reduce` field must have string type"),
-        ({"views": {"v": {"map": MAP, "reduce": "_nope"}}}, "invalid_design_doc", "`_nope` is not a supported reduce function."),
-        ({"views": {"v": {"map": MAP, "reduce": "_top_0"}}}, "invalid_design_doc", "rank value must be between 1 and 100"),
+        (
+            {"views": {"v": {"map": MAP, "reduce": 5}}},
+            "invalid_design_doc",
+            "`views.v.reduce` field must have string type",
+        ),
+        (
+            {"views": {"v": {"map": MAP, "reduce": "_nope"}}},
+            "invalid_design_doc",
+            "`_nope` is not a supported reduce function.",
+        ),
+        (
+            {"views": {"v": {"map": MAP, "reduce": "_top_0"}}},
+            "invalid_design_doc",
+            "rank value must be between 1 and 100",
+        ),
         ({"views": {"lib": 5}}, "invalid_design_doc", "`views.lib` field must have object type"),
         ({"options": 5}, "invalid_design_doc", "`options` field must have object type"),
-        ({"options": {"partitioned": 1}}, "invalid_design_doc", "`options.partitioned` field must have boolean type"),
+        (
+            {"options": {"partitioned": 1}},
+            "invalid_design_doc",
+            "`options.partitioned` field must have boolean type",
+        ),
         ({"filters": 5}, "invalid_design_doc", "`filters` field must have object type"),
         ({"filters": {"a": 5}}, "invalid_design_doc", "`filters.a` field must have string or object type"),
-        ({"validate_doc_update": 5}, "invalid_design_doc", "`validate_doc_update` field must have string type"),
+        (
+            {"validate_doc_update": 5},
+            "invalid_design_doc",
+            "`validate_doc_update` field must have string type",
+        ),
         ({"rewrites": 5}, "invalid_design_doc", "`rewrites` field must have array or string type"),
-        ({"views": {"v": {"map": "1 + 1"}}}, "compilation_error",
-         "Compilation of the map function in the 'v' view failed: Expression does not eval to a function. (1 + 1)"),
-        ({"views": {"v": {"map": MAP, "reduce": "5"}}}, "compilation_error",
-         "Compilation of the reduce function in the 'v' view failed: Expression does not eval to a function. (5)"),
+        (
+            {"views": {"v": {"map": "1 + 1"}}},
+            "compilation_error",
+            "Compilation of the map function in the 'v' view failed: Expression does not eval to a function. (1 + 1)",
+        ),
+        (
+            {"views": {"v": {"map": MAP, "reduce": "5"}}},
+            "compilation_error",
+            "Compilation of the reduce function in the 'v' view failed: Expression does not eval to a function. (5)",
+        ),
     ],
-)  # fmt: skip
+)
 def test_design_documents_that_are_refused(couch: Couch, db: str, body: Any, error: str, reason: str) -> None:
     answer = couch.put(f"{db}/_design/bad", body)
     assert (answer.status_code, answer.json()) == (400, {"error": error, "reason": reason})

@@ -88,14 +88,34 @@ def test_a_global_view_goes_over_all_partitions(couch: Couch, shop: str) -> None
 @pytest.mark.parametrize(
     ("path", "error", "reason"),
     [
-        ("_design/part/_view/v", "query_parse_error", "`partition` parameter is mandatory for queries to this view."),
-        ("_partition/b/_design/all/_view/v", "query_parse_error", "`partition` parameter is not supported in this design doc"),
-        ("_design/all/_view/v?partition=b", "query_parse_error", "`partition` parameter is not supported in this design doc"),
-        ("_partition/b/_design/part/_view/v?partition=c", "bad_request", "Conflicting value for `partition` in query string"),
-        ("_partition/_b/_design/part/_view/v", "illegal_partition", "Partition must not start with an underscore"),
+        (
+            "_design/part/_view/v",
+            "query_parse_error",
+            "`partition` parameter is mandatory for queries to this view.",
+        ),
+        (
+            "_partition/b/_design/all/_view/v",
+            "query_parse_error",
+            "`partition` parameter is not supported in this design doc",
+        ),
+        (
+            "_design/all/_view/v?partition=b",
+            "query_parse_error",
+            "`partition` parameter is not supported in this design doc",
+        ),
+        (
+            "_partition/b/_design/part/_view/v?partition=c",
+            "bad_request",
+            "Conflicting value for `partition` in query string",
+        ),
+        (
+            "_partition/_b/_design/part/_view/v",
+            "illegal_partition",
+            "Partition must not start with an underscore",
+        ),
         ("_partition/a%3Ab/_design/part/_view/v", "illegal_partition", "Partition must not contain a colon"),
     ],
-)  # fmt: skip
+)
 def test_mixing_the_two_is_refused(couch: Couch, shop: str, path: str, error: str, reason: str) -> None:
     answer = couch.get(f"{shop}/{path}")
     assert (answer.status_code, answer.json()["error"], answer.json()["reason"]) == (400, error, reason)

@@ -117,11 +117,24 @@ def three(couch: Couch, db: str) -> str:
         ("doc.n > 0 ? 1 : [1, 1]", "_sum", [3, 1], [2, 1]),
         ("{n: doc.n, o: {c: 1}}", "_sum", {"n": 0.5, "o": {"c": 3}}, {"n": -2, "o": {"c": 2}}),
         ("doc", "_count", 3, 2),
-        ("doc.n", "_stats", {"sum": 0.5, "count": 3, "min": -3, "max": 2.5, "sumsqr": 16.25},
-         {"sum": -2, "count": 2, "min": -3, "max": 1, "sumsqr": 10}),
-        ("[doc.n, 1]", "_stats",
-         [{"sum": 0.5, "count": 3, "min": -3, "max": 2.5, "sumsqr": 16.25}, {"sum": 3, "count": 3, "min": 1, "max": 1, "sumsqr": 3}],
-         [{"sum": -2, "count": 2, "min": -3, "max": 1, "sumsqr": 10}, {"sum": 2, "count": 2, "min": 1, "max": 1, "sumsqr": 2}]),
+        (
+            "doc.n",
+            "_stats",
+            {"sum": 0.5, "count": 3, "min": -3, "max": 2.5, "sumsqr": 16.25},
+            {"sum": -2, "count": 2, "min": -3, "max": 1, "sumsqr": 10},
+        ),
+        (
+            "[doc.n, 1]",
+            "_stats",
+            [
+                {"sum": 0.5, "count": 3, "min": -3, "max": 2.5, "sumsqr": 16.25},
+                {"sum": 3, "count": 3, "min": 1, "max": 1, "sumsqr": 3},
+            ],
+            [
+                {"sum": -2, "count": 2, "min": -3, "max": 1, "sumsqr": 10},
+                {"sum": 2, "count": 2, "min": 1, "max": 1, "sumsqr": 2},
+            ],
+        ),
         ("null", "_approx_count_distinct", 2, 1),
         ("doc.n", "_top_2", [2.5, 1], [1, -3]),
         ("doc.n", "_bottom_1", [-3], [-3]),
@@ -131,7 +144,7 @@ def three(couch: Couch, db: str) -> str:
         ("doc.n", "function (keys, values, re) { return re ? sum(values) : values.length; }", 3, 2),
         ("doc.n", "function (keys, values) { throw 'x'; }", None, None),
     ],
-)  # fmt: skip
+)
 def test_reduces(couch: Couch, three: str, expression: str, reduce: str, total: Any, x: Any) -> None:
     path = emitting(couch, three, expression, reduce)
     assert rows(couch, path) == [(None, total)]

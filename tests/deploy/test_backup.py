@@ -23,8 +23,12 @@ VIEW = {"views": {"sum": {"map": "function (doc) { emit(doc.kind, doc.number); }
 def backup(couch_url: str, *arguments: str, **env: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-m", "deploy.backup", *arguments],
-        env={**os.environ, "COUCH_URL": couch_url, **env}, cwd=ROOT, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        env={**os.environ, "COUCH_URL": couch_url, **env},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
 
 
 @pytest.fixture
@@ -171,11 +175,25 @@ def test_many_pictures_fit_a_small_container_and_small_requests(
         "import resource, sys; from deploy.backup.__main__ import main; code = main(); "
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr); sys.exit(code)"
     )
-    answer = subprocess.run(  # by way of a shell, since a process begins with the peak of the one that forked it
-        ["sh", "-c", '"$0" "$@"; exit $?', sys.executable, "-c", measured, "save", str(tmp_path / "backups")],
-        env={**os.environ, "COUCH_URL": couch_url, "DATABASE_PREFIX": database}, cwd=ROOT, capture_output=True, text=True,
-        timeout=120,
-    )  # fmt: skip
+    answer = (
+        subprocess.run(  # by way of a shell, since a process begins with the peak of the one that forked it
+            [
+                "sh",
+                "-c",
+                '"$0" "$@"; exit $?',
+                sys.executable,
+                "-c",
+                measured,
+                "save",
+                str(tmp_path / "backups"),
+            ],
+            env={**os.environ, "COUCH_URL": couch_url, "DATABASE_PREFIX": database},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    )
     assert answer.returncode == 0, answer.stderr
     assert int(answer.stderr) < 120
     (folder,) = (tmp_path / "backups").iterdir()

@@ -23,10 +23,18 @@ from tests.services.storefront.visitor import Visitor
 pytestmark = pytest.mark.deployment
 HTTP = ("users", "products", "orders", "storefront")
 PRODUCT = {
-    "productid": "mug1", "taxonomy": ["Home", "Kitchen", "Mugs & Cups"], "keywords": ["mug"], "brand": "Fernlea",
-    "name": "Fernlea Mug", "description": "A mug.", "colours": ["sage"], "price": {"amount": 900, "currency": "GBP"},
-    "delivery": {"amount": 295, "currency": "GBP"}, "image": "", "stock": 5,
-}  # fmt: skip
+    "productid": "mug1",
+    "taxonomy": ["Home", "Kitchen", "Mugs & Cups"],
+    "keywords": ["mug"],
+    "brand": "Fernlea",
+    "name": "Fernlea Mug",
+    "description": "A mug.",
+    "colours": ["sage"],
+    "price": {"amount": 900, "currency": "GBP"},
+    "delivery": {"amount": 295, "currency": "GBP"},
+    "image": "",
+    "stock": 5,
+}
 
 
 class Compose:
@@ -205,9 +213,10 @@ def test_the_walk_through_the_gateway(
     page = requests.get(f"{url}/v1/products", params={"category": "Home#Kitchen#Mugs & Cups"}).json()
     assert [item["productid"] for item in page["items"]] == ["mug1"]
     basket = {
-        "items": [{"productid": "mug1", "quantity": 2}], "payment": {"provider": "sandbox", "token": "tok_ok"},
+        "items": [{"productid": "mug1", "quantity": 2}],
+        "payment": {"provider": "sandbox", "token": "tok_ok"},
         "address": {"name": "Ada Quillfeather", "address": "1 Hidden Lane"},
-    }  # fmt: skip
+    }
     order = requests.post(f"{url}/v1/orders", json=basket, headers={**ada, "Idempotency-Key": "one"})
     assert order.status_code == 201, order.text
     where = f"{url}/v1/orders/{order.json()['orderid']}"
@@ -238,9 +247,10 @@ def test_a_card_number_is_refused_and_kept_nowhere(compose: Compose) -> None:
     card = {"provider": "stripe", "reference": "4242 4242 4242 4242"}
     kept = requests.post(f"{compose.url}/v1/users/me/payment-methods", json=card, headers=ada)
     basket = {
-        "items": [{"productid": "mug1", "quantity": 1}], "address": {"name": "a", "address": "b"},
+        "items": [{"productid": "mug1", "quantity": 1}],
+        "address": {"name": "a", "address": "b"},
         "payment": {"provider": "sandbox", "token": "4242424242424242"},
-    }  # fmt: skip
+    }
     paid = requests.post(
         f"{compose.url}/v1/orders", json=basket, headers={**ada, "Idempotency-Key": "one-card"}
     )

@@ -31,9 +31,12 @@ def of_nginx() -> Routes:
 def of_ingress() -> Routes:
     documents = yaml.safe_load_all((ROOT / "deploy" / "kubernetes" / "base" / "ingress.yaml").read_text())
     paths = [
-        path for item in documents if item["kind"] == "Ingress"
-        for rule in item["spec"]["rules"] for path in rule["http"]["paths"]
-    ]  # fmt: skip
+        path
+        for item in documents
+        if item["kind"] == "Ingress"
+        for rule in item["spec"]["rules"]
+        for path in rule["http"]["paths"]
+    ]
     nowhere = {"nowhere": ""}
     names = [path["backend"]["service"]["name"] for path in paths]
     return [

@@ -19,9 +19,17 @@ from tests.raw_http import RawConnection, raw_connection
 pytestmark = pytest.mark.deployment
 HERE, ELSEWHERE, NOISY = "127.0.0.1", "127.0.0.2", "127.0.0.3"
 PRODUCT = {
-    "productid": "mug", "name": "Red Mug", "taxonomy": ["Home", "Mugs"], "keywords": [], "brand": "Oak", "colours": [],
-    "description": "", "price": {"amount": 950, "currency": "GBP"}, "delivery": {"amount": 0, "currency": "GBP"}, "image": "",
-}  # fmt: skip
+    "productid": "mug",
+    "name": "Red Mug",
+    "taxonomy": ["Home", "Mugs"],
+    "keywords": [],
+    "brand": "Oak",
+    "colours": [],
+    "description": "",
+    "price": {"amount": 950, "currency": "GBP"},
+    "delivery": {"amount": 0, "currency": "GBP"},
+    "image": "",
+}
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -97,9 +105,12 @@ def half_an_api_import_by_nobody(connection: RawConnection, gateway: Gateway) ->
 def half_an_import(connection: RawConnection, gateway: Gateway) -> None:
     """By an admin."""
     connection.send_head(
-        "POST", "/v1/products/import", Content_Type="application/x-ndjson", Content_Length="30000000",
+        "POST",
+        "/v1/products/import",
+        Content_Type="application/x-ndjson",
+        Content_Length="30000000",
         Authorization=f"Bearer {gateway.admin}",
-    )  # fmt: skip
+    )
     connection.send(b"{")
 
 
@@ -111,9 +122,15 @@ def unread_answers(connection: RawConnection, gateway: Gateway) -> None:
 
 
 KINDS = [
-    silent, half_a_head, half_a_form, half_a_large_form, half_an_import_by_nobody, half_an_api_import_by_nobody,
-    half_an_import, unread_answers,
-]  # fmt: skip
+    silent,
+    half_a_head,
+    half_a_form,
+    half_a_large_form,
+    half_an_import_by_nobody,
+    half_an_api_import_by_nobody,
+    half_an_import,
+    unread_answers,
+]
 Kind = Callable[[RawConnection, Gateway], None]
 
 

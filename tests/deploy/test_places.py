@@ -121,9 +121,13 @@ def test_every_row_of_the_timetable_and_every_change_has_its_job(monkeypatch: py
     assert wanted <= declared
     assert {name for name in declared if "." in name} == wanted, "a job that nothing starts"
     for name, value in {
-        "AISLE_ENV": "local", "COUCH_URL": "http://127.0.0.1:1", "SECRET_KEY": "s" * 32, "SERVICE_SECRET": "t" * 32,
-        "JWT_PRIVATE_KEY_FILE": str(ROOT / "none.pem"), "MAIL_DIR": os.devnull,
-    }.items():  # fmt: skip
+        "AISLE_ENV": "local",
+        "COUCH_URL": "http://127.0.0.1:1",
+        "SECRET_KEY": "s" * 32,
+        "SERVICE_SECRET": "t" * 32,
+        "JWT_PRIVATE_KEY_FILE": str(ROOT / "none.pem"),
+        "MAIL_DIR": os.devnull,
+    }.items():
         monkeypatch.setenv(name, value)
     from services.worker.app import app
 

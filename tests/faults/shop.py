@@ -17,10 +17,19 @@ from tests.services.worker.processes import FOLLOWER, WORKER
 SERVICES = ("users", "products", "orders")
 ADMIN = "admin@example.com"
 SETTINGS = {
-    "AISLE_ENV": "local", "ARGON2_MEMORY_KIB": "64", "ARGON2_PASSES": "1", "MAILS_PER_HOUR": "1000", "ACCESS_LOG": "0",
-    "COURIER_DISPATCH_SECONDS": "0.5", "COURIER_DELIVERY_SECONDS": "0.5", "ATTEMPT_SECONDS": "10", "SWEEP_SECONDS": "3", "FOLLOWER_SHARDS": "2",
-    "SERVICE_SECRET": "a service secret of this test run", "SECRET_KEY": "a secret key of this test run",
-}  # fmt: skip
+    "AISLE_ENV": "local",
+    "ARGON2_MEMORY_KIB": "64",
+    "ARGON2_PASSES": "1",
+    "MAILS_PER_HOUR": "1000",
+    "ACCESS_LOG": "0",
+    "COURIER_DISPATCH_SECONDS": "0.5",
+    "COURIER_DELIVERY_SECONDS": "0.5",
+    "ATTEMPT_SECONDS": "10",
+    "SWEEP_SECONDS": "3",
+    "FOLLOWER_SHARDS": "2",
+    "SERVICE_SECRET": "a service secret of this test run",
+    "SECRET_KEY": "a secret key of this test run",
+}
 
 
 @dataclass
@@ -39,11 +48,15 @@ class BreakableShop:
         password = self.folder / "password"
         password.write_text(PASSWORD)
         self.environment = {
-            **SETTINGS, "COUCH_URL": f"http://admin:secret@127.0.0.1:{self.ports['couch']}",
-            "REDIS_URL": f"redis://127.0.0.1:{self.ports['redis']}/0", "MAIL_DIR": str(self.folder / "mail"),
-            "JWT_PRIVATE_KEY_FILE": str(self.key_file), "ADMIN_EMAIL": ADMIN, "ADMIN_PASSWORD_FILE": str(password),
+            **SETTINGS,
+            "COUCH_URL": f"http://admin:secret@127.0.0.1:{self.ports['couch']}",
+            "REDIS_URL": f"redis://127.0.0.1:{self.ports['redis']}/0",
+            "MAIL_DIR": str(self.folder / "mail"),
+            "JWT_PRIVATE_KEY_FILE": str(self.key_file),
+            "ADMIN_EMAIL": ADMIN,
+            "ADMIN_PASSWORD_FILE": str(password),
             **{f"{name.upper()}_URL": f"http://127.0.0.1:{self.ports[name]}" for name in SERVICES},
-        }  # fmt: skip
+        }
         self.start("couch")
         self.start("redis")
         self.server().prepare([USERS, PRODUCTS, DESIGN, SANDBOX_LEDGER], progress=lambda line: None)

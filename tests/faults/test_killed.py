@@ -116,9 +116,18 @@ def twice(docs: dict[str, dict[str, Any]]) -> list[str]:
 def stocked(shop: BreakableShop, admin: Person, units: int) -> str:
     productid = f"p{secrets.token_hex(4)}"
     body = {
-        "productid": productid, "taxonomy": ["Home", "Kitchen"], "keywords": [], "brand": "", "name": "Kettle", "description": "",
-        "colours": [], "image": "", "price": {"amount": 1250, "currency": "GBP"}, "delivery": {"amount": 0, "currency": "GBP"}, "stock": units,
-    }  # fmt: skip
+        "productid": productid,
+        "taxonomy": ["Home", "Kitchen"],
+        "keywords": [],
+        "brand": "",
+        "name": "Kettle",
+        "description": "",
+        "colours": [],
+        "image": "",
+        "price": {"amount": 1250, "currency": "GBP"},
+        "delivery": {"amount": 0, "currency": "GBP"},
+        "stock": units,
+    }
     admin.post(f"{shop.url('products')}/v1/products", json=body, timeout=30).raise_for_status()
     return productid
 
@@ -145,8 +154,10 @@ def kill_at_random(shop: BreakableShop, chance: random.Random, killed: Counter[s
 def buy(shop: BreakableShop, person: Person, product: str, told: Told) -> None:
     """A customer who presses the button again, with the same key, until there is an answer."""
     body = {
-        "items": [{"productid": product, "quantity": 1}], "address": ADDRESS, "payment": {"provider": "sandbox", "token": "tok_ok"},
-    }  # fmt: skip
+        "items": [{"productid": product, "quantity": 1}],
+        "address": ADDRESS,
+        "payment": {"provider": "sandbox", "token": "tok_ok"},
+    }
     headers = {"Idempotency-Key": secrets.token_hex(8), "Authorization": person.headers["Authorization"]}
     deadline = time.monotonic() + GIVE_UP_SECONDS
     while time.monotonic() < deadline:

@@ -38,8 +38,9 @@ def actions(shop: Shop) -> dict[str, Action]:
     credentials = {"email": person.email, "password": PASSWORD}
     basket = {
         "items": [{"productid": productid, "quantity": 1} for productid in GOODS],
-        "address_id": address_id, "payment": {"provider": "sandbox", "token": "tok_ok"},
-    }  # fmt: skip
+        "address_id": address_id,
+        "payment": {"provider": "sandbox", "token": "tok_ok"},
+    }
 
     def check_out() -> requests.Response:
         return requests.post(

@@ -19,12 +19,19 @@ READS = {
     "storefront": ("/", "/departments", "/search?q=knife", "/basket", "/login", "/register"),
     "users": ("/.well-known/jwks.json",),
     "products": (
-        "/v1/categories?depth=2", "/v1/products", "/v1/products?category=Home", "/v1/products?category=Home&sort=price",
-        "/v1/products?category=Home&sort=rating", "/v1/products?category=Home&subcategories=true", "/v1/products/best-rated",
-        "/v1/products?category=Home&q=knife", "/v1/products?q=knife&facets=brand,colour,category,price", "/v1/products/suggest?q=kn",
+        "/v1/categories?depth=2",
+        "/v1/products",
+        "/v1/products?category=Home",
+        "/v1/products?category=Home&sort=price",
+        "/v1/products?category=Home&sort=rating",
+        "/v1/products?category=Home&subcategories=true",
+        "/v1/products/best-rated",
+        "/v1/products?category=Home&q=knife",
+        "/v1/products?q=knife&facets=brand,colour,category,price",
+        "/v1/products/suggest?q=kn",
     ),
     "orders": (),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(params=range(STARTS))

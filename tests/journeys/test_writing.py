@@ -53,11 +53,20 @@ def goods() -> Iterator[bytes]:
     for number in range(PRODUCTS):
         category = number % CATEGORIES
         line = {
-            "productid": f"w{number:06d}", "taxonomy": IN_THE_SHOP.split("#") if category == 0 else ["Bulk", f"Row {category % 20}", f"Shelf {category}"],
-            "name": " ".join(dice.choices(WORDS, k=4)), "brand": f"Brand {number % 50}", "description": " ".join(dice.choices(WORDS, k=20)),
-            "keywords": [], "colours": ["red"], "price": {"amount": dice.randint(100, 90_000), "currency": "GBP"},
-            "delivery": {"amount": 0, "currency": "GBP"}, "image": "", "stock": dice.randint(1, 50),
-        }  # fmt: skip
+            "productid": f"w{number:06d}",
+            "taxonomy": IN_THE_SHOP.split("#")
+            if category == 0
+            else ["Bulk", f"Row {category % 20}", f"Shelf {category}"],
+            "name": " ".join(dice.choices(WORDS, k=4)),
+            "brand": f"Brand {number % 50}",
+            "description": " ".join(dice.choices(WORDS, k=20)),
+            "keywords": [],
+            "colours": ["red"],
+            "price": {"amount": dice.randint(100, 90_000), "currency": "GBP"},
+            "delivery": {"amount": 0, "currency": "GBP"},
+            "image": "",
+            "stock": dice.randint(1, 50),
+        }
         yield orjson.dumps(line) + b"\n"
 
 
@@ -120,9 +129,11 @@ def test_readers_are_answered_during_an_import_and_right_after(
         reader.start()
     began = time.monotonic()
     answer = requests.post(
-        f"{shop.url('products')}/v1/products/import", data=goods(),
-        headers={"Content-Type": "application/x-ndjson", "Authorization": admin.headers["Authorization"]}, timeout=1800,
-    )  # fmt: skip
+        f"{shop.url('products')}/v1/products/import",
+        data=goods(),
+        headers={"Content-Type": "application/x-ndjson", "Authorization": admin.headers["Authorization"]},
+        timeout=1800,
+    )
     seconds = time.monotonic() - began
     found = requests.get(f"{shop.url('products')}/v1/products/w{PRODUCTS - 1:06d}", timeout=30)
     time.sleep(RIGHT_AFTER_SECONDS)

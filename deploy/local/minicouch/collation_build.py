@@ -45,7 +45,7 @@ class Icu:
                 buffer,
                 len(raw) // 2,
                 ctypes.byref(self._status),
-            )  # fmt: skip
+            )
         )
         found: list[Raw] = []
         while (half := self._call("ucol_next", ctypes.c_int32, iterator, ctypes.byref(self._status))) != -1:

@@ -10,9 +10,13 @@ from .revisions import normal_rev, parse_revisions
 
 IGNORED = {"_revs_info", "_local_seq", "_conflicts", "_deleted_conflicts"}
 KEPT = {
-    "_access", "_replication_state", "_replication_state_time", "_replication_state_reason", "_replication_id",
+    "_access",
+    "_replication_state",
+    "_replication_state_time",
+    "_replication_state_reason",
+    "_replication_id",
     "_replication_stats",
-}  # fmt: skip
+}
 
 
 class Edit:

@@ -37,9 +37,25 @@ class Request:
     """One HTTP request: `params` are decoded path parts, `query` decoded (the last value wins), `body` is read whole."""
 
     __slots__ = (
-        "_json", "_query", "body", "cookie", "db", "headers", "method", "params", "path", "peer", "query_string",
-        "real_method", "receive", "request_id", "rewritten_from", "scheme", "server", "user",
-    )  # fmt: skip
+        "_json",
+        "_query",
+        "body",
+        "cookie",
+        "db",
+        "headers",
+        "method",
+        "params",
+        "path",
+        "peer",
+        "query_string",
+        "real_method",
+        "receive",
+        "request_id",
+        "rewritten_from",
+        "scheme",
+        "server",
+        "user",
+    )
 
     db: Database
     user: UserCtx

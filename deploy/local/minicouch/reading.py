@@ -13,9 +13,16 @@ from .revisions import RevisionTree, normal_rev, position
 from .store.rows import StoredDoc, stubs
 
 FLAGS = (
-    "attachments", "revs", "local_seq", "revs_info", "conflicts", "deleted", "deleted_conflicts", "latest",
+    "attachments",
+    "revs",
+    "local_seq",
+    "revs_info",
+    "conflicts",
+    "deleted",
+    "deleted_conflicts",
+    "latest",
     "att_encoding_info",
-)  # fmt: skip
+)
 BEFORE_ALL = -1  # an attachment that came by replication may say revpos 0
 WINNER_ONLY = {"revs_info", "conflicts", "deleted_conflicts", "local_seq"}
 

@@ -37,9 +37,14 @@ class ImportResult:
 
     def answer(self) -> dict[str, Any]:
         return {
-            "lines": self.lines, "created": self.created, "updated": 0, "unchanged": self.unchanged,
-            "documents": self.documents, "failures": self.failures, "failed": self.failed,
-        }  # fmt: skip
+            "lines": self.lines,
+            "created": self.created,
+            "updated": 0,
+            "unchanged": self.unchanged,
+            "documents": self.documents,
+            "failures": self.failures,
+            "failed": self.failed,
+        }
 
 
 def import_orders(

@@ -47,14 +47,28 @@ class Intent:
         """The order first: it is the claim on the key."""
         date, userid, priced = timestamp(), self.buyer.userid, self.priced
         order = ORDER.build(
-            order_key(orderid, "order"), orderid=orderid, userid=userid, basket=priced.lines, goods=priced.goods,
-            delivery=priced.delivery, tax=priced.tax, total=priced.total, date=date, provider=self.provider,
-            fingerprint=fingerprint, **ORDER_CONTENT.stored(self.content),
-        )  # fmt: skip
+            order_key(orderid, "order"),
+            orderid=orderid,
+            userid=userid,
+            basket=priced.lines,
+            goods=priced.goods,
+            delivery=priced.delivery,
+            tax=priced.tax,
+            total=priced.total,
+            date=date,
+            provider=self.provider,
+            fingerprint=fingerprint,
+            **ORDER_CONTENT.stored(self.content),
+        )
         customer = CUSTOMER.build(
-            order_key(orderid, "customer"), orderid=orderid, userid=userid, name=self.name, email=self.email,
-            deliveryAddress=self.address, **({"mail_limited": True} if self.buyer.mail_limited else {}),
-        )  # fmt: skip
+            order_key(orderid, "customer"),
+            orderid=orderid,
+            userid=userid,
+            name=self.name,
+            email=self.email,
+            deliveryAddress=self.address,
+            **({"mail_limited": True} if self.buyer.mail_limited else {}),
+        )
         return [order, customer, *items_of(order)]
 
 

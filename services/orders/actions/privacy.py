@@ -34,8 +34,14 @@ def has_bought(deps: Dependencies, userid: str, productid: str) -> bool:
 
 def _erased(doc: Customer) -> Customer:
     erased = CUSTOMER.build(
-        doc["_id"], orderid=doc["orderid"], userid=doc["userid"], name="", email="", deliveryAddress=None, erased=timestamp()
-    )  # fmt: skip
+        doc["_id"],
+        orderid=doc["orderid"],
+        userid=doc["userid"],
+        name="",
+        email="",
+        deliveryAddress=None,
+        erased=timestamp(),
+    )
     erased["_rev"] = doc["_rev"]
     return erased
 

@@ -37,9 +37,13 @@ def refund_order(
 
 
 def add_refund(
-    deps: Dependencies, found: OrderDocuments, total: Money | None, reason: str, cause: str,
+    deps: Dependencies,
+    found: OrderDocuments,
+    total: Money | None,
+    reason: str,
+    cause: str,
     request: tuple[str, str] | None = None,
-) -> OrderDocuments:  # fmt: skip
+) -> OrderDocuments:
     """Decides a refund: of `total`, or of all that remains. A `cause` other than admin is refunded once. Raises RefundTooLarge."""
     reference = new_reference("refund", request) if cause == "admin" else cause
     for _ in range(MAX_ATTEMPTS):
@@ -52,10 +56,16 @@ def add_refund(
         number = len(found.refunds) + 1
         refund, created = deps.orders.add(
             REFUND.build(
-                order_key(found.order["orderid"], f"refund{number}"), **event_fields(found.order), number=number,
-                reference=reference, total=amount, reason=reason, cause=cause, request=list(request) if request else None,
+                order_key(found.order["orderid"], f"refund{number}"),
+                **event_fields(found.order),
+                number=number,
+                reference=reference,
+                total=amount,
+                reason=reason,
+                cause=cause,
+                request=list(request) if request else None,
             )
-        )  # fmt: skip
+        )
         if created:
             return found.with_document(refund)
         found = deps.orders.order(found.order["orderid"])
@@ -74,10 +84,14 @@ def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
         ref = provider.refund(orderid, payment["provider_ref"], reference, refund["total"])
         settlement, _ = deps.orders.add(
             SETTLEMENT.build(
-                order_key(orderid, f"{reference}settled"), **event_fields(found.order), reference=reference,
-                total=refund["total"], provider=payment["provider"], provider_ref=ref,
+                order_key(orderid, f"{reference}settled"),
+                **event_fields(found.order),
+                reference=reference,
+                total=refund["total"],
+                provider=payment["provider"],
+                provider_ref=ref,
             )
-        )  # fmt: skip
+        )
         found = found.with_document(settlement)
     return found
 

@@ -65,9 +65,15 @@ def request_report(deps: Dependencies, requested: dict[str, Any], key: str | Non
     reportid = f"asked-{key or time_ordered_id()}"
     start, end = within.as_text()
     request = REPORT_REQUEST.build(
-        report_key(reportid, "request"), reportid=reportid, kind=requested["kind"], by=requested["by"], start=start,
-        end=end, currency=requested.get("currency"), date=timestamp(),
-    )  # fmt: skip
+        report_key(reportid, "request"),
+        reportid=reportid,
+        kind=requested["kind"],
+        by=requested["by"],
+        start=start,
+        end=end,
+        currency=requested.get("currency"),
+        date=timestamp(),
+    )
     stored = deps.reports.add(request)
     check_same(fingerprint_of(_request_fields(stored)), fingerprint_of(_request_fields(request)))
     return reportid
@@ -111,9 +117,16 @@ def close_period(deps: Dependencies, kind: str, period: str) -> Closing:
         return closings[-1]
     number, (start, end) = len(closings) + 1, within.as_text()
     doc = CLOSING.build(
-        report_key(reportid, f"closing{number}"), reportid=reportid, kind=kind, period=period, number=number,
-        start=start, end=end, groups=groups, date=timestamp(),
-    )  # fmt: skip
+        report_key(reportid, f"closing{number}"),
+        reportid=reportid,
+        kind=kind,
+        period=period,
+        number=number,
+        start=start,
+        end=end,
+        groups=groups,
+        date=timestamp(),
+    )
     return deps.reports.add(doc)
 
 
@@ -157,10 +170,14 @@ def _computed_parts(
     for number, part in enumerate(spans, 1):
         stored = found.parts.get(number) or deps.reports.add(
             REPORT_PART.build(
-                report_key(request["reportid"], f"part{number:04d}"), reportid=request["reportid"], number=number,
-                parts=len(spans), rows=_rows(deps, request, part), date=timestamp(),
+                report_key(request["reportid"], f"part{number:04d}"),
+                reportid=request["reportid"],
+                number=number,
+                parts=len(spans),
+                rows=_rows(deps, request, part),
+                date=timestamp(),
             )
-        )  # fmt: skip
+        )
         rows.append(stored["rows"])
     return rows
 
@@ -180,10 +197,16 @@ def _requested(request: ReportRequest, found: ReportDocuments) -> dict[str, Any]
     result, parts = found.result, list(found.parts.values())
     share = 1.0 if result else (len(parts) / (parts[0]["parts"] + 1) if parts else 0.0)
     return {
-        "id": request["reportid"], "kind": request["kind"], "by": request["by"], "from": request["start"], "to": request["end"],
-        "status": "done" if result else ("running" if parts else "queued"), "progress": round(share, 3),
-        "date": request["date"], "result": result["result"] if result else None,
-    }  # fmt: skip
+        "id": request["reportid"],
+        "kind": request["kind"],
+        "by": request["by"],
+        "from": request["start"],
+        "to": request["end"],
+        "status": "done" if result else ("running" if parts else "queued"),
+        "progress": round(share, 3),
+        "date": request["date"],
+        "result": result["result"] if result else None,
+    }
 
 
 def _closed(deps: Dependencies, reportid: str, closings: list[Closing]) -> dict[str, Any]:
@@ -193,10 +216,19 @@ def _closed(deps: Dependencies, reportid: str, closings: list[Closing]) -> dict[
     changed = shape.difference(last["groups"], live)
     reason = "Payments or refunds dated in this period were written after it was closed." if changed else None
     return {
-        "id": reportid, "kind": f"closing-{last['kind']}", "by": "day" if last["kind"] == "month" else "hour",
-        "from": last["start"], "to": last["end"], "status": "done", "progress": 1.0, "date": last["date"],
+        "id": reportid,
+        "kind": f"closing-{last['kind']}",
+        "by": "day" if last["kind"] == "month" else "hour",
+        "from": last["start"],
+        "to": last["end"],
+        "status": "done",
+        "progress": 1.0,
+        "date": last["date"],
         "result": {
             **shape.sales_from_rows([row for group in last["groups"] for row in group["rows"]]),
-            "closings": len(closings), "equals_live": not changed, "difference": changed, "reason": reason,
+            "closings": len(closings),
+            "equals_live": not changed,
+            "difference": changed,
+            "reason": reason,
         },
-    }  # fmt: skip
+    }

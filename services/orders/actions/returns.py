@@ -76,7 +76,11 @@ def _return_document(
 ) -> Return:
     number = len(found.returns) + 1
     return RETURN.build(
-        order_key(found.order["orderid"], f"return{number}"), **event_fields(found.order), number=number,
-        reference=new_reference("return", request), lines=returned_lines(found.order["basket"], found.returns, requested), reason=reason,
+        order_key(found.order["orderid"], f"return{number}"),
+        **event_fields(found.order),
+        number=number,
+        reference=new_reference("return", request),
+        lines=returned_lines(found.order["basket"], found.returns, requested),
+        reason=reason,
         request=list(request) if request else None,
-    )  # fmt: skip
+    )

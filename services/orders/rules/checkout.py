@@ -37,42 +37,51 @@ class Row(NamedTuple):
 
 CHECKOUT: Final[Mapping[State, Row]] = {
     State.REQUESTED: Row(
-        "price", {"priced": State.PRICED, "refused": State.NOT_PRICED},
+        "price",
+        {"priced": State.PRICED, "refused": State.NOT_PRICED},
         "reads only: one look-up of all products, one read of the customer",
     ),
     State.NOT_PRICED: Row(
-        "find", {"found": State.REPEATED, "absent": State.REJECTED},
+        "find",
+        {"found": State.REPEATED, "absent": State.REJECTED},
         "reads only: a key that was used is answered with its order, whatever the products are now",
     ),
     State.PRICED: Row(
-        "place", {"written": State.PLACED, "found": State.REPEATED},
+        "place",
+        {"written": State.PLACED, "found": State.REPEATED},
         "the order document is the claim on the key: one request writes it, all others find it",
     ),
     State.REPEATED: Row(
-        "complete", {"completed": State.COMPLETE},
+        "complete",
+        {"completed": State.COMPLETE},
         "adds what a crash left out of the first bulk, under fixed ids",
     ),
     State.COMPLETE: Row(
-        "wait", {"paid": State.PAID, "cancelled": State.CANCELLED, "open": State.PLACED, "unusable": State.REJECTED},
+        "wait",
+        {"paid": State.PAID, "cancelled": State.CANCELLED, "open": State.PLACED, "unusable": State.REJECTED},
         "reads only: the first request gets a few seconds to end by itself",
     ),
     State.PLACED: Row(
-        "reserve", {"reserved": State.RESERVED, "out_of_stock": State.GIVEN_UP, "gone": State.CLOSED},
+        "reserve",
+        {"reserved": State.RESERVED, "out_of_stock": State.GIVEN_UP, "gone": State.CLOSED},
         "the reservation is keyed by the order id",
     ),
     State.RESERVED: Row(
-        "charge", {"charged": State.CHARGED, "declined": State.GIVEN_UP, "closed": State.CLOSED},
+        "charge",
+        {"charged": State.CHARGED, "declined": State.GIVEN_UP, "closed": State.CLOSED},
         "the provider charges an order id once, and is asked again when its answer is lost",
     ),
     State.CHARGED: Row(
-        "record_payment", {"recorded": State.PAID, "goods_gone": State.CANCELLED},
+        "record_payment",
+        {"recorded": State.PAID, "goods_gone": State.CANCELLED},
         "selling is keyed by the order id, and the payment document has a fixed id",
     ),
     State.GIVEN_UP: Row(
-        "abandon", {"cancelled": State.CANCELLED, "charged": State.CHARGED, "open": State.REJECTED},
+        "abandon",
+        {"cancelled": State.CANCELLED, "charged": State.CHARGED, "open": State.REJECTED},
         "the provider decides whether a charge or the end came first; release and cancellation have fixed ids",
     ),
-}  # fmt: skip
+}
 
 ENDS: Final = frozenset(State) - CHECKOUT.keys()
 

@@ -65,11 +65,20 @@ def _order(line: dict[str, Any]) -> Order:
     total = _amount(sum(item["total"]["amount"] for item in basket), currency, "the order's total")
     none = money(0, currency)
     return ORDER.build(
-        order_key(orderid, "order"), orderid=orderid, userid=_text(line, "userid", optional=True), basket=basket,
-        goods=total, delivery=none, tax={"name": "", "basisPoints": 0, "included": True, "total": none}, total=total,
-        date=date, provider=_text(_part(line, "payment"), "provider"), fingerprint=fingerprint_of(line), imported=True,
+        order_key(orderid, "order"),
+        orderid=orderid,
+        userid=_text(line, "userid", optional=True),
+        basket=basket,
+        goods=total,
+        delivery=none,
+        tax={"name": "", "basisPoints": 0, "included": True, "total": none},
+        total=total,
+        date=date,
+        provider=_text(_part(line, "payment"), "provider"),
+        fingerprint=fingerprint_of(line),
+        imported=True,
         **_content(line),
-    )  # fmt: skip
+    )
 
 
 def _item(number: int, item: Any, currency: str) -> Line:
@@ -108,9 +117,13 @@ def _variant(number: int, item: dict[str, Any]) -> dict[str, Any]:
 
 def _customer(order: Order, line: dict[str, Any]) -> Customer:
     return CUSTOMER.build(
-        order_key(order["orderid"], "customer"), orderid=order["orderid"], userid=order["userid"],
-        name=_personal(line, "name"), email=_personal(line, "email"), deliveryAddress=line.get("deliveryAddress"),
-    )  # fmt: skip
+        order_key(order["orderid"], "customer"),
+        orderid=order["orderid"],
+        userid=order["userid"],
+        name=_personal(line, "name"),
+        email=_personal(line, "email"),
+        deliveryAddress=line.get("deliveryAddress"),
+    )
 
 
 def _personal(line: dict[str, Any], name: str) -> str:

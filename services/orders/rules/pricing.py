@@ -96,8 +96,9 @@ def check_expected(found: Quote, expected: Money | None) -> None:
     if expected is not None and expected != found.total:
         raise PriceChanged(
             f"The total is {shown(found.total)} now, not {shown(expected)}; show it and order again.",
-            total=found.total, expected_total=expected,
-        )  # fmt: skip
+            total=found.total,
+            expected_total=expected,
+        )
 
 
 def _line(number: int, key: str, product: Doc, quantity: int) -> Line:

@@ -47,9 +47,7 @@ def stock_lines(basket: list[Line], lines: list[SoldLine]) -> list[StockLine]:
 
 
 def stock_line(line: SoldLine, taxonomy: list[str]) -> StockLine:
-    found: StockLine = {
-        "productid": line["productid"], "taxonomy": taxonomy, "quantity": line["quantity"]
-    }  # fmt: skip
+    found: StockLine = {"productid": line["productid"], "taxonomy": taxonomy, "quantity": line["quantity"]}
     if sku := line.get("sku"):
         found["sku"] = sku
     return found

@@ -46,11 +46,15 @@ def items_of(order: Order) -> list[OrderLineItem]:
     mark = {"imported": True} if order.get("imported") else {}
     return [
         LINE_ITEM.build(
-            order_key(orderid, f"item{line['line']}"), orderid=orderid, userid=order["userid"], date=order["date"],
-            **LINE_FIELDS.shown(line), **mark,
+            order_key(orderid, f"item{line['line']}"),
+            orderid=orderid,
+            userid=order["userid"],
+            date=order["date"],
+            **LINE_FIELDS.shown(line),
+            **mark,
         )
         for line in order["basket"]
-    ]  # fmt: skip
+    ]
 
 
 def payment_of(
@@ -59,10 +63,16 @@ def payment_of(
     """`sold`: the stock is marked as sold already."""
     mark = {"imported": True} if order.get("imported") else {"sold": sold}
     return PAYMENT.build(
-        order_key(order["orderid"], "payment"), **event_fields(order, date), paid=True, provider=provider,
-        provider_ref=ref, total=total, units=sum(line["quantity"] for line in order["basket"]),
-        lines=[sold_line(line) for line in order["basket"]], **mark,
-    )  # fmt: skip
+        order_key(order["orderid"], "payment"),
+        **event_fields(order, date),
+        paid=True,
+        provider=provider,
+        provider_ref=ref,
+        total=total,
+        units=sum(line["quantity"] for line in order["basket"]),
+        lines=[sold_line(line) for line in order["basket"]],
+        **mark,
+    )
 
 
 def sold_line(line: Line) -> SoldLine:
@@ -73,8 +83,11 @@ def sold_line(line: Line) -> SoldLine:
 def sold(line: Line, quantity: int, amount: int) -> SoldLine:
     """So many of a line's product or variant, for that much."""
     found: SoldLine = {
-        "productid": line["productid"], "name": line["name"], "quantity": quantity, "amount": amount
-    }  # fmt: skip
+        "productid": line["productid"],
+        "name": line["name"],
+        "quantity": quantity,
+        "amount": amount,
+    }
     if sku := line.get("sku"):
         found["sku"] = sku
     return found
@@ -85,17 +98,27 @@ def dispatch_of(
 ) -> OrderDispatch:
     mark = {"imported": True} if order.get("imported") else {}
     return DISPATCH.build(
-        order_key(order["orderid"], "dispatch"), **event_fields(order, date), dispatched=True, courier=courier,
-        courierid=courierid, payment_date=payment["date"], **mark,
-    )  # fmt: skip
+        order_key(order["orderid"], "dispatch"),
+        **event_fields(order, date),
+        dispatched=True,
+        courier=courier,
+        courierid=courierid,
+        payment_date=payment["date"],
+        **mark,
+    )
 
 
 def delivery_of(order: Order, dispatch: OrderDispatch, date: str = "") -> OrderDelivery:
     mark = {"imported": True} if order.get("imported") else {}
     return DELIVERY.build(
-        order_key(order["orderid"], "delivery"), **event_fields(order, date), delivered=True,
-        courier=dispatch["courier"], courierid=dispatch["courierid"], dispatch_date=dispatch["date"], **mark,
-    )  # fmt: skip
+        order_key(order["orderid"], "delivery"),
+        **event_fields(order, date),
+        delivered=True,
+        courier=dispatch["courier"],
+        courierid=dispatch["courierid"],
+        dispatch_date=dispatch["date"],
+        **mark,
+    )
 
 
 def decision_of(order: Order, decision: str, reason: str, by: str) -> Decision:
@@ -111,9 +134,13 @@ def decision_of(order: Order, decision: str, reason: str, by: str) -> Decision:
 
 def cancellation_of(order: Order, reason: str, detail: str, by: str, *, was_paid: bool) -> Cancellation:
     return CANCELLATION.build(
-        order_key(order["orderid"], "cancellation"), **event_fields(order), reason=reason, detail=detail, by=by,
+        order_key(order["orderid"], "cancellation"),
+        **event_fields(order),
+        reason=reason,
+        detail=detail,
+        by=by,
         was_paid=was_paid,
-    )  # fmt: skip
+    )
 
 
 def notice_of(order: Order, kind: str, message_id: str) -> Notice:

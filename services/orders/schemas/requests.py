@@ -125,10 +125,12 @@ _MINOR_UNITS = {"type": "integer", "minimum": 1, "maximum": 10**12}
 _REFUNDED = [
     _MINOR_UNITS,
     {
-        "type": "object", "required": ["amount", "currency"], "additionalProperties": False,
+        "type": "object",
+        "required": ["amount", "currency"],
+        "additionalProperties": False,
         "properties": {"amount": _MINOR_UNITS, "currency": {"type": "string", "enum": sorted(CURRENCIES)}},
     },
-]  # fmt: skip
+]
 
 
 class RefundAmount(ma.fields.Field[int | dict[str, Any]]):
@@ -210,6 +212,8 @@ class TokenHeader(Shape):
         unknown = ma.EXCLUDE
 
     token = ma.fields.String(
-        data_key="X-Order-Token", load_default="", validate=ma.validate.Length(max=200),
+        data_key="X-Order-Token",
+        load_default="",
+        validate=ma.validate.Length(max=200),
         metadata={"description": "a guest's `guest_token` for this order"},
-    )  # fmt: skip
+    )

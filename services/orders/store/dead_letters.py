@@ -22,19 +22,29 @@ class DeadLetterStore:
         """The `number`th time that `job` failed for good for `subject`; a second writer of the same changes nothing."""
         self._put_once(
             DEADLETTER.build(
-                document_id(DEADLETTERS, f"{job}.{subject}.{number}"), job=job, subject=subject, number=number,
-                error=error, detail=detail, passing=transient, date=timestamp(),
+                document_id(DEADLETTERS, f"{job}.{subject}.{number}"),
+                job=job,
+                subject=subject,
+                number=number,
+                error=error,
+                detail=detail,
+                passing=transient,
+                date=timestamp(),
             )
-        )  # fmt: skip
+        )
 
     def add_retry(self, dead_letter: DeadLetter, actor: str) -> None:
         """Marks a dead letter as sent again; the changes feed carries it to the worker."""
         self._put_once(
             DEADLETTER_RETRIED.build(
-                f"{dead_letter['_id']}.retried", job=dead_letter["job"], subject=dead_letter["subject"], number=dead_letter["number"],
-                by=actor, date=timestamp(),
+                f"{dead_letter['_id']}.retried",
+                job=dead_letter["job"],
+                subject=dead_letter["subject"],
+                number=dead_letter["number"],
+                by=actor,
+                date=timestamp(),
             )
-        )  # fmt: skip
+        )
 
     def _put_once(self, doc: Document) -> None:
         try:

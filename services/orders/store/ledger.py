@@ -34,9 +34,13 @@ class Ledger:
     def record_refund(self, orderid: str, key: str, total: Money) -> LedgerRefund:
         """Records a refund under the caller's key, once."""
         doc = LEDGER_REFUND.build(
-            order_key(orderid, f"refund-{key}"), orderid=orderid, key=key, total=total,
-            ref=f"sandbox-{orderid}-{key}", date=timestamp(),
-        )  # fmt: skip
+            order_key(orderid, f"refund-{key}"),
+            orderid=orderid,
+            key=key,
+            total=total,
+            ref=f"sandbox-{orderid}-{key}",
+            date=timestamp(),
+        )
         return self._add_once(doc)
 
     def add_fault(self, orderid: str, kind: str) -> bool:

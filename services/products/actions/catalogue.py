@@ -240,9 +240,14 @@ def price_changes(before: Doc, content: Doc, date: str) -> list[Doc]:
 def _price_change(content: Doc, sku: str, before: Money, after: Money, date: str) -> Doc:
     taxonomy, productid = content["taxonomy"], content["productid"]
     return PRICE_CHANGE.new(
-        price_change_id(taxonomy, productid, date, sku), productid=productid, taxonomy=taxonomy,
-        before=before, after=after, date=date, **({"sku": sku} if sku else {}),
-    )  # fmt: skip
+        price_change_id(taxonomy, productid, date, sku),
+        productid=productid,
+        taxonomy=taxonomy,
+        before=before,
+        after=after,
+        date=date,
+        **({"sku": sku} if sku else {}),
+    )
 
 
 def _move(deps: Dependencies, doc: Doc, fresh: Doc, date: str) -> Doc:

@@ -119,9 +119,13 @@ def _sweep_page(deps: Dependencies, reservations: list[Doc], now: datetime, swep
 def _expired(reservation: Doc, date: str) -> Doc:
     line, orderid = ledger.line_of(reservation), reservation["orderid"]
     return SETTLEMENT.new(
-        settlement_id(line.taxonomy, line.key, orderid), **line.fields, orderid=orderid, outcome=ledger.EXPIRED,
-        quantity=reservation["quantity"], date=date,
-    )  # fmt: skip
+        settlement_id(line.taxonomy, line.key, orderid),
+        **line.fields,
+        orderid=orderid,
+        outcome=ledger.EXPIRED,
+        quantity=reservation["quantity"],
+        date=date,
+    )
 
 
 def _correct_stock(deps: Dependencies, reservation: Doc, settlement: Doc, held: int, date: str) -> int:

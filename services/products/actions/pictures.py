@@ -39,9 +39,14 @@ def keep(deps: Dependencies, content: bytes, max_bytes: int, date: str) -> Doc:
 def _store(deps: Dependencies, digest: str, rendered: Rendered, date: str) -> Doc:
     full = rendered.files[0]
     doc = PICTURE.new(
-        picture_id(digest), digest=digest, content_type=full.content_type, size=len(full.content), date=date,
-        width=rendered.width, height=rendered.height,
-    )  # fmt: skip
+        picture_id(digest),
+        digest=digest,
+        content_type=full.content_type,
+        size=len(full.content),
+        date=date,
+        width=rendered.width,
+        height=rendered.height,
+    )
     deps.pictures.add(doc, {each.name: (each.content_type, each.content) for each in rendered.files})
     return doc
 

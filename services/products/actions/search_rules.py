@@ -63,9 +63,16 @@ def get(deps: Dependencies, kind: RuleKind, text: str) -> Doc:
 
 
 def put(
-    deps: Dependencies, kind: RuleKind, text: str, content: dict[str, Any], before: Doc | None, *,
-    only_before: bool, actor: str, date: str,
-) -> Doc:  # fmt: skip
+    deps: Dependencies,
+    kind: RuleKind,
+    text: str,
+    content: dict[str, Any],
+    before: Doc | None,
+    *,
+    only_before: bool,
+    actor: str,
+    date: str,
+) -> Doc:
     """Writes a rule over `before`; `only_before`: over nothing else. Raises UpdateConflict, TooManyRules, Invalid."""
     query = _query(text)
     complete = kind.complete(deps, query, content)

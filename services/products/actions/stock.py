@@ -130,14 +130,24 @@ def _slot(line: Line, head: Head, orderid: str, date: str) -> Doc:
 
 def _claim(line: Line, orderid: str, expires: str, date: str) -> Doc:
     return RESERVATION.new(
-        reservation_id(line.taxonomy, line.key, orderid), **line.fields, orderid=orderid, quantity=line.quantity, date=date,
+        reservation_id(line.taxonomy, line.key, orderid),
+        **line.fields,
+        orderid=orderid,
+        quantity=line.quantity,
+        date=date,
         expires=expires,
-    )  # fmt: skip
+    )
 
 
 def _complete_reservation(
-    deps: Dependencies, lines: Sequence[Line], slots: Sequence[Doc], claimed: Sequence[Written], taken: Sequence[Written], orderid: str, date: str,
-) -> None:  # fmt: skip
+    deps: Dependencies,
+    lines: Sequence[Line],
+    slots: Sequence[Doc],
+    claimed: Sequence[Written],
+    taken: Sequence[Written],
+    orderid: str,
+    date: str,
+) -> None:
     repeated = []
     for line, slot, claim, written in zip(lines, slots, claimed, taken, strict=True):
         is_own = deps.ledger.is_own(slot, written)
@@ -195,9 +205,15 @@ def _settlement(line: Line, orderid: str, outcome: str, date: str, reference: st
     """With a mark of its own: of two that are alike to the letter a cluster takes both for the first."""
     more: dict[str, Any] = {"reference": reference} if reference else {}
     return SETTLEMENT.new(
-        settlement_id(line.taxonomy, line.key, orderid, reference), **line.fields, orderid=orderid,
-        outcome=outcome, quantity=line.quantity, date=date, mark=time_ordered_id(), **more,
-    )  # fmt: skip
+        settlement_id(line.taxonomy, line.key, orderid, reference),
+        **line.fields,
+        orderid=orderid,
+        outcome=outcome,
+        quantity=line.quantity,
+        date=date,
+        mark=time_ordered_id(),
+        **more,
+    )
 
 
 def _outcomes(deps: Dependencies, orderid: str, lines: Sequence[Line]) -> dict[Line, str]:

@@ -30,6 +30,11 @@ def _suggest(deps: Dependencies, typed: SearchQuery, limit: int) -> bytes:
     rewrite = rewrite_of(deps, query.without(begun))
     page = deps.catalogue.search(rewrite.applied(query.without(begun)), PRODUCTS_PER_SUGGESTION * limit, None)
     items = suggestions(
-        rewrite.applied(query), deps.catalogue.language, deduplicate_moved(page.items), page.counts, deps.popular_queries.get(), limit
-    )  # fmt: skip
+        rewrite.applied(query),
+        deps.catalogue.language,
+        deduplicate_moved(page.items),
+        page.counts,
+        deps.popular_queries.get(),
+        limit,
+    )
     return orjson.dumps({"items": items})

@@ -76,8 +76,15 @@ def _add_endpoints(
         before = act.find(dependencies(), kind, query)
         only_before = _check_versions(before)
         doc = act.put(
-            dependencies(), kind, query, content, before, only_before=only_before, actor=current_user().userid, date=timestamp()
-        )  # fmt: skip
+            dependencies(),
+            kind,
+            query,
+            content,
+            before,
+            only_before=only_before,
+            actor=current_user().userid,
+            date=timestamp(),
+        )
         return _answer(kind, doc, 200 if before else 201)
 
     @require_role("admin")

@@ -107,9 +107,16 @@ def movement(
         raise OutOfStock(f"Only {head.level} of {line.name} are left.", items=[line.left(head.level)])
     slot = head.slot + 1
     return MOVEMENT.new(
-        slot_id(line.taxonomy, line.key, slot), **line.fields, slot=slot, delta=delta, level=level, reason=reason, mark=mark,
-        date=date, **more,
-    )  # fmt: skip
+        slot_id(line.taxonomy, line.key, slot),
+        **line.fields,
+        slot=slot,
+        delta=delta,
+        level=level,
+        reason=reason,
+        mark=mark,
+        date=date,
+        **more,
+    )
 
 
 def after(doc: Doc) -> Head:

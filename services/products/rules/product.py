@@ -187,10 +187,17 @@ def offered(doc: Doc, wanted: str) -> Doc:
     if variant is None:
         return found | {"sku": None if wanted == productid else wanted, "for_sale": False}
     own = {"image": variant["picture"], "pictures": []} if "picture" in variant else {}
-    return found | own | {
-        "sku": wanted, "for_sale": is_active(variant), "selected_options": variant.get("options", {}), "price": price_of(doc, variant),
-        "stock": doc.get("variant_stock", {}).get(wanted, 0),
-    }  # fmt: skip
+    return (
+        found
+        | own
+        | {
+            "sku": wanted,
+            "for_sale": is_active(variant),
+            "selected_options": variant.get("options", {}),
+            "price": price_of(doc, variant),
+            "stock": doc.get("variant_stock", {}).get(wanted, 0),
+        }
+    )
 
 
 def exported(doc: Doc) -> Doc:
@@ -264,9 +271,13 @@ def is_product(doc: Doc) -> bool:
 def forward(doc: Doc, moved_to: str, moment: str) -> Doc:
     """What takes the place of a product that is in another category now."""
     left = FORWARD.new(
-        doc["_id"], productid=doc["productid"], taxonomy=doc["taxonomy"], moved_to=moved_to, edited=moment,
+        doc["_id"],
+        productid=doc["productid"],
+        taxonomy=doc["taxonomy"],
+        moved_to=moved_to,
+        edited=moment,
         **({"skus": skus_of(doc)} if variants_of(doc) else {}),
-    )  # fmt: skip
+    )
     return left | {"_rev": doc["_rev"]}
 
 

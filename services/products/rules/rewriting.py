@@ -40,8 +40,12 @@ class Rewrite:
     def state(self) -> list[Any]:
         """As a cursor keeps it."""
         return [
-            dict(self.corrections), sorted(self.forgiven), sorted(self.optional), list(self.dropped_words), self.any_word
-        ]  # fmt: skip
+            dict(self.corrections),
+            sorted(self.forgiven),
+            sorted(self.optional),
+            list(self.dropped_words),
+            self.any_word,
+        ]
 
 
 def restored(state: list[Any]) -> Rewrite:
@@ -91,8 +95,10 @@ def _matches(rewrite: Rewrite, word: str, query: SearchQuery, terms: set[str], l
     loose = list(query.loose_words)
     place = loose.index(word)
     meant: Iterable[str] = [
-        word, *pairs_of(loose[max(0, place - 1) : place + 2]), *rewrite.corrections.get(word, ())
-    ]  # fmt: skip
+        word,
+        *pairs_of(loose[max(0, place - 1) : place + 2]),
+        *rewrite.corrections.get(word, ()),
+    ]
     if any(language.stem(each) in terms for each in meant):
         return True
     if word == query.prefix and any(term.startswith(word) for term in terms):

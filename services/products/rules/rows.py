@@ -34,8 +34,11 @@ _VARIANT: Final = Declaration(
     }
 )
 _RENAMED: Final = {
-    "variant_picture": "picture", "variant_barcode": "barcode", "variant_weight_grams": "weight_grams", "variant_stock": "stock",
-}  # fmt: skip
+    "variant_picture": "picture",
+    "variant_barcode": "barcode",
+    "variant_weight_grams": "weight_grams",
+    "variant_stock": "stock",
+}
 _ACTIVE: Final = {"true": True, "false": False}
 
 COLUMNS: Final = (*tables.columns(PRODUCT_FIELDS), *tables.columns(_OPTIONS), *tables.columns(_VARIANT))

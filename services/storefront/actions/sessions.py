@@ -49,9 +49,12 @@ class Session:
         claims = jwt.decode(self.access, options={"verify_signature": False})
         began = int(claims["iat"]) * 1000
         return User(
-            self.userid, self.roles, session=str(claims.get("sid", "")),
-            session_started=int(claims.get("session_started", began)), as_of=int(claims.get("as_of", began)),
-        )  # fmt: skip
+            self.userid,
+            self.roles,
+            session=str(claims.get("sid", "")),
+            session_started=int(claims.get("session_started", began)),
+            as_of=int(claims.get("as_of", began)),
+        )
 
     def renewed(self, tokens: Json) -> "Session":
         return session_from(tokens, self.name)

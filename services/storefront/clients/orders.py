@@ -30,9 +30,14 @@ class Orders(Client):
     def place(self, token: str, body: Json, key: str, address: str) -> Json:
         """`address` is the visitor's own, so that limits count browsers and not the storefront."""
         return self.http.post(
-            "/v1/orders", body, idempotent=True, token=token, headers={"Idempotency-Key": key},
-            client_address=address, deadline=20,
-        )  # fmt: skip
+            "/v1/orders",
+            body,
+            idempotent=True,
+            token=token,
+            headers={"Idempotency-Key": key},
+            client_address=address,
+            deadline=20,
+        )
 
     def mine(self, token: str, cursor: str) -> Json:
         """One's orders, without attempts whose payment was declined."""

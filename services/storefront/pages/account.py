@@ -115,10 +115,13 @@ def _page(
     me = services().users.me(token())
     shown = forms.Form(forms.PROFILE, {"name": me["name"]})
     return render_template(
-        "account.html", me=me, profile=profile or restore(shown, url_for("account.save")),
+        "account.html",
+        me=me,
+        profile=profile or restore(shown, url_for("account.save")),
         address=address or restore(forms.Form(forms.ADDRESS), url_for("account.add_address")),
-        erase=erase or forms.Form(forms.ERASE), changed=[_change_form(each) for each in me["addresses"]],
-    )  # fmt: skip
+        erase=erase or forms.Form(forms.ERASE),
+        changed=[_change_form(each) for each in me["addresses"]],
+    )
 
 
 def _change_form(address: dict[str, str]) -> forms.Form:

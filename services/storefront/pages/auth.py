@@ -130,13 +130,21 @@ def _proof() -> dict[str, str]:
 
 
 def _verify_page(
-    sent: str, *, form: forms.Form | None = None, own: forms.Form | None = None,
-    is_registrant: bool = False, problem: str = "",
-) -> str:  # fmt: skip
+    sent: str,
+    *,
+    form: forms.Form | None = None,
+    own: forms.Form | None = None,
+    is_registrant: bool = False,
+    problem: str = "",
+) -> str:
     return render_template(
-        "verify.html", token=sent, form=form or forms.Form(forms.CONFIRM), own=own or forms.Form(forms.CONFIRM_NEW),
-        is_registrant=is_registrant, problem=problem,
-    )  # fmt: skip
+        "verify.html",
+        token=sent,
+        form=form or forms.Form(forms.CONFIRM),
+        own=own or forms.Form(forms.CONFIRM_NEW),
+        is_registrant=is_registrant,
+        problem=problem,
+    )
 
 
 @auth.get("/login")

@@ -217,8 +217,16 @@ def _page(
     cards = CARDS[dependencies().settings.payment_provider]
     basket = me["basket_revision"] if me else basket_id()
     return render_template(
-        "checkout.html", me=me, quote=quote, form=form, problem=problem, cards=cards, key=secrets.token_urlsafe(18),
-        order=orjson.dumps({"items": items, "expected_total": quote["total"]}).decode(), currency=currency,
-        revision=revision_of(basket, lines), chosen=chosen,
+        "checkout.html",
+        me=me,
+        quote=quote,
+        form=form,
+        problem=problem,
+        cards=cards,
+        key=secrets.token_urlsafe(18),
+        order=orjson.dumps({"items": items, "expected_total": quote["total"]}).decode(),
+        currency=currency,
+        revision=revision_of(basket, lines),
+        chosen=chosen,
         card=request.form.get("card", cards[0].token) if card is None else card,
-    )  # fmt: skip
+    )

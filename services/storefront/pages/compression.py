@@ -14,10 +14,19 @@ MAX_HEADER: Final = 200
 """Of an Accept-Encoding, what is read."""
 TYPES: Final = frozenset(
     {
-        "application/javascript", "application/json", "application/manifest+json", "application/xml", "image/svg+xml",
-        "text/css", "text/csv", "text/html", "text/javascript", "text/plain", "text/xml",
+        "application/javascript",
+        "application/json",
+        "application/manifest+json",
+        "application/xml",
+        "image/svg+xml",
+        "text/css",
+        "text/csv",
+        "text/html",
+        "text/javascript",
+        "text/plain",
+        "text/xml",
     }
-)  # fmt: skip
+)
 QUICK: Final = {
     "br": partial(brotli.compress, quality=4),
     "gzip": partial(gzip.compress, compresslevel=5, mtime=0),

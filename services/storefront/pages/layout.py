@@ -71,10 +71,24 @@ def register_layout(app: Flask) -> None:
         "attribute": attributes.shown,
     }
     app.jinja_env.globals |= {
-        "absolute": absolute, "department_links": department_links, "asset": asset, "cards": product_cards, "crumbs": taxonomy.crumbs, "csrf_of_session": csrf_of_session, "csrf_token": csrf_token, "filter_options": filter_options, "gallery": gallery, "here": here, "may_show": may_show, "product_picture": product_picture,
-        "new_key": new_key, "price_bands": price_bands,
-        "status_style": progress.style, "status_label": progress.label, "with_query": with_query,
-    }  # fmt: skip
+        "absolute": absolute,
+        "department_links": department_links,
+        "asset": asset,
+        "cards": product_cards,
+        "crumbs": taxonomy.crumbs,
+        "csrf_of_session": csrf_of_session,
+        "csrf_token": csrf_token,
+        "filter_options": filter_options,
+        "gallery": gallery,
+        "here": here,
+        "may_show": may_show,
+        "product_picture": product_picture,
+        "new_key": new_key,
+        "price_bands": price_bands,
+        "status_style": progress.style,
+        "status_label": progress.label,
+        "with_query": with_query,
+    }
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.context_processor(page_context)
 

@@ -44,9 +44,13 @@ def timeline(orderid: str) -> str | Response:
 
 def _page(template: str, order: Json) -> str:
     return render_template(
-        template, order=order, failed=progress.failed(order), steps=progress.steps(order), settled=progress.settled(order),
+        template,
+        order=order,
+        failed=progress.failed(order),
+        steps=progress.steps(order),
+        settled=progress.settled(order),
         returnable=progress.returnable(order),
-    )  # fmt: skip
+    )
 
 
 @orders.post("/<orderid>/cancellation")

@@ -136,9 +136,13 @@ def product(productid: str) -> Response | str:
         choice = selection(found, productid)
         variant = choice.variant if choice else None
         return render_template(
-            "product.html", product=found, reviews=reviews, selection=choice, variant=variant,
+            "product.html",
+            product=found,
+            reviews=reviews,
+            selection=choice,
+            variant=variant,
             sold=as_sold(found, variant),
-        )  # fmt: skip
+        )
 
     return public_page((answer, older), draw)
 

@@ -105,9 +105,14 @@ def remove_address(deps: Dependencies, doc: Address) -> None:
 def _document(userid: str, key: str, values: dict[str, Any], default: bool) -> Address:
     moment = timestamp()
     return ADDRESS.build(
-        user_document(userid, f"{PREFIX}{key}"), userid=userid, name=values["name"], address=values["address"],
-        default=default, default_since=moment if default else "", updated=moment,
-    )  # fmt: skip
+        user_document(userid, f"{PREFIX}{key}"),
+        userid=userid,
+        name=values["name"],
+        address=values["address"],
+        default=default,
+        default_since=moment if default else "",
+        updated=moment,
+    )
 
 
 def _unset_others(deps: Dependencies, others: list[Address]) -> None:

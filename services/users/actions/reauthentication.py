@@ -15,9 +15,12 @@ def check_current_password(deps: Dependencies, user: User, password: str) -> Non
         raise Unauthorized("This account is closed.")
     settings = deps.settings
     guesses = Limit(
-        "reauthentication", f"{user.userid} {user.session}",
-        settings.login_tries_per_account, settings.login_window_seconds, forgiven=True,
-    )  # fmt: skip
+        "reauthentication",
+        f"{user.userid} {user.session}",
+        settings.login_tries_per_account,
+        settings.login_window_seconds,
+        forgiven=True,
+    )
     with deps.limits.attempt(guesses):
         if not deps.passwords.check(password, account["password"]):
             raise WrongPassword("Send your own current password.")

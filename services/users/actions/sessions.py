@@ -212,9 +212,14 @@ def _session(deps: Dependencies, userid: str, session: str, generation: int, beg
     moment = now()
     expires = iso(moment + timedelta(days=deps.settings.refresh_token_days))
     return SESSION.build(
-        session_id(userid, session), userid=userid, session=session, generation=generation,
-        created=iso(datetime.fromtimestamp(began / 1000, UTC)), updated=iso(moment), expires=expires,
-    )  # fmt: skip
+        session_id(userid, session),
+        userid=userid,
+        session=session,
+        generation=generation,
+        created=iso(datetime.fromtimestamp(began / 1000, UTC)),
+        updated=iso(moment),
+        expires=expires,
+    )
 
 
 def _tokens(

@@ -43,9 +43,14 @@ def create_admin(deps: Dependencies, email: str, password: str) -> str:
     userid, _ = userid_for_new_account(deps, email)
     claim_for_new_account(deps, email, userid)
     user = new_user(
-        userid, "Admin", email, deps.passwords.hash(password),
-        email_verified=True, roles=[CUSTOMER_ROLE, ADMIN_ROLE], roles_changed=timestamp(),
-    )  # fmt: skip
+        userid,
+        "Admin",
+        email,
+        deps.passwords.hash(password),
+        email_verified=True,
+        roles=[CUSTOMER_ROLE, ADMIN_ROLE],
+        roles_changed=timestamp(),
+    )
     if not deps.store.try_put(user):
         raise EmailTaken("This e-mail is registered but not verified: verify it, then run this again.")
     return "is admin, with the password given"

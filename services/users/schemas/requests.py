@@ -21,9 +21,12 @@ NEW_PASSWORD: Final = Secret(
     8, 200, description="8 to 200 characters; not a common one, not the name or e-mail"
 )
 REGISTRATION_SECRET: Final = Text(
-    16, 100, pattern="[A-Za-z0-9_-]+", default="",
+    16,
+    100,
+    pattern="[A-Za-z0-9_-]+",
+    default="",
     description="a secret of the browser that registers; confirms there without the password",
-)  # fmt: skip
+)
 TOKEN: Final = Text(1, 300)
 
 _REGISTRATION = USER_FIELDS.select("name", "email").plus(password=NEW_PASSWORD)
@@ -34,10 +37,14 @@ _VERIFICATION = Declaration(
         "password": Secret(0, 200, default=None, description="the one chosen at registration"),
         "new_password": Secret(8, 200, default=None, description=NEW_PASSWORD.description),
         "registration": Text(
-            16, 100, pattern=REGISTRATION_SECRET.pattern, default=None, description=REGISTRATION_SECRET.description
+            16,
+            100,
+            pattern=REGISTRATION_SECRET.pattern,
+            default=None,
+            description=REGISTRATION_SECRET.description,
         ),
     }
-)  # fmt: skip
+)
 
 
 def _verification(data: Any) -> dict[str, Any]:
@@ -62,11 +69,13 @@ Login = request_schema(
     _EMAIL.plus(
         password=Secret(1, 200),
         device_token=Secret(
-            0, 300, default="",
+            0,
+            300,
+            default="",
             description="of an earlier log-in: guesses made elsewhere do not keep this device out",
         ),
     ),
-)  # fmt: skip
+)
 RefreshToken = request_schema("RefreshToken", Declaration({"refresh_token": Text(1, 1000)}))
 NewPassword = request_schema("NewPassword", Declaration({"token": TOKEN, "password": NEW_PASSWORD}))
 MeChange = request_schema(
@@ -90,9 +99,11 @@ Erasure = request_schema(
 )
 
 _OWN_PASSWORD = Secret(
-    1, 200, default=None,
+    1,
+    200,
+    default=None,
     description="the asking admin's own; needed when the account is one of the staff's",
-)  # fmt: skip
+)
 Reauthentication = request_schema("Reauthentication", Declaration({"password": _OWN_PASSWORD}))
 Closure = request_schema("Closure", Declaration({"password": _OWN_PASSWORD, "reason": Text(1, 500)}))
 Roles = request_schema("Roles", USER_FIELDS.select("roles"))

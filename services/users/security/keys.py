@@ -65,10 +65,18 @@ class SigningKeys:
         moment = time.time()
         now, milliseconds = int(moment), int(moment * 1000)
         claims = {
-            "iss": ISSUER, "sub": userid, "use": "access", "sid": session, "roles": roles, "email_verified": True,
-            "iat": now, "exp": now + self.seconds, "jti": os.urandom(9).hex(),
-            "session_started": started or milliseconds, "as_of": as_of or milliseconds,
-        }  # fmt: skip
+            "iss": ISSUER,
+            "sub": userid,
+            "use": "access",
+            "sid": session,
+            "roles": roles,
+            "email_verified": True,
+            "iat": now,
+            "exp": now + self.seconds,
+            "jti": os.urandom(9).hex(),
+            "session_started": started or milliseconds,
+            "as_of": as_of or milliseconds,
+        }
         return jwt.encode(claims, self._private, algorithm="EdDSA", headers={"kid": self._kid})
 
 

@@ -158,7 +158,7 @@ def _groups(query: SearchQuery, index: SearchIndex) -> list[Group]:
         )
         for n, word in enumerate(loose)
         if word in content
-    ]  # fmt: skip
+    ]
     return groups + [Group(word, frozenset({word})) for phrase in query.phrases for word in phrase]
 
 
@@ -179,8 +179,12 @@ def _ordered(ids: Iterable[str], scores: Mapping[str, int]) -> list[str]:
 
 
 def _matches(
-    query: SearchQuery, fields: Mapping[str, SearchField], texts: Sequence[SearchField], prefix: str | None, doc: Doc
-) -> bool:  # fmt: skip
+    query: SearchQuery,
+    fields: Mapping[str, SearchField],
+    texts: Sequence[SearchField],
+    prefix: str | None,
+    doc: Doc,
+) -> bool:
     return (
         (not prefix or any(f" {prefix}" in text for text in _texts(texts, doc)))
         and all(

@@ -76,7 +76,9 @@ def _words(text: str) -> frozenset[str]:
 
 ENGLISH: Final = Language(
     "en",
-    _words("a an and any are as at be but by for from i if in into is it its me my no of on or our so some such that the their then there these they this to was we will with you your"),
+    _words(
+        "a an and any are as at be but by for from i if in into is it its me my no of on or our so some such that the their then there these they this to was we will with you your"
+    ),
     (
         ("ies?$", "y"),  # ties, tie; accessories, accessory
         ("(ss|sh|ch|x|zz)es$", "$1"),  # dresses, watches, boxes
@@ -86,26 +88,55 @@ ENGLISH: Final = Language(
     ),
     {
         # other plurals
-        "men": "man", "women": "woman", "children": "child", "feet": "foot", "teeth": "tooth", "mice": "mouse", "geese": "goose",
-        "knives": "knife", "scarves": "scarf", "shelves": "shelf", "wives": "wife", "halves": "half", "leaves": "leaf", "loaves": "loaf",
+        "men": "man",
+        "women": "woman",
+        "children": "child",
+        "feet": "foot",
+        "teeth": "tooth",
+        "mice": "mouse",
+        "geese": "goose",
+        "knives": "knife",
+        "scarves": "scarf",
+        "shelves": "shelf",
+        "wives": "wife",
+        "halves": "half",
+        "leaves": "leaf",
+        "loaves": "loaf",
         "lenses": "lens",
         # no plurals, or other things than the word without s
-        "lens": "lens", "shorts": "shorts", "tights": "tights", "news": "news", "goods": "goods", "always": "always", "atlas": "atlas",
-        "canvas": "canvas", "christmas": "christmas", "series": "series", "species": "species",
+        "lens": "lens",
+        "shorts": "shorts",
+        "tights": "tights",
+        "news": "news",
+        "goods": "goods",
+        "always": "always",
+        "atlas": "atlas",
+        "canvas": "canvas",
+        "christmas": "christmas",
+        "series": "series",
+        "species": "species",
         # two spellings
-        "color": "colour", "jewelry": "jewellery", "gray": "grey", "aluminum": "aluminium", "pajama": "pyjama", "fiber": "fibre", "favorite": "favourite",
+        "color": "colour",
+        "jewelry": "jewellery",
+        "gray": "grey",
+        "aluminum": "aluminium",
+        "pajama": "pyjama",
+        "fiber": "fibre",
+        "favorite": "favourite",
     },
-)  # fmt: skip
+)
 
 GERMAN: Final = Language(
     "de",
-    _words("als am an auch auf aus bei bis das dem den der des die ein eine einem einen einer eines fur gegen ich im in ins ist mein meine mit nach oder ohne so uber um und unter vom von vor wie zu zum zur"),
+    _words(
+        "als am an auch auf aus bei bis das dem den der des die ein eine einem einen einer eines fur gegen ich im in ins ist mein meine mit nach oder ohne so uber um und unter vom von vor wie zu zum zur"
+    ),
     (
         ("([^aeiouq])([aou])e", "$1$2"),  # schuerze, Schürze
         ("^(...+[elr])n$", "$1"),  # Lampen, Kindern, Gabeln
         ("^(...+?)(?:en|es|er|e)$", "$1"),  # Lampe, Kleider
         ("^(....+)s$", "$1"),  # Sofas, Sofa
     ),
-)  # fmt: skip
+)
 
 LANGUAGES: Final = {language.code: language for language in (ENGLISH, GERMAN)}

@@ -99,9 +99,17 @@ class SearchQuery:
     def condition(self) -> tuple[object, ...]:
         """All that decides what is found, whatever the order and the counts."""
         return (
-            self.words, self.prefix, self.phrases, sorted(self.filters.items()), sorted(self.ranges.items()), sorted(self.forgiven),
-            sorted(self.corrections.items()), sorted(self.synonyms.items()), sorted(self.optional), self.any_word,
-        )  # fmt: skip
+            self.words,
+            self.prefix,
+            self.phrases,
+            sorted(self.filters.items()),
+            sorted(self.ranges.items()),
+            sorted(self.forgiven),
+            sorted(self.corrections.items()),
+            sorted(self.synonyms.items()),
+            sorted(self.optional),
+            self.any_word,
+        )
 
     def without(self, words: Iterable[str]) -> "SearchQuery":
         """The same question without these words."""

@@ -94,7 +94,7 @@ _GROUPS = {
         velvet sofa bed = sofa bed | bluetooth keyboard = keyboard | levis mens jeans = men, jeans | purple diwan set = diwan set
         leather golf balls = golf ball
     """,
-}  # fmt: skip
+}
 
 QUERIES = tuple(
     Query(group, text.strip(), tuple(concept.strip() for concept in concepts.split(",")))

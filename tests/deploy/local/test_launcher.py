@@ -89,8 +89,12 @@ def test_rows_start_after_their_needs_and_last_rows_stop_last(run, diary) -> Non
     ]
     assert run(rows, until=("shop",)) == 0
     assert diary.read_text().split("\n")[:-1] == [
-        "base started", "built", "shop started", "shop stopped", "base stopped"
-    ]  # fmt: skip
+        "base started",
+        "built",
+        "shop started",
+        "shop stopped",
+        "base stopped",
+    ]
 
 
 def test_one_that_cannot_start_stops_all_and_is_named(run, diary, capfd) -> None:

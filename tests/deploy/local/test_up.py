@@ -19,8 +19,11 @@ def up(state: Path, **env: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-m", "deploy.local", "up"],
         env={**os.environ, "AISLE_STATE": str(state), **env},
-        cwd=ROOT, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
 
 
 @pytest.fixture
@@ -99,8 +102,13 @@ def test_the_table_is_whole(tmp_path: Path) -> None:
     assert {need for row in rows for need in row.needs} <= set(names)
     ports = {row.name: row.port for row in rows if row.port}
     assert ports | {"redis": 0} == {
-        "minicouch": 9004, "redis": 0, "storefront": 9000, "users": 9001, "products": 9002, "orders": 9003
-    }  # fmt: skip
+        "minicouch": 9004,
+        "redis": 0,
+        "storefront": 9000,
+        "users": 9001,
+        "products": 9002,
+        "orders": 9003,
+    }
 
 
 def test_passwords_are_not_in_the_process_list(tmp_path: Path) -> None:

@@ -44,17 +44,22 @@ def line(purchase: Purchase) -> bytes:
     """A purchase as an order with one line item, paid and delivered that day. The line's total is the amount paid."""
     day, number = purchase.day, f"{purchase.number:05d}"
     item = {
-        "productid": "cd", "name": "CD", "quantity": purchase.discs,
+        "productid": "cd",
+        "name": "CD",
+        "quantity": purchase.discs,
         "unitPrice": {"amount": purchase.cents // purchase.discs, "currency": "USD"},
         "total": {"amount": purchase.cents, "currency": "USD"},
-    }  # fmt: skip
+    }
     order = {
-        "orderid": f"cdnow-{number}", "userid": f"cdnow{purchase.customer}", "date": f"{day}T00:00:00.000Z", "currency": "USD",
+        "orderid": f"cdnow-{number}",
+        "userid": f"cdnow{purchase.customer}",
+        "date": f"{day}T00:00:00.000Z",
+        "currency": "USD",
         "items": [item],
         "payment": {"provider": "cdnow", "provider_ref": f"ref-{number}", "date": f"{day}T00:00:00.000Z"},
         "dispatch": {"date": f"{day}T00:00:00.000Z", "courier": "post", "courierid": number},
         "delivery": {"date": f"{day}T00:00:00.000Z"},
-    }  # fmt: skip
+    }
     return orjson.dumps(order) + b"\n"
 
 

@@ -24,9 +24,16 @@ from tests.services.worker.processes import Worker
 
 ADMIN = "admin@example.com"
 SETTINGS = {
-    "ARGON2_MEMORY_KIB": "64", "ARGON2_PASSES": "1", "MAILS_PER_HOUR": "1000", "ACCESS_LOG": "0",
-    "COURIER_DISPATCH_SECONDS": "0.2", "COURIER_DELIVERY_SECONDS": "0.2", "ATTEMPT_SECONDS": "3", "SWEEP_SECONDS": "2", "FOLLOWER_SHARDS": "2",
-}  # fmt: skip
+    "ARGON2_MEMORY_KIB": "64",
+    "ARGON2_PASSES": "1",
+    "MAILS_PER_HOUR": "1000",
+    "ACCESS_LOG": "0",
+    "COURIER_DISPATCH_SECONDS": "0.2",
+    "COURIER_DELIVERY_SECONDS": "0.2",
+    "ATTEMPT_SECONDS": "3",
+    "SWEEP_SECONDS": "2",
+    "FOLLOWER_SHARDS": "2",
+}
 
 
 @dataclass(frozen=True)
@@ -46,11 +53,18 @@ class Shop:
         """A new product's id."""
         productid = f"p{secrets.token_hex(5)}"
         body = {
-            "productid": productid, "taxonomy": ["Home", "Kitchen", "Kettles"], "keywords": ["kettle"], "brand": "Acme",
-            "name": f"Kettle {productid}", "description": "Boils water.", "colours": ["red"], "image": "",
-            "price": {"amount": price, "currency": currency}, "delivery": {"amount": delivery, "currency": currency},
+            "productid": productid,
+            "taxonomy": ["Home", "Kitchen", "Kettles"],
+            "keywords": ["kettle"],
+            "brand": "Acme",
+            "name": f"Kettle {productid}",
+            "description": "Boils water.",
+            "colours": ["red"],
+            "image": "",
+            "price": {"amount": price, "currency": currency},
+            "delivery": {"amount": delivery, "currency": currency},
             "stock": stock,
-        }  # fmt: skip
+        }
         answer = self.admin.post(f"{self.products}/v1/products", json=body, timeout=30)
         assert answer.status_code == 201, answer.text
         return productid
@@ -64,9 +78,11 @@ class Shop:
     ) -> requests.Response:
         """POST /v1/orders for these products; `more` replaces or adds fields of the body."""
         return person.post(
-            f"{self.orders}/v1/orders", json=checkout(items, **more), timeout=60,
+            f"{self.orders}/v1/orders",
+            json=checkout(items, **more),
+            timeout=60,
             headers={"Idempotency-Key": key or secrets.token_hex(8)},
-        )  # fmt: skip
+        )
 
     def placed(self, person: requests.Session, items: dict[str, int], **more: Any) -> dict[str, Any]:
         answer = self.order(person, items, **more)
@@ -99,9 +115,12 @@ def orders_settings() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def shop(
-    prepared: Callable, service: Callable, environment: dict[str, str], orders_settings: dict[str, str],
+    prepared: Callable,
+    service: Callable,
+    environment: dict[str, str],
+    orders_settings: dict[str, str],
     tmp_path_factory: pytest.TempPathFactory,
-) -> Shop:  # fmt: skip
+) -> Shop:
     prepared(USERS, PRODUCTS, DESIGN, SANDBOX_LEDGER)
     environment.update({**SETTINGS, **orders_settings})
     password = tmp_path_factory.mktemp("admin") / "password"

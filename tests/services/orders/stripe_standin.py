@@ -76,10 +76,14 @@ class StripeStandIn:
 
     def _create(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
         intent = {
-            "id": f"pi_{secrets.token_hex(8)}", "object": "payment_intent", "amount": int(form["amount"]),
-            "currency": form["currency"], "status": "requires_payment_method", "created": int(time.time()),
+            "id": f"pi_{secrets.token_hex(8)}",
+            "object": "payment_intent",
+            "amount": int(form["amount"]),
+            "currency": form["currency"],
+            "status": "requires_payment_method",
+            "created": int(time.time()),
             "metadata": {"orderid": form["metadata[orderid]"]},
-        }  # fmt: skip
+        }
         self.intents[intent["id"]] = intent
         return 200, intent
 

@@ -87,9 +87,10 @@ def test_a_cancelled_order_is_paid_back_and_its_goods_are_for_sale_again(
     assert shop.stock(productid) == 100
     assert after(shop, customer, order, "cancellation").json() == cancelled
     for refused in (
-        desk(shop, order, "dispatch", PARCEL), desk(shop, order, "refunds", {"amount": 1}),
+        desk(shop, order, "dispatch", PARCEL),
+        desk(shop, order, "refunds", {"amount": 1}),
         after(shop, customer, order, "returns", {"items": [{"productid": productid, "quantity": 1}]}),
-    ):  # fmt: skip
+    ):
         assert (refused.status_code, refused.json()["code"]) == (409, "transition_not_allowed")
         assert refused.json()["order_status"] == "cancelled"
     refunds = [

@@ -85,11 +85,20 @@ def test_what_each_kind_of_document_becomes(shop: Dependencies, server: Server, 
 
 def refund_of(orderid: str, amount: int, time: str, **more: str) -> dict[str, Any]:
     return {
-        **BASE, "_id": f"order{orderid}:refund1", "orderid": orderid, "type": "refund", "number": 1, "reason": "a",
-        "schema": 2, "reference": f"refund-{amount}",
-        "total": {"amount": amount, "currency": "GBP"}, "cause": "admin", "request": None,
-        "date": f"2026-03-01T{time}:00.000Z", **more,
-    }  # fmt: skip
+        **BASE,
+        "_id": f"order{orderid}:refund1",
+        "orderid": orderid,
+        "type": "refund",
+        "number": 1,
+        "reason": "a",
+        "schema": 2,
+        "reference": f"refund-{amount}",
+        "total": {"amount": amount, "currency": "GBP"},
+        "cause": "admin",
+        "request": None,
+        "date": f"2026-03-01T{time}:00.000Z",
+        **more,
+    }
 
 
 @pytest.mark.parametrize("shown", ["earlier", "later"])
@@ -120,10 +129,14 @@ def test_a_refund_that_one_replica_paid_is_not_the_others(
     shop.stores.ledger.record_refund(orderid, done["reference"], done["total"])
     database.put(
         SETTLEMENT.new(
-            f"order{orderid}:{done['reference']}settled", **event_fields(order), reference=done["reference"],
-            total=done["total"], provider="sandbox", provider_ref="r",
+            f"order{orderid}:{done['reference']}settled",
+            **event_fields(order),
+            reference=done["reference"],
+            total=done["total"],
+            provider="sandbox",
+            provider_ref="r",
         )
-    )  # fmt: skip
+    )
     diverge(server, database, later, earlier)
     assert settle_conflicts(shop) == 1
     found = settle_refunds(shop, shop.orders.order(orderid))
@@ -157,12 +170,20 @@ def test_two_returns_with_one_number_both_hold_and_are_put_back_each(
     database.put({**order_document(), "_id": f"order{orderid}:order", "orderid": orderid})
     later, earlier = (
         {
-            **BASE, "_id": f"order{orderid}:return1", "orderid": orderid, "type": "return", "schema": 2, "number": 1,
-            "reference": f"return-{units}", "reason": "", "request": None, "date": f"2026-03-01T{time}:00.000Z",
+            **BASE,
+            "_id": f"order{orderid}:return1",
+            "orderid": orderid,
+            "type": "return",
+            "schema": 2,
+            "number": 1,
+            "reference": f"return-{units}",
+            "reason": "",
+            "request": None,
+            "date": f"2026-03-01T{time}:00.000Z",
             "lines": [{"productid": "tea", "name": "Tea", "quantity": units, "amount": 500 * units}],
         }
         for units, time in ((1, "13:00"), (2, "12:30"))
-    )  # fmt: skip
+    )
     database.put(
         {**BASE, "_id": f"order{orderid}:return-1restocked", "type": "restock", "reference": "return-1"}
     )
@@ -170,8 +191,9 @@ def test_two_returns_with_one_number_both_hold_and_are_put_back_each(
     assert settle_conflicts(shop) == 1
     found = shop.orders.order(orderid)
     assert [(back["reference"], found.restocked(back)) for back in found.returns] == [
-        ("return-2", False), ("return-1", True),
-    ]  # fmt: skip
+        ("return-2", False),
+        ("return-1", True),
+    ]
 
 
 def test_one_refund_written_twice_under_two_traces_is_one_refund(

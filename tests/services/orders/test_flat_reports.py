@@ -32,9 +32,20 @@ def payment(number: int) -> Doc:
     orderid, date = f"flat{number}", iso(START + STEP * (number % FEW))
     line = {"productid": f"p{number % 50}", "name": "Tea", "quantity": 1, "amount": PRICE}
     return PAYMENT.new(
-        order_key(orderid, "payment"), orderid=orderid, userid=f"u{number % 500}", placed=date, currency="SEK", date=date,
-        paid=True, provider="till", provider_ref="t", total=money(PRICE, "SEK"), units=1, lines=[line], imported=True,
-    )  # fmt: skip
+        order_key(orderid, "payment"),
+        orderid=orderid,
+        userid=f"u{number % 500}",
+        placed=date,
+        currency="SEK",
+        date=date,
+        paid=True,
+        provider="till",
+        provider_ref="t",
+        total=money(PRICE, "SEK"),
+        units=1,
+        lines=[line],
+        imported=True,
+    )
 
 
 def asked(

@@ -20,9 +20,15 @@ NDJSON = {"Content-Type": "application/x-ndjson"}
 DATA = Path(os.environ.get("AISLE_DATA", ROOT.parent / "shared" / "data")) / "cdnow_master.txt"
 SLICE = 20
 README_TOTALS = {
-    "1997-01": 29906017, "1997-02": 37959003, "1997-03": 39315527, "1997-04": 14282449, "1997-12": 9557735,
-    "1998-06": 7610930, "1997": 202416126, "1998": 47615437,
-}  # fmt: skip
+    "1997-01": 29906017,
+    "1997-02": 37959003,
+    "1997-03": 39315527,
+    "1997-04": 14282449,
+    "1997-12": 9557735,
+    "1998-06": 7610930,
+    "1997": 202416126,
+    "1998": 47615437,
+}
 
 needs_cdnow = pytest.mark.skipif(
     not DATA.exists(), reason=f"{DATA} is not there; AISLE_DATA names its folder"
@@ -40,10 +46,20 @@ def send(shop: Shop, lines: list[dict[str, Any]] | Iterator[bytes], **options: A
 
 def history_line(orderid: str, **more: Any) -> dict[str, Any]:
     line = {
-        "orderid": orderid, "userid": f"old-{orderid}", "date": "2019-03-04T10:00:00Z", "currency": "JPY",
-        "items": [{"productid": "tea", "name": "Tea", "quantity": 3, "unitPrice": {"amount": 500, "currency": "JPY"}}],
+        "orderid": orderid,
+        "userid": f"old-{orderid}",
+        "date": "2019-03-04T10:00:00Z",
+        "currency": "JPY",
+        "items": [
+            {
+                "productid": "tea",
+                "name": "Tea",
+                "quantity": 3,
+                "unitPrice": {"amount": 500, "currency": "JPY"},
+            }
+        ],
         "payment": {"provider": "till", "provider_ref": "t1", "date": "2019-03-04T11:00:00Z"},
-    }  # fmt: skip
+    }
     return {name: value for name, value in {**line, **more}.items() if value is not None}
 
 
@@ -69,19 +85,27 @@ def test_bad_lines_are_named_and_the_others_go_in(shop: Shop) -> None:
     good, taken = (f"h{secrets.token_hex(4)}" for _ in range(2))
     send(shop, [history_line(taken)])
     broken = [
-        {"quantity": 0}, {"quantity": "2"}, {"unitPrice": {"amount": 1.5, "currency": "JPY"}},
+        {"quantity": 0},
+        {"quantity": "2"},
+        {"unitPrice": {"amount": 1.5, "currency": "JPY"}},
         {"unitPrice": {"amount": 1, "currency": "USD"}},
         {"quantity": 1_000_000, "unitPrice": {"amount": 10**13, "currency": "JPY"}},
-    ]  # fmt: skip
+    ]
     item = history_line("x")["items"][0]
     lines = [
-        history_line(good), history_line("bad1", items=[]), history_line("bad2", currency="XXX"),
-        history_line("bad3", date="2019-02-30"), history_line("bad4", payment=None), history_line("bad 5"),
-        history_line("bad6", delivery={"date": "2019-03-05"}), history_line("bad7", colour="red"),
+        history_line(good),
+        history_line("bad1", items=[]),
+        history_line("bad2", currency="XXX"),
+        history_line("bad3", date="2019-02-30"),
+        history_line("bad4", payment=None),
+        history_line("bad 5"),
+        history_line("bad6", delivery={"date": "2019-03-05"}),
+        history_line("bad7", colour="red"),
         *(history_line(f"worse{number}", items=[{**item, **wrong}]) for number, wrong in enumerate(broken)),
-        history_line("bad8", date="0001-01-01T00:00:00+23:00"), history_line("bad9", email={"a": 1}),
+        history_line("bad8", date="0001-01-01T00:00:00+23:00"),
+        history_line("bad9", email={"a": 1}),
         history_line(taken, userid="somebody else"),
-    ]  # fmt: skip
+    ]
     body = b"\n".join(orjson.dumps(line) for line in lines) + b"\n{\n\n[1]\n" + b"x" * 1_100_000
     answer = shop.admin.post(
         f"{shop.orders}/v1/admin/orders/import", data=body, headers=NDJSON, timeout=60
@@ -219,11 +243,14 @@ def sales(shop: Shop, by: str, **more: str) -> dict[str, Any]:
 def euro_line(name: str, day: str, amount: int, parcel_days: int = 2) -> dict[str, Any]:
     price = {"amount": amount, "currency": "EUR"}
     return history_line(
-        f"{name}-{day}", currency="EUR", date=day, items=[{"productid": f"mug-{name}", "name": "Mug", "quantity": 2, "unitPrice": price}],
+        f"{name}-{day}",
+        currency="EUR",
+        date=day,
+        items=[{"productid": f"mug-{name}", "name": "Mug", "quantity": 2, "unitPrice": price}],
         payment={"provider": "till", "provider_ref": "t", "date": f"{day}T12:00:00Z"},
         dispatch={"date": f"{day}T18:00:00Z", "courier": "post", "courierid": "p"},
         delivery={"date": f"{day[:8]}{int(day[8:]) + parcel_days:02d}T18:00:00Z"},
-    )  # fmt: skip
+    )
 
 
 def test_reports_come_as_json_csv_and_chart(shop: Shop) -> None:
@@ -240,8 +267,9 @@ def test_reports_come_as_json_csv_and_chart(shop: Shop) -> None:
     path, params = "/v1/admin/reports/sales", {"by": "month", "currency": "EUR", **span}
     rows = report(shop, "sales", **params)["rows"]
     assert [(row["period"], row["orders"], row["units"], row["net"]["amount"]) for row in rows] == [
-        ("2011-05", 2, 4, 800), ("2012-06", 1, 2, 200),
-    ]  # fmt: skip
+        ("2011-05", 2, 4, 800),
+        ("2012-06", 1, 2, 200),
+    ]
     csv = shop.get(shop.admin, path, params=params, headers={"Accept": "text/csv"})
     assert csv.headers["Content-Type"].startswith("text/csv")
     assert csv.text.splitlines()[1] == "2011-05,2,4,8.00,EUR,0.00,8.00"

@@ -56,9 +56,12 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 def product(productid: str, price: int, delivery: int = 0, currency: str = "GBP") -> Doc:
     return {
-        "productid": productid, "taxonomy": ["Home"], "name": productid.title(), "price": money(price, currency),
+        "productid": productid,
+        "taxonomy": ["Home"],
+        "name": productid.title(),
+        "price": money(price, currency),
         "delivery": money(delivery, currency),
-    }  # fmt: skip
+    }
 
 
 GOODS = {each["productid"]: each for each in (product("tea", 500, 100), product("pot", 1999, 300))}
@@ -67,10 +70,21 @@ GOODS = {each["productid"]: each for each in (product("tea", 500, 100), product(
 def order_document(**more: Any) -> Doc:
     priced = quote([{"productid": "tea", "quantity": 2}, {"productid": "pot", "quantity": 1}], GOODS, Terms())
     return {
-        "_id": "order1:order", "type": "order", "schema": 1, "orderid": "1", "userid": "u", "basket": priced.lines,
-        "goods": priced.goods, "delivery": priced.delivery, "tax": priced.tax, "total": priced.total,
-        "date": "2026-03-01T12:00:00.000Z", "provider": "sandbox", "fingerprint": "f", **more,
-    }  # fmt: skip
+        "_id": "order1:order",
+        "type": "order",
+        "schema": 1,
+        "orderid": "1",
+        "userid": "u",
+        "basket": priced.lines,
+        "goods": priced.goods,
+        "delivery": priced.delivery,
+        "tax": priced.tax,
+        "total": priced.total,
+        "date": "2026-03-01T12:00:00.000Z",
+        "provider": "sandbox",
+        "fingerprint": "f",
+        **more,
+    }
 
 
 def paid_order() -> tuple[Doc, Doc]:
@@ -80,12 +94,13 @@ def paid_order() -> tuple[Doc, Doc]:
 
 def test_the_table_alone_decides_what_may_happen() -> None:
     examples = {
-        "placed": Progress(orders=1), "paid": Progress(orders=1, payments=1),
+        "placed": Progress(orders=1),
+        "paid": Progress(orders=1, payments=1),
         "dispatched": Progress(orders=1, payments=1, dispatches=1),
         "delivered": Progress(orders=1, payments=1, dispatches=1, deliveries=1),
         "cancelled": Progress(orders=1, payments=1, cancellations=1),
         "returned": Progress(orders=1, payments=1, dispatches=1, deliveries=1, returns=1),
-    }  # fmt: skip
+    }
     assert set(examples) == set(STATUSES)
     for status, progress in examples.items():
         assert status_of(progress) == status
@@ -226,18 +241,30 @@ def test_dates_at_the_ends_of_the_calendar_are_refused() -> None:
 
 def test_periods() -> None:
     assert [label(key) for key in ([], [2026], [2026, 1], [2026, 1, 31], [2026, 1, 31, 13])] == [
-        "total", "2026", "2026-01", "2026-01-31", "2026-01-31T13",
-    ]  # fmt: skip
+        "total",
+        "2026",
+        "2026-01",
+        "2026-01-31",
+        "2026-01-31T13",
+    ]
     found = span("2026-01", "2026-03-01")
     assert found == Span(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC))
     assert found.first_key() == [2026, 1, 1, 0, 0, 0]
     assert found.last_key() == [2026, 2, 28, 23, 59, 59, {}]
-    assert [coarsest(span(*edges)) for edges in ((None, None), ("2025", "2026"), ("2025-01", "2026-02"), ("2026-01-02", None))] == [
-        "all", "year", "month", "day",
-    ]  # fmt: skip
+    assert [
+        coarsest(span(*edges))
+        for edges in ((None, None), ("2025", "2026"), ("2025-01", "2026-02"), ("2026-01-02", None))
+    ] == [
+        "all",
+        "year",
+        "month",
+        "day",
+    ]
     assert [part.as_text()[0][:10] for part in months_between(span("2025-12-15", "2026-02-02"))] == [
-        "2025-12-15", "2026-01-01", "2026-02-01",
-    ]  # fmt: skip
+        "2025-12-15",
+        "2026-01-01",
+        "2026-02-01",
+    ]
     assert closed_period("month", "2026-12").end == datetime(2027, 1, 1, tzinfo=UTC)
     assert recently_ended(datetime(2026, 3, 1, 0, 10, tzinfo=UTC), 2) == [
         ("day", "2026-02-27"),
@@ -279,8 +306,9 @@ def test_best_sellers_add_up_what_is_one_product() -> None:
     ]
     found = best_sellers(rows, 10)
     assert [(row["productid"], row["name"], row["units"], row["revenue"]["amount"]) for row in found] == [
-        ("tea", "Green tea", 5, 550), ("pot", "Pot", 4, 900),
-    ]  # fmt: skip
+        ("tea", "Green tea", 5, 550),
+        ("pot", "Pot", 4, 900),
+    ]
 
 
 def test_csv_is_for_people_and_runs_no_formulas() -> None:
@@ -321,10 +349,16 @@ def test_webhook_signatures() -> None:
     signatures.check("secret", header, body, 300)
     signatures.check("secret", f"{header},v1={'0' * 64}", body, 300)
     bad = [
-        (header, b'{"event":2}', "secret"), (header, body, "other"), (signatures.sign("secret", body, now - 301), body, "secret"),
-        (signatures.sign("secret", body, now + 400), body, "secret"), ("", body, "secret"), (None, body, "secret"),
-        ("t=1,v1=zz", body, "secret"), (header.replace("t=", "t=1,t="), body, "secret"), (signatures.sign("", body), body, ""),
-    ]  # fmt: skip
+        (header, b'{"event":2}', "secret"),
+        (header, body, "other"),
+        (signatures.sign("secret", body, now - 301), body, "secret"),
+        (signatures.sign("secret", body, now + 400), body, "secret"),
+        ("", body, "secret"),
+        (None, body, "secret"),
+        ("t=1,v1=zz", body, "secret"),
+        (header.replace("t=", "t=1,t="), body, "secret"),
+        (signatures.sign("", body), body, ""),
+    ]
     for sent, content, secret in bad:
         with pytest.raises(signatures.BadSignature):
             signatures.check(secret, sent, content, 300)

@@ -45,17 +45,27 @@ def old_documents() -> Iterator[dict[str, Any]]:
         day = f"2019-{number % 12 + 1:02}-{number % 28 + 1:02}"
         parcel = {"date": f"{day}T18:00:00Z", "courier": "post", "courierid": f"p{number}"}
         line = history_line(
-            orderid, userid=f"user-{number % 7}", date=f"{day}T10:00:00Z", dispatch=parcel,
-            payment={"provider": "till", "provider_ref": "t", "date": f"{day}T11:00:00Z"}, delivery={"date": f"{day}T20:00:00Z"},
-        )  # fmt: skip
+            orderid,
+            userid=f"user-{number % 7}",
+            date=f"{day}T10:00:00Z",
+            dispatch=parcel,
+            payment={"provider": "till", "provider_ref": "t", "date": f"{day}T11:00:00Z"},
+            delivery={"date": f"{day}T20:00:00Z"},
+        )
         docs: list[Any] = documents_of(line)
         if number % 5 == 0:
             docs.append(
                 REFUND.new(
-                    order_key(orderid, "refund1"), **event_fields(docs[0], f"{day}T21:00:00.000Z"), number=1,
-                    reference="refund1", total=money(100, "JPY"), reason="", cause="admin", request=None,
+                    order_key(orderid, "refund1"),
+                    **event_fields(docs[0], f"{day}T21:00:00.000Z"),
+                    number=1,
+                    reference="refund1",
+                    total=money(100, "JPY"),
+                    reason="",
+                    cause="admin",
+                    request=None,
                 )
-            )  # fmt: skip
+            )
         yield from ({**doc, "type": FORMER.get(doc["type"], doc["type"])} for doc in docs)
 
 
@@ -105,8 +115,13 @@ def caught_up(server: Server, shop: Shop) -> list[Any]:
 def prepare_process(environment: dict[str, str], *options: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "services.prepare", *options]
     return subprocess.Popen(
-        command, cwd=ROOT, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )  # fmt: skip
+        command,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
 
 
 def test_a_new_database_has_todays_names_from_the_start(server: Server, couch_url: str) -> None:

@@ -66,18 +66,28 @@ def test_what_comes_back_piece_by_piece_is_paid_back_to_the_cent(shop: Dependenc
     orderid, wanted = f"pieces{price}", [{"productid": "tea", "quantity": 3}]
     priced = quote(wanted, {"tea": product("tea", price)}, Terms(tax_included=False))
     order = order_document(
-        _id=order_key(orderid, "order"), orderid=orderid, basket=priced.lines, goods=priced.goods,
-        delivery=priced.delivery, tax=priced.tax, total=priced.total,
-    )  # fmt: skip
+        _id=order_key(orderid, "order"),
+        orderid=orderid,
+        basket=priced.lines,
+        goods=priced.goods,
+        delivery=priced.delivery,
+        tax=priced.tax,
+        total=priced.total,
+    )
     payment = payment_of(order, "sandbox", "ref", order["total"], order["date"])
     lines = returned_lines(order["basket"], [], [{"productid": "tea", "quantity": 1}])
     returns = [
         RETURN.new(
-            order_key(orderid, f"return{number}"), **event_fields(order), number=number, lines=lines, reason="",
-            request=None, reference=f"return-{number}",
+            order_key(orderid, f"return{number}"),
+            **event_fields(order),
+            number=number,
+            lines=lines,
+            reason="",
+            request=None,
+            reference=f"return-{number}",
         )
         for number in (1, 2, 3)
-    ]  # fmt: skip
+    ]
     shop.orders.add_all([order, payment, *returns])
     refunds = refund_returns(shop, shop.orders.order(orderid)).refunds
     assert sum(refund["total"]["amount"] for refund in refunds) == priced.total["amount"]
@@ -92,15 +102,25 @@ def test_free_goods_that_come_back_leave_nothing_to_do(
     priced = quote([{"productid": name, "quantity": 1} for name in goods], goods, Terms())
     orderid = f"free{productid}"
     order = order_document(
-        _id=order_key(orderid, "order"), orderid=orderid, basket=priced.lines, goods=priced.goods,
-        delivery=priced.delivery, tax=priced.tax, total=priced.total,
-    )  # fmt: skip
+        _id=order_key(orderid, "order"),
+        orderid=orderid,
+        basket=priced.lines,
+        goods=priced.goods,
+        delivery=priced.delivery,
+        tax=priced.tax,
+        total=priced.total,
+    )
     payment = payment_of(order, "sandbox", "ref", order["total"], order["date"])
     dispatch = dispatch_of(order, payment, "post", "p1", order["date"])
     back = RETURN.new(
-        order_key(orderid, "return1"), **event_fields(order), number=1, reference="return-1", reason="", request=None,
+        order_key(orderid, "return1"),
+        **event_fields(order),
+        number=1,
+        reference="return-1",
+        reason="",
+        request=None,
         lines=returned_lines(order["basket"], [], [{"productid": productid, "quantity": 1}]),
-    )  # fmt: skip
+    )
     restock = RESTOCK.new(
         order_key(orderid, "return-1restocked"), **event_fields(order), reference="return-1", lines=[]
     )

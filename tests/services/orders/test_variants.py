@@ -17,13 +17,16 @@ def shirt(shop: Shop, stock: int = 10) -> str:
     productid = f"s{secrets.token_hex(5)}"
     price = {"amount": 1000, "currency": "GBP"}
     body = {
-        "productid": productid, "taxonomy": ["Clothes"], "name": f"Shirt {productid}", "price": price,
+        "productid": productid,
+        "taxonomy": ["Clothes"],
+        "name": f"Shirt {productid}",
+        "price": price,
         "options": [{"name": "Size", "values": ["M", "L"]}],
         "variants": [
             {"sku": f"{productid}-M", "options": {"Size": "M"}, "stock": stock},
             {"sku": f"{productid}-L", "options": {"Size": "L"}, "stock": stock, "prices": {"GBP": 1300}},
         ],
-    }  # fmt: skip
+    }
     answer = shop.admin.post(f"{shop.products}/v1/products", json=body, timeout=30)
     assert answer.status_code == 201, answer.text
     return productid

@@ -198,7 +198,15 @@ def shop(prepared: Callable, service: Callable, neighbours: Neighbours) -> Shop:
 def product(productid: str, **fields: Any) -> dict[str, Any]:
     """An import line; say what matters."""
     return {
-        "productid": productid, "taxonomy": ["Home", "Kitchen"], "name": f"Product {productid}", "brand": "Acme", "description": "",
-        "keywords": [], "colours": [], "price": {"amount": 1000, "currency": "GBP"}, "delivery": {"amount": 0, "currency": "GBP"},
-        "image": "", **fields,
-    }  # fmt: skip
+        "productid": productid,
+        "taxonomy": ["Home", "Kitchen"],
+        "name": f"Product {productid}",
+        "brand": "Acme",
+        "description": "",
+        "keywords": [],
+        "colours": [],
+        "price": {"amount": 1000, "currency": "GBP"},
+        "delivery": {"amount": 0, "currency": "GBP"},
+        "image": "",
+        **fields,
+    }

@@ -26,10 +26,17 @@ def line(row: dict[str, str]) -> dict[str, Any]:
     taxonomy = levels[:-1] if len(levels) > 1 and _is_product(levels[-1], name) else levels
     pictures = json.loads(row["image"]) if row["image"].startswith("[") else []
     found = {
-        "productid": row["pid"], "taxonomy": taxonomy, "keywords": [], "brand": row["brand"].strip(), "name": name,
-        "description": row["description"].strip(), "colours": [], "delivery": {"amount": 0, "currency": "INR"},
-        "image": pictures[0] if pictures else "", "stock": 10,
-    }  # fmt: skip
+        "productid": row["pid"],
+        "taxonomy": taxonomy,
+        "keywords": [],
+        "brand": row["brand"].strip(),
+        "name": name,
+        "description": row["description"].strip(),
+        "colours": [],
+        "delivery": {"amount": 0, "currency": "INR"},
+        "image": pictures[0] if pictures else "",
+        "stock": 10,
+    }
     if row["discounted_price"]:
         found["price"] = {"amount": int(row["discounted_price"]) * 100, "currency": "INR"}
     return found

@@ -44,7 +44,11 @@ def bag_product(productid: str, **attributes: Any) -> dict[str, Any]:
 
 
 def test_a_type_is_added_read_replaced_and_listed(shop: Shop) -> None:
-    cup = {"code": "cup", "name": "Cup", "attributes": [{"code": "volume", "name": "Volume", "kind": "number", "unit": "ml"}]}  # fmt: skip
+    cup = {
+        "code": "cup",
+        "name": "Cup",
+        "attributes": [{"code": "volume", "name": "Volume", "kind": "number", "unit": "ml"}],
+    }
     added = shop.admin("POST", TYPES, cup)
     assert (added.status, added.headers["Location"]) == (201, f"{TYPES}/cup")
     assert added.json["attributes"][0] == cup["attributes"][0] | {"values": []}
@@ -99,10 +103,18 @@ def test_attributes_are_typed_and_named_for_the_page(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("content", "field", "words"),
     [
-        ({"product_type": "bag", "attributes": {"material": "Wool"}}, "attributes.material", "Must be one of: Leather, Canvas"),
+        (
+            {"product_type": "bag", "attributes": {"material": "Wool"}},
+            "attributes.material",
+            "Must be one of: Leather, Canvas",
+        ),
         ({"product_type": "bag", "attributes": {"weight": "heavy"}}, "attributes.weight", "Must be a number"),
         ({"product_type": "bag", "attributes": {"weight": 1e16}}, "attributes.weight", "too large"),
-        ({"product_type": "bag", "attributes": {"waterproof": "yes"}}, "attributes.waterproof", "true or false"),
+        (
+            {"product_type": "bag", "attributes": {"waterproof": "yes"}},
+            "attributes.waterproof",
+            "true or false",
+        ),
         ({"product_type": "bag", "attributes": {"fits": ["Cat"]}}, "attributes.fits", "Must be one of"),
         ({"product_type": "bag", "attributes": {"care": "x" * 501}}, "attributes.care", "1 to 500"),
         ({"product_type": "bag", "attributes": {"smell": "good"}}, "attributes.smell", "no such attribute"),
@@ -110,7 +122,7 @@ def test_attributes_are_typed_and_named_for_the_page(shop: Shop) -> None:
         ({"attributes": {"material": "Canvas"}}, "product_type", "Name the type"),
         ({"product_type": "bag", "attributes": ["material"]}, "attributes", "Not an object"),
     ],
-)  # fmt: skip
+)
 def test_wrong_attributes_are_refused_by_field_and_line(
     shop: Shop, content: dict[str, Any], field: str, words: str
 ) -> None:

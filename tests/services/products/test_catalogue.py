@@ -38,10 +38,18 @@ def test_the_menu_has_any_depth_and_costs_nothing_while_unchanged(shop: Shop):
     )
     tree = shop.ok("/v1/categories", under="Menu")
     assert tree == {
-        "name": "Menu", "path": "Menu", "count": 3, "children": [
-            {"name": "A", "path": "Menu#A", "count": 2, "children": [{"name": "B", "path": "Menu#A#B", "count": 1, "children": []}]}
+        "name": "Menu",
+        "path": "Menu",
+        "count": 3,
+        "children": [
+            {
+                "name": "A",
+                "path": "Menu#A",
+                "count": 2,
+                "children": [{"name": "B", "path": "Menu#A#B", "count": 1, "children": []}],
+            }
         ],
-    }  # fmt: skip
+    }
     shallow = shop.ok("/v1/categories", under="Menu", depth=1)
     assert [(child["path"], child["count"], child["children"]) for child in shallow["children"]] == [
         ("Menu#A", 2, [])

@@ -30,9 +30,16 @@ def shops(prepared, service, neighbours) -> list[Shop]:
     """One products service at each node, with no common memory of where the chains end."""
     prepared(DESIGN)
     urls = [
-        service("products", COUCH_URL=node, USERS_URL=neighbours.url, ORDERS_URL=neighbours.url, ACCESS_LOG="false",
-                REDIS_URL="redis://127.0.0.1:1/0") for node in NODES
-    ]  # fmt: skip
+        service(
+            "products",
+            COUCH_URL=node,
+            USERS_URL=neighbours.url,
+            ORDERS_URL=neighbours.url,
+            ACCESS_LOG="false",
+            REDIS_URL="redis://127.0.0.1:1/0",
+        )
+        for node in NODES
+    ]
     return [Shop(url, neighbours) for url in urls]
 
 

@@ -188,8 +188,9 @@ def test_options_are_facets_as_variants_in_stock_have_them(
     assert ids == {"boot1", "boot2", "boot3"}
     assert counted == {"options.Size": {"M": 2, "L": 1, "S": 1}, "options.Colour": {"red": 2, "black": 1}}
     assert ask(**{"options.Size": ["S", "XL"]}) == (
-        {"boot1"}, {"options.Size": {"M": 2, "L": 1, "S": 1}, "options.Colour": {"red": 1, "black": 1}}
-    )  # fmt: skip
+        {"boot1"},
+        {"options.Size": {"M": 2, "L": 1, "S": 1}, "options.Colour": {"red": 1, "black": 1}},
+    )
     ids, _ = ask(**{"options.Size": "M", "options.Colour": "red"})
     assert ids == {"boot2"}, "boot1 has M in black only"
     ids, _ = ask(**{"options.Size": ["M", "L"], "options.Colour": ["black", "green"]})

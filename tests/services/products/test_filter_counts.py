@@ -14,11 +14,16 @@ CATEGORY = "#".join(MUGS)
 PAGE = {"category": CATEGORY, "facets": "brand,colour,price", "stale_facets": "true", "limit": 24}
 GOODS = [
     product(
-        f"mug{n:02d}", taxonomy=MUGS, brand=("Acme", "Nordic", "Öko", "")[n % 4], colours=colours,
+        f"mug{n:02d}",
+        taxonomy=MUGS,
+        brand=("Acme", "Nordic", "Öko", "")[n % 4],
+        colours=colours,
         price={"amount": 500 * n, "currency": "GBP"},
     )
-    for n, colours in enumerate(itertools.islice(itertools.cycle((["red"], ["red", "blue"], [], ["white"])), 41))
-]  # fmt: skip
+    for n, colours in enumerate(
+        itertools.islice(itertools.cycle((["red"], ["red", "blue"], [], ["white"])), 41)
+    )
+]
 
 
 @pytest.fixture(scope="module")

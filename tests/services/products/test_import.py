@@ -71,22 +71,35 @@ def test_a_product_reads_back_as_it_was_sent(shop: Shop, first: dict, goods: lis
 
 
 def test_lines_that_are_wrong_are_named_and_the_others_go_in(shop: Shop):
-    answer = shop.load([
-        product("good-1", stock=3),
-        b"{not json",
-        b"",
-        product("bad-1", price=None),
-        product("bad-2", colour="red"),
-        product("good-1", name="The same again, renamed"),
-        product("bad-3", taxonomy=["A#B"]),
-        b"[]",
-        b'"' + b"x" * 600_000 + b'"',
-        product("good-2", taxonomy=["_Odd: one", "100% wool"], brand=None, delivery=None, colours=None, image=None),
-    ])  # fmt: skip
+    answer = shop.load(
+        [
+            product("good-1", stock=3),
+            b"{not json",
+            b"",
+            product("bad-1", price=None),
+            product("bad-2", colour="red"),
+            product("good-1", name="The same again, renamed"),
+            product("bad-3", taxonomy=["A#B"]),
+            b"[]",
+            b'"' + b"x" * 600_000 + b'"',
+            product(
+                "good-2",
+                taxonomy=["_Odd: one", "100% wool"],
+                brand=None,
+                delivery=None,
+                colours=None,
+                image=None,
+            ),
+        ]
+    )
     assert (answer["created"], answer["updated"]) == (2, 1)
     assert [(each["line"], each["code"]) for each in answer["failed"]] == [
-        (2, "malformed_json"), (4, "invalid_product"), (5, "invalid_product"), (7, "invalid_product"), (8, "invalid_product"),
+        (2, "malformed_json"),
+        (4, "invalid_product"),
+        (5, "invalid_product"),
+        (7, "invalid_product"),
+        (8, "invalid_product"),
         (9, "line_too_long"),
-    ]  # fmt: skip
+    ]
     assert [each["productid"] for each in shop.walk(category="_Odd: one#100% wool")] == ["good-2"]
     assert shop.ok("/v1/products/good-1")["stock"] == 3

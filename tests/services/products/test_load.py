@@ -29,13 +29,17 @@ def file() -> bytes:
     return b"\n".join(
         orjson.dumps(
             product(
-                f"p{number}", taxonomy=taxonomy(number), name=" ".join(dice.choices(WORDS, k=5)), brand=f"Brand {number % 97}",
-                description=" ".join(dice.choices(WORDS, k=40)), price={"amount": dice.randint(100, 90_000), "currency": "GBP"},
+                f"p{number}",
+                taxonomy=taxonomy(number),
+                name=" ".join(dice.choices(WORDS, k=5)),
+                brand=f"Brand {number % 97}",
+                description=" ".join(dice.choices(WORDS, k=40)),
+                price={"amount": dice.randint(100, 90_000), "currency": "GBP"},
                 stock=dice.randint(1, 50),
             )
         )
         for number in range(PRODUCTS)
-    )  # fmt: skip
+    )
 
 
 def memory() -> int:

@@ -187,10 +187,17 @@ def test_other_words_are_no_slips(pair: tuple[str, str]):
 @pytest.mark.parametrize(
     ("one", "other", "near"),
     [
-        ("sunglases", "sunglasses", True), ("sunglsaes", "sunglasses", True), ("umberlla", "umbrella", True), ("unbrela", "umbrella", True),
-        ("curtian", "curtain", True), ("curtain", "curtain", True), ("necklace", "bracelet", False), ("keyboard", "cardboard", False), ("abc", "abcdef", False),
+        ("sunglases", "sunglasses", True),
+        ("sunglsaes", "sunglasses", True),
+        ("umberlla", "umbrella", True),
+        ("unbrela", "umbrella", True),
+        ("curtian", "curtain", True),
+        ("curtain", "curtain", True),
+        ("necklace", "bracelet", False),
+        ("keyboard", "cardboard", False),
+        ("abc", "abcdef", False),
     ],
-)  # fmt: skip
+)
 def test_two_edits(one: str, other: str, near: bool):
     assert two_edits_apart(one, other) is near
     assert two_edits_apart(other, one) is near

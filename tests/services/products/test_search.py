@@ -16,14 +16,65 @@ TABLES = ["Home", "Living Room", "Tables"]
 SHIRTS = ["Clothing", "Men's", "Shirts, Tops"]
 
 GOODS = [
-    product("sofa-red", taxonomy=SOFAS, name="Red leather sofa", brand="Acme", colours=["red"], description="For two people.", price={"amount": 45000, "currency": "GBP"}),
-    product("sofa-blue", taxonomy=SOFAS, name="Blue sofa bed", brand="Nordic", colours=["blue"], description="Sleeps two, red cushions.", price={"amount": 38000, "currency": "GBP"}),
-    product("stool", taxonomy=SOFAS, name="Footstool", brand="Acme", keywords=["sofa"], colours=["red", "blue"], price={"amount": 4900, "currency": "GBP"}),
-    product("table", taxonomy=TABLES, name="Coffee table", brand="Nordic", description="Goes well with a leather sofa.", colours=["oak"], price={"amount": 9900, "currency": "GBP"}),
-    product("cable", taxonomy=TABLES, name="Power cable 028", brand="Volt", price={"amount": 900, "currency": "GBP"}),
-    product("shirt", taxonomy=SHIRTS, name="Women's café shirt", brand="O'Neill & Sons", colours=["white"], price={"amount": 2500, "currency": "GBP"}),
-    product("odd", taxonomy=SHIRTS, name="constructor __proto__ toString AND OR NOT", brand="Öko", price={"amount": 2000, "currency": "GBP"}),
-]  # fmt: skip
+    product(
+        "sofa-red",
+        taxonomy=SOFAS,
+        name="Red leather sofa",
+        brand="Acme",
+        colours=["red"],
+        description="For two people.",
+        price={"amount": 45000, "currency": "GBP"},
+    ),
+    product(
+        "sofa-blue",
+        taxonomy=SOFAS,
+        name="Blue sofa bed",
+        brand="Nordic",
+        colours=["blue"],
+        description="Sleeps two, red cushions.",
+        price={"amount": 38000, "currency": "GBP"},
+    ),
+    product(
+        "stool",
+        taxonomy=SOFAS,
+        name="Footstool",
+        brand="Acme",
+        keywords=["sofa"],
+        colours=["red", "blue"],
+        price={"amount": 4900, "currency": "GBP"},
+    ),
+    product(
+        "table",
+        taxonomy=TABLES,
+        name="Coffee table",
+        brand="Nordic",
+        description="Goes well with a leather sofa.",
+        colours=["oak"],
+        price={"amount": 9900, "currency": "GBP"},
+    ),
+    product(
+        "cable",
+        taxonomy=TABLES,
+        name="Power cable 028",
+        brand="Volt",
+        price={"amount": 900, "currency": "GBP"},
+    ),
+    product(
+        "shirt",
+        taxonomy=SHIRTS,
+        name="Women's café shirt",
+        brand="O'Neill & Sons",
+        colours=["white"],
+        price={"amount": 2500, "currency": "GBP"},
+    ),
+    product(
+        "odd",
+        taxonomy=SHIRTS,
+        name="constructor __proto__ toString AND OR NOT",
+        brand="Öko",
+        price={"amount": 2000, "currency": "GBP"},
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -279,10 +330,44 @@ def test_suggestions_forgive_typos_and_take_several_words(shop: Shop, search):
 
 
 ATTACKS = [
-    "*", "*:*", "?", "name:*", "sofa OR *:*", "sofa) OR (name:a*", 'sofa" OR "x', "sofa\\", "[* TO *]", "sofa AND NOT red", "sofa~2", "a^9999",
-    "/.*/", "-sofa", "+", "&&", "||", "!", "{!func}", "category:Home", "sofa\x00", "💥", "'; DROP", "AND", "OR", "NOT", "TO", '"', '""', '"""',
-    "(" * 50, "__proto__", "constructor", "1e5", "NaN", "Infinity", "\u202esofa",
-]  # fmt: skip
+    "*",
+    "*:*",
+    "?",
+    "name:*",
+    "sofa OR *:*",
+    "sofa) OR (name:a*",
+    'sofa" OR "x',
+    "sofa\\",
+    "[* TO *]",
+    "sofa AND NOT red",
+    "sofa~2",
+    "a^9999",
+    "/.*/",
+    "-sofa",
+    "+",
+    "&&",
+    "||",
+    "!",
+    "{!func}",
+    "category:Home",
+    "sofa\x00",
+    "💥",
+    "'; DROP",
+    "AND",
+    "OR",
+    "NOT",
+    "TO",
+    '"',
+    '""',
+    '"""',
+    "(" * 50,
+    "__proto__",
+    "constructor",
+    "1e5",
+    "NaN",
+    "Infinity",
+    "\u202esofa",
+]
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -306,9 +391,24 @@ def test_no_text_breaks_or_widens_a_query(shop: Shop, search, attack: str):
 
 
 PIECES = st.one_of(
-    st.sampled_from([*'+-&|!(){}[]^"~*?:\\/ #\'<>=@,;%', " AND ", " OR ", " NOT ", " TO ", "*:*", "name:", "sofa", "red", "leather", "028", "é"]),
+    st.sampled_from(
+        [
+            *"+-&|!(){}[]^\"~*?:\\/ #'<>=@,;%",
+            " AND ",
+            " OR ",
+            " NOT ",
+            " TO ",
+            "*:*",
+            "name:",
+            "sofa",
+            "red",
+            "leather",
+            "028",
+            "é",
+        ]
+    ),
     st.text(max_size=3),
-)  # fmt: skip
+)
 
 
 @settings(max_examples=80, deadline=None, database=None)
@@ -320,8 +420,14 @@ def test_whatever_is_typed_finds_only_what_has_its_words(shop: Shop, search, tex
     content = [word for word in words if word not in ENGLISH.stop_words] or words
     for found in answer.json["items"]:
         texts = [
-            found["name"], found["brand"], *found["keywords"], *found["colours"], *found["taxonomy"], found["description"], found["productid"],
-        ]  # fmt: skip
+            found["name"],
+            found["brand"],
+            *found["keywords"],
+            *found["colours"],
+            *found["taxonomy"],
+            found["description"],
+            found["productid"],
+        ]
         terms = {term for text in texts for word in _joined(text) for term in ENGLISH.terms(word)}
         assert "did_you_mean" in answer.json or all(
             ENGLISH.stem(word) in terms
@@ -343,8 +449,31 @@ def test_no_filter_value_breaks_or_widens_a_query(shop: Shop, search, value: str
 
 
 @pytest.mark.parametrize(
-    "path", ["\x00", ":", "::", "_", "_all_docs", "_design/x", "/", "..", ".", "%2F", "%00", "a%3Ab", "💥", "x" * 2400, "é" * 400, "{}", "\ud7ff", " ", "+", "?&=", "a\nb"]
-)  # fmt: skip
+    "path",
+    [
+        "\x00",
+        ":",
+        "::",
+        "_",
+        "_all_docs",
+        "_design/x",
+        "/",
+        "..",
+        ".",
+        "%2F",
+        "%00",
+        "a%3Ab",
+        "💥",
+        "x" * 2400,
+        "é" * 400,
+        "{}",
+        "\ud7ff",
+        " ",
+        "+",
+        "?&=",
+        "a\nb",
+    ],
+)
 def test_no_category_breaks_or_widens_a_list(shop: Shop, search, path: str):
     for query in ({}, {"q": "sofa"}, {"subcategories": "true"}, {"facets": "brand"}):
         assert shop.ok("/v1/products", category=path, **query)["items"] == [], query

@@ -118,17 +118,27 @@ def test_a_redirect_goes_along_with_what_was_found(goods: Shop):
 @pytest.mark.parametrize(
     ("path", "body", "field"),
     [
-        ("synonyms/sofa", {}, "synonyms"), ("synonyms/sofa", {"synonyms": []}, "synonyms"), ("synonyms/sofa", {"synonyms": ["Sofa"]}, "synonyms"),
-        ("synonyms/sofa", {"synonyms": ["!?"]}, "synonyms"), ("synonyms/sofa", {"synonyms": ["x"], "one_way": "no"}, "one_way"),
-        ("synonyms/%3F", {"synonyms": ["x"]}, "query"), ("synonyms/" + "x" * 101, {"synonyms": ["x"]}, "query"),
-        ("redirects/sofa", {}, "category"), ("redirects/sofa", {"category": "Home", "address": "/"}, "category"),
-        ("redirects/sofa", {"category": "Nowhere"}, "category"), ("redirects/sofa", {"category": "Home##Sofas"}, "category"),
-        ("redirects/sofa", {"address": "https://elsewhere.example/"}, "address"), ("redirects/sofa", {"address": "//elsewhere.example/"}, "address"),
-        ("redirects/sofa", {"address": "/\\elsewhere.example"}, "address"), ("redirects/sofa", {"address": "/search?q=couch"}, "address"),
-        ("pins/sofa", {"productids": []}, "productids"), ("pins/sofa", {"productids": ["none-such"]}, "productids"),
-        ("pins/sofa", {"productids": ["a b"]}, "productids"), ("pins/sofa", {"productids": ["sofa-1"], "more": 1}, "more"),
+        ("synonyms/sofa", {}, "synonyms"),
+        ("synonyms/sofa", {"synonyms": []}, "synonyms"),
+        ("synonyms/sofa", {"synonyms": ["Sofa"]}, "synonyms"),
+        ("synonyms/sofa", {"synonyms": ["!?"]}, "synonyms"),
+        ("synonyms/sofa", {"synonyms": ["x"], "one_way": "no"}, "one_way"),
+        ("synonyms/%3F", {"synonyms": ["x"]}, "query"),
+        ("synonyms/" + "x" * 101, {"synonyms": ["x"]}, "query"),
+        ("redirects/sofa", {}, "category"),
+        ("redirects/sofa", {"category": "Home", "address": "/"}, "category"),
+        ("redirects/sofa", {"category": "Nowhere"}, "category"),
+        ("redirects/sofa", {"category": "Home##Sofas"}, "category"),
+        ("redirects/sofa", {"address": "https://elsewhere.example/"}, "address"),
+        ("redirects/sofa", {"address": "//elsewhere.example/"}, "address"),
+        ("redirects/sofa", {"address": "/\\elsewhere.example"}, "address"),
+        ("redirects/sofa", {"address": "/search?q=couch"}, "address"),
+        ("pins/sofa", {"productids": []}, "productids"),
+        ("pins/sofa", {"productids": ["none-such"]}, "productids"),
+        ("pins/sofa", {"productids": ["a b"]}, "productids"),
+        ("pins/sofa", {"productids": ["sofa-1"], "more": 1}, "more"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_with_a_rule_is_said_by_field(goods: Shop, path: str, body: dict, field: str):
     answer = goods.admin("PUT", f"{RULES}/{path}", body)
     assert answer.status == 422, answer.body
@@ -207,10 +217,14 @@ def test_rules_come_back_when_redis_lost_them(goods: Shop, service, neighbours, 
     assert set(found(fresh, "chesterfield")) == {"sofa-1", "sofa-2"}
     without = Shop(
         service(
-            "products", USERS_URL=neighbours.url, ORDERS_URL=neighbours.url, ACCESS_LOG="false", REDIS_URL="redis://127.0.0.1:1/0"
+            "products",
+            USERS_URL=neighbours.url,
+            ORDERS_URL=neighbours.url,
+            ACCESS_LOG="false",
+            REDIS_URL="redis://127.0.0.1:1/0",
         ),
         neighbours,
-    )  # fmt: skip
+    )
     eventually(lambda: bool(found(without, "chesterfield")))
     assert without.get("/v1/products", q="chesterfield").calls == {"global": 1}
     assert without.get("/v1/products/suggest", q="leather").status == 200

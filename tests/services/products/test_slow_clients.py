@@ -75,16 +75,26 @@ def unauthenticated_import(connection: RawConnection) -> None:
 def slow_import(connection: RawConnection) -> None:
     """By an admin, of more than is buffered."""
     connection.send_head(
-        "POST", "/v1/products/import", Content_Type="application/x-ndjson", Content_Length=f"{50 * MIB}",
+        "POST",
+        "/v1/products/import",
+        Content_Type="application/x-ndjson",
+        Content_Length=f"{50 * MIB}",
         Authorization=AS_ADMIN,
-    )  # fmt: skip
+    )
     connection.send(b"{")
 
 
 KINDS = [
-    silent, half_a_head, half_a_small_body, half_a_large_body, half_a_chunked_body, body_that_waits_to_be_asked_for,
-    unread_answers, unauthenticated_import, slow_import,
-]  # fmt: skip
+    silent,
+    half_a_head,
+    half_a_small_body,
+    half_a_large_body,
+    half_a_chunked_body,
+    body_that_waits_to_be_asked_for,
+    unread_answers,
+    unauthenticated_import,
+    slow_import,
+]
 
 ANSWERED_AT_ONCE = (body_that_waits_to_be_asked_for, unread_answers, unauthenticated_import, slow_import)
 
@@ -201,17 +211,23 @@ def test_who_waits_to_be_asked_is_asked_and_who_is_refused_is_not(loaded: Shop) 
     body = b'{"productids": ["p1"]}'
     with raw_connection(loaded.url) as connection:
         connection.send_head(
-            "POST", "/v1/products/lookup", Content_Type="application/json", Content_Length=f"{len(body)}",
+            "POST",
+            "/v1/products/lookup",
+            Content_Type="application/json",
+            Content_Length=f"{len(body)}",
             Expect="100-continue",
-        )  # fmt: skip
+        )
         assert connection.socket.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
         connection.send(body)
         assert connection.response().status == 200
     with raw_connection(loaded.url) as connection:
         connection.send_head(
-            "POST", "/v1/products/import", Content_Type="application/x-ndjson", Content_Length=f"{9 * MIB}",
+            "POST",
+            "/v1/products/import",
+            Content_Type="application/x-ndjson",
+            Content_Length=f"{9 * MIB}",
             Expect="100-continue",
-        )  # fmt: skip
+        )
         assert connection.response().status == 401
 
 

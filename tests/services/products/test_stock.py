@@ -187,9 +187,15 @@ def test_a_return_that_crashed_half_way_is_finished_by_its_repetition(shop: Shop
     stock.reserve(deps, "hb", [line], "2099-01-01T00:00:00.000Z", timestamp())
     stock.confirm(deps, "hb", [line], timestamp())
     settlement = SETTLEMENT.new(
-        settlement_id(KITCHEN, "halfback", "hb", "return1"), productid="halfback", taxonomy=KITCHEN, orderid="hb",
-        outcome="released", quantity=2, date=iso(now() - timedelta(minutes=1)), reference="return1",
-    )  # fmt: skip
+        settlement_id(KITCHEN, "halfback", "hb", "return1"),
+        productid="halfback",
+        taxonomy=KITCHEN,
+        orderid="hb",
+        outcome="released",
+        quantity=2,
+        date=iso(now() - timedelta(minutes=1)),
+        reference="return1",
+    )
     deps.ledger.write([settlement])
     assert level(shop, "halfback") == 3
     for _ in range(2):

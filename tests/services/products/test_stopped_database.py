@@ -44,9 +44,13 @@ def own(
     Server(couch_url, prefix="own-").prepare([DESIGN], progress=lambda line: None)
     log = folder / "products.log"
     settings = {
-        "COUCH_URL": couch_url, "DATABASE_PREFIX": "own-", "USERS_URL": neighbours.url, "ORDERS_URL": neighbours.url,
-        "WEB_WORKERS": "1", "WEB_THREADS": "8",
-    }  # fmt: skip
+        "COUCH_URL": couch_url,
+        "DATABASE_PREFIX": "own-",
+        "USERS_URL": neighbours.url,
+        "ORDERS_URL": neighbours.url,
+        "WEB_WORKERS": "1",
+        "WEB_THREADS": "8",
+    }
     service, url = start_service("products", log, {**environment, **settings})
     shop = Shop(url, neighbours)
     shop.load([product("p1", stock=5)])

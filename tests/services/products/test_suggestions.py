@@ -26,8 +26,14 @@ def suggested(shop: Shop, q: str, **query) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(
     ("typed", "department"),
-    [("home", "Home Decor"), ("toys", "Toys & School Supplies"), ("car m", "Car Mats & Covers"), ("tosy", "Toys & School Supplies"), ("school sup", "Toys & School Supplies")],
-)  # fmt: skip
+    [
+        ("home", "Home Decor"),
+        ("toys", "Toys & School Supplies"),
+        ("car m", "Car Mats & Covers"),
+        ("tosy", "Toys & School Supplies"),
+        ("school sup", "Toys & School Supplies"),
+    ],
+)
 def test_departments_come_first(goods: Shop, typed: str, department: str):
     assert suggested(goods, typed)[0] == ("category", department)
 

@@ -9,14 +9,20 @@ from tests.services.products.conftest import Shop, product
 
 WATCHES, SHIRTS, SKIRTS = ["Watches", "Wrist Watches"], ["Clothing", "Shirts"], ["Clothing", "Skirts"]
 GOODS = [
-    *(product(f"watch{n:02d}", name=f"Analog watch {n}", taxonomy=WATCHES, brand="Tick") for n in range(2 * FAR_MORE)),
-    *(product(f"shirt{n:02d}", name=f"Linen shirt {n}", taxonomy=SHIRTS, brand="Tack") for n in range(2 * FAR_MORE)),
+    *(
+        product(f"watch{n:02d}", name=f"Analog watch {n}", taxonomy=WATCHES, brand="Tick")
+        for n in range(2 * FAR_MORE)
+    ),
+    *(
+        product(f"shirt{n:02d}", name=f"Linen shirt {n}", taxonomy=SHIRTS, brand="Tack")
+        for n in range(2 * FAR_MORE)
+    ),
     product("bad-title", name="Golden wathc", taxonomy=["Gifts"], brand="Tock"),
     product("bad-letter", name="Silver watvh", taxonomy=WATCHES, brand="Tock"),
     product("shift", name="Shift dress", taxonomy=["Clothing", "Dresses"], brand="Tock"),
     product("skirt", name="Linen skirt", taxonomy=SKIRTS, brand="Tack"),
     product("shade", name="Polarised sunglasses", taxonomy=["Eyewear"], brand="Tack"),
-]  # fmt: skip
+]
 WATCH_IDS = {each["productid"] for each in GOODS if each["productid"].startswith("watch")}
 
 

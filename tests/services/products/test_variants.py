@@ -32,11 +32,14 @@ def shirt(productid: str, **fields: Any) -> dict[str, Any]:
     """Six variants, ten of each; the large ones cost more."""
     variants = [
         {
-            "sku": f"{productid}-{size}-{colour}", "options": {"Size": size, "Colour": colour}, "stock": 10,
+            "sku": f"{productid}-{size}-{colour}",
+            "options": {"Size": size, "Colour": colour},
+            "stock": 10,
             **({"prices": {"GBP": 1200}} if size == "L" else {}),
         }
-        for size in SIZES for colour in COLOURS
-    ]  # fmt: skip
+        for size in SIZES
+        for colour in COLOURS
+    ]
     options = [{"name": "Size", "values": [*SIZES]}, {"name": "Colour", "values": [*COLOURS]}]
     return product(productid, options=options, variants=variants, **fields)
 
@@ -72,9 +75,13 @@ def test_a_product_is_found_by_its_productid_and_by_each_sku_for_one_query(shop:
     assert (found["price"]["amount"], found["highest_price"]["amount"], found["stock"]) == (1000, 1200, 60)
     variant = variants_by_sku(found)["tee-L-red"]
     assert variant == {
-        "sku": "tee-L-red", "options": {"Size": "L", "Colour": "red"}, "prices": {"GBP": 1200}, "active": True,
-        "price": {"amount": 1200, "currency": "GBP"}, "stock": 10,
-    }  # fmt: skip
+        "sku": "tee-L-red",
+        "options": {"Size": "L", "Colour": "red"},
+        "prices": {"GBP": 1200},
+        "active": True,
+        "price": {"amount": 1200, "currency": "GBP"},
+        "stock": 10,
+    }
     assert shop.get("/v1/products/tee-XL-red").status == 404
 
 
@@ -105,8 +112,11 @@ def test_a_look_up_answers_each_variant_as_it_is_bought(shop: Shop):
     small, whole, inactive, large = answer.json["found"]
     assert answer.json["missing"] == ["nothing"]
     assert (small["sku"], small["productid"], small["stock"], small["image"]) == (
-        "looked-S-red", "looked", 10, "/v1/pictures/small-red",
-    )  # fmt: skip
+        "looked-S-red",
+        "looked",
+        10,
+        "/v1/pictures/small-red",
+    )
     assert small["selected_options"] == {"Size": "S", "Colour": "red"}
     assert large["price"] == {"amount": 1200, "currency": "GBP"}
     assert [each["for_sale"] for each in (small, whole, inactive, large)] == [True, False, False, True]
@@ -411,9 +421,11 @@ def test_a_product_of_the_last_release_is_read_sold_and_given_variants(shop: Sho
     assert shop.ok("/v1/products/first")["name"] == "Product first"
     assert shop.ok("/v1/products", q="first")["items"][0]["productid"] == "first"
     answer = edit(
-        shop, "first",
-        options=[{"name": "Size", "values": ["S"]}], variants=[{"sku": "first-S", "options": {"Size": "S"}, "stock": 1}],
-    )  # fmt: skip
+        shop,
+        "first",
+        options=[{"name": "Size", "values": ["S"]}],
+        variants=[{"sku": "first-S", "options": {"Size": "S"}, "stock": 1}],
+    )
     assert (answer.status, answer.json["stock"]) == (200, 1)
     assert deps.catalogue.get(product_id(KITCHEN, "first"))["schema"] == PRODUCT.schema == 2
 
@@ -468,9 +480,17 @@ def test_ndjson_and_csv_carry_variants_out_and_in_again(shop: Shop):
     body = shirt("carried", taxonomy=["Carried"], description="=1+1")
     body["options"][0]["values"].append("extra | large")
     body["variants"].append(
-        {"sku": "carried-XL", "options": {"Size": "extra | large", "Colour": "blue"}, "active": False, "barcode": "4006381333931",
-         "weight_grams": 180, "picture": "/v1/pictures/xl", "prices": {"GBP": 1500}, "stock": 3}
-    )  # fmt: skip
+        {
+            "sku": "carried-XL",
+            "options": {"Size": "extra | large", "Colour": "blue"},
+            "active": False,
+            "barcode": "4006381333931",
+            "weight_grams": 180,
+            "picture": "/v1/pictures/xl",
+            "prices": {"GBP": 1500},
+            "stock": 3,
+        }
+    )
     shop.load([body, product("carried-plain", taxonomy=["Carried"], stock=2)])
     exported = {
         kind: shop.request("GET", "/v1/products/export", headers=token(*ADMIN) | {"Accept": kind}).body
@@ -506,8 +526,10 @@ bowl,Home,Bowl,900,GBP,Colour,red,bowl-red,red,1,maybe
     outcome = import_text(shop, text.encode(), CSV)
     assert outcome["created"] == 1
     assert [(each["line"], each["code"]) for each in outcome["failed"]] == [
-        (4, "invalid_product"), (5, "variant_without_product"), (6, "invalid_product"),
-    ]  # fmt: skip
+        (4, "invalid_product"),
+        (5, "variant_without_product"),
+        (6, "invalid_product"),
+    ]
     assert "Colour has no value green" in outcome["failed"][0]["detail"]
     assert [each["stock"] for each in shop.ok("/v1/products/mug")["variants"]] == [4, 5]
 

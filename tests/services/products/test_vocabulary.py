@@ -60,8 +60,12 @@ def test_a_mistyped_word_has_its_likely_corrections(redis_url: str, name: str):
         ["cofee", "tabel", "tble", "powerr", "xable", "favuorite", "028", "oka", "coffee", "blate"]
     )
     assert found == {
-        "cofee": ["coffee"], "tabel": ["table"], "tble": ["table"], "powerr": ["power"], "xable": ["cable", "table"],
-    }  # fmt: skip
+        "cofee": ["coffee"],
+        "tabel": ["table"],
+        "tble": ["table"],
+        "powerr": ["power"],
+        "xable": ["cable", "table"],
+    }
 
 
 def test_many_products_cost_as_many_commands_as_few(redis_url: str, name: str):

@@ -24,10 +24,19 @@ PICTURE = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 10 10'><rect wid
 
 def product(productid: str, name: str, taxonomy: list[str], amount: int, **more: object) -> dict:
     return {
-        "productid": productid, "name": name, "taxonomy": taxonomy, "keywords": [], "brand": "Oak & Co", "colours": ["red"],
-        "description": f"{name}, described.", "price": {"amount": amount, "currency": "GBP"},
-        "delivery": {"amount": 300, "currency": "GBP"}, "image": f"/media/{productid}.svg", "stock": 20, **more,
-    }  # fmt: skip
+        "productid": productid,
+        "name": name,
+        "taxonomy": taxonomy,
+        "keywords": [],
+        "brand": "Oak & Co",
+        "colours": ["red"],
+        "description": f"{name}, described.",
+        "price": {"amount": amount, "currency": "GBP"},
+        "delivery": {"amount": 300, "currency": "GBP"},
+        "image": f"/media/{productid}.svg",
+        "stock": 20,
+        **more,
+    }
 
 
 GOODS = [
@@ -78,10 +87,16 @@ def second_storefront(shop: Shop, folder: Path, **urls: str) -> Iterator[str]:
     redis = next(shop.state.rglob("redis.conf")).read_text()
     redis_port = next(line.split()[1] for line in redis.splitlines() if line.startswith("port "))
     env = {
-        "AISLE_ENV": "local", "SECRET_KEY": secrets_of_shop["secret-key"], "SERVICE_SECRET": secrets_of_shop["service-secret"],
-        "USERS_URL": shop.urls["users"], "PRODUCTS_URL": shop.urls["products"], "ORDERS_URL": shop.urls["orders"],
-        "REDIS_URL": f"redis://:{secrets_of_shop['redis-password']}@127.0.0.1:{redis_port}/0", "WEB_WORKERS": "1", **urls,
-    }  # fmt: skip
+        "AISLE_ENV": "local",
+        "SECRET_KEY": secrets_of_shop["secret-key"],
+        "SERVICE_SECRET": secrets_of_shop["service-secret"],
+        "USERS_URL": shop.urls["users"],
+        "PRODUCTS_URL": shop.urls["products"],
+        "ORDERS_URL": shop.urls["orders"],
+        "REDIS_URL": f"redis://:{secrets_of_shop['redis-password']}@127.0.0.1:{redis_port}/0",
+        "WEB_WORKERS": "1",
+        **urls,
+    }
     process, url = start_service("storefront", folder / "storefront.log", {**os.environ, **env})
     try:
         yield url

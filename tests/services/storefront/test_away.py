@@ -15,9 +15,14 @@ def alone(tmp_path_factory: pytest.TempPathFactory):
     """The storefront with addresses nobody listens on."""
     nobody = f"http://127.0.0.1:{free_port()}"
     env = {
-        "AISLE_ENV": "local", "SECRET_KEY": "cookie secret", "SERVICE_SECRET": "service secret", "USERS_URL": nobody,
-        "PRODUCTS_URL": nobody, "ORDERS_URL": nobody, "REDIS_URL": f"redis://127.0.0.1:{free_port()}/0",
-    }  # fmt: skip
+        "AISLE_ENV": "local",
+        "SECRET_KEY": "cookie secret",
+        "SERVICE_SECRET": "service secret",
+        "USERS_URL": nobody,
+        "PRODUCTS_URL": nobody,
+        "ORDERS_URL": nobody,
+        "REDIS_URL": f"redis://127.0.0.1:{free_port()}/0",
+    }
     process, url = start_service("storefront", tmp_path_factory.mktemp("alone") / "storefront.log", env)
     yield url
     process.stop()

@@ -11,9 +11,15 @@ from tests.services.storefront.visitor import Visitor
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 PAGES = [
-    "/", "/departments", "/category/Home", "/category/Home/Kitchen/Cups", "/category/Home/Kitchen/Cups?brand=Oak+%26+Co",
-    "/search?q=cup", "/product/mug-red", "/suggest?q=mu",
-]  # fmt: skip
+    "/",
+    "/departments",
+    "/category/Home",
+    "/category/Home/Kitchen/Cups",
+    "/category/Home/Kitchen/Cups?brand=Oak+%26+Co",
+    "/search?q=cup",
+    "/product/mug-red",
+    "/suggest?q=mu",
+]
 
 
 def vary(headers: dict[str, str]) -> set[str]:
@@ -110,9 +116,11 @@ def test_pages_are_compressed(shop: Shop, path: str) -> None:
     visitor = Visitor(shop.urls["storefront"])
     plain = visitor.get(path)
     for accepted, encoding, decode in (
-        ("br", "br", brotli.decompress), ("gzip, deflate", "gzip", gzip.decompress), ("gzip;q=0.5, br;q=1.0", "br", brotli.decompress),
+        ("br", "br", brotli.decompress),
+        ("gzip, deflate", "gzip", gzip.decompress),
+        ("gzip;q=0.5, br;q=1.0", "br", brotli.decompress),
         ("gzip;q=1.0, br;q=0", "gzip", gzip.decompress),
-    ):  # fmt: skip
+    ):
         page = visitor.get(path, **{"Accept-Encoding": accepted})
         assert page.headers["Content-Encoding"] == encoding
         assert len(page.body) < len(plain.body) / 2

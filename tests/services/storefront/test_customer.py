@@ -290,10 +290,13 @@ def _secret(shop: Shop) -> str:
 @pytest.mark.parametrize(
     ("path", "cost"),
     [
-        ("/basket", {"users": 1, "products": 1}), ("/checkout", {"users": 1, "orders": 1}), ("/orders", {"orders": 1}),
-        ("/account", {"users": 1}), ("/account/export", {"users": 1}),
+        ("/basket", {"users": 1, "products": 1}),
+        ("/checkout", {"users": 1, "orders": 1}),
+        ("/orders", {"orders": 1}),
+        ("/account", {"users": 1}),
+        ("/account/export", {"users": 1}),
     ],
-)  # fmt: skip
+)
 def test_an_own_page_asks_each_service_once_at_most(ann: Visitor, path: str, cost: dict[str, int]) -> None:
     put_in_basket(ann, "cup-09")
     services = dict.fromkeys(("users", "products", "orders"), 0)

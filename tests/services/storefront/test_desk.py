@@ -175,9 +175,17 @@ def test_a_range_that_cannot_be_drawn_is_said_on_the_page(keeper: Visitor, query
 def test_a_product_is_made_changed_stocked_and_removed(keeper: Visitor, visitor: Visitor) -> None:
     keeper.get("/admin/products/new")
     page = keeper.submit(
-        "/admin/products/new", productid="bell-1", name="Bike Bell", taxonomy="Garden#Bells", price="12.50", delivery="0",
-        currency="gbp", keywords="ring, ding", colours="silver", stock="7",
-    )  # fmt: skip
+        "/admin/products/new",
+        productid="bell-1",
+        name="Bike Bell",
+        taxonomy="Garden#Bells",
+        price="12.50",
+        delivery="0",
+        currency="gbp",
+        keywords="ring, ding",
+        colours="silver",
+        stock="7",
+    )
     assert page.path == "/admin/products/bell-1", page.text
     assert page.form("/admin/products/bell-1").values["keywords"] == "ring, ding"
     assert "£12.50" in visitor.get("/product/bell-1").text

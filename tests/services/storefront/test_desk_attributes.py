@@ -10,10 +10,18 @@ from tests.services.storefront.visitor import Page, Visitor
 TYPES, NEW = "/admin/product-types", "/admin/products/new"
 PRODUCT = {"taxonomy": "Bags", "price": "5.00", "currency": "GBP", "stock": "3"}
 ROWS = {
-    "row-1-code": "material", "row-1-name": "Material", "row-1-kind": "one_of", "row-1-values": "Leather, Canvas",
-    "row-2-code": "weight", "row-2-name": "Weight", "row-2-kind": "number", "row-2-unit": "g",
-    "row-3-code": "zipped", "row-3-name": "Has a zip", "row-3-kind": "boolean",
-}  # fmt: skip
+    "row-1-code": "material",
+    "row-1-name": "Material",
+    "row-1-kind": "one_of",
+    "row-1-values": "Leather, Canvas",
+    "row-2-code": "weight",
+    "row-2-name": "Weight",
+    "row-2-kind": "number",
+    "row-2-unit": "g",
+    "row-3-code": "zipped",
+    "row-3-name": "Has a zip",
+    "row-3-kind": "boolean",
+}
 FITS = {"row-4-code": "fits", "row-4-name": "Fits", "row-4-kind": "several_of", "row-4-values": "Laptop, A4"}
 
 
@@ -43,7 +51,9 @@ def test_a_type_is_made_and_changed(keeper: Visitor, bag: Page) -> None:
     assert "There is a product type bag already" in again.text
     assert again.form(TYPES).values["row-1-values"] == "Leather, Canvas"
     keeper.get(TYPES)
-    wrong = keeper.submit(TYPES, code="wrong", name="Wrong", **{"row-1-code": "a", "row-1-name": "A", "row-1-kind": "one_of"})  # fmt: skip
+    wrong = keeper.submit(
+        TYPES, code="wrong", name="Wrong", **{"row-1-code": "a", "row-1-name": "A", "row-1-kind": "one_of"}
+    )
     assert "a: name the values to choose from." in wrong.text
 
 

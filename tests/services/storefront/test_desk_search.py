@@ -65,12 +65,14 @@ def test_pinned_products_are_shown_first(visitor: Visitor, keeper: Visitor) -> N
 @pytest.mark.parametrize(
     ("kind", "values", "words"),
     [
-        ("synonyms", {"query": "?!", "synonyms": "mug"}, "Must have a word"), ("synonyms", {"query": "mug", "synonyms": "Mug"}, "Name another word"),
-        ("redirects", {"query": "mug"}, "Give either"), ("redirects", {"query": "mug", "category": "Nowhere"}, "no such category"),
+        ("synonyms", {"query": "?!", "synonyms": "mug"}, "Must have a word"),
+        ("synonyms", {"query": "mug", "synonyms": "Mug"}, "Name another word"),
+        ("redirects", {"query": "mug"}, "Give either"),
+        ("redirects", {"query": "mug", "category": "Nowhere"}, "no such category"),
         ("redirects", {"query": "mug", "address": "https://elsewhere.example"}, "within the shop"),
         ("pins", {"query": "mug", "productids": "mug-red, none"}, "There is no product none."),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_said_beside_what_was_typed(
     keeper: Visitor, kind: str, values: dict[str, str], words: str
 ) -> None:

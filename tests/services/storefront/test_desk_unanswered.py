@@ -12,7 +12,14 @@ from tests.people import ADDRESS
 from tests.services.storefront.conftest import log_in, second_storefront
 from tests.services.storefront.visitor import Page, Visitor
 
-PROBLEM = {"type": "about:blank", "title": "Away", "status": 503, "detail": "Away.", "instance": "/", "code": "database_unavailable"}  # fmt: skip
+PROBLEM = {
+    "type": "about:blank",
+    "title": "Away",
+    "status": 503,
+    "detail": "Away.",
+    "instance": "/",
+    "code": "database_unavailable",
+}
 AWAY: Response = (503, {"Content-Type": "application/problem+json"}, orjson.dumps(PROBLEM))
 
 

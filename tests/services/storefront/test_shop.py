@@ -193,9 +193,15 @@ def test_a_guest_fills_a_basket_and_empties_it(visitor: Visitor) -> None:
 def test_the_basket_counts_what_went_in_and_no_more(visitor: Visitor) -> None:
     form = visitor.get("/product/mug-red").form("/basket")
     steps = [
-        ("98", "98 in it"), ("5", "98 of it are in your basket already"), ("1", "99 in it"), ("-4", "1 or more"),
-        ("0", "1 or more"), ("1.5", "a whole number"), ("lots", "a whole number"), ("1", "99 of it"),
-    ]  # fmt: skip
+        ("98", "98 in it"),
+        ("5", "98 of it are in your basket already"),
+        ("1", "99 in it"),
+        ("-4", "1 or more"),
+        ("0", "1 or more"),
+        ("1.5", "a whole number"),
+        ("lots", "a whole number"),
+        ("1", "99 of it"),
+    ]
     for quantity, words in steps:
         body = urlencode({**form.values, "quantity": quantity}).encode()
         added = visitor.send("POST", "/basket", body, {**FORM, "HX-Request": "true"})
@@ -262,12 +268,19 @@ ONE_PARTITION = {"products": 1, "partition": 1}
 @pytest.mark.parametrize(
     ("path", "cost"),
     [
-        ("/", {}), ("/departments", {}), ("/login", {}), ("/basket", {}), ("/category/Home", {"products": 1, "read": 1}),
-        ("/category/Home/Kitchen/Cups", ONE_PARTITION), ("/category/Home/Kitchen/Cups?brand=Oak+%26+Co&sort=price", ONE_PARTITION),
-        ("/category/Home/Kitchen/Cups?min_price=5&colour=red", ONE_PARTITION), ("/search?q=cup", ONE_SEARCH),
-        ("/suggest?q=cup", {"products": 1}), ("/product/mug-red", ONE_SEARCH),
+        ("/", {}),
+        ("/departments", {}),
+        ("/login", {}),
+        ("/basket", {}),
+        ("/category/Home", {"products": 1, "read": 1}),
+        ("/category/Home/Kitchen/Cups", ONE_PARTITION),
+        ("/category/Home/Kitchen/Cups?brand=Oak+%26+Co&sort=price", ONE_PARTITION),
+        ("/category/Home/Kitchen/Cups?min_price=5&colour=red", ONE_PARTITION),
+        ("/search?q=cup", ONE_SEARCH),
+        ("/suggest?q=cup", {"products": 1}),
+        ("/product/mug-red", ONE_SEARCH),
     ],
-)  # fmt: skip
+)
 def test_a_page_costs_one_call_at_most(visitor: Visitor, path: str, cost: dict[str, int]) -> None:
     """At an address that nobody asked for before: else it is sent again for nothing."""
     views = (f"{path}{'&' if '?' in path else '?'}view={number}" for number in itertools.count())

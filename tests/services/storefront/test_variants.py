@@ -29,11 +29,14 @@ def sell(shop: Shop, admin: requests.Session, **more: Any) -> str:
         {"sku": f"{productid}-S-blue", "options": {"Size": "S", "Colour": "blue"}, "stock": 5},
         {"sku": f"{productid}-M-red", "options": {"Size": "M", "Colour": "red"}, "stock": 3},
         {
-            "sku": f"{productid}-M-blue", "options": {"Size": "M", "Colour": "blue"}, "stock": 7, "prices": {"GBP": 2500},
+            "sku": f"{productid}-M-blue",
+            "options": {"Size": "M", "Colour": "blue"},
+            "stock": 7,
+            "prices": {"GBP": 2500},
             "picture": "/media/mug-red.svg",
         },
         {"sku": f"{productid}-L-red", "options": {"Size": "L", "Colour": "red"}, "stock": 0},
-    ]  # fmt: skip
+    ]
     options = [{"name": "Size", "values": ["S", "M", "L"]}, {"name": "Colour", "values": ["red", "blue"]}]
     body = product(productid, f"Shirt {productid}", ["Clothes"], 1999, options=options, variants=variants)
     answer = admin.post(f"{shop.urls['products']}/v1/products", json=body | more, timeout=30)
@@ -187,26 +190,40 @@ def test_the_shopkeeper_makes_variants_and_edits_them(
     keeper.get(keeper.page.link("Sell it in several sizes"))
     assert keeper.page.path == path
     keeper.submit(
-        path, combinations="1",
-        **{"option-0-name": "Size", "option-0-values": "S, M", "option-1-name": "Colour", "option-1-values": "navy blue, red"},
-    )  # fmt: skip
+        path,
+        combinations="1",
+        **{
+            "option-0-name": "Size",
+            "option-0-values": "S, M",
+            "option-1-name": "Colour",
+            "option-1-values": "navy blue, red",
+        },
+    )
     values = keeper.page.form(path).values
     assert [values[f"variant-{n}-sku"] for n in range(4)] == [
-        f"{plain}-S-navy-blue", f"{plain}-S-red", f"{plain}-M-navy-blue", f"{plain}-M-red",
-    ]  # fmt: skip
+        f"{plain}-S-navy-blue",
+        f"{plain}-S-red",
+        f"{plain}-M-navy-blue",
+        f"{plain}-M-red",
+    ]
     page = keeper.submit(
         path,
         **{
-            "variant-0-stock": "4", "variant-1-stock": "5", "variant-2-stock": "6", "variant-2-price": "17.50",
+            "variant-0-stock": "4",
+            "variant-1-stock": "5",
+            "variant-2-stock": "6",
+            "variant-2-price": "17.50",
             "variant-3-remove": "yes",
         },
-    )  # fmt: skip
+    )
     assert page.path == path, page.text
     assert "Saved." in page.text
     found = admin.get(f"{shop.urls['products']}/v1/products/{plain}", timeout=30).json()
     assert [(each["sku"], each["stock"], each["price"]["amount"]) for each in found["variants"]] == [
-        (f"{plain}-S-navy-blue", 4, 1500), (f"{plain}-S-red", 5, 1500), (f"{plain}-M-navy-blue", 6, 1750),
-    ]  # fmt: skip
+        (f"{plain}-S-navy-blue", 4, 1500),
+        (f"{plain}-S-red", 5, 1500),
+        (f"{plain}-M-navy-blue", 6, 1750),
+    ]
     keeper.get(path)
     page = keeper.submit(path, **{"variant-0-price": "twelve"})
     assert f"{plain}-S-navy-blue: Write a number such as 12.50." in page.text

@@ -291,9 +291,20 @@ def test_an_update_of_an_older_version_is_412(person):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("email", "no at"), ("email", "a@b"), ("email", "a b@example.com"), ("email", "a..b@example.com"),
-     ("password", "short"), ("password", "aaaaaaaaaa"), ("name", ""), ("name", "   "), ("name", "Ann,\n\nyou have won"), ("name", 5), ("other", "field")],
-)  # fmt: skip
+    [
+        ("email", "no at"),
+        ("email", "a@b"),
+        ("email", "a b@example.com"),
+        ("email", "a..b@example.com"),
+        ("password", "short"),
+        ("password", "aaaaaaaaaa"),
+        ("name", ""),
+        ("name", "   "),
+        ("name", "Ann,\n\nyou have won"),
+        ("name", 5),
+        ("other", "field"),
+    ],
+)
 def test_bad_registrations_are_422_and_name_the_field(nobody, email, field, value):
     body = {"name": "Ann", "email": email, "password": PASSWORD} | {field: value}
     answer = nobody.post("/v1/users", body)

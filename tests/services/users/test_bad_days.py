@@ -143,9 +143,12 @@ NO_HTTP = [
     (b"POST /v1/users HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n", 400),
     (b"POST /v1/users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gone\r\n\r\n", 501),
     (b"POST /v1/users HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nContent-Length: 0\r\n\r\n", 417),
-    (b"POST /v1/users HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
-     b"hidden-thing\r\n", 400),
-]  # fmt: skip
+    (
+        b"POST /v1/users HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"hidden-thing\r\n",
+        400,
+    ),
+]
 
 
 @pytest.mark.parametrize(("sent", "status"), NO_HTTP)

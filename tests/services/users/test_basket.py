@@ -51,10 +51,18 @@ def products(users_url, admin, environment):
 
 def goods_named(productid, amount=1000, stock=10):
     return {
-        "productid": productid, "taxonomy": ["Home", "Kitchen"], "keywords": [], "brand": "Aisle", "name": f"The {productid}",
-        "description": "", "colours": [], "price": {"amount": amount, "currency": "GBP"},
-        "delivery": {"amount": 0, "currency": "GBP"}, "image": "", "stock": stock,
-    }  # fmt: skip
+        "productid": productid,
+        "taxonomy": ["Home", "Kitchen"],
+        "keywords": [],
+        "brand": "Aisle",
+        "name": f"The {productid}",
+        "description": "",
+        "colours": [],
+        "price": {"amount": amount, "currency": "GBP"},
+        "delivery": {"amount": 0, "currency": "GBP"},
+        "image": "",
+        "stock": stock,
+    }
 
 
 def sell(products, productid, **more):
@@ -193,7 +201,7 @@ def sell_shirt(products, productid):
             {"sku": f"{productid}-M", "options": {"Size": "M"}, "stock": 3},
             {"sku": f"{productid}-L", "options": {"Size": "L"}, "stock": 4, "prices": {"GBP": 1300}},
         ],
-    }  # fmt: skip
+    }
     answer = products.post("/v1/products", body)
     assert answer.status_code == 201, answer.text
 
@@ -228,8 +236,9 @@ def test_a_variant_that_is_no_longer_sold_says_so_in_the_basket(products, person
     assert changed.status_code == 200, changed.text
     basket = ann.get(PATH).json()
     assert [(item["name"], item["available"], item["total"]) for item in basket["items"]] == [
-        ("The retired", False, None), ("The retired", False, None),
-    ]  # fmt: skip
+        ("The retired", False, None),
+        ("The retired", False, None),
+    ]
     assert basket["totals"] == []
     for size in "ML":
         assert ann.put(f"{PATH}/retired-{size}", {"quantity": 2}).status_code == 404
@@ -245,5 +254,6 @@ def test_a_guests_variants_join_the_basket(products, person):
     for _ in range(2):
         merged = ann.post(PATH, {"items": guest}).json()["items"]
         assert sorted((item["productid"], item["sku"], item["quantity"]) for item in merged) == [
-            ("joined", "joined-L", 1), ("joined", "joined-M", 2),
-        ]  # fmt: skip
+            ("joined", "joined-L", 1),
+            ("joined", "joined-M", 2),
+        ]

@@ -37,11 +37,25 @@ def test_an_account_keeps_every_sides_latest_change(person, database, deps, nobo
     docid = auth_id(ann.userid)
     password = database.get(docid)["password"]
     diverge(
-        database, docid,
-        {"name": "New name", "updated": "2030-01-03T00:00:00.000Z", "password": "older hash", "password_changed": ""},
-        {"password": password, "password_changed": "2030-01-02T00:00:00.000Z", "updated": "2030-01-02T00:00:00.000Z"},
-        {"roles": ["customer", "staff"], "roles_changed": "2030-01-01T00:00:00.000Z", "updated": "2030-01-01T00:00:00.000Z"},
-    )  # fmt: skip
+        database,
+        docid,
+        {
+            "name": "New name",
+            "updated": "2030-01-03T00:00:00.000Z",
+            "password": "older hash",
+            "password_changed": "",
+        },
+        {
+            "password": password,
+            "password_changed": "2030-01-02T00:00:00.000Z",
+            "updated": "2030-01-02T00:00:00.000Z",
+        },
+        {
+            "roles": ["customer", "staff"],
+            "roles_changed": "2030-01-01T00:00:00.000Z",
+            "updated": "2030-01-01T00:00:00.000Z",
+        },
+    )
     doc = settled(database, deps, docid)
     assert (doc["name"], doc["password"], doc["roles"]) == ("New name", password, ["customer", "staff"])
     assert log_in(nobody, ann.email).userid == ann.userid
@@ -130,10 +144,11 @@ def test_an_email_claimed_on_both_sides_belongs_to_the_earlier(person, database,
     ann, bob = person(), person()
     database.put({**database.get(auth_id(bob.userid)), "email": ann.email})
     diverge(
-        database, claim_id(ann.email),
+        database,
+        claim_id(ann.email),
         {"userid": bob.userid, "claimed": "2020-01-02T00:00:00.000Z"},
         {"userid": ann.userid, "claimed": "2020-01-01T00:00:00.000Z"},
-    )  # fmt: skip
+    )
     assert settled(database, deps, claim_id(ann.email))["userid"] == ann.userid
     assert database.get(auth_id(bob.userid))["email_verified"] is False
     assert log_in(nobody, ann.email).userid == ann.userid
@@ -142,10 +157,11 @@ def test_an_email_claimed_on_both_sides_belongs_to_the_earlier(person, database,
 def test_a_claim_that_nobody_followed_up_gives_way(person, database, deps, nobody):
     ann = person()
     diverge(
-        database, claim_id(ann.email),
+        database,
+        claim_id(ann.email),
         {"userid": "nobody", "claimed": "2020-01-01T00:00:00.000Z"},
         {"userid": ann.userid, "claimed": "2020-01-02T00:00:00.000Z"},
-    )  # fmt: skip
+    )
     assert settled(database, deps, claim_id(ann.email))["userid"] == ann.userid
 
 
@@ -202,19 +218,41 @@ USER = {
 @pytest.mark.parametrize(
     "versions",
     [
-        [USER, {**USER, "name": "B", "updated": "2"}, {**USER, "roles": ["customer", "admin"], "roles_changed": "3"}],
-        [USER, {**USER, "pending_email": "b@x.org", "pending_changed": "2"}, {**USER, "name": "B", "updated": "3"}],
-        [USER, {**USER, "pending_email": "b@x.org", "pending_changed": "2"}, {**USER, "email": "b@x.org", "email_changed": "1", "pending_changed": "1"}],
+        [
+            USER,
+            {**USER, "name": "B", "updated": "2"},
+            {**USER, "roles": ["customer", "admin"], "roles_changed": "3"},
+        ],
+        [
+            USER,
+            {**USER, "pending_email": "b@x.org", "pending_changed": "2"},
+            {**USER, "name": "B", "updated": "3"},
+        ],
+        [
+            USER,
+            {**USER, "pending_email": "b@x.org", "pending_changed": "2"},
+            {**USER, "email": "b@x.org", "email_changed": "1", "pending_changed": "1"},
+        ],
         [USER, {**USER, "erasure": "done"}, {**USER, "erasure": "started"}],
-        [{**USER, "roles": ["customer", "admin"]}, {**USER, "roles": ["customer", "staff"]}, {**USER, "active": False}],
+        [
+            {**USER, "roles": ["customer", "admin"]},
+            {**USER, "roles": ["customer", "staff"]},
+            {**USER, "active": False},
+        ],
         [{"_id": "c", "type": "claim", "userid": user, "claimed": "1"} for user in "abc"],
         [{"_id": "b", "type": "basketline", "quantity": number, "updated": "1"} for number in range(3)],
-        [{"_id": "s", "type": "session", "generation": number, "updated": str(number)} for number in range(3)],
+        [
+            {"_id": "s", "type": "session", "generation": number, "updated": str(number)}
+            for number in range(3)
+        ],
         [{"_id": "t", "type": "token", "used": used} for used in (None, "2", "1")],
-        [{"_id": "a", "type": "userdelivery", "name": name, "default_since": name, "updated": "1"} for name in "abc"],
+        [
+            {"_id": "a", "type": "userdelivery", "name": name, "default_since": name, "updated": "1"}
+            for name in "abc"
+        ],
         [{"_id": "p", "type": "preferences", "values": {"language": name}, "updated": "1"} for name in "abc"],
     ],
-)  # fmt: skip
+)
 def test_the_order_of_versions_never_matters(versions):
     results = [merged(order) for order in permutations(versions)]
     assert all(result == results[0] for result in results)

@@ -113,9 +113,12 @@ def test_guesses_out_of_a_session_do_not_keep_the_owner_from_logging_in(
 @pytest.mark.parametrize(
     ("one", "other", "alike"),
     [
-        ("203.0.113.7", "203.0.113.8", False), ("::ffff:203.0.113.7", "203.0.113.7", True),
-        ("2001:db8:1:2::1", "2001:db8:1:2ff::9", False), ("2001:db8:1:200::1", "2001:db8:1:2ff::9", True), ("unknown", "unknown", True),
+        ("203.0.113.7", "203.0.113.8", False),
+        ("::ffff:203.0.113.7", "203.0.113.7", True),
+        ("2001:db8:1:2::1", "2001:db8:1:2ff::9", False),
+        ("2001:db8:1:200::1", "2001:db8:1:2ff::9", True),
+        ("unknown", "unknown", True),
     ],
-)  # fmt: skip
+)
 def test_a_household_is_one_network(one: str, other: str, alike: bool) -> None:
     assert (network_of(one) == network_of(other)) is alike

@@ -175,8 +175,14 @@ def test_guesses_with_a_link_are_limited_and_do_not_use_it_up(nobody: Api, email
 
 
 @pytest.mark.parametrize(
-    "proof", [{"new_password": "password"}, {"password": "a", "new_password": OWNERS}, {"registration": "short"}, {"other": "x"}]
-)  # fmt: skip
+    "proof",
+    [
+        {"new_password": "password"},
+        {"password": "a", "new_password": OWNERS},
+        {"registration": "short"},
+        {"other": "x"},
+    ],
+)
 def test_malformed_proofs_are_422_and_use_nothing_up(
     nobody: Api, email: str, mail: Mail, proof: dict[str, str]
 ) -> None:

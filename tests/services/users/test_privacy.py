@@ -71,8 +71,12 @@ def test_an_erasure_that_broke_off_half_way_breaks_no_request(person, database, 
     ann = person()
     furnish(ann)
     basket = BASKET_ITEM.new(
-        user_document(ann.userid, "basket-kettle"), userid=ann.userid, productid="kettle", quantity=1, updated="2026"
-    )  # fmt: skip
+        user_document(ann.userid, "basket-kettle"),
+        userid=ann.userid,
+        productid="kettle",
+        quantity=1,
+        updated="2026",
+    )
     database.put(basket)
     partition = database.partition(f"user{ann.userid}")
     database.put_many(blanked(doc) for doc in partition.all() if doc["type"] != "user")

@@ -68,8 +68,15 @@ def test_every_admin_write_of_the_api_is_among_those_tried(nobody: Api, rogue: P
     ("loss", "status"), [("role", 403), ("account", 401), ("session", 401), ("password", 401)]
 )
 def test_an_admin_without_the_role_or_the_session_changes_nothing_from_that_moment(
-    admin: Person, rogue: Person, person: Callable[..., Person], nobody: Api, replica: str, where: str, loss: str, status: int
-) -> None:  # fmt: skip
+    admin: Person,
+    rogue: Person,
+    person: Callable[..., Person],
+    nobody: Api,
+    replica: str,
+    where: str,
+    loss: str,
+    status: int,
+) -> None:
     victim, accomplice = person(name="Victim"), person(name="Accomplice")
     elsewhere = at(replica if where == "a replica" else nobody.base, rogue)
     assert elsewhere.post("/v1/admin/users/lookup", {"email": accomplice.email}).status_code == 200
@@ -105,8 +112,14 @@ def test_an_erased_admin_is_powerless_at_once(
 @pytest.mark.parametrize("where", ["the same service", "a replica"])
 @pytest.mark.parametrize("end", ["log-out", "log-out everywhere", "password", "closure", "erasure"])
 def test_an_ended_session_reads_nothing_any_more_though_redis_forgets(
-    admin: Person, person: Callable[..., Person], nobody: Api, replica: str, redis_url: str, where: str, end: str
-) -> None:  # fmt: skip
+    admin: Person,
+    person: Callable[..., Person],
+    nobody: Api,
+    replica: str,
+    redis_url: str,
+    where: str,
+    end: str,
+) -> None:
     ann = person()
     elsewhere = at(replica if where == "a replica" else nobody.base, ann)
     assert elsewhere.get("/v1/users/me/basket").status_code == 200

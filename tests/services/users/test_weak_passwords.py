@@ -7,9 +7,24 @@ import pytest
 from tests.services.users.conftest import PASSWORD, Api, Person
 
 WEAK = [
-    "password", "Password", "Passw0rd", "P@ssw0rd!", "password123", "12345678", "87654321", "qwertyuiop", "iloveyou", "baseball99",
-    "aaaaaaaa", "abababab", "abcdefgh", "annannannann", "ann.weakling", "AnnWeakling", "annweakling1!",
-]  # fmt: skip
+    "password",
+    "Password",
+    "Passw0rd",
+    "P@ssw0rd!",
+    "password123",
+    "12345678",
+    "87654321",
+    "qwertyuiop",
+    "iloveyou",
+    "baseball99",
+    "aaaaaaaa",
+    "abababab",
+    "abcdefgh",
+    "annannannann",
+    "ann.weakling",
+    "AnnWeakling",
+    "annweakling1!",
+]
 STRONG = [
     "correct horse battery",
     "a long quiet evening",

@@ -18,8 +18,17 @@ from tests.services.orders.test_died_checkouts import open_attempts
 from tests.services.worker.processes import Worker as Processes
 
 WHOLE = {
-    "customer", "decision", "delivery", "dispatch", "item1", "notice-delivery", "notice-dispatch", "notice-payment", "order", "payment",
-}  # fmt: skip
+    "customer",
+    "decision",
+    "delivery",
+    "dispatch",
+    "item1",
+    "notice-delivery",
+    "notice-dispatch",
+    "notice-payment",
+    "order",
+    "payment",
+}
 
 
 def keys(database: Database, orderid: str) -> set[str]:

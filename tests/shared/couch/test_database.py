@@ -54,9 +54,11 @@ LIBRARY = DatabaseDesign("library", (BY_YEAR, BY_PRICE, PER_YEAR, IN_SHELF))
 
 def book(author: str, number: int) -> dict:
     return BOOK.new(
-        document_id(author, f"book{number:03d}"), title=f"Volume {number}", year=1990 + number % 5,
+        document_id(author, f"book{number:03d}"),
+        title=f"Volume {number}",
+        year=1990 + number % 5,
         price={"amount": 100 * number, "currency": "GBP"},
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture(scope="module")

@@ -18,11 +18,34 @@ INSIDE = SearchIndex("find_inside", "?", FIELDS[:2], only=(("type", "product"),)
 DESIGN = DatabaseDesign("dialects", (INDEX, INSIDE))
 
 DOCS = [
-    {"_id": "a:1", "type": "product", "name": "Red sofa 028", "brand": "Acme & Sons", "levels": ["A"], "price": {"amount": 30}, "traits": {"size": ["Extra large", "M"], "washable": True}},
-    {"_id": "a:2", "type": "product", "name": "Sofa bed", "brand": "Zed", "levels": ["A", "B's"], "price": {"amount": 20}, "traits": {"size": "M", "seats": 2.0, "none": None}},
-    {"_id": "b:3", "type": "product", "name": "Café sofas", "brand": "Zed", "levels": ["C"], "price": {"amount": 10}},
+    {
+        "_id": "a:1",
+        "type": "product",
+        "name": "Red sofa 028",
+        "brand": "Acme & Sons",
+        "levels": ["A"],
+        "price": {"amount": 30},
+        "traits": {"size": ["Extra large", "M"], "washable": True},
+    },
+    {
+        "_id": "a:2",
+        "type": "product",
+        "name": "Sofa bed",
+        "brand": "Zed",
+        "levels": ["A", "B's"],
+        "price": {"amount": 20},
+        "traits": {"size": "M", "seats": 2.0, "none": None},
+    },
+    {
+        "_id": "b:3",
+        "type": "product",
+        "name": "Café sofas",
+        "brand": "Zed",
+        "levels": ["C"],
+        "price": {"amount": 10},
+    },
     {"_id": "b:4", "type": "other", "name": "Sofa"},
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module", params=["search", "nouveau", "keywords"])
@@ -94,8 +117,13 @@ def test_filters_ranges_sort_and_facets(found: Database):
     assert ids(search(INDEX, search_for("", filters={"category": ["A"]}, sort="price"))) == ["a:2", "a:1"]
     assert ids(search(INDEX, search_for("", ranges={"price": (15, None)}, sort="-price"))) == ["a:1", "a:2"]
     counted = search(
-        INDEX, search_for("sof", counts=("brand_is", "category"), bands={"price": [Band("low", 0, 19), Band("high", 20, 99)]})
-    )  # fmt: skip
+        INDEX,
+        search_for(
+            "sof",
+            counts=("brand_is", "category"),
+            bands={"price": [Band("low", 0, 19), Band("high", 20, 99)]},
+        ),
+    )
     assert counted.counts == {
         "brand_is": {"Acme & Sons": 1, "Zed": 2},
         "category": {"A": 2, "A#B's": 1, "C": 1},

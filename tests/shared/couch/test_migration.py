@@ -20,10 +20,17 @@ from shared.couch import (
 
 FIRST = DocumentType("note", ("name", "n"))
 SECOND = DocumentType(
-    "note", ("first", "last", "n"), schema=2,
-    upgrades={1: lambda doc: {**{key: value for key, value in doc.items() if key != "name"},
-                              "first": doc["name"].split()[0], "last": doc["name"].split()[1]}},
-)  # fmt: skip
+    "note",
+    ("first", "last", "n"),
+    schema=2,
+    upgrades={
+        1: lambda doc: {
+            **{key: value for key, value in doc.items() if key != "name"},
+            "first": doc["name"].split()[0],
+            "last": doc["name"].split()[1],
+        }
+    },
+)
 BY_N = FindIndex("by_n", "which notes, by n?", fields=("n",), partitioned=False)
 ALL = View("all", "all notes", map="function (doc) { if (doc.type === 'note') { emit(doc.n); } }")
 WORDS = SearchIndex("words", "which notes hold a word?", fields=(SearchField("type"),), partitioned=False)

@@ -23,13 +23,55 @@ def is_problem(answer, status, code):
         ("GET", "//v1/things", {}, 404, "not_found"),
         ("PATCH", "/v1/things", {}, 405, "method_not_allowed"),
         ("POST", "/v1/things", {"data": b"{", "content_type": "application/json"}, 400, "malformed_json"),
-        ("POST", "/v1/things", {"data": b'{"size": NaN}', "content_type": "application/json"}, 400, "malformed_json"),
-        ("POST", "/v1/things", {"data": b'{"size": Infinity}', "content_type": "application/json"}, 400, "malformed_json"),
-        ("POST", "/v1/things", {"data": b'"\xff"', "content_type": "application/json"}, 400, "malformed_json"),
-        ("POST", "/v1/things", {"data": b'{"name": "\\ud800"}', "content_type": "application/json"}, 400, "malformed_json"),
-        ("POST", "/v1/things", {"data": b"[" * 5000, "content_type": "application/json"}, 400, "malformed_json"),
-        ("POST", "/v1/things", {"data": b"name=x", "content_type": "text/plain"}, 415, "unsupported_media_type"),
-        ("POST", "/v1/things", {"data": b"x" * (1024 * 1024 + 1), "content_type": "application/json"}, 413, "too_large"),
+        (
+            "POST",
+            "/v1/things",
+            {"data": b'{"size": NaN}', "content_type": "application/json"},
+            400,
+            "malformed_json",
+        ),
+        (
+            "POST",
+            "/v1/things",
+            {"data": b'{"size": Infinity}', "content_type": "application/json"},
+            400,
+            "malformed_json",
+        ),
+        (
+            "POST",
+            "/v1/things",
+            {"data": b'"\xff"', "content_type": "application/json"},
+            400,
+            "malformed_json",
+        ),
+        (
+            "POST",
+            "/v1/things",
+            {"data": b'{"name": "\\ud800"}', "content_type": "application/json"},
+            400,
+            "malformed_json",
+        ),
+        (
+            "POST",
+            "/v1/things",
+            {"data": b"[" * 5000, "content_type": "application/json"},
+            400,
+            "malformed_json",
+        ),
+        (
+            "POST",
+            "/v1/things",
+            {"data": b"name=x", "content_type": "text/plain"},
+            415,
+            "unsupported_media_type",
+        ),
+        (
+            "POST",
+            "/v1/things",
+            {"data": b"x" * (1024 * 1024 + 1), "content_type": "application/json"},
+            413,
+            "too_large",
+        ),
         ("POST", "/v1/things", {"json": []}, 422, "invalid"),
         ("POST", "/v1/things", {"json": None}, 422, "invalid"),
         ("POST", "/v1/things", {}, 422, "invalid"),
@@ -39,7 +81,7 @@ def is_problem(answer, status, code):
         ("GET", "/v1/things?cursor=x", {}, 400, "bad_cursor"),
         ("GET", "/v1/things/mine", {}, 401, "unauthorized"),
     ],
-)  # fmt: skip
+)
 def test_bad_requests_are_problems(client, method, path, options, status, code):
     is_problem(client.open(path, method=method, **options), status, code)
 
@@ -47,15 +89,23 @@ def test_bad_requests_are_problems(client, method, path, options, status, code):
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({"name": ""}, "name"), ({"name": "x" * 21}, "name"), ({"name": 5}, "name"), ({"name": None}, "name"),
-        ({"name": "a\x00b"}, "name"), ({"name": "x", "size": 1.5}, "size"), ({"name": "x", "size": "1"}, "size"),
-        ({"name": "x", "size": True}, "size"), ({"name": "x", "size": 10**18}, "size"), ({"name": "x", "new": 1}, "new"),
-        ({"name": "x", "new": "true"}, "new"), ({"name": "x", "other": 1}, "other"),
+        ({"name": ""}, "name"),
+        ({"name": "x" * 21}, "name"),
+        ({"name": 5}, "name"),
+        ({"name": None}, "name"),
+        ({"name": "a\x00b"}, "name"),
+        ({"name": "x", "size": 1.5}, "size"),
+        ({"name": "x", "size": "1"}, "size"),
+        ({"name": "x", "size": True}, "size"),
+        ({"name": "x", "size": 10**18}, "size"),
+        ({"name": "x", "new": 1}, "new"),
+        ({"name": "x", "new": "true"}, "new"),
+        ({"name": "x", "other": 1}, "other"),
         ({"name": "x", "price": {"amount": 1, "currency": "XXX"}}, "price.currency"),
         ({"name": "x", "price": {"amount": -1, "currency": "GBP"}}, "price.amount"),
         ({"name": "x", "price": 5}, "price"),
     ],
-)  # fmt: skip
+)
 def test_wrong_fields_are_named(client, body, field):
     found = is_problem(client.post("/v1/things", json=body), 422, "invalid")
     assert list(found["errors"]) == [field]

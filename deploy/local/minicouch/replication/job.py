@@ -24,9 +24,14 @@ ENOUGH = 4.0
 LONGEST_PAUSE = 60.0
 CANCELLED = {"ok": True, "cancelled": True}
 COUNTS = (
-    "missing_checked", "missing_found", "docs_read", "docs_written", "doc_write_failures", "bulk_get_docs",
+    "missing_checked",
+    "missing_found",
+    "docs_read",
+    "docs_written",
+    "doc_write_failures",
+    "bulk_get_docs",
     "bulk_get_attempts",
-)  # fmt: skip
+)
 SHORT = ("start_time", "end_time", "docs_read", "docs_written", "doc_write_failures")
 
 

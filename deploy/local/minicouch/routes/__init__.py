@@ -22,9 +22,24 @@ from . import (
 )
 
 MODULES = [
-    server, session, databases, documents, local, attachments, all_docs, bulk, changes, replication, views, functions, find, search,
-    nouveau, operations, faults,
-]  # fmt: skip
+    server,
+    session,
+    databases,
+    documents,
+    local,
+    attachments,
+    all_docs,
+    bulk,
+    changes,
+    replication,
+    views,
+    functions,
+    find,
+    search,
+    nouveau,
+    operations,
+    faults,
+]
 ROUTES: list[Route] = [route for module in MODULES for route in module.ROUTES]
 ALLOW: dict[str, str] = {
     **databases.ALLOW,

@@ -18,9 +18,17 @@ from .views import remove_unused
 Options = dict[str, Any]
 
 _JSON_OPTIONS = (
-    "sort", "limit", "group_sort", "include_fields", "counts", "ranges", "drilldown", "highlight_fields",
-    "highlight_pre_tag", "highlight_post_tag",
-)  # fmt: skip
+    "sort",
+    "limit",
+    "group_sort",
+    "include_fields",
+    "counts",
+    "ranges",
+    "drilldown",
+    "highlight_fields",
+    "highlight_pre_tag",
+    "highlight_post_tag",
+)
 _NUMBERS = ("group_limit", "highlight_number", "highlight_size")
 INLINE = 200  # so many documents are read on the event loop
 

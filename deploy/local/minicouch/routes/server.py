@@ -24,9 +24,15 @@ FEATURES = [
 ]
 NODE = "nonode@nohost"
 FIXED_SECTIONS = {
-    "daemons", "external", "httpd_db_handlers", "httpd_design_handlers", "httpd_global_handlers", "native_query_servers",
-    "os_daemons", "query_servers",
-}  # fmt: skip
+    "daemons",
+    "external",
+    "httpd_db_handlers",
+    "httpd_design_handlers",
+    "httpd_global_handlers",
+    "native_query_servers",
+    "os_daemons",
+    "query_servers",
+}
 
 
 def welcome(request: Request) -> Response:

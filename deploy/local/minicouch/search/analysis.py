@@ -22,13 +22,42 @@ _WORDS = re.compile(
 _ADDRESSES = re.compile(rf"[\w.%+\-]+@[\w\-]+(?:\.[\w\-]+)+|(?:https?|ftp)://[^\s<>\"]+|{_WORDS.pattern}")
 _CLASSIC = re.compile(r"[\w.%+\-]+@[\w\-]+(?:\.[\w\-]+)+|\w+(?:[.'&]\w+)*|(?=\w*\d)\w+(?:[-./_,]\w+)+")
 _STEMMERS = {
-    "arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian", "italian",
-    "norwegian", "portuguese", "romanian", "russian", "spanish", "swedish", "turkish",
-}  # fmt: skip
+    "arabic",
+    "danish",
+    "dutch",
+    "english",
+    "finnish",
+    "french",
+    "german",
+    "greek",
+    "hungarian",
+    "italian",
+    "norwegian",
+    "portuguese",
+    "romanian",
+    "russian",
+    "spanish",
+    "swedish",
+    "turkish",
+}
 _WITHOUT_STEMMER = {
-    "armenian", "basque", "bulgarian", "catalan", "chinese", "cjk", "czech", "galician", "hindi", "indonesian",
-    "irish", "japanese", "latvian", "persian", "polish", "thai",
-}  # fmt: skip
+    "armenian",
+    "basque",
+    "bulgarian",
+    "catalan",
+    "chinese",
+    "cjk",
+    "czech",
+    "galician",
+    "hindi",
+    "indonesian",
+    "irish",
+    "japanese",
+    "latvian",
+    "persian",
+    "polish",
+    "thai",
+}
 
 
 class Token(NamedTuple):

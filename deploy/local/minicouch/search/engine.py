@@ -234,9 +234,12 @@ class SearchIndex:
 
     def _write_state(self) -> None:
         state = {
-            "format": FORMAT, "seq": self.seq, "size": self.size, "slots": self.slots,
+            "format": FORMAT,
+            "seq": self.seq,
+            "size": self.size,
+            "slots": self.slots,
             "multivalued": sorted(self.multivalued),
-        }  # fmt: skip
+        }
         fresh = self._state_path.with_suffix(".new")
         fresh.write_bytes(orjson.dumps(state))
         fresh.replace(self._state_path)

@@ -159,11 +159,15 @@ class Documents:
                 where.append(f"id {last} ?")
                 values.append(end)
             where.append(f"deleted < {PURGED if include_deleted else 1}")
-            rows = self._reader().execute(
-                f"SELECT {COLUMNS} FROM docs {'WHERE ' + ' AND '.join(where) if where else ''} "
-                f"ORDER BY id {'DESC' if descending else ''} LIMIT {count} OFFSET {skip}",
-                values,
-            ).fetchall()  # fmt: skip
+            rows = (
+                self._reader()
+                .execute(
+                    f"SELECT {COLUMNS} FROM docs {'WHERE ' + ' AND '.join(where) if where else ''} "
+                    f"ORDER BY id {'DESC' if descending else ''} LIMIT {count} OFFSET {skip}",
+                    values,
+                )
+                .fetchall()
+            )
             for row in rows:
                 yield StoredDoc(*row)
             if len(rows) < count:

@@ -109,7 +109,11 @@ def order_page(
     by_hand = forms.Form(forms.DISPATCH, {"courier": "By hand"})
     whole = forms.Form(forms.REFUND, {"amount": prices.plain(left) if left else ""})
     return render_template(
-        "desk/order.html", order=found, steps=progress.steps(found), left=left, refundable=refundable(found),
+        "desk/order.html",
+        order=found,
+        steps=progress.steps(found),
+        left=left,
+        refundable=refundable(found),
         dispatch=dispatch or restore(by_hand, url_for("desk.dispatch", orderid=orderid)),
         refund=refund or restore(whole, url_for("desk.refund", orderid=orderid)),
-    )  # fmt: skip
+    )

@@ -34,9 +34,20 @@ def sales() -> str:
     rows, total = groups.get(currency, ([], None))
     chart = charts.sales_chart(charts.filled(span.periods(), rows, currency), currency) if rows else None
     return render_template(
-        "desk/sales.html", span=span, problem=problem, by=periods.GRANULARITIES, chart=chart, rows=rows, total=total, currency=currency,
-        currencies=list(groups), best=found["best"]["rows"], latest=found["latest"]["items"], label=periods.label, quick=quick_ranges(today),
-    )  # fmt: skip
+        "desk/sales.html",
+        span=span,
+        problem=problem,
+        by=periods.GRANULARITIES,
+        chart=chart,
+        rows=rows,
+        total=total,
+        currency=currency,
+        currencies=list(groups),
+        best=found["best"]["rows"],
+        latest=found["latest"]["items"],
+        label=periods.label,
+        quick=quick_ranges(today),
+    )
 
 
 @desk.get("/sales.csv")

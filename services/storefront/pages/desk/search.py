@@ -162,9 +162,16 @@ def _page(kind: str, form: forms.Form, etag: str, lines: forms.Form | None = Non
     if lines is None:
         lines = restore(forms.Form(forms.SYNONYM_LINES), url_for("desk.save_lines", kind="synonyms"))
     return render_template(
-        "desk/search_rules.html", kind=kind, chosen=KINDS[kind], kinds=KINDS, form=form, etag=etag, lines=lines,
-        rules=[(rule, KINDS[kind].values(rule)) for rule in listed["items"]], next=listed["next"],
-    )  # fmt: skip
+        "desk/search_rules.html",
+        kind=kind,
+        chosen=KINDS[kind],
+        kinds=KINDS,
+        form=form,
+        etag=etag,
+        lines=lines,
+        rules=[(rule, KINDS[kind].values(rule)) for rule in listed["items"]],
+        next=listed["next"],
+    )
 
 
 def _kind(name: str) -> RuleKind:

@@ -74,6 +74,13 @@ def _page(form: forms.Form, closure: forms.Form | None = None) -> str:
     )
     people = found["people"]["items"]
     return render_template(
-        "desk/staff.html", people=people, names={each["userid"]: each["name"] for each in people}, done=found["done"],
-        form=form, closure=closure or restore(forms.Form(forms.CLOSURE), url_for("desk.close_account")), month=args.get("month", ""), action_label=wording.action_label, details=wording.details,
-    )  # fmt: skip
+        "desk/staff.html",
+        people=people,
+        names={each["userid"]: each["name"] for each in people},
+        done=found["done"],
+        form=form,
+        closure=closure or restore(forms.Form(forms.CLOSURE), url_for("desk.close_account")),
+        month=args.get("month", ""),
+        action_label=wording.action_label,
+        details=wording.details,
+    )

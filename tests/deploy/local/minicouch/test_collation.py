@@ -11,12 +11,59 @@ from deploy.local.minicouch.collation import compare, sort_key, string_key
 from deploy.local.minicouch.collation_unicode import unicode_key
 
 ORDERED: list[Any] = [
-    None, False, True,
-    -(10**400), -(2**80), -(2**53) - 1, -1.5, -1, 0, 0.5, 1, 2**53, 2**53 + 1, 2**53 + 2, 2**64, 2**64 + 1, 10**300, 10**400,
-    "", "_", "-", "1", "a", "A", "ä", "a b", "aa", "æ", "b", "B", "z", "я", "ぁ", "あ", "中", "\uffff",
-    [], [None], ["a"], ["a", 1], ["b"], ["b", "c"], ["b", "c", "a"], ["b", "d"], ["b", "d", "e"],
-    {}, {"a": 1}, {"a": 2}, {"b": 1}, {"b": 2}, {"b": 2, "a": 1}, {"b": 2, "c": 2},
-]  # fmt: skip
+    None,
+    False,
+    True,
+    -(10**400),
+    -(2**80),
+    -(2**53) - 1,
+    -1.5,
+    -1,
+    0,
+    0.5,
+    1,
+    2**53,
+    2**53 + 1,
+    2**53 + 2,
+    2**64,
+    2**64 + 1,
+    10**300,
+    10**400,
+    "",
+    "_",
+    "-",
+    "1",
+    "a",
+    "A",
+    "ä",
+    "a b",
+    "aa",
+    "æ",
+    "b",
+    "B",
+    "z",
+    "я",
+    "ぁ",
+    "あ",
+    "中",
+    "\uffff",
+    [],
+    [None],
+    ["a"],
+    ["a", 1],
+    ["b"],
+    ["b", "c"],
+    ["b", "c", "a"],
+    ["b", "d"],
+    ["b", "d", "e"],
+    {},
+    {"a": 1},
+    {"a": 2},
+    {"b": 1},
+    {"b": 2},
+    {"b": 2, "a": 1},
+    {"b": 2, "c": 2},
+]
 ASCII_ORDER = (
     "_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789aAbBcCdDeEfFgGhHiIjJkKlLmMnNoOpPqQrRsStTuUvVwWxXyYzZ"
 )
@@ -49,8 +96,13 @@ def test_what_icu_ignores_makes_no_difference() -> None:
 
 def test_accents_and_case_decide_only_when_letters_do_not() -> None:
     assert sorted(["côté", "Cote", "cote", "coté", "côte", "coten"], key=sort_key) == [
-        "cote", "Cote", "coté", "côte", "côté", "coten",
-    ]  # fmt: skip
+        "cote",
+        "Cote",
+        "coté",
+        "côte",
+        "côté",
+        "coten",
+    ]
 
 
 def test_composed_and_decomposed_text_are_equal() -> None:

@@ -138,9 +138,15 @@ def test_field_names_with_escaped_dots() -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "text", "matches"),
-    [("^a.c$", "abc", True), ("(?i)ABC", "xabcx", True), ("[[:digit:]]+\\z", "a1", True), ("\\Qa.b\\E", "axb", False),
-     ("(?<l>.)\\k<l>", "noon", True), ("^.$", "é", False)],
-)  # fmt: skip
+    [
+        ("^a.c$", "abc", True),
+        ("(?i)ABC", "xabcx", True),
+        ("[[:digit:]]+\\z", "a1", True),
+        ("\\Qa.b\\E", "axb", False),
+        ("(?<l>.)\\k<l>", "noon", True),
+        ("^.$", "é", False),
+    ],
+)
 def test_patterns_are_pcre_over_bytes(pattern: str, text: str, matches: bool) -> None:
     assert mango.matcher({"t": {"$regex": pattern}})({"t": text}) is matches
 

@@ -15,8 +15,24 @@ from deploy.local.minicouch.edits import Edit
 from deploy.local.minicouch.store import Narrowing, Store
 
 VALUES: list[Any] = [
-    "a", "b", "ab", "a\u0000", "A", "ä", "a\u0308", 'a"', "", "a b", 1, None, True, ["a"], ["c", "a\u0000"], [], {"type": "a"},
-]  # fmt: skip
+    "a",
+    "b",
+    "ab",
+    "a\u0000",
+    "A",
+    "ä",
+    "a\u0308",
+    'a"',
+    "",
+    "a b",
+    1,
+    None,
+    True,
+    ["a"],
+    ["c", "a\u0000"],
+    [],
+    {"type": "a"},
+]
 SELECTORS: list[dict[str, Any]] = [
     {"type": "a"},
     {"type": {"$in": ["a", "ab"]}},

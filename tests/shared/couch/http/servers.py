@@ -137,11 +137,15 @@ class Authority:
     ) -> x509.Certificate:
         now = datetime.datetime.now(datetime.UTC)
         builder = (
-            x509.CertificateBuilder().subject_name(subject).issuer_name(self._name).public_key(key.public_key())
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(self._name)
+            .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(hours=1)).not_valid_after(now + datetime.timedelta(hours=1))
+            .not_valid_before(now - datetime.timedelta(hours=1))
+            .not_valid_after(now + datetime.timedelta(hours=1))
             .add_extension(extension, critical=True)
-        )  # fmt: skip
+        )
         return builder.sign(self._key, hashes.SHA256())
 
 

@@ -21,9 +21,12 @@ def test_a_request_is_sent_as_it_was_given() -> None:
     assert head.split(b"\r\n")[0] == f"PUT {path} HTTP/1.1".encode(), "a path is not tidied up"
     assert body == b'{"n": 1}'
     assert dict(headers(head)) == {
-        "host": f"127.0.0.1:{server.port}", "accept": "application/json", "x-empty": "",
-        "content-type": "application/json", "content-length": "8",
-    }  # fmt: skip
+        "host": f"127.0.0.1:{server.port}",
+        "accept": "application/json",
+        "x-empty": "",
+        "content-type": "application/json",
+        "content-length": "8",
+    }
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT"])

@@ -4,12 +4,14 @@ from dataclasses import replace
 from typing import Annotated, Any, Final, NotRequired
 
 from services.products.option_values import (
+    ATTRIBUTE_WORDS_SCRIPT,
     COMBINATIONS_SCRIPT,
+    OPTION_WORDS_SCRIPT,
     OPTIONS_SCRIPT,
-    WORDS_SCRIPT,
+    attribute_words,
     combinations_in_stock,
+    option_words,
     options_in_stock,
-    words_in_stock,
 )
 from shared.couch import SearchField, StoredDocument
 from shared.fields import (
@@ -190,6 +192,15 @@ class Product(StoredDocument):
                 description="values by code, as the product type declares them",
             ),
             SearchField("attributes", kind="pairs", facet=True),
+            SearchField(
+                "attributes",
+                called="attribute_words",
+                each=True,
+                short=True,
+                unnamed=True,
+                script=ATTRIBUTE_WORDS_SCRIPT,
+                read=attribute_words,
+            ),
         ]
     ]
     options: NotRequired[
@@ -237,8 +248,8 @@ class Product(StoredDocument):
                 each=True,
                 short=True,
                 unnamed=True,
-                script=WORDS_SCRIPT,
-                read=words_in_stock,
+                script=OPTION_WORDS_SCRIPT,
+                read=option_words,
             ),
         ]
     ]

@@ -1,4 +1,5 @@
-"""What of a product's options is in stock, as the search index holds it; in Python and in JavaScript, which must say the same."""
+"""What of a product's options is in stock, and the words of its attributes, as the search index holds them; in Python and in JavaScript,
+which must say the same."""
 
 import json
 from collections.abc import Mapping
@@ -31,14 +32,22 @@ COMBINATIONS_SCRIPT: Final = """(function (doc) {
     return found;
   })(doc)"""
 
+_VALUES = """(function (object) {
+    return Object.keys(object).reduce(function (values, name) { return values.concat(object[name]); }, []);
+  })"""
+OPTION_WORDS_SCRIPT: Final = f"{_VALUES}({OPTIONS_SCRIPT})"
+ATTRIBUTE_WORDS_SCRIPT: Final = f"{_VALUES}(doc.attributes || {{}})"
 
-WORDS_SCRIPT: Final = f"""(function (options) {{
-    return Object.keys(options).reduce(function (words, name) {{ return words.concat(options[name]); }}, []);
-  }})({OPTIONS_SCRIPT})"""
 
-
-def words_in_stock(doc: Mapping[str, Any]) -> list[str]:
+def option_words(doc: Mapping[str, Any]) -> list[str]:
     return [value for values in options_in_stock(doc).values() for value in values]
+
+
+def attribute_words(doc: Mapping[str, Any]) -> list[str]:
+    """The texts among the values of its attributes."""
+    values = doc.get("attributes", {}).values()
+    texts = (each for value in values for each in (value if isinstance(value, list) else [value]))
+    return [each for each in texts if isinstance(each, str)]
 
 
 def options_in_stock(doc: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from services.products.documents import PRODUCT_FIELDS
-from services.products.option_values import words_in_stock
+from services.products.option_values import attribute_words, option_words
 from services.products.rules.searching import short_texts
 from services.products.rules.typos import nearly_same
 from shared.couch import Doc, Language, SearchQuery, compounds_of, pairs_of, words_of
@@ -83,7 +83,7 @@ def with_as_many_words(
 
 def _terms(doc: Doc, language: Language) -> set[str]:
     product = PRODUCT_FIELDS.content(doc)
-    texts = [*short_texts(product), *words_in_stock(doc)]
+    texts = [*short_texts(product), *option_words(doc), *attribute_words(doc)]
     short = [words_of(text) for text in texts]
     words = [word for some in short for word in (*some, *pairs_of(some))]
     words += [word for text in texts for word in compounds_of(text)]

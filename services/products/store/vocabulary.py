@@ -10,6 +10,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from services.products.documents import PRODUCT_FIELDS
+from services.products.option_values import attribute_words
 from services.products.rules.searching import short_texts
 from services.products.rules.typos import is_slip, one_typo_apart, two_edits_apart
 from services.products.store.word_categories import WordCategories
@@ -227,7 +228,8 @@ def _words(doc: Doc) -> tuple[list[str], list[str]]:
     """The words of a product's short texts, and of its description."""
     product = PRODUCT_FIELDS.content(doc)
     options = [value for option in doc.get("options", ()) for value in option["values"]]
-    return words_of(" ".join([*short_texts(product), *options])), words_of(product["description"])
+    texts = [*short_texts(product), *options, *attribute_words(doc)]
+    return words_of(" ".join(texts)), words_of(product["description"])
 
 
 def _correctable(word: str) -> bool:

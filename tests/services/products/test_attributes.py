@@ -208,3 +208,15 @@ def test_attributes_filter_and_are_counted(shop: Shop) -> None:
     as_counts = {name: {each["value"]: each["count"] for each in values} for name, values in counted.items()}
     assert as_counts["attributes.material"] == {"Leather": 2, "Canvas": 1}
     assert as_counts["attributes.fits"] == {"A4": 1, "Laptop": 1}
+
+
+def test_the_texts_of_attributes_are_words_of_a_search(shop: Shop) -> None:
+    worded = bag_product("worded", material="Canvas", fits=["Tablet"], weight=77, care="Dampened sponge")
+    assert shop.load([worded | {"name": "Gusset"}])["failed"] == []
+
+    def found(text: str) -> set[str]:
+        return {each["productid"] for each in shop.ok("/v1/products", q=text)["items"]}
+
+    eventually(lambda: found("gusset tablets") == {"worded"})
+    assert found("canvas gusset sponges") == {"worded"}
+    assert "worded" in found("canvas tablet")

@@ -39,13 +39,21 @@ def child(shop: Shop, command: str) -> int:
     while generation:
         generation = [pid for parent in generation for pid in _children(parent)]
         for pid in generation:
-            if command in Path(f"/proc/{pid}/cmdline").read_text(errors="replace"):
+            if command in _read(f"/proc/{pid}/cmdline"):
                 return pid
     raise LookupError(command)
 
 
 def _children(pid: int) -> list[int]:
-    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return [int(each) for each in _read(f"/proc/{pid}/task/{pid}/children").split()]
+
+
+def _read(path: str) -> str:
+    """Nothing of a process that ended meanwhile: helpers of a service come and go."""
+    try:
+        return Path(path).read_text(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def until_answered(url: str, **options: object) -> requests.Response:

@@ -4,17 +4,19 @@ After a bulk write an index takes seconds to catch up, and a server holds a fres
 looks at a shop should wait for that. Who has waited for `FRESH_SHARE` of the time there is gets an answer from the
 index as it is, and so does everybody after him for as long as it stays behind. Every `PROBE_SECONDS` one read tries again,
 for `PROBE_TIMEOUT` at most. So an index is read fresh after any write that it takes in quickly, and again a second after
-it has caught up.
+it has caught up. While much is written an index is behind, fresh, and behind again: for `RECENT_SECONDS` no reader waits
+for it longer than `PROBE_TIMEOUT`.
 """
 
 import threading
 import time
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from .errors import DatabaseUnavailable, NotPrepared
 
-FRESH_SHARE, PROBE_SECONDS, PROBE_TIMEOUT = 0.4, 1.0, 0.3
+FRESH_SHARE, PROBE_SECONDS, PROBE_TIMEOUT, RECENT_SECONDS = 0.4, 1.0, 0.3, 10.0
 
 
 class StaleRows(list[dict[str, Any]]):
@@ -27,6 +29,7 @@ class StaleReads:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._probe_at: dict[str, float] = {}
+        self._behind_at: dict[str, float] = {}
 
     def ask(
         self, index: str, ask: Callable[..., Any], stale: dict[str, Any], timeout: float
@@ -40,7 +43,9 @@ class StaleReads:
             return ask(**stale), True
         begun = time.monotonic()
         try:
-            answer = ask(call_timeout=min(PROBE_TIMEOUT, timeout) if behind else timeout * FRESH_SHARE)
+            answer = ask(
+                call_timeout=min(PROBE_TIMEOUT, timeout) if self._was_behind(index) else timeout * FRESH_SHARE
+            )
         except NotPrepared:
             raise
         except DatabaseUnavailable:
@@ -59,8 +64,12 @@ class StaleReads:
             self._probe_at[index] = now + PROBE_SECONDS
             return True
 
+    def _was_behind(self, index: str) -> bool:
+        return time.monotonic() - self._behind_at.get(index, -inf) < RECENT_SECONDS
+
     def _mark_behind(self, index: str) -> None:
         with self._lock:
+            self._behind_at[index] = time.monotonic()
             self._probe_at[index] = time.monotonic() + PROBE_SECONDS
 
     def _mark_fresh(self, index: str) -> None:

@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,6 +19,8 @@ MENU_DEPTH = 6
 WINDOW = {"sort": "rating", "limit": 100}
 WINDOW_SIZE = 10
 RETRY_SECONDS = 3.0
+WAIT_SECONDS = 0.5
+"""A page waits so long for an answer that something has changed, then shows the last one."""
 PAUSE, MAX_PAUSE = 9, 1.0
 """Times as long as an answer took, and seconds."""
 
@@ -42,16 +45,17 @@ class CachedAnswer:
         if time.monotonic() >= self._until and self._lock.acquire(blocking=first):
             if time.monotonic() < self._until:
                 self._lock.release()
-            elif self._answer is None or self._invalidated:
+            elif self._answer is None:
                 self._renew()
             else:
-                self._executor.submit(self._renew)
+                wait = WAIT_SECONDS if self._invalidated else 0
+                futures.wait([self._executor.submit(self._renew)], timeout=wait)
         if self._answer is None:
             raise Unavailable("The shop cannot show its catalogue just now.", retry_after=3) from self._error
         return self._answer
 
     def invalidate(self) -> None:
-        """Ask again before the next page."""
+        """Ask again before the next page, which waits WAIT_SECONDS at most."""
         self._until, self._invalidated = 0.0, True
 
     def outdated(self) -> None:

@@ -3,13 +3,17 @@
 Whoever changes something gives its tags new versions after writing. Who keeps a page reads the versions of its tags
 before asking for what it shows, and sends the page again only while they are the same. Tags share a bounded number of
 versions, so that nobody fills Redis by asking for pages: now and then a page is drawn again for a change elsewhere.
+A version of its own changes with each of them: while it stays, a process remembers those that it has read.
 """
 
 import logging
+import threading
+import time
 import unicodedata
 import zlib
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
+from math import inf
 from typing import Final, cast
 
 from redis import Redis
@@ -24,6 +28,10 @@ KEY: Final = "cache-tags"
 SLOTS: Final = 4096
 SETTLE: Final = timedelta(seconds=3)
 """After a change an index may be late for so long, and what is kept behind it is being made again."""
+
+READ_SECONDS: Final = 0.005
+"""A process asks Redis so often whether anything changed, however many pages it sends."""
+_ANY: Final = "any"
 
 SHOP: Final = "shop"
 """What every page shows or depends on: settings of search, for instance."""
@@ -46,6 +54,10 @@ class CacheTags:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self._lock = threading.Lock()
+        self._known: dict[str, bytes] = {}
+        self._last_change: bytes | None = None
+        self._read_at = -inf
 
     def invalidate(self, tags: Iterable[str]) -> None:
         """What has these tags is changed: call it after writing, and after whatever else is kept was told."""
@@ -53,13 +65,18 @@ class CacheTags:
         versions = {_slot(tag): version for tag in tags}
         try:
             if versions:
-                self._redis.hset(KEY, mapping=versions)
+                self._redis.hset(KEY, mapping=versions | {_ANY: version})
         except RedisError as error:
             log.warning("pages cannot be marked as changed: %s", error)
+        with self._lock:
+            self._read_at = -inf
 
     def versions(self, tags: Sequence[str]) -> tuple[str, ...] | None:
         """One for each tag, equal as long as nothing changed; None while Redis cannot tell."""
         slots = [_slot(tag) for tag in tags]
+        known = self._remembered(slots)
+        if known is not None:
+            return known
         try:
             found = self._read(slots)
             if None in found:
@@ -72,13 +89,35 @@ class CacheTags:
             return None
         return tuple(cast(bytes, version).decode() for version in found)
 
+    def _remembered(self, slots: list[str]) -> tuple[str, ...] | None:
+        """The versions as they were READ_SECONDS ago at most."""
+        with self._lock:
+            if time.monotonic() - self._read_at > READ_SECONDS or not all(
+                slot in self._known for slot in slots
+            ):
+                return None
+            return tuple(self._known[slot].decode() for slot in slots)
+
     def _read(self, slots: list[str]) -> list[bytes | None]:
-        return cast(list[bytes | None], self._redis.hmget(KEY, slots))
+        began = time.monotonic()
+        last_change, *found = cast(list[bytes | None], self._redis.hmget(KEY, [_ANY, *slots]))
+        with self._lock:
+            if began >= self._read_at:
+                if last_change is None or last_change != self._last_change:
+                    self._known.clear()
+                self._last_change, self._read_at = last_change, began
+                if last_change is not None:
+                    self._known |= {
+                        slot: version
+                        for slot, version in zip(slots, found, strict=True)
+                        if version is not None
+                    }
+        return found
 
     def _begin(self, slots: list[str]) -> None:
         """Of a Redis that is new, or was emptied, no earlier version is ever met again."""
         first = time_ordered_id(now() - 2 * SETTLE)
-        for slot in slots:
+        for slot in (_ANY, *slots):
             self._redis.hsetnx(KEY, slot, first)
 
 

@@ -14,8 +14,10 @@ TRIES, ANYWHERE = 5, 12
 
 
 @pytest.fixture(scope="module")
-def users_settings() -> dict[str, str]:
+def users_settings(redis_url: str) -> dict[str, str]:
+    """Limits of its own, and counts of its own: other modules guess from this address too."""
     return {
+        "REDIS_URL": f"{redis_url.rpartition('/')[0]}/15",
         "LOGIN_TRIES_PER_ACCOUNT": str(TRIES),
         "LOGIN_TRIES_ANYWHERE": str(ANYWHERE),
         "LOGIN_TRIES_PER_ADDRESS": "40",

@@ -16,7 +16,7 @@ from typing import Any
 
 from .errors import DatabaseUnavailable, NotPrepared
 
-FRESH_SHARE, PROBE_SECONDS, PROBE_TIMEOUT, RECENT_SECONDS = 0.4, 1.0, 0.3, 10.0
+FRESH_SHARE, PROBE_SECONDS, PROBE_TIMEOUT, RECENT_SECONDS = 0.3, 1.0, 0.3, 10.0
 
 
 class StaleRows(list[dict[str, Any]]):

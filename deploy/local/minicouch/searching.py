@@ -20,7 +20,7 @@ from .store import StoredDoc
 
 BATCH = 100
 BATCHES_A_COMMIT = 40  # a commit is dear, what is not committed is lost
-_searchers = ThreadPoolExecutor(2, "search")
+_searchers = ThreadPoolExecutor(4, "search")  # a short search need not wait for two that sort everything
 Emit = Callable[[list[StoredDoc]], list[list[Any]]]
 Pause = Callable[[], None]
 

@@ -55,8 +55,8 @@ class CacheTags:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._lock = threading.Lock()
-        self._known: dict[str, bytes] = {}
-        self._last_change: bytes | None = None
+        self._known: dict[str, str] = {}
+        self._last_change: str | None = None
         self._read_at = -inf
 
     def invalidate(self, tags: Iterable[str]) -> None:
@@ -85,9 +85,7 @@ class CacheTags:
         except RedisError as error:
             log.warning("the versions of pages are not readable: %s", error)
             return None
-        if None in found:
-            return None
-        return tuple(cast(bytes, version).decode() for version in found)
+        return None if None in found else tuple(cast(list[str], found))
 
     def _remembered(self, slots: list[str]) -> tuple[str, ...] | None:
         """The versions as they were READ_SECONDS ago at most."""
@@ -96,11 +94,12 @@ class CacheTags:
                 slot in self._known for slot in slots
             ):
                 return None
-            return tuple(self._known[slot].decode() for slot in slots)
+            return tuple(self._known[slot] for slot in slots)
 
-    def _read(self, slots: list[str]) -> list[bytes | None]:
+    def _read(self, slots: list[str]) -> list[str | None]:
         began = time.monotonic()
-        last_change, *found = cast(list[bytes | None], self._redis.hmget(KEY, [_ANY, *slots]))
+        read = cast(list[bytes | None], self._redis.hmget(KEY, [_ANY, *slots]))
+        last_change, *found = [version.decode() if version else None for version in read]
         with self._lock:
             if began >= self._read_at:
                 if last_change is None or last_change != self._last_change:

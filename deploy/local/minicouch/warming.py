@@ -25,9 +25,9 @@ log = logging.getLogger("minicouch.warming")
 TICK = 0.4
 MANY = 1000
 BATCH = 250
-LONGEST_PAUSE = 0.1
+MAX_PAUSE = 0.1
 RETRY_AFTER = 60.0
-MOST_OPEN = 32
+MAX_OPEN = 32
 UNUSED_FOR = 30.0
 SETTLED = 1.0  # seconds after the last rush of rows: summing up at each pause of an import would take quadratic time
 CALM_TICKS = 5
@@ -52,7 +52,7 @@ class Pauses:
 
     def __call__(self) -> None:
         if self._answered() != self._before:
-            time.sleep(min(LONGEST_PAUSE, time.perf_counter() - self._began))
+            time.sleep(min(MAX_PAUSE, time.perf_counter() - self._began))
         self._begin()
 
     def _begin(self) -> None:
@@ -90,7 +90,7 @@ class Warmer:
     async def _run(self) -> None:
         while True:
             await asyncio.sleep(TICK)
-            self._store.close_idle(MOST_OPEN, time.monotonic() - UNUSED_FOR)
+            self._store.close_idle(MAX_OPEN, time.monotonic() - UNUSED_FOR)
             if self._config.get("ken", "enabled", "true") == "true":
                 self._tick()
             self._give_memory_back()

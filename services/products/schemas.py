@@ -1,5 +1,7 @@
 """Request and response shapes: the whitelist of what is accepted and the OpenAPI page."""
 
+from typing import Any
+
 import marshmallow as ma
 
 from services.products import declarations, documents
@@ -311,6 +313,12 @@ _FACET = "|".join([*FACET_FIELDS, *PAIR_FIELDS, *(f"{name}[.][^,]+" for name in 
 MAX_FACETS_LENGTH = 500
 _FACETS = f"^(({_FACET}|),)*({_FACET}|)$"
 _WHOLE = {"type": "integer", "minimum": 0, "maximum": declarations.MAX_PRICE}
+
+
+def if_match(description: str = "the ETag that was read") -> dict[str, Any]:
+    """The header of a write that must not replace a later one, for OpenAPI."""
+    return {"in": "header", "name": "If-Match", "schema": {"type": "string"}, "description": description}
+
 
 LIST_PARAMETERS = [
     {"in": "query", "name": name, "schema": schema, "description": description}

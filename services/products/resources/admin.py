@@ -26,12 +26,7 @@ from shared.web import (
 
 admin = Blueprint("admin", __name__, description="For admins and staff")
 
-_IF_MATCH = {
-    "in": "header",
-    "name": "If-Match",
-    "schema": {"type": "string"},
-    "description": "the ETag that was read; stock and rating do not count",
-}
+_IF_MATCH = schemas.if_match("the ETag that was read; stock and rating do not count")
 
 
 @admin.post("/v1/products")

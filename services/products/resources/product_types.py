@@ -28,13 +28,6 @@ product_types = Blueprint(
     description="Kinds of products and the attributes that each has",
 )
 
-_IF_MATCH = {
-    "in": "header",
-    "name": "If-Match",
-    "schema": {"type": "string"},
-    "description": "the ETag that was read",
-}
-
 
 @product_types.get("")
 @require_role("admin", "staff")
@@ -75,7 +68,7 @@ def read(code: str) -> Response:
 @product_types.alt_response(404, "NOT_FOUND")
 @product_types.alt_response(409, "CONFLICT")
 @product_types.alt_response(412, "PRECONDITION_FAILED")
-@product_types.doc(parameters=[_IF_MATCH])
+@product_types.doc(parameters=[schemas.if_match()])
 def replace(content: dict[str, Any], code: str) -> Response:
     """New attributes; products keep what they have until they are written again"""
     before = act.get(dependencies(), code)

@@ -10,6 +10,7 @@ from services.products.actions import query_counts
 from services.products.actions import search_rules as act
 from services.products.actions.search_rules import PINS, REDIRECTS, SYNONYMS, RuleKind
 from services.products.resources.context import dependencies
+from services.products.schemas import if_match
 from shared.clock import timestamp
 from shared.couch import Doc
 from shared.errors import PreconditionFailed
@@ -31,12 +32,7 @@ search_rules = Blueprint(
 )
 
 _VERSIONS = [
-    {
-        "in": "header",
-        "name": "If-Match",
-        "schema": {"type": "string"},
-        "description": "the ETag that was read",
-    },
+    if_match(),
     {
         "in": "header",
         "name": "If-None-Match",

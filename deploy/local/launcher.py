@@ -29,7 +29,7 @@ Child = asyncio.subprocess.Process | Forked
 
 
 class Launcher:
-    """One run of a table. `run()` returns 0 after Ctrl-C or SIGTERM, 1 when a process cannot live.
+    """One run of a table. `run()` returns 0 after Ctrl-C or SIGTERM, 1 when a process cannot live that is not optional.
 
     A process that dies is started again, as often as its row allows. Not so one that ends by itself before it was ever
     up while nothing else had died: a new start would end in the same way.
@@ -143,7 +143,11 @@ class Launcher:
             for line in excerpt:
                 self._console.line(row.name, line)
         times = f" {deaths} times within {WINDOW:.0f} s, at last" if deaths > 1 else ""
-        self._fail(f"{row.name} ended{times} with {_exit_reason(code)}.")
+        why = f"{row.name} ended{times} with {_exit_reason(code)}."
+        if row.optional:
+            self._console.say(f"{why} All others run on without it; the next start tries it again.")
+        else:
+            self._fail(why)
 
     async def _start(self, row: Process) -> Child:
         """Its output comes through a pipe of ours: asyncio's own would not see an end while a grandchild holds it."""

@@ -19,8 +19,8 @@ class Process:
     answers once it works (`http://` with 200, `tcp://` by accepting); without one it is ready when
     started. `once` ends by itself and is ready when it ended well; `first` runs only until it has
     ended well against this database server. `last` rows are stopped after all others. `restarts` is how
-    often within a minute it is started again when it died; one more death stops everything. `defaults`
-    are variables that the environment may set otherwise. `forked` rows are Python modules that share the
+    often within a minute it is started again when it died; one more death stops everything, unless it is
+    `optional`. `defaults` are variables that the environment may set otherwise. `forked` rows are Python modules that share the
     libraries of the fork server.
     """
 
@@ -33,6 +33,7 @@ class Process:
     first: bool = False
     last: bool = False
     restarts: int = 0
+    optional: bool = False
     defaults: tuple[tuple[str, str], ...] = ()
     forked: bool = False
 
@@ -102,7 +103,8 @@ def _first_start(layout: Layout) -> list[Process]:
         needs=("seed",),
         once=True,
         first=True,
-        restarts=TASK_RESTARTS,
+        restarts=SERVER_RESTARTS,
+        optional=True,
         forked=True,
     )
     return [admin, seed, pictures] if layout.settings.sample_shop else [admin]

@@ -142,6 +142,19 @@ def test_one_that_dies_again_and_again_stops_all_with_its_last_lines(run, diary,
     assert "shop stopped" in diary.read_text()
 
 
+def test_one_that_is_optional_is_given_up_and_the_others_run_on(run, diary, capfd, monkeypatch) -> None:
+    monkeypatch.setattr(restarts, "FIRST_DELAY", 0.01)
+    kill = "import os, signal; print('no photo', flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    weak = Process("weak", script(kill), once=True, first=True, restarts=1, optional=True)
+    later = Process("later", script("import time; time.sleep(2)"), needs=("shop",), once=True)
+    assert run([server("shop", free_port()), weak, later], until=("later",)) == 0
+    assert diary.read_text() == "shop started\nshop stopped\n"
+    out = capfd.readouterr().out
+    assert out.count("starting it again") == 1
+    assert "| no photo" in out
+    assert "at last with signal SIGKILL. All others run on without it; the next start tries it again." in out
+
+
 def test_a_row_without_restarts_stops_all_when_it_dies(run, diary, capfd) -> None:
     kill = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     assert run([server("shop", free_port()), Process("weak", script(kill), needs=("shop",))]) == 1

@@ -198,6 +198,7 @@ def test_a_slice_of_cdnow_is_reported_to_the_cent(shop: Shop) -> None:
 
 @needs_cdnow
 @pytest.mark.load
+@pytest.mark.timeout(900)  # 279,000 documents
 def test_all_of_cdnow_is_reported_to_the_cent(shop: Shop) -> None:
     rows = list(cdnow.purchases(DATA))
     answer = send(shop, (cdnow.line(row) for row in rows)).json()

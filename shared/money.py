@@ -1,5 +1,6 @@
 """Money as the documents hold it: {"amount": 1499, "currency": "GBP"}, integer minor units, so that `_sum` is exact."""
 
+from collections.abc import Sequence
 from typing import Final, TypedDict
 
 from shared.errors import Invalid
@@ -90,6 +91,21 @@ def add(*sums: Money) -> Money:
 
 def times(unit: Money, quantity: int) -> Money:
     return money(unit["amount"] * quantity, unit["currency"])
+
+
+def apportion(total: int, weights: Sequence[int]) -> list[int]:
+    """`total` in parts proportional to `weights`, by largest remainder: the parts always add up to it.
+
+    Nothing is apportioned over weights that are all 0; no part exceeds its weight while `total` does not exceed their sum.
+    """
+    whole = sum(weights)
+    if not whole:
+        return [0] * len(weights)
+    parts = [total * weight // whole for weight in weights]
+    remainders = sorted(range(len(weights)), key=lambda index: (-(total * weights[index] % whole), index))
+    for index in remainders[: total - sum(parts)]:
+        parts[index] += 1
+    return parts
 
 
 def shown(value: Money) -> str:

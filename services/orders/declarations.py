@@ -17,6 +17,7 @@ from shared.fields import (
     GroupList,
     Integer,
     Moment,
+    Number,
     Text,
     TextList,
     TextMap,
@@ -33,6 +34,54 @@ ReadOnlyMoney = Annotated[Money, Amount(writable=False)]
 
 
 Sku = Annotated[str, Text(1, 1000, default="", show_default=False, description="of a variant")]
+
+
+class AppliedTax(TypedDict):
+    """The tax of a line, of shipping, or of all that has one rate. Without a rate for the place its name is empty and it is 0.
+
+    `base` is the price without the tax, `amount` the tax; both together are what is paid.
+    """
+
+    name: Annotated[str, ReadOnlyText]
+    rate: Annotated[float, Number(description="percent")]
+    included: Annotated[bool, Boolean(description="whether the price holds it already")]
+    country: Annotated[str, Text(0, 2, writable=False, description="where it is due")]
+    region: Annotated[str, Text(0, 200, writable=False)]
+    base: Annotated[Money, Amount()]
+    amount: Annotated[Money, Amount()]
+
+
+APPLIED_TAX_FIELDS: Final = Declaration(AppliedTax)
+
+
+class Days(TypedDict):
+    min: Annotated[int, Integer(0, 365)]
+    max: Annotated[int, Integer(0, 365)]
+
+
+class ShippingOffer(TypedDict):
+    """A shipping method at its price for an order."""
+
+    id: Annotated[str, Text(1, 40, writable=False)]
+    name: Annotated[str, ReadOnlyText]
+    price: Annotated[Money, Amount()]
+    days: NotRequired[
+        Annotated[
+            Days,
+            Group(Declaration(Days).fields, default=None, show_default=False, description="until it arrives"),
+        ]
+    ]
+    collect_from: NotRequired[
+        Annotated[
+            str, Text(0, 1000, default="", show_default=False, description="where the goods are fetched")
+        ]
+    ]
+
+
+class Shipping(ShippingOffer):
+    """The shipping method of an order."""
+
+    tax: Annotated[AppliedTax, Group(APPLIED_TAX_FIELDS.fields)]
 
 
 class Line(TypedDict):
@@ -60,6 +109,15 @@ class Line(TypedDict):
     unitPrice: Annotated[Money, Amount()]
     delivery: Annotated[Money, Amount()]
     total: Annotated[Money, Amount()]
+    tax: NotRequired[
+        Annotated[AppliedTax, Group(APPLIED_TAX_FIELDS.fields, default=None, show_default=False)]
+    ]
+    payable: NotRequired[
+        Annotated[
+            Money,
+            Amount(default=None, show_default=False, description="its share of what is paid, tax and all"),
+        ]
+    ]
 
 
 class Tax(TypedDict):
@@ -95,6 +153,8 @@ def line_key(line: Mapping[str, Any]) -> str:
 
 LINE_FIELDS: Final = Declaration(Line)
 TAX_FIELDS: Final = Declaration(Tax)
+SHIPPING_OFFER_FIELDS: Final = Declaration(ShippingOffer)
+SHIPPING_FIELDS: Final = Declaration(Shipping)
 SOLD_LINE_FIELDS: Final = Declaration(SoldLine)
 
 
@@ -107,6 +167,24 @@ class Order(StoredDocument):
     goods: ReadOnlyMoney
     delivery: Money
     tax: Annotated[Tax, Group(TAX_FIELDS.fields, writable=False)]
+    shipping: NotRequired[
+        Annotated[
+            Shipping,
+            Group(SHIPPING_FIELDS.fields, writable=False, default=None, show_default=False),
+        ]
+    ]
+    taxes: NotRequired[
+        Annotated[
+            list[AppliedTax],
+            GroupList(
+                APPLIED_TAX_FIELDS.fields,
+                writable=False,
+                default=[],
+                show_default=False,
+                description="by place and rate; their bases and amounts add up to the total",
+            ),
+        ]
+    ]
     total: ReadOnlyMoney
     date: Date
     provider: str

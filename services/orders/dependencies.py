@@ -6,7 +6,7 @@ from services.orders.clients.couriers import COURIERS, Courier
 from services.orders.clients.payments import Provider
 from services.orders.clients.providers import PROVIDERS
 from services.orders.clients.services import Products, Users
-from services.orders.rules.pricing import Terms
+from services.orders.rules.pricing import Terms, initial_terms
 from services.orders.rules.steps import Policy
 from services.orders.settings import Settings
 from services.orders.store import DeadLetterStore, OrderStore, RecentOrders, ReportStore, Stores, open_stores
@@ -74,12 +74,12 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         limits=Limits(redis),
         recent=RecentOrders(redis),
         locks=Locks(redis, stores.orders.database.name),
-        terms=Terms(
-            settings.delivery_per,
-            settings.free_delivery_from,
-            settings.tax_name,
-            settings.tax_basis_points,
-            settings.tax_included,
+        terms=initial_terms(
+            delivery_per=settings.delivery_per,
+            free_delivery_from=settings.free_delivery_from,
+            tax_name=settings.tax_name,
+            tax_basis_points=settings.tax_basis_points,
+            tax_included=settings.tax_included,
         ),
         policy=Policy(
             courier.name,

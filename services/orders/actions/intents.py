@@ -6,7 +6,7 @@ from typing import Any
 from services.orders.declarations import ORDER_CONTENT
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER, ORDER, order_key
-from services.orders.rules.pricing import Quote, check_expected, merged, quote
+from services.orders.rules.pricing import Quote, QuoteRequest, check_expected, merged, quote
 from services.orders.rules.writing import items_of
 from shared.clock import timestamp
 from shared.couch import Doc, Document
@@ -54,6 +54,8 @@ class Intent:
             goods=priced.goods,
             delivery=priced.delivery,
             tax=priced.tax,
+            shipping=priced.shipping,
+            taxes=priced.taxes,
             total=priced.total,
             date=date,
             provider=self.provider,
@@ -75,8 +77,7 @@ class Intent:
 def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Intent:
     """One look-up of all products and, for a customer, one read of the user. Raises NoSuchProduct, PriceChanged, Invalid."""
     deps.provider(body["payment"]["provider"])
-    products = deps.products.lookup([item["productid"] for item in merged(body["items"])])
-    priced = quote(body["items"], products, deps.terms)
+    priced = _quote(deps, body)
     check_expected(priced, body.get("expected_total"))
     provider, content = (
         body["payment"]["provider"],
@@ -89,17 +90,25 @@ def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Int
     return Intent(buyer, user["name"], user["email"], address, content, provider, priced)
 
 
-def quote_items(deps: Dependencies, requested: list[Doc]) -> Doc:
-    """What `requested` [{productid, quantity}] costs now, in the order's own words. Raises NoSuchProduct, Invalid, Unavailable."""
-    products = deps.products.lookup([item["productid"] for item in merged(requested)])
-    priced = quote(requested, products, deps.terms)
+def quote_answer(deps: Dependencies, body: dict[str, Any]) -> Doc:
+    """What `body` (items, shipping) costs now. Raises NoSuchProduct, Invalid, Unavailable."""
+    priced = _quote(deps, body)
     return {
         "items": priced.lines,
         "goods": priced.goods,
         "deliveryCharge": priced.delivery,
-        "tax": priced.tax,
+        "shipping_options": priced.shipping_options,
+        "shipping": priced.shipping,
+        "tax": priced.taxes,
         "total": priced.total,
     }
+
+
+def _quote(deps: Dependencies, body: dict[str, Any]) -> Quote:
+    """One look-up of all products; the same for the quote and the checkout."""
+    products = deps.products.lookup([item["productid"] for item in merged(body["items"])])
+    request = QuoteRequest(body["items"], timestamp()[:10], shipping=body.get("shipping", ""))
+    return quote(request, products, deps.terms)
 
 
 def _address_of(user: Doc, address_id: str) -> Any:

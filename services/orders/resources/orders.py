@@ -7,7 +7,7 @@ from flask import Response
 from services.orders.actions import cancellation, reading, returns
 from services.orders.actions.checkout import place_order
 from services.orders.actions.emails import guest_emails_are_limited
-from services.orders.actions.intents import Buyer, quote_items
+from services.orders.actions.intents import Buyer, quote_answer
 from services.orders.dependencies import Dependencies
 from services.orders.resources.requester import reader
 from services.orders.schemas import answers, requests
@@ -59,7 +59,7 @@ def place(body: dict[str, Any]) -> Response:
 def price(body: dict[str, Any]) -> Response:
     """What these would cost, with delivery and tax: one look-up, nothing is written"""
     optional_user()
-    return json_answer(quote_items(current_dependencies(), body["items"]))
+    return json_answer(quote_answer(current_dependencies(), body))
 
 
 @orders.get("")

@@ -1,12 +1,13 @@
 """How much of an order can still come back, and what it is worth."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from services.orders.declarations import Line, Order, Return, SoldLine, StockLine, line_key
 from services.orders.rules.pricing import merged
 from services.orders.rules.writing import sold
 from shared.errors import Invalid
+from shared.money import apportion
 
 
 def returned_lines(
@@ -14,9 +15,7 @@ def returned_lines(
 ) -> list[SoldLine]:
     """The lines of a new return. Raises Invalid when more would come back than was bought."""
     bought = {line_key(line): line for line in basket}
-    back: dict[str, int] = {}
-    for returned in (line for earlier in returns for line in earlier["lines"]):
-        back[line_key(returned)] = back.get(line_key(returned), 0) + returned["quantity"]
+    back = quantities_by_key(line for earlier in returns for line in earlier["lines"])
     lines: list[SoldLine] = []
     errors: dict[str, list[str]] = {}
     for index, item in enumerate(merged(requested)):
@@ -25,19 +24,48 @@ def returned_lines(
         if line is None or item["quantity"] > remaining:
             errors[f"items.{index}.quantity"] = [f"{remaining} of {item['productid']} can still be returned."]
         else:
-            lines.append(
-                sold(line, item["quantity"], line["total"]["amount"] * item["quantity"] // line["quantity"])
-            )
+            lines.append(sold(line, item["quantity"], _worth(line, back, item["quantity"])))
     if errors:
         raise Invalid("More cannot come back than was bought.", errors=errors)
     return lines
 
 
+def _worth(line: Line, back: dict[str, int], quantity: int) -> int:
+    """What the goods cost beyond those of the line that are back: parts add up to the line."""
+    before, total = back.get(line_key(line), 0), line["total"]["amount"]
+    return total * (before + quantity) // line["quantity"] - total * before // line["quantity"]
+
+
 def goods_value(order: Order, lines: Sequence[SoldLine]) -> int:
-    """What the returned goods cost, with their share of a tax that was added on top; delivery is not paid back."""
-    amount: int = sum(line["amount"] for line in lines)
-    basis_points: int = 0 if order["tax"]["included"] else order["tax"]["basisPoints"]
-    return amount + (amount * basis_points + 5_000) // 10_000
+    """What was paid for all these returned goods, with their tax; delivery is not paid back.
+
+    A line that comes back in parts is worth together what was paid for it.
+    """
+    bought = {
+        line_key(line): (payable, line["quantity"])
+        for line, payable in zip(order["basket"], payables(order), strict=True)
+    }
+    back = quantities_by_key(lines)
+    return sum(bought[key][0] * quantity // bought[key][1] for key, quantity in back.items())
+
+
+def payables(order: Order) -> list[int]:
+    """What is paid for each line. An order of the last version holds one tax for all: one added on top is apportioned."""
+    basket, tax = order["basket"], order["tax"]
+    totals = [line["total"]["amount"] for line in basket]
+    if "taxes" in order:
+        return [line["payable"]["amount"] for line in basket]
+    if tax["included"]:
+        return totals
+    added = apportion(tax["total"]["amount"], [*totals, order["delivery"]["amount"]])
+    return [total + share for total, share in zip(totals, added, strict=False)]
+
+
+def quantities_by_key(lines: Iterable[SoldLine]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for line in lines:
+        found[line_key(line)] = found.get(line_key(line), 0) + line["quantity"]
+    return found
 
 
 def stock_lines(basket: list[Line], lines: list[SoldLine]) -> list[StockLine]:

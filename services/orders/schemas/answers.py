@@ -23,7 +23,9 @@ class Lines(Shape):
     next = ma.fields.String(allow_none=True)
 
 
-Tax = response_schema("Tax", d.TAX_FIELDS)
+AppliedTax = response_schema("AppliedTax", d.APPLIED_TAX_FIELDS)
+ShippingOffer = response_schema("ShippingOffer", d.SHIPPING_OFFER_FIELDS)
+Shipping = response_schema("Shipping", d.SHIPPING_FIELDS)
 
 
 class Quote(Shape):
@@ -32,7 +34,9 @@ class Quote(Shape):
     items = ma.fields.List(ma.fields.Nested(LineItem))
     goods = ma.fields.Nested(SignedMoney)
     deliveryCharge = ma.fields.Nested(SignedMoney)
-    tax = ma.fields.Nested(Tax)
+    shipping_options = ma.fields.List(ma.fields.Nested(ShippingOffer))
+    shipping = ma.fields.Nested(Shipping)
+    tax = ma.fields.List(ma.fields.Nested(AppliedTax))
     total = ma.fields.Nested(SignedMoney)
 
 

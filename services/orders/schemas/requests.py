@@ -34,6 +34,14 @@ NAMED = {"anyOf": [{"required": ["productid"]}, {"required": ["sku"]}]}
 """What OpenAPI says of `check_named`."""
 
 
+class ShippingChoice(Text):
+    """One of a quote's `shipping_options`."""
+
+    def __init__(self) -> None:
+        about = "id of a shipping method; the cheapest that delivers when none is named"
+        super().__init__(1, 40, metadata={"description": about})
+
+
 class PaymentRequest(Shape):
     provider = Text(
         1, 40, required=True, metadata={"description": "`sandbox` or `stripe`, as the shop has it"}
@@ -86,6 +94,7 @@ class OrderRequest(Shape.from_dict(request_fields("Order", d.ORDER_CONTENT), nam
     )
     address_id = Text(1, 100)
     address = PostalAddress()
+    shipping = ShippingChoice()
     payment = ma.fields.Nested(PaymentRequest, required=True)
     expected_total = ma.fields.Nested(
         MoneyShape, metadata={"description": "409 when the total is another by now"}
@@ -105,6 +114,7 @@ class QuoteRequest(Shape):
         required=True,
         validate=ma.validate.Length(1, MAX_LINES),
     )
+    shipping = ShippingChoice()
 
 
 CancellationRequest = Shape.from_dict(

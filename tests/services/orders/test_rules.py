@@ -23,7 +23,15 @@ from services.orders.rules.periods import (
     recently_ended,
     span,
 )
-from services.orders.rules.pricing import NoSuchProduct, PriceChanged, Terms, check_expected, quote
+from services.orders.rules.pricing import (
+    NoSuchProduct,
+    PriceChanged,
+    QuoteRequest,
+    Terms,
+    check_expected,
+    initial_terms,
+    quote,
+)
 from services.orders.rules.progress import (
     STATUSES,
     TRANSITIONS,
@@ -52,6 +60,7 @@ from shared.money import Money, money, shown
 
 VERBS = ("pay", "abandon", "dispatch", "cancel", "refund", "deliver", "return")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TODAY = "2026-03-01"
 
 
 def product(productid: str, price: int, delivery: int = 0, currency: str = "GBP") -> Doc:
@@ -68,7 +77,11 @@ GOODS = {each["productid"]: each for each in (product("tea", 500, 100), product(
 
 
 def order_document(**more: Any) -> Doc:
-    priced = quote([{"productid": "tea", "quantity": 2}, {"productid": "pot", "quantity": 1}], GOODS, Terms())
+    priced = quote(
+        QuoteRequest([{"productid": "tea", "quantity": 2}, {"productid": "pot", "quantity": 1}], TODAY),
+        GOODS,
+        initial_terms(),
+    )
     return {
         "_id": "order1:order",
         "type": "order",
@@ -79,6 +92,8 @@ def order_document(**more: Any) -> Doc:
         "goods": priced.goods,
         "delivery": priced.delivery,
         "tax": priced.tax,
+        "shipping": priced.shipping,
+        "taxes": priced.taxes,
         "total": priced.total,
         "date": "2026-03-01T12:00:00.000Z",
         "provider": "sandbox",
@@ -126,12 +141,12 @@ def test_a_list_row_and_an_order_read_whole_have_the_same_progress() -> None:
 @pytest.mark.parametrize(
     ("terms", "delivery", "tax", "total"),
     [
-        (Terms(), 400, 567, 3399),
-        (Terms(delivery_per="unit"), 500, 583, 3499),
-        (Terms(delivery_per="highest"), 300, 550, 3299),
-        (Terms(free_delivery_from=2999), 0, 500, 2999),
-        (Terms(tax_included=False), 400, 680, 4079),
-        (Terms(tax_basis_points=0), 400, 0, 3399),
+        (initial_terms(), 400, 567, 3399),
+        (initial_terms(delivery_per="unit"), 500, 583, 3499),
+        (initial_terms(delivery_per="highest"), 300, 550, 3299),
+        (initial_terms(free_delivery_from=2999), 0, 500, 2999),
+        (initial_terms(tax_included=False), 400, 680, 4079),
+        (initial_terms(tax_basis_points=0), 400, 0, 3399),
     ],
 )
 def test_totals_follow_the_terms(terms: Terms, delivery: int, tax: int, total: int) -> None:
@@ -140,7 +155,7 @@ def test_totals_follow_the_terms(terms: Terms, delivery: int, tax: int, total: i
         {"productid": "pot", "quantity": 1},
         {"productid": "tea", "quantity": 1},
     ]
-    found = quote(wanted, GOODS, terms)
+    found = quote(QuoteRequest(wanted, TODAY), GOODS, terms)
     assert [line["quantity"] for line in found.lines] == [2, 1]
     assert (found.delivery["amount"], found.tax["total"]["amount"], found.total["amount"]) == (
         delivery,
@@ -151,12 +166,20 @@ def test_totals_follow_the_terms(terms: Terms, delivery: int, tax: int, total: i
 
 def test_what_cannot_be_priced_is_refused() -> None:
     with pytest.raises(NoSuchProduct) as unknown:
-        quote([{"productid": "tea", "quantity": 1}, {"productid": "gone", "quantity": 1}], GOODS, Terms())
+        quote(
+            QuoteRequest([{"productid": "tea", "quantity": 1}, {"productid": "gone", "quantity": 1}], TODAY),
+            GOODS,
+            initial_terms(),
+        )
     assert list(unknown.value.errors) == ["items.1.productid"]
     mixed = GOODS | {"sushi": product("sushi", 900, currency="JPY")}
     with pytest.raises(Invalid):
-        quote([{"productid": "tea", "quantity": 1}, {"productid": "sushi", "quantity": 1}], mixed, Terms())
-    priced = quote([{"productid": "tea", "quantity": 1}], GOODS, Terms())
+        quote(
+            QuoteRequest([{"productid": "tea", "quantity": 1}, {"productid": "sushi", "quantity": 1}], TODAY),
+            mixed,
+            initial_terms(),
+        )
+    priced = quote(QuoteRequest([{"productid": "tea", "quantity": 1}], TODAY), GOODS, initial_terms())
     check_expected(priced, money(600, "GBP"))
     for other in (money(599, "GBP"), money(600, "EUR")):
         with pytest.raises(PriceChanged):

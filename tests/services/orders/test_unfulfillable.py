@@ -10,7 +10,7 @@ from services.orders.actions.returns import refund_returns
 from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import DESIGN, RESTOCK, RETURN, SANDBOX_LEDGER, order_key
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.pricing import Terms, quote
+from services.orders.rules.pricing import QuoteRequest, initial_terms, quote
 from services.orders.rules.progress import is_finished
 from services.orders.rules.returns import returned_lines
 from services.orders.rules.steps import plan
@@ -26,7 +26,7 @@ from services.orders.settings import Settings
 from services.orders.store.orders import row_of
 from shared.clock import now
 from shared.settings import load
-from tests.services.orders.test_rules import order_document, paid_order, product
+from tests.services.orders.test_rules import TODAY, order_document, paid_order, product
 
 
 @pytest.fixture
@@ -64,7 +64,9 @@ def test_of_a_cancellation_and_a_whole_refund_at_once_only_one_pays_back(shop: D
 def test_what_comes_back_piece_by_piece_is_paid_back_to_the_cent(shop: Dependencies, price: int) -> None:
     """A tax on top of 3 x 1.01 is 0.61, three times that of 1.01 is 0.60."""
     orderid, wanted = f"pieces{price}", [{"productid": "tea", "quantity": 3}]
-    priced = quote(wanted, {"tea": product("tea", price)}, Terms(tax_included=False))
+    priced = quote(
+        QuoteRequest(wanted, TODAY), {"tea": product("tea", price)}, initial_terms(tax_included=False)
+    )
     order = order_document(
         _id=order_key(orderid, "order"),
         orderid=orderid,
@@ -72,6 +74,8 @@ def test_what_comes_back_piece_by_piece_is_paid_back_to_the_cent(shop: Dependenc
         goods=priced.goods,
         delivery=priced.delivery,
         tax=priced.tax,
+        shipping=priced.shipping,
+        taxes=priced.taxes,
         total=priced.total,
     )
     payment = payment_of(order, "sandbox", "ref", order["total"], order["date"])
@@ -99,7 +103,9 @@ def test_free_goods_that_come_back_leave_nothing_to_do(
 ) -> None:
     """An order with a paid and a free line; in the list as well as read whole."""
     goods = {each["productid"]: each for each in (product("tea", 500), product("gift", 0))}
-    priced = quote([{"productid": name, "quantity": 1} for name in goods], goods, Terms())
+    priced = quote(
+        QuoteRequest([{"productid": name, "quantity": 1} for name in goods], TODAY), goods, initial_terms()
+    )
     orderid = f"free{productid}"
     order = order_document(
         _id=order_key(orderid, "order"),
@@ -108,6 +114,8 @@ def test_free_goods_that_come_back_leave_nothing_to_do(
         goods=priced.goods,
         delivery=priced.delivery,
         tax=priced.tax,
+        shipping=priced.shipping,
+        taxes=priced.taxes,
         total=priced.total,
     )
     payment = payment_of(order, "sandbox", "ref", order["total"], order["date"])

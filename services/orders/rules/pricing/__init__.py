@@ -1,0 +1,37 @@
+"""What an order costs: `items -> shipping -> tax -> total`, each step a pure function over a `Cart` (`pipeline`).
+
+The quote and the checkout both call `quote`, so that what was shown is what is charged.
+"""
+
+from services.orders.rules.pricing.items import (
+    MixedCurrencies,
+    NoSuchProduct,
+    VariantNeeded,
+    merged,
+)
+from services.orders.rules.pricing.pipeline import (
+    PriceChanged,
+    Quote,
+    QuoteRequest,
+    check_expected,
+    quote,
+)
+from services.orders.rules.pricing.shipping import NotDelivered, ShippingNotAvailable
+from services.orders.rules.pricing.terms import Destination, Terms, initial_terms
+
+__all__ = [
+    "Destination",
+    "MixedCurrencies",
+    "NoSuchProduct",
+    "NotDelivered",
+    "PriceChanged",
+    "Quote",
+    "QuoteRequest",
+    "ShippingNotAvailable",
+    "Terms",
+    "VariantNeeded",
+    "check_expected",
+    "initial_terms",
+    "merged",
+    "quote",
+]

@@ -1,0 +1,163 @@
+"""The steps of a quote one after the other, and what comes out: lines, shipping, taxes and total as the order holds them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from services.orders.declarations import AppliedTax, Line, Shipping, ShippingOffer, Tax
+from services.orders.rules.pricing.cart import Cart, CartLine, Share, ShippingOption
+from services.orders.rules.pricing.items import priced
+from services.orders.rules.pricing.shipping import with_shipping
+from services.orders.rules.pricing.tax import with_tax
+from services.orders.rules.pricing.terms import Destination, Terms
+from shared.errors import Conflict
+from shared.money import Money, money, shown
+
+Doc = dict[str, Any]
+
+
+class PriceChanged(Conflict):
+    code, title = "price_changed", "The total is not the expected one any more"
+
+
+@dataclass(frozen=True)
+class QuoteRequest:
+    """What somebody wants: items, where to (None: the shop's own country), by which method (empty: the default), on which day."""
+
+    items: list[Doc]
+    date: str
+    destination: Destination | None = None
+    shipping: str = ""
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What an order costs and why, in the order's own words."""
+
+    lines: list[Line]
+    goods: Money
+    shipping: Shipping
+    shipping_options: list[ShippingOffer]
+    taxes: list[AppliedTax]
+    total: Money
+
+    @property
+    def units(self) -> int:
+        return sum(line["quantity"] for line in self.lines)
+
+    @property
+    def delivery(self) -> Money:
+        return self.shipping["price"]
+
+    @property
+    def tax(self) -> Tax:
+        """All taxes in one line, under the name and rate of the one with the largest base."""
+        main = max(self.taxes, key=lambda row: row["base"]["amount"])
+        return {
+            "name": main["name"],
+            "basisPoints": round(main["rate"] * 100),
+            "included": main["included"],
+            "total": money(sum(row["amount"]["amount"] for row in self.taxes), self.total["currency"]),
+        }
+
+
+def quote(request: QuoteRequest, products: dict[str, Doc], terms: Terms) -> Quote:
+    """What `request` costs now: `products` as they were looked up, at the shop's `terms`.
+
+    Raises NoSuchProduct, VariantNeeded, MixedCurrencies, NotDelivered, ShippingNotAvailable.
+    """
+    destination = request.destination or Destination(terms.country)
+    cart = priced(request.items, products)
+    cart = with_shipping(cart, terms, destination, request.shipping)
+    cart = with_tax(cart, terms, destination, request.date)
+    return _quote_of(cart)
+
+
+def check_expected(found: Quote, expected: Money | None) -> None:
+    """Raises PriceChanged unless the customer saw this total."""
+    if expected is not None and expected != found.total:
+        raise PriceChanged(
+            f"The total is {shown(found.total)} now, not {shown(expected)}; show it and order again.",
+            total=found.total,
+            expected_total=expected,
+        )
+
+
+def _quote_of(cart: Cart) -> Quote:
+    if cart.shipping is None or cart.shipping_tax is None:
+        raise TypeError("a quote has shipping and its tax")
+    currency = cart.currency
+    lines = [_line(number, line, currency) for number, line in enumerate(cart.lines, 1)]
+    applied = [*(line["tax"] for line in lines), _applied(cart.shipping_tax, currency)]
+    payable = sum(line["payable"]["amount"] for line in lines) + cart.shipping_tax.payable
+    return Quote(
+        lines=lines,
+        goods=money(cart.goods, currency),
+        shipping={**_offer(cart.shipping, currency), "tax": applied[-1]},
+        shipping_options=[_offer(option, currency) for option in cart.options],
+        taxes=by_rate(applied),
+        total=money(payable, currency),
+    )
+
+
+def by_rate(applied: list[AppliedTax]) -> list[AppliedTax]:
+    """The taxes of lines and shipping added up by place and rate, in the order in which they come."""
+    found: dict[tuple[Any, ...], AppliedTax] = {}
+    for tax in applied:
+        key = (tax["country"], tax["region"], tax["name"], tax["rate"], tax["included"])
+        before = found.get(key)
+        found[key] = _added(before, tax) if before else tax
+    return list(found.values())
+
+
+def _added(one: AppliedTax, other: AppliedTax) -> AppliedTax:
+    currency = one["base"]["currency"]
+    return {
+        **one,
+        "base": money(one["base"]["amount"] + other["base"]["amount"], currency),
+        "amount": money(one["amount"]["amount"] + other["amount"]["amount"], currency),
+    }
+
+
+def _line(number: int, line: CartLine, currency: str) -> Line:
+    if line.tax is None:
+        raise TypeError("a line has its tax")
+    found: Line = {
+        "line": number,
+        "productid": line.productid,
+        "taxonomy": line.taxonomy,
+        "name": line.name,
+        "quantity": line.quantity,
+        "unitPrice": money(line.unit_price, currency),
+        "delivery": money(line.delivery_charge, currency),
+        "total": money(line.price, currency),
+        "tax": _applied(line.tax, currency),
+        "payable": money(line.tax.payable, currency),
+    }
+    if line.key != line.productid:
+        found["sku"] = line.key
+    if line.options:
+        found["options"] = line.options
+    return found
+
+
+def _applied(share: Share, currency: str) -> AppliedTax:
+    rate = share.rate
+    return {
+        "name": rate.name if rate else "",
+        "rate": rate.percent if rate else 0,
+        "included": rate.included if rate else True,
+        "country": share.country,
+        "region": share.region,
+        "base": money(share.base, currency),
+        "amount": money(share.amount, currency),
+    }
+
+
+def _offer(option: ShippingOption, currency: str) -> ShippingOffer:
+    method = option.method
+    found: ShippingOffer = {"id": method.id, "name": method.name, "price": money(option.price, currency)}
+    if method.min_days is not None and method.max_days is not None:
+        found["days"] = {"min": method.min_days, "max": method.max_days}
+    if method.collect_from:
+        found["collect_from"] = method.collect_from
+    return found

@@ -1,0 +1,68 @@
+"""The shipping step of a quote: what takes the cart to its destination, and the method chosen."""
+
+from dataclasses import replace
+
+from services.orders.rules.pricing.cart import Cart, ShippingOption
+from services.orders.rules.pricing.terms import Destination, Parcel, ShippingMethod, Terms
+from shared.errors import Invalid
+
+
+class NotDelivered(Invalid):
+    code, title = "not_delivered", "We do not deliver there"
+
+
+class ShippingNotAvailable(Invalid):
+    code, title = "shipping_not_available", "This shipping method is not available"
+
+
+def with_shipping(cart: Cart, terms: Terms, destination: Destination, chosen: str = "") -> Cart:
+    """With every method that takes the cart there, and the one chosen: without a choice the cheapest that delivers.
+
+    Raises NotDelivered when there is none, ShippingNotAvailable when the one chosen is not among them.
+    """
+    options = shipping_options(cart, terms, destination)
+    if not options:
+        raise NotDelivered(
+            f"Nothing that we have takes this order to {destination.postcode} {destination.country}.".replace(
+                "  ", " "
+            ),
+            errors={"address": ["We do not deliver there."]},
+        )
+    return replace(cart, options=options, shipping=_chosen(options, chosen))
+
+
+def shipping_options(cart: Cart, terms: Terms, destination: Destination) -> tuple[ShippingOption, ...]:
+    """Every method that takes the cart there, in the order of the terms."""
+    parcel = _parcel(cart)
+    prices = [(method, _price(method, parcel)) for method in terms.methods if method.reaches(destination)]
+    return tuple(ShippingOption(method, price) for method, price in prices if price is not None)
+
+
+def _parcel(cart: Cart) -> Parcel:
+    return Parcel(
+        cart.currency,
+        cart.goods,
+        sum(line.grams * line.quantity for line in cart.lines),
+        tuple((line.delivery_charge, line.quantity) for line in cart.lines),
+    )
+
+
+def _price(method: ShippingMethod, parcel: Parcel) -> int | None:
+    """A method without a price in the cart's currency is not offered; it never costs 0 for want of one."""
+    if method.max_grams is not None and parcel.grams > method.max_grams:
+        return None
+    price = method.rate.price(parcel)
+    threshold = (method.free_from or {}).get(parcel.currency)
+    return 0 if price is not None and threshold is not None and parcel.value >= threshold else price
+
+
+def _chosen(options: tuple[ShippingOption, ...], chosen: str) -> ShippingOption:
+    if not chosen:
+        return min(options, key=lambda option: (bool(option.method.collect_from), option.price))
+    found = next((option for option in options if option.method.id == chosen), None)
+    if found is None:
+        known = ", ".join(option.method.id for option in options)
+        raise ShippingNotAvailable(
+            f"There is {known} for this order.", errors={"shipping": [f"Choose one of: {known}."]}
+        )
+    return found

@@ -1,0 +1,66 @@
+"""The tax step of a quote: each line's and shipping's rate, base and amount.
+
+What has one rate is taxed together and rounded once; each line gets its share by largest remainder, so that the lines
+always add up to the tax of the whole.
+"""
+
+from dataclasses import replace
+from itertools import repeat
+
+from services.orders.rules.pricing.cart import Cart, Share
+from services.orders.rules.pricing.terms import (
+    PARTS_PER_MILLION,
+    STANDARD_CLASS,
+    Destination,
+    TaxRate,
+    Terms,
+)
+from shared.money import apportion
+
+
+def with_tax(cart: Cart, terms: Terms, destination: Destination, date: str) -> Cart:
+    """With the tax that is due at the destination on `date`; of what is collected, at the shop's own country."""
+    shipping = cart.shipping
+    if shipping is None:
+        raise TypeError("tax comes after shipping")
+    place = Destination(terms.country) if shipping.method.collect_from else destination
+    classes = [*(line.tax_class for line in cart.lines), shipping.method.tax_class]
+    prices = [*(line.price for line in cart.lines), shipping.price]
+    rates = [rate_for(terms.tax_rates, each, place, date) for each in classes]
+    shares = _shares(prices, rates, place)
+    lines = tuple(replace(line, tax=share) for line, share in zip(cart.lines, shares, strict=False))
+    return replace(cart, lines=lines, shipping_tax=shares[-1])
+
+
+def rate_for(rates: tuple[TaxRate, ...], tax_class: str, place: Destination, date: str) -> TaxRate | None:
+    """The most specific rate for the place, the latest that is good on `date`. A class without one there has the standard class's."""
+    found = [
+        rate
+        for rate in rates
+        if rate.tax_class == tax_class
+        and rate.country in ("", place.country)
+        and rate.region.casefold() in ("", place.region.casefold())
+        and rate.valid_from <= date
+    ]
+    if not found and tax_class != STANDARD_CLASS:
+        return rate_for(rates, STANDARD_CLASS, place, date)
+    return max(found, key=lambda rate: (bool(rate.country), bool(rate.region), rate.valid_from), default=None)
+
+
+def tax_of(price: int, rate: TaxRate) -> int:
+    """What is due on a price, half a minor unit rounded up."""
+    divisor = PARTS_PER_MILLION + (rate.parts_per_million if rate.included else 0)
+    return (price * rate.parts_per_million + divisor // 2) // divisor
+
+
+def _shares(prices: list[int], rates: list[TaxRate | None], place: Destination) -> list[Share]:
+    amounts = list(repeat(0, len(prices)))
+    for rate in {rate for rate in rates if rate is not None}:
+        members = [index for index, each in enumerate(rates) if each == rate]
+        taxed = [prices[index] for index in members]
+        for index, amount in zip(members, apportion(tax_of(sum(taxed), rate), taxed), strict=True):
+            amounts[index] = amount
+    return [
+        Share(rate, place.country, place.region, price - (amount if rate and rate.included else 0), amount)
+        for price, rate, amount in zip(prices, rates, amounts, strict=True)
+    ]

@@ -1,0 +1,139 @@
+"""The terms of sale: where the shop delivers for how much, and which tax is due where."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from shared.money import CURRENCIES
+
+STANDARD_CLASS: Final = "standard"
+PARTS_PER_MILLION: Final = 1_000_000
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Where an order goes, as far as prices depend on it. `country`: ISO 3166-1 alpha-2."""
+
+    country: str
+    region: str = ""
+    postcode: str = ""
+
+
+@dataclass(frozen=True)
+class Zone:
+    """A country, or some regions or postcodes (by prefix) of it."""
+
+    country: str
+    regions: tuple[str, ...] = ()
+    postcodes: tuple[str, ...] = ()
+    excluded_postcodes: tuple[str, ...] = ()
+
+    def holds(self, place: Destination) -> bool:
+        postcode = compact(place.postcode)
+        return (
+            place.country == self.country
+            and (not self.regions or place.region.casefold() in map(str.casefold, self.regions))
+            and (not self.postcodes or _begins(postcode, self.postcodes))
+            and not _begins(postcode, self.excluded_postcodes)
+        )
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """What a rate looks at: `charges` are the products' own delivery charges, with how many of each."""
+
+    currency: str
+    value: int
+    grams: int
+    charges: tuple[tuple[int, int], ...]
+
+
+class Rate(Protocol):
+    """What a shipping method charges."""
+
+    def price(self, parcel: Parcel) -> int | None:
+        """Minor units of the parcel's currency; None when the method does not take this parcel."""
+
+
+@dataclass(frozen=True)
+class ShippingMethod:
+    """A way to the customer. Without zones it goes everywhere; `collect_from` is where customers fetch their goods."""
+
+    id: str
+    name: str
+    rate: Rate
+    zones: tuple[Zone, ...] = ()
+    free_from: Mapping[str, int] | None = None
+    min_days: int | None = None
+    max_days: int | None = None
+    max_grams: int | None = None
+    collect_from: str = ""
+    tax_class: str = STANDARD_CLASS
+
+    def reaches(self, place: Destination) -> bool:
+        return not self.zones or any(zone.holds(place) for zone in self.zones)
+
+
+@dataclass(frozen=True)
+class TaxRate:
+    """What is due of a class of goods in a country or region of it, from a day (2026-01-31) on. `included`: prices hold it already.
+
+    `country` "" is any country; `region` "" all of the country.
+    """
+
+    name: str
+    parts_per_million: int
+    included: bool
+    tax_class: str = STANDARD_CLASS
+    country: str = ""
+    region: str = ""
+    valid_from: str = ""
+
+    @property
+    def percent(self) -> float:
+        return round(self.parts_per_million / 10_000, 4)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """`country` is the shop's own: where addresses without a country lie, and where goods are collected."""
+
+    country: str
+    methods: tuple[ShippingMethod, ...]
+    tax_rates: tuple[TaxRate, ...]
+
+
+@dataclass(frozen=True)
+class ProductCharges:
+    """The products' own delivery charges, counted `per` line, per unit, or only the highest of them."""
+
+    per: str = "line"
+
+    def price(self, parcel: Parcel) -> int:
+        if self.per == "highest":
+            return max(charge for charge, _ in parcel.charges)
+        return sum(charge * (quantity if self.per == "unit" else 1) for charge, quantity in parcel.charges)
+
+
+def initial_terms(
+    country: str = "GB",
+    *,
+    delivery_per: str = "line",
+    free_delivery_from: int = 0,
+    tax_name: str = "VAT",
+    tax_basis_points: int = 2000,
+    tax_included: bool = True,
+) -> Terms:
+    """The terms of a shop that has written none: products' own delivery charges and one tax rate, everywhere."""
+    free = dict.fromkeys(CURRENCIES, free_delivery_from) if free_delivery_from else None
+    method = ShippingMethod("standard", "Delivery", ProductCharges(delivery_per), free_from=free)
+    return Terms(country, (method,), (TaxRate(tax_name, tax_basis_points * 100, tax_included),))
+
+
+def compact(postcode: str) -> str:
+    """A postcode as prefixes are compared: `bt1 5gs` begins with `BT1`."""
+    return "".join(postcode.split()).replace("-", "").upper()
+
+
+def _begins(postcode: str, prefixes: tuple[str, ...]) -> bool:
+    return any(postcode.startswith(compact(prefix)) for prefix in prefixes)

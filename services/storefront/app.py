@@ -19,6 +19,7 @@ from services.storefront.pages.compression import register_compression
 from services.storefront.pages.dependencies import Dependencies
 from services.storefront.pages.desk.uploads import allow_large_files
 from services.storefront.pages.fragments import Fragments
+from services.storefront.pages.kept_answers import Storefront
 from services.storefront.pages.layout import register_layout
 from services.storefront.pages.page_cache import PublicPages
 from services.storefront.pages.visitor import Sessions, register_visitor
@@ -31,7 +32,6 @@ from shared.redis import open_redis
 from shared.sessions import RemoteSessions
 from shared.sessions import Sessions as LiveSessions
 from shared.settings import load, log_warnings
-from shared.web.factory import Service
 from shared.web.health import Checks, health_blueprint
 from shared.web.metrics import metrics_answer
 
@@ -41,7 +41,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or load(Settings, os.environ)
     redis = open_redis(settings.redis_url)
     services = open_services(settings)
-    app = Service("storefront", settings, counting)
+    app = Storefront("storefront", settings, counting)
     log_as_json("storefront", settings.log_level)
     log_warnings(settings)
     app.session_interface = Sessions()

@@ -35,7 +35,12 @@ class Settings(WebSettings):
     page_seconds: int = setting(
         "PAGE_CACHE_SECONDS",
         5,
-        "how long a CDN may keep a page that is the same for everybody, and the storefront itself while nothing that it shows changes; 0: not at all",
+        "how long a CDN may keep a page that is the same for everybody; 0: not at all, nor does the storefront",
+    )
+    redraw_seconds: int = setting(
+        "PAGE_REDRAW_SECONDS",
+        30,
+        "how long the storefront sends such a page again while nothing that it shows changes",
     )
     page_cache_bytes: int = setting(
         "PAGE_CACHE_BYTES",

@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 Environ = dict[str, Any]
 MAX_BODY = 1024 * 1024
 _READS = frozenset({"GET", "HEAD"})
-_UNLOGGED_ENDPOINTS = frozenset({"health.live", "health.ready", "metrics"})
+_UNLOGGED_ROUTES = frozenset({"/health/live", "/health/ready", "/metrics"})
+ROUTE = "aisle.route"
+"""In a request's environment: the rule of a request that no view answers."""
 
 
 class NoSession(SessionInterface):
@@ -113,7 +115,11 @@ class Service(Flask):
                 attributes.update(self._finish(environ, int(status[:3]), headers, tally, called, began))
                 return start_response(status, headers, exc_info)
 
-            return super().wsgi_app(environ, start)
+            return self.answer(environ, start)
+
+    def answer(self, environ: Environ, start_response: "StartResponse") -> Iterable[bytes]:
+        """By a view, unless a subclass knows better; it then sets ROUTE in the environment."""
+        return super().wsgi_app(environ, start_response)
 
     def _finish(
         self,
@@ -125,8 +131,7 @@ class Service(Flask):
         began: float,
     ) -> dict[str, Any]:
         """Adds the headers that every answer has, counts it and logs it; what a span says of it."""
-        request, method = environ["werkzeug.request"], environ["REQUEST_METHOD"]
-        route = request.url_rule.rule if request.url_rule is not None else "(none)"
+        method, route = environ["REQUEST_METHOD"], _route(environ)
         headers.append(("X-Request-ID", request_id()))
         headers.append(("X-Content-Type-Options", "nosniff"))
         if "HTTP_AUTHORIZATION" in environ and not any(name == "Cache-Control" for name, _ in headers):
@@ -140,7 +145,7 @@ class Service(Flask):
         seconds = time.perf_counter() - began
         self.numbers.observe(method, route, status, seconds)
         noted = environ.get("aisle.noted", {})
-        if self.access_log and request.endpoint not in _UNLOGGED_ENDPOINTS:
+        if self.access_log and route not in _UNLOGGED_ROUTES:
             self._log(method, route, status, seconds, tally, noted)
         facts = {"name": f"{method} {route}", "http.request.method": method, "http.route": route}
         return {**facts, "http.response.status_code": status, "aisle.request_id": request_id(), **noted}
@@ -161,6 +166,14 @@ class Service(Flask):
         if tally is not None:
             line["calls"] = {kind: number for kind, number in tally.calls.items() if number}
         write_access_line(line)
+
+
+def _route(environ: Environ) -> str:
+    if ROUTE in environ:
+        route: str = environ[ROUTE]
+        return route
+    rule = environ["werkzeug.request"].url_rule
+    return "(none)" if rule is None else rule.rule
 
 
 def _deadline(environ: Environ) -> AbstractContextManager[Deadline]:

@@ -33,7 +33,7 @@ def asset(name: str) -> str:
 
 @files.get("/assets/<version>/<path:name>")
 def static_file(version: str, name: str) -> Response:
-    encoding = preferred_encoding()
+    encoding = preferred_encoding(request.environ)
     body = compressed(name, encoding) if encoding and name in compressible() else None
     if body is None:
         response = send_from_directory(STATIC, name)

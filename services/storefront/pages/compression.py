@@ -1,8 +1,9 @@
 """Compressed answers: Brotli or gzip, whichever the browser prefers; not for what is small, or compressed already."""
 
 import gzip
+from collections.abc import Mapping
 from functools import lru_cache, partial
-from typing import Final
+from typing import Any, Final
 
 import brotli
 from flask import Flask, Response, request
@@ -43,9 +44,9 @@ def register_compression(app: Flask) -> None:
     app.after_request(compress)
 
 
-def preferred_encoding() -> str | None:
+def preferred_encoding(environ: Mapping[str, Any]) -> str | None:
     """The browser's choice among ours; None when it takes neither."""
-    accepted = request.environ.get("HTTP_ACCEPT_ENCODING", "")
+    accepted = environ.get("HTTP_ACCEPT_ENCODING", "")
     return _preferred(accepted[:MAX_HEADER]) if accepted else None
 
 
@@ -72,7 +73,7 @@ def compress(response: Response) -> Response:
     add_vary(response, "Accept-Encoding")
     if response.is_streamed or response.direct_passthrough or "Content-Encoding" in response.headers:
         return response
-    if response.status_code in (204, 206, 304) or (encoding := preferred_encoding()) is None:
+    if response.status_code in (204, 206, 304) or (encoding := preferred_encoding(request.environ)) is None:
         return response
     body = encoded(response.get_data(), encoding)
     if body is not None:

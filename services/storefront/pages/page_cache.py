@@ -1,15 +1,15 @@
 """Finished pages that are the same for everybody, each with the answers that it was drawn from."""
 
 import threading
-import time
 import zlib
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from flask import Response
 
-ENTRY_BYTES: Final = 1000
+ENTRY_BYTES: Final = 2000
 """About what an entry takes besides its page."""
 MAX_ADDRESS: Final = 2000
 
@@ -19,34 +19,38 @@ class PublicAddress(NamedTuple):
 
     site: str
     path: str
-    query: bytes
+    query: str
     encoding: str | None
 
 
-class Freshness(NamedTuple):
-    """The versions of what a page shows (see `shared.cache_tags`), read at this moment, before anything was asked for it."""
+class Freshness(Protocol):
+    """How to tell, without asking a service, whether a page still shows what is there."""
 
-    versions: tuple[str, ...]
-    read_at: float
+    def is_current(self) -> bool: ...
 
 
 @dataclass(frozen=True)
 class PublicPage:
-    """A page as it is sent, with the ETag of its text; `age` in seconds when it is sent without asking anybody."""
+    """A page as it is sent, with the ETag of its text."""
 
     body: bytes
     etag: str
     encoding: str | None
-    age: int | None = None
 
     def response(self) -> Response:
         response = Response(self.body, mimetype="text/html")
         response.headers["ETag"] = self.etag
         if self.encoding is not None:
             response.headers["Content-Encoding"] = self.encoding
-        if self.age is not None:
-            response.headers["Age"] = str(self.age)
         return response
+
+
+class SentPage(NamedTuple):
+    """An answer that was sent before, to be sent again as it is."""
+
+    route: str
+    headers: Sequence[tuple[str, str]]
+    body: bytes
 
 
 @dataclass
@@ -57,6 +61,9 @@ class _Stored:
     page: PublicPage
     compressed: bool
     freshness: Freshness | None = None
+    route: str = ""
+    headers: Sequence[tuple[str, str]] = ()
+    """Those of the whole answer, once it was sent."""
 
     @classmethod
     def of(cls, answers: tuple[object, ...], page: PublicPage) -> "_Stored":
@@ -64,9 +71,12 @@ class _Stored:
             return cls(answers, page, compressed=False)
         return cls(answers, replace(page, body=zlib.compress(page.body, 1)), compressed=True)
 
-    def opened(self, age: int | None = None) -> PublicPage:
-        body = zlib.decompress(self.page.body) if self.compressed else self.page.body
-        return replace(self.page, body=body, age=age)
+    @property
+    def body(self) -> bytes:
+        return zlib.decompress(self.page.body) if self.compressed else self.page.body
+
+    def opened(self) -> PublicPage:
+        return replace(self.page, body=self.body)
 
     @property
     def size(self) -> int:
@@ -101,19 +111,36 @@ class PublicPages:
             self._stored.move_to_end(address)
         return found.opened()
 
-    def get_fresh(
-        self, menu: object, address: PublicAddress, versions: tuple[str, ...], seconds: float
-    ) -> PublicPage | None:
-        """The page drawn with this menu that is not older than `seconds`, and shows nothing that has changed since."""
+    def get_current(self, menu: Callable[[], object], address: PublicAddress) -> PublicPage | None:
+        """The page that shows what is still there; `menu` is asked for once that is known."""
+        found = self._current(menu, address)
+        return None if found is None else found.opened()
+
+    def get_sent(self, menu: Callable[[], object], address: PublicAddress) -> SentPage | None:
+        """The same, as it was sent."""
+        found = self._current(menu, address)
+        return SentPage(found.route, found.headers, found.body) if found and found.headers else None
+
+    def note_sent(
+        self, address: PublicAddress, etag: str, route: str, headers: Sequence[tuple[str, str]]
+    ) -> None:
+        """How the page with this ETag went out from here."""
         with self._lock:
-            found = self._stored.get(address) if menu is self._menu else None
-            if found is None or found.freshness is None or found.freshness.versions != versions:
-                return None
-            age = time.monotonic() - found.freshness.read_at
-            if age >= seconds:
+            found = self._stored.get(address)
+            if found is not None and found.page.etag == etag:
+                found.route, found.headers = route, tuple(headers)
+
+    def _current(self, menu: Callable[[], object], address: PublicAddress) -> _Stored | None:
+        found = self._stored.get(address)
+        freshness = found.freshness if found is not None else None
+        if freshness is None or not freshness.is_current():
+            return None
+        shown = menu()
+        with self._lock:
+            if shown is not self._menu or self._stored.get(address) is not found:
                 return None
             self._stored.move_to_end(address)
-        return found.opened(int(age))
+        return found
 
     def put(
         self,

@@ -1,39 +1,78 @@
-"""Pages that are the same for everybody: kept for seconds while nothing that they show changes, and drawn once for the same answers.
+"""Pages that are the same for everybody: kept while nothing that they show changes, and drawn once for the same answers.
 
 A view that is `kept_for` its tags is sent again without asking any service, by every replica only as long as the tags' versions
-stay what they are, and for `page_seconds` at most. When it has to ask, a page is drawn again only for other answers. What a
+stay what they are, and for `redraw_seconds` at most. When it has to ask, a page is drawn again only for other answers. What a
 page of one person would show besides (name, basket, notes, tokens) is not among them, so nothing is looked up or kept
 here without a PublicAddress, and only a request without a session has one.
 """
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from flask import Response, g, request, session
 from flask.typing import ResponseReturnValue
 
 from services.storefront.pages.compression import encoded, preferred_encoding
-from services.storefront.pages.dependencies import dependencies
-from services.storefront.pages.page_cache import Freshness, PublicAddress, PublicPage
+from services.storefront.pages.dependencies import Dependencies, dependencies
+from services.storefront.pages.page_cache import PublicAddress, PublicPage
 from services.storefront.pages.visitor import is_anonymous
 from shared.cache_tags import CATALOGUE, SHOP, is_settled
 from shared.couch.deadline import READ_SECONDS, time_for
+from shared.errors import AisleError
 
 View = Callable[..., ResponseReturnValue]
+Shown = TypeVar("Shown")
+SENT = "aisle.public_page"
+"""In a request's environment: the address and the ETag of the page that answers it."""
+HIT = ("Cache-Status", "aisle; hit")
+"""Of a page for which no service was asked (RFC 9211)."""
+
+
+class SameVersions(NamedTuple):
+    """What a page shows has the versions (see `shared.cache_tags`) that it had at this moment, before anything was asked for it."""
+
+    deps: Dependencies
+    tags: tuple[str, ...]
+    versions: tuple[str, ...]
+    read_at: float
+
+    def is_current(self) -> bool:
+        age = time.monotonic() - self.read_at
+        return (
+            age < self.deps.settings.redraw_seconds
+            and current_versions(self.deps, self.tags) == self.versions
+        )
+
+
+class SameObject(NamedTuple):
+    """A page shows nothing but the menu and this object, which follow the catalogue by themselves."""
+
+    deps: Dependencies
+    get: Callable[[], object]
+    shown: object
+
+    def is_current(self) -> bool:
+        try:
+            follows = current_versions(self.deps, ()) is not None
+            return follows and self.get() is self.shown
+        except AisleError:
+            return False
 
 
 def public_address() -> PublicAddress | None:
     """Where this request's page may be kept; None for a browser with a session."""
     if request.method not in ("GET", "HEAD") or not is_anonymous():
         return None
-    environ = request.environ
-    site = (
-        f"{request.scheme}://{environ.get('HTTP_HOST', '')} {environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
-    )
-    return PublicAddress(site, request.path, request.query_string, preferred_encoding())
+    return address_of(request.environ)
+
+
+def address_of(environ: Mapping[str, Any]) -> PublicAddress:
+    """Where a page for everybody is kept."""
+    site = f"{environ['wsgi.url_scheme']}://{environ.get('HTTP_HOST', '')} {environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
+    return PublicAddress(site, environ["PATH_INFO"], environ["QUERY_STRING"], preferred_encoding(environ))
 
 
 def is_public() -> bool:
@@ -49,15 +88,16 @@ def kept_for(tags: Callable[..., Sequence[str]]) -> Callable[[View], View]:
         @wraps(view)
         def kept(**arguments: str) -> ResponseReturnValue:
             began, address = time.monotonic(), public_address()
-            versions = _versions(tags(**arguments)) if address is not None else None
+            shown = tuple(tags(**arguments))
+            versions = current_versions(dependencies(), shown) if address is not None else None
             if address is None or versions is None:
                 return view(**arguments)
-            found = _fresh(address, versions)
+            found = _current_page(address)
             if found is not None:
-                return found.response()
+                return _response_again(address, found)
             if not is_settled(versions):
                 return view(**arguments)
-            g.freshness = Freshness(versions, began)
+            g.freshness = SameVersions(dependencies(), shown, versions, began)
             return _coalesced(address, versions, lambda: view(**arguments))
 
         return cast(View, kept)
@@ -65,10 +105,13 @@ def kept_for(tags: Callable[..., Sequence[str]]) -> Callable[[View], View]:
     return decorate
 
 
-def follow_catalogue() -> None:
-    """For a page made of nothing but the menu and the goods in the window: a change shows at once."""
-    if public_address() is not None:
-        _versions(())
+def followed(get: Callable[[], Shown]) -> Shown:
+    """What `get` tells of the catalogue: all that the page of this request shows besides the menu, and it is kept as long as it tells the same."""
+    versions = current_versions(dependencies(), ()) if public_address() is not None else None
+    shown = get()
+    if versions is not None:
+        g.freshness = SameObject(dependencies(), get, shown)
+    return shown
 
 
 def is_outdated() -> None:
@@ -76,20 +119,19 @@ def is_outdated() -> None:
     g.freshness = None
 
 
-def _versions(tags: Sequence[str]) -> tuple[str, ...] | None:
+def current_versions(deps: Dependencies, tags: Sequence[str]) -> tuple[str, ...] | None:
     """Of these tags and of what all pages show; None when nothing may be kept, or Redis cannot tell."""
-    if not dependencies().settings.page_seconds:
+    if not deps.settings.page_seconds:
         return None
-    versions = dependencies().cache_tags.versions((CATALOGUE, SHOP, *tags))
+    versions = deps.cache_tags.versions((CATALOGUE, SHOP, *tags))
     if versions is None:
         return None
-    dependencies().catalogue.follow(versions[0])
+    deps.catalogue.follow(versions[0])
     return versions[1:]
 
 
-def _fresh(address: PublicAddress, versions: tuple[str, ...]) -> PublicPage | None:
-    seconds, menu = dependencies().settings.page_seconds, dependencies().catalogue.menu()
-    return dependencies().public_pages.get_fresh(menu, address, versions, seconds)
+def _current_page(address: PublicAddress) -> PublicPage | None:
+    return dependencies().public_pages.get_current(dependencies().catalogue.menu, address)
 
 
 def _coalesced(
@@ -100,8 +142,8 @@ def _coalesced(
     running = coalescing.begin(key)
     if running is not None:
         running.wait(time_for(READ_SECONDS) / 2)
-        found = _fresh(address, versions)
-        return view() if found is None else found.response()
+        found = _current_page(address)
+        return view() if found is None else _response_again(address, found)
     try:
         return view()
     finally:
@@ -122,7 +164,19 @@ def public_page(answers: tuple[object, ...], draw: Callable[[], str]) -> Respons
             return text
         page = _finished(text.encode(), address.encoding)
         pages.put(menu, address, shown, page, freshness)
+    return _response(address, page)
+
+
+def _response(address: PublicAddress, page: PublicPage) -> Response:
+    """What is sent for it may be sent again (see `kept_answers`)."""
+    request.environ[SENT] = (address, page.etag)
     return page.response()
+
+
+def _response_again(address: PublicAddress, page: PublicPage) -> Response:
+    response = _response(address, page)
+    response.headers.add(*HIT)
+    return response
 
 
 def _version(answer: object) -> object:

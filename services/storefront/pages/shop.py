@@ -9,7 +9,7 @@ from werkzeug import Response as BaseResponse
 from services.storefront import forms
 from services.storefront.actions.catalogue_cache import MENU_DEPTH
 from services.storefront.pages.dependencies import dependencies, services
-from services.storefront.pages.public_pages import follow_catalogue, is_outdated, kept_for, public_page
+from services.storefront.pages.public_pages import followed, is_outdated, kept_for, public_page
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import needs_login, token
 from services.storefront.rules import listing, messages, taxonomy
@@ -24,14 +24,13 @@ EMPTY_LIST = b'{"items": [], "next": null, "facets": {}}'
 
 @shop.get("/")
 def home() -> Response | str:
-    follow_catalogue()
-    products = dependencies().catalogue.window()
+    products = followed(dependencies().catalogue.window)
     return public_page((products,), lambda: render_template("home.html", products=products))
 
 
 @shop.get("/departments")
 def departments() -> Response | str:
-    follow_catalogue()
+    followed(dependencies().catalogue.menu)
     return public_page((), lambda: render_template("departments.html"))
 
 

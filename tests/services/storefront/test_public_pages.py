@@ -29,7 +29,7 @@ PATHS = [
     "/search?q=cup",
     "/product/mug-red",
 ]
-ADDRESS = PublicAddress("http://shop.example/", "/", b"", None)
+ADDRESS = PublicAddress("http://shop.example/", "/", "", None)
 
 
 def page(text: str) -> PublicPage:
@@ -62,7 +62,7 @@ def test_a_page_is_kept_for_its_own_answers_alone() -> None:
     assert pages.get(menu, ADDRESS, (other, b"".join([b"o", b"ne"]))) == page("first")
     for answers in ((other, b"two"), (object(), b"one"), (other,), (other, b"one", b"one"), (other, "one")):
         assert pages.get(menu, ADDRESS, answers) is None
-    for changed in ({"site": "http://x/"}, {"path": "/a"}, {"query": b"a=1"}, {"encoding": "br"}):
+    for changed in ({"site": "http://x/"}, {"path": "/a"}, {"query": "a=1"}, {"encoding": "br"}):
         assert pages.get(menu, ADDRESS._replace(**changed), (other, b"one")) is None
     assert pages.get(object(), ADDRESS, (other, b"one")) is None
     pages.put(menu, ADDRESS, (other, b"two"), page("second"))

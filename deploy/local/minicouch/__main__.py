@@ -6,12 +6,14 @@ import os
 import socket
 import sys
 import uuid
+from functools import partial
 from pathlib import Path
 
 import uvicorn
 
 from . import memory
 from .app import Server
+from .build_process import BuildProcess
 from .config import Config
 from .database import Database
 from .faults import Faults
@@ -65,7 +67,8 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
 
 def server(options: argparse.Namespace) -> Server:
     options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    store = Store(options.data, Database)
+    builder = BuildProcess()
+    store = Store(options.data, partial(Database, builder=builder))
     for name in SYSTEM_DATABASES:
         if name not in store:
             store.create(name)
@@ -74,7 +77,8 @@ def server(options: argparse.Namespace) -> Server:
         config.set("couchdb", "uuid", uuid.uuid4().hex)
     name, _, password = (options.admin or "").partition(":")
     host = options.bind if options.bind not in ("0.0.0.0", "::") else "127.0.0.1"
-    made = Server(store, config, {name: password} if name else None, f"http://{host}:{options.port}")
+    admins = {name: password} if name else None
+    made = Server(store, config, admins, f"http://{host}:{options.port}", builder)
     made.faults = Faults() if options.faults else None
     return made
 

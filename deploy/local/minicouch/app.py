@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from . import access, javascript, users
+from .build_process import BuildProcess
 from .client_json import dumps
 from .config import Config
 from .database import Database
@@ -45,6 +46,7 @@ class Server:
         config: Config,
         admins: dict[str, str] | None = None,
         url: str = "http://127.0.0.1:5984",
+        builder: BuildProcess | None = None,
     ) -> None:
         self.store = store
         self.config = config
@@ -56,6 +58,7 @@ class Server:
         self.faults: Faults | None = None
         self.warmer = Warmer(store, config, lambda: tuple(self.answered.values()))
         self.router = Router(ROUTES, ALLOW)
+        self._builder = builder
         self._stopping = asyncio.Event()
 
     @property
@@ -175,8 +178,10 @@ class Server:
             stop.cancel()
 
     def stop(self) -> None:
-        """Begin to stop: JavaScript under way fails, feeds are cut; other requests are answered."""
+        """Begin to stop: JavaScript and builds under way fail, feeds are cut; other requests are answered."""
         javascript.pool.stop()
+        if self._builder is not None:
+            self._builder.stop()
         self._stopping.set()
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:

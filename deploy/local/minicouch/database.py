@@ -27,11 +27,22 @@ class Validator(Protocol):
     async def check(self, database: "Database", edits: list[Edit], replicated: bool) -> list[Result]: ...
 
 
-class Database(Documents):
-    """One database. `update_docs` is the only way in; it runs on the event loop."""
+class Builder(Protocol):
+    """Builds indexes elsewhere (build_process.py)."""
 
-    def __init__(self, name: str, directory: Path) -> None:
+    def is_for(self, changes: int) -> bool: ...
+    def run(
+        self, name: str, directory: Path, work: str, indexes: dict[str, int | None], target: int
+    ) -> bool: ...
+
+
+class Database(Documents):
+    """One database. `update_docs` is the only way in; it runs on the event loop. Without `builder` long builds of indexes
+    run where they are asked for."""
+
+    def __init__(self, name: str, directory: Path, builder: Builder | None = None) -> None:
         super().__init__(name, directory)
+        self.builder = builder
         self.design_generation = 0
         self._designs: tuple[int, dict[str, StoredDoc]] = 0, {}
         self.on_change: Callable[[str, str], None] | None = None

@@ -84,7 +84,7 @@ def catch_up(db: Database, spec: IndexSpec, *, reduced: bool = True) -> Index:
         return index
     cheap = index.stale and max(map(index.count, range(len(spec.views)))) < CHEAP_ROWS
     if cheap or left_behind(db, index):
-        summarise(index)
+        summarise(db, index)
     return index
 
 
@@ -97,7 +97,9 @@ def advance(db: Database, spec: IndexSpec, index: Index, target: int, most: int 
     """One batch of changes nearer to `target`, by one thread at a time; False when it is reached."""
     with index.building:
         if index.seq < target and not index.closed:
-            _apply(db, spec, index, target, db.changes_since(index.seq, most), spec.mapper)
+            _begin(index, target)
+            if not _build_elsewhere(db, [index], target):
+                _apply(db, spec, index, target, db.changes_since(index.seq, most), spec.mapper)
             if index.seq < target:
                 return True
         index.progress = None
@@ -111,6 +113,8 @@ def advance_together(db: Database, specs: Sequence[IndexSpec], target: int, most
     seqs = sorted({index.seq for index in indexes.values()})
     if seqs[0] >= target:
         return False
+    if _together_elsewhere(db, list(indexes.values()), target):
+        return True
     last = [spec for spec in specs if indexes[spec.signature].seq == seqs[0]]
     upto = min([target, *seqs[1:2]])  # from there on with the next ones
     docs = db.changes_since(seqs[0], most, upto=upto)
@@ -119,11 +123,50 @@ def advance_together(db: Database, specs: Sequence[IndexSpec], target: int, most
         index, emitted = indexes[spec.signature], rows[spec.signature]
         with index.building:
             if index.seq == seqs[0] and not index.closed:
+                _begin(index, target)
                 _apply(
                     db, spec, index, target, docs, lambda live, of=emitted: [of[doc.id] for doc in live], upto
                 )
                 index.progress = index.progress if index.seq < target else None
     return True
+
+
+def _together_elsewhere(db: Database, indexes: list[Index], target: int) -> bool:
+    """A slice of their builds in the build process, if they are far behind."""
+    with contextlib.ExitStack() as locks:
+        for index in sorted(indexes, key=lambda index: index.path):
+            locks.enter_context(index.building)
+            _begin(index, target)
+        built = not any(index.closed for index in indexes) and _build_elsewhere(db, indexes, target)
+        for index in indexes:
+            index.progress = index.progress if index.seq < target else None
+        return built
+
+
+def _build_elsewhere(db: Database, indexes: list[Index], target: int) -> bool:
+    """A slice of a long build in the build process; the locks of the indexes are held."""
+    behind = target - min(index.seq for index in indexes)
+    return db.builder is not None and db.builder.is_for(behind) and _elsewhere(db, "rows", indexes, target)
+
+
+def _elsewhere(db: Database, work: str, indexes: list[Index], target: int) -> bool:
+    """Whether the build process did it; it knows no index that has been dropped from its design document."""
+    if db.builder is None:
+        return False
+    fresh_to = {index.path.parent.name: index.fresh_to for index in indexes}
+    try:
+        return db.builder.run(db.name, db.directory, work, fresh_to, target)
+    finally:
+        for index in indexes:
+            if not index.closed:
+                index.reload()
+
+
+def _begin(index: Index, target: int) -> None:
+    """Note what a build, which may be one of many steps, started from; the index's lock is held."""
+    index.progress = index.progress or (int(time.time()), index.seq)
+    if index.seq == 0 and index.fresh_to is None:
+        index.fresh_to = target
 
 
 def _map_together(
@@ -151,9 +194,6 @@ def _apply(
     upto: int | None = None,
 ) -> None:
     """The next changes of an index, whose lock is held; there are no more before `upto`, or `target`."""
-    index.progress = index.progress or (int(time.time()), index.seq)
-    if index.seq == 0 and index.fresh_to is None:
-        index.fresh_to = target
     fresh = index.seq < (index.fresh_to or 0)
     if fresh:
         # A document that changes meanwhile moves behind `fresh_to`, so up to there none comes twice.
@@ -200,10 +240,12 @@ def builds(db: Database) -> list[dict[str, Any]]:
     return found
 
 
-def summarise(index: Index) -> None:
+def summarise(db: Database, index: Index) -> None:
     with index.building:
         if index.stale and not index.closed:
-            index.summarise()
+            rows = sum(map(index.count, range(len(index.views))))
+            if rows < CHEAP_ROWS or not _elsewhere(db, "summaries", [index], index.seq):
+                index.summarise()
 
 
 async def ready(db: Database, spec: IndexSpec, *, reduced: bool = True) -> Index:

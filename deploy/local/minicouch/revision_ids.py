@@ -3,11 +3,15 @@
 import hashlib
 import struct
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from .revisions import parse_rev
 
 UNDEFINED = b"d\x00\x09undefined"
+SMALL_INTS = [bytes((97, value)) for value in range(256)]
+pack_length = struct.Struct(">BI").pack
+pack_integer = struct.Struct(">Bi").pack
 
 
 def new_rev(
@@ -54,9 +58,9 @@ def _term_attachments(attachments: Sequence[tuple[str, str, bytes] | None], out:
 
 def _term_int(value: int, out: bytearray) -> None:
     if 0 <= value <= 255:
-        out += bytes((97, value))
+        out += SMALL_INTS[value]
     elif -(2**31) <= value < 2**31:
-        out += b"b" + struct.pack(">i", value)
+        out += pack_integer(98, value)
     else:
         size = (abs(value).bit_length() + 7) // 8
         out += bytes((110, size, 1 if value < 0 else 0)) + abs(value).to_bytes(size, "little")
@@ -66,7 +70,8 @@ def _term(value: Any, out: bytearray) -> None:
     kind = type(value)
     if kind is str:
         raw = value.encode()
-        out += b"m" + struct.pack(">I", len(raw)) + raw
+        out += pack_length(109, len(raw))
+        out += raw
     elif kind is dict:
         _term_object(value, out)
     elif kind is int:
@@ -84,12 +89,23 @@ def _term(value: Any, out: bytearray) -> None:
 def _term_object(value: dict[str, Any], out: bytearray) -> None:
     out += b"h\x01"
     if value:
-        out += b"l" + struct.pack(">I", len(value))
+        out += pack_length(108, len(value))
         for key, item in value.items():
-            raw = key.encode()
-            out += b"h\x02m" + struct.pack(">I", len(raw)) + raw
-            _term(item, out)
+            out += _pair_begin(key)
+            if type(item) is str:  # most are: a call for each would cost more than its bytes
+                raw = item.encode()
+                out += pack_length(109, len(raw))
+                out += raw
+            else:
+                _term(item, out)
     out += b"j"
+
+
+@lru_cache(4096)
+def _pair_begin(key: str) -> bytes:
+    """A pair up to its value; documents of a database have much the same keys."""
+    raw = key.encode()
+    return b"h\x02m" + struct.pack(">I", len(raw)) + raw
 
 
 def _term_list(value: list[Any], out: bytearray) -> None:
@@ -97,7 +113,7 @@ def _term_list(value: list[Any], out: bytearray) -> None:
         out += b"k" + struct.pack(">H", len(value)) + bytes(value)
         return
     if value:
-        out += b"l" + struct.pack(">I", len(value))
+        out += pack_length(108, len(value))
         for item in value:
             _term(item, out)
     out += b"j"

@@ -204,10 +204,23 @@ def advance(db: Database, spec: SearchSpec, target: int, pause: Pause = lambda: 
     with index.building:
         if index.seq < target and not index.closed:
             try:
-                _next_commit(db, spec, index, target, pause)
+                if not _built_elsewhere(db, spec, index, target):
+                    _next_commit(db, spec, index, target, pause)
             except search.SlotsFull:
                 index.grow()
         return index.seq < target
+
+
+def _built_elsewhere(db: Database, spec: SearchSpec, index: SearchIndex, target: int) -> bool:
+    """A step of a long build in the build process, if it knows the index."""
+    if db.builder is None or not db.builder.is_for(target - index.seq):
+        return False
+    try:
+        return db.builder.run(db.name, db.directory, "search", {spec.signature: None}, target)
+    finally:
+        with db.opening:
+            if not db.deleted and not index.closed:
+                index.reload()
 
 
 def _next_commit(db: Database, spec: SearchSpec, index: SearchIndex, target: int, pause: Pause) -> None:

@@ -6,7 +6,6 @@ and readers' own builds go first.
 """
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
-from . import finder, indexing, memory, searching, textfind, views
+from . import declared, indexing, memory, searching
 from .config import Config
 from .database import Database
 from .errors import CouchError
@@ -44,7 +43,8 @@ class Watched:
 
 
 class Pauses:
-    """Between pieces of work; each as long as the work before it if a request was answered meanwhile, else none."""
+    """Between pieces of work; each as long as the work before it kept this process busy if a request was answered meanwhile,
+    else none."""
 
     def __init__(self, answered: Callable[[], object]) -> None:
         self._answered = answered
@@ -52,11 +52,11 @@ class Pauses:
 
     def __call__(self) -> None:
         if self._answered() != self._before:
-            time.sleep(min(MAX_PAUSE, time.perf_counter() - self._began))
+            time.sleep(min(MAX_PAUSE, time.thread_time() - self._began))
         self._begin()
 
     def _begin(self) -> None:
-        self._began, self._before = time.perf_counter(), self._answered()
+        self._began, self._before = time.thread_time(), self._answered()
 
 
 class Warmer:
@@ -158,7 +158,8 @@ class Warmer:
     def _steps(self, db: Database) -> Iterator[tuple[str, Step]]:
         """For each index its name and what brings it one batch further."""
         target = db.update_seq
-        views_and_mango = list(specs(db))
+        docs = updated_by_itself(db)
+        views_and_mango = list(declared.specs(db, docs))
         for name, together in sharing(views_and_mango).items():
             yield (
                 f"{db.uuid} {name!r}",
@@ -166,7 +167,7 @@ class Warmer:
             )
         for spec in views_and_mango:
             yield spec.signature, lambda _, spec=spec: self._advance(db, spec, target)
-        for search in search_specs(db):
+        for search in declared.search_specs(db, docs):
             yield (
                 search.signature,
                 lambda pause, search=search: searching.advance(db, search, target, pause),
@@ -205,26 +206,12 @@ def _summarise(db: Database, index: Index) -> None:
     """Sum the index up if it needs that and no rush of rows is under way."""
     few_behind = db.update_seq - index.seq <= BATCH
     if index.stale and few_behind and time.monotonic() - index.grew_at >= SETTLED:
-        indexing.summarise(index)
+        indexing.summarise(db, index)
 
 
 def updated_by_itself(db: Database) -> list[StoredDoc]:
     """The design documents that do not opt out with `"autoupdate": false`."""
     return [doc for doc in db.design_docs() if doc.dict().get("autoupdate") is not False]
-
-
-def specs(db: Database) -> Iterator[indexing.IndexSpec]:
-    """The views and Mango indexes of these design documents; what does not parse is left out."""
-    docs = updated_by_itself(db)
-    for doc in docs:
-        with contextlib.suppress(CouchError):
-            design = views.open_design(db, doc.id.removeprefix("_design/"))
-            if design.spec is not None:
-                yield design.spec
-    ids = {doc.id for doc in docs}
-    for index in finder.indexes(db):
-        if index.kind == "json" and index.ddoc in ids:
-            yield finder.index_spec(db, index)
 
 
 def sharing(found: list[indexing.IndexSpec]) -> dict[bytes, list[indexing.IndexSpec]]:
@@ -234,12 +221,3 @@ def sharing(found: list[indexing.IndexSpec]) -> dict[bytes, list[indexing.IndexS
         if spec.shared is not None:
             together.setdefault(spec.shared.environment, []).append(spec)
     return together
-
-
-def search_specs(db: Database) -> Iterator[searching.SearchSpec]:
-    docs = updated_by_itself(db)
-    yield from searching.specs(db, docs)
-    ids = {doc.id for doc in docs}
-    for index in finder.indexes(db):
-        if index.kind == "text" and index.ddoc in ids:
-            yield textfind.text_spec(index)

@@ -132,6 +132,10 @@ class SearchIndex:
         self.closed = False
         self._path = directory / "tantivy"
         self._state_path = directory / "state.json"
+        self.reload()
+
+    def reload(self) -> None:
+        """See what is on disk, which another process may have written; `building` is held while one writes."""
         state = self._read_state()
         if state is None:
             self._start(FIRST_SLOTS)
@@ -152,7 +156,7 @@ class SearchIndex:
         """Begin again with an empty index of that many slots a kind."""
         shutil.rmtree(self._path, ignore_errors=True)
         self._state_path.unlink(missing_ok=True)
-        self._path.mkdir(parents=True)
+        self._path.mkdir()
         self.seq, self.size = 0, size
         self.slots: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
         self.multivalued: set[str] = set()  # fields of which a document has more than one number

@@ -85,7 +85,7 @@ class Store:
             identity = uuid.uuid4().hex
             fresh = self._root / f".new-{identity}"
             properties = {"partitioned": partitioned, "q": q, "n": n}
-            self._factory.make(fresh, properties, identity, str(int(time.time())))
+            Documents.make(fresh, properties, identity, str(int(time.time())))
             fresh.rename(self._folder(name))
             _sync_directory(self._root)
             self._names.add(name)

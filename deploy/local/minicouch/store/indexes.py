@@ -121,10 +121,11 @@ class Index:
                 db.execute("INSERT INTO meta VALUES (0, ?, 0)", (made_of(),))
                 for n in range(len(self.views)):
                     db.execute("INSERT INTO views VALUES (?, 0, 0, 0, '[]', 0, 0)", (n,))
-            self.seq, found, self._by_doc = db.execute("SELECT seq, format, by_doc FROM meta").fetchone()
+            (found,) = db.execute("SELECT format FROM meta").fetchone()
             if str(found) != made_of():
                 raise sqlite3.DatabaseError(f"it is of format {found}, not {made_of()}")
-            self.stale = bool(db.execute("SELECT max(stale) FROM views").fetchone()[0])
+        self.stale = False
+        self.reload()
 
     @classmethod
     def open(cls, path: Path, views: Sequence[ViewSpec]) -> "Index":
@@ -213,6 +214,14 @@ class Index:
         return on_disk, max(0, pages - free - roots) * size
 
     # -- writing
+
+    def reload(self) -> None:
+        """See what another process has written; `building` is held while one writes."""
+        with self.reading() as db:
+            self.seq, self._by_doc = db.execute("SELECT seq, by_doc FROM meta").fetchone()
+            self.stale = bool(db.execute("SELECT max(stale) FROM views").fetchone()[0])
+        if self.stale:
+            self.grew_at = time.monotonic()
 
     def apply(
         self,

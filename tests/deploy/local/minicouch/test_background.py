@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from deploy.local.minicouch import searching, warming
+from deploy.local.minicouch import declared, searching, warming
 from deploy.local.minicouch.config import Config
 from deploy.local.minicouch.database import Database
 from deploy.local.minicouch.edits import Edit
@@ -84,7 +84,7 @@ def test_an_index_that_is_up_to_date_is_summed_up_before_the_others_are_built(
     ahead, behind = (
         IndexSpec(name, (ViewSpec(),), emit_number, shared=OneEnvironment()) for name in ("ahead", "behind")
     )
-    monkeypatch.setattr(warming, "specs", lambda db: iter([ahead, behind]))
+    monkeypatch.setattr(declared, "specs", lambda db, docs: iter([ahead, behind]))
     monkeypatch.setattr(warming, "SETTLED", 0.0)
     while advance(db, ahead, get_index(db, ahead), db.update_seq):
         assert get_index(db, ahead).stale
@@ -115,7 +115,7 @@ def test_an_import_in_pieces_is_summed_up_once(
     monkeypatch.setattr(summaries, "rebuild", counted)
     warmer = Warmer(store, Config(tmp_path / "config.json"), lambda: 0)
     db = filled(store, "goods", 0)
-    monkeypatch.setattr(warming, "specs", lambda db: iter([spec("sums")]))
+    monkeypatch.setattr(declared, "specs", lambda db, docs: iter([spec("sums")]))
     for piece in range(5):
         edits = [Edit(f"{piece}-{n}", {"n": n}) for n in range(1500)]
         asyncio.run(db.update_docs(edits))
@@ -136,7 +136,7 @@ def test_one_bad_index_keeps_no_other_cold(
     def fail(docs: list[StoredDoc]) -> Any:
         raise ValueError("nobody thought of this")
 
-    monkeypatch.setattr(warming, "specs", lambda db: iter([spec("bad", fail), spec("good")]))
+    monkeypatch.setattr(declared, "specs", lambda db, docs: iter([spec("bad", fail), spec("good")]))
     warmer = Warmer(store, Config(tmp_path / "config.json"), lambda: 0)
     warmer._warm(db)
     assert get_index(db, spec("good")).seq == db.update_seq

@@ -1,0 +1,227 @@
+"""Long builds of indexes run in a process of their own, and leave what a build in the server would have left."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from deploy.local.minicouch import build_process, declared, indexing, searching
+from deploy.local.minicouch.build_process import BuildProcess
+from deploy.local.minicouch.config import Config
+from deploy.local.minicouch.database import Database
+from deploy.local.minicouch.edits import Edit
+from deploy.local.minicouch.errors import CouchError
+from deploy.local.minicouch.indexing import IndexSpec
+from deploy.local.minicouch.store import Store
+from deploy.local.minicouch.store.indexes import Range, ViewSpec
+from deploy.local.minicouch.warming import Warmer
+
+COUNT = 3000
+DESIGNS = {
+    "_design/sums": {
+        "views": {
+            "by_colour": {"map": "doc => emit([doc.colour, doc.n], doc.n)", "reduce": "_sum"},
+            "all": {"map": "doc => emit(doc.n)"},
+        }
+    },
+    "_design/colours": {"views": {"only": {"map": "doc => emit(doc.colour)", "reduce": "_count"}}},
+    "_design/mango": {
+        "language": "query",
+        "views": {
+            "by_n": {
+                "map": {"fields": {"n": "asc"}, "partial_filter_selector": {}},
+                "reduce": "_count",
+                "options": {"def": {"fields": ["n"]}},
+            }
+        },
+    },
+    "_design/words": {
+        "indexes": {
+            "words": {"index": "doc => { index('text', doc.text, {store: true}); index('n', doc.n) }"}
+        }
+    },
+}
+
+
+def document(n: int) -> dict[str, object]:
+    return {"n": n, "colour": ("red", "green", "blue")[n % 3], "text": f"mug number{n}"}
+
+
+def write(db: Database, start: int, end: int, name: str = "d") -> None:
+    asyncio.run(db.update_docs([Edit(f"{name}{n:05}", document(n)) for n in range(start, end)]))
+
+
+def goods(store: Store, count: int = COUNT) -> Database:
+    db = store.create("goods")
+    assert isinstance(db, Database)
+    asyncio.run(db.update_docs([Edit(docid, body) for docid, body in DESIGNS.items()]))
+    write(db, 0, count)
+    return db
+
+
+@pytest.fixture
+def builder() -> Iterator[BuildProcess]:
+    builder = BuildProcess()
+    yield builder
+    builder.stop()
+
+
+@pytest.fixture
+def store(tmp_path: Path, builder: BuildProcess) -> Iterator[Store]:
+    store = Store(tmp_path / "apart", partial(Database, builder=builder))
+    yield store
+    store.close()
+
+
+def built(db: Database) -> dict[str, object]:
+    """All rows, summaries and hits of all indexes, brought up to date."""
+    found: dict[str, object] = {}
+    for spec in declared.specs(db, db.design_docs()):
+        index = indexing.catch_up(db, spec)
+        assert index.seq == db.update_seq
+        assert not index.stale
+        for view, declaration in enumerate(spec.views):
+            key = f"{spec.design or 'mango'} {view}"
+            found[key] = index.rows(view, Range())
+            if declaration.reducer is not None:
+                with index.reading() as connection:
+                    found[f"{key} reduced"] = index.reduce(connection, view, [Range()])
+    for search in declared.search_specs(db, db.design_docs()):
+        index = searching.catch_up(db, search)
+        assert index.seq == db.update_seq
+        for query in ("text:mug", "text:number7", "n:[5 TO 9]"):
+            page = searching.ask(db, search, searching.Question(query, 5)).page
+            found[query] = (
+                (page.total, sorted(hit.docid for hit in page.hits)) if page.total < 6 else page.total
+            )
+    return found
+
+
+def processes_of(parent: int) -> list[int]:
+    """The build processes that a process has started."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                command = (entry / "cmdline").read_bytes()
+                ours = (entry / "stat").read_text().rpartition(")")[2].split()[1] == str(parent)
+            except OSError:
+                continue
+            if ours and b"build_worker" in command:
+                found.append(int(entry.name))
+    return found
+
+
+def test_what_it_builds_is_what_the_server_builds(
+    store: Store, builder: BuildProcess, tmp_path: Path
+) -> None:
+    """First builds, more documents than the pages hold, changes and deletions, a few changes in between."""
+    alone = Store(tmp_path / "alone", Database)
+    databases = goods(store), goods(alone)
+    for step in (
+        lambda db: None,
+        lambda db: write(db, COUNT, COUNT + 10),
+        lambda db: write(db, 0, COUNT, "more"),
+        lambda db: delete(db, [f"d{n:05}" for n in range(0, COUNT, 2)]),
+    ):
+        for db in databases:
+            step(db)
+        assert built(databases[0]) == built(databases[1])
+    assert len(processes_of(os.getpid())) == 1
+    alone.close()
+
+
+def delete(db: Database, docids: list[str]) -> None:
+    docs = db.get_many(docids)
+    asyncio.run(db.update_docs([Edit(docid, {}, [docs[docid].rev], True) for docid in docids]))
+
+
+def test_the_server_does_nothing_of_a_long_build_itself(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Requests waited for the interpreter that the builder had."""
+    db = goods(store)
+
+    def refuse(*args: object, **more: object) -> None:
+        raise AssertionError("built in the server")
+
+    monkeypatch.setattr(indexing, "_apply", refuse)
+    monkeypatch.setattr(searching, "_next_commit", refuse)
+    Warmer(store, Config(tmp_path / "config.json"), lambda: 0)._warm(db)
+    built(db)
+
+
+def test_a_few_changes_start_no_process(store: Store) -> None:
+    built(goods(store, 200))
+    assert processes_of(os.getpid()) == []
+
+
+def test_it_ends_when_it_is_not_needed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build_process, "IDLE", 0.3)
+    built(goods(store))
+    end = time.monotonic() + 20
+    while processes_of(os.getpid()):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_one_that_dies_fails_the_build_and_the_next_build_goes_on(
+    store: Store, builder: BuildProcess
+) -> None:
+    db = goods(store)
+    spec = next(declared.specs(db, db.design_docs()))
+    index = indexing.get_index(db, spec)
+    assert indexing.advance(db, spec, index, 1100)
+    before = index.seq
+    (process,) = processes_of(os.getpid())
+    os.kill(process, signal.SIGKILL)
+    with pytest.raises(CouchError, match="exit_status"):
+        indexing.advance(db, spec, index, db.update_seq)
+    assert index.seq == before
+    built(db)
+
+
+def test_an_index_that_no_design_document_declares_is_built_in_the_server(store: Store) -> None:
+    """As where the design document changed while its index was built."""
+    db = goods(store)
+    spec = IndexSpec("undeclared", (ViewSpec(),), lambda docs: [[[(doc.dict()["n"], None)]] for doc in docs])
+    index = indexing.catch_up(db, spec)
+    assert index.count(0) == COUNT
+
+
+def test_a_map_function_that_fails_says_so(store: Store) -> None:
+    db = goods(store)
+    bad = {"views": {"bad": {"map": "this is no function"}}}
+    asyncio.run(db.update_docs([Edit("_design/aaa", bad)]))
+    spec = next(declared.specs(db, db.design_docs()))
+    assert spec.design == "_design/aaa"
+    with pytest.raises(CouchError) as raised:
+        indexing.catch_up(db, spec)
+    assert raised.value.error == "compilation_error"
+
+
+def test_a_database_is_dropped_under_its_build(store: Store, tmp_path: Path) -> None:
+    db = goods(store)
+    specs = list(declared.specs(db, db.design_docs()))
+
+    def build() -> None:
+        with contextlib.suppress(Exception):  # whatever a file that is gone makes of it
+            for spec in specs:
+                indexing.catch_up(db, spec)
+
+    building = threading.Thread(target=build)
+    building.start()
+    while not processes_of(os.getpid()):
+        time.sleep(0.02)
+    time.sleep(0.3)
+    store.delete("goods")
+    building.join()
+    assert list((tmp_path / "apart" / "databases").iterdir()) == []
+    assert goods(store).doc_count == COUNT + len(DESIGNS)

@@ -9,7 +9,17 @@ from services.orders.clients.services import Products, Users
 from services.orders.rules.pricing import Terms, initial_terms
 from services.orders.rules.steps import Policy
 from services.orders.settings import Settings
-from services.orders.store import DeadLetterStore, OrderStore, RecentOrders, ReportStore, Stores, open_stores
+from services.orders.store import (
+    DeadLetterStore,
+    OrderStore,
+    RecentOrders,
+    ReportStore,
+    SettingsStore,
+    Stores,
+    TermsCache,
+    open_stores,
+    terms_cache,
+)
 from shared.client import ServiceClient
 from shared.database import TIMEOUT
 from shared.errors import Conflict
@@ -37,7 +47,7 @@ class Dependencies:
     limits: Limits
     recent: RecentOrders
     locks: Locks
-    terms: Terms
+    terms_cache: TermsCache
     policy: Policy
 
     @property
@@ -51,6 +61,15 @@ class Dependencies:
     @property
     def dead_letters(self) -> DeadLetterStore:
         return self.stores.dead_letters
+
+    @property
+    def shop_settings(self) -> SettingsStore:
+        return self.stores.settings
+
+    @property
+    def terms(self) -> Terms:
+        """The terms of sale as they are now. No database call, but the first time in a process."""
+        return self.terms_cache.required()
 
     def provider(self, name: str) -> Provider:
         """Raises ProviderNotConnected, for instance for a payment that came with an imported order."""
@@ -74,12 +93,8 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         limits=Limits(redis),
         recent=RecentOrders(redis),
         locks=Locks(redis, stores.orders.database.name),
-        terms=initial_terms(
-            delivery_per=settings.delivery_per,
-            free_delivery_from=settings.free_delivery_from,
-            tax_name=settings.tax_name,
-            tax_basis_points=settings.tax_basis_points,
-            tax_included=settings.tax_included,
+        terms_cache=terms_cache(
+            redis, stores.settings, stores.orders.database.name, _initial_terms(settings)
         ),
         policy=Policy(
             courier.name,
@@ -89,4 +104,15 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
             settings.courier_dispatch_seconds,
             settings.courier_delivery_seconds,
         ),
+    )
+
+
+def _initial_terms(settings: Settings) -> Terms:
+    return initial_terms(
+        settings.shop_country,
+        delivery_per=settings.delivery_per,
+        free_delivery_from=settings.free_delivery_from,
+        tax_name=settings.tax_name,
+        tax_basis_points=settings.tax_basis_points,
+        tax_included=settings.tax_included,
     )

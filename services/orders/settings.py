@@ -70,16 +70,19 @@ class Settings(DatabaseSettings):
         secret=True,
         local_default="local-courier-webhook-secret",
     )
+    shop_country: str = setting(
+        "SHOP_COUNTRY", "GB", "where the shop is, until the desk sets it: ISO 3166-1 alpha-2"
+    )
     delivery_per: str = setting(
         "DELIVERY_PER",
         "line",
-        "a product's delivery charge counts per `line`, per `unit`, or only the `highest` of an order",
+        "until the desk writes shipping methods: a product's delivery charge counts per `line`, per `unit`, or only the `highest` of an order",
         choices=("line", "unit", "highest"),
     )
     free_delivery_from: int = setting(
-        "FREE_DELIVERY_FROM", 0, "goods worth so many minor units are delivered free; 0: never"
+        "FREE_DELIVERY_FROM", 0, "likewise: goods worth so many minor units are delivered free; 0: never"
     )
-    tax_name: str = setting("TAX_NAME", "VAT", "the name on the tax line")
+    tax_name: str = setting("TAX_NAME", "VAT", "until the desk writes tax rates: the name on the tax line")
     tax_basis_points: int = setting("TAX_BASIS_POINTS", 2000, "tax rate in hundredths of a percent")
     tax_included: bool = setting("TAX_INCLUDED", True, "prices hold the tax already; otherwise it is added")
     reservation_seconds: int = setting("RESERVATION_SECONDS", 3600, "how long unpaid goods stay reserved")

@@ -202,6 +202,20 @@ class Number(Field):
 
 
 @dataclass(frozen=True)
+class Percent(Field):
+    """0 to 100, with at most `decimals` decimals: 20, 8.875."""
+
+    decimals: int = 4
+
+    def clean(self, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
+            raise Rejected("Must be a number from 0 to 100.")
+        if round(value, self.decimals) != value:
+            raise Rejected(f"Must have {self.decimals} decimals at most.")
+        return int(value) if value == int(value) else value
+
+
+@dataclass(frozen=True)
 class Amount(Field):
     """Money: {amount, currency}, the amount in minor units, 0 to `max`."""
 

@@ -138,6 +138,8 @@ def _described(field: Field, name: str, *, answer: bool, partial: bool = False) 
             return Whole(field.min, None if answer else field.max, **common)
         case fields.Number():
             return ma.fields.Float(**{"allow_none": field.nullable} | common)
+        case fields.Percent():
+            return ma.fields.Float(validate=ma.validate.Range(0, 100), **common)
         case fields.Amount():
             return ma.fields.Nested(MoneyShape, **common)
         case fields.GroupList():

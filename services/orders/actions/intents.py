@@ -6,6 +6,7 @@ from typing import Any
 from services.orders.declarations import ORDER_CONTENT
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER, ORDER, order_key
+from services.orders.rules.addresses import destination_of
 from services.orders.rules.pricing import Quote, QuoteRequest, check_expected, merged, quote
 from services.orders.rules.writing import items_of
 from shared.clock import timestamp
@@ -77,22 +78,22 @@ class Intent:
 def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Intent:
     """One look-up of all products and, for a customer, one read of the user. Raises NoSuchProduct, PriceChanged, Invalid."""
     deps.provider(body["payment"]["provider"])
-    priced = _quote(deps, body)
-    check_expected(priced, body.get("expected_total"))
     provider, content = (
         body["payment"]["provider"],
         {name: body[name] for name in ORDER_CONTENT.writable if name in body},
     )
-    if buyer.userid is None:
-        return Intent(buyer, buyer.name, buyer.email, body["address"], content, provider, priced)
-    user = deps.users.checkout(buyer.userid)
-    address = body.get("address") or _address_of(user, body["address_id"])
-    return Intent(buyer, user["name"], user["email"], address, content, provider, priced)
+    name, email, address = buyer.name, buyer.email, body.get("address")
+    if buyer.userid is not None:
+        user = deps.users.checkout(buyer.userid)
+        name, email, address = user["name"], user["email"], address or _address_of(user, body["address_id"])
+    priced = _quote(deps, body, address)
+    check_expected(priced, body.get("expected_total"))
+    return Intent(buyer, name, email, address, content, provider, priced)
 
 
 def quote_answer(deps: Dependencies, body: dict[str, Any]) -> Doc:
-    """What `body` (items, shipping) costs now. Raises NoSuchProduct, Invalid, Unavailable."""
-    priced = _quote(deps, body)
+    """What `body` (items, address, shipping) costs now. Raises NoSuchProduct, NotDelivered, Invalid, Unavailable."""
+    priced = _quote(deps, body, body.get("address"))
     return {
         "items": priced.lines,
         "goods": priced.goods,
@@ -104,10 +105,10 @@ def quote_answer(deps: Dependencies, body: dict[str, Any]) -> Doc:
     }
 
 
-def _quote(deps: Dependencies, body: dict[str, Any]) -> Quote:
+def _quote(deps: Dependencies, body: dict[str, Any], address: Any) -> Quote:
     """One look-up of all products; the same for the quote and the checkout."""
     products = deps.products.lookup([item["productid"] for item in merged(body["items"])])
-    request = QuoteRequest(body["items"], timestamp()[:10], shipping=body.get("shipping", ""))
+    request = QuoteRequest(body["items"], timestamp()[:10], destination_of(address), body.get("shipping", ""))
     return quote(request, products, deps.terms)
 
 

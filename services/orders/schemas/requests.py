@@ -114,6 +114,7 @@ class QuoteRequest(Shape):
         required=True,
         validate=ma.validate.Length(1, MAX_LINES),
     )
+    address = PostalAddress()
     shipping = ShippingChoice()
 
 

@@ -10,6 +10,7 @@ from services.orders.store.ledger import Ledger
 from services.orders.store.orders import Key, OrderStore
 from services.orders.store.recent import RecentOrders
 from services.orders.store.reports import ReportStore
+from services.orders.store.settings import SettingsStore, TermsCache, terms_cache
 from shared.couch import IndexCatchUp, Server
 from shared.database import LONG_TIMEOUT, TIMEOUT, open_server
 
@@ -20,8 +21,11 @@ __all__ = [
     "OrderStore",
     "RecentOrders",
     "ReportStore",
+    "SettingsStore",
     "Stores",
+    "TermsCache",
     "open_stores",
+    "terms_cache",
 ]
 
 DOCUMENTS_PER_UPDATE: Final = 20_000
@@ -37,6 +41,7 @@ class Stores:
     reports: ReportStore
     dead_letters: DeadLetterStore
     ledger: Ledger
+    settings: SettingsStore
     bulk_orders: OrderStore
     bulk_reports: ReportStore
     index_catch_up: IndexCatchUp
@@ -53,6 +58,7 @@ def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
         reports=ReportStore(database),
         dead_letters=DeadLetterStore(database),
         ledger=Ledger(server.open(SANDBOX_LEDGER)),
+        settings=SettingsStore(database),
         bulk_orders=OrderStore(bulk),
         bulk_reports=bulk_reports,
         index_catch_up=IndexCatchUp(bulk_reports.catch_up, DOCUMENTS_PER_UPDATE),

@@ -4,8 +4,8 @@ from redis import Redis
 
 from services.products.product_types import PARTITION, product_type_id
 from services.products.rules.attributes import ProductTypes
-from services.products.store.document_cache import DocumentCache
 from shared.couch import Database, Doc
+from shared.document_cache import DocumentCache
 
 ProductTypeCache = DocumentCache[ProductTypes]
 

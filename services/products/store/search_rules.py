@@ -4,8 +4,8 @@ from redis import Redis
 
 from services.products.rules.search_rules import SearchRules, search_rules
 from services.products.search_documents import RULES_PARTITION, rule_id
-from services.products.store.document_cache import DocumentCache
 from shared.couch import Database, Doc, Language
+from shared.document_cache import DocumentCache
 
 RulesCache = DocumentCache[SearchRules]
 

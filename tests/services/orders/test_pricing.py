@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from services.orders.declarations import Order
 from services.orders.rules.pricing import Destination, Quote, QuoteRequest, Terms, quote
-from services.orders.rules.pricing.terms import ProductCharges, ShippingMethod, TaxRate
+from services.orders.rules.pricing.rates import ProductCharges
+from services.orders.rules.pricing.terms import ShippingMethod, TaxRate
 from services.orders.rules.returns import goods_value, returned_lines
 from shared.money import CURRENCIES, apportion, money
 

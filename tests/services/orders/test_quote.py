@@ -9,8 +9,9 @@ from tests.services.orders.conftest import Shop, calls
 def test_a_quote_is_what_the_order_then_costs(shop: Shop, customer: Person) -> None:
     kettle, pot = shop.product(price=1250, delivery=250), shop.product(price=800, delivery=100)
     items = [{"productid": kettle, "quantity": 2}, {"productid": pot, "quantity": 1}]
-    answer = customer.post(f"{shop.orders}/v1/orders/quote", json={"items": items}, timeout=30)
-    assert answer.status_code == 200, answer.text
+    for _ in ("settings are read", "and at hand"):
+        answer = customer.post(f"{shop.orders}/v1/orders/quote", json={"items": items}, timeout=30)
+        assert answer.status_code == 200, answer.text
     quote = answer.json()
     assert calls(answer) == {"partition": 0, "global": 0, "read": 0, "write": 0}
     order = shop.order(customer, {kettle: 2, pot: 1}, expected_total=quote["total"]).json()

@@ -3,6 +3,7 @@
 The quote and the checkout both call `quote`, so that what was shown is what is charged.
 """
 
+from services.orders.rules.pricing.from_settings import initial_terms, terms_of
 from services.orders.rules.pricing.items import (
     MixedCurrencies,
     NoSuchProduct,
@@ -17,7 +18,7 @@ from services.orders.rules.pricing.pipeline import (
     quote,
 )
 from services.orders.rules.pricing.shipping import NotDelivered, ShippingNotAvailable
-from services.orders.rules.pricing.terms import Destination, Terms, initial_terms
+from services.orders.rules.pricing.terms import Destination, Terms
 
 __all__ = [
     "Destination",
@@ -34,4 +35,5 @@ __all__ = [
     "initial_terms",
     "merged",
     "quote",
+    "terms_of",
 ]

@@ -52,7 +52,7 @@ def _price(method: ShippingMethod, parcel: Parcel) -> int | None:
     if method.max_grams is not None and parcel.grams > method.max_grams:
         return None
     price = method.rate.price(parcel)
-    threshold = (method.free_from or {}).get(parcel.currency)
+    threshold = method.free_from.get(parcel.currency)
     return 0 if price is not None and threshold is not None and parcel.value >= threshold else price
 
 

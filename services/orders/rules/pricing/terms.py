@@ -1,10 +1,8 @@
 """The terms of sale: where the shop delivers for how much, and which tax is due where."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
-
-from shared.money import CURRENCIES
 
 STANDARD_CLASS: Final = "standard"
 PARTS_PER_MILLION: Final = 1_000_000
@@ -63,7 +61,7 @@ class ShippingMethod:
     name: str
     rate: Rate
     zones: tuple[Zone, ...] = ()
-    free_from: Mapping[str, int] | None = None
+    free_from: Mapping[str, int] = field(default_factory=dict)
     min_days: int | None = None
     max_days: int | None = None
     max_grams: int | None = None
@@ -91,7 +89,8 @@ class TaxRate:
 
     @property
     def percent(self) -> float:
-        return round(self.parts_per_million / 10_000, 4)
+        whole, rest = divmod(self.parts_per_million, 10_000)
+        return whole if not rest else self.parts_per_million / 10_000
 
 
 @dataclass(frozen=True)
@@ -101,33 +100,6 @@ class Terms:
     country: str
     methods: tuple[ShippingMethod, ...]
     tax_rates: tuple[TaxRate, ...]
-
-
-@dataclass(frozen=True)
-class ProductCharges:
-    """The products' own delivery charges, counted `per` line, per unit, or only the highest of them."""
-
-    per: str = "line"
-
-    def price(self, parcel: Parcel) -> int:
-        if self.per == "highest":
-            return max(charge for charge, _ in parcel.charges)
-        return sum(charge * (quantity if self.per == "unit" else 1) for charge, quantity in parcel.charges)
-
-
-def initial_terms(
-    country: str = "GB",
-    *,
-    delivery_per: str = "line",
-    free_delivery_from: int = 0,
-    tax_name: str = "VAT",
-    tax_basis_points: int = 2000,
-    tax_included: bool = True,
-) -> Terms:
-    """The terms of a shop that has written none: products' own delivery charges and one tax rate, everywhere."""
-    free = dict.fromkeys(CURRENCIES, free_delivery_from) if free_delivery_from else None
-    method = ShippingMethod("standard", "Delivery", ProductCharges(delivery_per), free_from=free)
-    return Terms(country, (method,), (TaxRate(tax_name, tax_basis_points * 100, tax_included),))
 
 
 def compact(postcode: str) -> str:

@@ -15,9 +15,10 @@ from redis.exceptions import RedisError
 
 from shared.clock import now
 from shared.couch import Doc, time_ordered_id
-from shared.errors import AisleError
+from shared.errors import AisleError, Unavailable
 
 CHECK_SECONDS, CONFIRM_SECONDS, MAX_AGE_SECONDS, TTL_SECONDS = 0.1, 5, 60, 24 * 3600
+RETRY_AFTER_SECONDS = 2
 RETRY_SECONDS = 1.0
 """What did not answer is asked again after so long."""
 
@@ -32,13 +33,18 @@ class DocumentCache(Generic[T]):
     looks at the version every CHECK_SECONDS.
 
     Whoever writes one makes a new version afterwards, so documents under a version are never older than it. What is written past
-    the API (replication, other tools) is seen within MAX_AGE_SECONDS. Documents are read behind a request, never within it.
+    the API (replication, other tools), or while Redis is away, is seen within `max_age` seconds. Documents are read behind a request, never within it.
     """
 
     def __init__(
-        self, redis: Redis, key: str, read: Callable[[], list[Doc]], make: Callable[[list[Doc]], T]
+        self,
+        redis: Redis,
+        key: str,
+        read: Callable[[], list[Doc]],
+        make: Callable[[list[Doc]], T],
+        max_age: float = MAX_AGE_SECONDS,
     ) -> None:
-        self._redis, self._read, self._make = redis, read, make
+        self._redis, self._read, self._make, self._max_age = redis, read, make, max_age
         self._version_key, self._body_key = f"{key}:version", f"{key}:"
         self._docs: list[Doc] = []
         self._made = make([])
@@ -67,6 +73,13 @@ class DocumentCache(Generic[T]):
             with self._lock:
                 self._load_first()
         return self.get()
+
+    def required(self) -> T:
+        """The same, never what is made of nothing: raises Unavailable while they cannot be read for the first time."""
+        found = self.loaded()
+        if not self._loaded:
+            raise Unavailable("The shop's settings cannot be read just now.", retry_after=RETRY_AFTER_SECONDS)
+        return found
 
     def reread(self) -> T:
         """The same as the documents are at this moment. 1 partition query. Raises what the database raises."""
@@ -164,4 +177,4 @@ class DocumentCache(Generic[T]):
         if docs != self._docs:
             self._made, self._docs = self._make(docs), docs
         self._version, self._loaded = version, True
-        self._due = time.monotonic() + (MAX_AGE_SECONDS if settled else CONFIRM_SECONDS)
+        self._due = time.monotonic() + (self._max_age if settled else min(CONFIRM_SECONDS, self._max_age))

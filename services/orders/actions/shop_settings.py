@@ -1,0 +1,155 @@
+"""What the shop's people do to its settings: list, add, replace, look at earlier versions."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from services.orders.dependencies import Dependencies
+from services.orders.shop_settings import (
+    MAX_OF_A_KIND,
+    SHIPPING_METHOD,
+    SHIPPING_METHOD_FIELDS,
+    SHIPPING_METHOD_TYPE,
+    SHOP,
+    SHOP_FIELDS,
+    SHOP_SETTINGS_TYPE,
+    TAX_RATE,
+    TAX_RATE_FIELDS,
+    TAX_RATE_TYPE,
+    setting_id,
+    tax_rate_id,
+)
+from shared.clock import timestamp
+from shared.couch import Doc, DocumentType, UpdateConflict
+from shared.errors import Conflict, Invalid, NotFound
+from shared.fields import Declaration
+
+Problems = Iterator[tuple[str, str]]
+
+
+class NoSuchSetting(NotFound):
+    code, title = "no_such_setting", "There is no such setting"
+
+
+class SettingExists(Conflict):
+    code, title = "setting_exists", "There is one already"
+
+
+class TooManySettings(Conflict):
+    code, title = "too_many_settings", "There are too many of this kind"
+
+
+@dataclass(frozen=True)
+class SettingKind:
+    """`id_of` is what a document is found by; `problems` what no field alone can check."""
+
+    name: str
+    type: DocumentType
+    fields: Declaration
+    id_of: Callable[[Doc], str]
+    problems: Callable[[Doc], Problems]
+
+
+def settings(deps: Dependencies, kind: SettingKind) -> list[Doc]:
+    """All of a kind, by id. 1 partition query."""
+    return deps.shop_settings.all(f"{kind.name}.")
+
+
+def get(deps: Dependencies, kind: SettingKind, id: str = "") -> Doc:
+    """1 read. Raises NoSuchSetting."""
+    doc = deps.shop_settings.get(setting_id(kind.name, id))
+    if doc is None:
+        raise NoSuchSetting(f"There is no {kind.name} {id}.")
+    return doc
+
+
+def versions(deps: Dependencies, kind: SettingKind, id: str = "") -> list[Doc]:
+    """Every version, the latest first: 1 read and 1 partition query."""
+    doc = get(deps, kind, id)
+    return [doc, *deps.shop_settings.versions(doc["_id"])]
+
+
+def add(deps: Dependencies, kind: SettingKind, content: Doc, actor: str) -> Doc:
+    """Raises Invalid, SettingExists, TooManySettings."""
+    id = kind.id_of(content)
+    if len(settings(deps, kind)) >= MAX_OF_A_KIND:
+        raise TooManySettings(f"There may be {MAX_OF_A_KIND}.")
+    try:
+        return _write(deps, kind, content, actor, None)
+    except UpdateConflict:
+        raise SettingExists(f"There is {id} already; PUT replaces it.") from None
+
+
+def replace(deps: Dependencies, kind: SettingKind, before: Doc, content: Doc, actor: str) -> Doc:
+    """New content over `before`, which is kept. Raises Invalid, and UpdateConflict when somebody else was quicker."""
+    if kind.id_of(content) != kind.id_of(before):
+        raise Invalid(
+            "What it is for cannot change.",
+            errors={"id": [f"This would be {kind.id_of(content)}: add that, and make this one inactive."]},
+        )
+    return _write(deps, kind, content, actor, before)
+
+
+def save_shop(deps: Dependencies, content: Doc, before: Doc | None, actor: str) -> Doc:
+    """The shop's own settings: the first version, or one over `before`. Raises UpdateConflict."""
+    return _write(deps, SHOP_KIND, content, actor, before)
+
+
+def shop(deps: Dependencies) -> Doc | None:
+    """1 read."""
+    return deps.shop_settings.get(setting_id(SHOP))
+
+
+def _write(deps: Dependencies, kind: SettingKind, content: Doc, actor: str, before: Doc | None) -> Doc:
+    if problems := list(kind.problems(content)):
+        raise Invalid(
+            "Some fields do not fit together; see errors.",
+            errors={name: [message] for name, message in problems},
+        )
+    id = kind.id_of(content)
+    values = content | ({"id": id} if id else {})
+    doc = kind.type.new(
+        setting_id(kind.name, id),
+        version=before["version"] + 1 if before else 1,
+        edited=timestamp(),
+        edited_by=actor,
+        **kind.fields.stored(values),
+    )
+    written = deps.shop_settings.put(doc, before)
+    deps.terms_cache.changed()
+    return written
+
+
+def _problems_of_method(content: Doc) -> Problems:
+    if content["rate"] == "flat" and not content["prices"]:
+        yield "prices", "A flat rate needs a price in at least one currency."
+    if content["rate"] in ("weight", "value") and not content["bands"]:
+        yield "bands", "Give at least one band, the first from 0."
+    shortest, longest = content["min_days"], content["max_days"]
+    if (shortest is None) != (longest is None) or (longest is not None and shortest > longest):
+        yield "min_days", "Give both min_days and max_days, the smaller one first."
+
+
+def _no_problems(content: Doc) -> Problems:
+    yield from ()
+
+
+def _nothing(content: Any) -> str:
+    return ""
+
+
+SHIPPING_METHODS: Final = SettingKind(
+    SHIPPING_METHOD,
+    SHIPPING_METHOD_TYPE,
+    SHIPPING_METHOD_FIELDS,
+    lambda content: str(content["id"]),
+    _problems_of_method,
+)
+TAX_RATES: Final = SettingKind(
+    TAX_RATE,
+    TAX_RATE_TYPE,
+    TAX_RATE_FIELDS,
+    lambda content: tax_rate_id(TAX_RATE_FIELDS.content({"rate": 0, "id": "", **content})),
+    _no_problems,
+)
+SHOP_KIND: Final = SettingKind(SHOP, SHOP_SETTINGS_TYPE, SHOP_FIELDS, _nothing, _no_problems)

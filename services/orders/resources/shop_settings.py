@@ -1,0 +1,164 @@
+"""What the desk sets: shipping methods, tax rates and the shop's own settings, each with its earlier versions."""
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import Response, request
+
+from services.orders.actions import shop_settings as act
+from services.orders.actions.shop_settings import SHIPPING_METHODS, SHOP_KIND, TAX_RATES, SettingKind
+from services.orders.dependencies import Dependencies
+from services.orders.resources.requester import actor
+from services.orders.schemas import settings as schemas
+from shared.couch import Doc
+from shared.errors import PreconditionFailed
+from shared.web import (
+    Blueprint,
+    PageArgs,
+    Shape,
+    check_if_match,
+    current_dependencies,
+    etag_of,
+    idempotent,
+    json_answer,
+    require_role,
+    short_list_answer,
+)
+
+shop_settings = Blueprint(
+    "settings", __name__, url_prefix="/v1/admin", description="Shipping, tax and what else the desk sets"
+)
+
+_IF_MATCH = {
+    "in": "header",
+    "name": "If-Match",
+    "schema": {"type": "string"},
+    "description": "the ETag of the version that this replaces",
+}
+
+
+def _add_endpoints(
+    path: str, kind: SettingKind, body: type[Shape], item: type[Shape], page: type[Shape]
+) -> None:
+    """List, add, read, replace, and earlier versions, under `path`."""
+
+    @require_role("admin", "staff")
+    @shop_settings.arguments(PageArgs, location="query")
+    @shop_settings.response(200, page)
+    @shop_settings.alt_response(400, "BAD_REQUEST")
+    def listed(args: dict[str, Any]) -> Response:
+        docs = act.settings(current_dependencies(), kind)
+        return json_answer(short_list_answer([_shown(kind, doc) for doc in docs], args, "id", [path]))
+
+    @require_role("admin")
+    @idempotent
+    @shop_settings.arguments(body)
+    @shop_settings.response(201, item)
+    @shop_settings.alt_response(409, "CONFLICT")
+    def add(content: dict[str, Any]) -> Response:
+        doc = act.add(current_dependencies(), kind, content, actor())
+        return _answer(kind, doc, 201, {"Location": f"/v1/admin/{path}/{doc['id']}"})
+
+    @require_role("admin", "staff")
+    @shop_settings.response(200, item)
+    @shop_settings.alt_response(404, "NOT_FOUND")
+    def read(id: str) -> Response:
+        return _answer(kind, act.get(current_dependencies(), kind, id))
+
+    @require_role("admin")
+    @shop_settings.arguments(body)
+    @shop_settings.response(200, item)
+    @shop_settings.alt_response(404, "NOT_FOUND")
+    @shop_settings.alt_response(409, "CONFLICT")
+    @shop_settings.alt_response(412, "PRECONDITION_FAILED")
+    @shop_settings.doc(parameters=[_IF_MATCH])
+    def replace(content: dict[str, Any], id: str) -> Response:
+        deps: Dependencies = current_dependencies()
+        before = act.get(deps, kind, id)
+        check_if_match(etag_of(before["_rev"]))
+        return _answer(kind, act.replace(deps, kind, before, content, actor()))
+
+    @require_role("admin", "staff")
+    @shop_settings.arguments(PageArgs, location="query")
+    @shop_settings.response(200, page)
+    @shop_settings.alt_response(400, "BAD_REQUEST")
+    @shop_settings.alt_response(404, "NOT_FOUND")
+    def history(args: dict[str, Any], id: str) -> Response:
+        return _versions(kind, args, id)
+
+    _route(f"/{path}", "GET", listed, f"All {path}, by id")
+    _route(f"/{path}", "POST", add, f"A new one of the {path}")
+    _route(f"/{path}/<string:id>", "GET", read, f"One of the {path}")
+    _route(f"/{path}/<string:id>", "PUT", replace, f"A new version of one of the {path}")
+    _route(
+        f"/{path}/<string:id>/history", "GET", history, "Every version with who wrote it, the latest first"
+    )
+
+
+def _route(path: str, method: str, handler: Callable[..., Response], summary: str) -> None:
+    handler.__doc__ = summary
+    name = f"{method.lower()}_{path.strip('/').replace('/', '_').replace('<string:id>', 'one')}"
+    shop_settings.add_url_rule(path, name, handler, methods=[method])
+
+
+_add_endpoints(
+    "shipping-methods",
+    SHIPPING_METHODS,
+    schemas.ShippingMethodContent,
+    schemas.ShippingMethod,
+    schemas.ShippingMethods,
+)
+_add_endpoints("tax-rates", TAX_RATES, schemas.TaxRateContent, schemas.TaxRate, schemas.TaxRates)
+
+
+@shop_settings.get("/settings")
+@require_role("admin", "staff")
+@shop_settings.response(200, schemas.ShopSettings)
+@shop_settings.alt_response(404, "NOT_FOUND")
+def read_shop() -> Response:
+    """The shop's own settings; 404 while the environment's hold"""
+    return _answer(SHOP_KIND, act.get(current_dependencies(), SHOP_KIND))
+
+
+@shop_settings.put("/settings")
+@require_role("admin")
+@shop_settings.arguments(schemas.ShopSettingsContent)
+@shop_settings.response(200, schemas.ShopSettings)
+@shop_settings.alt_response(409, "CONFLICT")
+@shop_settings.alt_response(412, "PRECONDITION_FAILED")
+@shop_settings.doc(parameters=[_IF_MATCH])
+def save_shop(content: dict[str, Any]) -> Response:
+    """A version of the shop's own settings"""
+    deps: Dependencies = current_dependencies()
+    before = act.shop(deps)
+    if before is not None:
+        check_if_match(etag_of(before["_rev"]))
+    elif request.headers.get("If-Match"):
+        raise PreconditionFailed("There is no version yet.")
+    return _answer(SHOP_KIND, act.save_shop(deps, content, before, actor()))
+
+
+@shop_settings.get("/settings/history")
+@require_role("admin", "staff")
+@shop_settings.arguments(PageArgs, location="query")
+@shop_settings.response(200, schemas.ShopSettingsVersions)
+@shop_settings.alt_response(400, "BAD_REQUEST")
+@shop_settings.alt_response(404, "NOT_FOUND")
+def shop_history(args: dict[str, Any]) -> Response:
+    """Every version with who wrote it, the latest first"""
+    return _versions(SHOP_KIND, args)
+
+
+def _versions(kind: SettingKind, args: dict[str, Any], id: str = "") -> Response:
+    items = [_shown(kind, doc) for doc in act.versions(current_dependencies(), kind, id)]
+    return json_answer(short_list_answer(items, args, "version", [kind.name, id]))
+
+
+def _answer(
+    kind: SettingKind, doc: Doc, status: int = 200, headers: dict[str, str] | None = None
+) -> Response:
+    return json_answer(_shown(kind, doc), status, etag=etag_of(doc["_rev"]), headers=headers)
+
+
+def _shown(kind: SettingKind, doc: Doc) -> dict[str, Any]:
+    return kind.fields.shown(doc)

@@ -1,0 +1,94 @@
+"""The terms of sale out of the settings' documents; where there are none of a kind, the environment's."""
+
+from services.orders.rules.pricing.rates import Band, FlatRate, ProductCharges, ValueRate, WeightRate
+from services.orders.rules.pricing.terms import Rate, ShippingMethod, TaxRate, Terms, Zone
+from services.orders.shop_settings import (
+    SHIPPING_METHOD_FIELDS,
+    SHIPPING_METHOD_TYPE,
+    SHOP_SETTINGS_TYPE,
+    TAX_RATE_FIELDS,
+    TAX_RATE_TYPE,
+)
+from shared.couch import Doc
+from shared.money import CURRENCIES
+
+
+def initial_terms(
+    country: str = "GB",
+    *,
+    delivery_per: str = "line",
+    free_delivery_from: int = 0,
+    tax_name: str = "VAT",
+    tax_basis_points: int = 2000,
+    tax_included: bool = True,
+) -> Terms:
+    """The terms of a shop that has set none at the desk: products' own delivery charges and one tax rate, everywhere."""
+    free = dict.fromkeys(CURRENCIES, free_delivery_from) if free_delivery_from else {}
+    method = ShippingMethod("standard", "Delivery", ProductCharges(delivery_per), free_from=free)
+    return Terms(country, (method,), (TaxRate(tax_name, tax_basis_points * 100, tax_included),))
+
+
+def terms_of(docs: list[Doc], initial: Terms) -> Terms:
+    """Documents of the partition `settings`; `initial` holds for a kind that has none."""
+    shops = SHOP_SETTINGS_TYPE.among(docs)
+    methods = sorted(
+        (SHIPPING_METHOD_FIELDS.content(doc) for doc in SHIPPING_METHOD_TYPE.among(docs)),
+        key=lambda content: (content["position"], content["id"]),
+    )
+    rates = [TAX_RATE_FIELDS.content(doc) for doc in TAX_RATE_TYPE.among(docs)]
+    return Terms(
+        shops[0]["country"] if shops else initial.country,
+        tuple(_method(each) for each in methods if each["active"]) if methods else initial.methods,
+        tuple(_tax_rate(each) for each in rates if each["active"]) if rates else initial.tax_rates,
+    )
+
+
+def _method(content: Doc) -> ShippingMethod:
+    return ShippingMethod(
+        id=content["id"],
+        name=content["name"],
+        rate=_rate(content),
+        zones=tuple(_zone(zone) for zone in content["zones"]),
+        free_from=content["free_from"],
+        min_days=content["min_days"],
+        max_days=content["max_days"],
+        max_grams=content["max_grams"],
+        collect_from=content["collect_from"],
+        tax_class=content["tax_class"],
+    )
+
+
+def _rate(content: Doc) -> Rate:
+    bands = tuple(
+        Band(band["from"], band["price"]["amount"], band["price"]["currency"]) for band in content["bands"]
+    )
+    match content["rate"]:
+        case "flat":
+            return FlatRate(content["prices"])
+        case "weight":
+            return WeightRate(bands)
+        case "value":
+            return ValueRate(bands)
+        case _:
+            return ProductCharges(content["per"])
+
+
+def _zone(zone: Doc) -> Zone:
+    return Zone(
+        zone["country"],
+        tuple(zone["regions"]),
+        tuple(zone["postcodes"]),
+        tuple(zone["excluded_postcodes"]),
+    )
+
+
+def _tax_rate(content: Doc) -> TaxRate:
+    return TaxRate(
+        content["name"],
+        round(content["rate"] * 10_000),
+        content["included"],
+        content["tax_class"],
+        content["country"],
+        content["region"],
+        content["valid_from"],
+    )

@@ -1,0 +1,16 @@
+"""The settings of the desk, as they are sent and answered."""
+
+from services.orders.shop_settings import SHIPPING_METHOD_FIELDS, SHOP_FIELDS, TAX_RATE_FIELDS
+from shared.web import page_schema, request_schema, response_schema
+
+ShippingMethodContent = request_schema("ShippingMethodContent", SHIPPING_METHOD_FIELDS)
+ShippingMethod = response_schema("ShippingMethod", SHIPPING_METHOD_FIELDS)
+ShippingMethods = page_schema("ShippingMethods", ShippingMethod)
+
+TaxRateContent = request_schema("TaxRateContent", TAX_RATE_FIELDS)
+TaxRate = response_schema("TaxRate", TAX_RATE_FIELDS)
+TaxRates = page_schema("TaxRates", TaxRate)
+
+ShopSettingsContent = request_schema("ShopSettingsContent", SHOP_FIELDS)
+ShopSettings = response_schema("ShopSettings", SHOP_FIELDS)
+ShopSettingsVersions = page_schema("ShopSettingsVersions", ShopSettings)

@@ -1,0 +1,58 @@
+"""The settings' documents, and the terms of sale that every process holds ready."""
+
+from typing import Final
+
+from redis import Redis
+
+from services.orders.rules.pricing import Terms, terms_of
+from services.orders.shop_settings import HISTORY_PARTITION, PARTITION, version_id
+from shared.couch import Database, Doc, NoSuchDocument, UpdateConflict
+from shared.document_cache import DocumentCache
+
+TermsCache = DocumentCache[Terms]
+MAX_AGE_SECONDS: Final = 4.0
+"""A change reaches every replica at once by way of Redis, and while Redis is away within this."""
+
+
+class SettingsStore:
+    """Errors are those of `shared.couch`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def all(self, prefix: str = "") -> list[Doc]:
+        """Every document as it is now, or those of a kind, by id. 1 partition query."""
+        return self._database.partition(PARTITION).all(prefix)
+
+    def get(self, docid: str) -> Doc | None:
+        """1 read."""
+        try:
+            return self._database.get(docid)
+        except NoSuchDocument:
+            return None
+
+    def put(self, doc: Doc, before: Doc | None) -> Doc:
+        """Writes a version, after the one `before` it is kept for good; with its revision. Raises UpdateConflict."""
+        if before is not None:
+            self._keep(before)
+        revision = {"_rev": before["_rev"]} if before else {}
+        return {**doc, "_rev": self._database.put(doc | revision)}
+
+    def versions(self, docid: str) -> list[Doc]:
+        """The versions of a document that were replaced, the latest first. 1 partition query."""
+        key = docid.partition(":")[2]
+        docs = self._database.partition(HISTORY_PARTITION).all(f"{key}.v")
+        return docs[::-1]
+
+    def _keep(self, doc: Doc) -> None:
+        version = {name: value for name, value in doc.items() if name != "_rev"}
+        try:
+            self._database.put({**version, "_id": version_id(doc)})
+        except UpdateConflict:
+            return  # a writer that was cut off had kept it
+
+
+def terms_cache(redis: Redis, store: SettingsStore, database: str, initial: Terms) -> TermsCache:
+    return DocumentCache(
+        redis, f"settings:{database}", store.all, lambda docs: terms_of(docs, initial), MAX_AGE_SECONDS
+    )

@@ -18,6 +18,7 @@ from shared.fields import (
     Amount,
     Amounts,
     Boolean,
+    Choice,
     Group,
     GroupList,
     Integer,
@@ -41,6 +42,14 @@ RATING: Final = {
     "count": Integer(0, MAX_STOCK),
 }
 
+
+DRAFT: Final = "draft"
+ACTIVE: Final = "active"
+ARCHIVED: Final = "archived"
+SCHEDULED: Final = "scheduled"
+STATUSES: Final = (DRAFT, ACTIVE, ARCHIVED)
+UNPUBLISHED: Final = (DRAFT, SCHEDULED, ARCHIVED)
+MOMENT: Final = r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z"
 
 CODE: Final = "[a-z][a-z0-9_-]*"
 CODE_MESSAGE: Final = "Only small letters, digits, dash and underscore, a letter first."
@@ -203,6 +212,31 @@ class Product(StoredDocument):
             ),
         ]
     ]
+    status: NotRequired[
+        Annotated[
+            str,
+            Choice(
+                STATUSES,
+                default=ACTIVE,
+                show_default=False,
+                description="the shop shows active products only; left out, it stays as it is",
+            ),
+        ]
+    ]
+    publish_from: NotRequired[
+        Annotated[
+            str,
+            Text(
+                0,
+                24,
+                pattern=f"|{MOMENT}",
+                pattern_message="Write a time like 2026-11-20T23:11:00.000Z, or nothing.",
+                default="",
+                show_default=False,
+                description="not shown before; a draft whose time comes is made active. Left out, it stays as it is",
+            ),
+        ]
+    ]
     options: NotRequired[
         Annotated[
             list[dict[str, Any]],
@@ -276,6 +310,20 @@ class Product(StoredDocument):
     """What is left of each variant, by SKU; `stock` is the sum of the active ones."""
     former_skus: NotRequired[list[str]]
     """Of variants that were removed, so that baskets can say of which product they were."""
+    hidden: NotRequired[
+        Annotated[
+            str,
+            Choice(
+                UNPUBLISHED,
+                default="",
+                writable=False,
+                show_default=False,
+                description="why the shop does not show it; only staff see it then",
+            ),
+        ]
+    ]
+    bulk_edits: NotRequired[list[str]]
+    """The last bulk edits that changed it, so that none changes it twice."""
     edited: str
     moved_from: NotRequired[str]
     request: NotRequired[str]

@@ -141,23 +141,25 @@ _PAIRS = tuple(each for each in _FIELDS if each.kind == "pairs" or each.name == 
 PAIR_FIELDS: Final = frozenset(each.name for each in _FIELDS if each.kind == "pairs")
 """The search index's fields of objects, each of whose members filters and is counted."""
 
+PUBLIC: Final = {"type": "product", "hidden": {"$exists": False}}
+
 BY_NAME = FindIndex(
     "category_by_name",
     "Products of a category, sorted by name (P1)",
     fields=("name",),
-    partial={"type": "product"},
+    partial=PUBLIC,
 )
 BY_PRICE = FindIndex(
     "category_by_price",
     "Products of a category, sorted by price (P1)",
     fields=("price.amount",),
-    partial={"type": "product"},
+    partial=PUBLIC,
 )
 BY_RANK = FindIndex(
     "category_by_rank",
     "Products of a category, best rated first (P1)",
     fields=("rank",),
-    partial={"type": "product"},
+    partial=PUBLIC,
 )
 REVIEWS_BY_DATE = FindIndex(
     "reviews_by_date",
@@ -175,14 +177,14 @@ REVIEWS_OF_A_PERSON = FindIndex(
 CATEGORIES = View(
     "categories",
     "How many products are in each category, at any depth (P2); which are in one and all below it (P3)",
-    map='function (doc) { if (doc.type === "product") emit(doc.taxonomy, null); }',
+    map='function (doc) { if (doc.type === "product" && !doc.hidden) emit(doc.taxonomy, null); }',
     reduce="_count",
 )
 FILTER_VALUES = View(
     "filter_values",
     "What the products of a category are filtered by (brand, colours, price and its currency, members such as options.Size), and how many are alike",
     map=f"""function (doc) {{
-  if (doc.type !== "product") return;
+  if (doc.type !== "product" || doc.hidden) return;
 {members_function("found", _PAIRS)}
   emit([doc.brand, doc.colours, doc.price.amount, doc.price.currency, found], null);
 }}""",
@@ -211,12 +213,22 @@ RATINGS = View(
 BEST_RATED = View(
     "best_rated",
     "The best rated products, by a cautious average (P8)",
-    map='function (doc) { if (doc.type === "product" && doc.rating.count > 0) emit(doc.rank, null); }',
+    map='function (doc) { if (doc.type === "product" && !doc.hidden && doc.rating.count > 0) emit(doc.rank, null); }',
 )
 LOW_STOCK = View(
     "low_stock",
     "Products of which few are left, the fewest first",
-    map='function (doc) { if (doc.type === "product") emit(doc.stock, null); }',
+    map='function (doc) { if (doc.type === "product" && !doc.hidden) emit(doc.stock, null); }',
+)
+UNPUBLISHED = View(
+    "unpublished",
+    "Products that the shop does not show, by why, by name or by a word of theirs, for its staff",
+    map=view_source(__file__, "unpublished"),
+)
+SCHEDULED = View(
+    "scheduled",
+    "Products whose time to be published comes, the next first",
+    map=f'function (doc) {{ if (doc.type === "product" && doc.hidden === "{d.SCHEDULED}") emit(doc.publish_from, null); }}',
 )
 HELD = View(
     "held",
@@ -245,12 +257,14 @@ SEARCH = SearchIndex(
     "Products everywhere by words, weighted, with facets and filters (P6)",
     fields=_FIELDS,
     only=(("type", "product"),),
+    without=("hidden",),
 )
 SEARCH_IN_CATEGORY = SearchIndex(
     "search_in_category",
     "Products of one category by words (P5)",
     fields=tuple(each for each in _FIELDS if each.kind not in ("path", "place")),
     only=(("type", "product"),),
+    without=("hidden",),
     partitioned=True,
 )
 
@@ -269,6 +283,8 @@ DESIGN = DatabaseDesign(
         RATINGS,
         BEST_RATED,
         LOW_STOCK,
+        UNPUBLISHED,
+        SCHEDULED,
         HELD,
         RESERVATIONS_BY_EXPIRY,
         MOVED,

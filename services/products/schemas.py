@@ -307,6 +307,54 @@ class LowStockArgs(PageArgs):
     most = ma.fields.Integer(load_default=None, validate=ma.validate.Range(0, declarations.MAX_STOCK))
 
 
+class UnpublishedArgs(PageArgs):
+    status = ma.fields.String(
+        load_default=declarations.DRAFT,
+        validate=ma.validate.OneOf(declarations.UNPUBLISHED),
+        metadata={"description": "scheduled: with a time to be published that is to come"},
+    )
+    q = Text(0, 200, load_default="")
+
+
+class BulkEditContent(Shape):
+    """The same change for many products: of the stock, or of what else is given."""
+
+    productids = ma.fields.List(
+        Text(1, 64), required=True, validate=ma.validate.Length(1, rules.MAX_LOOKED_UP)
+    )
+    status = ma.fields.String(
+        load_default=None,
+        validate=ma.validate.OneOf(declarations.STATUSES),
+        metadata={"description": "a time to be published is forgotten, unless it is given too"},
+    )
+    publish_from = Text(0, 24, load_default=None, pattern=f"^(|{declarations.MOMENT})$")
+    taxonomy = ma.fields.List(
+        Text(1, 200, pattern="^[^#]*$"),
+        load_default=None,
+        validate=ma.validate.Length(1, declarations.MAX_LEVELS),
+        metadata={"description": "the category they move to"},
+    )
+    price_percent = ma.fields.Float(
+        load_default=None,
+        validate=ma.validate.Range(-99.99, 1000),
+        metadata={"description": "of all their prices: -10 takes a tenth off; two decimals at most"},
+    )
+    stock_delta = Whole(-declarations.MAX_STOCK, declarations.MAX_STOCK, load_default=None)
+    reason = Text(0, 200, load_default="", metadata={"description": "why the stock changes"})
+
+
+class NotEdited(Shape):
+    productid = ma.fields.String(required=True)
+    code = ma.fields.String(required=True)
+    detail = ma.fields.String(required=True)
+
+
+class BulkEditReport(Shape):
+    changed = Whole(0, required=True)
+    unchanged = Whole(0, required=True)
+    failed = ma.fields.List(ma.fields.Nested(NotEdited), required=True)
+
+
 _TEXT = {"type": "string"}
 _CATEGORY = {"type": "string", "pattern": "^([^#]+(#[^#]+)*)?$", "maxLength": 2500}
 _FACET = "|".join([*FACET_FIELDS, *PAIR_FIELDS, *(f"{name}[.][^,]+" for name in PAIR_FIELDS)])

@@ -6,7 +6,7 @@ from functools import partial
 
 from celery import Celery
 
-from services.products.actions import maintenance, query_counts
+from services.products.actions import maintenance, publishing, query_counts
 from services.products.dependencies import Dependencies, open_dependencies
 from services.products.settings import Settings
 from shared.clock import now
@@ -15,6 +15,7 @@ from shared.errors import Unavailable
 from shared.jobs import (
     COUNT_SEARCHES,
     FINISH_MOVES,
+    PUBLISH_PRODUCTS,
     RESTORE_PRODUCT_INDEXES,
     SETTLE_PRODUCT_CONFLICTS,
     SUM_UP_PRODUCTS,
@@ -31,6 +32,7 @@ _JOBS: dict[str, Callable[[Dependencies], object]] = {
     SWEEP_RESERVATIONS: lambda deps: maintenance.sweep(deps, now()),
     SETTLE_PRODUCT_CONFLICTS: maintenance.settle_conflicts,
     FINISH_MOVES: lambda deps: maintenance.finish_moves(deps, now()),
+    PUBLISH_PRODUCTS: lambda deps: publishing.publish_due(deps, now()),
     COUNT_SEARCHES: lambda deps: query_counts.flush(deps, now()),
     RESTORE_PRODUCT_INDEXES: lambda deps: deps.server.restore_indexes(deps.design),
 }

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from services.storefront.rules.messages import message
+from services.storefront.rules.publishing import STATUSES
 from shared.errors import AisleError, Invalid
 
 _QUANTITY = re.compile(r"-?[0-9]{1,6}")
@@ -176,6 +177,15 @@ PRODUCT = (
     Field("brand", "Brand", required=False),
     Field("taxonomy", "Category", help="From the department down, joined by #: Home#Kitchen#Mugs"),
     Field("description", "Description", "textarea", required=False, max_length=20000),
+    Field("status", "Status", "select", required=False, options=STATUSES),
+    Field(
+        "publish_from",
+        "Publish from",
+        "datetime-local",
+        required=False,
+        max_length=16,
+        help="Day and time in UTC. Not shown before; a draft becomes active then.",
+    ),
     Field("keywords", "Search words", required=False, max_length=500, help="Separated by commas."),
     Field("colours", "Colours", required=False, help="Separated by commas."),
     Field("price", "Price", inputmode="decimal", max_length=20),

@@ -15,6 +15,7 @@ from services.products.documents import category_path
 from services.products.rules import categories
 from services.products.rules.facets import Filters, counts_in_category, is_pair
 from services.products.rules.product import deduplicate_moved, is_product, offered
+from services.products.rules.publishing import is_public
 from services.products.store.answer_cache import Computed
 from services.products.store.menu import tag_of
 from shared.couch import DatabaseUnavailable, Doc, Page, StaleRows
@@ -71,8 +72,9 @@ def best_rated(deps: Dependencies, limit: int, cursor: Any) -> Page:
 
 
 def lookup(deps: Dependencies, productids: Sequence[str]) -> dict[str, Any]:
-    """{found: products as they are bought by each id, missing: ids}, in the order asked."""
-    docs = deps.catalogue.all_by_productid(productids)
+    """{found: products as they are bought by each id, missing: ids}, in the order asked; what the shop does not show is missing."""
+    known = deps.catalogue.all_by_productid(productids)
+    docs = {each: doc for each, doc in known.items() if is_public(doc)}
     return {
         "found": [offered(docs[each], each) for each in dict.fromkeys(productids) if each in docs],
         "missing": [each for each in dict.fromkeys(productids) if each not in docs],
@@ -103,7 +105,8 @@ def _department(deps: Dependencies, asked: Question) -> Listed:
     kept = deps.answer_cache.get(asked.category or (), name, make, max_age=DEPARTMENT_SECONDS)
     listed = orjson.loads(kept.body)
     docs = deps.catalogue.get_many(listed["ids"])
-    present = [docs[each] for each in listed["ids"] if each in docs and is_product(docs[each])]
+    there = [docs[each] for each in listed["ids"] if each in docs]
+    present = [doc for doc in there if is_product(doc) and is_public(doc)]
     return Listed(present, listed["next"], listed["more"], kept.outdated)
 
 

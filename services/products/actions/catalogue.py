@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from services.products.actions.attributes import completed
-from services.products.actions.invalidation import invalidate
+from services.products.actions.invalidation import invalidate, invalidate_changed
 from services.products.actions.named_pictures import check_named
 from services.products.actions.skus import claim, own_skus, release
 from services.products.dependencies import Dependencies
@@ -123,8 +123,16 @@ def _open_stock(deps: Dependencies, line: Line, date: str) -> None:
         deps.ledger.append(line, line.quantity - head.level, ledger.CREATED, time_ordered_id(), date)
 
 
-def replace(deps: Dependencies, productid: str, product: Checked, if_match: str | None, date: str) -> Doc:
-    """New content for a product; another taxonomy moves it. A variant that is new has the stock that is given.
+def replace(
+    deps: Dependencies,
+    productid: str,
+    product: Checked,
+    if_match: str | None,
+    date: str,
+    bulk_edits: Sequence[str] = (),
+) -> Doc:
+    """New content for a product; another taxonomy moves it. A variant that is new has the stock that is given. `bulk_edits` are
+    noted with it.
 
     Raises NoSuchProduct, SkuTaken, PreconditionFailed when it changed since, BadProduct for pictures that are not there.
     """
@@ -145,7 +153,7 @@ def replace(deps: Dependencies, productid: str, product: Checked, if_match: str 
         if same_content(doc, wanted):
             return doc
         try:
-            return _changed(deps, doc, product._replace(content=wanted), date)
+            return _changed(deps, doc, product._replace(content=wanted), date, bulk_edits)
         except UpdateConflict:
             continue
     raise Conflict(f"Product {productid} is changing too often just now; try again.")
@@ -162,6 +170,7 @@ def remove(deps: Dependencies, productid: str, if_match: str | None, date: str) 
         except UpdateConflict:
             continue
         deps.vocabulary.replace([], before=[doc])
+        deps.suggestion_cache.clear()
         invalidate(deps, [doc], menu=True)
         release_if_any(deps, doc["productid"], own_skus(doc))
         return
@@ -188,15 +197,18 @@ def _by_its_own_id(doc: Doc, productid: str) -> Doc:
     return doc
 
 
-def _changed(deps: Dependencies, doc: Doc, product: Checked, date: str) -> Doc:
+def _changed(
+    deps: Dependencies, doc: Doc, product: Checked, date: str, bulk_edits: Sequence[str] = ()
+) -> Doc:
     content = product.content
+    noted = {"bulk_edits": list(bulk_edits)} if bulk_edits else {}
     levels = _other_variants(deps, doc, product, date) if changes_what_is_counted(doc, content) else None
     if partition_of(doc["taxonomy"]) == partition_of(content["taxonomy"]):
-        fresh = deps.catalogue.put(replaced(doc, content, date, levels))
+        fresh = deps.catalogue.put(replaced(doc, content, date, levels) | noted)
     else:
-        fresh = _move(deps, doc, replaced(doc, content, date, levels), date)
+        fresh = _move(deps, doc, replaced(doc, content, date, levels) | noted, date)
     deps.vocabulary.replace([fresh], before=[doc])
-    invalidate(deps, [doc, content])
+    invalidate_changed(deps, [(doc, fresh)])
     if changes := price_changes(doc, content, date):
         deps.catalogue.put_many(changes)
     release_if_any(deps, doc["productid"], [sku for sku in own_skus(doc) if sku not in skus_of(content)])

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from dataclasses import replace as with_changes
+from functools import partial
 from typing import Any
 
 from services.products.actions.attributes import completed
 from services.products.actions.catalogue import first_levels, open_stocks, price_changes, replace
-from services.products.actions.invalidation import invalidate
+from services.products.actions.invalidation import invalidate, invalidate_changed
 from services.products.actions.named_pictures import newly_named, refuse_missing
 from services.products.actions.skus import claim_all, own_skus, owners_of, taken
 from services.products.dependencies import Dependencies
@@ -128,15 +129,14 @@ def run(deps: Dependencies, lines: Iterable[Line], report: Callable[[Doc], None]
 
 
 def export(deps: Dependencies) -> Iterator[Doc]:
-    """Every product as an import line takes it, category by category."""
-    cursor = None
-    while True:
-        page = deps.catalogue.all_products(EXPORT_PAGE, cursor)
-        for doc in page.items:
-            yield exported(doc)
-        if page.next is None:
-            return
-        cursor = page.next
+    """Every product as an import line takes it: what the shop does not show first, then category by category."""
+    unpublished = partial(deps.catalogue.unpublished, None, "")
+    for read_page in (unpublished, deps.catalogue.public_products):
+        cursor, more = None, True
+        while more:
+            page = read_page(EXPORT_PAGE, cursor)
+            yield from map(exported, page.items)
+            cursor, more = page.next, page.next is not None
 
 
 def _batches(lines: Iterable[Line], outcome: Outcome) -> Iterator[list[ProductLine]]:
@@ -186,11 +186,10 @@ def _write(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Out
     outcome.unchanged += len(present) - len(changed)
     recounted = [wanted for wanted, doc in changed if changes_what_is_counted(doc, wanted.content)]
     in_bulk = [(wanted, doc) for wanted, doc in changed if not changes_what_is_counted(doc, wanted.content)]
-    _update(deps, in_bulk, date, outcome)
+    invalidate_changed(deps, _update(deps, in_bulk, date, outcome))
     for wanted in (*moving, *recounted):
         _write_individually(deps, wanted, date, outcome)
-    written = [wanted.content for wanted in (*absent, *(each for each, _ in changed))]
-    invalidate(deps, written, menu=bool(absent))
+    invalidate(deps, [wanted.content for wanted in absent], menu=bool(absent))
 
 
 def _with_known_pictures(
@@ -288,7 +287,10 @@ def _revision(forward: Doc | None) -> Doc:
     return {"_rev": forward["_rev"]} if forward else {}
 
 
-def _update(deps: Dependencies, changed: list[tuple[ProductLine, Doc]], date: str, outcome: Outcome) -> None:
+def _update(
+    deps: Dependencies, changed: list[tuple[ProductLine, Doc]], date: str, outcome: Outcome
+) -> list[tuple[Doc, Doc]]:
+    """Writes new content; the documents as they were and as they are now."""
     docs = [replaced(doc, wanted.content, date) for wanted, doc in changed]
     deps.vocabulary.replace(docs, before=[doc for _, doc in changed])
     prices = [change for wanted, doc in changed for change in price_changes(doc, wanted.content, date)]
@@ -300,6 +302,7 @@ def _update(deps: Dependencies, changed: list[tuple[ProductLine, Doc]], date: st
             _write_individually(deps, wanted, date, outcome)
         else:
             outcome.fail(wanted.number, _refused(row))
+    return [(doc, fresh) for (_, doc), fresh in zip(changed, docs, strict=True)]
 
 
 def _write_individually(deps: Dependencies, wanted: ProductLine, date: str, outcome: Outcome) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from services.products.dependencies import Dependencies
+from services.products.rules.publishing import is_public
 from services.products.rules.variants import skus_of
 from shared.cache_tags import CATALOGUE, category_tags, product_tag
 
@@ -17,6 +18,18 @@ def invalidate(deps: Dependencies, products: Iterable[Product], *, menu: bool = 
         deps.menu.changed()
     deps.answer_cache.changed([each["taxonomy"] for each in changed])
     invalidate_pages(deps, changed)
+
+
+def invalidate_changed(
+    deps: Dependencies, pairs: Iterable[tuple[Product, Product]], *, menu: bool = False
+) -> None:
+    """Products were those and are these now; some may be shown that were not, or no longer."""
+    pairs = list(pairs)
+    shown = [(is_public(before), is_public(now)) for before, now in pairs]
+    if (True, False) in shown:
+        deps.suggestion_cache.clear()
+    moved = any(before != now for before, now in shown)
+    invalidate(deps, [each for pair in pairs for each in pair], menu=menu or moved)
 
 
 def invalidate_pages(deps: Dependencies, products: Iterable[Product]) -> None:

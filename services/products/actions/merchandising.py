@@ -8,6 +8,7 @@ from services.products.actions.question import Listed, Question
 from services.products.actions.search import rewrite_of
 from services.products.actions.search import search as search_by_words
 from services.products.dependencies import Dependencies
+from services.products.rules.publishing import is_public
 from services.products.rules.rewriting import matched_words
 from services.products.rules.search_rules import SearchRules
 from shared.couch import Doc, search_for
@@ -38,7 +39,8 @@ def _pinned(deps: Dependencies, rules: SearchRules, asked: Question) -> list[Doc
     if pin is None or asked.limit < 2:
         return []
     docs = deps.catalogue.follow_many(pin["places"])
-    return [docs[each] for each in pin["productids"] if each in docs][: asked.limit - 1]
+    shown = [docs[each] for each in pin["productids"] if each in docs and is_public(docs[each])]
+    return shown[: asked.limit - 1]
 
 
 def _with_pinned(deps: Dependencies, asked: Question, listed: Listed, pinned: list[Doc]) -> Listed:

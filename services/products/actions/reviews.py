@@ -7,6 +7,7 @@ from services.products.actions.invalidation import invalidate_pages
 from services.products.actions.maintenance import refresh
 from services.products.dependencies import Dependencies
 from services.products.documents import REVIEW, REVIEW_FIELDS, review_id
+from services.products.rules.publishing import is_public
 from shared.couch import Doc, NoSuchDocument, Page
 from shared.errors import Conflict, Forbidden
 
@@ -68,8 +69,11 @@ def eligibility(deps: Dependencies, productid: str, userid: str) -> dict[str, An
 
 
 def newest(deps: Dependencies, productid: str, limit: int, cursor: Any) -> Page:
-    """Reviews of a product, the newest first. Raises NoSuchProduct."""
-    return of(deps, _product(deps, productid), limit, cursor)
+    """Reviews of a product, the newest first; they outlast its sale. Raises NoSuchProduct."""
+    product = _product(deps, productid)
+    if not (is_public(product) or product["rating"]["count"]):
+        raise NoSuchProduct(f"There is no product {productid}.")
+    return of(deps, product, limit, cursor)
 
 
 def first_page(deps: Dependencies, product: Doc, limit: int) -> Page:

@@ -14,10 +14,20 @@ from services.products.documents import taxonomy_of
 from services.products.resources.context import dependencies
 from services.products.resources.questions import MAX_QUERY, question_at_hand
 from services.products.rules.product import etag, listed, public
+from services.products.rules.publishing import is_public
 from services.products.rules.same_titles import grouped
 from shared.couch import Doc, NoSuchDocument
 from shared.errors import Invalid
-from shared.web import Blueprint, PageArgs, json_answer, json_bytes, list_answer, not_modified, unsign
+from shared.web import (
+    Blueprint,
+    PageArgs,
+    json_answer,
+    json_bytes,
+    list_answer,
+    not_modified,
+    optional_user,
+    unsign,
+)
 
 browse = Blueprint("browse", __name__, description="The catalogue as visitors see it")
 
@@ -133,11 +143,13 @@ def lookup(asked: dict[str, Any]) -> Response:
 @browse.alt_response(404, "NOT_FOUND")
 @browse.doc(parameters=[_REVIEWS])
 def product(productid: str) -> Response:
-    """A product, by its productid or the SKU of one of its variants"""
+    """A product, by its productid or the SKU of one of its variants; what the shop does not show, to its staff"""
     try:
         doc = dependencies().catalogue.by_productid(productid)
     except NoSuchDocument:
         raise NoSuchProduct(f"There is no product {productid}.") from None
+    if not (is_public(doc) or _asked_by_staff()):
+        raise NoSuchProduct(f"There is no product {productid}.")
     tag = etag(doc)
     if (most := _number("reviews", 100)) is not None:
         newest = review_acts.first_page(dependencies(), doc, most)
@@ -150,6 +162,11 @@ def product(productid: str) -> Response:
             headers={"Cache-Control": "no-cache"},
         )
     return not_modified(tag) or json_answer(public(doc), etag=tag, headers={"Cache-Control": "no-cache"})
+
+
+def _asked_by_staff() -> bool:
+    user = optional_user()
+    return user is not None and user.has_role("admin", "staff")
 
 
 def _number(name: str, most: int) -> int | None:

@@ -9,6 +9,7 @@ import orjson
 from services.products.declarations import MAX_FORMER_SKUS
 from services.products.documents import FORWARD, PRODUCT, PRODUCT_FIELDS, partition_of, product_id
 from services.products.rules.pictures import Contradiction, pictures_of, settled
+from services.products.rules.publishing import hidden_fields, keep_unsaid, status_of
 from services.products.rules.variants import (
     contradictions,
     highest_price,
@@ -28,6 +29,8 @@ from shared.fields import Rejected
 from shared.money import money
 
 NO_RATING: Final = {"average": None, "count": 0}
+KEPT_WHEN_UNSAID: Final = ("pictures", "status", "publish_from")
+"""What an older client does not know, it does not undo."""
 RESERVED_IDS: Final = frozenset(
     {"best-rated", "export", "import", "imports", "lookup", "low-stock", "suggest"}
 )
@@ -51,8 +54,7 @@ def checked(data: Any) -> "Checked":
     if not isinstance(data, dict):
         raise BadProduct("A product is a JSON object.", errors={"_schema": ["Not an object."]})
     content, errors = PRODUCT_FIELDS.check(data)
-    if data.get("pictures") is None:
-        content["pictures"] = None
+    content |= {name: None for name in KEPT_WHEN_UNSAID if data.get(name) is None}
     stock = data.get("stock")
     if stock is not None:
         try:
@@ -71,8 +73,8 @@ def checked(data: Any) -> "Checked":
 
 
 class Checked(NamedTuple):
-    """What a client says of a product: `content` is complete and clean, but for `pictures`, which are None where they were not
-    sent (`rules.pictures.settled`); `stock` is None where it was left out, `stocks` are those of its variants by SKU."""
+    """What a client says of a product: `content` is complete and clean, but for KEPT_WHEN_UNSAID, which are None where they were not
+    sent (see `complete`); `stock` is None where it was left out, `stocks` are those of its variants by SKU."""
 
     content: Doc
     stock: int | None
@@ -97,9 +99,9 @@ def _contradictions(content: Doc) -> Iterator[tuple[str, str]]:
 
 
 def complete(content: Doc, before: Doc | None = None) -> Doc:
-    """The content with its pictures settled. Raises BadProduct when they contradict each other."""
+    """The content with what was not said as it was before. Raises BadProduct when pictures contradict each other."""
     try:
-        return settled(content, before)
+        return settled(keep_unsaid(content, before), before)
     except Contradiction:
         words = "Names a picture that is not among `pictures`: leave one of the two out."
         raise BadProduct(f"image: {words}", errors={"image": [words]}) from None
@@ -129,6 +131,7 @@ def document(
         rating=rating,
         rank=rank,
         edited=moment,
+        **hidden_fields(content, moment),
         **optional,
     )
 
@@ -137,6 +140,8 @@ def replaced(doc: Doc, content: Doc, moment: str, levels: Mapping[str, int] | No
     """The document with new content; what was summed up about it stays, unless `levels` are its variants' stock now, by SKU."""
     kept = {name: value for name, value in doc.items() if name not in PRODUCT_FIELDS.writable}
     fresh = {**kept, **PRODUCT_FIELDS.stored(content), "edited": moment, "schema": PRODUCT.schema}
+    fresh.pop("hidden", None)
+    fresh |= hidden_fields(content, moment)
     former = former_skus(doc, content)
     for name, value in (("former_skus", former), ("variant_stock", {})):
         fresh.pop(name, None)
@@ -160,8 +165,8 @@ def changes_what_is_counted(doc: Doc, content: Doc) -> bool:
 
 
 def public(doc: Doc) -> Doc:
-    """The product as the API shows it by itself, with its variants."""
-    found = listed(doc)
+    """The product as the API shows it by itself, with its status and variants."""
+    found = listed(doc) | {"status": status_of(doc)}
     return found | {"variants": shown_variants(doc)} if variants_of(doc) else found
 
 
@@ -203,7 +208,7 @@ def offered(doc: Doc, wanted: str) -> Doc:
 def exported(doc: Doc) -> Doc:
     """The product as an import takes it, with the stock that it, or each of its variants, has."""
     found = content_of(doc) | {"stock": doc["stock"]}
-    for name in ("options", "variants"):
+    for name in ("options", "variants", "publish_from"):
         if not found[name]:
             del found[name]
     if variants_of(doc):

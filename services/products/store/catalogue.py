@@ -1,6 +1,7 @@
 """Reads and writes of products and their price history."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from services.products.documents import (
@@ -14,12 +15,15 @@ from services.products.documents import (
     FILTER_VALUES,
     LOW_STOCK,
     MOVED,
+    SCHEDULED,
+    UNPUBLISHED,
     partition_of,
     price_prefix,
     search_indexes,
 )
 from services.products.rules.categories import below
 from services.products.rules.product import by_any_id, deduplicate_moved, is_product, supersedes
+from services.products.rules.publishing import is_public, words_of
 from services.products.rules.variants import skus_of
 from shared.couch import (
     Changes,
@@ -59,9 +63,10 @@ class Catalogue:
         index, direction = _ORDERS[sort]
         field = index.fields[0]
         selector = {field: {"$gt": None}, **more}
-        return self._database.partition(partition_of(taxonomy)).find(
+        page = self._database.partition(partition_of(taxonomy)).find(
             index, selector, sort=[{field: direction}], limit=limit, bookmark=cursor, allow_stale=True
         )
+        return replace(page, items=_public(page.items))
 
     def filter_values(self, taxonomy: Sequence[str]) -> list[dict[str, Any]]:
         """Rows {key: what products of a category are filtered by, value: how many are alike}, some MAX_FILTER_ROWS at most; maybe
@@ -111,14 +116,16 @@ class Catalogue:
 
     def search(self, query: SearchQuery, limit: int, cursor: str | None) -> SearchPage:
         """P6: products everywhere by words, filters and facets. 1 global query."""
-        return self._database.across_partitions.search(self._search, query, limit=limit, bookmark=cursor)
+        page = self._database.across_partitions.search(self._search, query, limit=limit, bookmark=cursor)
+        return _public_hits(page)
 
     def search_in_category(
         self, taxonomy: Sequence[str], query: SearchQuery, limit: int, cursor: str | None
     ) -> SearchPage:
         """P5: products of one category by words; no facets. 1 partition query."""
         partition = self._database.partition(partition_of(taxonomy))
-        return partition.search(self._search_in_category, query, limit=limit, bookmark=cursor)
+        page = partition.search(self._search_in_category, query, limit=limit, bookmark=cursor)
+        return _public_hits(page)
 
     def best_rated(self, limit: int, cursor: str | None) -> Page:
         """P8: the leaderboard. 1 global query."""
@@ -146,9 +153,26 @@ class Catalogue:
         """Everything that lies under a product in its partition. 1 partition query."""
         return self._database.partition(partition_of(taxonomy)).all(f"{productid}:")
 
-    def all_products(self, limit: int, cursor: str | None) -> Page:
-        """All products, category by category. 1 global query a page."""
+    def public_products(self, limit: int, cursor: str | None) -> Page:
+        """All products that the shop shows, category by category. 1 global query a page."""
         return self.subtree((), limit, cursor)
+
+    def unpublished(self, reason: str | None, word: str, limit: int, cursor: str | None) -> Page:
+        """Products that the shop does not show for a reason (None: any), by name; with a `word`, those with one that begins so. 1 global query."""
+        start: list[Any] = [] if reason is None else [reason, word]
+        end: list[Any] = [{}] if reason is None else [reason, f"{word}\ufff0" if word else "", {}]
+        page = self._database.across_partitions.view_page(
+            UNPUBLISHED, start=start, end=end, include_docs=True, limit=limit, cursor=cursor, allow_stale=True
+        )
+        rows = [row for row in page.items if row.get("doc") and row["key"][1] == _first(row["doc"], word)]
+        docs = {doc["productid"]: doc for doc in self._followed(rows) if not is_public(doc)}
+        return Page(list(docs.values()), page.next)
+
+    def due_to_publish(self, moment: str, limit: int) -> list[Doc]:
+        """Products whose time to be published has come. 1 global query, for the worker."""
+        rows = self._database.across_partitions.view(SCHEDULED, end=moment, include_docs=True, limit=limit)
+        docs = [row["doc"] for row in rows if row.get("doc")]
+        return [doc for doc in docs if is_product(doc) and not is_public(doc)]
 
     def moved_since(self, moment: str) -> dict[str, str]:
         """{document id: the one it replaces} of products that moved since then. 1 global query, for the worker."""
@@ -193,7 +217,7 @@ class Catalogue:
         return list({doc["_id"]: doc for doc in self._followed(rows)}.values())
 
     def _docs(self, page: Page) -> Page:
-        return Page(self._followed(page.items), page.next)
+        return Page(_public(self._followed(page.items)), page.next)
 
     def _followed(self, rows: list[dict[str, Any]]) -> list[Doc]:
         """The products of view rows; one that moved between the reading of its row and of its document is read where it is, 1 read more."""
@@ -202,3 +226,20 @@ class Catalogue:
         there = {doc["productid"] for doc in found}
         ahead = {doc["moved_to"] for doc in docs if not is_product(doc) and doc["productid"] not in there}
         return found + [doc for doc in self.get_many(sorted(ahead)).values() if is_product(doc)]
+
+
+def _first(doc: Doc, word: str) -> str:
+    """Which of a product's rows stands for it, where several of its words begin with this one."""
+    return min((each for each in words_of(doc) if each.startswith(word)), default="") if word else ""
+
+
+def _public(docs: list[Doc]) -> list[Doc]:
+    """Without those that an index that is behind still has."""
+    return [doc for doc in docs if is_public(doc)]
+
+
+def _public_hits(page: SearchPage) -> SearchPage:
+    if all(map(is_public, page.items)):
+        return page
+    scores = tuple(score for doc, score in zip(page.items, page.scores, strict=False) if is_public(doc))
+    return replace(page, items=_public(page.items), scores=scores)

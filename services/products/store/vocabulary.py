@@ -11,6 +11,7 @@ from redis.exceptions import RedisError
 
 from services.products.documents import PRODUCT_FIELDS
 from services.products.option_values import attribute_words
+from services.products.rules.publishing import is_public
 from services.products.rules.searching import short_texts
 from services.products.rules.typos import is_slip, one_typo_apart, two_edits_apart
 from services.products.store.word_categories import WordCategories
@@ -51,15 +52,15 @@ class Vocabulary:
         self._misspelt: dict[str, tuple[float, list[str]]] = {}
 
     def replace(self, products: Iterable[Doc], before: Iterable[Doc] = ()) -> None:
-        """All words of products that are written now, counted; without those that were there before."""
-        products = list(products)
+        """All words of products that are written now, counted; without those that were there before. Only what the shop shows counts."""
+        products = list(filter(is_public, products))
         self.add(products)
         changes: Counter[str] = Counter()
         found = [(self._stems(doc), doc["taxonomy"]) for doc in products]
         for stems, _ in found:
             changes.update(stems)
         self.categories.add(found)
-        for doc in before:
+        for doc in filter(is_public, before):
             changes.subtract(self._stems(doc))
         self._counts.change(changes)
 

@@ -10,6 +10,7 @@ from shared.types import Json
 REVIEWS = 10
 WRITE_SECONDS = 10
 UPLOAD_SECONDS = 40
+BULK_SECONDS = 60
 
 
 class Products(Client):
@@ -30,17 +31,27 @@ class Products(Client):
     def suggest(self, q: str) -> Json:
         return self.http.get("/v1/products/suggest", {"q": q}, deadline=1, token=ANONYMOUS)
 
-    def product(self, productid: str) -> Json:
-        return self.http.get(f"/v1/products/{segment(productid)}", token=ANONYMOUS)
+    def product(self, productid: str, token: str = ANONYMOUS) -> Json:
+        """With a `token` of staff also one that the shop does not show."""
+        return self.http.get(f"/v1/products/{segment(productid)}", token=token)
 
-    def product_body(self, productid: str) -> bytes:
+    def product_body(self, productid: str, token: str = ANONYMOUS) -> bytes:
         """The product and its newest `reviews` as JSON, in one request."""
-        return self.http.read(f"/v1/products/{segment(productid)}", {"reviews": REVIEWS}, token=ANONYMOUS)
+        return self.http.read(f"/v1/products/{segment(productid)}", {"reviews": REVIEWS}, token=token)
 
-    def versioned(self, productid: str) -> tuple[Json, str]:
+    def versioned(self, productid: str, token: str) -> tuple[Json, str]:
         """The product and its ETag, for an edit that must not undo another one."""
-        answer = self.http.fetch("GET", f"/v1/products/{segment(productid)}", token=ANONYMOUS)
+        answer = self.http.fetch("GET", f"/v1/products/{segment(productid)}", token=token)
         return json_of(answer), answer.headers.get("ETag", "")
+
+    def unpublished(self, token: str, status: str, q: str, cursor: str) -> Json:
+        """What the shop does not show; `status`: draft, scheduled or archived."""
+        params = given(status=status, q=q, cursor=cursor, limit=25)
+        return self.http.get("/v1/admin/products", params, token=token)
+
+    def bulk_edit(self, token: str, body: Json, key: str) -> Json:
+        path = "/v1/admin/products/bulk-edit"
+        return self.http.post(path, body, token=token, headers=once(key), deadline=BULK_SECONDS)
 
     def reviews_body(self, productid: str, cursor: str) -> bytes:
         """Older reviews as JSON."""

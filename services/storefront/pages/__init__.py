@@ -5,6 +5,7 @@ from services.storefront.pages.auth import auth
 from services.storefront.pages.basket import basket
 from services.storefront.pages.checkout import checkout
 from services.storefront.pages.desk import (
+    bulk,
     desk,
     failures,
     imports,
@@ -23,6 +24,6 @@ from services.storefront.pages.pictures import pictures
 from services.storefront.pages.shop import shop
 
 BLUEPRINTS = (shop, pictures, basket, checkout, own_orders, auth, account, mailbox, desk)
-DESK = (sales, orders, refunds, products, variants, product_types, search, imports, failures, staff)
+DESK = (sales, orders, refunds, products, bulk, variants, product_types, search, imports, failures, staff)
 
 __all__ = ["BLUEPRINTS", "DESK"]

@@ -11,6 +11,7 @@ MAX_AMOUNT = 10**12
 
 _PLAIN = re.compile(r"(?P<whole>[0-9]{1,13})(?P<point>\.(?P<fraction>[0-9]{0,13}))?")
 _GROUPED = re.compile(r"(?P<whole>[1-9][0-9]{0,2}(?:,[0-9]{3}){1,4})(?P<point>\.(?P<fraction>[0-9]{0,13}))?")
+_PERCENT = re.compile(r"([+-]?[0-9]{1,4}(?:[.,][0-9]{1,2})?) ?%?")
 _ONE_COMMA = re.compile(r"(?P<whole>[0-9]{1,9}),(?P<after>[0-9]{1,4})")
 
 
@@ -86,3 +87,12 @@ def compact(amount: float, currency: str) -> str:
         if abs(amount) >= size:
             return f"{symbol}{amount / size:g}{suffix}"
     return f"{symbol}{amount:g}"
+
+
+def percent(text: str) -> float:
+    """-10 or 12.5 %, as it is typed. Raises Invalid."""
+    match = _PERCENT.fullmatch(text.strip())
+    found = float(match[1].replace(",", ".")) if match else 0.0
+    if not found or not -100 < found <= 1000:
+        raise Invalid("Write a percentage from -99.99 to 1000: -10 makes everything a tenth cheaper.")
+    return found

@@ -88,12 +88,13 @@ def _annotations(hint: Any) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class SearchIndex(Declared):
-    """A full-text index over the documents that have all members of `only`; its texts are in `language`."""
+    """A full-text index over the documents that have all members of `only` and none named in `without`; its texts are in `language`."""
 
     name: str
     question: str
     fields: tuple[SearchField, ...]
     only: tuple[tuple[str, Any], ...] = ()
+    without: tuple[str, ...] = ()
     partitioned: bool = False
     language: Language = ENGLISH
 
@@ -116,10 +117,9 @@ class SearchIndex(Declared):
         return self.function([each.visit(_clouseau(each)) for each in self.fields])
 
     def function(self, lines: list[str]) -> str:
-        guard = (
-            " || ".join(f"doc[{json.dumps(name)}] !== {json.dumps(value)}" for name, value in self.only)
-            or "false"
-        )
+        excluding = [f"doc[{json.dumps(name)}] !== {json.dumps(value)}" for name, value in self.only]
+        excluding += [f"doc[{json.dumps(name)}] !== undefined" for name in self.without]
+        guard = " || ".join(excluding) or "false"
         analysis = words.javascript(self.language)
         head = ["function (doc) {", f"  if ({guard}) return;", analysis, _EACH, _PATHS, _PLACES, _PAIRS]
         return "\n".join([*head, *lines, "}"])

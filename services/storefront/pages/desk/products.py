@@ -11,12 +11,12 @@ from services.storefront.pages.desk.pictures import MAX_PICTURES, Pictures
 from services.storefront.pages.desk.product_form import ProductForm
 from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import token
-from services.storefront.rules import prices, taxonomy
+from services.storefront.rules import prices, publishing, taxonomy
 from services.storefront.rules.messages import message
 from shared.errors import Conflict, Invalid, PreconditionFailed
 from shared.types import Json
 
-SUMMARIES = ("stock", "rating", "highest_price")
+SUMMARIES = ("stock", "rating", "highest_price", "hidden")
 """What the products service works out itself."""
 
 
@@ -26,13 +26,27 @@ def products() -> str:
     if args.get("low"):
         found = services().products.low_stock(token(), args.get("cursor", ""))
         return render_template(
-            "desk/products.html", products=found["items"], next=found["next"], q="", low=True
+            "desk/products.html",
+            products=found["items"],
+            next=found["next"],
+            q="",
+            low=True,
+            tabs=publishing.TABS,
+            actions=publishing.ACTIONS,
         )
-    found = services().products.search(
-        given(q=args.get("q", "").strip(), cursor=args.get("cursor"), limit=25, analytics="false")
-    )
+    q, status = args.get("q", "").strip(), args.get("status", "")
+    if status in publishing.TABS:
+        found = services().products.unpublished(token(), status, q, args.get("cursor", ""))
+    else:
+        found = services().products.search(given(q=q, cursor=args.get("cursor"), limit=25, analytics="false"))
     return render_template(
-        "desk/products.html", products=found["items"], next=found["next"], q=args.get("q", "")
+        "desk/products.html",
+        products=found["items"],
+        next=found["next"],
+        q=q,
+        status=status,
+        tabs=publishing.TABS,
+        actions=publishing.ACTIONS,
     )
 
 
@@ -62,7 +76,7 @@ def create_product() -> str | BaseResponse:
 
 @desk.get("/products/<productid>")
 def product(productid: str) -> str:
-    found, etag = services().products.versioned(productid)
+    found, etag = services().products.versioned(productid, token())
     action = url_for("desk.replace_product", productid=productid)
     shown = ProductForm.of(forms.PRODUCT, product_values(found), found, action)
     return _page(found, shown, restored(action).get("etag") or etag)
@@ -80,7 +94,7 @@ def replace_product(productid: str) -> str | BaseResponse:
     sent, etag = ProductForm.sent(forms.PRODUCT, productid=productid), request.form.get("etag", "")
     if sent.ready:
         try:
-            before = services().products.product(productid)
+            before = services().products.product(productid, token())
             body = edited_body(before, sent.form.values, sent.pictures) | sent.attributes_body(before)
             services().products.replace(token(), productid, body, etag)
             return _saved(productid, "Saved.")
@@ -88,7 +102,7 @@ def replace_product(productid: str) -> str | BaseResponse:
             sent.blame(error)
         except (Conflict, PreconditionFailed) as error:
             sent.form.general = f"{message(error)} What you typed is still here: open the product in another window to compare."
-    return _page(services().products.product(productid), sent, etag)
+    return _page(services().products.product(productid, token()), sent, etag)
 
 
 @desk.post("/products/<productid>/stock")
@@ -110,14 +124,14 @@ def stock(productid: str) -> str | BaseResponse:
             form.blame(error)
         except Conflict as error:
             form.general = message(error)
-    found, etag = services().products.versioned(productid)
+    found, etag = services().products.versioned(productid, token())
     action = url_for("desk.replace_product", productid=productid)
     return _page(found, ProductForm.of(forms.PRODUCT, product_values(found), found, action), etag, form)
 
 
 @desk.post("/products/<productid>/delete")
 def delete_product(productid: str) -> BaseResponse:
-    name = services().products.product(productid)["name"]
+    name = services().products.product(productid, token())["name"]
     services().products.delete(token(), productid)
     dependencies().catalogue.invalidate()
     flash(f"“{name}” is gone from the shop.", "good")
@@ -133,7 +147,8 @@ def product_values(product: Json) -> dict[str, str]:
     lists = {name: ", ".join(product.get(name) or ()) for name in ("keywords", "colours")}
     money = {"price": prices.plain(product["price"]), "currency": product["price"]["currency"]}
     charge = product.get("delivery")
-    return plain | lists | money | {"delivery": prices.plain(charge) if charge else "0", "image": image}
+    more = {"delivery": prices.plain(charge) if charge else "0", "image": image}
+    return plain | lists | money | more | publishing.values_of(product)
 
 
 def edited_body(product: Json, values: dict[str, str], pictures: Pictures) -> Json:
@@ -155,7 +170,7 @@ def product_body(values: dict[str, str]) -> Json:
     plain["taxonomy"] = [part.strip() for part in values["taxonomy"].split(taxonomy.SEPARATOR)]
     lists = {name: forms.words(values[name]) for name in ("keywords", "colours")}
     money = {name: prices.parse(values[name], currency, name) for name in ("price", "delivery")}
-    return plain | lists | money
+    return plain | lists | money | publishing.body_of(values)
 
 
 def _saved(productid: str, words: str) -> BaseResponse:

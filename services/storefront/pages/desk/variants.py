@@ -16,7 +16,7 @@ from shared.types import Json
 
 @desk.get("/products/<productid>/variants")
 def variants(productid: str) -> str:
-    product, etag = services().products.versioned(productid)
+    product, etag = services().products.versioned(productid, token())
     if typed := restored(url_for("desk.save_variants", productid=productid)):
         options = rules.read_options(typed)
         return _page(product, typed.get("etag", etag), options, rules.read_rows(typed, options), "")
@@ -26,7 +26,7 @@ def variants(productid: str) -> str:
 @desk.post("/products/<productid>/variants")
 def save_variants(productid: str) -> str | BaseResponse:
     """With the button "combinations" nothing is saved: the form comes back with a row for each that is missing."""
-    product = services().products.product(productid)
+    product = services().products.product(productid, token())
     options = rules.read_options(request.form)
     rows = rules.read_rows(request.form, options)
     etag = request.form.get("etag", "")

@@ -1,0 +1,64 @@
+"""Whether the shop shows a product, as the desk's forms say it; and what can be done to many products at once."""
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from services.storefront.rules import prices, taxonomy
+from shared.clock import iso
+from shared.errors import Invalid
+from shared.types import Json
+
+TABS: Final = {"draft": "Drafts", "scheduled": "Scheduled", "archived": "Archived"}
+STATUSES: Final = (
+    ("active", "Active: the shop shows it"),
+    ("draft", "Draft: only staff see it"),
+    ("archived", "Archived: no longer sold"),
+)
+ACTIONS: Final = (
+    ("publish", "Publish"),
+    ("draft", "Make drafts"),
+    ("archive", "Archive"),
+    ("category", "Move to the category"),
+    ("price", "Change prices by percent"),
+    ("stock", "Add to the stock"),
+)
+_STATUS_OF: Final = {"publish": "active", "draft": "draft", "archive": "archived"}
+_MINUTES: Final = "%Y-%m-%dT%H:%M"
+
+
+def values_of(product: Json) -> dict[str, str]:
+    """The fields of the product's form."""
+    return {"status": product.get("status", "active"), "publish_from": product.get("publish_from", "")[:16]}
+
+
+def body_of(values: dict[str, str]) -> Json:
+    """The same fields as the API's. Raises Invalid by field."""
+    typed = values.get("publish_from", "")
+    try:
+        moment = iso(datetime.strptime(typed, _MINUTES).replace(tzinfo=UTC)) if typed else ""
+    except ValueError:
+        words = "Write a day and a time, such as 2026-12-01T09:00."
+        raise Invalid(words, errors={"publish_from": [words]}) from None
+    return {"status": values.get("status") or "active", "publish_from": moment}
+
+
+def change_of(action: str, value: str) -> dict[str, Any]:
+    """What a bulk edit asks of the products service. Raises Invalid, in words for the desk."""
+    if action in _STATUS_OF:
+        return {"status": _STATUS_OF[action]}
+    if not value:
+        raise Invalid("Say what to change it to.")
+    if action == "category":
+        return {"taxonomy": [part.strip() for part in value.split(taxonomy.SEPARATOR)]}
+    if action == "price":
+        return {"price_percent": prices.percent(value)}
+    if action == "stock":
+        return {"stock_delta": _whole(value), "reason": "bulk edit at the desk"}
+    raise Invalid("Choose what to do.")
+
+
+def _whole(text: str) -> int:
+    digits = text.removeprefix("+").removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) < 10 and int(digits)):
+        raise Invalid("Write how many: 12 adds twelve to each, -3 takes three away.")
+    return int(text)

@@ -1,0 +1,112 @@
+"""Drafts, archived products and bulk edits at the desk, and what visitors see of them."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.services.storefront.visitor import Page, Visitor
+
+PRODUCTS, BULK = "/admin/products", "/admin/products/bulk-edit"
+LAMP = {"taxonomy": "Lanterns", "price": "10.00", "currency": "GBP", "stock": "3"}
+
+
+def make(keeper: Visitor, productid: str, **fields: str) -> Page:
+    keeper.get("/admin/products/new")
+    page = keeper.submit(
+        "/admin/products/new", productid=productid, name=f"Lantern {productid}", **LAMP, **fields
+    )
+    assert "Created." in page.text, page.text
+    return page
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.2)
+
+
+def choose(keeper: Visitor, list_at: str, *productids: str, change: str, value: str = "") -> Page:
+    """Chooses products in a list of the desk and sends the form below it."""
+    keeper.get(list_at)
+    chosen = {f"product-{number}": productid for number, productid in enumerate(productids, 1)}
+    return keeper.submit(BULK, change=change, value=value, **chosen)
+
+
+def test_a_draft_is_seen_by_staff_alone(keeper: Visitor, visitor: Visitor) -> None:
+    make(keeper, "draft-1", status="draft")
+    assert visitor.get("/product/draft-1").status == 404
+    preview = keeper.get("/product/draft-1")
+    assert "Only the shop's people see this page: draft." in preview.text
+    assert "Lantern draft-1" in keeper.get(f"{PRODUCTS}?status=draft").text
+    assert "Lantern draft-1" not in visitor.get("/search?q=lantern").text
+    assert keeper.get(f"{PRODUCTS}/draft-1").form(f"{PRODUCTS}/draft-1").values["status"] == "draft"
+    keeper.submit(f"{PRODUCTS}/draft-1", status="active")
+    assert visitor.get("/product/draft-1").status == 200
+
+
+def test_a_date_is_typed_in_and_listed(keeper: Visitor, visitor: Visitor) -> None:
+    make(keeper, "later-1", status="draft", publish_from="2099-12-24T08:30")
+    assert "from 2099-12-24 08:30 UTC" in keeper.get(f"{PRODUCTS}?status=scheduled").text
+    form = keeper.get(f"{PRODUCTS}/later-1").form(f"{PRODUCTS}/later-1")
+    assert form.values["publish_from"] == "2099-12-24T08:30"
+    wrong = keeper.submit(f"{PRODUCTS}/later-1", publish_from="soon")
+    assert "Write a day and a time" in wrong.text
+
+
+def test_the_worker_publishes_when_the_time_has_come(keeper: Visitor, visitor: Visitor) -> None:
+    """The whole shop runs here, its worker too; the form's minutes are short enough to be waited for."""
+    soon = time.gmtime(time.time() + 61)
+    make(keeper, "soon-1", publish_from=time.strftime("%Y-%m-%dT%H:%M", soon))
+    assert visitor.get("/product/soon-1").status == 404
+    end = time.monotonic() + 120
+    while visitor.get("/product/soon-1").status == 404:
+        assert time.monotonic() < end
+        time.sleep(1)
+    eventually(lambda: "Lantern soon-1" in visitor.get("/category/Lanterns").text)
+    assert "Lantern soon-1" not in keeper.get(f"{PRODUCTS}?status=scheduled").text
+
+
+def test_many_are_changed_at_once_and_what_failed_is_listed(keeper: Visitor, visitor: Visitor) -> None:
+    for each in ("bulk-1", "bulk-2"):
+        make(keeper, each)
+    page = choose(keeper, PRODUCTS, "bulk-1", "bulk-2", change="price", value="-10")
+    assert "2 changed, 0 were so already." in page.text, page.text
+    assert "£9.00" in visitor.get("/product/bulk-1").text
+    page = choose(keeper, PRODUCTS, "bulk-1", "bulk-2", change="stock", value="-3")
+    assert "2 changed" in page.text
+    report = choose(keeper, PRODUCTS, "bulk-1", "not-there", change="archive")
+    assert "There is no product not-there." in report.text
+    assert visitor.get("/product/bulk-1").status == 404
+    assert "Lantern bulk-1" in keeper.get(f"{PRODUCTS}?status=archived").text
+    choose(keeper, f"{PRODUCTS}?status=archived", "bulk-1", change="publish")
+    assert visitor.get("/product/bulk-1").status == 200
+    choose(keeper, PRODUCTS, "bulk-1", change="category", value="Lanterns#Old")
+    assert "Old" in visitor.get("/product/bulk-1").text
+
+
+@pytest.mark.parametrize(
+    ("chosen", "change", "value", "words"),
+    [
+        ((), "archive", "", "Choose some products first."),
+        (("spade",), "price", "cheap", "Write a percentage"),
+        (("spade",), "price", "", "Say what to change it to."),
+        (("spade",), "stock", "many", "Write how many"),
+        (("spade",), "price", "-100", "Write a percentage"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    keeper: Visitor, chosen: tuple[str, ...], change: str, value: str, words: str
+) -> None:
+    page = choose(keeper, f"{PRODUCTS}?q=spade", *chosen, change=change, value=value)
+    assert words in page.text, page.text
+    assert "£25.00" in keeper.get("/product/spade").text
+
+
+def test_a_basket_says_what_is_no_longer_sold(keeper: Visitor, visitor: Visitor) -> None:
+    make(keeper, "gone-1")
+    visitor.get("/product/gone-1")
+    visitor.submit("/basket", quantity="1")
+    choose(keeper, PRODUCTS, "gone-1", change="archive")
+    assert "no longer sold" in visitor.get("/basket").text.lower()

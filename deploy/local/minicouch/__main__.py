@@ -11,12 +11,12 @@ from pathlib import Path
 
 import uvicorn
 
-from . import memory
-from .app import Server
-from .build_process import BuildProcess
-from .config import Config
-from .database import Database
-from .faults import Faults
+from .building.build_process import BuildProcess
+from .documents.database import Database
+from .runtime import memory
+from .runtime.config import Config
+from .runtime.faults import Faults
+from .server.app import Server
 from .store import Store
 
 DESCRIPTION = """\

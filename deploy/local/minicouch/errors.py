@@ -1,4 +1,4 @@
-"""The one error every room may raise; app.py turns it into CouchDB's `{"error":..,"reason":..}`."""
+"""The one error every room may raise; server turns it into CouchDB's `{"error":..,"reason":..}`."""
 
 
 class CouchError(Exception):

@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 import orjson
 
-from .erlang_terms import erlang_text
+from .encoding.erlang_terms import erlang_text
+from .encoding.whole_numbers import dumps
 from .errors import CouchError
-from .whole_numbers import dumps
 
 Row = tuple[bytes, str, bytes]
 State = Any

@@ -21,7 +21,7 @@ HISTORY = 50
 IDLE_MS = 20_000
 FIRST_PAUSE = 0.25
 ENOUGH = 4.0
-LONGEST_PAUSE = 60.0
+MAX_PAUSE_SECONDS = 60.0
 CANCELLED = {"ok": True, "cancelled": True}
 COUNTS = (
     "missing_checked",
@@ -184,7 +184,7 @@ class Job(threading.Thread):
                 self.trouble = error
             if self._cancelled.wait(self._pause):
                 return CANCELLED
-            self._pause = min(2 * self._pause, LONGEST_PAUSE)
+            self._pause = min(2 * self._pause, MAX_PAUSE_SECONDS)
 
     def _replicate(self) -> dict[str, Any]:
         self.source.open()

@@ -7,9 +7,9 @@ from typing import Any
 
 import orjson
 
-from ..database import Database
+from ..documents.database import Database
 from ..errors import CouchError
-from ..threads import run_in_thread
+from ..runtime.threads import run_in_thread
 from .job import Job, Request, replication_id
 from .peer import Peer, PeerError
 

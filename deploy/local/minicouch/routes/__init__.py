@@ -1,6 +1,6 @@
 """All routes, one table: (method, path pattern, handler, name). Every module here exports its ROUTES."""
 
-from ..routing import Route
+from ..http.routing import Route
 from . import (
     all_docs,
     attachments,

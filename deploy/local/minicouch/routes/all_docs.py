@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import orjson
 
-from .. import reading
-from ..database import Database
+from ..documents import reading
+from ..documents.database import Database
+from ..documents.ids import check_partition, check_partitioned_docid
 from ..errors import bad_request, query_parse_error
-from ..http import Request, Response, raw_json
-from ..ids import check_partition, check_partitioned_docid
+from ..http.messages import Request, Response, raw_json
 from ..store.documents import MAX_ID
 from ..store.rows import StoredDoc
 from .local import local_json

@@ -4,13 +4,13 @@ import os
 import re
 from urllib.parse import quote
 
-from .. import attachments, reading
-from ..attachment_entries import check_name
-from ..attachments import Record
-from ..edits import Edit, parse_edit
+from ..access.validation import validator_for
+from ..documents import attachments, reading
+from ..documents.attachment_entries import check_name
+from ..documents.attachments import Record
+from ..documents.edits import Edit, parse_edit
 from ..errors import CouchError, not_found
-from ..http import Request, Response, json_response
-from ..validation import validator_for
+from ..http.messages import Request, Response, json_response
 from .documents import asked_revision, check_for, docid_of, not_modified, stored_docid_of
 
 MANY_RANGES = 10

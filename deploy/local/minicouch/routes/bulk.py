@@ -5,15 +5,15 @@ from typing import Any
 
 import orjson
 
-from .. import reading, revisions
-from ..client_json import dumps
-from ..database import Database
-from ..edits import Edit, parse_edit
+from ..access.validation import validator_for
+from ..documents import reading, revisions
+from ..documents.database import Database
+from ..documents.edits import Edit, parse_edit
+from ..documents.ids import check_docid, check_partitioned_docid
+from ..encoding.client_json import dumps
 from ..errors import CouchError, bad_request
-from ..http import Request, Response, json_response, raw_json
-from ..ids import check_docid, check_partitioned_docid
-from ..validation import validator_for
-from . import multipart
+from ..http import multipart
+from ..http.messages import Request, Response, json_response, raw_json
 from .local import store_local
 
 SLICE = 100

@@ -8,14 +8,14 @@ from typing import Any
 
 import orjson
 
-from .. import reading
-from ..database import Database
+from ..documents import reading
+from ..documents.database import Database
 from ..errors import bad_request
-from ..filters import Filter, filter_for
-from ..http import Request, Response, raw_json
+from ..http.messages import Request, Response, raw_json
+from ..runtime.threads import run_in_thread
 from ..store import StoredDoc
-from ..threads import run_in_thread
 from .documents import not_modified
+from .filters import Filter, filter_for
 
 CHUNK = 1000
 STRETCH = 10_000

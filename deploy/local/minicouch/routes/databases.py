@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from .. import auth, users
-from ..database import Database
+from ..access import users
+from ..documents import auth
+from ..documents.database import Database
+from ..documents.ids import check_partition
 from ..errors import bad_request, method_not_allowed, not_found
-from ..http import Request, Response, json_response
-from ..ids import check_partition
+from ..http.messages import Request, Response, json_response
 from ..store import SYSTEM_NAMES
 
 

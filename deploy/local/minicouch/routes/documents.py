@@ -3,17 +3,18 @@
 import re
 from urllib.parse import quote, unquote, urlsplit
 
-from .. import reading, users
-from ..client_json import parse_json
-from ..database import Database
-from ..edits import Edit, parse_edit
+from ..access import users
+from ..access.validation import validator_for
+from ..documents import reading
+from ..documents.database import Database
+from ..documents.edits import Edit, parse_edit
+from ..documents.ids import check_docid, check_partitioned_docid
+from ..documents.revisions import normal_rev, sort_key
+from ..encoding.client_json import parse_json
 from ..errors import CouchError, bad_request, not_found
-from ..http import Headers, Request, Response, json_response, raw_json
-from ..ids import check_docid, check_partitioned_docid
-from ..revisions import normal_rev, sort_key
+from ..http import multipart
+from ..http.messages import Headers, Request, Response, json_response, raw_json
 from ..store.rows import StoredDoc
-from ..validation import validator_for
-from . import multipart
 from .local import put_local_edit
 
 

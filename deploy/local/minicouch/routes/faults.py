@@ -1,9 +1,9 @@
 """/_faults: the rules of --faults. Without that option the path does not exist."""
 
-from .. import auth
+from ..documents import auth
 from ..errors import not_found
-from ..faults import Faults
-from ..http import Request, Response, json_response
+from ..http.messages import Request, Response, json_response
+from ..runtime.faults import Faults
 
 
 def _faults(request: Request) -> Faults:

@@ -2,15 +2,18 @@
 
 from typing import Any
 
-from .. import auth, finder, mango
-from ..edits import Edit
+from .. import mango
+from ..documents import auth
+from ..documents.edits import Edit
+from ..documents.ids import check_docid, check_partition
 from ..errors import CouchError, bad_request, not_found
-from ..http import Request, Response, json_response, raw_json
-from ..ids import check_docid, check_partition
+from ..http.messages import Request, Response, json_response, raw_json
+from ..http.routing import EVERY_METHOD, Route
+from ..indexes import finder
+from ..indexes.scanning import Scan
 from ..mango import Index
-from ..routing import EVERY_METHOD, Route
+from ..runtime.threads import run_in_thread
 from ..store import StoredDoc
-from ..threads import run_in_thread
 
 Document = dict[str, Any]
 
@@ -29,7 +32,7 @@ def _options(request: Request) -> Document:
     return options
 
 
-def _scan(request: Request) -> finder.Scan:
+def _scan(request: Request) -> Scan:
     options = _options(request)
     scan = finder.prepare(request.db, options)
     if options["partition"] and not request.db.partitioned:

@@ -6,17 +6,19 @@ from urllib.parse import quote
 
 import orjson
 
-from .. import answers, javascript, reading, rewriting, views
-from ..edits import parse_edit
+from .. import javascript, views
+from ..access.validation import validator_for
+from ..documents import reading
+from ..documents.edits import parse_edit
 from ..errors import CouchError, method_not_allowed, not_found
-from ..filters import design
-from ..http import Request, Response
+from ..http import answers, rewriting
+from ..http.messages import Request, Response
+from ..runtime.threads import run_in_thread
 from ..store import StoredDoc
-from ..threads import run_in_thread
-from ..validation import validator_for
 from .all_docs import all_docs
 from .databases import info
 from .documents import check_for, not_modified
+from .filters import design
 from .views import checked, fresh_index, opened, whole_answer
 
 SEEN = reading.ReadOptions({"revs", "conflicts"})

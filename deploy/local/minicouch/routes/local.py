@@ -2,10 +2,10 @@
 
 from urllib.parse import quote
 
-from ..edits import Edit, parse_edit
+from ..documents.edits import Edit, parse_edit
+from ..documents.revisions import normal_rev
 from ..errors import CouchError, bad_request, not_found
-from ..http import Request, Response, json_response, raw_json
-from ..revisions import normal_rev
+from ..http.messages import Request, Response, json_response, raw_json
 from ..store.rows import StoredDoc
 
 

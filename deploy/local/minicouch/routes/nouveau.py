@@ -4,12 +4,13 @@ from typing import Any
 
 import orjson
 
-from .. import mango, search, searching
+from .. import mango, search
+from ..documents.ids import check_partition
 from ..errors import bad_request, query_parse_error
-from ..http import Request, Response, json_response
-from ..ids import check_partition
-from ..routing import Route
-from ..searching import Question, SearchSpec
+from ..http.messages import Request, Response, json_response
+from ..http.routing import Route
+from ..indexes import searching
+from ..indexes.searching import Question, SearchSpec
 from .search import bookmark_place, design_doc, documents_of
 
 Options = dict[str, Any]

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 
 import orjson
 
-from .. import auth
+from ..documents import auth
 from ..errors import CouchError, bad_request, not_found
-from ..http import Request, Response, json_response, raw_json
-from ..threads import run_in_thread
+from ..http.messages import Request, Response, json_response, raw_json
+from ..runtime.threads import run_in_thread
 from .server import NODE
 
 STARTED = time.time()

@@ -6,10 +6,10 @@ from typing import Any
 
 import orjson
 
-from .. import reading
-from ..client_json import parse_json
+from ..documents import reading
+from ..documents.ids import check_partition
+from ..encoding.client_json import parse_json
 from ..errors import bad_request, query_parse_error
-from ..ids import check_partition
 
 UNSET: Any = object()
 

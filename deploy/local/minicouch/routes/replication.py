@@ -3,13 +3,13 @@
 import time
 from typing import Any
 
-from .. import auth
+from ..documents import auth
 from ..errors import CouchError, not_found, unauthorized
-from ..http import Request, Response, json_response
-from ..indexing import builds
+from ..http.messages import Request, Response, json_response
+from ..indexes.indexing import builds
 from ..replication import Job, PeerError
 from ..replication.scheduler import stamp, stats
-from ..threads import run_in_thread
+from ..runtime.threads import run_in_thread
 from .ranges import parse_count
 from .server import NODE
 

@@ -4,15 +4,16 @@ from typing import Any
 
 import orjson
 
-from .. import mango, search, searching
-from ..auth import check_database_admin
-from ..database import Database
+from .. import mango, search
+from ..documents.auth import check_database_admin
+from ..documents.database import Database
+from ..documents.ids import check_partition
 from ..errors import CouchError, bad_request, query_parse_error
-from ..http import Request, Response, json_response, raw_json
-from ..ids import check_partition
-from ..routing import Route
-from ..searching import Found, Question, SearchSpec
-from ..threads import run_in_thread
+from ..http.messages import Request, Response, json_response, raw_json
+from ..http.routing import Route
+from ..indexes import searching
+from ..indexes.searching import Found, Question, SearchSpec
+from ..runtime.threads import run_in_thread
 from .views import remove_unused
 
 Options = dict[str, Any]

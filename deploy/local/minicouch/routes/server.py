@@ -4,12 +4,13 @@ import os
 import platform
 from typing import Any
 
-from .. import auth, users
-from ..client_json import dumps
+from ..access import users
+from ..access.sessions import hash_admin
+from ..documents import auth
+from ..encoding.client_json import dumps
 from ..errors import CouchError, bad_request, forbidden, not_found
-from ..http import JSON, Request, Response, json_response
-from ..sessions import hash_admin
-from ..threads import run_in_thread
+from ..http.messages import JSON, Request, Response, json_response
+from ..runtime.threads import run_in_thread
 from .databases import info
 
 VERSION = "3.5.0"

@@ -2,9 +2,9 @@
 
 from urllib.parse import parse_qs, quote
 
-from ..auth import UserCtx
+from ..documents.auth import UserCtx
 from ..errors import CouchError, bad_request
-from ..http import Request, Response, json_response
+from ..http.messages import Request, Response, json_response
 
 CONTENT_TYPES = "Content-Type must be 'application/x-www-form-urlencoded' or 'application/json'"
 

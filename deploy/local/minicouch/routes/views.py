@@ -4,16 +4,18 @@ from collections.abc import AsyncIterator, Iterator
 from itertools import islice
 from typing import Any
 
-from .. import auth, finder, searching, views
-from ..database import Database
+from .. import views
+from ..documents import auth
+from ..documents.database import Database
+from ..documents.ids import check_partition
 from ..errors import CouchError, bad_request, method_not_allowed, not_found
-from ..http import Request, Response, json_response, raw_json
-from ..ids import check_partition
-from ..indexing import IndexSpec, build_once, drop_index, get_index, is_running, ready, start_building
+from ..http.messages import Request, Response, json_response, raw_json
+from ..http.routing import EVERY_METHOD
+from ..indexes import finder, searching
+from ..indexes.indexing import IndexSpec, build_once, drop_index, get_index, is_running, ready, start_building
 from ..reducers import BuiltIn
-from ..routing import EVERY_METHOD
+from ..runtime.threads import run_in_thread
 from ..store.indexes import Index
-from ..threads import run_in_thread
 from ..views import Design, View, ViewQuery
 
 INLINE = 200

@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from ..encoding.whole_numbers import dumps, loads
 from ..reducers import Reducer, State
-from ..whole_numbers import dumps, loads
 
 Position = tuple[bytes, str]
 Part = tuple[bool, list[Any]]  # (True, rows) or (False, states)

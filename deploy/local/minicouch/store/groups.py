@@ -11,9 +11,9 @@ from typing import Any
 import orjson
 
 from ..collation import sort_key
+from ..encoding.whole_numbers import dumps, loads
 from ..reducers import Reducer, State
 from ..reducers import Row as ReduceRow
-from ..whole_numbers import dumps, loads
 from .blocks import EMPTY, READ, Position, reduce_ranges
 
 Touched = tuple[bytes, str, bytes, bytes]  # key, document id, key JSON, value JSON

@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
+from ..encoding.whole_numbers import dumps, loads
 from ..reducers import Reducer, State
-from ..whole_numbers import dumps, loads
 from . import blocks, groups
 from .blocks import BEGIN, END, FAN, Position
 from .groups import KeyOrder, Touched

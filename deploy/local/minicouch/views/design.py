@@ -9,10 +9,10 @@ import orjson
 
 from .. import javascript
 from ..collation import sort_key
-from ..collation_raw import raw_key
-from ..database import Database
+from ..collation.raw import raw_key
+from ..documents.database import Database
 from ..errors import CouchError, not_found
-from ..indexing import IndexSpec
+from ..indexes.indexing import IndexSpec
 from ..reducers import Reducer, built_in
 from ..store import StoredDoc
 from ..store.indexes import FORMAT, ICU, KeyOrder, ViewSpec

@@ -5,9 +5,9 @@ from typing import Any
 
 import orjson
 
-from ..client_json import parse_json
+from ..documents.ids import check_partition
+from ..encoding.client_json import parse_json
 from ..errors import bad_request, query_parse_error
-from ..ids import check_partition
 
 
 class Missing:

@@ -7,12 +7,12 @@ from typing import Any
 
 import orjson
 
-from .. import reading
-from ..database import Database
-from ..revisions import normal_rev
+from ..documents import reading
+from ..documents.database import Database
+from ..documents.revisions import normal_rev
+from ..encoding.whole_numbers import dumps
 from ..store import StoredDoc
 from ..store.indexes import EMPTY, Connection, Index, Row
-from ..whole_numbers import dumps
 from .custom import OVERFLOWED
 from .design import View
 from .parameters import ViewQuery

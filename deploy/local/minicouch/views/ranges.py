@@ -4,7 +4,7 @@ from typing import Any
 
 from ..collation import HIGHEST
 from ..errors import query_parse_error
-from ..indexing import partition_prefix
+from ..indexes.indexing import partition_prefix
 from ..store.indexes import END_DOCID, KeyOrder, Range
 from .parameters import ABSENT, ViewQuery
 

@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
-from deploy.local.minicouch import declared, searching, warming
-from deploy.local.minicouch.config import Config
-from deploy.local.minicouch.database import Database
-from deploy.local.minicouch.edits import Edit
+from deploy.local.minicouch.building import declared, warming
+from deploy.local.minicouch.building.warming import Warmer
+from deploy.local.minicouch.documents.database import Database
+from deploy.local.minicouch.documents.edits import Edit
 from deploy.local.minicouch.errors import CouchError
-from deploy.local.minicouch.indexing import IndexSpec, advance, catch_up, get_index, ready
+from deploy.local.minicouch.indexes import searching
+from deploy.local.minicouch.indexes.indexing import IndexSpec, advance, catch_up, get_index, ready
+from deploy.local.minicouch.runtime.config import Config
 from deploy.local.minicouch.store import Store, StoredDoc, summaries
 from deploy.local.minicouch.store.indexes import ViewSpec
-from deploy.local.minicouch.warming import Warmer
 
 
 @pytest.fixture

@@ -12,16 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local.minicouch import build_process, declared, indexing, searching
-from deploy.local.minicouch.build_process import BuildProcess
-from deploy.local.minicouch.config import Config
-from deploy.local.minicouch.database import Database
-from deploy.local.minicouch.edits import Edit
+from deploy.local.minicouch.building import build_process, declared
+from deploy.local.minicouch.building.build_process import BuildProcess
+from deploy.local.minicouch.building.warming import Warmer
+from deploy.local.minicouch.documents.database import Database
+from deploy.local.minicouch.documents.edits import Edit
 from deploy.local.minicouch.errors import CouchError
-from deploy.local.minicouch.indexing import IndexSpec
+from deploy.local.minicouch.indexes import indexing, searching
+from deploy.local.minicouch.indexes.indexing import IndexSpec
+from deploy.local.minicouch.runtime.config import Config
 from deploy.local.minicouch.store import Store
 from deploy.local.minicouch.store.indexes import Range, ViewSpec
-from deploy.local.minicouch.warming import Warmer
 
 COUNT = 3000
 DESIGNS = {

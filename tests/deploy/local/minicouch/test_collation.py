@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deploy.local.minicouch.collation import compare, sort_key, string_key
-from deploy.local.minicouch.collation_unicode import unicode_key
+from deploy.local.minicouch.collation.unicode import unicode_key
 
 ORDERED: list[Any] = [
     None,

@@ -11,11 +11,11 @@ import pytest
 
 from deploy.local.minicouch import collation
 from deploy.local.minicouch.collation import sort_key
-from deploy.local.minicouch.collation_raw import raw_key
-from deploy.local.minicouch.database import Database
-from deploy.local.minicouch.edits import Edit
+from deploy.local.minicouch.collation.raw import raw_key
+from deploy.local.minicouch.documents.database import Database
+from deploy.local.minicouch.documents.edits import Edit
 from deploy.local.minicouch.errors import CouchError
-from deploy.local.minicouch.indexing import IndexSpec, advance, get_index, ready
+from deploy.local.minicouch.indexes.indexing import IndexSpec, advance, get_index, ready
 from deploy.local.minicouch.reducers import built_in
 from deploy.local.minicouch.store import Store
 from deploy.local.minicouch.store.indexes import (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local.minicouch.database import Database
-from deploy.local.minicouch.edits import Edit
+from deploy.local.minicouch.documents.database import Database
+from deploy.local.minicouch.documents.edits import Edit
 from deploy.local.minicouch.errors import CouchError
 from deploy.local.minicouch.store import Store
 

@@ -6,9 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deploy.local.minicouch.documents.revision_ids import new_rev
+from deploy.local.minicouch.documents.revisions import (
+    RevisionTree,
+    history,
+    missing,
+    normal_rev,
+    parse_revisions,
+)
 from deploy.local.minicouch.errors import CouchError
-from deploy.local.minicouch.revision_ids import new_rev
-from deploy.local.minicouch.revisions import RevisionTree, history, missing, normal_rev, parse_revisions
 
 EMPTY = "1-967a00dff5e02add41819138abb3284d"
 

@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from deploy.local.minicouch import mango
-from deploy.local.minicouch.database import Database
-from deploy.local.minicouch.edits import Edit
+from deploy.local.minicouch.documents.database import Database
+from deploy.local.minicouch.documents.edits import Edit
 from deploy.local.minicouch.store import Narrowing, Store
 
 VALUES: list[Any] = [

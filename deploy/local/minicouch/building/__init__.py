@@ -1,0 +1,1 @@
+"""The indexes that design documents declare, built in the background: few changes at a time here, many in a child process."""

@@ -1,0 +1,112 @@
+"""A child process that builds indexes far behind their database, so that a large build takes no request's time."""
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ..errors import CouchError
+
+log = logging.getLogger("minicouch.building")
+MANY = 1000  # changes that are worth starting the process for
+FEW = 100  # changes that are worth asking one that runs
+IDLE = 3.0
+WORKER = f"{__package__}.build_worker"
+ROOT = Path(__file__).parents[__package__.count(".") + 1]
+
+
+class BuildProcess:
+    """Started when first needed, ended when nobody needed it for `IDLE` seconds; does one thing at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._used = 0.0
+        self._stopped = False
+
+    def is_for(self, changes: int) -> bool:
+        """Whether that many changes are better built here than by who asks."""
+        return changes >= (MANY if self._process is None else FEW)
+
+    def run(self, name: str, directory: Path, work: str, indexes: dict[str, int | None], target: int) -> bool:
+        """Some of the work on these indexes of a database, nobody else being at them; False when one is not declared there.
+
+        `work` is `rows`, `search` or `summaries`; `indexes` gives by signature up to which sequence no document can
+        have rows yet. Errors: CouchError as the build meets it.
+        """
+        command = {
+            "name": name,
+            "directory": str(directory),
+            "work": work,
+            "indexes": indexes,
+            "target": target,
+        }
+        with self._lock:
+            answer = self._ask(orjson.dumps(command))
+            self._used = time.monotonic()
+        if "error" in answer:
+            raise CouchError(*answer["error"])
+        return bool(answer["known"])
+
+    def _ask(self, command: bytes) -> dict[str, Any]:
+        if self._stopped:
+            raise CouchError(503, "service_unavailable", "the server is stopping")
+        process = self._process = self._process or self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(command + b"\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except BrokenPipeError:
+            line = b""
+        if not line:
+            status = self._end()
+            raise CouchError(500, "os_process_error", f"{{exit_status,{abs(status)}}}")
+        return orjson.loads(line)
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+        process = subprocess.Popen(
+            [sys.executable, "-m", WORKER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": paths},
+        )
+        self._used = time.monotonic()
+        threading.Thread(target=self._end_when_idle, name="build-process-reaper", daemon=True).start()
+        return process
+
+    def _end_when_idle(self) -> None:
+        while True:
+            time.sleep(IDLE / 3)
+            with self._lock:
+                if self._process is None:
+                    return
+                if time.monotonic() - self._used > IDLE:
+                    self._end()
+                    return
+
+    def _end(self) -> int:
+        process, self._process = self._process, None
+        if process is None:
+            return 0
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+        return process.wait()
+
+    def stop(self) -> None:
+        """End the process for good; what it is busy with fails."""
+        self._stopped = True
+        if (process := self._process) is not None:
+            process.kill()
+        with self._lock:
+            self._end()

@@ -1,0 +1,106 @@
+"""The child process that builds indexes: a command a line on stdin, an answer a line on stdout (build_process.py).
+
+A command names a database, some of its indexes and how far to go; the server lets nobody else write them meanwhile. Files
+are opened anew for each, so that nothing here can be older than what the server knows.
+"""
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from .. import javascript
+from ..documents.database import Database
+from ..errors import CouchError
+from ..indexes import indexing, searching
+from ..runtime import memory
+from . import declared
+
+SLICE_SECONDS = 0.3
+BATCH = 1000
+PARENT_LOOK = 0.1
+
+
+def die_with_parent(parent: int) -> None:
+    """The next server must find nobody at its files."""
+    while os.getppid() == parent:
+        time.sleep(PARENT_LOOK)
+    os._exit(1)
+
+
+class Files(Database):
+    """The files of a database that the server has open; it makes the folders of indexes, and removes them."""
+
+    def index_dir(self, signature: str) -> Path:
+        return self.index_path(signature)
+
+
+def build(db: Database, work: str, indexes: dict[str, int | None], target: int) -> bool:
+    """A slice of the work; False when an index is not declared."""
+    docs = db.design_docs()
+    declare = declared.search_specs if work == "search" else declared.specs
+    known: dict[str, Any] = {spec.signature: spec for spec in declare(db, docs)}
+    if not known.keys() >= indexes.keys():
+        return False
+    specs, end = [known[signature] for signature in indexes], time.monotonic() + SLICE_SECONDS
+    while STEPS[work](db, specs, list(indexes.values()), target) and time.monotonic() < end:
+        pass
+    return True
+
+
+def _advance(db: Database, specs: list[indexing.IndexSpec], fresh_to: list[int | None], target: int) -> bool:
+    for spec, upto in zip(specs, fresh_to, strict=True):
+        indexing.get_index(db, spec).fresh_to = upto
+    if len(specs) > 1:
+        return indexing.advance_together(db, specs, target, BATCH)
+    return indexing.advance(db, specs[0], indexing.get_index(db, specs[0]), target, BATCH)
+
+
+def _advance_search(db: Database, specs: list[searching.SearchSpec], _: object, target: int) -> bool:
+    return searching.advance(db, specs[0], target)
+
+
+def _summarise(db: Database, specs: list[indexing.IndexSpec], *_: object) -> bool:
+    for spec in specs:
+        indexing.summarise(db, indexing.get_index(db, spec))
+    return False
+
+
+STEPS: dict[str, Callable[..., bool]] = {
+    "rows": _advance,
+    "search": _advance_search,
+    "summaries": _summarise,
+}
+
+
+def answer(command: dict[str, Any]) -> dict[str, Any]:
+    directory = Path(command["directory"])
+    try:
+        with contextlib.closing(Files(command["name"], directory)) as db:
+            return {"known": build(db, command["work"], command["indexes"], command["target"])}
+    except CouchError as error:
+        return {"error": [error.status, error.error, error.reason]}
+    except Exception:
+        if directory.exists():
+            raise
+        return {"known": False}  # dropped meanwhile
+
+
+def main() -> None:
+    threading.Thread(target=die_with_parent, args=(os.getppid(),), daemon=True).start()
+    memory.limit_arenas()
+    os.umask(0o077)
+    for line in sys.stdin.buffer:
+        sys.stdout.buffer.write(orjson.dumps(answer(orjson.loads(line))) + b"\n")
+        sys.stdout.buffer.flush()
+    javascript.pool.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,225 @@
+"""Keeps the indexes of written databases up to date in the background, so that readers find them warm (CouchDB: ken).
+
+Every database that changed is looked at in each tick; its indexes are built when the writes have paused, or when many
+changes wait. Work goes in small batches; while there are requests, pauses as long as the work itself are between them,
+and readers' own builds go first.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+from ..documents.database import Database
+from ..errors import CouchError
+from ..indexes import indexing, searching
+from ..runtime import memory
+from ..runtime.config import Config
+from ..store import Store, StoredDoc
+from ..store.indexes import Index
+from . import declared
+
+log = logging.getLogger("minicouch.warming")
+TICK = 0.4
+MANY = 1000
+BATCH = 250
+MAX_PAUSE = 0.1
+RETRY_AFTER = 60.0
+MAX_OPEN = 32
+UNUSED_FOR = 30.0
+SETTLED = 1.0  # seconds after the last rush of rows: summing up at each pause of an import would take quadratic time
+CALM_TICKS = 5
+Step = Callable[[searching.Pause], bool]
+
+
+@dataclass
+class Watched:
+    """What was seen of a database at the last tick, and up to where its indexes were brought."""
+
+    seq: int = 0
+    warmed: int = -1
+    work: "asyncio.Future[None] | None" = None
+
+
+class Pauses:
+    """Between pieces of work; each as long as the work before it kept this process busy if a request was answered meanwhile,
+    else none."""
+
+    def __init__(self, answered: Callable[[], object]) -> None:
+        self._answered = answered
+        self._begin()
+
+    def __call__(self) -> None:
+        if self._answered() != self._before:
+            time.sleep(min(MAX_PAUSE, time.thread_time() - self._began))
+        self._begin()
+
+    def _begin(self) -> None:
+        self._began, self._before = time.thread_time(), self._answered()
+
+
+class Warmer:
+    """One background thread for all databases. `[ken] enabled = false` in the configuration turns it off.
+
+    `answered` gives something else whenever a request was answered.
+    """
+
+    def __init__(self, store: Store, config: Config, answered: Callable[[], object]) -> None:
+        self._store = store
+        self._config = config
+        self._answered = answered
+        self._watched: dict[Database, Watched] = {}
+        self._failed: dict[str, float] = {}
+        self._thread = ThreadPoolExecutor(1, "index-warmer")
+        self._task: asyncio.Task[None] | None = None
+        self._seen: object = None  # what `answered` gave at the last tick
+        self._calm_ticks = 0
+        self._closing = False
+
+    def start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def close(self) -> None:
+        """Stop after the batch under way."""
+        self._closing = True
+        if self._task is not None:
+            self._task.cancel()
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(TICK)
+            self._store.close_idle(MAX_OPEN, time.monotonic() - UNUSED_FOR)
+            if self._config.get("ken", "enabled", "true") == "true":
+                self._tick()
+            self._give_memory_back()
+
+    def _give_memory_back(self) -> None:
+        """Once whenever requests and builds have paused for a while: what they needed is free by then."""
+        seen, before = self._answered(), self._seen
+        self._seen = seen
+        works = any(
+            watched.work is not None and not watched.work.done() for watched in self._watched.values()
+        )
+        self._calm_ticks = 0 if works or seen != before else self._calm_ticks + 1
+        if self._calm_ticks == CALM_TICKS:
+            asyncio.get_running_loop().run_in_executor(self._thread, memory.give_back)
+
+    def _tick(self) -> None:
+        current = [db for db in self._store.opened() if isinstance(db, Database)]
+        for gone in self._watched.keys() - set(current):
+            del self._watched[gone]
+        for db in current:
+            seen = self._watched.setdefault(db, Watched(db.update_seq))
+            seq, before = db.update_seq, seen.seq
+            seen.seq = seq
+            if seen.work is not None and not seen.work.done():
+                continue
+            calm = seq == before
+            if seq != seen.warmed and (calm or seq - seen.warmed >= MANY):
+                seen.warmed = seq if calm else seen.warmed
+                db.visitors += 1
+                seen.work = asyncio.get_running_loop().run_in_executor(self._thread, self._warm, db)
+                seen.work.add_done_callback(partial(self._report, db))
+
+    def _report(self, db: Database, work: "asyncio.Future[None]") -> None:
+        """A database may be deleted under its builder; anything else that ends one is worth a line."""
+        db.visitors -= 1
+        seen = self._watched.get(db)
+        if seen is not None and self._unsummarised(db):
+            seen.warmed = -1
+        if not work.cancelled() and (error := work.exception()) and not db.deleted and not self._closing:
+            log.error("keeping %s warm ended", db.name, exc_info=error)
+
+    def _warm(self, db: Database) -> None:
+        """Bring every index of the database to the sequence it has now. One that fails, whatever the reason, is left out
+        for a while and keeps no other one waiting."""
+        for signature, step in self._steps(db):
+            if time.monotonic() < self._failed.get(signature, 0.0):
+                continue
+            try:
+                self._work_off(db, step)
+            except Exception as error:
+                if db.deleted or self._closing:
+                    return
+                self._failed[signature] = time.monotonic() + RETRY_AFTER
+                if isinstance(error, CouchError):
+                    log.info("index %s of %s is not kept warm: %s", signature, db.name, error.reason)
+                else:
+                    log.exception("index %s of %s is not kept warm", signature, db.name)
+
+    def _work_off(self, db: Database, step: Step) -> None:
+        more, pauses = True, Pauses(self._answered)
+        while more and not db.deleted and not self._closing:
+            more = step(pauses)
+            pauses()
+
+    def _steps(self, db: Database) -> Iterator[tuple[str, Step]]:
+        """For each index its name and what brings it one batch further."""
+        target = db.update_seq
+        docs = updated_by_itself(db)
+        views_and_mango = list(declared.specs(db, docs))
+        for name, together in sharing(views_and_mango).items():
+            yield (
+                f"{db.uuid} {name!r}",
+                lambda _, together=together: self._advance_together(db, together, target),
+            )
+        for spec in views_and_mango:
+            yield spec.signature, lambda _, spec=spec: self._advance(db, spec, target)
+        for search in declared.search_specs(db, docs):
+            yield (
+                search.signature,
+                lambda pause, search=search: searching.advance(db, search, target, pause),
+            )
+
+    def _advance_together(self, db: Database, together: list[indexing.IndexSpec], target: int) -> bool:
+        indexes = [indexing.get_index(db, spec) for spec in together]
+        for index in indexes:
+            index.kept_warm = True
+        more = indexing.advance_together(db, together, target, BATCH)
+        for index in indexes:  # readers of one need not wait for the others
+            _summarise(db, index)
+        return more
+
+    def _advance(self, db: Database, spec: indexing.IndexSpec, target: int) -> bool:
+        index = indexing.get_index(db, spec)
+        index.kept_warm = True
+        if indexing.advance(db, spec, index, target, BATCH):
+            return True
+        _summarise(db, index)
+        return False
+
+    def _unsummarised(self, db: Database) -> bool:
+        """Whether an index that is kept warm waits for its summaries."""
+        now = time.monotonic()
+        return any(
+            isinstance(index, Index)
+            and index.stale
+            and index.kept_warm
+            and now >= self._failed.get(name, 0.0)
+            for name, index in list(db.handles.items())
+        )
+
+
+def _summarise(db: Database, index: Index) -> None:
+    """Sum the index up if it needs that and no rush of rows is under way."""
+    few_behind = db.update_seq - index.seq <= BATCH
+    if index.stale and few_behind and time.monotonic() - index.grew_at >= SETTLED:
+        indexing.summarise(db, index)
+
+
+def updated_by_itself(db: Database) -> list[StoredDoc]:
+    """The design documents that do not opt out with `"autoupdate": false`."""
+    return [doc for doc in db.design_docs() if doc.dict().get("autoupdate") is not False]
+
+
+def sharing(found: list[indexing.IndexSpec]) -> dict[bytes, list[indexing.IndexSpec]]:
+    """The indexes whose functions can run together, by their environment."""
+    together: dict[bytes, list[indexing.IndexSpec]] = {}
+    for spec in found:
+        if spec.shared is not None:
+            together.setdefault(spec.shared.environment, []).append(spec)
+    return together

@@ -1,0 +1,1 @@
+"""A database: edits in one transaction, revisions and their ids, attachments, documents as they are asked for."""

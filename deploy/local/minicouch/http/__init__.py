@@ -1,0 +1,1 @@
+"""Requests and responses, path patterns, multipart and JSONP; nothing here knows ASGI."""

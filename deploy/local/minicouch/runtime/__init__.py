@@ -1,0 +1,1 @@
+"""What the process has: settings, faults on demand, threads, memory, parts loaded at first use."""

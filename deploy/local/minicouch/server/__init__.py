@@ -1,0 +1,1 @@
+"""The application: reads a request, finds its handler, writes the answer."""

@@ -14,6 +14,7 @@ from pathlib import Path
 import urllib3
 
 from deploy.local.redis_server import redis_server
+from tests.forking import Forked, fork_server
 
 ROOT = Path(__file__).resolve().parent.parent
 STARTING_SECONDS = 60
@@ -40,15 +41,30 @@ def free_ports(count: int) -> int:
 
 
 class Process:
-    """A process with its output in a file; `stop` ends it politely, `kill` does not."""
+    """A process with its output in a file; `stop` ends it politely, `kill` does not. `forked`: one of `python -m MODULE`
+    that need not import the services' libraries."""
 
-    def __init__(self, name: str, command: list[str], log: Path, env: dict[str, str] | None = None) -> None:
+    popen: subprocess.Popen[bytes] | Forked
+
+    def __init__(
+        self,
+        name: str,
+        command: list[str],
+        log: Path,
+        env: dict[str, str] | None = None,
+        *,
+        forked: bool = False,
+    ) -> None:
         self.name, self.log = name, log
+        environment = {**os.environ, **(env or {})}
         with log.open("ab") as output:
+            if forked:
+                self.popen = fork_server().start(command, environment, output.fileno())
+                return
             self.popen = subprocess.Popen(
                 command,
                 cwd=ROOT,
-                env={**os.environ, **(env or {})},
+                env=environment,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -130,6 +146,6 @@ def start_service(name: str, log: Path, env: dict[str, str], port: int | None = 
     """One service under gunicorn, started the way it is deployed; the process and its URL."""
     port = port or free_port()
     command = [sys.executable, "-m", "gunicorn", "-c", "deploy/gunicorn.conf.py", "-b", f"127.0.0.1:{port}"]
-    process = Process(name, [*command, f"services.{name}.app:create_app()"], log, env)
+    process = Process(name, [*command, f"services.{name}.app:create_app()"], log, env, forked=True)
     process.wait_until(answers(f"http://127.0.0.1:{port}/health/live"))
     return process, f"http://127.0.0.1:{port}"

@@ -34,7 +34,7 @@ class Worker:
         command = [sys.executable, *(WORKER if name == "worker" else FOLLOWER)]
         log = self._logs / f"{name.replace(' ', '-')}.log"
         before = len(log.read_text()) if log.exists() else 0
-        process = Process(name, command, log, self._environment)
+        process = Process(name, command, log, self._environment, forked=True)
         said = "ready" if name == "worker" else "following the changes"
         return process.wait_until(lambda: said in log.read_text()[before:])
 

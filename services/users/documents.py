@@ -16,6 +16,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, NotRequired, TypedDict
 
+from shared.addresses import PART_FIELDS, parts_of_text
 from shared.couch import DatabaseDesign, Doc, Document, DocumentType, FindIndex, StoredDocument, document_id
 from shared.errors import NotFound
 from shared.fields import (
@@ -82,12 +83,26 @@ class Claim(StoredDocument):
     claimed: str
 
 
+_PARTS = PART_FIELDS.fields
+
+
 class Address(StoredDocument):
-    """Where an order may go. The default is derived from `default_since`; the flag is for people who read documents."""
+    """Where an order may go. The default is derived from `default_since`; the flag is for people who read documents.
+
+    `address` is what stands on an envelope; the parts are what was given, or what can be told of a text.
+    """
 
     userid: str
     name: Annotated[str, Text(1, 200, normalize=False)]
     address: Annotated[str, Lines(1000)]
+    company: NotRequired[Annotated[str, _PARTS["company"]]]
+    line1: NotRequired[Annotated[str, _PARTS["line1"]]]
+    line2: NotRequired[Annotated[str, _PARTS["line2"]]]
+    city: NotRequired[Annotated[str, _PARTS["city"]]]
+    region: NotRequired[Annotated[str, _PARTS["region"]]]
+    postcode: NotRequired[Annotated[str, _PARTS["postcode"]]]
+    country: NotRequired[Annotated[str, _PARTS["country"]]]
+    phone: NotRequired[Annotated[str, _PARTS["phone"]]]
     default: Annotated[bool, Boolean(default=False, omit_default=False)]
     default_since: str
     updated: str
@@ -169,7 +184,9 @@ class AuditEntry(StoredDocument):
 
 USER = DocumentType.declared("user", Account)
 CLAIM = DocumentType.declared("claim", Claim)
-ADDRESS = DocumentType.declared("userdelivery", Address)
+ADDRESS = DocumentType.declared(
+    "userdelivery", Address, schema=2, upgrades={1: lambda doc: parts_of_text(doc.get("address", "")) | doc}
+)
 PAYMENT_METHOD = DocumentType.declared("paymentmethod", PaymentMethod)
 PREFERENCES = DocumentType.declared("preferences", Preferences)
 BASKET_ITEM = DocumentType.declared("basketline", BasketItem)
@@ -229,7 +246,9 @@ ERASURES = FindIndex(
 )
 
 DESIGN = DatabaseDesign(
-    "users", (ACCOUNT_BY_EMAIL, ACCESS_CHANGES, DEFAULT_ADDRESS, EXPIRING, STAFF, ERASURES)
+    "users",
+    (ACCOUNT_BY_EMAIL, ACCESS_CHANGES, DEFAULT_ADDRESS, EXPIRING, STAFF, ERASURES),
+    types=(ADDRESS,),
 )
 
 

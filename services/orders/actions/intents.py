@@ -6,7 +6,7 @@ from typing import Any
 from services.orders.declarations import ORDER_CONTENT
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER, ORDER, order_key
-from services.orders.rules.addresses import destination_of
+from services.orders.rules.addresses import delivery_address, destination_of, saved_address
 from services.orders.rules.pricing import Quote, QuoteRequest, check_expected, merged, quote
 from services.orders.rules.writing import items_of
 from shared.clock import timestamp
@@ -69,7 +69,7 @@ class Intent:
             userid=userid,
             name=self.name,
             email=self.email,
-            deliveryAddress=self.address,
+            deliveryAddress=delivery_address(self.address),
             **({"mail_limited": True} if self.buyer.mail_limited else {}),
         )
         return [order, customer, *items_of(order)]
@@ -108,12 +108,14 @@ def quote_answer(deps: Dependencies, body: dict[str, Any]) -> Doc:
 def _quote(deps: Dependencies, body: dict[str, Any], address: Any) -> Quote:
     """One look-up of all products; the same for the quote and the checkout."""
     products = deps.products.lookup([item["productid"] for item in merged(body["items"])])
-    request = QuoteRequest(body["items"], timestamp()[:10], destination_of(address), body.get("shipping", ""))
-    return quote(request, products, deps.terms)
+    terms = deps.terms
+    destination = destination_of(address, terms.country)
+    request = QuoteRequest(body["items"], timestamp()[:10], destination, body.get("shipping", ""))
+    return quote(request, products, terms)
 
 
 def _address_of(user: Doc, address_id: str) -> Any:
     for known in user["addresses"]:
         if known["id"] == address_id:
-            return {"name": known["name"], "address": known["address"]}
+            return saved_address(known)
     raise NoSuchAddress("Choose one of your addresses.", errors={"address_id": ["You have no such address."]})

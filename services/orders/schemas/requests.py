@@ -6,6 +6,9 @@ import marshmallow as ma
 
 from services.orders import declarations as d
 from services.orders.rules.progress import STATUSES
+from shared.addresses import PART_FIELDS, PARTS, checked
+from shared.errors import Invalid
+from shared.fields import Text as FieldText
 from shared.fields import as_whole
 from shared.money import CURRENCIES
 from shared.web import PageArgs, Shape, request_fields
@@ -54,8 +57,18 @@ class PaymentRequest(Shape):
     )
 
 
+_STRUCTURED = PART_FIELDS.plus(name=FieldText(0, 200, default=""))
+_PARTS_SCHEMA = {
+    "type": "object",
+    "description": "checked by the country's own rules",
+    "required": ["line1", "country"],
+    "additionalProperties": False,
+    "properties": {name: {"type": "string"} for name in ("name", *PARTS)},
+}
+
+
 class PostalAddress(ma.fields.Field[str | dict[str, str]]):
-    """One text, or an object of texts by part (street, city ...)."""
+    """{name, line1, city, postcode, country ...}; or, as before, one text or an object of texts: in the shop's own country."""
 
     text = AddressText()
 
@@ -67,18 +80,28 @@ class PostalAddress(ma.fields.Field[str | dict[str, str]]):
             "minProperties": 1,
             "maxProperties": MAX_ADDRESS_PARTS,
             "additionalProperties": part,
+            "not": {"required": ["line1"]},
         }
-        super().__init__(metadata={"anyOf": [text, parts]}, **kwargs)
+        super().__init__(metadata={"anyOf": [_PARTS_SCHEMA, text, parts]}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str | dict[str, str]:
         if not isinstance(value, dict):
             return self._text(value)
+        if "line1" in value:
+            return self._structured(value)
         parts = {self._text(name): part if part == "" else self._text(part) for name, part in value.items()}
         if not any(parts.values()) or len(value) > MAX_ADDRESS_PARTS:
             raise ma.ValidationError(
                 f"A text, or an object of 1 to {MAX_ADDRESS_PARTS} texts that are not all empty."
             )
         return parts
+
+    def _structured(self, value: dict[str, Any]) -> dict[str, str]:
+        try:
+            content = _STRUCTURED.load(value)
+            return ({"name": content["name"]} if content["name"] else {}) | checked(content)
+        except Invalid as error:
+            raise ma.ValidationError(error.errors) from error
 
     def _text(self, value: Any) -> str:
         return str(self.text.deserialize(value))

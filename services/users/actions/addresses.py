@@ -6,6 +6,7 @@ from typing import Any, cast
 from services.users.dependencies import Dependencies
 from services.users.documents import ADDRESS, ADDRESS_FIELDS, Address, user_document
 from services.users.rules.accounts import MAX_ADDRESSES, default_address
+from services.users.rules.addresses import changed as changed_address
 from services.users.rules.errors import NoSuchAddress
 from shared.clock import timestamp
 from shared.couch import Document, UpdateConflict, time_ordered_id
@@ -87,7 +88,7 @@ def change_address(
         )
     moment = timestamp()
     values = {**changes, "updated": moment} | ({"default_since": moment} if changes.get("default") else {})
-    changed = deps.store.put(cast(Address, {**doc, **values}))
+    changed = deps.store.put(cast(Address, changed_address(doc, values)))
     others = [
         other
         for other in ADDRESS.among(deps.store.documents_with_prefix(doc["userid"], PREFIX))
@@ -107,11 +108,10 @@ def _document(userid: str, key: str, values: dict[str, Any], default: bool) -> A
     return ADDRESS.build(
         user_document(userid, f"{PREFIX}{key}"),
         userid=userid,
-        name=values["name"],
-        address=values["address"],
         default=default,
         default_since=moment if default else "",
         updated=moment,
+        **ADDRESS_FIELDS.stored({name: value for name, value in values.items() if name != "default"}),
     )
 
 

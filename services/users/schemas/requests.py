@@ -1,5 +1,6 @@
 """What requests may carry: fields of the declared documents, and what no document holds as it is sent."""
 
+from dataclasses import replace
 from typing import Any, Final
 
 import marshmallow as ma
@@ -12,6 +13,7 @@ from services.users.documents import (
     USER_FIELDS,
 )
 from services.users.rules.accounts import MAX_BASKET_ITEMS
+from services.users.rules.addresses import completed
 from shared.errors import Invalid
 from shared.fields import Declaration, Secret, Text
 from shared.web import PageArgs, Shape, request_schema
@@ -86,7 +88,13 @@ MeChange = request_schema(
     ),
     partial=True,
 )
-Address = request_schema("NewAddress", ADDRESS_FIELDS)
+_TEXT = replace(
+    ADDRESS_FIELDS.fields["address"],
+    default="",
+    description="an address as one text, instead of line1 and the others: it lies in the shop's own country",
+)
+_ADDRESS = ADDRESS_FIELDS.plus(address=_TEXT)
+Address = request_schema("NewAddress", _ADDRESS, lambda data: completed(_ADDRESS.load(data)))
 AddressChange = request_schema("AddressChange", ADDRESS_FIELDS, partial=True)
 PreferencesChange = request_schema("PreferencesChange", PREFERENCE_FIELDS, partial=True)
 PaymentMethod = request_schema("NewPaymentMethod", PAYMENT_METHOD_FIELDS)

@@ -100,6 +100,8 @@ class Process:
         self.popen.wait(10)
 
     def _signal(self, number: int) -> None:
+        if isinstance(self.popen, Forked) and self.popen.poll() is not None:
+            return  # the fork server has waited for it: the number may be another process's by now
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.popen.pid, number)
 

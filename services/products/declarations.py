@@ -8,6 +8,7 @@ from services.products.option_values import (
     COMBINATIONS_SCRIPT,
     OPTION_WORDS_SCRIPT,
     OPTIONS_SCRIPT,
+    UNAVAILABLE_SCRIPT,
     attribute_words,
     combinations_in_stock,
     option_words,
@@ -274,6 +275,9 @@ class Product(StoredDocument):
                 each=True,
                 script=COMBINATIONS_SCRIPT,
                 read=combinations_in_stock,
+            ),
+            SearchField(
+                "variants", kind="exclusion", called="unavailable", each=True, script=UNAVAILABLE_SCRIPT
             ),
             SearchField(
                 "variants",

@@ -1,10 +1,12 @@
-"""What of a product's options is in stock, and the words of its attributes, as the search index holds them; in Python and in JavaScript,
+"""What of a product's options is in stock and what is not, and the words of its attributes, as the search index holds them; in Python and in JavaScript,
 which must say the same."""
 
 import json
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, Final
+
+from shared.couch import as_javascript
 
 OPTIONS_SCRIPT: Final = """(function (doc) {
     var found = {}, stock = doc.variant_stock || {};
@@ -32,22 +34,66 @@ COMBINATIONS_SCRIPT: Final = """(function (doc) {
     return found;
   })(doc)"""
 
-_VALUES = """(function (object) {
-    return Object.keys(object).reduce(function (values, name) { return values.concat(object[name]); }, []);
+_WORDS = """(function (object) {
+    return Object.keys(object).reduce(function (texts, name) {
+      var value = object[name];
+      if (value === null || value === false || value === "") return texts;
+      return texts.concat(name, value === true ? [] : value).map(String);
+    }, []);
   })"""
-OPTION_WORDS_SCRIPT: Final = f"{_VALUES}({OPTIONS_SCRIPT})"
-ATTRIBUTE_WORDS_SCRIPT: Final = f"{_VALUES}(doc.attributes || {{}})"
+OPTION_WORDS_SCRIPT: Final = f"{_WORDS}({OPTIONS_SCRIPT})"
+ATTRIBUTE_WORDS_SCRIPT: Final = f"{_WORDS}(doc.attributes || {{}})"
+
+MAX_UNAVAILABLE: Final = 2000
+UNAVAILABLE_SCRIPT: Final = f"""(function (doc) {{
+    var stock = doc.variant_stock || {{}}, there = {{}}, values = {{}}, found = {{}}, count = 0, sold_out = [];
+    function stems(text) {{ return words_of(String(text)).map(stem); }}
+    function rows(sets, n, row, f) {{
+      if (n === sets.length) {{
+        if (row.length > 1) f(row.slice().sort().join(" "));
+        return;
+      }}
+      rows(sets, n + 1, row, f);
+      sets[n].forEach(function (word) {{ if (row.indexOf(word) < 0) rows(sets, n + 1, row.concat(word), f); }});
+    }}
+    function miss(row) {{ if (!there[row] && !found[row] && count++ < {MAX_UNAVAILABLE}) found[row] = true; }}
+    (doc.variants || []).forEach(function (variant) {{
+      var names = Object.keys(variant.options);
+      var sets = names.map(function (name) {{ return stems(variant.options[name]); }});
+      names.forEach(function (name, n) {{ values[name] = (values[name] || []).concat(sets[n]); }});
+      if (variant.active === false || !(stock[variant.sku] > 0)) sold_out.push(sets);
+      else rows(sets, 0, [], function (row) {{ there[row] = true; }});
+    }});
+    sold_out.forEach(function (sets) {{ rows(sets, 0, [], miss); }});
+    var all = Object.keys(values).map(function (name) {{
+      return values[name].filter(function (word, n, words) {{ return words.indexOf(word) === n; }});
+    }});
+    for (var a = 0; a < all.length; a++)
+      for (var b = a + 1; b < all.length; b++) rows([all[a], all[b]], 0, [], miss);
+    return Object.keys(found);
+  }})(doc)"""
+"""Two or three words of different options that no variant in stock has together, as stems: those of sold out variants, and, as far as
+there is room, those that were never made."""
 
 
 def option_words(doc: Mapping[str, Any]) -> list[str]:
-    return [value for values in options_in_stock(doc).values() for value in values]
+    """The names of its options and their values in stock."""
+    return _texts(options_in_stock(doc))
 
 
 def attribute_words(doc: Mapping[str, Any]) -> list[str]:
-    """The texts among the values of its attributes."""
-    values = doc.get("attributes", {}).values()
-    texts = (each for value in values for each in (value if isinstance(value, list) else [value]))
-    return [each for each in texts if isinstance(each, str)]
+    """The codes of its attributes and their values; of one that is just true the code."""
+    return _texts(doc.get("attributes", {}))
+
+
+def _texts(members: Mapping[str, Any]) -> list[str]:
+    texts: list[str] = []
+    for name, value in members.items():
+        if value is None or value is False or value == "":
+            continue
+        values = value if isinstance(value, list) else [] if value is True else [value]
+        texts += [name, *map(as_javascript, values)]
+    return texts
 
 
 def options_in_stock(doc: Mapping[str, Any]) -> dict[str, list[str]]:

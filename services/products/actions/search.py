@@ -24,6 +24,9 @@ from services.products.rules.searching import (
 )
 from shared.couch import Doc, SearchPage, SearchQuery, pairs_of, search_for
 
+MIN_JOINED = 6
+"""Letters of two words that may be a misspelt one written apart."""
+
 
 def search(deps: Dependencies, asked: Question) -> Listed:
     """A page of what has the words. 1 global query, or 1 partition query in a category; one more for words that unexpectedly are
@@ -62,8 +65,23 @@ def rewrite_of(deps: Dependencies, query: SearchQuery) -> Rewrite:
     asked = set(query.content_words(deps.catalogue.language)) - query.words_with_synonyms
     unknown = deps.vocabulary.unknown(query.words, query.prefix) & asked
     corrections = deps.vocabulary.misspelt(asked - unknown)
-    corrections |= deps.vocabulary.corrections(unknown) if unknown else {}
+    if unknown:
+        corrections |= deps.vocabulary.corrections(unknown, alone=len(query.all_words) == 1)
+    if lost := unknown - corrections.keys():
+        corrections |= _joined_corrections(deps, query, lost)
     return rewritten(query, unknown, corrections, deps.catalogue.language)
+
+
+def _joined_corrections(deps: Dependencies, query: SearchQuery, lost: set[str]) -> dict[str, list[str]]:
+    """What a word that nobody knows and its neighbour mean, written as one: `bed shet` is `bedsheet`."""
+    loose = query.loose_words
+    neighbours = [
+        pair
+        for pair in zip(loose, loose[1:], strict=False)
+        if len(pair[0] + pair[1]) >= MIN_JOINED and not lost.isdisjoint(pair)
+    ]
+    meant = deps.vocabulary.corrections(map("".join, neighbours)) if neighbours else {}
+    return {word: meant["".join(pair)] for pair in neighbours if "".join(pair) in meant for word in pair}
 
 
 def _first_page(deps: Dependencies, asked: Question, query: SearchQuery) -> tuple[Rewrite, SearchPage]:
@@ -88,8 +106,8 @@ def _first_page(deps: Dependencies, asked: Question, query: SearchQuery) -> tupl
         there = rewrite.optional & set(matched_words(rewrite, page.items[0], query, deps.catalogue.language))
         if not there:
             return replace(rewrite, dropped_words=_in_order(query, rewrite.optional)), page
-        rewrite = replace(rewrite, optional=rewrite.optional - there)
-        return rewrite, _found(deps, asked, rewrite.applied(query), None)
+        narrower = replace(rewrite, optional=rewrite.optional - there)
+        return narrower, _found(deps, asked, narrower.applied(query), None)
     if not page.items and may_be_apart:
         if forecast:
             forecast.remember(apart=True)

@@ -8,7 +8,16 @@ from services.products.documents import PRODUCT_FIELDS
 from services.products.option_values import attribute_words, option_words
 from services.products.rules.searching import short_texts
 from services.products.rules.typos import nearly_same
-from shared.couch import Doc, Language, SearchQuery, compounds_of, pairs_of, words_of
+from shared.couch import (
+    Doc,
+    Language,
+    SearchQuery,
+    compounds_of,
+    is_forgivable,
+    letters_of,
+    pairs_of,
+    words_of,
+)
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,7 @@ def _terms(doc: Doc, language: Language) -> set[str]:
     product = PRODUCT_FIELDS.content(doc)
     texts = [*short_texts(product), *option_words(doc), *attribute_words(doc)]
     short = [words_of(text) for text in texts]
-    words = [word for some in short for word in (*some, *pairs_of(some))]
+    words = [word for some in short for word in (*some, *pairs_of(some), *letters_of(some))]
     words += [word for text in texts for word in compounds_of(text)]
     words += words_of(product["description"]) + words_of(product["productid"])
     return {term for word in words for term in language.terms(word)}
@@ -107,7 +116,8 @@ def _matches(rewrite: Rewrite, word: str, query: SearchQuery, terms: set[str], l
         word in row and _has_a_synonym(synonyms, terms, language) for row, synonyms in query.synonyms.items()
     ):
         return True
-    return word in rewrite.forgiven and any(nearly_same(word, term) for term in terms)
+    forgiven = word in rewrite.forgiven and is_forgivable(word)
+    return forgiven and any(nearly_same(word, term) for term in terms)
 
 
 def _has_a_synonym(synonyms: Sequence[Sequence[str]], terms: set[str], language: Language) -> bool:

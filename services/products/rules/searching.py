@@ -41,7 +41,7 @@ def did_you_mean(query: SearchQuery, language: Language, docs: Sequence[Doc]) ->
             return next((each for each in query.corrections[word] if language.stem(each) in stems), word)
         return _nearest(word, known) if word in query.forgiven else word
 
-    words = [meant(word) for word in query.all_words]
+    words = [word for word, _ in groupby(meant(word) for word in query.all_words)]
     return " ".join(words) if words != list(query.all_words) else None
 
 

@@ -4,6 +4,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from redis import Redis
@@ -16,16 +17,20 @@ from services.products.rules.searching import short_texts
 from services.products.rules.typos import is_slip, one_typo_apart, two_edits_apart
 from services.products.store.word_categories import WordCategories
 from services.products.store.word_counts import WordCounts
-from shared.couch import Doc, Language, compounds_of, pairs_of, words_of
+from shared.couch import Doc, Language, compounds_of, letters_of, pairs_of, words_of
 
 _MAX_NEAR = 200_000
-_MIN_CORRECTED, _MIN_CORRECTED_TWICE, _MAX_CORRECTIONS = 4, 7, 4
+_MIN_CORRECTED, _MIN_CORRECTED_TWICE, _MAX_CORRECTIONS = 4, 6, 4
+_MIN_LENGTHENED = 3
+"""Letters of a word that may lack one, beside others."""
 _MAX_JOINED_NUMBER = 8
 """Neighbours with digits are learnt as one up to this length: 9 W, 500 ml."""
 _MIN_MISSPELT = 5
 """Letters of a word that may be a misspelt one though products have it."""
 RARE, FAR_MORE = 3, 10
 """A misspelt title is on so few products, and the word that was meant on so many times as many."""
+_LONG_WORD, _MORE = 8, 4
+"""Long words are seldom alike by chance: there so many times as many are enough."""
 _MAX_SCANNED_WORDS, _MAX_SCANNED, _BEGINNING = 2, 2000, 3
 _MISSPELT_SECONDS, _MAX_MISSPELT = 60.0, 20_000
 _END = "\U0010ffff"
@@ -70,9 +75,10 @@ class Vocabulary:
         for doc in products:
             words, described = _words(doc)
             suspects |= self._suspects_in(doc, words)
-            short |= {word for word in words if _correctable(word) and f"~{word}" not in self._near}
+            spelt = (*words, *(one + other for one, other in pairwise(words) if len(one) == 1))
+            short |= {word for word in spelt if _correctable(word) and f"~{word}" not in self._near}
             joined = [pair for pair in pairs_of(words) if pair.isalpha() or len(pair) <= _MAX_JOINED_NUMBER]
-            joined += compounds_of(" ".join(short_texts(PRODUCT_FIELDS.content(doc))))
+            joined += [*letters_of(words), *compounds_of(" ".join(short_texts(PRODUCT_FIELDS.content(doc))))]
             fresh |= {term for word in (*words, *joined, *described) for term in self._language.terms(word)}
         fresh -= self._near
         if not (fresh or short):
@@ -110,10 +116,10 @@ class Vocabulary:
         self._cache_locally(there)
         return set(asked.values()) - known - {rest[key] for key in there}
 
-    def corrections(self, words: Iterable[str]) -> dict[str, list[str]]:
+    def corrections(self, words: Iterable[str], *, alone: bool = True) -> dict[str, list[str]]:
         """{word that no product has: the words of short texts that are one typo apart, or two for a long one}, the most frequent
-        first; if any have the same first letter, those."""
-        words = list(words)
+        first; if any have the same first letter, those. One of three letters is only known to lack one where it is not `alone`."""
+        words = [word for word in words if not alone or len(word) >= _MIN_CORRECTED]
         near = {word: _closest(word, others) for word, others in self._neighbours(words).items()}
         lost = [
             word
@@ -150,7 +156,7 @@ class Vocabulary:
         counts = self._counts.of(other for others in near.values() for other in others)
         found: dict[str, list[str]] = {}
         for word, stem in stems.items():
-            least = FAR_MORE * max(rare[word], 1)
+            least = (FAR_MORE if len(stem) < _LONG_WORD else _MORE) * max(rare[word], 1)
             others = near.get(stem, set())
             frequent = [each for each in others if each[0] == stem[0] and counts.get(each, 0) >= least]
             meant = [each for each in frequent if is_slip(stem, each) or self._is_suspect(stem, each)]
@@ -160,7 +166,7 @@ class Vocabulary:
 
     def _neighbours(self, words: Iterable[str]) -> dict[str, set[str]]:
         """{word: those of short texts that share what is left of it without a letter}, those with its own stem left out."""
-        keys = [(word, each) for word in words if _correctable(word) for each in _shortened(word)]
+        keys = [(word, each) for word in words for each in _shortened(word)]
         found = self._first_in(self._typos, [(f"{each}{_MARK}", _END) for _, each in keys], most=20)
         near: dict[str, set[str]] = {}
         for (word, _), hits in zip(keys, found or (), strict=False):
@@ -174,6 +180,8 @@ class Vocabulary:
         found = self._first_in(self._words, [(word[:_BEGINNING], _END)], most=_MAX_SCANNED)
         others = [hit.decode() for hit in (found or [[]])[0]]
         near = [each for each in others if two_edits_apart(word, each)]
+        if len(word) == _MIN_CORRECTED_TWICE:
+            near = [each for each in near if each[-1] == word[-1] and len(each) >= len(word)]
         short = self._first_in(self._typos, [(f"{each}{_MARK}{each}", "") for each in near])
         return [each for each, there in zip(near, short or (), strict=False) if there]
 
@@ -228,7 +236,7 @@ class Vocabulary:
 def _words(doc: Doc) -> tuple[list[str], list[str]]:
     """The words of a product's short texts, and of its description."""
     product = PRODUCT_FIELDS.content(doc)
-    options = [value for option in doc.get("options", ()) for value in option["values"]]
+    options = [text for option in doc.get("options", ()) for text in (option["name"], *option["values"])]
     texts = [*short_texts(product), *options, *attribute_words(doc)]
     return words_of(" ".join(texts)), words_of(product["description"])
 
@@ -238,13 +246,17 @@ def _correctable(word: str) -> bool:
 
 
 def _shortened(word: str) -> set[str]:
-    """The word, and the word without one of its letters, each in turn."""
+    """The word, and the word without one of its letters, each in turn; a word of three letters is itself."""
+    if not _correctable(word):
+        return {word} if word.isalpha() and len(word) == _MIN_LENGTHENED else set()
     return {word, *(word[:n] + word[n + 1 :] for n in range(len(word)))}
 
 
 def _closest(word: str, others: Iterable[str]) -> list[str]:
-    if len(word) < _MIN_CORRECTED_TWICE:
+    if len(word) <= _MIN_CORRECTED_TWICE:
         others = [other for other in others if one_typo_apart(word, other)]
+    if not _correctable(word):
+        return sorted(other for other in others if other[0] == word[0])
     ordered = sorted(others, key=lambda other: (other[0] != word[0], abs(len(other) - len(word)), other))
     return [other for other in ordered if other[0] == word[0]] or ordered
 

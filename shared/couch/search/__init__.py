@@ -4,10 +4,18 @@
 word are the same word · `query` what is asked, and its Lucene text · `keywords` the view that serves where the server has no text search.
 """
 
-from .fields import NouveauIndex, SearchField, SearchIndex, members_function, search_fields
+from .clauses import is_forgivable
+from .fields import (
+    NouveauIndex,
+    SearchField,
+    SearchIndex,
+    as_javascript,
+    members_function,
+    search_fields,
+)
 from .languages import ENGLISH, GERMAN, LANGUAGES, Language
 from .query import Band, SearchQuery, quoted, search_for
-from .words import compounds_of, pairs_of, words_of
+from .words import compounds_of, letters_of, pairs_of, words_of
 
 __all__ = [
     "ENGLISH",
@@ -19,7 +27,10 @@ __all__ = [
     "SearchField",
     "SearchIndex",
     "SearchQuery",
+    "as_javascript",
     "compounds_of",
+    "is_forgivable",
+    "letters_of",
     "members_function",
     "pairs_of",
     "quoted",

@@ -3,25 +3,39 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hints
 
 from ..indexes import Declared, View
 from . import words
+from .clauses import SHORT, Word, word_clauses
 from .languages import ENGLISH, Language
 
-Kind = Literal["text", "keyword", "number", "path", "place", "pairs"]
-
-SHORT = "short"
-"""The field of all short texts together: their words, and neighbouring ones as one."""
+Kind = Literal["text", "keyword", "number", "path", "place", "pairs", "exclusion"]
 
 _EACH = "  function each(v, f) { (Array.isArray(v) ? v : [v]).forEach(f); }"
 _PATHS = '  function paths(v, f) { if (Array.isArray(v)) v.forEach(function (_, n) { f(v.slice(0, n + 1).join("#")); }); }'
 
-_PAIRS = """  function pairs(v, f) {
-    if (v && typeof v === 'object' && !Array.isArray(v)) Object.keys(v).forEach(function (k) {
-      each(v[k], function (x) { if (x !== null && typeof x !== 'object' && x !== '') f(k + '=' + x); });
-    });
-  }"""
+_STEPS = [f"{step}{'0' * power}" for power in range(10) for step in (1, 2, 5)]
+_EDGES = ["0", *(f"0.{'0' * zeros}{step}" for zeros in (2, 1, 0) for step in (1, 2, 5)), *_STEPS]
+NUMBER_BANDS = tuple(
+    (float(low), f"{low}..{high}") for low, high in zip(_EDGES, [*_EDGES[1:], ""], strict=True)
+)
+"""(least, label): 1-2-5 steps, of which each holds its least and not its most; what is negative is in `..0`."""
+
+_PAIRS = f"""  var bands = {json.dumps(NUMBER_BANDS)};
+  function band(x) {{
+    for (var n = bands.length; n--;) if (x >= bands[n][0]) return bands[n][1];
+    return "..0";
+  }}
+  function pairs(v, f) {{
+    if (v && typeof v === 'object' && !Array.isArray(v)) Object.keys(v).forEach(function (k) {{
+      each(v[k], function (x) {{
+        if (x !== null && typeof x !== 'object' && x !== '') f(k + '=' + x);
+        if (typeof x === 'number') f(k + '=' + band(x));
+      }});
+    }});
+  }}"""
 _PLACES = '  function places(v, f) { if (Array.isArray(v)) f(v.join("#")); }'
 
 
@@ -31,7 +45,8 @@ class SearchField:
 
     A `text` is found by its words, a `keyword` as a whole, a `number` in ranges; a `path` is an array of levels, found by
     itself and by everything above it, joined by `#`, a `place` only by itself; `pairs` is an object, whose members are found and counted
-    as `name=value`. `called` names it in queries when one path is indexed twice.
+    as `name=value`, numbers also by their band; an `exclusion` has stems, in order with single spaces, that a search must not have all
+    of. `called` names it in queries when one path is indexed twice.
     Where no path leads to the value, the JavaScript expression `script` makes it of `doc`, and `read` does the same.
     An `unnamed` text is asked only among the short texts together. A `short` text is also found by typos and by neighbouring words written as one; a `code` is a text that a person knows only with its digits.
     """
@@ -98,7 +113,16 @@ class SearchIndex(Declared):
     partitioned: bool = False
     language: Language = ENGLISH
 
-    @property
+    @cached_property
+    def exclusions(self) -> tuple[SearchField, ...]:
+        return tuple(each for each in self.fields if each.kind == "exclusion")
+
+    @cached_property
+    def clause_of(self) -> Callable[[Word], str]:
+        """The clause of a word of a query."""
+        return word_clauses(self)
+
+    @cached_property
     def texts(self) -> tuple[SearchField, ...]:
         return tuple(each for each in self.fields if each.kind == "text" and not each.unnamed)
 
@@ -133,7 +157,8 @@ class SearchIndex(Declared):
     def keyword_view(self) -> View:
         """A view from every word, weighted, and every category to its documents."""
         lines = ["  var words = Object.create(null);"]
-        lines += [each.visit(_keyword(each)) for each in self.fields if each.kind in ("text", "path")]
+        kept = ("text", "path", "exclusion")
+        lines += [each.visit(_keyword(each)) for each in self.fields if each.kind in kept]
         lines += [
             '  emit(["all"], null);',
             '  Object.keys(words).forEach(function (w) { emit(["word", w], words[w]); });',
@@ -178,14 +203,24 @@ def pairs_in(value: Any) -> list[str]:
     """The members of an object as a `pairs` field indexes them."""
     members = value.items() if isinstance(value, dict) else ()
     return [
-        f"{name}={_as_javascript(each)}"
+        f"{name}={text}"
         for name, values in members
         for each in (values if isinstance(values, list) else [values])
         if each is not None and each != "" and not isinstance(each, dict | list)
+        for text in (as_javascript(each), *((band_of(each),) if _is_number(each) else ()))
     ]
 
 
-def _as_javascript(value: Any) -> str:
+def band_of(number: float) -> str:
+    """The label of the band that a number is in."""
+    return next((label for least, label in reversed(NUMBER_BANDS) if number >= least), "..0")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def as_javascript(value: Any) -> str:
     """A value as JavaScript writes it into a text."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -194,7 +229,7 @@ def _as_javascript(value: Any) -> str:
 
 def _whole(fields: Iterable[SearchField]) -> list[str]:
     """The fields whose values are one term each, whatever is in them."""
-    return [each.name for each in fields if each.kind in ("keyword", "path", "place", "pairs")]
+    return [each.name for each in fields if each.kind not in ("text", "number")]
 
 
 def _clouseau(field: SearchField) -> str:
@@ -216,6 +251,8 @@ def _nouveau(field: SearchField) -> str:
 def _keyword(field: SearchField) -> str:
     if field.kind == "path":
         return 'emit(["path", x], null);'
+    if field.kind == "exclusion":
+        return 'emit(["excluded", x], null);'
     terms = "short_terms" if field.short else "terms"
     weight = field.weight
     return f'{terms}(x).split(" ").forEach(function (w) {{ if (w && !(words[w] >= {weight})) words[w] = {weight}; }});'

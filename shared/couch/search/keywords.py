@@ -6,9 +6,10 @@ from os.path import commonprefix
 from typing import Any, NamedTuple
 
 from ..documents import Doc
+from .clauses import MIN_PREFIX
 from .fields import SearchField, SearchIndex, pairs_in
 from .languages import Language
-from .query import MIN_PREFIX, SearchQuery, filter_term
+from .query import SearchQuery, filter_term
 from .words import fold, pairs_of
 
 MAX_ROWS, MAX_DOCUMENTS = 20_000, 1000
@@ -71,7 +72,10 @@ def key_range(query: SearchQuery, index: SearchIndex) -> dict[str, Any]:
         return {"start_key": ["word", beginning], "end_key": ["word", beginning + "\ufff0"]}
     if groups:
         terms = dict.fromkeys(term for group in groups for term in group.terms | group.corrected)
-        return {"keys": [["word", term] for term in sorted(terms, key=len, reverse=True)]}
+        keys = [["word", term] for term in sorted(terms, key=len, reverse=True)]
+        if index.exclusions:
+            keys += [["excluded", row] for row in query.excluded_rows(index.language)]
+        return {"keys": keys}
     for each in index.fields:
         paths = query.filters.get(each.name, ()) if each.kind == "path" else ()
         if len(paths) == 1:
@@ -84,7 +88,11 @@ def candidates(query: SearchQuery, index: SearchIndex, rows: Iterable[Row]) -> C
     groups, needs = _asked(query, index)
     alone = _beginning(query, groups) is not None
     found: dict[str, dict[int, int]] = {}
+    rows = list(rows)
+    excluded = {row["id"] for row in rows if row["key"][0] == "excluded"}
     for row in rows:
+        if row["id"] in excluded:
+            continue
         docid, term, weight = row["id"], row["key"][-1], row["value"] or 0
         matched = {n: group.score(term, weight, alone) for n, group in enumerate(groups)}
         if any(matched.values()) or not groups:

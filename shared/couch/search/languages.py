@@ -77,7 +77,7 @@ def _words(text: str) -> frozenset[str]:
 ENGLISH: Final = Language(
     "en",
     _words(
-        "a an and any are as at be but by for from i if in into is it its me my no of on or our so some such that the their then there these they this to was we will with you your"
+        "a an and any are as at be but by for from her him his i if in into is it its me my no of on or our so some such that the their then there these they this to was we will with you your"
     ),
     (
         ("ies?$", "y"),  # ties, tie; accessories, accessory
@@ -115,6 +115,7 @@ ENGLISH: Final = Language(
         "christmas": "christmas",
         "series": "series",
         "species": "species",
+        "clothes": "clothing",
         # two spellings
         "color": "colour",
         "jewelry": "jewellery",

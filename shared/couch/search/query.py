@@ -3,17 +3,19 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from functools import lru_cache
+from itertools import combinations, product
 from typing import NamedTuple, TypedDict, Unpack
 
-from .fields import SHORT, SearchIndex
+from .clauses import Word
+from .fields import SearchIndex
 from .languages import Language
 from .words import pairs_of, words_of
 
 UNBOUNDED = 10**15
 MAX_WORDS, MAX_COMBINED_WORDS = 16, 4
-MIN_PREFIX = 2
-MIN_FORGIVEN, MIN_FORGIVEN_TWICE = 4, 8
+MAX_EXCLUDING_WORDS, MAX_EXCLUDED_ROWS = 5, 40
+_MAX_REMEMBERED = 10_000
 
 _PHRASE = re.compile(r'"([^"]*)"')
 
@@ -63,8 +65,7 @@ class SearchQuery:
 
     def content_words(self, language: Language) -> list[str]:
         """The loose words without those that say nothing, unless there are no others; no more than a server takes clauses for."""
-        words = [word for word in self.loose_words if word not in language.stop_words]
-        return list(dict.fromkeys(words or self.loose_words))[:MAX_WORDS]
+        return list(_content_words(self.loose_words, language))
 
     def content_rows(self, language: Language) -> list[tuple[tuple[str, ...], Sequence[tuple[str, ...]]]]:
         """The content words one by one, but those that have synonyms together: each row with its synonyms."""
@@ -126,15 +127,50 @@ class SearchQuery:
         ]
         required += [_any(_filter(name, value) for value in values) for name, values in self.filters.items()]
         required += [f"{name}:[{_low(low)} TO {_high(high)}]" for name, (low, high) in self.ranges.items()]
-        if not optional:
-            return " AND ".join(required) or "*:*"
-        return " ".join([*(f"+{clause}" for clause in required), *optional])
+        excluded = [
+            f"{field.name}:{quoted(row)}"
+            for field in index.exclusions
+            for row in self.excluded_rows(index.language)
+        ]
+        if optional:
+            return " ".join(
+                [*(f"+{clause}" for clause in required), *optional, *(f"-{each}" for each in excluded)]
+            )
+        return " AND ".join([*required, *(f"NOT {each}" for each in excluded)]) or "*:*"
+
+    def excluded_rows(self, language: Language) -> list[str]:
+        """What a document must not have in a field of kind `exclusion`: two and three of the words, in any meaning, as stems."""
+        words = [word for word in self.content_words(language) if word not in self.optional][
+            :MAX_EXCLUDING_WORDS
+        ]
+        meanings = [self._meanings(word, language) for word in words]
+        rows = (
+            " ".join(sorted(stems))
+            for size in (2, 3)
+            for some in combinations(meanings, size)
+            for stems in product(*some)
+        )
+        return list(dict.fromkeys(rows))[:MAX_EXCLUDED_ROWS]
+
+    def _meanings(self, word: str, language: Language) -> list[str]:
+        """The stems of a word, of its corrections and of its synonyms of one word."""
+        synonyms = [row[0] for row in self.synonyms.get((word,), ()) if len(row) == 1]
+        return list(dict.fromkeys(map(language.stem, (word, *self.corrections.get(word, ()), *synonyms))))
 
     def _loose(self, index: SearchIndex) -> tuple[list[str], list[str]]:
         """The clauses of the loose words: those that must match, and those that need not."""
         loose, content = self.loose_words, set(self.content_words(index.language))
         clauses = {
-            word: self._word(index, word, pairs_of(list(loose[max(0, n - 1) : n + 2])), word == self.prefix)
+            word: index.clause_of(
+                Word(
+                    word,
+                    tuple(pairs_of(list(loose[max(0, n - 1) : n + 2]))),
+                    last=word == self.prefix,
+                    alone=len(content) == 1,
+                    forgiven=word in self.forgiven,
+                    corrections=tuple(self.corrections.get(word, ())),
+                )
+            )
             for n, word in enumerate(loose)
             if word in content
         }
@@ -148,31 +184,6 @@ class SearchQuery:
             return [_as_many_as_possible(list(rows.values()))], []
         required = [clause for row, clause in rows.items() if not self.optional.issuperset(row)]
         return required, [f"{clause}^100" for row, clause in rows.items() if self.optional.issuperset(row)]
-
-    def _word(self, index: SearchIndex, word: str, pairs: list[str], last: bool) -> str:
-        # In quotes, because `_search` takes a bare 028 or 1e5 for a number, which no text field holds.
-        stem = index.language.stem
-        best = max(each.weight for each in index.texts)
-        terms = [
-            f'{each.name}:"{word if each.code else stem(word)}"^{each.weight * 2}' for each in index.texts
-        ]
-        if stem(word) != word:
-            terms += [f'{each.name}:"{word}"^{each.weight}' for each in index.texts if each.weight == best]
-        if any(each.short for each in index.texts):
-            terms += [f'{SHORT}:"{stem(each)}"^{best}' for each in dict.fromkeys([word, *pairs])]
-        for each in self.corrections.get(word, ()):
-            terms += [f'{field.name}:"{stem(each)}"^{field.weight}' for field in index.texts]
-        if last and len(word) >= MIN_PREFIX:
-            terms += [
-                f"{each}:{word}*^{weight}"
-                for each, weight in _beginnings(
-                    index, word, lost=word in self.forgiven or word in self.corrections
-                )
-            ]
-        if word in self.forgiven and len(word) >= MIN_FORGIVEN and word.isalpha():
-            edits = 2 if len(word) >= MIN_FORGIVEN_TWICE else 1
-            terms += [f"{each}:{word}~{edits}^1" for each in _forgiving_fields(index)]
-        return _any(terms)
 
 
 class SearchOptions(TypedDict, total=False):
@@ -199,6 +210,12 @@ def search_for(text: str, **options: Unpack[SearchOptions]) -> SearchQuery:
     )
 
 
+@lru_cache(_MAX_REMEMBERED)
+def _content_words(loose: tuple[str, ...], language: Language) -> tuple[str, ...]:
+    words = [word for word in loose if word not in language.stop_words]
+    return tuple(dict.fromkeys(words or loose))[:MAX_WORDS]
+
+
 def filter_term(name: str, value: str) -> tuple[str, str]:
     """The field and the value in it that a filter names."""
     field_name, dot, member = name.partition(".")
@@ -213,26 +230,6 @@ def _filter(name: str, value: str) -> str:
 def quoted(value: str) -> str:
     """A value as one exact term of the query language."""
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _beginnings(index: SearchIndex, word: str, *, lost: bool) -> list[tuple[str, int]]:
-    """The fields in which a word may go on, each with its weight: short texts are asked together, but for the weightiest; codes
-    for a word with digits, and for one that is no word at all."""
-    best = max(each.weight for each in index.texts)
-    numbered = lost or not word.isalpha()
-    found = [
-        (each.name, each.weight)
-        for each in index.texts
-        if (numbered if each.code else not each.short or each.weight == best)
-    ]
-    return found + ([(SHORT, 1)] if any(each.short for each in index.texts) else [])
-
-
-def _forgiving_fields(index: SearchIndex) -> list[str]:
-    """Where typos are looked for: short texts together; a long text has words that are near to anything."""
-    if any(each.short for each in index.texts):
-        return [SHORT]
-    return [each.name for each in index.texts]
 
 
 def _row(phrase: Sequence[str], language: Language) -> str:

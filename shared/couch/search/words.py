@@ -21,6 +21,8 @@ _POSSESSIVES = r"['\u2019]s(?=[^a-z0-9]|$)"
 _CHUNKS = r"[ \t\r\n]+"
 _COMPOUNDS = r"[-_.\/+].+[-_.\/+]"
 _MARKS = r"[\u0300-\u036f]"
+_LETTER_RUNS = "[a-z]{4,}"
+_LETTER_RUN, _DIGIT = re.compile(_LETTER_RUNS), re.compile("[0-9]")
 _CHUNK, _COMPOUND = re.compile(_CHUNKS), re.compile(_COMPOUNDS)
 _GAP, _POSSESSIVE, _MARK = (
     re.compile(f"(?:{_NON_BMP}|{_GAPS})+"),
@@ -69,6 +71,11 @@ def compounds_of(text: str) -> list[str]:
     return ["".join(words) for words in found if len(words) > 2]
 
 
+def letters_of(words: list[str]) -> list[str]:
+    """The letters in words with digits: `7purple` is also found as `purple`."""
+    return [part for word in words if _DIGIT.search(word) for part in _LETTER_RUN.findall(word)]
+
+
 def _unaccented(text: str) -> str:
     return _MARK.sub("", text.translate(_TABLE))
 
@@ -103,7 +110,12 @@ def javascript(language: Language) -> str:
   function short_terms(x) {{
     var words = words_of(x), pairs = [];
     for (var n = 1; n < words.length; n++) pairs.push(words[n - 1] + words[n]);
-    return words.concat(pairs, compounds(x)).map(with_stem).join(" ");
+    return words.concat(pairs, compounds(x), letters(words)).map(with_stem).join(" ");
+  }}
+  function letters(words) {{
+    return words.reduce(function (found, w) {{
+      return /[0-9]/.test(w) ? found.concat(w.match(/{_LETTER_RUNS}/g) || []) : found;
+    }}, []);
   }}
   function compounds(x) {{
     return x.split(/{_CHUNKS}/).filter(function (c) {{ return /{_COMPOUNDS}/.test(c); }}).map(words_of)

@@ -111,6 +111,8 @@ CONCEPTS = {
     "folder": Concept(r"files and folders", r"\bfolders?\b"),
     "pen": Concept(r"> pens >", r"\bpen\b"),
     "charger": Concept(r"chargers", r"\bcharger\b"),
+    "car charger": Concept(r"car chargers", ""),
+    "toy": Concept(r"\btoys\b", r"\btoys?\b"),
     "pouch": Concept(r"mobile pouches", r"\bpouch for\b"),
     "screen guard": Concept(r"screen guards", r"\btempered glass\b"),
     "router": Concept(r"routers", r"\brouter\b"),

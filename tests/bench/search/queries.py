@@ -94,6 +94,63 @@ _GROUPS = {
         velvet sofa bed = sofa bed | bluetooth keyboard = keyboard | levis mens jeans = men, jeans | purple diwan set = diwan set
         leather golf balls = golf ball
     """,
+    "typo of a word that exists": """
+        conditoner = conditioner | walking cow = name:wa?lking cow | submersible pump = name:su[bm]mersibb?le | submersibble = name:su[bm]mersibb?le
+        jewelry box = name:jewell?e?ry | shrit = shirt | shrits for men = shirt, men | tshrit = t-shirt | sheos = any shoes | jaens = jeans | dreses = dress
+        kurtha = kurta | leggins = leggings | nekties = necktie | sweter = sweater | jackit = jacket | sandels = sandals | wach = watch
+        lether belt = leather, belt | dimond ring = diamond, ring | fastrak watch = name:fastrack, watch | titn watch = name:titan, watch
+        vaccum bottle = name:vacuum bottle | sun shad = name:sun shade | clutchs = clutch | bellie = ballerinas | perl ring = pearl, ring
+        neklace tie = name:neck ?tie | brasslet = bracelet | bed shet = bedsheet
+    """,
+    "several words with typos": """
+        franc bela watch = franck bella, watch | alan soly dress = allen solly, dress | karatcarft dimond rng = karatcraft, diamond, ring
+        unted colors of beneton = benetton | round nek sweter = round neck, sweater | cotn bedshet = cotton, bedsheet | runing shose = running shoes
+        ceramik cofee mug = ceramic, mug | slim fit jens = slim, jeans | wireles motion senser = name:wireless motion sensor
+        temperd glas = screen guard | batery chargr = charger | golf bals = golf ball | girls drees = girls, dress | womens legings = women, leggings
+        mens nektie = men, necktie | kids runing shoes = running shoes, kids | aviater sunglases = aviator, sunglasses | boys swetar = boys, sweater
+    """,
+    "beginning of a number": """
+        cas-w = name:cas-w-13 | mn 110 = name:mn 110 | st38 = name:st381 | fb12 = name:fb12 | dw1004 = name:dw1004 | wy16 = name:wy16 | 8502 = name:8502
+        c3030 = name:c3030pp05 | ak2414 = name:ak2414 | bnc-0 = name:bnc-0 | bnc 179 = name:bnc-179 | bnc179 = name:bnc-179 | cau1116 = name:cau1116
+        ab011010 = name:ab011010 | r88511 = name:r8851116001 | lp-1008 = name:lp-1008 | lp1008 = name:lp-1008 | 1070b = name:1070blk | iw-005 = name:iw-005
+        iw005fk = name:iw-005-fk | pfbk = name:pfbk612 | msfr190 = name:msfr190 | msfr19001b = name:msfr190-01b | sw-125 = name:sw-125 | sw125 watch = name:sw-125
+        RNGE88FQ = id:^RNGE88FQ | shoeg5xh = id:^SHOEG5XH | cltehe9fs4ucydgh = id:^CLTEHE9FS4UCYDGH | ktaehet = id:^KTAEHET | colat_m = name:colat_m
+        co6394 = name:co6394a1 | dmk-0 = name:dmk-0 | dg0939 red = name:dg0939-red
+    """,
+    "size and material": """
+        king size bedsheet = name:king sized, bedsheet | size 5 skates = skates, name:size 5 | skates size 4.5 = skates, name:size 4.5 | 350ml bottle = name:350 ml
+        350 ml bottle = name:350 ml | 250ml cleaner = name:250 ml | 14k ring = ring, name:14 ?k | 18k gold ring = ring, 18 k, gold | pack of 3 watch = name:pack of 3, watch
+        3/4 sleeve top = name:3/4 sleeve, top | v neck sweater = name:v-neck, sweater | vneck sweater = name:v-neck, sweater | sleeve less top = sleeveless, top
+        skinny jeans = name:skinny, jeans | denim shirt = name:denim.* shirt | canvas shoes = name:canvas, any shoes | purple watch = name:purple, watch
+        yellow watch = name:yellow, watch | floral print top = name:floral print, top | silk potli = name:silk.* potli | cotton towel = cotton, towel
+        solid wood display unit = name:solid wood display unit | rubber dog toy = name:rubber.* dog | ceramic mug = ceramic, mug | a5 notebook = name:a5 notebook
+        emerald ring = name:emerald, ring | viscose stole = name:viscose, stole | leather mens belt = leather, men, belt | eyelet curtain = name:eyelet, curtain
+        solid mens shirt = name:solid, men, shirt | long sleeve shirt men = shirt, men
+    """,
+    "plural and possessive traps": """
+        tie = name:neck ?ties? | ties for men = necktie, men | canvas = name:canvas | womens' tops = women, top | mens’ shirts = men, shirt | girls' dresses = girls, dress
+        baby's towel = baby, towel | boy sweater = boys, sweater | dog's shampoo = dog shampoo | species sweater = name:species, sweater | scarf = stole
+        scarves = stole | diaries = diary | shoe = any shoes | shorts for women = shorts, women | glass jug = jug | ladies bellies = ballerinas
+        accessory for mobile = mobile accessories | ladies' boots = name:ladies boots | kid clothes = kids, clothing | neckties combo = necktie
+        bunch of rings = ring | toys = toy | mobile charger = charger
+    """,
+    "stop words that name": """
+        just in time dress = name:just in time | for kids dress = name:^for kids | the cranberry club = name:cranberry club | kids on board dress = name:kids on board
+        life by shoppers stop = name:life by shoppers stop | he & she watch = name:he & she | now watch = name:^now, watch | something for my dog = name:\\bdog\\b
+        the board game = board game | towel for the baby = baby, towel | charger for the car = car charger | a cover for my ipad = ipad cover
+        watch of disney = disney, watch | dress for a girl = girls, dress | shirt for him = shirt | ring for her = ring | gift for men watch = watch, men
+        is there a mug = mug | looking for boots = boots | i want jeans = jeans
+    """,
+    "unrelated word": """
+        party shirt = name:party shirt | shift dress = name:shift dress | cape sleeve top = name:cape, top | cap = name:cap | bear = name:bear | heart umbrella = name:heart, umbrella
+        mint conditioner = name:mint, conditioner | rose plant = name:rose.* plant | gold ring = gold, ring | golf ball = golf ball | paint bottle = name:paint bottle
+        cow = name:cow | bee conditioner = name:bees, conditioner | stole = stole | tea tree conditioner = name:tea tree | band notebook = name:band.* notebook
+        net lehenga = name:net.* lehenga | coin bank = name:coin bank | cargo = cargos | mat = bath mat | mass gainer = name:gainers | sound mixer = name:sound mixer
+    """,
+    "of the issue": """
+        watches = watch | womens shoes = women, any shoes | mens jeans = men, jeans | t-shirts = t-shirt | bed sheet = bedsheet | bedsheet = bedsheet
+        coffee mugs = mug | iphone 5 cover = name:covers?\\b
+    """,
 }
 
 QUERIES = tuple(

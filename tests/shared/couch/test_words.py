@@ -15,6 +15,7 @@ from shared.couch.search import (
     SearchField,
     SearchIndex,
     compounds_of,
+    letters_of,
     pairs_of,
     words_of,
 )
@@ -131,7 +132,7 @@ def expected(language: Language, text: str) -> list[str]:
     def terms(of: list[str]) -> str:
         return " ".join(term for word in of for term in language.terms(word))
 
-    return [terms(words), terms([*words, *pairs_of(words), *compounds_of(text)])]
+    return [terms(words), terms([*words, *pairs_of(words), *compounds_of(text), *letters_of(words)])]
 
 
 @pytest.mark.skipif(not flipkart.FILE.exists(), reason="the real data is not here (AISLE_DATA)")

@@ -5,11 +5,13 @@ from typing import Annotated, Any, Final, NotRequired
 
 from services.products.option_values import (
     ATTRIBUTE_WORDS_SCRIPT,
+    CODES_SCRIPT,
     COMBINATIONS_SCRIPT,
     OPTION_WORDS_SCRIPT,
     OPTIONS_SCRIPT,
     UNAVAILABLE_SCRIPT,
     attribute_words,
+    codes,
     combinations_in_stock,
     option_words,
     options_in_stock,
@@ -132,7 +134,13 @@ class Product(StoredDocument):
             SearchField("keywords", weight=3, each=True, short=True),
         ]
     ]
-    productid: Annotated[str, ARTICLE_NUMBER, SearchField("productid", weight=8, code=True)]
+    productid: Annotated[
+        str,
+        ARTICLE_NUMBER,
+        SearchField(
+            "productid", weight=8, called="codes", code=True, each=True, script=CODES_SCRIPT, read=codes
+        ),
+    ]
     brand: NotRequired[
         Annotated[
             str,

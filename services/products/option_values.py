@@ -44,6 +44,10 @@ _WORDS = """(function (object) {
 OPTION_WORDS_SCRIPT: Final = f"{_WORDS}({OPTIONS_SCRIPT})"
 ATTRIBUTE_WORDS_SCRIPT: Final = f"{_WORDS}(doc.attributes || {{}})"
 
+CODES_SCRIPT: Final = (
+    """[doc.productid].concat((doc.variants || []).map(function (variant) { return variant.sku; }))"""
+)
+
 MAX_UNAVAILABLE: Final = 2000
 UNAVAILABLE_SCRIPT: Final = f"""(function (doc) {{
     var stock = doc.variant_stock || {{}}, there = {{}}, values = {{}}, found = {{}}, count = 0, sold_out = [];
@@ -74,6 +78,11 @@ UNAVAILABLE_SCRIPT: Final = f"""(function (doc) {{
   }})(doc)"""
 """Two or three words of different options that no variant in stock has together, as stems: those of sold out variants, and, as far as
 there is room, those that were never made."""
+
+
+def codes(doc: Mapping[str, Any]) -> list[str]:
+    """Its productid and the SKUs of its variants."""
+    return [doc["productid"], *(variant["sku"] for variant in doc.get("variants", ()))]
 
 
 def option_words(doc: Mapping[str, Any]) -> list[str]:

@@ -67,18 +67,18 @@ def rewrite_of(deps: Dependencies, query: SearchQuery) -> Rewrite:
     corrections = deps.vocabulary.misspelt(asked - unknown)
     if unknown:
         corrections |= deps.vocabulary.corrections(unknown, alone=len(query.all_words) == 1)
-    if lost := unknown - corrections.keys():
-        corrections |= _joined_corrections(deps, query, lost)
+        for word, meant in _joined_corrections(deps, query, unknown).items():
+            corrections[word] = [*corrections.get(word, ()), *meant]
     return rewritten(query, unknown, corrections, deps.catalogue.language)
 
 
-def _joined_corrections(deps: Dependencies, query: SearchQuery, lost: set[str]) -> dict[str, list[str]]:
+def _joined_corrections(deps: Dependencies, query: SearchQuery, unknown: set[str]) -> dict[str, list[str]]:
     """What a word that nobody knows and its neighbour mean, written as one: `bed shet` is `bedsheet`."""
     loose = query.loose_words
     neighbours = [
         pair
         for pair in zip(loose, loose[1:], strict=False)
-        if len(pair[0] + pair[1]) >= MIN_JOINED and not lost.isdisjoint(pair)
+        if len(pair[0] + pair[1]) >= MIN_JOINED and not unknown.isdisjoint(pair)
     ]
     meant = deps.vocabulary.corrections(map("".join, neighbours)) if neighbours else {}
     return {word: meant["".join(pair)] for pair in neighbours if "".join(pair) in meant for word in pair}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from services.products.documents import PRODUCT_FIELDS
-from services.products.option_values import attribute_words, option_words
+from services.products.option_values import attribute_words, codes, option_words
 from services.products.rules.searching import short_texts
 from services.products.rules.typos import nearly_same
 from shared.couch import (
@@ -96,7 +96,7 @@ def _terms(doc: Doc, language: Language) -> set[str]:
     short = [words_of(text) for text in texts]
     words = [word for some in short for word in (*some, *pairs_of(some), *letters_of(some))]
     words += [word for text in texts for word in compounds_of(text)]
-    words += words_of(product["description"]) + words_of(product["productid"])
+    words += words_of(product["description"]) + words_of(" ".join(codes(doc)))
     return {term for word in words for term in language.terms(word)}
 
 

@@ -179,7 +179,7 @@ class Vocabulary:
     def _two_edits_apart(self, word: str) -> list[str]:
         found = self._first_in(self._words, [(word[:_BEGINNING], _END)], most=_MAX_SCANNED)
         others = [hit.decode() for hit in (found or [[]])[0]]
-        near = [each for each in others if two_edits_apart(word, each)]
+        near = [each for each in others if each != word and two_edits_apart(word, each)]
         if len(word) == _MIN_CORRECTED_TWICE:
             near = [each for each in near if each[-1] == word[-1] and len(each) >= len(word)]
         short = self._first_in(self._typos, [(f"{each}{_MARK}{each}", "") for each in near])

@@ -16,19 +16,19 @@ _MAX_REMEMBERED = 5_000
 
 
 class Word(NamedTuple):
-    """A word of a query: `pairs` are both neighbours written as one with it; the `last` may go on, one that is `alone` may be a code."""
+    """A word of a query: `pairs` are both neighbours written as one with it; the `last` may go on; `code`: the query may name one."""
 
     text: str
     pairs: tuple[str, ...] = ()
     last: bool = False
-    alone: bool = False
+    code: bool = False
     forgiven: bool = False
     corrections: tuple[str, ...] = ()
 
     @property
     def may_be_code(self) -> bool:
-        """A code is known by its digits; what is no word at all may be one."""
-        return self.alone or self.forgiven or bool(self.corrections) or not self.text.isalpha()
+        """What is no word at all may be a code, or a part of one."""
+        return self.code or self.forgiven or bool(self.corrections) or not self.text.isalpha()
 
 
 def is_forgivable(word: str) -> bool:
@@ -62,7 +62,9 @@ def word_clauses(index: "SearchIndex") -> Callable[[Word], str]:
         if has_short:
             yield from (f'{SHORT}:"{stem(each)}"^{best}' for each in dict.fromkeys((text, *word.pairs)))
         for correction in word.corrections:
-            yield from (f'{each.name}:"{stem(correction)}"^{each.weight}' for each in texts)
+            yield from (f'{each.name}:"{stem(correction)}"^{each.weight}' for each in texts if not each.code)
+            if has_short:
+                yield f'{SHORT}:"{stem(correction)}"^1'
         if word.last and has_short:
             yield from (f"{SHORT}:{pair}*^1" for pair in word.pairs if not pair.isalpha())
         if word.last and len(text) >= MIN_PREFIX:

@@ -17,6 +17,7 @@ MAX_WORDS, MAX_COMBINED_WORDS = 16, 4
 MAX_EXCLUDING_WORDS, MAX_EXCLUDED_ROWS = 5, 40
 _MAX_REMEMBERED = 10_000
 
+_CODE = re.compile(r"[0-9]|[^\W_][-._/][^\W_]")
 _PHRASE = re.compile(r'"([^"]*)"')
 
 
@@ -35,7 +36,8 @@ class SearchQuery:
     `filters` is {keyword field: values, one of which must be there}, for a member of a `pairs` field {field.name: values}, `ranges` {number field: (least, most)}, `sort` a
     field's name (with `-` for the largest first) or None for relevance. A word that is `forgiven` may differ by a letter (a long one
     by two); for a word that has `corrections` one of these does, for words in a row that have `synonyms` one row of these. An
-    `optional` word only moves what has it forward; with `any_word` all are, but what has more of them comes first.
+    `optional` word only moves what has it forward; with `any_word` all are, but what has more of them comes first. With `code` the words
+    may be an article number: they have digits, or signs hold them together.
     """
 
     words: tuple[str, ...] = ()
@@ -51,6 +53,7 @@ class SearchQuery:
     synonyms: Mapping[tuple[str, ...], Sequence[tuple[str, ...]]] = field(default_factory=dict)
     optional: frozenset[str] = frozenset()
     any_word: bool = False
+    code: bool = False
 
     @property
     def all_words(self) -> tuple[str, ...]:
@@ -166,7 +169,7 @@ class SearchQuery:
                     word,
                     tuple(pairs_of(list(loose[max(0, n - 1) : n + 2]))),
                     last=word == self.prefix,
-                    alone=len(content) == 1,
+                    code=self.code or len(content) == 1,
                     forgiven=word in self.forgiven,
                     corrections=tuple(self.corrections.get(word, ())),
                 )
@@ -206,6 +209,7 @@ def search_for(text: str, **options: Unpack[SearchOptions]) -> SearchQuery:
         words=tuple(words[:-1] if unfinished else words),
         prefix=words[-1] if unfinished else None,
         phrases=phrases,
+        code=_CODE.search(text) is not None,
         **options,
     )
 

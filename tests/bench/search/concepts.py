@@ -124,6 +124,7 @@ CONCEPTS = {
     "cricket gloves": Concept(r"cricket gloves", ""),
     "cricket": Concept(r"cricket", ""),
     "conditioner": Concept(r"conditioners", r"\bconditioner\b"),
+    "vanity box": Concept(r"vanity boxes", ""),
     "soap": Concept(r"soaps", r"\bsoap\b"),
     "dog shampoo": named("dog shampoo"),
     "ipad cover": named("cover for ipad.*"),

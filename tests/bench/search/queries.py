@@ -96,7 +96,7 @@ _GROUPS = {
     """,
     "typo of a word that exists": """
         conditoner = conditioner | walking cow = name:wa?lking cow | submersible pump = name:su[bm]mersibb?le | submersibble = name:su[bm]mersibb?le
-        jewelry box = name:jewell?e?ry | shrit = shirt | shrits for men = shirt, men | tshrit = t-shirt | sheos = any shoes | jaens = jeans | dreses = dress
+        jewelry box = vanity box | shrit = shirt | shrits for men = shirt, men | tshrit = t-shirt | sheos = any shoes | jaens = jeans | dreses = dress
         kurtha = kurta | leggins = leggings | nekties = necktie | sweter = sweater | jackit = jacket | sandels = sandals | wach = watch
         lether belt = leather, belt | dimond ring = diamond, ring | fastrak watch = name:fastrack, watch | titn watch = name:titan, watch
         vaccum bottle = name:vacuum bottle | sun shad = name:sun shade | clutchs = clutch | bellie = ballerinas | perl ring = pearl, ring

@@ -106,3 +106,8 @@ def test_what_has_only_some_of_the_options_is_shown_as_such(deps: Dependencies) 
 def test_a_size_that_is_sold_out_is_not_found(deps: Dependencies) -> None:
     listed = browse.products(deps, Question(q="boot 43"))
     assert not listed.docs or listed.more["dropped_words"] == ["43"]
+
+
+@pytest.mark.parametrize("q", ["sold-out-1", "SOLD-OUT-1", "sold-out-"])
+def test_a_product_is_found_by_the_sku_of_a_variant_and_its_beginning(deps: Dependencies, q: str) -> None:
+    assert browse.products(deps, Question(q=q)).docs[0]["productid"] == "sold-out"

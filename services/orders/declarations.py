@@ -160,7 +160,10 @@ SOLD_LINE_FIELDS: Final = Declaration(SoldLine)
 
 
 class Order(StoredDocument):
-    """What was bought, with which Idempotency-Key; never changed. The API shows `basket` as items and `delivery` as deliveryCharge."""
+    """What was bought, with which Idempotency-Key; never changed. The API shows `basket` as items and `delivery` as deliveryCharge.
+
+    `hosted`: it is paid on a page of the provider; `saves_card`: which keeps the card for the next time, as the customer wishes.
+    """
 
     orderid: Annotated[str, Text(1, 64, pattern=ORDERID, writable=False)]
     userid: Annotated[str | None, Text(1, 1000, default=None, writable=False)]
@@ -191,6 +194,8 @@ class Order(StoredDocument):
     provider: str
     fingerprint: str
     imported: NotRequired[bool]
+    hosted: NotRequired[bool]
+    saves_card: NotRequired[bool]
 
 
 class Customer(StoredDocument):
@@ -224,8 +229,27 @@ class OrderEvent(StoredDocument):
     date: Date
 
 
+class PaymentSession(OrderEvent):
+    """The provider's page on which an order can be paid until `expires`."""
+
+    provider: str
+    provider_ref: str
+    url: str
+    expires: str
+
+
+class PaymentProcessing(OrderEvent):
+    """The customer has paid by a method that takes days (bank debits, vouchers); the provider tells later how it ended."""
+
+    provider: str
+    provider_ref: str
+
+
 class OrderPayment(OrderEvent):
-    """The charge. `sold`: the stock was marked as sold before it was written."""
+    """The charge. `sold`: the stock was marked as sold before it was written.
+
+    `captured` is False for money that the bank has only reserved, until `capture_before`; `PaymentCaptured` tells that it was taken.
+    """
 
     paid: bool
     provider: Annotated[str, ReadOnlyText]
@@ -235,6 +259,32 @@ class OrderPayment(OrderEvent):
     lines: list[SoldLine]
     imported: NotRequired[bool]
     sold: NotRequired[bool]
+    captured: NotRequired[
+        Annotated[
+            bool,
+            Boolean(default=True, writable=False, description="whether the money was taken or only reserved"),
+        ]
+    ]
+    capture_before: NotRequired[
+        Annotated[
+            str, Text(0, 40, default="", writable=False, description="until when reserved money can be taken")
+        ]
+    ]
+
+
+class PaymentCapture(OrderEvent):
+    """The decision to take reserved money: `total` is the payment less the `refunds` (references) decided before."""
+
+    total: Money
+    refunds: list[str]
+
+
+class PaymentCaptured(OrderEvent):
+    """Reserved money was taken."""
+
+    total: Money
+    provider: str
+    provider_ref: str
 
 
 class Decision(OrderEvent):
@@ -316,6 +366,16 @@ class Notice(OrderEvent):
 
     kind: str
     message_id: str
+
+
+class PaymentCustomer(StoredDocument):
+    """What a provider knows a customer by who keeps cards there; `forgotten` once their account is erased."""
+
+    userid: str
+    provider: str
+    provider_ref: str
+    date: str
+    forgotten: NotRequired[bool]
 
 
 REPORT_KINDS: Final = ("sales", "best-sellers", "fulfilment")

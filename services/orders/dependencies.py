@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from services.orders.clients.couriers import COURIERS, Courier
-from services.orders.clients.payments import Provider
+from services.orders.clients.payments import HostedProvider, Provider
 from services.orders.clients.providers import PROVIDERS
 from services.orders.clients.services import Products, Users
+from services.orders.rules.payment_pages import page_lifetime
 from services.orders.rules.pricing import Terms, initial_terms
 from services.orders.rules.steps import Policy
 from services.orders.settings import Settings
@@ -77,6 +78,13 @@ class Dependencies:
             raise ProviderNotConnected(f"{name!r} is not among {', '.join(self.providers)}.")
         return self.providers[name]
 
+    def hosted(self, name: str) -> HostedProvider:
+        """The payment pages of a provider. Raises ProviderNotConnected for one that has none."""
+        pages = self.provider(name).hosted
+        if pages is None:
+            raise ProviderNotConnected(f"{name!r} has no payment page: send a token.")
+        return pages
+
 
 def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependencies:
     """Nothing is connected to yet. `timeout`: seconds that a database call may take."""
@@ -103,6 +111,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
             courier.reports_arrival,
             settings.courier_dispatch_seconds,
             settings.courier_delivery_seconds,
+            page_lifetime(settings.payment_page_seconds).total_seconds(),
         ),
     )
 

@@ -1,9 +1,11 @@
 """An order is a partition of immutable documents, declared in `declarations`; its access patterns O1 to O8 stand beside them.
 
     order{orderid}:order  :customer  :item1 ...  :payment  :decision  :dispatch  :delivery  :cancellation
+                  :session  :processing  :capture  :captured           of a payment on the provider's page
                   :refund1  :refund-{..}settled  :return1  :return-{..}restocked  :notice-payment ...
     report{id}:request  :part001 ...  :result       a report computed by the worker
     report{kind}-{period}:closing1 ...              the sales of a closed period
+    customer{userid}:{provider}                      what the provider knows a customer by who keeps cards there
     dead_letters:{job}.{subject}.{n}                 a job that failed for good, `...retried` when an admin sent it again
 
 Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and
@@ -17,6 +19,11 @@ from shared.couch import DatabaseDesign, DocumentType, FindIndex, View, document
 ORDER = DocumentType.declared("order", d.Order)
 CUSTOMER = DocumentType.declared("customer", d.Customer)
 LINE_ITEM = DocumentType.declared("orderlineitem", d.OrderLineItem, former_name="item")
+SESSION = DocumentType.declared("paymentsession", d.PaymentSession)
+PROCESSING = DocumentType.declared("paymentprocessing", d.PaymentProcessing)
+CAPTURE = DocumentType.declared("paymentcapture", d.PaymentCapture)
+CAPTURED = DocumentType.declared("paymentcaptured", d.PaymentCaptured)
+PAYMENT_CUSTOMER = DocumentType.declared("paymentcustomer", d.PaymentCustomer)
 PAYMENT = DocumentType.declared("orderpayment", d.OrderPayment, former_name="payment")
 DECISION = DocumentType.declared("decision", d.Decision)
 DISPATCH = DocumentType.declared("orderdispatch", d.OrderDispatch, former_name="dispatch")
@@ -63,6 +70,11 @@ def report_key(reportid: str, key: str) -> str:
     return document_id(report_partition(reportid), key)
 
 
+def payment_customer_key(userid: str, provider: str) -> str:
+    """`customer42:stripe`"""
+    return document_id(f"customer{userid}", provider)
+
+
 def _progress(key: str) -> str:
     return view_source(__file__, "progress").replace("KEY", key)
 
@@ -77,7 +89,7 @@ ORDERS_OF_A_CUSTOMER = View(
     "orders_of_a_customer",
     "O3: a customer's paid orders, newest first, with what became of each",
     map=_progress(
-        "doc.userid && doc.type !== 'order' && doc.was_paid !== false ? [doc.userid, placed, doc.orderid, currency] : null"
+        "doc.userid && ['order', 'paymentsession', 'paymentprocessing'].indexOf(doc.type) < 0 && doc.was_paid !== false ? [doc.userid, placed, doc.orderid, currency] : null"
     ),
     reduce="_sum",
 )
@@ -109,6 +121,11 @@ CONFLICTS = View(
     "documents that diverged replicas wrote differently, for the rules to settle",
     map="function (doc) { if (doc._conflicts && doc.orderid) emit(null, null); }",
 )
+AUTHORIZATIONS = View(
+    "authorizations",
+    "payments whose money was only reserved, by the time until when it can be taken",
+    map="function (doc) { if (doc.captured === false && doc.capture_before) emit(doc.capture_before, null); }",
+)
 BOUGHT = View(
     "bought",
     "how many of a product a customer has paid for and kept",
@@ -138,6 +155,7 @@ DESIGN = DatabaseDesign(
         BOUGHT,
         PERSONAL,
         CONFLICTS,
+        AUTHORIZATIONS,
         FULFILMENT,
         REPORTS,
     ),

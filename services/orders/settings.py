@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from shared.settings import DatabaseSettings, setting
 
 SANDBOX, STRIPE, MANUAL = "sandbox", "stripe", "manual"
+ORDER, DISPATCH = "order", "dispatch"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +49,22 @@ class Settings(DatabaseSettings):
     )
     stripe_url: str = setting("STRIPE_URL", "https://api.stripe.com", "the Stripe API")
     stripe_api_key: str = setting("STRIPE_API_KEY", "", "needed with the provider `stripe`", secret=True)
-    stripe_webhook_secret: str = setting(
-        "STRIPE_WEBHOOK_SECRET", "", "checks Stripe's webhook signatures", secret=True
+    stripe_webhook_secrets: tuple[str, ...] = setting(
+        "STRIPE_WEBHOOK_SECRET",
+        (),
+        "checks Stripe's webhook signatures; two, comma-separated, while the first is being replaced",
+        secret=True,
+    )
+    payment_page_seconds: float = setting(
+        "PAYMENT_PAGE_SECONDS",
+        1800.0,
+        "how long an order can be paid on the provider's page; Stripe takes 1800 to 72,000",
+    )
+    capture_at: str = setting(
+        "CAPTURE_AT",
+        ORDER,
+        "when money is taken that is paid on the provider's page: with the `order`, or at its `dispatch`, being only reserved until then",
+        choices=(ORDER, DISPATCH),
     )
     courier: str = setting(
         "COURIER",

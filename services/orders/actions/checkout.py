@@ -11,11 +11,20 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
+from services.orders.actions import payment_pages
 from services.orders.actions.cancellation import cancel_unfulfillable
 from services.orders.actions.intents import Buyer, Intent, price_request
-from services.orders.clients.payments import Charge, PaymentClosed, PaymentDeclined, ProviderUnavailable
+from services.orders.actions.refunds import add_refund, settle_refunds
+from services.orders.clients.payments import (
+    Charge,
+    Outcome,
+    PageState,
+    PaymentClosed,
+    PaymentDeclined,
+    ProviderUnavailable,
+)
 from services.orders.clients.services import OutOfStock, ReservationClosed
-from services.orders.declarations import Order
+from services.orders.declarations import Order, OrderPayment
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.checkout import CHECKOUT, ENDS, ENTRIES, State, next_state
@@ -41,6 +50,16 @@ class AttemptClosed(Conflict):
 
 class Abandoned(Conflict):
     code, title = "abandoned", "No payment arrived in time"
+
+
+class PaymentCancelled(Conflict):
+    code, title = "payment_cancelled", "The customer went back without paying"
+
+
+class PaymentFailed(PaymentDeclined):
+    """The customer paid by a method that takes days, and the money did not come."""
+
+    code, title = "payment_failed", "The money did not come"
 
 
 @dataclass(frozen=True)
@@ -109,19 +128,58 @@ def place_order(deps: Dependencies, buyer: Buyer, key: str, body: dict[str, Any]
 
 
 def record_charge(deps: Dependencies, found: OrderDocuments, charge: Charge) -> OrderDocuments:
-    """What a webhook says was paid becomes the order's payment."""
+    """What a webhook says was paid becomes the order's payment; that of an attempt that had ended is paid back."""
+    if found.cancellation is not None:
+        return _pay_back(deps, found, charge)
     checkout = Checkout(deps, found, charge=charge)
     run(checkout, ENTRIES["webhook"])
     return checkout.found
 
 
-def reconcile(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
-    """Ends a checkout that a crash or a lost answer left open."""
-    if found.payment is not None or found.cancellation is not None:
+def reconcile(deps: Dependencies, found: OrderDocuments, refusal: AisleError | None = None) -> OrderDocuments:
+    """Ends a checkout that a crash or a lost answer left open, or that came to nothing because of `refusal`."""
+    if not found.is_open:
         return found
-    checkout = Checkout(deps, found, refusal=Abandoned("No payment arrived in time."))
+    checkout = Checkout(deps, found, refusal=refusal or Abandoned("No payment arrived in time."))
     run(checkout, ENTRIES["sweep"])
     return checkout.found
+
+
+def refresh_payment(deps: Dependencies, found: OrderDocuments, session: str = "") -> OrderDocuments:
+    """Asks the provider what became of an order's payment page, and does what follows. Any number of times, by anybody.
+
+    `session`: the page's reference, from an event that may be here before it is stored.
+    """
+    order = found.order
+    if not order.get("hosted") or found.payment is not None:
+        return found
+    found, outcome = payment_pages.look_up(deps, found, session)
+    if outcome.charge is not None:
+        return record_charge(deps, found, outcome.charge)
+    if outcome.state is PageState.ENDED:
+        return reconcile(deps, found, _unpaid(found, outcome))
+    return found
+
+
+def give_up_payment(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
+    """The customer came back without paying: the page is ended and the goods go back, unless the money was first."""
+    if not found.is_open or not found.order.get("hosted"):
+        return found
+    found, outcome = payment_pages.look_up(deps, found)
+    return reconcile(deps, found, PaymentCancelled(outcome.detail or "The payment was not made."))
+
+
+def _unpaid(found: OrderDocuments, outcome: Outcome) -> AisleError:
+    if found.processing is not None:
+        return PaymentFailed(outcome.detail or "The bank did not send the money.")
+    return Abandoned(outcome.detail or "No payment arrived in time.")
+
+
+def _pay_back(deps: Dependencies, found: OrderDocuments, charge: Charge) -> OrderDocuments:
+    if found.payment is None:
+        found = found.with_document(deps.orders.add(_payment(found.order, charge, sold=False))[0])
+    found = add_refund(deps, found, None, "It was paid after the order had ended.", "cancellation")
+    return settle_refunds(deps, found)
 
 
 def run(checkout: Checkout, state: State) -> State:
@@ -193,7 +251,15 @@ def _complete(checkout: Checkout) -> str:
     paid = found.payment is not None
     closed = found.cancellation is not None and not paid
     orderid = found.order["orderid"]
-    check_same(found.order["fingerprint"], request.fingerprint, orderid=orderid, paid=paid, closed=closed)
+    awaiting = found.session is not None and found.is_open
+    check_same(
+        found.order["fingerprint"],
+        request.fingerprint,
+        orderid=orderid,
+        paid=paid,
+        closed=closed,
+        awaiting=awaiting,
+    )
     checkout.replayed = True
     if checkout.intent and not paid:
         _, customer, *_ = checkout.intent.documents(orderid, request.fingerprint)
@@ -209,7 +275,7 @@ def _wait(checkout: Checkout) -> str:
     """While the request that placed the order may still be at work, its outcome is waited for."""
     placed, pause = min(parse(checkout.order["date"]), now()), MIN_DELAY
     until = placed + timedelta(seconds=FIRST_REQUEST_SECONDS)
-    while checkout.found.payment is None and checkout.found.cancellation is None and now() < until:
+    while checkout.found.is_open and checkout.found.session is None and now() < until:
         time.sleep(pause)
         pause = min(pause * 2, MAX_DELAY)
         checkout.found = checkout.deps.orders.order(checkout.order["orderid"])
@@ -218,13 +284,31 @@ def _wait(checkout: Checkout) -> str:
         return "cancelled"
     if checkout.found.payment is not None:
         return "paid"
+    if checkout.found.session is not None and checkout.found.is_open:
+        return _look_up_page(checkout)
     return "unusable" if checkout.found.customer is None else "open"
+
+
+def _look_up_page(checkout: Checkout) -> str:
+    """What the customer did on the payment page before sending the order again."""
+    checkout.found, outcome = payment_pages.look_up(checkout.deps, checkout.found)
+    if outcome.charge is not None:
+        checkout.charge = outcome.charge
+        return "charged"
+    if outcome.state is not PageState.ENDED:
+        return "page"
+    checkout.refusal = _unpaid(checkout.found, outcome)
+    return "ended"
 
 
 def _reserve(checkout: Checkout) -> str:
     """Keeps the goods for this order."""
     deps, order = checkout.deps, checkout.order
-    expires = iso(now() + timedelta(seconds=deps.settings.reservation_seconds))
+    expires = (
+        payment_pages.reserved_until(deps, checkout.found)
+        if order.get("hosted")
+        else iso(now() + timedelta(seconds=deps.settings.reservation_seconds))
+    )
     try:
         deps.products.reserve(order["orderid"], order["basket"], expires)
     except OutOfStock as refusal:
@@ -237,6 +321,8 @@ def _reserve(checkout: Checkout) -> str:
 
 def _charge(checkout: Checkout) -> str:
     """Asks again when the answer is lost: the provider charges an order once."""
+    if checkout.order.get("hosted"):
+        return _open_page(checkout)
     order, token = checkout.order, checkout.require_request().body["payment"]["token"]
     provider = checkout.deps.provider(order["provider"])
     for left in reversed(range(MAX_CHARGE_ATTEMPTS)):
@@ -255,20 +341,44 @@ def _charge(checkout: Checkout) -> str:
     return "charged"
 
 
+def _open_page(checkout: Checkout) -> str:
+    """The customer pays on the provider's page: the request ends here, and the order waits."""
+    for left in reversed(range(MAX_CHARGE_ATTEMPTS)):
+        try:
+            checkout.found = payment_pages.open_page(checkout.deps, checkout.found)
+            break
+        except PaymentDeclined as refusal:
+            checkout.refusal = refusal
+            return "declined"
+        except PaymentClosed:
+            return "closed"
+        except ProviderUnavailable:
+            if not left:
+                raise
+            time.sleep(MIN_DELAY)
+    return "page"
+
+
 def _record_payment(checkout: Checkout) -> str:
     """Marks the stock as sold and writes the payment document; cancelled and paid back if the goods are gone by now."""
     deps, order, charge = checkout.deps, checkout.order, checkout.charge
     if charge is None:
         raise TypeError("nothing was charged")
     sold, gone = _sell(deps, order)
-    payment = payment_of(order, order["provider"], charge.ref, charge.total, charge.date, sold=sold)
-    checkout.found = checkout.found.with_document(deps.orders.add(payment)[0])
+    checkout.found = checkout.found.with_document(deps.orders.add(_payment(order, charge, sold=sold))[0])
     if order["userid"]:
         deps.recent.remember(order["userid"], order["orderid"])
     if gone:
         checkout.found = cancel_unfulfillable(deps, checkout.found)
     checkout.refusal = None
     return "goods_gone" if _is_cancelled_by_shop(checkout.found) else "recorded"
+
+
+def _payment(order: Order, charge: Charge, *, sold: bool) -> OrderPayment:
+    before = None if charge.captured else charge.capture_before
+    return payment_of(
+        order, order["provider"], charge.ref, charge.total, charge.date, sold=sold, capture_before=before
+    )
 
 
 def _sell(deps: Dependencies, order: Order) -> tuple[bool, bool]:
@@ -298,7 +408,13 @@ def _undo(checkout: Checkout) -> str:
     deps, order, refusal = checkout.deps, checkout.order, checkout.refusal
     if refusal is None:
         raise TypeError("an attempt is given up for a reason")
-    checkout.charge = deps.provider(order["provider"]).close(order["orderid"], order["total"])
+    if order.get("hosted"):
+        checkout.found, outcome = payment_pages.end_page(deps, checkout.found)
+        if outcome.state is PageState.PROCESSING:
+            return "processing"
+        checkout.charge = outcome.charge
+    else:
+        checkout.charge = deps.provider(order["provider"]).close(order["orderid"], order["total"])
     if checkout.charge is not None:
         if len(checkout.found.items) < len(order["basket"]):
             deps.orders.add_all(items_of(order))

@@ -16,6 +16,7 @@ _SUBJECTS = {
     "dispatch": "Your order {orderid} is on its way",
     "delivery": "Your order {orderid} has arrived",
     "cancellation": "Your order {orderid} was cancelled",
+    "payment_failed": "Your order {orderid} was not paid",
 }
 
 
@@ -73,6 +74,8 @@ def _body(found: OrderDocuments, kind: str) -> str:
         return f"your order is on its way with {parcel['courier']}, parcel {parcel['courierid']}."
     if kind == "delivery":
         return "your order has arrived. Should something be wrong with it, you can return it."
+    if kind == "payment_failed":
+        return f"the payment of {shown(order['total'])} did not come through, so nothing was ordered and nothing was charged. You can order again."
     return f"your order was cancelled and {shown(order['total'])} are paid back the way you paid."
 
 

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 from services.orders.actions import emails
 from services.orders.actions.cancellation import cancel_unfulfillable, finish_cancellation
-from services.orders.actions.checkout import reconcile
+from services.orders.actions.captures import capture_payment
+from services.orders.actions.checkout import reconcile, refresh_payment
 from services.orders.actions.returns import refund_returns, restock_returns
 from services.orders.clients.services import ReservationClosed
 from services.orders.declarations import line_key
@@ -50,13 +51,20 @@ def advance_order(deps: Dependencies, orderid: str) -> float | None:
 def dispatch_order(
     deps: Dependencies, found: OrderDocuments, courier: str, courierid: str, actor: str, date: str = ""
 ) -> OrderDocuments:
-    """Hands the order over. Raises NotPossible when it is cancelled, not paid, or with another parcel already."""
+    """Hands the order over, its money being taken before if it was only reserved.
+
+    Raises NotPossible when it is cancelled, not paid, or with another parcel already, PaymentClosed when the bank does not hold
+    the money any more.
+    """
     if found.dispatch is not None and (found.dispatch["courier"], found.dispatch["courierid"]) == (
         courier,
         courierid,
     ):
         return found
     require(found.progress, "dispatch")
+    if found.is_being_cancelled:
+        raise NotPossible("The order is being cancelled.", order_status="paid")
+    found = capture_payment(deps, found)
     decision, _ = deps.orders.add(decision_of(found.order, "dispatch", f"{courier} {courierid}", actor))
     if decision["decision"] != "dispatch":
         raise NotPossible("The order is being cancelled.", order_status="paid")
@@ -113,6 +121,8 @@ def _notification(kind: str) -> Step:
 
 STEPS: dict[str, Step] = {
     steps.RECONCILE: reconcile,
+    steps.REFRESH_PAYMENT: refresh_payment,
+    steps.NOTIFY_PAYMENT_FAILED: _notification("payment_failed"),
     steps.CONFIRM: _confirm,
     steps.SETTLE_REFUNDS: refund_returns,
     steps.RESTOCK: restock_returns,

@@ -43,6 +43,8 @@ class Intent:
     content: dict[str, Any]
     provider: str
     priced: Quote
+    hosted: bool = False
+    saves_card: bool = False
 
     def documents(self, orderid: str, fingerprint: str) -> list[Document]:
         """The order first: it is the claim on the key."""
@@ -61,6 +63,8 @@ class Intent:
             date=date,
             provider=self.provider,
             fingerprint=fingerprint,
+            **({"hosted": True} if self.hosted else {}),
+            **({"saves_card": True} if self.saves_card else {}),
             **ORDER_CONTENT.stored(self.content),
         )
         customer = CUSTOMER.build(
@@ -77,18 +81,21 @@ class Intent:
 
 def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Intent:
     """One look-up of all products and, for a customer, one read of the user. Raises NoSuchProduct, PriceChanged, Invalid."""
-    deps.provider(body["payment"]["provider"])
-    provider, content = (
-        body["payment"]["provider"],
-        {name: body[name] for name in ORDER_CONTENT.writable if name in body},
-    )
+    payment = body["payment"]
+    provider, hosted = payment["provider"], "token" not in payment
+    if deps.provider(provider).hosted is None and hosted:
+        raise Invalid(
+            "This provider needs a token.", errors={"payment.token": ["Needed with this provider."]}
+        )
+    content = {name: body[name] for name in ORDER_CONTENT.writable if name in body}
     name, email, address = buyer.name, buyer.email, body.get("address")
     if buyer.userid is not None:
         user = deps.users.checkout(buyer.userid)
         name, email, address = user["name"], user["email"], address or _address_of(user, body["address_id"])
     priced = _quote(deps, body, address)
     check_expected(priced, body.get("expected_total"))
-    return Intent(buyer, name, email, address, content, provider, priced)
+    keeps = hosted and buyer.userid is not None and bool(payment.get("save_method"))
+    return Intent(buyer, name, email, address, content, provider, priced, hosted, keeps)
 
 
 def quote_answer(deps: Dependencies, body: dict[str, Any]) -> Doc:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from services.orders.actions.payment_pages import forget_customers
 from services.orders.declarations import Customer
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER
@@ -19,7 +20,11 @@ def export_orders(deps: Dependencies, userid: str) -> list[dict[str, Any]]:
 
 
 def anonymise(deps: Dependencies, userid: str) -> int:
-    """Takes name, e-mail and address out of a person's orders; how many were changed. May be repeated."""
+    """Takes name, e-mail and address out of a person's orders; how many were changed. May be repeated.
+
+    The payment providers forget them first. Raises ProviderUnavailable: the worker goes on with it.
+    """
+    forget_customers(deps, userid)
     changed = 0
     while named := deps.orders.personal_documents(userid, limit=PAGE):
         deps.orders.overwrite_customers([_erased(doc) for doc in named])

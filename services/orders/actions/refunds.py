@@ -73,15 +73,19 @@ def add_refund(
 
 
 def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
-    """Has the provider pay every refund that it was not seen to pay yet; its key is the refund's reference."""
+    """Has the provider pay every refund that it was not seen to pay yet; its key is the refund's reference.
+
+    Of money that is only reserved a refund is what is not captured: a part is settled with the capture, the whole is released.
+    """
     payment = found.require_payment()
     for refund in found.refunds:
         reference = refund["reference"]
         if found.settled(refund) or not refund["total"]["amount"]:
             continue
-        provider = deps.provider(payment["provider"])
         orderid = found.order["orderid"]
-        ref = provider.refund(orderid, payment["provider_ref"], reference, refund["total"])
+        ref = _pay_back(deps, found, refund)
+        if ref is None:
+            continue
         settlement, _ = deps.orders.add(
             SETTLEMENT.build(
                 order_key(orderid, f"{reference}settled"),
@@ -94,6 +98,22 @@ def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
         )
         found = found.with_document(settlement)
     return found
+
+
+def _pay_back(deps: Dependencies, found: OrderDocuments, refund: Refund) -> str | None:
+    """The provider's reference; None while the money is reserved and the refund waits for the capture."""
+    payment, orderid = found.require_payment(), found.order["orderid"]
+    if not found.is_captured:
+        if refundable(found)["amount"]:
+            return None
+        released = deps.hosted(payment["provider"]).release(orderid, payment["provider_ref"])
+        if released is not None:
+            return released
+    capture = found.capture or deps.orders.order(orderid).capture
+    if capture is not None and refund["reference"] in capture["refunds"]:
+        return payment["provider_ref"]
+    provider = deps.provider(payment["provider"])
+    return provider.refund(orderid, payment["provider_ref"], refund["reference"], refund["total"])
 
 
 def refundable(found: OrderDocuments) -> Money:

@@ -1,6 +1,6 @@
 """Events of providers and couriers. A replayed one finds its documents there, under fixed ids, and changes nothing."""
 
-from services.orders.actions.checkout import record_charge
+from services.orders.actions.checkout import record_charge, refresh_payment
 from services.orders.actions.fulfilment import deliver_order, dispatch_order
 from services.orders.actions.reading import any_order
 from services.orders.clients.couriers import CourierEvent
@@ -15,7 +15,11 @@ def payment_event(deps: Dependencies, provider: str, event: PaymentEvent) -> Ord
     """Something happened to an order's payment: the provider is asked what, its word in the webhook is not enough."""
     found = any_order(deps, event.orderid)
     order = found.order
-    if found.payment is not None or found.cancellation is not None or order["provider"] != provider:
+    if found.payment is not None or order["provider"] != provider:
+        return found
+    if order.get("hosted"):
+        return refresh_payment(deps, found, event.session)
+    if found.cancellation is not None:
         return found
     charge = deps.provider(provider).find(order["orderid"], order["total"])
     return found if charge is None else record_charge(deps, found, charge)

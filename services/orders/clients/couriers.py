@@ -74,7 +74,7 @@ AUTOMATIC_COURIERS: Final = frozenset(
 
 def read_event(secret: str, tolerance: int, headers: Headers, body: bytes) -> CourierEvent:
     """{event: dispatched | delivered, orderid, courierid, date?}. Raises BadSignature or BadRequest."""
-    signatures.check(secret, headers.get(signatures.HEADER), body, tolerance)
+    signatures.check((secret,), headers.get(signatures.HEADER), body, tolerance)
     try:
         content = orjson.loads(body)
         date = content.get("date")

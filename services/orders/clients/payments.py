@@ -3,12 +3,16 @@
 charge  pays once per order, however often it is asked
 close   makes sure that nothing will be charged any more, and tells what was charged before
 refund  pays back once per refund key
+
+A provider with a payment page of its own is a `HostedProvider` besides: the customer pays there, and what became of it is asked.
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from services.orders.clients.signatures import Headers
+from services.orders.rules.payment_pages import Purchase
 from shared.errors import Conflict, PaymentRequired, Unavailable
 from shared.money import Money
 
@@ -31,11 +35,13 @@ class ProviderUnavailable(Unavailable):
 
 @dataclass(frozen=True)
 class Charge:
-    """Money that was taken."""
+    """Money that was taken, or with `captured` False only reserved, until `capture_before`."""
 
     ref: str
     total: Money
     date: str
+    captured: bool = True
+    capture_before: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,12 +50,44 @@ class PaymentEvent:
 
     orderid: str
     kind: str
+    session: str = ""
+
+
+@dataclass(frozen=True)
+class PaymentPage:
+    """Where a customer pays, until when."""
+
+    ref: str
+    url: str
+    expires: str
+
+
+class PageState(StrEnum):
+    """What became of a payment page. PROCESSING: the customer has done everything, the money may come within days."""
+
+    OPEN = "open"
+    PROCESSING = "processing"
+    PAID = "paid"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A page's state, the charge of a paid one, and in the provider's words why the last try to pay failed."""
+
+    state: PageState
+    charge: Charge | None = None
+    detail: str = ""
 
 
 class Provider(Protocol):
     """One payment provider."""
 
     name: str
+
+    @property
+    def hosted(self) -> "HostedProvider | None":
+        """Its payment pages, if it has any."""
 
     def charge(self, orderid: str, total: Money, token: str) -> Charge:
         """Raises PaymentDeclined, PaymentClosed or ProviderUnavailable."""
@@ -65,3 +103,29 @@ class Provider(Protocol):
 
     def event(self, headers: Headers, body: bytes) -> PaymentEvent | None:
         """The event in a webhook, None for one that is of no interest. Raises BadSignature."""
+
+
+class HostedProvider(Protocol):
+    """The pages of a provider on which customers pay. `ref` is the page's reference, "" when it was lost on the way."""
+
+    def open_page(self, purchase: Purchase) -> PaymentPage:
+        """The order's one page, however often it is asked. Raises PaymentDeclined for an order that it does not take,
+        PaymentClosed when the page has ended, ProviderUnavailable."""
+
+    def outcome(self, purchase: Purchase, ref: str) -> Outcome:
+        """What has become of the page. Where a payment that the customer approved is still to be carried out, this does it."""
+
+    def end_page(self, purchase: Purchase, ref: str) -> Outcome:
+        """After this nothing is paid on the page any more: ENDED, or PAID or PROCESSING when that was first."""
+
+    def capture(self, orderid: str, ref: str, total: Money) -> str:
+        """Takes so much of the reserved money and lets the rest go, once. Raises PaymentClosed when it is not reserved any more."""
+
+    def release(self, orderid: str, ref: str) -> str | None:
+        """Lets all reserved money go; the reference of that, None when it was captured before."""
+
+    def add_customer(self, userid: str, email: str, name: str) -> str:
+        """The reference of a customer who may keep cards; "" of a provider that keeps none."""
+
+    def remove_customer(self, ref: str) -> None:
+        """Forgets a customer with all their cards; a second time changes nothing."""

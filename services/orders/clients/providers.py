@@ -20,7 +20,7 @@ def _stripe(settings: Settings, ledger: SandboxLedger) -> Provider:
     return StripeProvider(
         settings.stripe_url,
         settings.stripe_api_key,
-        settings.stripe_webhook_secret,
+        settings.stripe_webhook_secrets,
         settings.webhook_tolerance_seconds,
     )
 

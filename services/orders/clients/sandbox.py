@@ -36,6 +36,7 @@ class SandboxProvider:
     """The provider `sandbox`."""
 
     name = "sandbox"
+    hosted = None
 
     def __init__(self, ledger: SandboxLedger, webhook_secret: str, tolerance: int) -> None:
         self._ledger, self._secret, self._tolerance = ledger, webhook_secret, tolerance
@@ -65,7 +66,7 @@ class SandboxProvider:
         return str(self._ledger.record_refund(orderid, key, total)["ref"])
 
     def event(self, headers: Headers, body: bytes) -> PaymentEvent | None:
-        signatures.check(self._secret, headers.get(signatures.HEADER), body, self._tolerance)
+        signatures.check((self._secret,), headers.get(signatures.HEADER), body, self._tolerance)
         try:
             event = orjson.loads(body)
             return PaymentEvent(str(event["orderid"]), str(event["type"]))

@@ -3,6 +3,7 @@
 import hmac
 import re
 import time
+from collections.abc import Sequence
 from typing import Protocol
 
 from shared.errors import Unauthorized
@@ -29,17 +30,17 @@ def sign(secret: str, body: bytes, moment: int | None = None) -> str:
     return f"t={at},v1={_digest(secret, at, body)}"
 
 
-def check(secret: str, header: str | None, body: bytes, tolerance: int) -> None:
-    """Raises BadSignature unless one signature in `header` fits `body` and is not older than `tolerance` seconds."""
+def check(secrets: Sequence[str], header: str | None, body: bytes, tolerance: int) -> None:
+    """Raises BadSignature unless one signature in `header` fits `body` and one of `secrets`, and is not older than `tolerance` seconds."""
     parts = _PART.findall(header or "")
     times = [value for name, value in parts if name == "t" and value.isdigit()]
     signatures = [value for name, value in parts if name == "v1"]
-    if not secret or len(times) != 1 or not signatures:
+    if not any(secrets) or len(times) != 1 or not signatures:
         raise BadSignature("Sign the webhook as `t=<seconds>,v1=<hex HMAC-SHA256 of t.body>`.")
     if abs(time.time() - int(times[0])) > tolerance:
         raise BadSignature("The webhook's time is too far from now.")
-    expected = _digest(secret, int(times[0]), body)
-    if not any(hmac.compare_digest(expected, signature) for signature in signatures):
+    expected = [_digest(secret, int(times[0]), body) for secret in secrets if secret]
+    if not any(hmac.compare_digest(one, signature) for one in expected for signature in signatures):
         raise BadSignature("The webhook was not signed with our secret.")
 
 

@@ -7,8 +7,8 @@ import orjson
 from flask import Response, request
 from werkzeug.exceptions import UnsupportedMediaType
 
+from services.orders.actions import captures, fulfilment, imports, reading, refunds
 from services.orders.actions import dead_letters as act
-from services.orders.actions import fulfilment, imports, reading, refunds
 from services.orders.actions.sweep import open_attempts_span
 from services.orders.dependencies import Dependencies
 from services.orders.resources.requester import actor
@@ -67,6 +67,16 @@ def open_attempts(args: dict[str, Any]) -> Response:
 def unfinished(args: dict[str, Any]) -> Response:
     """Orders on which the worker, a courier or a provider still has something to do"""
     return _open(args, unpaid=False)
+
+
+@admin.get("/authorizations")
+@require_role("admin", "staff")
+@admin.arguments(requests.AuthorizationArgs, location="query")
+@admin.response(200, answers.Authorizations)
+def list_authorizations(args: dict[str, Any]) -> Response:
+    """Money that is reserved and not taken yet, soonest to expire first: dispatch these orders, or cancel them"""
+    listed = captures.authorizations(current_dependencies(), args["days"])
+    return json_answer({"items": listed, "next": None})
 
 
 @admin.post("/orders/<string:orderid>/dispatch")

@@ -4,8 +4,7 @@ from typing import Any
 
 from flask import Response
 
-from services.orders.actions import cancellation, reading, returns
-from services.orders.actions.checkout import place_order
+from services.orders.actions import cancellation, checkout, reading, returns
 from services.orders.actions.emails import guest_emails_are_limited
 from services.orders.actions.intents import Buyer, quote_answer
 from services.orders.dependencies import Dependencies
@@ -43,7 +42,7 @@ def place(body: dict[str, Any]) -> Response:
     """Order: reserved, charged and written in one call; the same key again answers the same order"""
     deps: Dependencies = current_dependencies()
     key = required_key()
-    placed = place_order(deps, _buyer(body), key, body)
+    placed = checkout.place_order(deps, _buyer(body), key, body)
     answer = reading.order_answer(deps, placed.found)
     note(orderid=answer["orderid"])
     headers = {"Location": f"/v1/orders/{answer['orderid']}"}
@@ -101,6 +100,36 @@ def get_line_items(headers: dict[str, str], orderid: str) -> Response:
     return json_answer(
         {"items": reading.read_lines(current_dependencies(), orderid, reader(headers["token"])), "next": None}
     )
+
+
+@orders.post("/<string:orderid>/payment")
+@orders.doc(security=[{"user": []}, {}])
+@orders.arguments(requests.TokenHeader, location="headers")
+@orders.response(200, answers.Order)
+@orders.alt_response(401, "UNAUTHORIZED")
+@orders.alt_response(404, "NOT_FOUND")
+@time_limit(10)
+def refresh_payment(headers: dict[str, str], orderid: str) -> Response:
+    """Ask the provider what became of the payment page: what the customer's return to the shop does; any number of times"""
+    deps: Dependencies = current_dependencies()
+    found = reading.read_order(deps, orderid, reader(headers["token"]))
+    note(orderid=orderid)
+    return json_answer(reading.order_answer(deps, checkout.refresh_payment(deps, found)))
+
+
+@orders.post("/<string:orderid>/payment/cancellation")
+@orders.doc(security=[{"user": []}, {}])
+@orders.arguments(requests.TokenHeader, location="headers")
+@orders.response(200, answers.Order)
+@orders.alt_response(401, "UNAUTHORIZED")
+@orders.alt_response(404, "NOT_FOUND")
+@time_limit(10)
+def cancel_payment(headers: dict[str, str], orderid: str) -> Response:
+    """End the payment page of an order that is not paid: nothing is charged, the goods go back; a payment that was first stays"""
+    deps: Dependencies = current_dependencies()
+    found = reading.read_order(deps, orderid, reader(headers["token"]))
+    note(orderid=orderid)
+    return json_answer(reading.order_answer(deps, checkout.give_up_payment(deps, found)))
 
 
 @orders.post("/<string:orderid>/cancellation")

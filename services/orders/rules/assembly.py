@@ -20,6 +20,9 @@ from services.orders.declarations import (
     OrderDispatch,
     OrderLineItem,
     OrderPayment,
+    PaymentCapture,
+    PaymentProcessing,
+    PaymentSession,
     Refund,
     Return,
 )
@@ -71,6 +74,34 @@ class OrderDocuments:
     @property
     def payment(self) -> OrderPayment | None:
         return self._by_key.get("payment")
+
+    @property
+    def session(self) -> PaymentSession | None:
+        return self._by_key.get("session")
+
+    @property
+    def processing(self) -> PaymentProcessing | None:
+        return self._by_key.get("processing")
+
+    @property
+    def capture(self) -> PaymentCapture | None:
+        return self._by_key.get("capture")
+
+    def require_capture(self) -> PaymentCapture:
+        """How much of the reserved money is being taken."""
+        if self.capture is None:
+            raise TypeError("nothing was decided about this order's money")
+        return self.capture
+
+    @property
+    def is_captured(self) -> bool:
+        """Whether the money was taken, and not only reserved."""
+        return self.require_payment().get("captured", True) or "captured" in self._by_key
+
+    @property
+    def is_open(self) -> bool:
+        """Neither paid nor ended."""
+        return self.payment is None and self.cancellation is None
 
     def require_payment(self) -> OrderPayment:
         """The payment of an order that is paid. Raises NotPaid."""
@@ -165,7 +196,9 @@ def whole_order(found: OrderDocuments) -> dict[str, Any]:
         "items": [LINE_FIELDS.shown(line) for line in order["basket"]],
         "deliveryCharge": order["delivery"],
         **({name: customer[name] if customer else None for name in PERSONAL_FIELDS}),
-        "payment": _shown(PAYMENT_FIELDS, found.payment),
+        "payment": _shown_payment(found),
+        "payment_page": payment_page(found),
+        "payment_processing": found.is_open and found.processing is not None,
         "dispatch": _shown(DISPATCH_FIELDS, found.dispatch),
         "delivery": _shown(DELIVERY_FIELDS, found.delivery),
         "cancellation": _shown(CANCELLATION_FIELDS, found.cancellation),
@@ -175,6 +208,19 @@ def whole_order(found: OrderDocuments) -> dict[str, Any]:
         "returns": [RETURN_FIELDS.shown(back) for back in found.returns],
         "timeline": timeline(found),
     }
+
+
+def payment_page(found: OrderDocuments) -> dict[str, str] | None:
+    """Where an order can still be paid; None for one that is paid, ended or waits for its money."""
+    session = found.session
+    if session is None or found.processing is not None or not found.is_open:
+        return None
+    return {"url": session["url"], "expires": session["expires"]}
+
+
+def _shown_payment(found: OrderDocuments) -> dict[str, Any] | None:
+    payment = _shown(PAYMENT_FIELDS, found.payment)
+    return payment and {**payment, "captured": found.is_captured}
 
 
 def timeline(found: OrderDocuments) -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 
 class State(StrEnum):
-    """Where a checkout is. The last four are ends."""
+    """Where a checkout is. The last five are ends."""
 
     REQUESTED = "requested"
     NOT_PRICED = "not priced"
@@ -21,6 +21,7 @@ class State(StrEnum):
     RESERVED = "reserved"
     CHARGED = "charged"
     GIVEN_UP = "given up"
+    AWAITING = "awaiting payment"
     PAID = "paid"
     CANCELLED = "cancelled"
     CLOSED = "closed"
@@ -58,8 +59,16 @@ CHECKOUT: Final[Mapping[State, Row]] = {
     ),
     State.COMPLETE: Row(
         "wait",
-        {"paid": State.PAID, "cancelled": State.CANCELLED, "open": State.PLACED, "unusable": State.REJECTED},
-        "reads only: the first request gets a few seconds to end by itself",
+        {
+            "paid": State.PAID,
+            "cancelled": State.CANCELLED,
+            "open": State.PLACED,
+            "unusable": State.REJECTED,
+            "charged": State.CHARGED,
+            "page": State.AWAITING,
+            "ended": State.GIVEN_UP,
+        },
+        "reads only: the first request gets a few seconds to end by itself, and a payment page is asked what came of it",
     ),
     State.PLACED: Row(
         "reserve",
@@ -68,8 +77,13 @@ CHECKOUT: Final[Mapping[State, Row]] = {
     ),
     State.RESERVED: Row(
         "charge",
-        {"charged": State.CHARGED, "declined": State.GIVEN_UP, "closed": State.CLOSED},
-        "the provider charges an order id once, and is asked again when its answer is lost",
+        {
+            "charged": State.CHARGED,
+            "page": State.AWAITING,
+            "declined": State.GIVEN_UP,
+            "closed": State.CLOSED,
+        },
+        "the provider charges an order id once, or opens one page for it, and is asked again when its answer is lost",
     ),
     State.CHARGED: Row(
         "record_payment",
@@ -78,7 +92,12 @@ CHECKOUT: Final[Mapping[State, Row]] = {
     ),
     State.GIVEN_UP: Row(
         "abandon",
-        {"cancelled": State.CANCELLED, "charged": State.CHARGED, "open": State.REJECTED},
+        {
+            "cancelled": State.CANCELLED,
+            "charged": State.CHARGED,
+            "processing": State.AWAITING,
+            "open": State.REJECTED,
+        },
         "the provider decides whether a charge or the end came first; release and cancellation have fixed ids",
     ),
 }

@@ -31,6 +31,8 @@ class Progress(NamedTuple):
     imported: int = 0
     restocks: int = 0
     repaid: int = 0
+    sessions: int = 0
+    processing: int = 0
 
 
 _COUNTED: Final = {
@@ -45,6 +47,8 @@ _COUNTED: Final = {
     "return": "returns",
     "notice": "notices",
     "restock": "restocks",
+    "paymentsession": "sessions",
+    "paymentprocessing": "processing",
 }
 
 PLACED, PAID, DISPATCHED, DELIVERED = "placed", "paid", "dispatched", "delivered"
@@ -145,5 +149,5 @@ def is_finished(progress: Progress) -> bool:
     if progress.returns > progress.restocks:
         return False
     if progress.cancellations:
-        return progress.payments == 0 or progress.notices >= 2
+        return progress.notices >= (2 if progress.payments else progress.processing)
     return bool(progress.deliveries) and progress.notices >= 3

@@ -8,10 +8,12 @@ from services.orders.rules.progress import Progress, cost_nothing, is_finished
 from shared.clock import parse
 
 RECONCILE = "reconcile"
+REFRESH_PAYMENT = "refresh_payment"
 CONFIRM = "confirm"
 SETTLE_REFUNDS = "settle_refunds"
 FINISH_CANCELLATION = "finish_cancellation"
 NOTIFY_CANCELLATION = "notify_cancellation"
+NOTIFY_PAYMENT_FAILED = "notify_payment_failed"
 DISPATCH = "dispatch"
 NOTIFY_DISPATCH = "notify_dispatch"
 DELIVER = "deliver"
@@ -21,6 +23,10 @@ RESTOCK = "restock"
 
 FEED_GRACE = timedelta(seconds=5)
 """The changes feed gets so long before the sweep looks after a paid order."""
+DEEP_SWEEP_MINUTE = 17
+"""Of every hour. The provider is asked then, too, about money that takes days, should its event be lost."""
+PAGE_GRACE_SECONDS = 5.0
+"""A payment page that has ended is looked at so much later: the provider may count the seconds otherwise."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,7 @@ class Policy:
     reports_arrival: bool = False
     dispatch_seconds: float = 5.0
     delivery_seconds: float = 10.0
+    page_seconds: float = 2100.0
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,12 @@ def _owes_refunds(found: OrderDocuments) -> bool:
 
 def _attempt(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
     if found.cancellation is not None:
-        return Plan()
+        failed = found.processing is not None and not found.noticed("payment_failed")
+        return Plan((NOTIFY_PAYMENT_FAILED,) if failed else ())
+    if found.processing is not None:
+        return Plan((REFRESH_PAYMENT,))
+    if found.session is not None:
+        return _when_due(found.session["expires"], PAGE_GRACE_SECONDS, moment, [], RECONCILE)
     return _when_due(found.order["date"], policy.attempt_seconds, moment, [], RECONCILE)
 
 
@@ -107,7 +119,7 @@ def may_be_due(progress: Progress, placed: str, moment: datetime, policy: Policy
     if is_finished(progress):
         return None
     if not progress.payments:
-        return _passed(placed, policy.attempt_seconds, moment)
+        return _attempt_may_be_due(progress, placed, moment, policy)
     moment -= FEED_GRACE
     waits_for_parcel = progress.notices == 1 and not progress.dispatches
     waits_for_arrival = progress.notices == 2 and progress.dispatches == 1 and not progress.deliveries
@@ -120,6 +132,16 @@ def may_be_due(progress: Progress, placed: str, moment: datetime, policy: Policy
         return bool(progress.decisions)
     seconds = policy.dispatch_seconds + (policy.delivery_seconds if waits_for_arrival else 0)
     return _passed(placed, seconds, moment)
+
+
+def _attempt_may_be_due(progress: Progress, placed: str, moment: datetime, policy: Policy) -> bool:
+    if progress.cancellations:
+        return True
+    if progress.processing:
+        return moment.minute in (DEEP_SWEEP_MINUTE, parse(placed).minute)
+    if progress.sessions:
+        return _passed(placed, policy.page_seconds + PAGE_GRACE_SECONDS, moment)
+    return _passed(placed, policy.attempt_seconds, moment)
 
 
 def _passed(since: str, seconds: float, moment: datetime) -> bool:

@@ -58,10 +58,19 @@ def items_of(order: Order) -> list[OrderLineItem]:
 
 
 def payment_of(
-    order: Order, provider: str, ref: str, total: Money, date: str, *, sold: bool = False
+    order: Order,
+    provider: str,
+    ref: str,
+    total: Money,
+    date: str,
+    *,
+    sold: bool = False,
+    capture_before: str | None = None,
 ) -> OrderPayment:
-    """`sold`: the stock is marked as sold already."""
-    mark = {"imported": True} if order.get("imported") else {"sold": sold}
+    """`sold`: the stock is marked as sold already; `capture_before`: the money is only reserved, until then ("": nobody knows)."""
+    mark: dict[str, Any] = {"imported": True} if order.get("imported") else {"sold": sold}
+    if capture_before is not None:
+        mark |= {"captured": False, "capture_before": capture_before}
     return PAYMENT.build(
         order_key(order["orderid"], "payment"),
         **event_fields(order, date),

@@ -52,6 +52,13 @@ Refund = response_schema(
 )
 
 
+class PaymentPage(Shape):
+    """A page of the payment provider."""
+
+    url = ma.fields.String()
+    expires = Time()
+
+
 class Step(Shape):
     status = ma.fields.String()
     date = Time()
@@ -68,6 +75,12 @@ class Order(response_schema("OrderFields", d.ORDER_FIELDS)):  # type: ignore[mis
     email = ma.fields.String(allow_none=True)
     deliveryAddress = ma.fields.Raw(allow_none=True)
     payment = ma.fields.Nested(Payment, allow_none=True)
+    payment_page = ma.fields.Nested(
+        PaymentPage, allow_none=True, metadata={"description": "where an order without a payment can be paid"}
+    )
+    payment_processing = ma.fields.Boolean(
+        metadata={"description": "the customer has paid, and the provider will tell whether the money comes"}
+    )
     dispatch = ma.fields.Nested(Dispatch, allow_none=True)
     delivery = ma.fields.Nested(Delivery, allow_none=True)
     cancellation = ma.fields.Nested(Cancellation, allow_none=True)
@@ -94,6 +107,21 @@ class OrderPage(Shape):
 
 class Orders(Shape):
     items = ma.fields.List(ma.fields.Nested(Order))
+
+
+class Authorization(Shape):
+    """Money that is only reserved."""
+
+    orderid = ma.fields.String()
+    date = Time()
+    total = ma.fields.Nested(SignedMoney, metadata={"description": "what would be taken now"})
+    capture_before = ma.fields.String()
+    expired = ma.fields.Boolean()
+
+
+class Authorizations(Shape):
+    items = ma.fields.List(ma.fields.Nested(Authorization))
+    next = ma.fields.String(allow_none=True)
 
 
 class SalesSums(Shape):

@@ -52,8 +52,13 @@ class PaymentRequest(Shape):
     token = Text(
         1,
         200,
-        required=True,
-        metadata={"description": "sandbox: tok_ok, tok_declined, tok_timeout, tok_error"},
+        metadata={
+            "description": "sandbox: tok_ok, tok_declined, tok_timeout, tok_error; without one the order is paid on its "
+            "`payment_page`, where the provider has one"
+        },
+    )
+    save_method = ma.fields.Boolean(
+        metadata={"description": "the payment page keeps the method for the customer's next order"}
     )
 
 
@@ -210,6 +215,17 @@ class SalesArgs(SpanArgs):
 class BestSellersArgs(SpanArgs):
     limit = ma.fields.Integer(load_default=20, validate=ma.validate.Range(1, 1000))
     by = ma.fields.String(load_default="product", validate=ma.validate.OneOf(["product", "sku"]))
+
+
+class AuthorizationArgs(Shape):
+    class Meta:
+        unknown = ma.EXCLUDE
+
+    days = ma.fields.Integer(
+        load_default=3,
+        validate=ma.validate.Range(0, 60),
+        metadata={"description": "those that can be taken for so many days more at most"},
+    )
 
 
 class OrdersArgs(PageArgs):

@@ -3,16 +3,21 @@
 from collections.abc import Sequence
 from typing import Any, TypeVar, cast
 
-from services.orders.declarations import Customer, Order, OrderLineItem
+from services.orders.declarations import Customer, Order, OrderLineItem, PaymentCustomer
 from services.orders.documents import (
+    AUTHORIZATIONS,
     BOUGHT,
     CONFLICTS,
     LINES_OF_AN_ORDER,
     ORDERS_BETWEEN,
     ORDERS_OF_A_CUSTOMER,
+    PAYMENT_CUSTOMER,
     PERSONAL,
+    PROCESSING,
+    SESSION,
     order_key,
     order_partition,
+    payment_customer_key,
 )
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.progress import Progress, progress_of
@@ -119,6 +124,26 @@ class OrderStore:
         )
         return _page(rows, limit)
 
+    def authorizations(self, since: str, until: str, *, limit: int) -> list[str]:
+        """Ids of orders whose money was only reserved, by when it can be taken at the latest, soonest first. 1 global query."""
+        rows = self._database.across_partitions.view(
+            AUTHORIZATIONS, start=since, end=until, limit=limit, allow_stale=True
+        )
+        return [row["id"].partition(":")[0].removeprefix("order") for row in rows]
+
+    def payment_customer(self, userid: str, provider: str) -> PaymentCustomer | None:
+        """What the provider knows a customer by. 1 read."""
+        key = payment_customer_key(userid, provider)
+        return PAYMENT_CUSTOMER.typed(self._database.get_many([key]).get(key))
+
+    def payment_customers(self, userid: str) -> list[PaymentCustomer]:
+        """Of every provider. 1 partition query."""
+        return PAYMENT_CUSTOMER.among(self._database.partition(f"customer{userid}").all())
+
+    def replace(self, doc: Document) -> None:
+        """Writes a document anew (with its `_rev`). Raises UpdateConflict."""
+        self._database.put(doc)
+
     def bought(self, userid: str, productid: str) -> bool:
         """Whether a customer's payments less returns hold this product. 1 global query."""
         rows = self._database.across_partitions.view(
@@ -188,7 +213,8 @@ def customer_row_of(item: Doc) -> Row:
 
 def customer_item_of(found: OrderDocuments) -> Doc:
     """The grouped row of ORDERS_OF_A_CUSTOMER that these documents make."""
-    order, others = found.order, [doc for doc in found.documents if doc["type"] != "order"]
+    order, unlisted = found.order, ("order", SESSION.name, PROCESSING.name)
+    others = [doc for doc in found.documents if doc["type"] not in unlisted]
     key = [order["userid"], order["date"], order["orderid"], order["total"]["currency"]]
     return {"key": key, "value": list(progress_of(others))}
 

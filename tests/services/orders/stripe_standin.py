@@ -1,6 +1,8 @@
 """A local stand-in for Stripe's API as far as an order uses it: it checks keys, forms and idempotency as Stripe does.
 
 Payment methods say what happens: `pm_card_visa` pays, `pm_card_declined` declines, `pm_lost` pays and then breaks the connection.
+Checkout Sessions are in `stripe_sessions`, with the page itself at their URL. `lose` breaks the connection of the next requests after
+they were done, `away` refuses all for a while.
 """
 
 import json
@@ -11,6 +13,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from tests.services.orders.stripe_page import page_of, sent_to
+from tests.services.orders.stripe_sessions import Sessions
+from tests.services.orders.stripe_sessions import refusal as _error
+
 API_KEY = "sk_test_standin"
 _CREATED = {"amount", "currency", "metadata[orderid]", "payment_method_types[]"}
 
@@ -18,14 +24,17 @@ _CREATED = {"amount", "currency", "metadata[orderid]", "payment_method_types[]"}
 class StripeStandIn:
     """The server and its books: `intents`, `refunds` and every `request` it got."""
 
-    def __init__(self) -> None:
+    def __init__(self, shortest_session: float = 1800.0, port: int = 0) -> None:
         self.intents: dict[str, dict[str, Any]] = {}
         self.refunds: list[dict[str, Any]] = []
         self.requests: list[tuple[str, str]] = []
         self._answers: dict[str, tuple[str, int, dict[str, Any]]] = {}
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.lose: list[str] = []
+        self.away = False
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
         self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self.checkout = Sessions(self.intents, self.url, shortest_session)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def close(self) -> None:
@@ -48,8 +57,8 @@ class StripeStandIn:
                 return (status, body, True) if first == asked else (*_error(400, "idempotency_error"), False)
             target = urlsplit(path)
             status, body = self._done(method, target.path, form | dict(parse_qsl(target.query)))
-            if method == "POST":
-                self._answers[key or ""] = (asked, status, json.loads(json.dumps(body)))
+            if key and status != 400:
+                self._answers[key] = (asked, status, json.loads(json.dumps(body)))
             return status, body, False
 
     def _done(self, method: str, path: str, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
@@ -59,6 +68,10 @@ class StripeStandIn:
         if method == "GET" and path == "/v1/refunds":
             paid_back = [each for each in self.refunds if each["payment_intent"] == form["payment_intent"]]
             return 200, {"object": "list", "data": paid_back}
+        if path.startswith("/v1/checkout/sessions"):
+            return self._session(method, parts[3:], form)
+        if path.startswith("/v1/customers"):
+            return self._customer(method, parts[2:], form)
         if path == "/v1/payment_intents" and set(form) == _CREATED and form["currency"].islower():
             return self._create(form)
         if path == "/v1/refunds" and {"payment_intent", "amount"} <= set(form):
@@ -68,7 +81,40 @@ class StripeStandIn:
             return _error(404, "invalid_request_error")
         if method == "GET":
             return 200, intent
+        if parts[3] == "capture":
+            return self._capture(intent, int(form["amount_to_capture"]))
         return self._confirm(intent, form) if parts[3] == "confirm" else self._cancel(intent)
+
+    def _session(self, method: str, place: list[str], form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        if not place:
+            return self.checkout.create(form)
+        session = self.checkout.sessions.get(place[0])
+        if session is None:
+            return _error(404, "invalid_request_error", "resource_missing")
+        if method == "GET":
+            return 200, json.loads(json.dumps(self.checkout.shown(session, form)))
+        return self.checkout.expire(session, form)
+
+    def _customer(self, method: str, place: list[str], form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        customers = self.checkout.customers
+        if not place:
+            customer = {
+                "id": f"cus_{secrets.token_hex(7)}",
+                "email": form["email"],
+                "userid": form["metadata[userid]"],
+            }
+            customers[customer["id"]] = customer
+            return 200, customer
+        if customers.pop(place[0], None) is None:
+            return _error(404, "invalid_request_error", "resource_missing", param="id")
+        self.checkout.cards.pop(place[0], None)
+        return 200, {"id": place[0], "deleted": True}
+
+    def _capture(self, intent: dict[str, Any], amount: int) -> tuple[int, dict[str, Any]]:
+        if intent["status"] != "requires_capture" or not 0 < amount <= intent["amount"]:
+            return _error(400, "invalid_request_error", "payment_intent_unexpected_state")
+        intent["status"], intent["amount_received"] = "succeeded", amount
+        return 200, intent
 
     def _search(self, query: str) -> list[dict[str, Any]]:
         intents = self.intents.values()
@@ -98,12 +144,15 @@ class StripeStandIn:
         return 200, intent
 
     def _cancel(self, intent: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        if intent["status"] == "succeeded":
+        if intent["status"] in ("succeeded", "canceled"):
             return _error(400, "invalid_request_error", "payment_intent_unexpected_state")
         intent["status"] = "canceled"
         return 200, intent
 
     def _refund(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        intent = self.intents[form["payment_intent"]]
+        if intent["status"] != "succeeded" or self._left(intent) < int(form["amount"]):
+            return _error(400, "invalid_request_error", "charge_already_refunded")
         refund = {
             "id": f"re_{secrets.token_hex(8)}",
             "amount": int(form["amount"]),
@@ -112,6 +161,11 @@ class StripeStandIn:
         }
         self.refunds.append(refund)
         return 200, refund
+
+    def _left(self, intent: dict[str, Any]) -> int:
+        """What of a payment was not paid back yet."""
+        paid_back = [each["amount"] for each in self.refunds if each["payment_intent"] == intent["id"]]
+        return int(intent.get("amount_received", intent["amount"])) - sum(paid_back)
 
     def _handler(standin) -> type[BaseHTTPRequestHandler]:
         class Handler(BaseHTTPRequestHandler):
@@ -123,22 +177,52 @@ class StripeStandIn:
             def do_POST(self) -> None:
                 self._serve()
 
+            def do_DELETE(self) -> None:
+                self._serve()
+
             def _serve(self) -> None:
+                if standin.away:
+                    self.close_connection = True
+                    return
                 form = dict(parse_qsl(self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()))
+                if self.path.startswith("/c/pay/"):
+                    self._customer(self.path.removeprefix("/c/pay/"), form)
+                    return
                 key, allowed = (
                     self.headers.get("Idempotency-Key"),
                     self.headers["Authorization"] == f"Bearer {API_KEY}",
                 )
                 if not allowed:
                     status, body, replayed = *_error(401, "invalid_request_error"), False
-                elif self.command == "POST" and not key:
+                elif self.command == "POST" and not key and not self.path.endswith(("/expire", "/cancel")):
                     status, body, replayed = *_error(400, "idempotency_error"), False
                 else:
                     status, body, replayed = standin.answer(self.command, self.path, key, form)
                 if form.get("payment_method") == "pm_lost" and not replayed:
                     self.close_connection = True
                     return
+                if self.path in standin.lose:
+                    standin.lose.remove(self.path)
+                    self.close_connection = True
+                    return
                 self._send(status, json.dumps(body).encode(), replayed)
+
+            def _customer(self, sessionid: str, form: dict[str, str]) -> None:
+                """The page in a browser."""
+                checkout = standin.checkout
+                if self.command == "GET":
+                    page = page_of(checkout.sessions[sessionid]).encode()
+                    self.send_response(200)
+                    self.send_header("Content-Type", "text/html; charset=utf-8")
+                    self.send_header("Content-Length", str(len(page)))
+                    self.end_headers()
+                    self.wfile.write(page)
+                    return
+                target = sent_to(checkout, sessionid, form["how"])
+                self.send_response(303)
+                self.send_header("Location", target)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
 
             def _send(self, status: int, body: bytes, replayed: bool) -> None:
                 self.send_response(status)
@@ -153,7 +237,3 @@ class StripeStandIn:
                 """Quiet."""
 
         return Handler
-
-
-def _error(status: int, kind: str, code: str = "", **more: str) -> tuple[int, dict[str, Any]]:
-    return status, {"error": {"type": kind, "code": code, "message": f"stand-in: {code or kind}", **more}}

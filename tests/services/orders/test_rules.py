@@ -369,8 +369,8 @@ def test_more_cannot_come_back_than_was_bought() -> None:
 def test_webhook_signatures() -> None:
     body, now = b'{"event":1}', int(datetime.now(UTC).timestamp())
     header = signatures.sign("secret", body)
-    signatures.check("secret", header, body, 300)
-    signatures.check("secret", f"{header},v1={'0' * 64}", body, 300)
+    signatures.check(("secret",), header, body, 300)
+    signatures.check(("secret",), f"{header},v1={'0' * 64}", body, 300)
     bad = [
         (header, b'{"event":2}', "secret"),
         (header, body, "other"),

@@ -15,7 +15,8 @@ from services.orders.clients.payments import (
     ProviderUnavailable,
 )
 from services.orders.clients.signatures import BadSignature, sign
-from services.orders.clients.stripe import StripeProvider, StripeRefused
+from services.orders.clients.stripe import StripeProvider
+from services.orders.clients.stripe_api import StripeRefused
 from shared.errors import BadRequest
 from shared.money import money
 from tests.services.orders.stripe_standin import API_KEY, StripeStandIn
@@ -32,7 +33,7 @@ def stripe() -> Iterator[StripeStandIn]:
 
 @pytest.fixture
 def provider(stripe: StripeStandIn) -> StripeProvider:
-    return StripeProvider(stripe.url, API_KEY, "whsec_test", 300)
+    return StripeProvider(stripe.url, API_KEY, ("whsec_test",), 300)
 
 
 @pytest.fixture
@@ -146,9 +147,9 @@ def test_wrong_settings_are_our_fault_and_an_absent_stripe_is_nobodys(
     stripe: StripeStandIn, orderid: str
 ) -> None:
     with pytest.raises(StripeRefused):
-        StripeProvider(stripe.url, "sk_wrong", "", 300).charge(orderid, TOTAL, "pm_card_visa")
+        StripeProvider(stripe.url, "sk_wrong", (), 300).charge(orderid, TOTAL, "pm_card_visa")
     with pytest.raises(ProviderUnavailable):
-        StripeProvider("http://127.0.0.1:9", API_KEY, "", 300).charge(orderid, TOTAL, "pm_card_visa")
+        StripeProvider("http://127.0.0.1:9", API_KEY, (), 300).charge(orderid, TOTAL, "pm_card_visa")
 
 
 def test_events_are_read_only_with_stripes_signature(provider: StripeProvider) -> None:

@@ -186,7 +186,7 @@ def _converted(kind: Any, name: str, text: str) -> Any:
 def _shown_default(item: Field[Any]) -> str:
     local = item.metadata["local_default"]
     if item.default is not MISSING:
-        return "" if item.default in ("", None) else f"`{item.default}`"
+        return "" if item.default in ("", None, ()) else f"`{item.default}`"
     if local is MISSING or item.metadata["secret"]:
         return "required"
     return f"required (local: `{','.join(local) if isinstance(local, tuple) else local}`)"

@@ -58,7 +58,7 @@ class Settings(DatabaseSettings):
     payment_page_seconds: float = setting(
         "PAYMENT_PAGE_SECONDS",
         1800.0,
-        "how long an order can be paid on the provider's page; Stripe takes 1800 to 72,000",
+        "how long an order can be paid on the provider's page; Stripe takes 1800 to 74000",
     )
     capture_at: str = setting(
         "CAPTURE_AT",
@@ -118,5 +118,7 @@ class Settings(DatabaseSettings):
     def warnings(self) -> Iterator[str]:
         if not self.local and SANDBOX in self.payment_providers:
             yield "PAYMENT_PROVIDERS names sandbox: its test tokens pay nothing for real goods"
+        if STRIPE in self.payment_providers and not self.stripe_webhook_secrets:
+            yield "STRIPE_WEBHOOK_SECRET is not set: payments of customers who do not come back are found by the sweep alone"
         if not self.local and self.courier == SANDBOX:
             yield "COURIER is sandbox: orders become dispatched and delivered although nobody carries them"

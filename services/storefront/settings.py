@@ -52,18 +52,30 @@ class Settings(WebSettings):
     )
     payment_provider: str = setting(
         "PAYMENT_PROVIDER",
-        help="the one of them that checkout pays with",
-        local_default="sandbox",
+        "",
+        help="the one of them that checkout pays with; empty: the first",
         choices=("sandbox", "stripe"),
     )
+    payment_page_origins: str = setting(
+        "PAYMENT_PAGE_ORIGINS",
+        "",
+        "where the provider's payment page is, if not at its own address (a domain of yours there); separated by spaces",
+    )
+
+    @property
+    def pays_with(self) -> str:
+        """The provider of the checkout page."""
+        return self.payment_provider or self.payment_providers[0]
 
     def contradictions(self) -> Iterator[str]:
-        if self.payment_provider not in self.payment_providers:
+        if not self.payment_providers:
+            yield "PAYMENT_PROVIDERS names no provider."
+        elif self.pays_with not in self.payment_providers:
             yield (
                 f"PAYMENT_PROVIDER is {self.payment_provider!r}, which is not among PAYMENT_PROVIDERS: "
                 "checkout would pay with what the orders service does not take."
             )
 
     def warnings(self) -> Iterator[str]:
-        if not self.local and self.payment_provider == "sandbox":
+        if not self.local and self.pays_with == "sandbox":
             yield "PAYMENT_PROVIDER is sandbox: checkout offers test cards, and nobody pays"

@@ -6,7 +6,7 @@ without a payment (declined, sold out) makes room for the next one; any other is
 
 import hashlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,9 +60,18 @@ class Checkouts:
         return Purchase(orderid, form) if orderid else None
 
     def place(
-        self, token: str, body: dict[str, Any], revision: str, form: str, address: str
+        self,
+        token: str,
+        body: dict[str, Any],
+        revision: str,
+        form: str,
+        address: str,
+        end_payment: Callable[[str], bool],
     ) -> dict[str, Any]:
-        """The order, placed now or before with the same content. Raises AlreadyOrdered, and what the orders service refuses."""
+        """The order, placed now or before with the same content. Raises AlreadyOrdered, and what the orders service refuses.
+
+        One of other content that still waits for its payment is ended by `end_payment`, which says whether it was not paid.
+        """
         first = int(self._read(revision, "attempt") or 0)
         for attempt in range(first, first + MAX_ATTEMPTS):
             try:
@@ -71,13 +80,18 @@ class Checkouts:
                 if error.code in CLOSED:
                     self._write(revision, attempt=str(attempt + 1))
                 if error.code == "idempotency_key_reused":
-                    _check_closed(error)
+                    _check_closed(error, end_payment)
                 elif error.code != "attempt_closed":
                     raise
             else:
-                self._write(revision, orderid=order["orderid"], form=form)
+                if not order["payment_page"]:
+                    self.note(revision, order["orderid"], form)
                 return order
         raise Conflict("This basket was tried too often: change it, or try again tomorrow.")
+
+    def note(self, revision: str, orderid: str, form: str) -> None:
+        """This revision was bought."""
+        self._write(revision, orderid=orderid, form=form)
 
     def _read(self, revision: str, field: str) -> str:
         try:
@@ -95,9 +109,10 @@ class Checkouts:
             log.warning("a checkout cannot be noted: %s", error)
 
 
-def _check_closed(error: AisleError) -> None:
-    """Raises AlreadyOrdered unless the other request's attempt ended without a payment."""
-    if not error.extra.get("closed"):
+def _check_closed(error: AisleError, end_payment: Callable[[str], bool]) -> None:
+    """Raises AlreadyOrdered unless the other request's attempt ended, or ends now, without a payment."""
+    orderid = str(error.extra.get("orderid", ""))
+    if not error.extra.get("closed") and not (error.extra.get("awaiting") and end_payment(orderid)):
         raise AlreadyOrdered(error.extra.get("orderid", ""), paid=bool(error.extra.get("paid"))) from error
 
 

@@ -51,6 +51,20 @@ class Orders(Client):
             f"/v1/orders/{segment(orderid)}/cancellation", {}, deadline=10, **requester.options
         )
 
+    def refresh_payment(self, requester: Requester, orderid: str) -> Json:
+        """The order after its payment provider was asked what the customer did on its page."""
+        path = f"/v1/orders/{segment(orderid)}/payment"
+        return self.http.post(path, {}, idempotent=True, deadline=10, **requester.options)
+
+    def end_payment(self, requester: Requester, orderid: str) -> Json:
+        """The order after its payment page was ended; paid when that was first."""
+        path = f"/v1/orders/{segment(orderid)}/payment/cancellation"
+        return self.http.post(path, {}, idempotent=True, deadline=10, **requester.options)
+
+    def authorizations(self, token: str) -> Json:
+        """Reserved money that expires soon."""
+        return self.http.get("/v1/admin/authorizations", token=token)
+
     def give_back(self, requester: Requester, orderid: str, items: list[Json], key: str) -> Json:
         path, options = f"/v1/orders/{segment(orderid)}/returns", requester.options
         options["headers"] |= once(key)

@@ -20,10 +20,11 @@ from services.storefront.pages.desk import (
 )
 from services.storefront.pages.mailbox import mailbox
 from services.storefront.pages.orders import orders as own_orders
+from services.storefront.pages.payment import payment
 from services.storefront.pages.pictures import pictures
 from services.storefront.pages.shop import shop
 
-BLUEPRINTS = (shop, pictures, basket, checkout, own_orders, auth, account, mailbox, desk)
+BLUEPRINTS = (shop, pictures, basket, checkout, payment, own_orders, auth, account, mailbox, desk)
 DESK = (sales, orders, refunds, products, bulk, variants, product_types, search, imports, failures, staff)
 
 __all__ = ["BLUEPRINTS", "DESK"]

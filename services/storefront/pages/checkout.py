@@ -5,7 +5,7 @@ import secrets
 from typing import Any
 
 import orjson
-from flask import Blueprint, flash, redirect, render_template, request, session, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
@@ -14,10 +14,16 @@ from services.storefront.actions.checkout import AlreadyOrdered, Purchase, revis
 from services.storefront.clients import ANONYMOUS, given
 from services.storefront.pages.basket import basket_id, set_quantity, wanted
 from services.storefront.pages.dependencies import dependencies, services
+from services.storefront.pages.payment import (
+    allow_forms_to,
+    end_payment,
+    lead_to_payment,
+    take_out_of_basket,
+)
 from services.storefront.pages.saved_forms import restored, save_values, with_saved
-from services.storefront.pages.visitor import basket_count, guest_basket, logged_in, remember_order, token
+from services.storefront.pages.visitor import guest_basket, logged_in, token
 from services.storefront.rules import messages
-from services.storefront.rules.payments import CARDS
+from services.storefront.rules.payments import SANDBOX_CARDS, form_targets, payment_page
 from shared.errors import AisleError, BadRequest, Conflict, Invalid
 
 checkout = Blueprint("checkout", __name__)
@@ -35,7 +41,7 @@ def show() -> str | BaseResponse:
     if typed:
         form.restore(typed)
     chosen = typed.get("address_id") or ("new" if typed.get("address") else "")
-    return _page(form, chosen=chosen, card="" if typed else None)
+    return _page(form, chosen=chosen, card="" if typed else None, saves_method=typed.get("save_method", ""))
 
 
 @checkout.post("/checkout")
@@ -50,17 +56,21 @@ def place() -> str | BaseResponse:
         return _back_to_form(CHANGED)
     try:
         body = _order(form)
-        order = dependencies().checkouts.place(_token(), body, revision, key, request.remote_addr or "")
+        order = dependencies().checkouts.place(
+            _token(), body, revision, key, request.remote_addr or "", end_payment
+        )
     except AlreadyOrdered as error:
         return _already_ordered(error.orderid, paid=error.paid)
     except Invalid as error:
         form.blame(error)
         return _page(form, form.general)
     except AisleError as error:
-        if error.status not in (402, 409):
+        if error.status not in (402, 409) and error.code != "payment_provider_unavailable":
             raise
         return _back_to_form(messages.message(error, _names(items)))
-    _save_to_account(order, items)
+    if order["payment_page"]:
+        return lead_to_payment(order, revision, key)
+    take_out_of_basket(order)
     flash("Thank you! Your order is placed.", "good")
     return redirect(url_for("orders.show", orderid=order["orderid"]))
 
@@ -154,8 +164,7 @@ def _are_available(items: dict[str, int]) -> bool:
 def _order(form: forms.Form) -> dict[str, Any]:
     """What was bought, as the page showed it. Raises Invalid for an address that is not complete."""
     body = _sent_order()
-    provider = dependencies().settings.payment_provider
-    body["payment"] = {"provider": provider, "token": request.form.get("card", "")}
+    body["payment"] = _payment()
     chosen = request.form.get("address_id", "new")
     if logged_in() and chosen != "new":
         return body | {"address_id": chosen}
@@ -163,6 +172,16 @@ def _order(form: forms.Form) -> dict[str, Any]:
     if not form.ok:
         raise Invalid("The address is not complete.", errors={})
     return body | ({"address_id": _chosen_address(form)} if logged_in() else form.values)
+
+
+def _payment() -> dict[str, Any]:
+    """A test card, or nothing but the provider whose page is paid on."""
+    provider = dependencies().settings.pays_with
+    page = payment_page(provider)
+    if page is None:
+        return {"provider": provider, "token": request.form.get("card", "")}
+    keep = page.keeps_methods and logged_in() is not None and "save_method" in request.form
+    return {"provider": provider} | ({"save_method": True} if keep else {})
 
 
 def _chosen_address(form: forms.Form) -> str:
@@ -184,19 +203,12 @@ def _saved_address(form: forms.Form, addresses: list[dict[str, Any]]) -> str:
     return ""
 
 
-def _save_to_account(order: dict[str, Any], bought: dict[str, int]) -> None:
-    """What was bought leaves the basket, what came in meanwhile stays; a guest's browser keeps the order's token."""
-    session["count"] = max(0, basket_count() - sum(bought.values()))
-    if buyer := logged_in():
-        baskets.remove_ordered(services().users, buyer.userid, bought, order["date"])
-    else:
-        session["basket"] = {each: n for each, n in guest_basket().items() if each not in bought}
-        session.pop("basket_id", None)
-        remember_order(order["orderid"], order["guest_token"])
-
-
 def _page(
-    form: forms.Form, problem: str = "", chosen: str | None = None, card: str | None = None
+    form: forms.Form,
+    problem: str = "",
+    chosen: str | None = None,
+    card: str | None = None,
+    saves_method: str | None = None,
 ) -> str | BaseResponse:
     me = services().users.me(token()) if logged_in() else None
     lines = baskets.quantities_of(me) if me else guest_basket()
@@ -214,7 +226,8 @@ def _page(
     chosen = request.form.get("address_id", "") if chosen is None else chosen
     if me and chosen == "new":
         chosen = _saved_address(form, me["addresses"]) or chosen
-    cards = CARDS[dependencies().settings.payment_provider]
+    settings = dependencies().settings
+    allow_forms_to(form_targets(settings.pays_with, settings.payment_page_origins))
     basket = me["basket_revision"] if me else basket_id()
     return render_template(
         "checkout.html",
@@ -222,11 +235,13 @@ def _page(
         quote=quote,
         form=form,
         problem=problem,
-        cards=cards,
+        cards=SANDBOX_CARDS,
+        payment_page=payment_page(settings.pays_with),
+        saves_method=request.form.get("save_method", "") if saves_method is None else saves_method,
         key=secrets.token_urlsafe(18),
         order=orjson.dumps({"items": items, "expected_total": quote["total"]}).decode(),
         currency=currency,
         revision=revision_of(basket, lines),
         chosen=chosen,
-        card=request.form.get("card", cards[0].token) if card is None else card,
+        card=request.form.get("card", SANDBOX_CARDS[0].token) if card is None else card,
     )

@@ -169,6 +169,8 @@ def _read_time(text: str) -> datetime:
 def add_headers(response: Response) -> Response:
     """No foreign code, no inline code, no frames."""
     policy = "Content-Security-Policy"
+    if targets := g.get("form_targets"):
+        response.headers[policy] = content_policy(dependencies().settings, targets)
     kept = {policy} if policy in response.headers else set()
     response.headers.extend(
         [each for each in security_headers(dependencies().settings) if each[0] not in kept]
@@ -177,12 +179,18 @@ def add_headers(response: Response) -> Response:
 
 
 @cache
-def security_headers(settings: Settings) -> tuple[tuple[str, str], ...]:
+def content_policy(settings: Settings, form_targets: tuple[str, ...] = ()) -> str:
     pictures = " ".join(["'self'", "data:", *settings.image_origins.split()])
-    policy = (
+    forms = " ".join(["'self'", *form_targets])
+    return (
         f"default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src {pictures}; connect-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        f"form-action {forms}; base-uri 'none'; frame-ancestors 'none'"
     )
+
+
+@cache
+def security_headers(settings: Settings) -> tuple[tuple[str, str], ...]:
+    policy = content_policy(settings)
     secure = (("Strict-Transport-Security", "max-age=31536000"),) if settings.secure_cookies else ()
     return (
         ("Content-Security-Policy", policy),

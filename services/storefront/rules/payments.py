@@ -1,6 +1,7 @@
-"""What checkout offers to pay with: the test cards of each provider the shop knows."""
+"""What checkout offers to pay with: the sandbox's test cards, or the payment page of the provider that the shop has."""
 
 from dataclasses import dataclass
+from typing import Final
 
 
 @dataclass(frozen=True)
@@ -10,15 +11,40 @@ class Card:
     what: str
 
 
-CARDS = {
-    "sandbox": (
-        Card("tok_ok", "Test card ending 4242", "Pays at once."),
-        Card("tok_declined", "Test card ending 0002", "The bank declines it."),
-        Card("tok_timeout", "Test card ending 0119", "Pays, but the bank's answer is lost on the way."),
-        Card("tok_error", "Test card ending 0341", "Fails at the first try and then pays."),
-    ),
-    "stripe": (
-        Card("pm_card_visa", "Stripe's test card ending 4242", "Pays at once, in Stripe's test mode."),
-        Card("pm_card_visa_chargeDeclined", "Stripe's test card ending 0002", "Stripe declines it."),
+@dataclass(frozen=True)
+class PaymentPage:
+    """A provider's own page: `name` as customers know it, `origins` that a browser is sent on to, `keeps_methods`: for the next order."""
+
+    name: str
+    what: str
+    origins: tuple[str, ...]
+    keeps_methods: bool = False
+
+
+SANDBOX_CARDS: Final = (
+    Card("tok_ok", "Test card ending 4242", "Pays at once."),
+    Card("tok_declined", "Test card ending 0002", "The bank declines it."),
+    Card("tok_timeout", "Test card ending 0119", "Pays, but the bank's answer is lost on the way."),
+    Card("tok_error", "Test card ending 0341", "Fails at the first try and then pays."),
+)
+PAYMENT_PAGES: Final = {
+    "stripe": PaymentPage(
+        "Stripe",
+        "Cards, and what else this shop takes there.",
+        ("https://checkout.stripe.com",),
+        keeps_methods=True,
     ),
 }
+"""By the provider's name; one that is not here takes the sandbox's cards."""
+
+
+def payment_page(provider: str) -> PaymentPage | None:
+    return PAYMENT_PAGES.get(provider)
+
+
+def form_targets(provider: str, own_origins: str) -> tuple[str, ...]:
+    """Where the checkout's form may lead besides this shop; `own_origins` (separated by spaces) replaces the provider's."""
+    page = payment_page(provider)
+    if page is None:
+        return ()
+    return tuple(own_origins.split()) or page.origins

@@ -22,7 +22,7 @@ def page_of(session: dict[str, Any]) -> str:
     total = f"{session['amount_total'] / 100:.2f} {session['currency'].upper()}"
     return (
         f'<!doctype html><html lang="en"><title>Stand-in for Stripe</title><h1>Pay {total}</h1>'
-        f'<form method="post" action="/c/pay/{escape(session["id"])}">{buttons}</form></html>'
+        f'<form method="post" action="{escape(session["url"])}">{buttons}</form></html>'
     )
 
 
@@ -36,4 +36,4 @@ def sent_to(checkout: Sessions, sessionid: str, how: str) -> str:
         checkout.authenticate(sessionid, passed=True)
     else:
         checkout.pay(sessionid, how)
-    return str(session["success_url"] if session["status"] == "complete" else f"/c/pay/{sessionid}")
+    return str(session["success_url"] if session["status"] == "complete" else session["url"])

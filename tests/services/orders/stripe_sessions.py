@@ -13,6 +13,7 @@ Json = dict[str, Any]
 Answer = tuple[int, Json]
 
 DAY = 86_400
+THREE_DECIMALS = ("bhd", "jod", "kwd", "omr", "tnd")
 _KNOWN = re.compile(
     r"mode|client_reference_id|metadata\[orderid\]|success_url|cancel_url|expires_at|expand\[\]|customer|customer_email"
     r"|payment_intent_data\[(metadata\]\[orderid|capture_method|setup_future_usage)\]"
@@ -50,6 +51,9 @@ class Sessions:
         lifetime = int(form["expires_at"]) - time.time()
         if not self.shortest <= lifetime <= DAY:
             return invalid("expires_at")
+        currency = form["line_items[0][price_data][currency]"]
+        if currency in THREE_DECIMALS and sum(lines) % 10:
+            return invalid("line_items")
         customer = form.get("customer")
         if customer and (customer not in self.customers or "customer_email" in form):
             return refusal(400, "invalid_request_error", "resource_missing", param="customer")
@@ -63,7 +67,7 @@ class Sessions:
             "payment_status": "unpaid",
             "payment_intent": None,
             "amount_total": sum(lines),
-            "currency": form["line_items[0][price_data][currency]"],
+            "currency": currency,
             "customer": customer,
             "created": int(time.time()),
             "expires_at": int(form["expires_at"]),

@@ -384,7 +384,7 @@ def test_webhook_signatures() -> None:
     ]
     for sent, content, secret in bad:
         with pytest.raises(signatures.BadSignature):
-            signatures.check(secret, sent, content, 300)
+            signatures.check((secret,), sent, content, 300)
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         "DATABASE_PREFIX": PREFIX,
     }
     with running_shop(state, **settings) as running:
-        _load(running)
+        load_goods(running)
         yield running
     if url := os.environ.get("COUCH_URL"):
         _drop(Server(url, prefix=PREFIX))
@@ -120,7 +120,7 @@ def _drop(server: Server) -> None:
             server.client.call("delete_database", db=name)
 
 
-def _load(shop: Shop) -> None:
+def load_goods(shop: Shop) -> None:
     lines = b"".join(orjson.dumps(each) + b"\n" for each in GOODS)
     login = requests.post(
         f"{shop.urls['users']}/v1/sessions",

@@ -1,0 +1,179 @@
+"""Paying on the provider's page, as a visitor walks there and back: paid, declined, cancelled, in two windows, with the return lost."""
+
+import secrets
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.services.orders.stripe_shop import StripeShop, stripe_shop
+from tests.services.storefront.conftest import load_goods
+from tests.services.storefront.test_customer import put_in_basket
+from tests.services.storefront.visitor import Page, Visitor
+
+ADDRESS = "7 Card Crescent\nLeeds"
+
+
+@pytest.fixture(scope="module")
+def cards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StripeShop]:
+    settings = {"COURIER_DISPATCH_SECONDS": "3600", "WEB_WORKERS": "1"}
+    with stripe_shop(tmp_path_factory.mktemp("cards"), **settings) as running:
+        load_goods(running.shop)
+        yield running
+
+
+@pytest.fixture
+def guest(cards: StripeShop) -> Visitor:
+    return Visitor(cards.base)
+
+
+def to_the_page(visitor: Visitor, productid: str, **values: str) -> Page:
+    """From the product to the provider's page."""
+    put_in_basket(visitor, productid)
+    return order(visitor, **values)
+
+
+def order(visitor: Visitor, **values: str) -> Page:
+    form = visitor.get("/checkout").form("/checkout")
+    typed = {"name": "Carda", "email": f"{secrets.token_hex(4)}@example.com", "address": ADDRESS}
+    return visitor.send_form(form, {**form.values, **typed, **values})
+
+
+def press(visitor: Visitor, how: str) -> Page:
+    """A button of the provider's page, pressed by a browser that comes from another site."""
+    form = visitor.page.forms[0]
+    return visitor.send("POST", form.action, f"how={how}".encode(), {})
+
+
+def stock_of(visitor: Visitor, productid: str) -> bool:
+    return "Sold out" not in visitor.get(f"/product/{productid}").text
+
+
+def test_paid(cards: StripeShop, guest: Visitor) -> None:
+    page = to_the_page(guest, "mug-red")
+    assert page.url.startswith(f"{cards.stripe.url}/c/pay/cs_test_"), page.text
+    assert "Pay 12.50 GBP" in page.text
+    done = press(guest, "card")
+    assert done.path.startswith("/orders/"), done.text
+    assert "Thank you! Your order is placed." in done.text
+    assert "with Stripe" in done.text
+    assert "Basket 0 in it" in guest.get("/basket").text
+    assert set(cards.tell_events()) == {200}
+    assert "Thank you!" in guest.get(done.path.replace("/orders/", "/checkout/paid/")).text
+
+
+def test_with_3d_secure(guest: Visitor) -> None:
+    to_the_page(guest, "mug-red")
+    assert "Thank you! Your order is placed." in press(guest, "action").text
+
+
+def test_declined_and_back(cards: StripeShop, guest: Visitor) -> None:
+    """The last one of its kind: the customer's own attempt must not stand in the way of the next."""
+    to_the_page(guest, "mug-last", email="back@example.com")
+    assert press(guest, "declined").url.startswith(cards.stripe.url)
+    back = press(guest, "back")
+    assert back.path.startswith("/checkout?"), back.text
+    assert "Nothing was charged and nothing was ordered. Your card was declined." in back.text
+    form = back.form("/checkout")
+    assert form.values["email"] == "back@example.com"
+    assert form.values["address"].split() == ADDRESS.split()
+    assert "Last Mug" in back.text
+    page = guest.send_form(form, form.values)
+    assert page.url.startswith(cards.stripe.url), page.text
+    assert "Thank you! Your order is placed." in press(guest, "card").text
+
+
+def test_the_return_is_lost(cards: StripeShop, guest: Visitor) -> None:
+    """Paid, and the browser was closed at once: the webhook pays the order, and the basket does not buy a second time."""
+    page = to_the_page(guest, "lamp-1", email="lost@example.com")
+    cards.stripe.checkout.pay(page.url.rpartition("/")[2])
+    assert set(cards.tell_events()) == {200}
+    orders = cards.stripe.checkout.sessions
+    before = len(orders)
+    again = order(guest, email="lost@example.com")
+    assert again.path.startswith("/orders/"), again.text
+    assert len(orders) == before
+    assert "Basket 0 in it" in guest.get("/basket").text
+
+
+def test_return_and_webhook_are_lost(cards: StripeShop, guest: Visitor) -> None:
+    """The order's own page asks: whoever comes back by the same form is told that it is paid."""
+    page = to_the_page(guest, "rake", email="both@example.com")
+    cards.stripe.checkout.pay(page.url.rpartition("/")[2])
+    cards.told = len(cards.stripe.checkout.events)
+    again = order(guest, email="both@example.com")
+    assert again.path.startswith("/orders/"), again.text
+    assert "Paid" in again.text
+
+
+def test_a_second_window_with_another_address(cards: StripeShop, guest: Visitor) -> None:
+    """The first window's page is ended, so that only one of the two can be paid."""
+    put_in_basket(guest, "spade")
+    form, second_form = (guest.get("/checkout").form("/checkout") for _ in range(2))
+    typed = {**form.values, "name": "Carda", "email": "two@example.com", "address": "1 First Street"}
+    first = guest.send_form(form, typed)
+    second = guest.send_form(form, {**typed, "address": "2 Second Street"})
+    assert second.url.startswith(cards.stripe.url), second.text
+    sessions = cards.stripe.checkout.sessions
+    assert sessions[first.url.rpartition("/")[2]]["status"] == "expired"
+    same = guest.send_form(form, {**typed, "address": "2 Second Street"})
+    assert same.url == second.url
+    assert "Thank you!" in press(guest, "card").text
+    already = guest.send_form(second_form, {**typed, "key": second_form.values["key"]})
+    assert "You have ordered this already" in already.text
+
+
+def test_a_bank_debit(cards: StripeShop, guest: Visitor) -> None:
+    page = to_the_page(guest, "cup-01")
+    sessionid = page.url.rpartition("/")[2]
+    waiting = press(guest, "processing")
+    assert "Your payment is on its way" in waiting.text
+    assert "Basket 0 in it" in guest.get("/basket").text
+    cards.stripe.checkout.settle(sessionid, arrived=True)
+    assert set(cards.tell_events()) == {200}
+    assert "Paid" in guest.get(waiting.path).text
+
+
+def test_an_order_page_leads_back_to_the_payment(cards: StripeShop, guest: Visitor) -> None:
+    page = to_the_page(guest, "cup-02")
+    orderid = cards.stripe.checkout.sessions[page.url.rpartition("/")[2]]["metadata"]["orderid"]
+    shown = guest.get(f"/orders/{orderid}")
+    assert "This order waits for your payment" in shown.text
+    assert shown.link("Go on to pay") == page.url
+    back = guest.get(f"/checkout/cancelled/{orderid}")
+    assert "nothing was ordered" in back.text
+    assert "This was not ordered" in guest.get(f"/orders/{orderid}").text
+
+
+def test_a_browser_that_knows_nothing_of_the_order(cards: StripeShop, guest: Visitor) -> None:
+    page = to_the_page(guest, "cup-03")
+    orderid = cards.stripe.checkout.sessions[page.url.rpartition("/")[2]]["metadata"]["orderid"]
+    stranger = Visitor(cards.base)
+    returned = stranger.get(f"/checkout/paid/{orderid}")
+    assert (returned.status, "is being confirmed" in returned.text) == (200, True)
+    assert stranger.get(f"/checkout/cancelled/{orderid}").path == "/basket"
+    assert cards.stripe.checkout.of(orderid)[0]["status"] == "open", "a stranger ends nothing"
+
+
+def test_only_the_checkouts_form_may_lead_to_the_provider(cards: StripeShop, guest: Visitor) -> None:
+    put_in_basket(guest, "cup-04")
+    for path in ("/", "/basket", "/product/cup-04"):
+        assert cards.stripe.url not in guest.get(path).headers["Content-Security-Policy"]
+    page = guest.get("/checkout")
+    assert f"form-action 'self' {cards.stripe.url};" in page.headers["Content-Security-Policy"]
+    assert "Test card" not in page.text
+    wrong = order(guest, email="not an address")
+    assert cards.stripe.url in wrong.headers["Content-Security-Policy"]
+
+
+def test_stripe_is_away(cards: StripeShop, guest: Visitor) -> None:
+    cards.stripe.away = True
+    try:
+        page = to_the_page(guest, "cup-05", email="away@example.com")
+    finally:
+        cards.stripe.away = False
+    assert page.path.startswith("/checkout?"), page.text
+    assert page.form("/checkout").values["email"] == "away@example.com"
+    time.sleep(0.1)
+    again = guest.send_form(page.form("/checkout"), page.form("/checkout").values)
+    assert again.url.startswith(cards.stripe.url), again.text

@@ -435,3 +435,11 @@ class Picture(StoredDocument):
     date: str
     width: NotRequired[int]
     height: NotRequired[int]
+
+
+class PictureAddress(StoredDocument):
+    """Which picture was fetched from an address, so that it is fetched once."""
+
+    address: str
+    digest: str
+    date: str

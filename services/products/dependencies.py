@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from services.products.clients.picture_downloads import PictureDownloads
 from services.products.clients.services import Orders
 from services.products.documents import design_in
 from services.products.imaging import ImagingProcess
@@ -48,6 +49,7 @@ class Dependencies:
     reviews: Reviews
     review_pages: ReviewPages
     pictures: Pictures
+    picture_downloads: PictureDownloads
     menu: MenuCache
     answer_cache: AnswerCache
     cache_tags: CacheTags
@@ -89,6 +91,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         reviews=Reviews(database),
         review_pages=ReviewPages(redis, database.name),
         pictures=Pictures(database),
+        picture_downloads=PictureDownloads(settings.picture_bytes, settings.picture_networks),
         menu=MenuCache(redis, database.name, settings.menu_seconds),
         answer_cache=answer_cache,
         cache_tags=CacheTags(redis),

@@ -5,6 +5,7 @@ its stock movements (a chain of numbered slots), reservations and their settleme
 these are written once. Only the product itself is ever updated; where it was before a move, a forward stays.
 """
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -42,6 +43,7 @@ REVIEW_FIELDS: Final = Declaration(d.Review)
 PRICE_CHANGE = DocumentType.declared("pricechange", d.PriceChange)
 SKU_CLAIM = DocumentType.declared("skuclaim", d.SkuClaim)
 PICTURE = DocumentType.declared("picture", d.Picture)
+PICTURE_ADDRESS = DocumentType.declared("pictureaddress", d.PictureAddress)
 
 _AMBIGUOUS = re.compile("%(?=3A|5F|25)")
 
@@ -133,6 +135,12 @@ def price_change_id(taxonomy: Sequence[str], productid: str, moment: str, sku: s
 def picture_id(digest: str) -> str:
     """Pictures are named by their content, each in a partition of its own, so that one read finds it."""
     return document_id(f"picture{digest}", "file")
+
+
+def picture_address_id(address: str) -> str:
+    """Of a picture that was fetched from this address."""
+    digest = hashlib.sha256(address.encode()).hexdigest()
+    return document_id(f"pictureaddress{digest}", "picture")
 
 
 COMBINATIONS: Final = "combinations"

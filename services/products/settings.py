@@ -28,4 +28,9 @@ class Settings(DatabaseSettings):
         3,
         "a query is suggested to others, and listed at the desk, when it was searched for so often",
     )
+    picture_networks: str = setting(
+        "PICTURE_NETWORKS",
+        "",
+        "private networks (such as 10.1.0.0/16, several with spaces) from which an import may fetch pictures; else only public addresses are asked",
+    )
     picture_bytes: int = setting("PICTURE_BYTES", 5_000_000, "the largest picture taken")

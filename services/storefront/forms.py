@@ -275,6 +275,38 @@ PIN = (
         help="Their ids in the order to show them, separated by commas; at most 10.",
     ),
 )
+SHOP_EXPORT = (
+    Field(
+        "format",
+        "What the file is",
+        "select",
+        required=False,
+        options=(
+            ("", "NDJSON, as this shop exports it"),
+            ("shopify", "Shopify's product export (CSV)"),
+            ("woocommerce", "WooCommerce's product export (CSV)"),
+        ),
+    ),
+    Field("currency", "Currency of its prices", max_length=3, help="Such a CSV file does not name it."),
+    Field(
+        "untracked_stock",
+        "Stock of what the other shop does not count",
+        required=False,
+        inputmode="numeric",
+        max_length=9,
+    ),
+    Field(
+        "pictures",
+        "Pictures",
+        "select",
+        options=(
+            ("fetch", "Fetch them from their addresses and keep them here"),
+            ("reference", "Show the first from where it is"),
+            ("none", "Leave them out"),
+        ),
+    ),
+    Field("dry_run", "Try it only: say what would happen and write nothing", "check", required=False),
+)
 DISPATCH = (Field("courier", "Courier", max_length=60), Field("courierid", "Tracking number", max_length=100))
 STAFF = (
     EMAIL,

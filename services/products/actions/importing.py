@@ -1,6 +1,6 @@
 """Bulk import and export: streamed, a batch in memory at a time, idempotent, so that a broken import is simply sent again."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as with_changes
 from functools import partial
@@ -24,6 +24,7 @@ from services.products.rules.product import (
     replaced,
     same_content,
 )
+from services.products.rules.shop_exports import Picture
 from shared.clock import timestamp
 from shared.couch import Doc, Written
 from shared.errors import AisleError, Unavailable
@@ -38,16 +39,21 @@ _LOCK_WAIT_SECONDS = 12
 
 @dataclass(frozen=True)
 class Line:
-    """One product of the file: `data` as parsed, or what made it unreadable."""
+    """One product of the file: `data` as parsed, or what made it unreadable; `pictures` that are to be fetched, and `notes` on
+    what was changed or left aside."""
 
     number: int
     data: Any = None
     problem: AisleError | None = None
+    pictures: Sequence[Picture] = ()
+    notes: Sequence[tuple[int, str, str]] = ()
 
 
 @dataclass
 class Outcome:
-    """What became of the lines; `lines` is the last line dealt with."""
+    """What became of the lines, or would become in a dry run; `lines` is the last line dealt with."""
+
+    dry_run: bool = False
 
     lines: int = 0
     created: int = 0
@@ -55,10 +61,16 @@ class Outcome:
     unchanged: int = 0
     failed: list[Doc] = field(default_factory=list)
     failures: int = 0
+    notes: list[Doc] = field(default_factory=list)
 
     @property
     def written(self) -> int:
-        return self.created + self.updated
+        return 0 if self.dry_run else self.created + self.updated
+
+    def note(self, line: int, code: str, detail: str) -> None:
+        """Says what of a line was changed or left aside."""
+        if len(self.notes) < MAX_FAILURES:
+            self.notes.append({"line": line, "code": code, "detail": detail})
 
     def fail(self, line: int, error: AisleError) -> None:
         self.failures += 1
@@ -72,6 +84,8 @@ class Outcome:
             "updated": self.updated,
             "unchanged": self.unchanged,
             "failed": self.failed,
+            **({"notes": self.notes} if self.notes else {}),
+            **({"dry_run": True} if self.dry_run else {}),
         }
 
     def summary(self) -> Doc:
@@ -90,6 +104,7 @@ class ProductLine:
 
     number: int
     product: Checked
+    pictures: Sequence[Picture] = ()
 
     @property
     def content(self) -> Doc:
@@ -101,7 +116,18 @@ class ProductLine:
         return 1 + 2 * len(self.content["variants"])
 
 
-def run(deps: Dependencies, lines: Iterable[Line], report: Callable[[Doc], None]) -> Outcome:
+Write = Callable[[Dependencies, list[ProductLine], str, Outcome], None]
+"""Does with a batch of valid lines what the import is for."""
+
+
+def run(
+    deps: Dependencies,
+    lines: Iterable[Line],
+    report: Callable[[Doc], None],
+    write: Write,
+    *,
+    dry_run: bool = False,
+) -> Outcome:
     """Imports every line. An error of the database ends it: the answer says the first line that was not dealt with.
 
     When it is answered each product is found by its id, and those of a small file in every list; lists follow a larger
@@ -109,11 +135,11 @@ def run(deps: Dependencies, lines: Iterable[Line], report: Callable[[Doc], None]
 
     Each batch has its own date: a product that comes twice has two price changes, and a late edit is not an early one.
     """
-    outcome = Outcome()
+    outcome = Outcome(dry_run=dry_run)
     try:
         for batch in _batches(lines, outcome):
             before = outcome.written
-            _write(deps, batch, timestamp(), outcome)
+            write(deps, batch, timestamp(), outcome)
             deps.index_catch_up.wrote(outcome.written - before)
             outcome.lines = max(outcome.lines, batch[-1].number)
             report(outcome.summary())
@@ -144,10 +170,12 @@ def _batches(lines: Iterable[Line], outcome: Outcome) -> Iterator[list[ProductLi
     batch: dict[str, ProductLine] = {}
     weight = 0
     for line in lines:
+        for note in line.notes:
+            outcome.note(*note)
         try:
             if line.problem:
                 raise line.problem
-            wanted = ProductLine(line.number, checked(line.data))
+            wanted = ProductLine(line.number, checked(line.data), line.pictures)
         except (BadProduct, AisleError) as error:
             outcome.fail(line.number, error)
             continue
@@ -161,14 +189,15 @@ def _batches(lines: Iterable[Line], outcome: Outcome) -> Iterator[list[ProductLi
         yield list(batch.values())
 
 
-def _write(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Outcome) -> None:
+def write(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Outcome) -> None:
+    """Creates what is not there, and gives the others their new content."""
     ids = {
         wanted.content["productid"]: product_id(wanted.content["taxonomy"], wanted.content["productid"])
         for wanted in batch
     }
     found = deps.catalogue.get_many(list(ids.values()))
     there = {docid: doc for docid, doc in found.items() if is_product(doc)}
-    batch = _with_known_pictures(
+    batch = with_known_pictures(
         deps,
         batch,
         {wanted.number: there.get(ids[wanted.content["productid"]]) for wanted in batch},
@@ -180,7 +209,7 @@ def _write(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Out
         (wanted, doc)
         for line in batch
         if (doc := there.get(ids[line.content["productid"]]))
-        for wanted in _completed(deps, line, doc, outcome)
+        for wanted in completed_lines(deps, line, doc, outcome)
     ]
     changed = [(wanted, doc) for wanted, doc in present if not same_content(doc, wanted.content)]
     outcome.unchanged += len(present) - len(changed)
@@ -192,7 +221,7 @@ def _write(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Out
     invalidate(deps, [wanted.content for wanted in absent], menu=bool(absent))
 
 
-def _with_known_pictures(
+def with_known_pictures(
     deps: Dependencies, batch: list[ProductLine], there: dict[int, Doc | None], outcome: Outcome
 ) -> list[ProductLine]:
     """The lines whose pictures are stored; the others fail. No call for a file that names no new ones."""
@@ -210,7 +239,7 @@ def _with_known_pictures(
     return known
 
 
-def _completed(
+def completed_lines(
     deps: Dependencies, line: ProductLine, before: Doc | None, outcome: Outcome
 ) -> list[ProductLine]:
     """The line with its content complete; nothing when it contradicts itself, and fails."""
@@ -241,16 +270,16 @@ def _create_absent(
             wanted
             for line in absent
             if line.content["productid"] not in elsewhere
-            for wanted in _completed(deps, line, None, outcome)
+            for wanted in completed_lines(deps, line, None, outcome)
         ]
-        fresh = _refuse(fresh, owners_of(known), outcome)
+        fresh = refuse_lines(fresh, owners_of(known), outcome)
         claimed = {sku: wanted.content["productid"] for wanted in fresh for sku in own_skus(wanted.content)}
-        fresh = _refuse(fresh, claim_all(deps, claimed), outcome)
+        fresh = refuse_lines(fresh, claim_all(deps, claimed), outcome)
         _create(deps, fresh, found, date, outcome)
     return [wanted for wanted in absent if wanted.content["productid"] in elsewhere]
 
 
-def _refuse(fresh: list[ProductLine], owners: dict[str, str], outcome: Outcome) -> list[ProductLine]:
+def refuse_lines(fresh: list[ProductLine], owners: dict[str, str], outcome: Outcome) -> list[ProductLine]:
     """The others; what has an id or SKU of another product (`owners`), also of one before it, fails."""
     left, owners = [], dict(owners)
     for wanted in fresh:

@@ -10,15 +10,21 @@ from flask import Response, request, stream_with_context
 
 from services.products import schemas
 from services.products.actions import importing
+from services.products.actions.import_preview import preview
 from services.products.actions.importing import Line
+from services.products.actions.picture_downloads import write_with_pictures
 from services.products.resources.context import dependencies
 from services.products.rules import rows
+from services.products.rules.shop_exports import MAX_BYTES, READERS, Options
 from shared.couch.deadline import NO_LIMIT, time_limit
-from shared.errors import AisleError, BadRequest, Invalid, NotFound
+from shared.errors import AisleError, BadRequest, Invalid, NotFound, TooLarge
 from shared.web import Blueprint, json_answer, lines_of, require_role
 
 files = Blueprint("files", __name__, description="Import and export")
 
+EXPORT_MEDIA = frozenset(
+    ("text/csv", "application/csv", "application/vnd.ms-excel", "application/octet-stream")
+)
 NDJSON, CSV = "application/x-ndjson", "text/csv"
 MAX_FILE, MAX_LINE = 100 * 1024**3, 512 * 1024
 
@@ -58,18 +64,47 @@ class NoSuchImport(NotFound):
 @files.doc(requestBody=_BODY)
 @time_limit(NO_LIMIT)
 def import_products(args: dict[str, Any]) -> Response:
-    """Products as NDJSON or CSV; send it again to go on after a break"""
+    """Products as NDJSON or CSV, or as Shopify or WooCommerce export them (CSV); send it again to go on after a break"""
+    if args["format"]:
+        lines, write = _exported_lines(args), _writer(args)
+    else:
+        lines, write = _own_lines(), importing.write
+    outcome = importing.run(
+        dependencies().bulk,
+        (line for line in lines if line.number >= args["from_line"]),
+        lambda state: _save_progress(args["id"], state),
+        preview if args["dry_run"] else write,
+        dry_run=args["dry_run"],
+    )
+    return json_answer(outcome.answer())
+
+
+def _own_lines() -> Iterator[Line]:
     request.max_content_length = MAX_FILE
     readers = {NDJSON: _json_lines, CSV: _csv_lines}
     if request.mimetype not in readers:
         raise WrongMedium(f"Send {NDJSON} or {CSV}.")
-    lines = (
-        line
-        for line in readers[request.mimetype](lines_of(request.stream, MAX_LINE))
-        if line.number >= args["from_line"]
-    )
-    outcome = importing.run(dependencies().bulk, lines, lambda state: _save_progress(args["id"], state))
-    return json_answer(outcome.answer())
+    return readers[request.mimetype](lines_of(request.stream, MAX_LINE))
+
+
+def _writer(args: dict[str, Any]) -> importing.Write:
+    return write_with_pictures if args["pictures"] == "fetch" else importing.write
+
+
+def _exported_lines(args: dict[str, Any]) -> Iterator[Line]:
+    """The whole file is read at once: rows of a product may be anywhere in it."""
+    if request.mimetype not in EXPORT_MEDIA:
+        raise WrongMedium(f"Send the file as {CSV}.")
+    request.max_content_length = MAX_BYTES + 1
+    content = request.stream.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise TooLarge(f"Such a file may have {MAX_BYTES} bytes: split it.")
+    options = Options(args["currency"], args["untracked_stock"])
+    for found in READERS[args["format"]](content, options):
+        if args["pictures"] == "reference" and found.pictures:
+            found.data["image"] = found.pictures[0].address
+        pictures = found.pictures if args["pictures"] == "fetch" else ()
+        yield Line(found.line, found.data, found.problem, pictures, found.notes)
 
 
 @files.get("/v1/products/imports/<importid>")

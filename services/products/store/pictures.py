@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Iterable, Mapping
 
-from services.products.documents import picture_id
+from services.products.documents import PICTURE_ADDRESS, picture_address_id, picture_id
 from services.products.imaging import FULL, NAMES
 from shared.couch import Database, Doc, NoSuchDocument, UpdateConflict
 
@@ -39,6 +39,19 @@ class Pictures:
         ids = {picture_id(digest): digest for digest in digests}
         found = self._database.get_many(list(ids))
         return {digest for docid, digest in ids.items() if docid not in found}
+
+    def fetched_before(self, addresses: Iterable[str]) -> dict[str, str]:
+        """{address: id of the picture} of those that were fetched once. 1 read."""
+        ids = {picture_address_id(address): address for address in addresses}
+        found = self._database.get_many(list(ids))
+        return {ids[docid]: doc["digest"] for docid, doc in found.items()}
+
+    def remember_fetched(self, digests: Mapping[str, str], date: str) -> None:
+        """Which picture was at each address. 1 write."""
+        self._database.put_many(
+            PICTURE_ADDRESS.new(picture_address_id(address), address=address, digest=digest, date=date)
+            for address, digest in digests.items()
+        )
 
     def add(self, doc: Doc, files: Mapping[str, tuple[str, bytes]]) -> None:
         """All its files at once. Several may bring the same picture, and the last release stored it in one size."""

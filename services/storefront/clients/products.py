@@ -11,6 +11,7 @@ REVIEWS = 10
 WRITE_SECONDS = 10
 UPLOAD_SECONDS = 40
 BULK_SECONDS = 60
+EXPORT_SECONDS = 3600
 
 
 class Products(Client):
@@ -162,6 +163,16 @@ class Products(Client):
             "POST", "/v1/products/import", lines, token=token, headers=headers, deadline=IMPORT_SECONDS
         )
         return json_of(answer)
+
+    def import_export(self, token: str, content: bytes, **query: Any) -> Json:
+        """A file as another shop exported it; `query` as the API has it."""
+        path = f"/v1/products/import?{urlencode(query)}"
+        headers = {"Content-Type": "text/csv"}
+        answer = self.http.fetch("POST", path, content, token=token, headers=headers, deadline=EXPORT_SECONDS)
+        return json_of(answer)
+
+    def import_progress(self, token: str, name: str) -> Json:
+        return self.http.get(f"/v1/products/imports/{segment(name)}", token=token)
 
     def export(self, token: str) -> Answer:
         return self.http.fetch(

@@ -179,8 +179,24 @@
     say("The import is finished.", "good");
   }
 
+  /* Another shop's file is sent as it is; meanwhile the page asks how far it is. */
+  function showProgress(name) {
+    document.getElementById("import-progress").hidden = false;
+    document.getElementById("import-bar").removeAttribute("value");
+    setInterval(async () => {
+      const answer = await fetch(`/admin/import/progress/${encodeURIComponent(name)}`).catch(() => null);
+      if (!answer?.ok) return;
+      const { created, updated, unchanged, failed } = await answer.json();
+      document.getElementById("import-words").textContent = `${(created + updated + unchanged + failed).toLocaleString("en")} products`;
+    }, 1000);
+  }
+
   if (form) {
     form.addEventListener("submit", async (event) => {
+      if (form.elements.format.value) {
+        showProgress(form.elements.id.value);
+        return;
+      }
       event.preventDefault();
       const button = form.querySelector("button");
       button.disabled = true;

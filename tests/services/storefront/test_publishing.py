@@ -110,3 +110,26 @@ def test_a_basket_says_what_is_no_longer_sold(keeper: Visitor, visitor: Visitor)
     visitor.submit("/basket", quantity="1")
     choose(keeper, PRODUCTS, "gone-1", change="archive")
     assert "no longer sold" in visitor.get("/basket").text.lower()
+
+
+def test_another_shops_file_is_tried_and_then_taken(keeper: Visitor, visitor: Visitor) -> None:
+    file = (
+        b"Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Inventory Qty,Variant Price,Image Src,Status\n"
+        b"stray-cap,Stray Cap,Size,S,stray/s,2,5.00,http://127.0.0.1:9/cap.jpg,active\n"
+        b"stray-cap,,,M,stray-m,2,6.00,,\n"
+        b",No Handle,,,,2,5.00,,active\n"
+    )
+    chosen = {"format": "shopify", "currency": "EUR", "pictures": "fetch", "untracked_stock": ""}
+    keeper.get("/admin/import")
+    page = keeper.upload("/admin/import", "file", file, **chosen, dry_run="yes")
+    assert "What would happen" in page.text
+    assert "The row has no handle" in page.text
+    assert visitor.get("/product/stray-cap").status == 404
+    keeper.get("/admin/import")
+    page = keeper.upload("/admin/import", "file", file, **chosen)
+    assert "The SKU 'stray/s' became stray-s." in page.text
+    assert "127.0.0.1 is not an address of the public network." in page.text
+    assert "€5.00" in visitor.get("/product/stray-cap").text
+    keeper.get("/admin/import")
+    page = keeper.upload("/admin/import", "file", b"a,b\n1,2\n", **chosen)
+    assert "handle, title is missing" in page.text

@@ -6,32 +6,75 @@ from typing import IO
 
 from flask import Response, render_template, request
 
+from services.storefront import forms
 from services.storefront.actions.imports import import_products
+from services.storefront.clients import given
 from services.storefront.pages.dependencies import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
+from services.storefront.rules.messages import message
 from shared.couch.deadline import NO_LIMIT, time_limit
-from shared.errors import BadRequest
+from shared.errors import BadRequest, Invalid
 from shared.types import Json
 
 SHOWN_FAILURES = 200
+MAX_EXPORT = 32 * 1024**2
 
 
 @desk.get("/import")
 def import_form() -> str:
-    return render_template("desk/import.html", result=None)
+    return _page()
 
 
 @desk.post("/import")
 @time_limit(NO_LIMIT)
 def import_file() -> str:
-    """The whole file at once, without JavaScript; line by line to the products service in pieces."""
+    """The whole file at once, without JavaScript; line by line to the products service in pieces, but what another shop exported as it is."""
     sent = request.files.get("file")
     if sent is None or not sent.filename:
-        return render_template("desk/import.html", result=None, problem="Choose a file first.")
+        return _page(problem="Choose a file first.")
+    if request.form.get("format"):
+        return _import_export(sent.stream)
     result = import_products(services().products, token(), lines_of(sent.stream))
     dependencies().catalogue.invalidate()
-    return render_template("desk/import.html", result=result, shown=SHOWN_FAILURES)
+    return _page(result)
+
+
+def _import_export(stream: IO[bytes]) -> str:
+    form = forms.Form(forms.SHOP_EXPORT).read(request.form)
+    content = stream.read(MAX_EXPORT + 1)
+    if len(content) > MAX_EXPORT:
+        return _page(form=form, problem="The file is too large: at most 32 MB at a time.")
+    if not form.ok:
+        return _page(form=form)
+    query = {name: form.values[name] for name in ("format", "currency", "pictures")}
+    query |= {
+        "untracked_stock": form.values["untracked_stock"] or "0",
+        "dry_run": "true" if form.values["dry_run"] else "false",
+        **given(id=request.form.get("id", "")[:60]),
+    }
+    try:
+        result = services().products.import_export(token(), content, **query)
+    except (Invalid, BadRequest) as error:
+        return _page(form=form, problem=message(error))
+    dependencies().catalogue.invalidate()
+    return _page(result, form)
+
+
+@desk.get("/import/progress/<name>")
+def import_progress(name: str) -> Json:
+    """How far an import is whose answer the page waits for."""
+    return services().products.import_progress(token(), name)
+
+
+def _page(result: Json | None = None, form: forms.Form | None = None, problem: str = "") -> str:
+    return render_template(
+        "desk/import.html",
+        result=result,
+        shown=SHOWN_FAILURES,
+        problem=problem,
+        form=form or forms.Form(forms.SHOP_EXPORT, {"currency": "GBP", "pictures": "fetch"}),
+    )
 
 
 @desk.post("/import/piece")

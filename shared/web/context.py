@@ -1,8 +1,10 @@
 """What belongs to the request at hand on this thread: what to note of it, and what the service handed to its handlers."""
 
-from typing import Any
+from typing import TypeVar
 
 from flask import current_app, request
+
+T = TypeVar("T")
 
 
 def note(**ids: str) -> None:
@@ -10,6 +12,9 @@ def note(**ids: str) -> None:
     request.environ.setdefault("aisle.noted", {}).update(ids)
 
 
-def current_dependencies() -> Any:
-    """What `create_service(dependencies=...)` was given: the store, clients and rules a handler acts with."""
-    return current_app.extensions["aisle.dependencies"]
+def current_dependencies(kind: type[T]) -> T:
+    """What `create_service(dependencies=...)` was given, of the service's own class: the store, clients and rules a handler acts with."""
+    found = current_app.extensions["aisle.dependencies"]
+    if not isinstance(found, kind):
+        raise TypeError(f"this service acts with a {type(found).__name__}, not a {kind.__name__}")
+    return found

@@ -200,7 +200,7 @@ def create_service(
     `ready` maps a dependency's name to a callable that raises while it is down; `tally` counts database calls
     (`shared.couch.counting`); `tokens` verifies access tokens (default: against the users service's JWKS),
     `sessions` tells which have ended (default: the users service); `dependencies` is what handlers get from
-    `current_dependencies()`. Nothing is connected to here.
+    `current_dependencies`. Nothing is connected to here.
     """
     app = Service(name, settings, tally)
     log_as_json(name, settings.log_level)

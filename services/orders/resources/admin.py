@@ -10,7 +10,7 @@ from werkzeug.exceptions import UnsupportedMediaType
 from services.orders.actions import captures, fulfilment, imports, reading, refunds
 from services.orders.actions import dead_letters as act
 from services.orders.actions.sweep import open_attempts_span
-from services.orders.dependencies import Dependencies
+from services.orders.resources.context import dependencies
 from services.orders.resources.requester import actor
 from services.orders.rules.periods import span
 from services.orders.schemas import answers, requests
@@ -19,7 +19,6 @@ from shared.money import Money, money
 from shared.web import (
     Blueprint,
     PageArgs,
-    current_dependencies,
     json_answer,
     lines_of,
     list_answer,
@@ -45,7 +44,7 @@ def list_orders(args: dict[str, Any]) -> Response:
     """Orders placed in [from, to), newest first: one global query"""
     within, bound = span(args["start"], args["end"]), ["orders", args["start"], args["end"], args["status"]]
     after = unsign(args["cursor"], bound)
-    page = reading.orders_between(current_dependencies(), within, args["status"], args["limit"], after)
+    page = reading.orders_between(dependencies(), within, args["status"], args["limit"], after)
     return json_answer(list_answer(page.items, page.next, bound))
 
 
@@ -75,7 +74,7 @@ def unfinished(args: dict[str, Any]) -> Response:
 @admin.response(200, answers.Authorizations)
 def list_authorizations(args: dict[str, Any]) -> Response:
     """Money that is reserved and not taken yet, soonest to expire first: dispatch these orders, or cancel them"""
-    listed = captures.authorizations(current_dependencies(), args["days"])
+    listed = captures.authorizations(dependencies(), args["days"])
     return json_answer({"items": listed, "next": None})
 
 
@@ -88,7 +87,7 @@ def list_authorizations(args: dict[str, Any]) -> Response:
 @admin.alt_response(409, "CONFLICT")
 def dispatch(body: dict[str, str], orderid: str) -> Response:
     """Hand an order to a courier; the same parcel twice is one"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     found = reading.any_order(deps, orderid)
     found = fulfilment.dispatch_order(deps, found, body["courier"], body["courierid"], actor())
     return json_answer(reading.order_answer(deps, found), 201)
@@ -102,7 +101,7 @@ def dispatch(body: dict[str, str], orderid: str) -> Response:
 @admin.alt_response(409, "CONFLICT")
 def deliver(orderid: str) -> Response:
     """The parcel arrived"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     found = fulfilment.deliver_order(deps, reading.any_order(deps, orderid))
     return json_answer(reading.order_answer(deps, found), 201)
 
@@ -116,7 +115,7 @@ def deliver(orderid: str) -> Response:
 @admin.alt_response(409, "CONFLICT")
 def refund(body: dict[str, Any], orderid: str) -> Response:
     """Pay back a part or all of what was paid"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     found = reading.any_order(deps, orderid)
     total = _money(body["amount"], found.order["total"]["currency"])
     found = refunds.refund_order(deps, found, total, body["reason"], keyed_request([orderid, body]))
@@ -130,7 +129,7 @@ def refund(body: dict[str, Any], orderid: str) -> Response:
 @admin.alt_response(400, "BAD_REQUEST")
 def dead_letters(args: dict[str, Any]) -> Response:
     """Jobs that were given up, oldest first"""
-    listed = act.list_dead_letters(current_dependencies())
+    listed = act.list_dead_letters(dependencies())
     return json_answer(short_list_answer(listed, args, "id", ["dead letters"]))
 
 
@@ -141,7 +140,7 @@ def dead_letters(args: dict[str, Any]) -> Response:
 @admin.alt_response(404, "NOT_FOUND")
 def retry_dead_letter(dead_letter_id: str) -> Response:
     """Send a job again"""
-    return json_answer(act.retry(current_dependencies(), dead_letter_id, actor()), 202)
+    return json_answer(act.retry(dependencies(), dead_letter_id, actor()), 202)
 
 
 @admin.post("/orders/import")
@@ -160,7 +159,7 @@ def import_history(args: dict[str, Any]) -> Response:
         raise UnsupportedMediaType(f"Send the lines as {NDJSON}.")
     request.max_content_length = MAX_IMPORT_BYTES
     lines = lines_of(request.stream, MAX_LINE_BYTES)
-    results = imports.import_orders(current_dependencies(), lines, args["from_line"])
+    results = imports.import_orders(dependencies(), lines, args["from_line"])
     if request.accept_mimetypes.best_match(["application/json", NDJSON]) == NDJSON:
         return Response(_progress(results), mimetype=NDJSON)
     return json_answer(list(results)[-1].answer())
@@ -177,9 +176,7 @@ def _progress(results: Iterator[imports.ImportResult]) -> Iterator[bytes]:
 def _open(args: dict[str, Any], *, unpaid: bool) -> Response:
     bound = ["open", unpaid]
     after = unsign(args["cursor"], bound)
-    page = reading.open_orders(
-        current_dependencies(), open_attempts_span(), args["limit"], after, unpaid=unpaid
-    )
+    page = reading.open_orders(dependencies(), open_attempts_span(), args["limit"], after, unpaid=unpaid)
     return json_answer(list_answer(page.items, page.next, bound))
 
 

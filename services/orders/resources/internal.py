@@ -5,9 +5,10 @@ from typing import Any
 from flask import Response
 
 from services.orders.actions import privacy
+from services.orders.resources.context import dependencies
 from services.orders.schemas import answers, requests
 from shared.couch.deadline import time_limit
-from shared.web import Blueprint, current_dependencies, json_answer, require_service
+from shared.web import Blueprint, json_answer, require_service
 
 internal = Blueprint("internal", __name__, url_prefix="/v1/internal", description="For the other services")
 
@@ -18,9 +19,7 @@ internal = Blueprint("internal", __name__, url_prefix="/v1/internal", descriptio
 @internal.response(200, answers.Bought)
 def bought(args: dict[str, Any]) -> Response:
     """Whether a person has paid for a product"""
-    return json_answer(
-        {"bought": privacy.has_bought(current_dependencies(), args["userid"], args["productid"])}
-    )
+    return json_answer({"bought": privacy.has_bought(dependencies(), args["userid"], args["productid"])})
 
 
 @internal.get("/users/<string:userid>/orders")
@@ -29,7 +28,7 @@ def bought(args: dict[str, Any]) -> Response:
 @time_limit(30)
 def export(userid: str) -> Response:
     """Every order of a person, for the export of their data"""
-    return json_answer({"items": privacy.export_orders(current_dependencies(), userid)})
+    return json_answer({"items": privacy.export_orders(dependencies(), userid)})
 
 
 @internal.post("/users/<string:userid>/anonymise")
@@ -38,4 +37,4 @@ def export(userid: str) -> Response:
 @time_limit(30)
 def anonymise(userid: str) -> Response:
     """Take a person out of their orders; may be repeated"""
-    return json_answer({"orders": privacy.anonymise(current_dependencies(), userid)})
+    return json_answer({"orders": privacy.anonymise(dependencies(), userid)})

@@ -7,7 +7,7 @@ from flask import Response
 from services.orders.actions import cancellation, checkout, reading, returns
 from services.orders.actions.emails import guest_emails_are_limited
 from services.orders.actions.intents import Buyer, quote_answer
-from services.orders.dependencies import Dependencies
+from services.orders.resources.context import dependencies
 from services.orders.resources.requester import reader
 from services.orders.schemas import answers, requests
 from shared.couch.deadline import time_limit
@@ -15,7 +15,6 @@ from shared.errors import Invalid, Unauthorized
 from shared.web import (
     Blueprint,
     client_address,
-    current_dependencies,
     current_user,
     json_answer,
     list_answer,
@@ -40,7 +39,7 @@ orders = Blueprint("orders", __name__, url_prefix="/v1/orders", description="Ord
 @time_limit(20)
 def place(body: dict[str, Any]) -> Response:
     """Order: reserved, charged and written in one call; the same key again answers the same order"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     key = required_key()
     placed = checkout.place_order(deps, _buyer(body), key, body)
     answer = reading.order_answer(deps, placed.found)
@@ -58,7 +57,7 @@ def place(body: dict[str, Any]) -> Response:
 def price(body: dict[str, Any]) -> Response:
     """What these would cost, with delivery and tax: one look-up, nothing is written"""
     optional_user()
-    return json_answer(quote_answer(current_dependencies(), body))
+    return json_answer(quote_answer(dependencies(), body))
 
 
 @orders.get("")
@@ -71,7 +70,7 @@ def history(args: dict[str, Any]) -> Response:
     userid = current_user().userid
     bound = ["history", userid] if args["failed"] else ["history", userid, "ordered"]
     after = unsign(args["cursor"], bound)
-    page = reading.history(current_dependencies(), userid, args["limit"], after, failed=args["failed"])
+    page = reading.history(dependencies(), userid, args["limit"], after, failed=args["failed"])
     return json_answer(list_answer(page.items, page.next, bound))
 
 
@@ -83,7 +82,7 @@ def history(args: dict[str, Any]) -> Response:
 @orders.alt_response(404, "NOT_FOUND")
 def get_order(headers: dict[str, str], orderid: str) -> Response:
     """One order with all that happened to it: one partition query"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     return json_answer(
         reading.order_answer(deps, reading.read_order(deps, orderid, reader(headers["token"])))
     )
@@ -98,7 +97,7 @@ def get_order(headers: dict[str, str], orderid: str) -> Response:
 def get_line_items(headers: dict[str, str], orderid: str) -> Response:
     """Only an order's line items: one partition query"""
     return json_answer(
-        {"items": reading.read_lines(current_dependencies(), orderid, reader(headers["token"])), "next": None}
+        {"items": reading.read_lines(dependencies(), orderid, reader(headers["token"])), "next": None}
     )
 
 
@@ -111,7 +110,7 @@ def get_line_items(headers: dict[str, str], orderid: str) -> Response:
 @time_limit(10)
 def refresh_payment(headers: dict[str, str], orderid: str) -> Response:
     """Ask the provider what became of the payment page: what the customer's return to the shop does; any number of times"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     found = reading.read_order(deps, orderid, reader(headers["token"]))
     note(orderid=orderid)
     return json_answer(reading.order_answer(deps, checkout.refresh_payment(deps, found)))
@@ -126,7 +125,7 @@ def refresh_payment(headers: dict[str, str], orderid: str) -> Response:
 @time_limit(10)
 def cancel_payment(headers: dict[str, str], orderid: str) -> Response:
     """End the payment page of an order that is not paid: nothing is charged, the goods go back; a payment that was first stays"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     found = reading.read_order(deps, orderid, reader(headers["token"]))
     note(orderid=orderid)
     return json_answer(reading.order_answer(deps, checkout.give_up_payment(deps, found)))
@@ -142,7 +141,7 @@ def cancel_payment(headers: dict[str, str], orderid: str) -> Response:
 @orders.alt_response(409, "CONFLICT")
 def cancel(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
     """Cancel before dispatch: everything that was paid is paid back; done twice it is done once"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     requester = reader(headers["token"])
     found = reading.read_order(deps, orderid, requester)
     note(orderid=orderid)
@@ -162,7 +161,7 @@ def cancel(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Respo
 @orders.alt_response(409, "CONFLICT")
 def return_items(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
     """Return goods after delivery; their price is refunded"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     found = reading.read_order(deps, orderid, reader(headers["token"]))
     note(orderid=orderid)
     found = returns.return_items(deps, found, body["items"], body["reason"], keyed_request([orderid, body]))
@@ -177,5 +176,5 @@ def _buyer(body: dict[str, Any]) -> Buyer:
         raise Unauthorized("Log in, or give an email to order as a guest.")
     if "address" not in body:
         raise Invalid("A guest gives an address.", errors={"address": ["Needed for guests."]})
-    limited = guest_emails_are_limited(current_dependencies(), client_address())
+    limited = guest_emails_are_limited(dependencies(), client_address())
     return Buyer(None, body["email"], body.get("name", ""), mail_limited=limited)

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Response, request
 
 from services.orders.actions import reports as act
-from services.orders.dependencies import Dependencies
+from services.orders.resources.context import dependencies
 from services.orders.rules.charts import Bar, bar_chart
 from services.orders.rules.periods import span
 from services.orders.rules.reports import as_csv, major
@@ -14,7 +14,6 @@ from shared.couch.deadline import time_limit
 from shared.web import (
     Blueprint,
     PageArgs,
-    current_dependencies,
     json_answer,
     list_answer,
     require_role,
@@ -38,7 +37,7 @@ EXPORT_FORMATS = {
 @time_limit(10)
 def sales(args: dict[str, Any]) -> Response:
     """Orders, units, gross, refunds and net by period and currency: one global query"""
-    report = act.sales(current_dependencies(), args["by"], span(args["start"], args["end"]), args["currency"])
+    report = act.sales(dependencies(), args["by"], span(args["start"], args["end"]), args["currency"])
     bars = [
         Bar(
             row["period"],
@@ -58,9 +57,7 @@ def sales(args: dict[str, Any]) -> Response:
 @time_limit(10)
 def best_sellers(args: dict[str, Any]) -> Response:
     """Products by units sold less returned: one global query"""
-    rows = act.best_sellers(
-        current_dependencies(), span(args["start"], args["end"]), args["limit"], args["by"]
-    )
+    rows = act.best_sellers(dependencies(), span(args["start"], args["end"]), args["limit"], args["by"])
     bars = [Bar(row["name"], row["units"], f"{row['name']}: {row['units']}") for row in rows]
     return _answered({"rows": rows}, rows, "Best sellers by units", bars)
 
@@ -73,7 +70,7 @@ def best_sellers(args: dict[str, Any]) -> Response:
 @time_limit(10)
 def fulfilment(args: dict[str, Any]) -> Response:
     """Average times from payment to dispatch to delivery, by days: one global query"""
-    rows = act.fulfilment(current_dependencies(), span(args["start"], args["end"]))
+    rows = act.fulfilment(dependencies(), span(args["start"], args["end"]))
     bars = [
         Bar(row["stage"], row["average_seconds"] or 0, f"{row['stage']}: {row['average_seconds']} seconds")
         for row in rows
@@ -88,7 +85,7 @@ def fulfilment(args: dict[str, Any]) -> Response:
 @reports.alt_response(400, "BAD_REQUEST")
 def list_reports(args: dict[str, Any]) -> Response:
     """Reports requested and periods closed, newest first"""
-    page = act.list_reports(current_dependencies(), args["limit"], unsign(args["cursor"], ["reports"]))
+    page = act.list_reports(dependencies(), args["limit"], unsign(args["cursor"], ["reports"]))
     return json_answer(list_answer(page.items, page.next, ["reports"]))
 
 
@@ -99,7 +96,7 @@ def list_reports(args: dict[str, Any]) -> Response:
 @reports.response(202, answers.ReportCreated)
 def request_report(body: dict[str, Any]) -> Response:
     """Have a report computed and stored by the worker"""
-    reportid = act.request_report(current_dependencies(), body, request_key())
+    reportid = act.request_report(dependencies(), body, request_key())
     return json_answer({"id": reportid}, 202, headers={"Location": f"/v1/admin/reports/{reportid}"})
 
 
@@ -110,7 +107,7 @@ def request_report(body: dict[str, Any]) -> Response:
 @reports.response(201, answers.Report)
 def close(body: dict[str, str]) -> Response:
     """Close a day or month now; the worker does it every night by itself"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     closing = act.close_period(deps, body["kind"], body["period"])
     return json_answer(act.read_report(deps, closing["reportid"]), 201)
 
@@ -121,7 +118,7 @@ def close(body: dict[str, str]) -> Response:
 @reports.alt_response(404, "NOT_FOUND")
 def get_report(reportid: str) -> Response:
     """A computed report with its progress, or a closing (`month-2026-11`) with how it compares to the sales as they are now"""
-    return json_answer(act.read_report(current_dependencies(), reportid))
+    return json_answer(act.read_report(dependencies(), reportid))
 
 
 def _answered(body: dict[str, Any], rows: list[dict[str, Any]], title: str, bars: list[Bar]) -> Response:

@@ -7,7 +7,7 @@ from flask import Response, request
 
 from services.orders.actions import shop_settings as act
 from services.orders.actions.shop_settings import SHIPPING_METHODS, SHOP_KIND, TAX_RATES, SettingKind
-from services.orders.dependencies import Dependencies
+from services.orders.resources.context import dependencies
 from services.orders.resources.requester import actor
 from services.orders.schemas import settings as schemas
 from shared.couch import Doc
@@ -17,7 +17,6 @@ from shared.web import (
     PageArgs,
     Shape,
     check_if_match,
-    current_dependencies,
     etag_of,
     idempotent,
     json_answer,
@@ -47,7 +46,7 @@ def _add_endpoints(
     @shop_settings.response(200, page)
     @shop_settings.alt_response(400, "BAD_REQUEST")
     def listed(args: dict[str, Any]) -> Response:
-        docs = act.settings(current_dependencies(), kind)
+        docs = act.settings(dependencies(), kind)
         return json_answer(short_list_answer([_shown(kind, doc) for doc in docs], args, "id", [path]))
 
     @require_role("admin")
@@ -56,14 +55,14 @@ def _add_endpoints(
     @shop_settings.response(201, item)
     @shop_settings.alt_response(409, "CONFLICT")
     def add(content: dict[str, Any]) -> Response:
-        doc = act.add(current_dependencies(), kind, content, actor())
+        doc = act.add(dependencies(), kind, content, actor())
         return _answer(kind, doc, 201, {"Location": f"/v1/admin/{path}/{doc['id']}"})
 
     @require_role("admin", "staff")
     @shop_settings.response(200, item)
     @shop_settings.alt_response(404, "NOT_FOUND")
     def read(id: str) -> Response:
-        return _answer(kind, act.get(current_dependencies(), kind, id))
+        return _answer(kind, act.get(dependencies(), kind, id))
 
     @require_role("admin")
     @shop_settings.arguments(body)
@@ -73,7 +72,7 @@ def _add_endpoints(
     @shop_settings.alt_response(412, "PRECONDITION_FAILED")
     @shop_settings.doc(parameters=[_IF_MATCH])
     def replace(content: dict[str, Any], id: str) -> Response:
-        deps: Dependencies = current_dependencies()
+        deps = dependencies()
         before = act.get(deps, kind, id)
         check_if_match(etag_of(before["_rev"]))
         return _answer(kind, act.replace(deps, kind, before, content, actor()))
@@ -117,7 +116,7 @@ _add_endpoints("tax-rates", TAX_RATES, schemas.TaxRateContent, schemas.TaxRate, 
 @shop_settings.alt_response(404, "NOT_FOUND")
 def read_shop() -> Response:
     """The shop's own settings; 404 while the environment's hold"""
-    return _answer(SHOP_KIND, act.get(current_dependencies(), SHOP_KIND))
+    return _answer(SHOP_KIND, act.get(dependencies(), SHOP_KIND))
 
 
 @shop_settings.put("/settings")
@@ -129,7 +128,7 @@ def read_shop() -> Response:
 @shop_settings.doc(parameters=[_IF_MATCH])
 def save_shop(content: dict[str, Any]) -> Response:
     """A version of the shop's own settings"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     before = act.shop(deps)
     if before is not None:
         check_if_match(etag_of(before["_rev"]))
@@ -150,7 +149,7 @@ def shop_history(args: dict[str, Any]) -> Response:
 
 
 def _versions(kind: SettingKind, args: dict[str, Any], id: str = "") -> Response:
-    items = [_shown(kind, doc) for doc in act.versions(current_dependencies(), kind, id)]
+    items = [_shown(kind, doc) for doc in act.versions(dependencies(), kind, id)]
     return json_answer(short_list_answer(items, args, "version", [kind.name, id]))
 
 

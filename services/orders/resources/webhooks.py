@@ -4,10 +4,10 @@ from flask import Response, request
 
 from services.orders.actions import webhooks as act
 from services.orders.clients.couriers import read_event
-from services.orders.dependencies import Dependencies
+from services.orders.resources.context import dependencies
 from services.orders.schemas import answers
 from shared.errors import NotFound
-from shared.web import Blueprint, current_dependencies, json_answer
+from shared.web import Blueprint, json_answer
 
 webhooks = Blueprint(
     "webhooks", __name__, url_prefix="/v1/webhooks", description="Signed events from outside"
@@ -25,7 +25,7 @@ RECEIVED = {"status": "received"}
 @webhooks.alt_response(404, "NOT_FOUND")
 def payments(provider: str) -> Response:
     """An event of a payment provider, signed as it signs: `Aisle-Signature` (sandbox) or `Stripe-Signature`"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     if provider not in deps.providers:
         raise NotFound("No such payment provider is connected.")
     event = deps.providers[provider].event(request.headers, request.get_data())
@@ -44,7 +44,7 @@ def payments(provider: str) -> Response:
 @webhooks.alt_response(422, "UNPROCESSABLE_ENTITY")
 def couriers(courier: str) -> Response:
     """{event: dispatched | delivered, orderid, courierid, date}, signed in `Aisle-Signature: t=...,v1=...`"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     settings = deps.settings
     event = read_event(
         settings.courier_webhook_secret,

@@ -1,7 +1,6 @@
 """What every page works with: the services, the menu, the settings, handed over by `app.py`."""
 
 from dataclasses import dataclass
-from typing import cast
 
 from flask import request
 
@@ -35,7 +34,7 @@ class Dependencies:
 
 
 def dependencies() -> Dependencies:
-    return cast(Dependencies, current_dependencies())
+    return current_dependencies(Dependencies)
 
 
 def services() -> Services:

@@ -7,14 +7,13 @@ from flask import Response
 from services.users.actions import accounts as act
 from services.users.actions import registration, verification
 from services.users.actions.profile import live_user, profile_of, whole_profile
-from services.users.dependencies import Dependencies
 from services.users.documents import REGISTERED_FIELDS, Account
+from services.users.resources.context import dependencies
 from services.users.schemas import answers, requests
 from shared.web import (
     Blueprint,
     check_if_match,
     client_address,
-    current_dependencies,
     current_user,
     etag_of,
     idempotent,
@@ -36,7 +35,7 @@ accounts = Blueprint("accounts", __name__, description="Registration and profile
 @accounts.alt_response(429, "TOO_MANY_REQUESTS")
 def register(body: dict[str, str]) -> dict[str, Any]:
     """Register; an e-mail with a verification link goes out"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     return shown(registration.register(deps, **body, address=client_address(), request=idempotent_id()))
 
 
@@ -47,7 +46,7 @@ def register(body: dict[str, str]) -> dict[str, Any]:
 @accounts.alt_response(429, "TOO_MANY_REQUESTS")
 def request_registration(body: dict[str, str]) -> Response:
     """Register from a page: the answer never says whether there is such an account, an e-mail to the address does"""
-    registration.request_registration(current_dependencies(), **body, address=client_address())
+    registration.request_registration(dependencies(), **body, address=client_address())
     return json_answer({}, 202)
 
 
@@ -65,7 +64,7 @@ def verify(body: dict[str, str]) -> dict[str, Any]:
     address need not be who registered it.
     """
     token = body.pop("token")
-    return shown(verification.verify(current_dependencies(), token, verification.Proof(**body)))
+    return shown(verification.verify(dependencies(), token, verification.Proof(**body)))
 
 
 @accounts.post("/v1/users/verify/resend")
@@ -73,7 +72,7 @@ def verify(body: dict[str, str]) -> dict[str, Any]:
 @accounts.response(202)
 def resend(body: dict[str, str]) -> Response:
     """Send the verification e-mail again (the answer never says whether there is such an account)"""
-    registration.resend_verification(current_dependencies(), **body)
+    registration.resend_verification(dependencies(), **body)
     return json_answer({}, 202)
 
 
@@ -82,7 +81,7 @@ def resend(body: dict[str, str]) -> Response:
 @accounts.response(202)
 def request_password_reset(body: dict[str, str]) -> Response:
     """Ask for an e-mail to set a new password (the answer never says whether there is such an account)"""
-    act.request_password_reset(current_dependencies(), body["email"])
+    act.request_password_reset(dependencies(), body["email"])
     return json_answer({}, 202)
 
 
@@ -92,7 +91,7 @@ def request_password_reset(body: dict[str, str]) -> Response:
 @accounts.alt_response(400, "BAD_REQUEST")
 def confirm_reset(body: dict[str, str]) -> Response:
     """Set a new password with the token of the e-mail; ends every session"""
-    act.reset_password(current_dependencies(), body["token"], body["password"])
+    act.reset_password(dependencies(), body["token"], body["password"])
     return nothing()
 
 
@@ -101,7 +100,7 @@ def confirm_reset(body: dict[str, str]) -> Response:
 @accounts.response(200, answers.Me)
 def me() -> Response:
     """Everything about oneself, in one partition query"""
-    profile, docs = whole_profile(current_dependencies(), current_user().userid)
+    profile, docs = whole_profile(dependencies(), current_user().userid)
     etag = etag_of(*(doc["_rev"] for doc in docs))
     return not_modified(etag) or json_answer(profile, etag=etag)
 
@@ -112,7 +111,7 @@ def me() -> Response:
 @accounts.response(200, answers.Me)
 def change_me(changes: dict[str, Any]) -> Response:
     """Change name, e-mail or password"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     asking = current_user()
     docs = deps.store.documents_of(asking.userid)
     user = live_user(docs)

@@ -5,12 +5,12 @@ from typing import Any
 from flask import Response
 
 from services.users.actions import addresses as act
+from services.users.resources.context import dependencies
 from services.users.schemas import answers, requests
 from shared.web import (
     Blueprint,
     PageArgs,
     check_if_match,
-    current_dependencies,
     current_user,
     etag_of,
     idempotent,
@@ -33,7 +33,7 @@ addresses = Blueprint(
 def list_addresses(args: dict[str, Any]) -> Response:
     """Addresses, oldest first; exactly one of them is the default"""
     userid = current_user().userid
-    items = act.list_addresses(current_dependencies(), userid)
+    items = act.list_addresses(dependencies(), userid)
     return json_answer(short_list_answer(items, args, "id", ["addresses", userid]))
 
 
@@ -44,7 +44,7 @@ def list_addresses(args: dict[str, Any]) -> Response:
 @addresses.response(201, answers.Address)
 def add_address(values: dict[str, Any]) -> Response:
     """Add an address; the first one is the default"""
-    shape, doc = act.add_address(current_dependencies(), current_user().userid, values, idempotent_id(26))
+    shape, doc = act.add_address(dependencies(), current_user().userid, values, idempotent_id(26))
     return json_answer(
         shape, 201, etag=etag_of(doc["_rev"]), headers={"Location": f"/v1/users/me/addresses/{shape['id']}"}
     )
@@ -55,7 +55,7 @@ def add_address(values: dict[str, Any]) -> Response:
 @addresses.response(200, answers.Address)
 def default_address() -> Response:
     """The default address"""
-    shape, doc = act.get_default(current_dependencies(), current_user().userid)
+    shape, doc = act.get_default(dependencies(), current_user().userid)
     return json_answer(shape, etag=etag_of(doc["_rev"]))
 
 
@@ -64,7 +64,7 @@ def default_address() -> Response:
 @addresses.response(200, answers.Address)
 def get_address(key: str) -> Response:
     """One address"""
-    shape, doc = act.get_address(current_dependencies(), current_user().userid, key)
+    shape, doc = act.get_address(dependencies(), current_user().userid, key)
     return json_answer(shape, etag=etag_of(doc["_rev"]))
 
 
@@ -74,9 +74,9 @@ def get_address(key: str) -> Response:
 @addresses.response(200, answers.Address)
 def change_address(changes: dict[str, Any], key: str) -> Response:
     """Change an address, or make it the default"""
-    shape, doc = act.get_address(current_dependencies(), current_user().userid, key)
+    shape, doc = act.get_address(dependencies(), current_user().userid, key)
     check_if_match(etag_of(doc["_rev"]))
-    shape, doc = act.change_address(current_dependencies(), doc, shape["default"], changes)
+    shape, doc = act.change_address(dependencies(), doc, shape["default"], changes)
     return json_answer(shape, etag=etag_of(doc["_rev"]))
 
 
@@ -85,7 +85,7 @@ def change_address(changes: dict[str, Any], key: str) -> Response:
 @addresses.response(204)
 def remove_address(key: str) -> Response:
     """Remove an address; if it was the default, another becomes it"""
-    _, doc = act.get_address(current_dependencies(), current_user().userid, key)
+    _, doc = act.get_address(dependencies(), current_user().userid, key)
     check_if_match(etag_of(doc["_rev"]))
-    act.remove_address(current_dependencies(), doc)
+    act.remove_address(dependencies(), doc)
     return nothing()

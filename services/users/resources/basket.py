@@ -5,8 +5,9 @@ from typing import Any
 from flask import Response
 
 from services.users.actions import basket as act
+from services.users.resources.context import dependencies
 from services.users.schemas import answers, requests
-from shared.web import Blueprint, current_dependencies, current_user, json_answer, nothing, require_user
+from shared.web import Blueprint, current_user, json_answer, nothing, require_user
 
 basket = Blueprint(
     "basket", __name__, url_prefix="/v1/users/me/basket", description="What a user is about to buy"
@@ -18,7 +19,7 @@ basket = Blueprint(
 @basket.response(200, answers.Basket)
 def show() -> Response:
     """The basket with today's prices and stock"""
-    return json_answer(act.priced_basket(current_dependencies(), current_user().userid))
+    return json_answer(act.priced_basket(dependencies(), current_user().userid))
 
 
 @basket.post("")
@@ -28,8 +29,8 @@ def show() -> Response:
 def merge(guest: dict[str, Any]) -> Response:
     """Merge a guest's basket at login: the larger quantity of each product wins"""
     userid = current_user().userid
-    act.merge_guest_basket(current_dependencies(), userid, guest["items"])
-    return json_answer(act.priced_basket(current_dependencies(), userid))
+    act.merge_guest_basket(dependencies(), userid, guest["items"])
+    return json_answer(act.priced_basket(dependencies(), userid))
 
 
 @basket.delete("")
@@ -37,7 +38,7 @@ def merge(guest: dict[str, Any]) -> Response:
 @basket.response(204)
 def clear() -> Response:
     """Empty the basket"""
-    act.clear(current_dependencies(), current_user().userid)
+    act.clear(dependencies(), current_user().userid)
     return nothing()
 
 
@@ -47,9 +48,7 @@ def clear() -> Response:
 @basket.response(200, answers.PricedItem)
 def put_item(body: dict[str, int], productid: str) -> Response:
     """Put a product, or by its SKU a variant, into the basket, or change its quantity"""
-    return json_answer(
-        act.put_item(current_dependencies(), current_user().userid, productid, body["quantity"])
-    )
+    return json_answer(act.put_item(dependencies(), current_user().userid, productid, body["quantity"]))
 
 
 @basket.delete("/<string:productid>")
@@ -57,5 +56,5 @@ def put_item(body: dict[str, int], productid: str) -> Response:
 @basket.response(204)
 def remove_item(productid: str) -> Response:
     """Take a product, or by its SKU a variant, out of the basket"""
-    act.remove_item(current_dependencies(), current_user().userid, productid)
+    act.remove_item(dependencies(), current_user().userid, productid)
     return nothing()

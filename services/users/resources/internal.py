@@ -7,10 +7,10 @@ from flask import Response
 from services.users.actions import basket as baskets
 from services.users.actions.profile import checkout_of
 from services.users.actions.revocations import StoredSessions
-from services.users.dependencies import Dependencies
+from services.users.resources.context import dependencies
 from services.users.schemas import answers, requests
 from shared.user import User
-from shared.web import Blueprint, current_dependencies, json_answer, nothing, require_service, sessions
+from shared.web import Blueprint, json_answer, nothing, require_service, sessions
 
 internal = Blueprint("internal", __name__, url_prefix="/v1/internal", description="For the other services")
 
@@ -20,7 +20,7 @@ internal = Blueprint("internal", __name__, url_prefix="/v1/internal", descriptio
 @internal.response(200, answers.Checkout)
 def checkout(userid: str) -> Response:
     """Who buys and where to: one partition query"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     return json_answer(checkout_of(deps.store.documents_of(userid)))
 
 
@@ -30,7 +30,7 @@ def checkout(userid: str) -> Response:
 @internal.response(204)
 def clear_basket(body: dict[str, Any], userid: str) -> Response:
     """Take products bought at that moment out of the basket; may be repeated"""
-    baskets.remove_bought(current_dependencies(), userid, body["productids"], body["date"])
+    baskets.remove_bought(dependencies(), userid, body["productids"], body["date"])
     return nothing()
 
 
@@ -49,5 +49,5 @@ def revocations() -> Response:
 def session_state(args: dict[str, Any], session: str) -> Response:
     """Whether a session lives, and the roles of its account at this moment: 2 reads"""
     known = User(args["userid"], session="" if session == "-" else session, session_started=args["started"])
-    roles = StoredSessions(current_dependencies()).roles_now(known)
+    roles = StoredSessions(dependencies()).roles_now(known)
     return json_answer({"live": roles is not None, "roles": list(roles or ())})

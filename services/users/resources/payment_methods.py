@@ -5,11 +5,11 @@ from typing import Any
 from flask import Response
 
 from services.users.actions import payment_methods as act
+from services.users.resources.context import dependencies
 from services.users.schemas import answers, requests
 from shared.web import (
     Blueprint,
     PageArgs,
-    current_dependencies,
     current_user,
     idempotent,
     idempotent_id,
@@ -34,7 +34,7 @@ payment_methods = Blueprint(
 def list_payment_methods(args: dict[str, Any]) -> Response:
     """References to payment methods that a provider keeps"""
     userid = current_user().userid
-    items = act.list_payment_methods(current_dependencies(), userid)
+    items = act.list_payment_methods(dependencies(), userid)
     return json_answer(short_list_answer(items, args, "id", ["payment methods", userid]))
 
 
@@ -46,7 +46,7 @@ def list_payment_methods(args: dict[str, Any]) -> Response:
 def add_payment_method(values: dict[str, str]) -> Response:
     """Keep a provider's reference; anything that looks like a card number is refused"""
     return json_answer(
-        act.add_payment_method(current_dependencies(), current_user().userid, values, idempotent_id(26)), 201
+        act.add_payment_method(dependencies(), current_user().userid, values, idempotent_id(26)), 201
     )
 
 
@@ -55,5 +55,5 @@ def add_payment_method(values: dict[str, str]) -> Response:
 @payment_methods.response(204)
 def remove_payment_method(key: str) -> Response:
     """Forget a payment method"""
-    act.remove_payment_method(current_dependencies(), current_user().userid, key)
+    act.remove_payment_method(dependencies(), current_user().userid, key)
     return nothing()

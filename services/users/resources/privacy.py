@@ -4,9 +4,10 @@ from flask import Response
 
 from services.users.actions import privacy as act
 from services.users.actions.reauthentication import check_current_password, require_password
+from services.users.resources.context import dependencies
 from services.users.schemas import answers, requests
 from shared.couch.deadline import time_limit
-from shared.web import Blueprint, current_dependencies, current_user, json_answer, nothing, require_user
+from shared.web import Blueprint, current_user, json_answer, nothing, require_user
 
 privacy = Blueprint(
     "privacy", __name__, url_prefix="/v1/users/me", description="Export and erasure of one's own account"
@@ -20,7 +21,7 @@ privacy = Blueprint(
 def export() -> Response:
     """Everything the shop holds of oneself"""
     headers = {"Content-Disposition": 'attachment; filename="my-data.json"'}
-    return json_answer(act.export(current_dependencies(), current_user().userid), headers=headers)
+    return json_answer(act.export(dependencies(), current_user().userid), headers=headers)
 
 
 @privacy.delete("")
@@ -33,7 +34,7 @@ def export() -> Response:
 @time_limit(30)
 def erase(body: dict[str, str]) -> Response:
     """Erase oneself; orders stay without a name, the e-mail is free again. Staff and admins send their password"""
-    deps, user = current_dependencies(), current_user()
+    deps, user = dependencies(), current_user()
     if user.is_privileged:
         require_password(deps, user, body.get("current_password"))
     elif "current_password" in body:

@@ -4,12 +4,11 @@ from typing import Any
 
 from flask import Response
 
-from services.users.dependencies import Dependencies
+from services.users.resources.context import dependencies
 from services.users.schemas import answers
 from shared.web import (
     Blueprint,
     PageArgs,
-    current_dependencies,
     current_user,
     json_answer,
     nothing,
@@ -29,7 +28,7 @@ recently_viewed = Blueprint(
 def list_viewed(args: dict[str, Any]) -> Response:
     """Products looked at lately, newest first"""
     userid = current_user().userid
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     items = deps.recently_viewed.list(userid)
     return json_answer(short_list_answer(items, args, "productid", ["viewed", userid]))
 
@@ -39,6 +38,6 @@ def list_viewed(args: dict[str, Any]) -> Response:
 @recently_viewed.response(204)
 def add_viewed(productid: str) -> Response:
     """Note that a product was looked at"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     deps.recently_viewed.add(current_user().userid, productid[:100])
     return nothing()

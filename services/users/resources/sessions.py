@@ -5,13 +5,12 @@ from typing import Any
 from flask import Response
 
 from services.users.actions import sessions as act
-from services.users.dependencies import Dependencies
+from services.users.resources.context import dependencies
 from services.users.schemas import answers, requests
 from shared.web import (
     Blueprint,
     asked_by_service,
     client_address,
-    current_dependencies,
     current_user,
     json_answer,
     nothing,
@@ -28,7 +27,7 @@ sessions = Blueprint("sessions", __name__, description="Logging in and out")
 @sessions.alt_response(429, "TOO_MANY_REQUESTS")
 def log_in(body: dict[str, str]) -> Response:
     """Log in; unknown e-mail, wrong password and unverified account answer alike"""
-    return _tokens(act.log_in(current_dependencies(), **body, address=client_address()))
+    return _tokens(act.log_in(dependencies(), **body, address=client_address()))
 
 
 @sessions.post("/v1/sessions/refresh")
@@ -37,7 +36,7 @@ def log_in(body: dict[str, str]) -> Response:
 @sessions.alt_response(401, "UNAUTHORIZED")
 def refresh(body: dict[str, str]) -> Response:
     """Exchange a refresh token for the next; using one twice ends the session"""
-    return _tokens(act.refresh(current_dependencies(), body["refresh_token"], by_service=asked_by_service()))
+    return _tokens(act.refresh(dependencies(), body["refresh_token"], by_service=asked_by_service()))
 
 
 @sessions.delete("/v1/sessions")
@@ -48,9 +47,9 @@ def log_out(args: dict[str, bool]) -> Response:
     """Log out: this session, or all with `everywhere`"""
     user = current_user()
     if args["everywhere"]:
-        act.end_all_sessions(current_dependencies(), user.userid)
+        act.end_all_sessions(dependencies(), user.userid)
     else:
-        act.end_session(current_dependencies(), user.userid, user.session, "logged out")
+        act.end_session(dependencies(), user.userid, user.session, "logged out")
     return nothing()
 
 
@@ -58,7 +57,7 @@ def log_out(args: dict[str, bool]) -> Response:
 @sessions.response(200, description="RFC 7517")
 def jwks() -> Response:
     """The keys that access tokens verify with"""
-    deps: Dependencies = current_dependencies()
+    deps = dependencies()
     return json_answer(deps.keys.jwks(), headers={"Cache-Control": "public, max-age=300"})
 
 

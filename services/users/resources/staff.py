@@ -9,13 +9,13 @@ from services.users.actions import privacy
 from services.users.actions import staff as act
 from services.users.actions.profile import account_answer
 from services.users.actions.reauthentication import require_password
+from services.users.resources.context import dependencies
 from services.users.schemas import answers, requests
 from shared.couch.deadline import time_limit
 from shared.user import User
 from shared.web import (
     Blueprint,
     PageArgs,
-    current_dependencies,
     current_user,
     json_answer,
     list_answer,
@@ -34,7 +34,7 @@ staff = Blueprint("admin", __name__, url_prefix="/v1/admin", description="Accoun
 @staff.response(200, answers.Accounts)
 def list_staff(args: dict[str, Any]) -> Response:
     """Everybody who is more than a customer"""
-    return json_answer(short_list_answer(act.list_staff(current_dependencies()), args, "userid", ["staff"]))
+    return json_answer(short_list_answer(act.list_staff(dependencies()), args, "userid", ["staff"]))
 
 
 @staff.post("/staff")
@@ -43,10 +43,8 @@ def list_staff(args: dict[str, Any]) -> Response:
 @staff.response(200, answers.Account)
 def add_staff(body: dict[str, Any]) -> Response:
     """Give roles to the account with this e-mail"""
-    user = act.find_user(current_dependencies(), body["email"])
-    return json_answer(
-        act.set_roles(current_dependencies(), current_user().userid, user["userid"], body["roles"])
-    )
+    user = act.find_user(dependencies(), body["email"])
+    return json_answer(act.set_roles(dependencies(), current_user().userid, user["userid"], body["roles"]))
 
 
 @staff.put("/staff/<string:userid>")
@@ -55,7 +53,7 @@ def add_staff(body: dict[str, Any]) -> Response:
 @staff.response(200, answers.Account)
 def set_roles(body: dict[str, Any], userid: str) -> Response:
     """Set the roles of an account; they count from its next token on"""
-    return json_answer(act.set_roles(current_dependencies(), current_user().userid, userid, body["roles"]))
+    return json_answer(act.set_roles(dependencies(), current_user().userid, userid, body["roles"]))
 
 
 @staff.post("/users/lookup")
@@ -64,7 +62,7 @@ def set_roles(body: dict[str, Any], userid: str) -> Response:
 @staff.response(200, answers.Account)
 def find_user(body: dict[str, str]) -> Response:
     """Find an account by e-mail (a POST, so that no e-mail gets into the log of a proxy)"""
-    return json_answer(act.find_user(current_dependencies(), body["email"]))
+    return json_answer(act.find_user(dependencies(), body["email"]))
 
 
 @staff.get("/users/<string:userid>")
@@ -72,7 +70,7 @@ def find_user(body: dict[str, str]) -> Response:
 @staff.response(200, answers.Account)
 def get_user(userid: str) -> Response:
     """An account"""
-    return json_answer(account_answer(act.get_user(current_dependencies(), userid)))
+    return json_answer(account_answer(act.get_user(dependencies(), userid)))
 
 
 @staff.delete("/users/<string:userid>")
@@ -84,7 +82,7 @@ def get_user(userid: str) -> Response:
 @time_limit(30)
 def erase_user(body: dict[str, str], userid: str) -> Response:
     """Erase a person who asked for it; for one of the staff the admin's own `password` is needed"""
-    deps, actor = current_dependencies(), current_user().userid
+    deps, actor = dependencies(), current_user().userid
     _require_own_password(userid, body.get("password"))
     act.audited(deps, actor, "erase", userid, {}, lambda: privacy.erase(deps, userid, allow_closed=True))
     return nothing()
@@ -99,9 +97,7 @@ def erase_user(body: dict[str, str], userid: str) -> Response:
 def close(body: dict[str, str], userid: str) -> Response:
     """Close an account: no login, all sessions end; for one of the staff the admin's own `password` is needed"""
     _require_own_password(userid, body.get("password"))
-    return json_answer(
-        act.close_account(current_dependencies(), current_user().userid, userid, body["reason"])
-    )
+    return json_answer(act.close_account(dependencies(), current_user().userid, userid, body["reason"]))
 
 
 @staff.delete("/users/<string:userid>/closure")
@@ -109,7 +105,7 @@ def close(body: dict[str, str], userid: str) -> Response:
 @staff.response(200, answers.Account)
 def reopen(userid: str) -> Response:
     """Open a closed account again"""
-    return json_answer(act.open_account(current_dependencies(), current_user().userid, userid))
+    return json_answer(act.open_account(dependencies(), current_user().userid, userid))
 
 
 @staff.get("/audit")
@@ -121,14 +117,14 @@ def audit(args: dict[str, Any]) -> Response:
     month = args["month"] or f"{datetime.now(UTC):%Y-%m}"
     bound_to = ["audit", month]
     entries, following = act.audit_trail(
-        current_dependencies(), month, args["limit"], unsign(args["cursor"], bound_to)
+        dependencies(), month, args["limit"], unsign(args["cursor"], bound_to)
     )
     return json_answer(list_answer(entries, following, bound_to))
 
 
 def _require_own_password(userid: str, password: str | None) -> None:
     """Staff are not removed with a borrowed session. Raises PasswordRequired, WrongPassword, NoSuchUser."""
-    deps = current_dependencies()
+    deps = dependencies()
     subject = act.get_user(deps, userid)
     if User(userid, tuple(subject["roles"])).is_privileged:
         require_password(deps, current_user(), password)

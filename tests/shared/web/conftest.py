@@ -75,7 +75,7 @@ def list_things(args: dict):
 @things.response(201, Thing)
 def create(thing: dict):
     """Makes a thing; "slow" takes its time, "sold out" is refused, "broken" is our fault"""
-    current_dependencies().append(idempotent_id() or thing["name"])
+    current_dependencies(list).append(idempotent_id() or thing["name"])
     if thing["name"] == "slow":
         time.sleep(0.3)
     if thing["name"] == "sold out":

@@ -11,17 +11,17 @@ from services.storefront.actions.catalogue_cache import CatalogueCache
 from services.storefront.actions.checkout import Checkouts
 from services.storefront.actions.saved_forms import SavedForms
 from services.storefront.actions.sessions import Refresher
+from services.storefront.caches.coalescing import Coalescing
+from services.storefront.caches.fragments import Fragments
+from services.storefront.caches.page_cache import PublicPages
 from services.storefront.clients import CountedClient, Orders, Products, Services, Users, counting
+from services.storefront.dependencies import Dependencies
 from services.storefront.pages import BLUEPRINTS
 from services.storefront.pages.caching import register_caching
-from services.storefront.pages.coalescing import Coalescing
 from services.storefront.pages.compression import register_compression
-from services.storefront.pages.dependencies import Dependencies
 from services.storefront.pages.desk.uploads import allow_large_files
-from services.storefront.pages.fragments import Fragments
 from services.storefront.pages.kept_answers import Storefront
 from services.storefront.pages.layout import register_layout
-from services.storefront.pages.page_cache import PublicPages
 from services.storefront.pages.visitor import Sessions, register_visitor
 from services.storefront.settings import Settings
 from services.storefront.store import Mailbox

@@ -6,7 +6,7 @@ from flask import Blueprint, Response, flash, redirect, render_template, request
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
-from services.storefront.pages.dependencies import services
+from services.storefront.pages.context import services
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import leave, logged_in, needs_login, remember, token
 from shared.errors import Conflict, Forbidden, Invalid, TooManyRequests

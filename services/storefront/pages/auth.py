@@ -8,7 +8,7 @@ from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.actions import sessions
-from services.storefront.pages.dependencies import services
+from services.storefront.pages.context import services
 from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import (
     device_token,

@@ -7,7 +7,7 @@ from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.actions.basket import MAX_QUANTITY, priced, quantities_of, with_guest_item
-from services.storefront.pages.dependencies import enhanced, services
+from services.storefront.pages.context import enhanced, services
 from services.storefront.pages.saved_forms import restored
 from services.storefront.pages.visitor import basket_count, guest_basket, logged_in, own_path, token
 from shared.errors import AisleError, Conflict, Invalid, NotFound

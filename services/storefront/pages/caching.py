@@ -2,8 +2,8 @@
 
 from flask import Flask, Response, request
 
+from services.storefront.pages.context import dependencies
 from services.storefront.pages.csrf import mask_token
-from services.storefront.pages.dependencies import dependencies
 from services.storefront.pages.public_pages import is_public
 
 PUBLIC = frozenset({"shop", "pictures", "files"})

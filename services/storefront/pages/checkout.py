@@ -13,7 +13,7 @@ from services.storefront.actions import basket as baskets
 from services.storefront.actions.checkout import AlreadyOrdered, Purchase, revision_of
 from services.storefront.clients import ANONYMOUS, given
 from services.storefront.pages.basket import basket_id, set_quantity, wanted
-from services.storefront.pages.dependencies import dependencies, services
+from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.payment import (
     allow_forms_to,
     end_payment,

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from services.storefront.caches.page_cache import SentPage
+from services.storefront.dependencies import Dependencies
 from services.storefront.pages.caching import CONDITIONAL_HEADERS
-from services.storefront.pages.dependencies import Dependencies
-from services.storefront.pages.page_cache import SentPage
 from services.storefront.pages.public_pages import HIT, SENT, address_of
 from shared.web.factory import ROUTE, Environ, Service
 

@@ -29,8 +29,8 @@ from services.storefront.forms import complaint
 from services.storefront.pages import saved_forms
 from services.storefront.pages.assets import asset, files
 from services.storefront.pages.cards import cards
+from services.storefront.pages.context import dependencies, enhanced
 from services.storefront.pages.csrf import BadToken, csrf_of_session, csrf_token, sent_owner
-from services.storefront.pages.dependencies import dependencies, enhanced
 from services.storefront.pages.filter_options import filter_options, price_bands
 from services.storefront.pages.picture_tags import gallery, product_picture, shown_first
 from services.storefront.pages.visitor import basket_count, here, leave, logged_in, login_url

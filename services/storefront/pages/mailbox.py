@@ -5,7 +5,7 @@ import re
 from flask import Blueprint, render_template, request
 from markupsafe import Markup, escape
 
-from services.storefront.pages.dependencies import dependencies
+from services.storefront.pages.context import dependencies
 from services.storefront.store import Mailbox
 from shared.errors import NotFound
 

@@ -5,7 +5,7 @@ from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.clients import Requester
-from services.storefront.pages.dependencies import services
+from services.storefront.pages.context import services
 from services.storefront.pages.visitor import needs_login, remember_order, requester_of, token
 from services.storefront.rules import progress
 from shared.errors import Conflict, Invalid

@@ -4,7 +4,7 @@ from flask import Blueprint, flash, g, redirect, render_template, request, sessi
 from werkzeug import Response as BaseResponse
 
 from services.storefront.actions import basket as baskets
-from services.storefront.pages.dependencies import dependencies, services
+from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.saved_forms import save_values, with_saved
 from services.storefront.pages.visitor import (
     basket_count,

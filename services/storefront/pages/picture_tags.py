@@ -4,7 +4,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from services.storefront.pages.dependencies import dependencies
+from services.storefront.pages.context import dependencies
 from services.storefront.rules.pictures import Source, first_source, sources
 
 LAZY = ' loading="lazy" decoding="async"'

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from flask import Blueprint, Response, request, send_from_directory
 
-from services.storefront.pages.dependencies import dependencies, services
+from services.storefront.pages.context import dependencies, services
 from shared.errors import NotFound
 
 pictures = Blueprint("pictures", __name__)

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple, TypeVar, cast
 from flask import Response, g, request, session
 from flask.typing import ResponseReturnValue
 
+from services.storefront.caches.page_cache import PublicAddress, PublicPage
+from services.storefront.dependencies import Dependencies
 from services.storefront.pages.compression import encoded, preferred_encoding
-from services.storefront.pages.dependencies import Dependencies, dependencies
-from services.storefront.pages.page_cache import PublicAddress, PublicPage
+from services.storefront.pages.context import dependencies
 from services.storefront.pages.visitor import is_anonymous
 from shared.cache_tags import CATALOGUE, SHOP, is_settled
 from shared.couch.deadline import READ_SECONDS, time_for

@@ -17,7 +17,7 @@ from werkzeug.routing import RequestRedirect
 
 from services.storefront.actions.saved_forms import SavedForm, savable
 from services.storefront.forms import Form, key
-from services.storefront.pages.dependencies import dependencies, enhanced
+from services.storefront.pages.context import dependencies, enhanced
 from services.storefront.pages.visitor import owner
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.actions.catalogue_cache import MENU_DEPTH
-from services.storefront.pages.dependencies import dependencies, services
+from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.public_pages import followed, is_outdated, kept_for, public_page
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import logged_in, needs_login, token

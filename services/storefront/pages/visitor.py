@@ -13,8 +13,8 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 from services.storefront.actions.sessions import Session
 from services.storefront.clients import Requester
 from services.storefront.pages.compression import add_vary
+from services.storefront.pages.context import dependencies
 from services.storefront.pages.csrf import SAFE_METHODS, check_form
-from services.storefront.pages.dependencies import dependencies
 from shared.errors import NotFound, Unauthorized
 
 COOKIE = "aisle_session"

@@ -9,9 +9,9 @@ import requests
 from flask import Flask, Response, g, session
 
 from services.storefront.app import create_app
+from services.storefront.caches.page_cache import ENTRY_BYTES, PublicAddress, PublicPage, PublicPages
 from services.storefront.pages.csrf import csrf_token
 from services.storefront.pages.layout import new_key
-from services.storefront.pages.page_cache import ENTRY_BYTES, PublicAddress, PublicPage, PublicPages
 from services.storefront.pages.public_pages import public_page
 from services.storefront.settings import Settings
 from shared.settings import load

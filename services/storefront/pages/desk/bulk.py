@@ -4,7 +4,7 @@ from flask import flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
-from services.storefront.pages.dependencies import dependencies, services
+from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import own_path, token
 from services.storefront.rules import publishing

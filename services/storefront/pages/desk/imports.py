@@ -9,7 +9,7 @@ from flask import Response, render_template, request
 from services.storefront import forms
 from services.storefront.actions.imports import import_products
 from services.storefront.clients import given
-from services.storefront.pages.dependencies import dependencies, services
+from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from services.storefront.rules.messages import message

@@ -8,7 +8,7 @@ from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.clients import Requester
-from services.storefront.pages.dependencies import services
+from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token

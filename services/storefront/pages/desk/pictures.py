@@ -8,7 +8,7 @@ from flask import request
 from werkzeug.datastructures import FileStorage
 
 from services.storefront import forms
-from services.storefront.pages.dependencies import dependencies, services
+from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from services.storefront.rules.messages import message

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from flask import request
 
 from services.storefront import forms
-from services.storefront.pages.dependencies import services
+from services.storefront.pages.context import services
 from services.storefront.pages.desk import attributes as typed
 from services.storefront.pages.desk.pictures import Pictures, pictures_of, rows_of, take_pictures
 from services.storefront.pages.saved_forms import restore, restored

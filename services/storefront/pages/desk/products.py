@@ -5,7 +5,7 @@ from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.clients import given
-from services.storefront.pages.dependencies import dependencies, services
+from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.desk.pictures import MAX_PICTURES, Pictures
 from services.storefront.pages.desk.product_form import ProductForm

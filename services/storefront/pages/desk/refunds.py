@@ -6,7 +6,7 @@ from flask import render_template, request
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
-from services.storefront.pages.dependencies import services
+from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.desk.orders import blame, done, find_order, order_page
 from services.storefront.pages.visitor import token

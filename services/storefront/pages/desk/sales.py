@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from flask import Response, render_template, request
 
 from services.storefront import forms
-from services.storefront.pages.dependencies import services
+from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from services.storefront.rules import charts, periods

@@ -2,7 +2,7 @@
 
 from flask import request
 
-from services.storefront.pages.dependencies import dependencies
+from services.storefront.pages.context import dependencies
 from services.storefront.pages.visitor import logged_in
 
 IMPORT_BYTES = 32 * 1024 * 1024

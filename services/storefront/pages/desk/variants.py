@@ -3,7 +3,7 @@
 from flask import flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
-from services.storefront.pages.dependencies import dependencies, services
+from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.desk.products import SUMMARIES
 from services.storefront.pages.saved_forms import restored

@@ -82,7 +82,8 @@ class Config:
 
     def get(self, section: str, key: str, default: str | None = None) -> str | None:
         section = RENAMED.get(section, section)
-        return self.section(section).get(key, default)
+        found = self._changed.get(section, {}).get(key)
+        return found if found is not None else DEFAULTS.get(section, {}).get(key, default)
 
     def changed(self, section: str, key: str) -> bool:
         """Whether somebody set it, whatever the default."""

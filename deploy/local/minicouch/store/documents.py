@@ -15,6 +15,7 @@ import orjson
 
 from .durable import Log, connect
 from .narrowing import Narrowing
+from .recent import RecentDocuments
 from .rows import COLUMNS, PURGED, StoredDoc, json_text
 from .transactions import Transaction
 
@@ -30,6 +31,7 @@ CREATE TABLE blobs (digest TEXT PRIMARY KEY, data BLOB);
 CREATE TABLE purges (seq INTEGER PRIMARY KEY, id TEXT, revs TEXT);
 """
 PAGE = 500
+RECENT_AT_ONCE = 200  # who reads more walks through the database, and would push out what is read again
 MAX_ID = "\U0010ffff" * 4
 
 
@@ -58,6 +60,8 @@ class Documents:
         self.properties: dict[str, Any] = orjson.loads(meta["properties"])
         self.partitioned: bool = bool(self.properties["partitioned"])
         self.counts: dict[str, int] = orjson.loads(meta["counts"])
+        self._recent = RecentDocuments()
+        self._recent.forget(None, self.counts)
         self._settings = {
             key: orjson.loads(value) for key, value in meta.items() if key.startswith("setting:")
         }
@@ -105,6 +109,8 @@ class Documents:
 
     def get(self, docid: str) -> StoredDoc | None:
         """The winning revision, deleted or not."""
+        if (known := self._recent.get(docid)) is not None:
+            return known
         row = (
             self._reader()
             .execute(f"SELECT {COLUMNS} FROM docs WHERE id = ? AND deleted < {PURGED}", (docid,))
@@ -113,11 +119,19 @@ class Documents:
         return StoredDoc(*row) if row else None
 
     def get_many(self, docids: list[str]) -> dict[str, StoredDoc]:
-        rows = self._reader().execute(
-            f"SELECT {COLUMNS} FROM docs WHERE id IN (SELECT value FROM json_each(?)) AND deleted < {PURGED}",
-            (json_text(docids),),
-        )
-        return {row[0]: StoredDoc(*row) for row in rows}
+        found = {docid: doc for docid in docids if (doc := self._recent.get(docid)) is not None}
+        missing = [docid for docid in docids if docid not in found] if len(found) < len(docids) else []
+        if missing:
+            state = self.counts
+            rows = self._reader().execute(
+                f"SELECT {COLUMNS} FROM docs WHERE id IN (SELECT value FROM json_each(?)) AND deleted < {PURGED}",
+                (json_text(missing),),
+            )
+            read = {row[0]: StoredDoc(*row) for row in rows}
+            if len(read) <= RECENT_AT_ONCE:
+                self._recent.keep(read.values(), state)
+            found |= read
+        return found
 
     def stored_revision(self, docid: str, rev: str) -> StoredDoc | None:
         """A stored revision that is not the winner."""
@@ -287,6 +301,7 @@ class Documents:
                     writer.execute("ROLLBACK")
                 raise
             self.counts = change.counts
+            self._recent.forget(change.written, self.counts)
             self._settings |= change.settings
             self._log.wrote(change.size)
 
@@ -315,6 +330,8 @@ class Documents:
                 " json_each(CAST(atts AS TEXT)) j)"
             )
             self._writer.execute("COMMIT")
+            self.counts = dict(self.counts)
+            self._recent.forget(None, self.counts)
         self._log.checkpoint()
 
     # life

@@ -14,6 +14,7 @@ class Transaction:
         self._many = connection.executemany
         self._partitions: dict[str, list[int]] = {}
         self.counts = counts
+        self.written: set[str] = set()
         self.settings: dict[str, Any] = {}
         self.size = 16384
 
@@ -43,6 +44,7 @@ class Transaction:
         """Store winners. The caller tells `account` what changed."""
         self._many("INSERT OR REPLACE INTO docs VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
         self.size += sum(len(row[4]) for row in rows)
+        self.written.update(row[0] for row in rows)
 
     def put_revisions(self, rows: list[tuple[str, str, int, bytes, bytes | None]]) -> None:
         """Store revisions that are not winners: (id, rev, deleted, body, attachments)."""
@@ -61,6 +63,7 @@ class Transaction:
         self._execute("DELETE FROM revs WHERE id = ?", (docid,))
         mark = (docid, self.next_seq(), "", PURGED, b"{}", None, None)
         self._execute("INSERT OR REPLACE INTO docs VALUES (?, ?, ?, ?, ?, ?, ?)", mark)
+        self.written.add(docid)
 
     def account(self, partition: str | None, docs: int, deleted: int, size: int) -> None:
         """Add to the counts of the database and of a partition."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import uvicorn
 
-from .building.build_process import BuildProcess
+from .building.build_process import BuildProcesses
 from .documents.database import Database
 from .runtime import memory
 from .runtime.config import Config
@@ -67,7 +67,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
 
 def server(options: argparse.Namespace) -> Server:
     options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    builder = BuildProcess()
+    builder = BuildProcesses()
     store = Store(options.data, partial(Database, builder=builder))
     for name in SYSTEM_DATABASES:
         if name not in store:

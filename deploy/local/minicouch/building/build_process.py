@@ -1,4 +1,4 @@
-"""A child process that builds indexes far behind their database, so that a large build takes no request's time."""
+"""Child processes that build indexes far behind their database, so that a large build takes no request's time."""
 
 import logging
 import os
@@ -21,18 +21,15 @@ WORKER = f"{__package__}.build_worker"
 ROOT = Path(__file__).parents[__package__.count(".") + 1]
 
 
-class BuildProcess:
-    """Started when first needed, ended when nobody needed it for `IDLE` seconds; does one thing at a time."""
+class BuildProcesses:
+    """One for rows and summaries of views, one for search: the commit of a search index takes seconds."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._used = 0.0
-        self._stopped = False
+        self._rows, self._search = BuildProcess(), BuildProcess()
 
-    def is_for(self, changes: int) -> bool:
+    def is_for(self, work: str, changes: int) -> bool:
         """Whether that many changes are better built here than by who asks."""
-        return changes >= (MANY if self._process is None else FEW)
+        return self._of(work).is_for(changes)
 
     def run(self, name: str, directory: Path, work: str, indexes: dict[str, int | None], target: int) -> bool:
         """Some of the work on these indexes of a database, nobody else being at them; False when one is not declared there.
@@ -47,6 +44,30 @@ class BuildProcess:
             "indexes": indexes,
             "target": target,
         }
+        return self._of(work).run(command)
+
+    def stop(self) -> None:
+        """End them for good; what they are busy with fails."""
+        self._rows.stop()
+        self._search.stop()
+
+    def _of(self, work: str) -> "BuildProcess":
+        return self._search if work == "search" else self._rows
+
+
+class BuildProcess:
+    """Started when first needed, ended when nobody needed it for `IDLE` seconds; does one thing at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._used = 0.0
+        self._stopped = False
+
+    def is_for(self, changes: int) -> bool:
+        return changes >= (MANY if self._process is None else FEW)
+
+    def run(self, command: dict[str, Any]) -> bool:
         with self._lock:
             answer = self._ask(orjson.dumps(command))
             self._used = time.monotonic()
@@ -104,7 +125,6 @@ class BuildProcess:
         return process.wait()
 
     def stop(self) -> None:
-        """End the process for good; what it is busy with fails."""
         self._stopped = True
         if (process := self._process) is not None:
             process.kill()

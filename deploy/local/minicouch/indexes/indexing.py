@@ -146,7 +146,8 @@ def _together_elsewhere(db: Database, indexes: list[Index], target: int) -> bool
 def _build_elsewhere(db: Database, indexes: list[Index], target: int) -> bool:
     """A slice of a long build in the build process; the locks of the indexes are held."""
     behind = target - min(index.seq for index in indexes)
-    return db.builder is not None and db.builder.is_for(behind) and _elsewhere(db, "rows", indexes, target)
+    far = db.builder is not None and db.builder.is_for("rows", behind)
+    return far and _elsewhere(db, "rows", indexes, target)
 
 
 def _elsewhere(db: Database, work: str, indexes: list[Index], target: int) -> bool:

@@ -213,7 +213,7 @@ def advance(db: Database, spec: SearchSpec, target: int, pause: Pause = lambda: 
 
 def _built_elsewhere(db: Database, spec: SearchSpec, index: SearchIndex, target: int) -> bool:
     """A step of a long build in the build process, if it knows the index."""
-    if db.builder is None or not db.builder.is_for(target - index.seq):
+    if db.builder is None or not db.builder.is_for("search", target - index.seq):
         return False
     try:
         return db.builder.run(db.name, db.directory, "search", {spec.signature: None}, target)

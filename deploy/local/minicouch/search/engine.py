@@ -132,17 +132,26 @@ class SearchIndex:
         self.closed = False
         self._path = directory / "tantivy"
         self._state_path = directory / "state.json"
-        self.reload()
+        self._load()
+        self._open()
 
     def reload(self) -> None:
-        """See what is on disk, which another process may have written; `building` is held while one writes."""
+        """See what another process has written; `building` is held while one writes."""
+        before = self.seq, self.size
+        self._load()
+        if before[0] and before[1] == self.size:
+            self._refresh()
+        else:
+            self._open()
+
+    def _load(self) -> None:
+        """What the state says; an empty index when there is none."""
         state = self._read_state()
         if state is None:
             self._start(FIRST_SLOTS)
         else:
             self.seq, self.size, self.slots = state["seq"], state["size"], state["slots"]
             self.multivalued: set[str] = set(state["multivalued"])
-            self._open()
 
     def _read_state(self) -> dict[str, Any] | None:
         """None when there is no index, or none that this version can read."""
@@ -160,10 +169,10 @@ class SearchIndex:
         self.seq, self.size = 0, size
         self.slots: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
         self.multivalued: set[str] = set()  # fields of which a document has more than one number
-        self._open()
 
     def grow(self) -> None:
         self._start(self.size * 2)
+        self._open()
 
     def _open(self) -> None:
         self.schema = _schema(self.size)

@@ -12,7 +12,7 @@ from typing import Any
 from .. import javascript
 from ..access import requirements, users
 from ..access.sessions import Sessions
-from ..building.build_process import BuildProcess
+from ..building.build_process import BuildProcesses
 from ..building.warming import Warmer
 from ..documents.database import Database
 from ..documents.ids import Uuids
@@ -47,7 +47,7 @@ class Server:
         config: Config,
         admins: dict[str, str] | None = None,
         url: str = "http://127.0.0.1:5984",
-        builder: BuildProcess | None = None,
+        builder: BuildProcesses | None = None,
     ) -> None:
         self.store = store
         self.config = config

@@ -1,18 +1,20 @@
 """What admins say about search, and what customers searched for: documents of the products database beside the catalogue.
 
     #search:synonym:{term}      #search:redirect:{query}      #search:pin:{query}      one of a kind for each query
+    #search:hidden:{query}      a query that is suggested to nobody
+    #searchhistory:{ulid}       who wrote or removed which of these, and when
     #searches:{yyyy-mm-dd}      what was searched for on a day, counted
 
 No category's path begins with `#`, so these partitions hold nothing else. A query in an id is words with single spaces.
 """
 
-from typing import Annotated, Final, NotRequired
+from typing import Annotated, Any, Final, NotRequired
 
 from services.products.declarations import PRODUCTID
-from shared.couch import DocumentType, StoredDocument, document_id
+from shared.couch import DocumentType, StoredDocument, document_id, time_ordered_id
 from shared.fields import Boolean, Declaration, Moment, Text, TextList
 
-RULES_PARTITION, SEARCHES_PARTITION = "#search", "#searches"
+RULES_PARTITION, SEARCHES_PARTITION, HISTORY_PARTITION = "#search", "#searches", "#searchhistory"
 MAX_RULE_QUERY, MAX_SYNONYMS, MAX_PINS, MAX_RULES = 100, 20, 10, 1000
 ADDRESS: Final = r"|/([^\s\\<>\"/][^\s\\<>\"]*)?"
 """A path of this site: `//host` and `/\\host` lead elsewhere."""
@@ -72,18 +74,39 @@ class Pin(SearchRule):
     places: list[str]
 
 
+class HiddenQuery(SearchRule):
+    """The query is not suggested to others who begin to type it, however often it was searched for."""
+
+    reason: NotRequired[Annotated[str, Text(0, 200, default="", description="for the shop's people")]]
+
+
+class SearchRuleChange(StoredDocument):
+    """A rule was written with this content, or removed with it. Kept for good."""
+
+    kind: str
+    query: str
+    action: str
+    content: dict[str, Any]
+    date: str
+    actor: str
+
+
 SYNONYM = DocumentType.declared("synonym", Synonym)
 REDIRECT = DocumentType.declared("searchredirect", Redirect)
 PIN = DocumentType.declared("searchpin", Pin)
+HIDDEN_QUERY = DocumentType.declared("hiddenquery", HiddenQuery)
+SEARCH_RULE_CHANGE = DocumentType.declared("searchrulechange", SearchRuleChange)
 SYNONYM_FIELDS, REDIRECT_FIELDS, PIN_FIELDS = Declaration(Synonym), Declaration(Redirect), Declaration(Pin)
+HIDDEN_QUERY_FIELDS = Declaration(HiddenQuery)
+WRITTEN, REMOVED = "written", "removed"
 
 
 class DailySearches(StoredDocument):
-    """`queries` is {query: [how often it was searched for, how many products it found the last time]}; `flushes` are the last
-    ones that were added. Nothing tells who searched."""
+    """`queries` is {query: [how often it was searched for, how many products it found the last time, by how many people]};
+    `flushes` are the last ones that were added. Nothing tells who searched."""
 
     date: str
-    queries: dict[str, list[int]]
+    queries: dict[str, list[int | None]]
     flushes: list[str]
 
 
@@ -93,6 +116,11 @@ DAILY_SEARCHES = DocumentType.declared("dailysearches", DailySearches)
 def rule_id(kind: str, query: str) -> str:
     """The id is the claim: one rule of a kind for each query."""
     return document_id(RULES_PARTITION, f"{kind}:{query}")
+
+
+def new_change_id() -> str:
+    """Text order is time order."""
+    return document_id(HISTORY_PARTITION, time_ordered_id())
 
 
 def searches_id(day: str) -> str:

@@ -3,7 +3,14 @@
 import marshmallow as ma
 
 from services.products.actions.query_counts import FOUND, NOTHING
-from services.products.search_documents import PIN_FIELDS, REDIRECT_FIELDS, SYNONYM_FIELDS
+from services.products.search_documents import (
+    HIDDEN_QUERY_FIELDS,
+    PIN_FIELDS,
+    REDIRECT_FIELDS,
+    REMOVED,
+    SYNONYM_FIELDS,
+    WRITTEN,
+)
 from shared.web import PageArgs, Shape, page_schema, request_schema, response_schema
 from shared.web.fields import Whole
 
@@ -20,16 +27,51 @@ Pin = response_schema("Pin", PIN_FIELDS)
 Pins = page_schema("Pins", Pin)
 
 
+HiddenQueryContent = request_schema("HiddenQueryContent", HIDDEN_QUERY_FIELDS)
+HiddenQuery = response_schema("HiddenQuery", HIDDEN_QUERY_FIELDS)
+HiddenQueries = page_schema("HiddenQueries", HiddenQuery)
+
+KINDS = ("synonym", "redirect", "pin", "hidden")
+
+
+class SearchRuleChange(Shape):
+    """A rule of search that an admin wrote or removed; `content` is what it said."""
+
+    kind = ma.fields.String(required=True, validate=ma.validate.OneOf(KINDS))
+    query = ma.fields.String(required=True)
+    action = ma.fields.String(required=True, validate=ma.validate.OneOf([WRITTEN, REMOVED]))
+    content = ma.fields.Dict(keys=ma.fields.String(), required=True)
+    date = ma.fields.String(required=True)
+    actor = ma.fields.String(required=True, metadata={"description": "the userid of an admin"})
+
+
+SearchRuleChanges = page_schema("SearchRuleChanges", SearchRuleChange)
+
+
 class CountedQuery(Shape):
-    """A query, how often customers searched for it in the last 30 days, and how many products it found the last time."""
+    """A query, how often customers searched for it in the last 30 days, how many people did, and how many products it found the last time."""
 
     query = ma.fields.String(required=True)
     searches = Whole(1, required=True)
+    people = Whole(1, required=True, metadata={"description": "somebody is counted once a day"})
     found = Whole(0, required=True)
     rules = ma.fields.List(
-        ma.fields.String(validate=ma.validate.OneOf(["synonym", "redirect", "pin"])),
+        ma.fields.String(validate=ma.validate.OneOf(KINDS)),
         required=True,
         metadata={"description": "kinds of rules that there are for it"},
+    )
+
+
+class RepeatedSearch(Shape):
+    q = ma.fields.String(required=True, validate=ma.validate.Length(1, 200))
+    address = ma.fields.String(
+        required=True, validate=ma.validate.Length(max=100), metadata={"description": "whose search it was"}
+    )
+
+
+class RepeatedSearches(Shape):
+    searches = ma.fields.List(
+        ma.fields.Nested(RepeatedSearch), required=True, validate=ma.validate.Length(1, 1000)
     )
 
 

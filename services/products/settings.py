@@ -26,7 +26,7 @@ class Settings(DatabaseSettings):
     searches_shown_from: int = setting(
         "SEARCHES_SHOWN_FROM",
         3,
-        "a query is suggested to others, and listed at the desk, when it was searched for so often",
+        "a query is suggested to others, and listed at the desk, when so many people searched for it",
     )
     picture_networks: str = setting(
         "PICTURE_NETWORKS",

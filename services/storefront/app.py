@@ -9,6 +9,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from services.storefront.actions.catalogue_cache import CatalogueCache
 from services.storefront.actions.checkout import Checkouts
+from services.storefront.actions.repeated_searches import RepeatedSearches
 from services.storefront.actions.saved_forms import SavedForms
 from services.storefront.actions.sessions import Refresher
 from services.storefront.caches.coalescing import Coalescing
@@ -64,6 +65,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         public_pages=PublicPages(settings.page_cache_bytes),
         cache_tags=CacheTags(redis),
         coalescing=Coalescing(),
+        repeated_searches=RepeatedSearches(services.products),
         checkouts=Checkouts(services.orders, redis),
         saved_forms=SavedForms(redis, settings.secret_key),
     )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from services.storefront.actions.catalogue_cache import CatalogueCache
 from services.storefront.actions.checkout import Checkouts
+from services.storefront.actions.repeated_searches import RepeatedSearches
 from services.storefront.actions.saved_forms import SavedForms
 from services.storefront.actions.sessions import Refresher
 from services.storefront.caches.coalescing import Coalescing
@@ -26,5 +27,6 @@ class Dependencies:
     public_pages: PublicPages
     cache_tags: CacheTags
     coalescing: Coalescing
+    repeated_searches: RepeatedSearches
     saved_forms: SavedForms
     checkouts: Checkouts

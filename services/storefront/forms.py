@@ -307,6 +307,10 @@ SHOP_EXPORT = (
     ),
     Field("dry_run", "Try it only: say what would happen and write nothing", "check", required=False),
 )
+HIDDEN_QUERY = (
+    QUERY,
+    Field("reason", "Why", required=False, max_length=200, help="For the shop's people."),
+)
 DISPATCH = (Field("courier", "Courier", max_length=60), Field("courierid", "Tracking number", max_length=100))
 STAFF = (
     EMAIL,

@@ -52,8 +52,11 @@ def menu(deps: Dependencies, under: Sequence[str], depth: int | None) -> tuple[b
     return (body, tag_of(body)) if isinstance(rows, StaleRows) else deps.menu.put(version, question, body)
 
 
-def products(deps: Dependencies, asked: Question) -> Listed:
-    """The cheapest way to answer: a partition's index (with counts that are kept), the tree of categories, or a search index."""
+def products(deps: Dependencies, asked: Question, visitor: str = "") -> Listed:
+    """The cheapest way to answer: a partition's index (with counts that are kept), the tree of categories, or a search index.
+
+    `visitor`: the address that searches, so that who searches twice counts once.
+    """
     if asked.one_category and not asked.q and counts_in_category(asked.facets):
         counts = _counts(deps, asked) if asked.facets else Counts({}, outdated=False)
         if counts is not None:
@@ -63,7 +66,7 @@ def products(deps: Dependencies, asked: Question) -> Listed:
     if not asked.q and not asked.facets and not asked.filtered and asked.sort in (None, "relevance"):
         page = deps.catalogue.subtree(asked.category or (), asked.limit, asked.cursor)
         return Listed(deduplicate_moved(page.items), page.next, crumbs(asked))
-    return search(deps, asked)
+    return search(deps, asked, visitor)
 
 
 def best_rated(deps: Dependencies, limit: int, cursor: Any) -> Page:

@@ -16,7 +16,7 @@ from shared.couch import Doc, search_for
 PINNED, AFTER = "pinned", "after"
 
 
-def search(deps: Dependencies, asked: Question) -> Listed:
+def search(deps: Dependencies, asked: Question, visitor: str = "") -> Listed:
     """What `search` of the words finds, behind what is pinned for them. The database calls are those of the search, and 1 read
     for the first page of a query that products are pinned for."""
     if not asked.is_plain_search:
@@ -29,7 +29,7 @@ def search(deps: Dependencies, asked: Question) -> Listed:
     pinned = _pinned(deps, rules, asked)
     listed = search_by_words(deps, replace(asked, limit=asked.limit - len(pinned)))
     if asked.analytics:
-        count(deps, asked.q, listed)
+        count(deps, asked.q, listed, visitor)
     return _with_redirect(rules, asked, _with_pinned(deps, asked, listed, pinned) if pinned else listed)
 
 

@@ -17,11 +17,17 @@ FOUND: Final = {NOTHING: 0, LITTLE: FEW, ANY: None}
 """What a list of queries is asked for: those that found no more than so many products."""
 
 
-def count(deps: Dependencies, text: str, listed: Listed) -> None:
-    """Counts a query; one that nothing has all words of found nothing. No database call."""
+def count(deps: Dependencies, text: str, listed: Listed, visitor: str) -> None:
+    """Counts a query, and whether it is somebody else's; one that nothing has all words of found nothing. No database call."""
     if (query := countable(text)) is not None:
         found = 0 if listed.more.get("dropped_words") else listed.more.get("total", len(listed.docs))
-        deps.query_counter.count(query, found)
+        deps.query_counter.count(query, found, visitor)
+
+
+def count_again(deps: Dependencies, text: str, visitor: str) -> None:
+    """Counts a query that was answered from a page that is kept. No database call."""
+    if (query := countable(text)) is not None:
+        deps.query_counter.count(query, None, visitor)
 
 
 def flush(deps: Dependencies, now: datetime) -> int:
@@ -37,13 +43,13 @@ def flush(deps: Dependencies, now: datetime) -> int:
 
 
 def queries(deps: Dependencies, found: str) -> list[dict[str, Any]]:
-    """{query, searches, found, rules} of the last DAYS_KEPT days, the most frequent first. 1 partition query."""
+    """{query, searches, people, found, rules} of the last DAYS_KEPT days, the most frequent first. 1 partition query."""
     counts = summed([*deps.search_days.all(), {"queries": deps.query_counter.pending()}])
     most = FOUND[found]
     return [
-        {"query": query, "searches": searches, "found": hits, "rules": _rules(deps, query)}
-        for query, searches, hits in most_frequent(counts, deps.settings.searches_shown_from)
-        if most is None or hits <= most
+        each._asdict() | {"rules": _rules(deps, each.query)}
+        for each in most_frequent(counts, deps.settings.searches_shown_from)
+        if most is None or each.found <= most
     ]
 
 
@@ -64,7 +70,7 @@ def _publish(deps: Dependencies, now: datetime) -> None:
     frequent = most_frequent(
         summed(day for day in days if day["date"] >= first), deps.settings.searches_shown_from
     )
-    shown = [(query, searches) for query, searches, found in frequent if found]
+    shown = [(each.query, each.searches) for each in frequent if each.found]
     deps.popular_queries.publish(shown[:MAX_POPULAR])
 
 
@@ -76,5 +82,6 @@ def _rules(deps: Dependencies, query: str) -> list[str]:
         "synonym": asked.synonyms,
         "redirect": rules.redirect_for(query),
         "pin": rules.pin_for(query),
+        "hidden": rules.is_hidden(query),
     }
     return [kind for kind, found in there.items() if found]

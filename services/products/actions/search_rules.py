@@ -8,14 +8,20 @@ from services.products.dependencies import Dependencies
 from services.products.documents import taxonomy_of
 from services.products.rules.search_rules import rule_query
 from services.products.search_documents import (
+    HIDDEN_QUERY,
+    HIDDEN_QUERY_FIELDS,
     MAX_RULE_QUERY,
     MAX_RULES,
     PIN,
     PIN_FIELDS,
     REDIRECT,
     REDIRECT_FIELDS,
+    REMOVED,
+    SEARCH_RULE_CHANGE,
     SYNONYM,
     SYNONYM_FIELDS,
+    WRITTEN,
+    new_change_id,
     rule_id,
 )
 from shared.cache_tags import SHOP
@@ -87,7 +93,8 @@ def put(
             **kind.fields.stored(complete),
         )
         try:
-            written = deps.rule_documents.put(doc | ({"_rev": before["_rev"]} if before else {}))
+            change = _change(kind.name, doc, WRITTEN, kind.fields.content(doc), actor, date)
+            written = deps.rule_documents.put(doc | ({"_rev": before["_rev"]} if before else {}), change)
         except UpdateConflict:
             if only_before:
                 raise
@@ -98,10 +105,33 @@ def put(
     raise Conflict("This rule is changing too often just now; try again.")
 
 
-def remove(deps: Dependencies, doc: Doc) -> None:
+def remove(deps: Dependencies, kind: RuleKind, doc: Doc, *, actor: str, date: str) -> None:
     """Raises UpdateConflict when it changed since it was read."""
-    deps.rule_documents.delete(doc)
+    deps.rule_documents.delete(doc, _change(kind.name, doc, REMOVED, kind.fields.content(doc), actor, date))
     _changed(deps)
+
+
+def history(deps: Dependencies, limit: int, begin_at: str | None) -> tuple[list[Doc], str | None]:
+    """What was changed in any rule, the last first, and the id with which the next page begins. 1 partition query."""
+    docs = deps.rule_documents.history(limit + 1, begin_at)
+    return docs[:limit], docs[limit]["_id"] if len(docs) > limit else None
+
+
+def _change(kind: str, rule: Doc, action: str, content: Doc, actor: str, date: str) -> Doc:
+    content = {
+        name: value
+        for name, value in content.items()
+        if name != "query" and value not in ("", [], None, False)
+    }
+    return SEARCH_RULE_CHANGE.new(
+        new_change_id(),
+        kind=kind,
+        query=rule["query"],
+        action=action,
+        content=content,
+        date=date,
+        actor=actor,
+    )
 
 
 def _changed(deps: Dependencies) -> None:
@@ -160,3 +190,6 @@ def _invalid(field: str, message: str) -> Invalid:
 SYNONYMS: Final = RuleKind("synonym", SYNONYM, SYNONYM_FIELDS, _synonyms)
 REDIRECTS: Final = RuleKind("redirect", REDIRECT, REDIRECT_FIELDS, _redirect)
 PINS: Final = RuleKind("pin", PIN, PIN_FIELDS, _pin)
+HIDDEN_QUERIES: Final = RuleKind(
+    "hidden", HIDDEN_QUERY, HIDDEN_QUERY_FIELDS, lambda deps, query, content: content
+)

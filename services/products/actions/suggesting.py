@@ -26,7 +26,8 @@ def suggest(deps: Dependencies, text: str, limit: int) -> bytes:
 
 def _suggest(deps: Dependencies, typed: SearchQuery, limit: int) -> bytes:
     begun = {typed.prefix} if typed.words and typed.prefix and len(typed.prefix) < MIN_PREFIX else set()
-    query = deps.search_rules.get().with_synonyms(typed)
+    rules = deps.search_rules.get()
+    query = rules.with_synonyms(typed)
     rewrite = rewrite_of(deps, query.without(begun))
     page = deps.catalogue.search(rewrite.applied(query.without(begun)), PRODUCTS_PER_SUGGESTION * limit, None)
     items = suggestions(
@@ -34,7 +35,7 @@ def _suggest(deps: Dependencies, typed: SearchQuery, limit: int) -> bytes:
         deps.catalogue.language,
         deduplicate_moved(page.items),
         page.counts,
-        deps.popular_queries.get(),
+        (each for each in deps.popular_queries.get() if not rules.is_hidden(each[0])),
         limit,
     )
     return orjson.dumps({"items": items})

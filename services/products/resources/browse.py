@@ -21,6 +21,7 @@ from shared.errors import Invalid
 from shared.web import (
     Blueprint,
     PageArgs,
+    client_address,
     json_answer,
     json_bytes,
     list_answer,
@@ -85,7 +86,7 @@ def categories() -> Response:
 def products() -> Response:
     """Products of a category, or found by words, filtered, sorted, counted"""
     asked, bound = question_at_hand()
-    found = act.products(dependencies(), asked)
+    found = act.products(dependencies(), asked, client_address() if asked.q else "")
     items = (
         _rows(found.docs, collapse=asked.collapse) if asked.is_by_relevance else list(map(listed, found.docs))
     )

@@ -5,13 +5,15 @@ from typing import Any
 from flask import Response
 
 from services.products import schemas
+from services.products.actions import query_counts
 from services.products.actions import stock as act
 from services.products.actions.reviews import public
 from services.products.resources.context import dependencies
 from services.products.rules.ledger import Line
+from services.products.search_schemas import RepeatedSearches
 from shared.clock import timestamp
 from shared.couch.deadline import time_limit
-from shared.web import Blueprint, json_answer, require_service
+from shared.web import Blueprint, json_answer, nothing, require_service
 
 internal = Blueprint("internal", __name__, description="Between services")
 
@@ -48,6 +50,17 @@ def release(body: dict[str, Any], orderid: str) -> Response:
     """The goods are given back"""
     act.release(dependencies(), orderid, _lines(body["items"]), body["reference"], timestamp())
     return json_answer({"orderid": orderid, "outcome": "released"})
+
+
+@internal.post("/v1/internal/searches")
+@require_service
+@internal.arguments(RepeatedSearches)
+@internal.response(204)
+def count_searches(body: dict[str, Any]) -> Response:
+    """Searches that were answered from kept pages"""
+    for each in body["searches"]:
+        query_counts.count_again(dependencies(), each["q"], each["address"])
+    return nothing()
 
 
 @internal.get("/v1/internal/users/<userid>/reviews")

@@ -8,9 +8,10 @@ from flask import Response, request
 from services.products import search_schemas as schemas
 from services.products.actions import query_counts
 from services.products.actions import search_rules as act
-from services.products.actions.search_rules import PINS, REDIRECTS, SYNONYMS, RuleKind
+from services.products.actions.search_rules import HIDDEN_QUERIES, PINS, REDIRECTS, SYNONYMS, RuleKind
 from services.products.resources.context import dependencies
 from services.products.schemas import if_match
+from services.products.search_documents import SEARCH_RULE_CHANGE
 from shared.clock import timestamp
 from shared.couch import Doc
 from shared.errors import PreconditionFailed
@@ -22,9 +23,11 @@ from shared.web import (
     current_user,
     etag_of,
     json_answer,
+    list_answer,
     nothing,
     require_role,
     short_list_answer,
+    unsign,
 )
 
 search_rules = Blueprint(
@@ -92,7 +95,7 @@ def _add_endpoints(
     def remove(query: str) -> Response:
         doc = act.get(dependencies(), kind, query)
         check_if_match(etag_of(doc["_rev"]))
-        act.remove(dependencies(), doc)
+        act.remove(dependencies(), kind, doc, actor=current_user().userid, date=timestamp())
         return nothing()
 
     _route(f"/{path}", "GET", listed, f"All {path}, by query")
@@ -131,6 +134,22 @@ def _shown(kind: RuleKind, doc: Doc) -> dict[str, Any]:
 _add_endpoints("synonyms", SYNONYMS, schemas.SynonymContent, schemas.Synonym, schemas.Synonyms)
 _add_endpoints("redirects", REDIRECTS, schemas.RedirectContent, schemas.Redirect, schemas.Redirects)
 _add_endpoints("pins", PINS, schemas.PinContent, schemas.Pin, schemas.Pins)
+_add_endpoints(
+    "hidden", HIDDEN_QUERIES, schemas.HiddenQueryContent, schemas.HiddenQuery, schemas.HiddenQueries
+)
+
+
+@search_rules.get("/history")
+@require_role("admin", "staff")
+@search_rules.arguments(PageArgs, location="query")
+@search_rules.response(200, schemas.SearchRuleChanges)
+@search_rules.alt_response(400, "BAD_REQUEST")
+def history(args: dict[str, Any]) -> Response:
+    """Who wrote or removed which rule of search, the last change first"""
+    bound = ["search history"]
+    docs, following = act.history(dependencies(), args["limit"], unsign(args["cursor"], bound))
+    shown = [{name: doc[name] for name in SEARCH_RULE_CHANGE.fields} for doc in docs]
+    return json_answer(list_answer(shown, following, bound))
 
 
 @search_rules.get("/queries")

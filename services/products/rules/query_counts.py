@@ -1,8 +1,8 @@
 """What customers search for, counted: which queries are counted at all, and how counts add up. Nothing tells who searched."""
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from shared.couch import Doc, words_of
 
@@ -11,8 +11,17 @@ MAX_COUNTED_LENGTH, MAX_COUNTED_WORDS = 60, 8
 FEW: Final = 3
 """So many products are little for a query."""
 
-Counts = Mapping[str, list[int]]
-"""{query: [how often it was searched for, how many products it found the last time]}"""
+Counts = Mapping[str, Sequence[int | None]]
+"""{query: [how often it was searched for, how many products it found the last time (None: as before), by how many people]}; people are
+told apart within a day, and not across days"""
+
+
+class Frequent(NamedTuple):
+    query: str
+    searches: int
+    found: int
+    people: int
+
 
 _PERSONAL = re.compile(r"@|://|\d(?:[\s./()-]*\d){6}")
 """An e-mail address, a link, a long number: of a phone, a card, an order."""
@@ -32,25 +41,37 @@ def countable(text: str) -> str | None:
     return query
 
 
-def added(counts: Counts, more: Counts) -> dict[str, list[int]]:
+def added(counts: Counts, more: Counts) -> dict[str, list[int | None]]:
     """Both together, the later result counting; the most frequent ones when they are too many for a day."""
-    together = {query: list(each) for query, each in counts.items()}
-    for query, (searches, found) in more.items():
-        together[query] = [together.get(query, [0])[0] + searches, found]
-    return dict(sorted(together.items(), key=lambda item: (-item[1][0], item[0]))[:MAX_QUERIES_A_DAY])
+    together = {query: _sum(counts.get(query), more.get(query)) for query in {**counts, **more}}
+    return dict(sorted(together.items(), key=lambda item: (-(item[1][0] or 0), item[0]))[:MAX_QUERIES_A_DAY])
 
 
-def summed(days: Iterable[Doc]) -> dict[str, list[int]]:
+def summed(days: Iterable[Doc]) -> dict[str, list[int | None]]:
     """All days together; they come in their order."""
-    together: dict[str, list[int]] = {}
+    together: dict[str, list[int | None]] = {}
     for day in days:
-        for query, (searches, found) in day["queries"].items():
-            together[query] = [together.get(query, [0])[0] + searches, found]
+        for query, count in day["queries"].items():
+            together[query] = _sum(together.get(query), count)
     return together
 
 
-def most_frequent(counts: Counts, at_least: int) -> list[tuple[str, int, int]]:
-    """(query, searches, found), the most frequent first, of those that were searched for so often: a text that only one person
-    typed is shown to nobody."""
-    shown = [(query, searches, found) for query, (searches, found) in counts.items() if searches >= at_least]
-    return sorted(shown, key=lambda each: (-each[1], each[0]))
+def most_frequent(counts: Counts, at_least: int) -> list[Frequent]:
+    """The most frequent first, of those that so many people searched for: a text that only one person typed is shown to nobody."""
+    found = (Frequent(query, *_complete(count)) for query, count in counts.items())
+    shown = [each for each in found if each.people >= at_least]
+    return sorted(shown, key=lambda each: (-each.searches, each.query))
+
+
+def _sum(one: Sequence[int | None] | None, other: Sequence[int | None] | None) -> list[int | None]:
+    (searches, found, people), later = _complete(one), _complete(other)
+    known = other is not None and other[1] is not None
+    return [searches + later[0], later[1] if known else found, people + later[2]]
+
+
+def _complete(count: Sequence[int | None] | None) -> tuple[int, int, int]:
+    """Of a count of the last release, which knew no people, each search is somebody's."""
+    if count is None:
+        return 0, 0, 0
+    searches, found = count[0] or 0, count[1] or 0
+    return searches, found, (count[2] or 0) if len(count) > 2 else searches

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from services.products.search_documents import PIN, REDIRECT, SYNONYM
+from services.products.search_documents import HIDDEN_QUERY, PIN, REDIRECT, SYNONYM
 from shared.couch import Doc, Language, SearchQuery, words_of
 
 MAX_WORDS_ADDED = 32
@@ -49,12 +49,17 @@ class SearchRules:
     longest: int = 0
     redirects: ByQuery[Doc] | None = None
     pins: ByQuery[Doc] | None = None
+    hidden: ByQuery[Doc] | None = None
 
     def redirect_for(self, query: str) -> Doc | None:
         return self.redirects.get(query) if self.redirects else None
 
     def pin_for(self, query: str) -> Doc | None:
         return self.pins.get(query) if self.pins else None
+
+    def is_hidden(self, query: str) -> bool:
+        """Whether it is not to be suggested."""
+        return self.hidden is not None and self.hidden.get(query) is not None
 
     def with_synonyms(self, query: SearchQuery) -> SearchQuery:
         """The query that asks for the synonyms of its words too."""
@@ -87,7 +92,7 @@ class SearchRules:
 def search_rules(docs: Iterable[Doc], language: Language) -> SearchRules:
     """The rules of these documents; one that this version does not know is left aside."""
     synonyms: dict[Words, dict[Words, None]] = {}
-    redirects, pins = ByQuery[Doc](language), ByQuery[Doc](language)
+    redirects, pins, hidden = ByQuery[Doc](language), ByQuery[Doc](language), ByQuery[Doc](language)
     for doc in docs:
         if doc["type"] == SYNONYM.name:
             _add_synonyms(synonyms, doc, language)
@@ -95,8 +100,10 @@ def search_rules(docs: Iterable[Doc], language: Language) -> SearchRules:
             redirects.add(doc["query"], doc)
         elif doc["type"] == PIN.name:
             pins.add(doc["query"], doc)
+        elif doc["type"] == HIDDEN_QUERY.name:
+            hidden.add(doc["query"], doc)
     rows = {row: tuple(others) for row, others in synonyms.items()}
-    return SearchRules(language, rows, max(map(len, rows), default=0), redirects, pins)
+    return SearchRules(language, rows, max(map(len, rows), default=0), redirects, pins, hidden)
 
 
 def stems_of(words: Iterable[str], language: Language) -> Words:

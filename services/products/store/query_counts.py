@@ -5,10 +5,13 @@ so that this much is lost when it restarts.
 """
 
 import atexit
+import hashlib
 import logging
+import secrets
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import inf
 from typing import cast
 
@@ -22,12 +25,47 @@ from shared.couch import Database, Doc, time_ordered_id
 
 FLUSH_SECONDS, MAX_BUFFERED, MAX_PENDING = 1.0, 1000, 5000
 POPULAR_SECONDS, POPULAR_TTL, FLUSHES_REMEMBERED = 30.0, 2 * 24 * 3600, 5
-_SEARCHES, _FOUND, _ID = b"n:", b"f:", b"id"
+_FIELDS = _SEARCHES, _FOUND, _PEOPLE = b"n:", b"f:", b"p:"
+_ID = b"id"
+DAY_SECONDS, MAX_VISITORS = 24 * 3600, 100_000
 
 log = logging.getLogger(__name__)
 
 Popular = Sequence[tuple[str, int]]
 """(query, how often it was searched for), the most frequent first"""
+
+
+@dataclass
+class _Buffered:
+    searches: int = 0
+    found: int | None = None
+    visitors: set[str] = field(default_factory=set)
+
+
+class Visitors:
+    """Which addresses searched for what within a day, as digests under a key that is made by chance, never written to disk by us and
+    gone with the day: enough to count a person once, not enough to find out who it was."""
+
+    def __init__(self, redis: Redis, database: str) -> None:
+        self._redis, self._key = redis, f"searches:{database}:visitors"
+
+    def new(self, searches: Mapping[str, Iterable[str]]) -> dict[str, int]:
+        """{query: how many of these visitors had not searched for it today}. Raises RedisError."""
+        secret_key = f"{self._key}:key"
+        self._redis.set(secret_key, secrets.token_bytes(32), ex=DAY_SECONDS, nx=True)
+        secret = cast(bytes, self._redis.get(secret_key) or b"")
+        if cast(int, self._redis.scard(self._key)) > MAX_VISITORS:
+            log.warning("more than %s visitors searched today: the others are not counted", MAX_VISITORS)
+            return dict.fromkeys(searches, 0)
+        pipeline = self._redis.pipeline(transaction=False)
+        for query, visitors in searches.items():
+            digests = [
+                hashlib.blake2b(f"{query}\0{each}".encode(), key=secret, digest_size=8).digest()
+                for each in visitors
+            ]
+            pipeline.sadd(self._key, *digests)
+        pipeline.expire(self._key, DAY_SECONDS, nx=True)
+        return dict(zip(searches, pipeline.execute(), strict=False))
 
 
 class QueryCounter:
@@ -36,16 +74,20 @@ class QueryCounter:
     def __init__(self, redis: Redis, database: str) -> None:
         self._redis = redis
         self._pending, self._flushing = f"searches:{database}:pending", f"searches:{database}:flushing"
-        self._buffer: dict[str, list[int]] = {}
+        self._buffer: dict[str, _Buffered] = {}
+        self._visitors = Visitors(redis, database)
         self._lock = threading.Lock()
         atexit.register(self._send)
 
-    def count(self, query: str, found: int) -> None:
-        """One search, and how many products it found."""
+    def count(self, query: str, found: int | None, visitor: str) -> None:
+        """One search, how many products it found (None: as many as before), and the address it came from, which is kept for a second."""
         with self._lock:
             first = not self._buffer
             if query in self._buffer or len(self._buffer) < MAX_BUFFERED:
-                self._buffer[query] = [self._buffer.get(query, [0])[0] + 1, found]
+                counted = self._buffer.setdefault(query, _Buffered())
+                counted.searches += 1
+                counted.found = counted.found if found is None else found
+                counted.visitors.add(visitor)
         if first:
             timer = threading.Timer(FLUSH_SECONDS, self._send)
             timer.daemon = True
@@ -83,15 +125,16 @@ class QueryCounter:
         names = {query: query.encode() for query in buffer}
         try:
             known = self._redis.hmget(self._pending, [_SEARCHES + name for name in names.values()])
-            room = MAX_PENDING - cast(int, self._redis.hlen(self._pending)) // 2
+            room = MAX_PENDING - cast(int, self._redis.hlen(self._pending)) // len(_FIELDS)
+            people = self._visitors.new({query: counted.visitors for query, counted in buffer.items()})
             pipeline = self._redis.pipeline(transaction=False)
-            for (query, (searches, found)), there in zip(
-                buffer.items(), cast(list[bytes | None], known), strict=True
-            ):
+            for (query, counted), there in zip(buffer.items(), cast(list[bytes | None], known), strict=True):
                 if there is None and (room := room - 1) < 0:
                     continue
-                pipeline.hincrby(self._pending, (_SEARCHES + names[query]).decode(), searches)
-                pipeline.hset(self._pending, (_FOUND + names[query]).decode(), str(found))
+                pipeline.hincrby(self._pending, (_SEARCHES + names[query]).decode(), counted.searches)
+                pipeline.hincrby(self._pending, (_PEOPLE + names[query]).decode(), people[query])
+                if counted.found is not None:
+                    pipeline.hset(self._pending, (_FOUND + names[query]).decode(), str(counted.found))
             pipeline.execute()
         except RedisError as error:
             log.warning("searches cannot be counted: %s", error)
@@ -151,11 +194,19 @@ class SearchDays:
         self._database.put_many([{"_id": doc["_id"], "_rev": doc["_rev"], "_deleted": True} for doc in docs])
 
 
-def _counts(kept: object) -> dict[str, list[int]]:
-    """{query: [searches, found]} of a hash in Redis."""
+def _counts(kept: object) -> dict[str, list[int | None]]:
+    """{query: [searches, found, people]} of a hash in Redis; what the last release wrote there has no people."""
     fields = cast(dict[bytes, bytes], kept)
+
+    def of(kind: bytes, query: bytes) -> int | None:
+        return int(fields[kind + query]) if kind + query in fields else None
+
+    queries = [name[len(_SEARCHES) :] for name in fields if name.startswith(_SEARCHES)]
     return {
-        name[len(_SEARCHES) :].decode(): [int(value), int(fields.get(_FOUND + name[len(_SEARCHES) :], 0))]
-        for name, value in fields.items()
-        if name.startswith(_SEARCHES)
+        query.decode(): [
+            searches := of(_SEARCHES, query),
+            of(_FOUND, query),
+            people if (people := of(_PEOPLE, query)) is not None else searches,
+        ]
+        for query in queries
     }

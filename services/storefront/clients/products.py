@@ -23,11 +23,17 @@ class Products(Client):
     def search(self, params: dict[str, Any]) -> Json:
         return self.http.get("/v1/products", params, token=ANONYMOUS)
 
-    def search_body(self, params: dict[str, Any]) -> tuple[bytes, bool]:
-        """The same as JSON, and whether some of it is outdated: it is to be asked for again soon."""
+    def search_body(self, params: dict[str, Any], address: str = "") -> tuple[bytes, bool]:
+        """The same as JSON for a browser at this address, and whether some of it is outdated: it is to be asked for again soon."""
         path = f"/v1/products?{urlencode(params, doseq=True)}"
-        answer = self.http.exchange("GET", path, idempotent=True, token=ANONYMOUS)
+        answer = self.http.exchange(
+            "GET", path, idempotent=True, token=ANONYMOUS, client_address=address or None
+        )
         return answer.body, "Warning" in answer.headers
+
+    def count_searches(self, searches: list[dict[str, str]]) -> None:
+        """Searches that nobody asked the service for, {q, address}."""
+        self.http.post("/v1/internal/searches", {"searches": searches})
 
     def suggest(self, q: str) -> Json:
         return self.http.get("/v1/products/suggest", {"q": q}, deadline=1, token=ANONYMOUS)
@@ -113,6 +119,9 @@ class Products(Client):
 
     def remove_search_rule(self, token: str, kind: str, query: str) -> None:
         self.http.call("DELETE", _rule_path(kind, query), token=token, deadline=WRITE_SECONDS)
+
+    def search_history(self, token: str, cursor: str) -> Json:
+        return self.http.get("/v1/admin/search/history", given(limit=50, cursor=cursor), token=token)
 
     def product_types(self, token: str) -> list[Json]:
         """All product types, by code."""

@@ -25,6 +25,7 @@ class Storefront(Service):
         if page is None:
             return super().answer(environ, _noting(deps, environ, start_response))
         environ[ROUTE] = page.route
+        deps.repeated_searches.note(environ)
         start_response("200 OK", [*page.headers, HIT])
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [page.body]
 

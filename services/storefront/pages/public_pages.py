@@ -175,6 +175,7 @@ def _response(address: PublicAddress, page: PublicPage) -> Response:
 
 
 def _response_again(address: PublicAddress, page: PublicPage) -> Response:
+    dependencies().repeated_searches.note(request.environ)
     response = _response(address, page)
     response.headers.add(*HIT)
     return response

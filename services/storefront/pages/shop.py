@@ -57,13 +57,17 @@ def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> BaseR
     )
     body, left_out, problem, subtree = EMPTY_LIST, 0, "", bool(filters.category) and not is_last_page
     try:
-        body, outdated = services().products.search_body(filters.params(subtree=subtree))
+        body, outdated = services().products.search_body(
+            filters.params(subtree=subtree), request.remote_addr or ""
+        )
         if filters.compares_prices and not filters.in_one_currency:
             currencies = orjson.loads(body).get("facets", {}).get("currency", [])
             if len(currencies) > 1:
                 filters = replace(filters, currency=listing.most_frequent(currencies))
                 left_out = sum(each["count"] for each in currencies if each["value"] != filters.currency)
-                body, outdated = services().products.search_body(filters.params(subtree=subtree))
+                body, outdated = services().products.search_body(
+                    filters.params(subtree=subtree), request.remote_addr or ""
+                )
         if outdated:
             is_outdated()
     except Invalid as error:

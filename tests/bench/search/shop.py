@@ -2,6 +2,7 @@
 
 import secrets
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,6 +23,8 @@ DIALECTS = {"_search": "search", "_nouveau": "nouveau", "keyword view": "keyword
 """By what the server would have to offer, alone, for the shop to speak it."""
 
 PAGE, MAX_PAGES = 100, 10
+BUILDING_SECONDS = 120
+"""How long a server may build the index of what was just imported."""
 
 
 class Shop:
@@ -31,7 +34,12 @@ class Shop:
         self._url, self._session = url, requests.Session()
 
     def ask(self, **query: Any) -> dict[str, Any]:
-        answer = self._session.get(f"{self._url}/v1/products", params=query, timeout=60)
+        ends = time.monotonic() + BUILDING_SECONDS
+        while True:
+            answer = self._session.get(f"{self._url}/v1/products", params=query, timeout=60)
+            if answer.status_code != 503 or time.monotonic() > ends:
+                break
+            time.sleep(1)
         answer.raise_for_status()
         return answer.json()
 

@@ -11,7 +11,7 @@ from services.products.dependencies import Dependencies
 from services.products.rules.query_counts import DAYS_KEPT, MAX_QUERIES_A_DAY, added, countable
 from services.products.store.query_counts import MAX_PENDING
 from shared.clock import now
-from tests.services.products.conftest import Shop, eventually, open_as_worker, product, token
+from tests.services.products.conftest import SERVICE, Shop, eventually, open_as_worker, product, token
 
 GOODS = [
     product("mat", taxonomy=["Home", "Bath"], name="Bath mat"),
@@ -32,9 +32,17 @@ def deps(environment: dict[str, str]) -> Dependencies:
     return open_as_worker(environment)
 
 
-def search(shop: Shop, q: str, times: int = 3, **query) -> None:
-    for _ in range(times):
-        shop.ok("/v1/products", q=q, **query)
+def search(shop: Shop, q: str, times: int = 3, people: int | None = None, **query) -> None:
+    """So many searches of as many people, or of so many."""
+    for n in range(times):
+        shop.ok("/v1/products", from_address(n % (people or times)), q=q, **query)
+
+
+def from_address(n: int) -> dict[str, str]:
+    return {
+        "X-Client-Address": f"192.0.2.{n}",
+        "X-Service-Secret": SERVICE["Authorization"].removeprefix("Service "),
+    }
 
 
 def listed(shop: Shop, found: str = "any") -> dict[str, tuple[int, int]]:
@@ -43,7 +51,7 @@ def listed(shop: Shop, found: str = "any") -> dict[str, tuple[int, int]]:
 
 
 def test_a_search_that_found_nothing_or_little_is_listed_with_how_often(goods: Shop):
-    answer = goods.get("/v1/products", q="Bidet")
+    answer = goods.get("/v1/products", from_address(3), q="Bidet")
     assert answer.calls == {"global": 1}
     search(goods, "bidet", 2)
     search(goods, "bath mat", 3)
@@ -60,14 +68,40 @@ def test_a_search_that_found_nothing_or_little_is_listed_with_how_often(goods: S
     assert goods.admin("DELETE", "/v1/admin/search/synonyms/bidet").status == 204
 
 
-def test_what_one_or_two_requests_typed_is_shown_to_nobody(goods: Shop, deps: Dependencies):
-    search(goods, "secret of mine", 2)
+def test_what_one_or_two_people_typed_is_shown_to_nobody(goods: Shop, deps: Dependencies):
+    search(goods, "secret of mine", 9, people=2)
     search(goods, "bidet lid", 3)
     eventually(lambda: "bidet lid" in listed(goods))
     assert "secret of mine" not in listed(goods)
     query_counts.flush(deps, now())
     assert "secret of mine" not in listed(goods)
     assert all(text != "secret of mine" for text, _ in deps.popular_queries.get())
+
+
+def people(shop: Shop, query: str) -> int:
+    items = shop.ok(QUERIES, STAFF, found="any", limit=100)["items"]
+    return next(each["people"] for each in items if each["query"] == query)
+
+
+def test_somebody_who_searches_again_is_one_person_and_redis_does_not_know_who(goods: Shop, redis_url: str):
+    search(goods, "bath pillow", 12, people=4)
+    eventually(lambda: "bath pillow" in listed(goods))
+    assert listed(goods)["bath pillow"] == (12, 0)
+    assert people(goods, "bath pillow") == 4
+    redis = Redis.from_url(redis_url)
+    [visitors] = redis.scan_iter("searches:*:visitors")
+    assert {len(each) for each in redis.smembers(visitors)} == {8}
+    assert 0 < redis.ttl(visitors) <= 24 * 3600
+    assert 0 < redis.ttl(visitors + b":key") <= 24 * 3600
+
+
+def test_searches_that_were_answered_from_kept_pages_are_counted(goods: Shop):
+    search(goods, "bath cap", 1)
+    more = [{"q": "Bath cap", "address": f"192.0.2.{n}"} for n in range(4)]
+    assert goods.service("/v1/internal/searches", {"searches": more}).status == 204
+    assert goods.request("POST", "/v1/internal/searches", {"searches": more}).status == 401
+    eventually(lambda: listed(goods).get("bath cap") == (5, 0))
+    assert people(goods, "bath cap") == 4
 
 
 def test_what_is_no_typed_query_is_not_counted(goods: Shop):
@@ -99,13 +133,14 @@ def test_counts_survive_redis_and_are_added_once(goods: Shop, deps: Dependencies
     assert listed(goods) == before
     search(goods, "loofah", 2)
     eventually(lambda: listed(goods)["loofah"] == (5, 0))
+    assert people(goods, "loofah") == 5, "Redis forgot whom it had seen"
     query_counts.flush(deps, now())
     assert listed(goods)["loofah"] == (5, 0)
 
 
 def test_days_that_are_over_for_long_are_removed(goods: Shop, deps: Dependencies):
     old = now() - timedelta(days=DAYS_KEPT + 1)
-    deps.search_days.add(f"{old:%Y-%m-%d}", "flush", {"bygone": [9, 0]})
+    deps.search_days.add(f"{old:%Y-%m-%d}", "flush", {"bygone": [9, 0, 9]})
     assert "bygone" in listed(goods)
     search(goods, "sponge", 3)
     eventually(lambda: "sponge" in listed(goods))
@@ -136,6 +171,13 @@ def test_popular_queries_are_suggested_when_they_found_something(
     assert suggested("baht tow") == ["bath towel"]
     assert suggested("bath towel") == []
     assert suggested("secret") == []
+    assert goods.admin("PUT", "/v1/admin/search/hidden/Bath towels", {"reason": "rude"}).status == 201
+    eventually(lambda: suggested("bath t") == [])
+    assert suggested("bat") == ["bath mat"]
+    items = goods.ok(QUERIES, STAFF, found="any", limit=100)["items"]
+    assert next(each["rules"] for each in items if each["query"] == "bath towel") == ["hidden"]
+    assert goods.admin("DELETE", "/v1/admin/search/hidden/bath%20towels").status == 204
+    eventually(lambda: suggested("bath t") == ["bath towel"])
 
 
 def test_what_is_counted_is_bounded(deps: Dependencies, redis_url: str):
@@ -144,12 +186,13 @@ def test_what_is_counted_is_bounded(deps: Dependencies, redis_url: str):
     assert countable("  Café  CRÈME! ") == "cafe creme"
     assert countable("iphone 13 128gb") == "iphone 13 128gb"
     assert countable("") is None
-    many = added({"often": [5, 1]}, {f"q{n}": [1, 0] for n in range(MAX_QUERIES_A_DAY + 10)})
+    many = added({"often": [5, 1]}, {f"q{n}": [1, 0, 1] for n in range(MAX_QUERIES_A_DAY + 10)})
     assert len(many) == MAX_QUERIES_A_DAY
-    assert many["often"] == [5, 1]
+    assert many["often"] == [5, 1, 5], "a count of the last release knew no people"
+    assert added(many, {"often": [2, None, 1]})["often"] == [7, 1, 6], "it found what it had found before"
     for start in range(0, MAX_PENDING + 2000, 1000):
         for n in range(start, start + 1000):
-            deps.query_counter.count(f"flood {n}", 0)
+            deps.query_counter.count(f"flood {n}", 0, "192.0.2.1")
         time.sleep(1.3)
     [kept] = Redis.from_url(redis_url).scan_iter("searches:*:pending")
-    assert Redis.from_url(redis_url).hlen(kept) == 2 * MAX_PENDING
+    assert Redis.from_url(redis_url).hlen(kept) == 3 * MAX_PENDING

@@ -41,7 +41,7 @@ def deps(
     yield found
     for kind in (SYNONYMS, REDIRECTS, PINS):
         for doc in search_rules.rules(found, kind):
-            search_rules.remove(found, doc)
+            search_rules.remove(found, kind, doc, actor="admin", date=timestamp())
 
 
 def put(deps: Dependencies, kind: RuleKind, query: str, content: Doc) -> None:

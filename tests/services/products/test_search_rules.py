@@ -29,7 +29,7 @@ def goods(shop: Shop) -> Shop:
 @pytest.fixture(autouse=True)
 def no_rules(goods: Shop):
     yield
-    for kind in ("synonyms", "redirects", "pins"):
+    for kind in ("synonyms", "redirects", "pins", "hidden"):
         for each in goods.ok(f"{RULES}/{kind}", token("admin", "admin"), limit=100)["items"]:
             assert goods.admin("DELETE", f"{RULES}/{kind}/{each['query']}").status == 204
 
@@ -228,3 +228,29 @@ def test_rules_come_back_when_redis_lost_them(goods: Shop, service, neighbours, 
     eventually(lambda: bool(found(without, "chesterfield")))
     assert without.get("/v1/products", q="chesterfield").calls == {"global": 1}
     assert without.get("/v1/products/suggest", q="leather").status == 200
+
+
+def test_every_change_of_a_rule_is_told_with_who_made_it(goods: Shop):
+    def history(**query) -> list[dict]:
+        return goods.ok(f"{RULES}/history", token("admin", "admin"), **query)["items"]
+
+    before = len(history(limit=100))
+    etag = put(goods, "pins/mug", {"productids": ["mug-1"]}).headers["ETag"]
+    assert goods.admin("PUT", f"{RULES}/pins/mug", {"productids": ["mug-2"]}, If_Match=etag).status == 200
+    refused = goods.admin("PUT", f"{RULES}/pins/mug", {"productids": ["mug-3"]}, If_Match=etag)
+    assert refused.status == 412
+    assert goods.admin("DELETE", f"{RULES}/pins/mug").status == 204
+    changes = history(limit=3)
+    assert [(each["kind"], each["query"], each["action"], each["actor"]) for each in changes] == [
+        ("pin", "mug", "removed", "admin"),
+        ("pin", "mug", "written", "admin"),
+        ("pin", "mug", "written", "admin"),
+    ]
+    assert [each["content"]["productids"] for each in changes] == [["mug-2"], ["mug-2"], ["mug-1"]]
+    assert changes[0]["date"] >= changes[2]["date"]
+    assert len(history(limit=100)) == min(100, before + 3)
+    first = goods.ok(f"{RULES}/history", token("admin", "admin"), limit=1)
+    second = goods.ok(f"{RULES}/history", token("admin", "admin"), limit=1, cursor=first["next"])
+    assert [*first["items"], *second["items"]] == changes[:2]
+    assert goods.get(f"{RULES}/history", token("admin", "admin"), limit=1).calls == {"partition": 1}
+    assert goods.get(f"{RULES}/history", token("u1")).status == 403

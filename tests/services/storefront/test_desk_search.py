@@ -1,6 +1,8 @@
 """Search at the desk, without JavaScript: what customers did not find, and what the shop's people do about it."""
 
 import time
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -10,7 +12,7 @@ from tests.services.storefront.visitor import Page, Visitor
 @pytest.fixture(autouse=True)
 def no_rules(keeper: Visitor):
     yield
-    for kind in ("synonyms", "redirects", "pins"):
+    for kind in ("synonyms", "redirects", "pins", "hidden"):
         action = f"/admin/search/{kind}/delete"
         while any(form.action == action for form in keeper.get(f"/admin/search/{kind}").forms):
             keeper.submit(action)
@@ -28,9 +30,19 @@ def found(visitor: Visitor, q: str) -> list[str]:
     return [href.removeprefix("/product/") for href, _ in links if href.startswith("/product/")]
 
 
+def _search_from(address: str, visitor: Visitor, q: str) -> None:
+    """What a browser at another address asks, which has no cookie."""
+    site = urlsplit(visitor.base)
+    connection = HTTPConnection(site.hostname or "", site.port, source_address=(address, 0), timeout=30)
+    connection.request("GET", f"/search?q={q}")
+    assert connection.getresponse().status == 200
+    connection.close()
+
+
 def test_a_synonym_helps_those_who_found_nothing(visitor: Visitor, keeper: Visitor) -> None:
-    for _ in range(3):
-        assert found(visitor, "beaker+of+tea") == []
+    assert found(visitor, "beaker+of+tea") == []
+    for n in range(3):
+        _search_from(f"127.0.0.{n + 2}", visitor, "beaker+of+tea")
     ends = time.monotonic() + 20
     while "beaker of tea" not in (page := keeper.get("/admin/search")).text:
         assert time.monotonic() < ends
@@ -120,10 +132,25 @@ def test_addresses_of_forms_lead_back(keeper: Visitor) -> None:
     assert keeper.get("/admin/search/nothing").status == 404
 
 
+def test_searches_of_people_whom_a_kept_page_answered_are_counted(visitor: Visitor, keeper: Visitor) -> None:
+    for n in range(5):
+        _search_from(f"127.0.0.{n + 2}", visitor, "hammock")
+    ends = time.monotonic() + 20
+    while "hammock 5 5 0" not in (page := keeper.get("/admin/search?found=little").text):
+        assert time.monotonic() < ends, page
+        time.sleep(0.2)
+
+
+def test_a_query_that_is_hidden_and_who_did_it(keeper: Visitor) -> None:
+    save(keeper, "hidden", query="hammock", reason="out of season")
+    page = keeper.get("/admin/search/history")
+    assert "Hidden query written hammock out of season" in page.text
+
+
 def test_what_the_shops_people_look_for_is_not_counted(visitor: Visitor, keeper: Visitor) -> None:
-    for _ in range(3):
+    for n in range(3):
         keeper.get("/admin/products?q=tumbril")
-        visitor.get("/search?q=wheelbarrow")
+        _search_from(f"127.0.0.{n + 2}", visitor, "wheelbarrow")
     ends = time.monotonic() + 20
     while "wheelbarrow" not in (page := keeper.get("/admin/search?found=little")).text:
         assert time.monotonic() < ends

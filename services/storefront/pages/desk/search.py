@@ -54,6 +54,13 @@ KINDS = {
         lambda rule: {"productids": ", ".join(rule["productids"])},
         lambda values: {"productids": forms.words(values["productids"])},
     ),
+    "hidden": RuleKind(
+        "Hidden queries",
+        "What others searched for and nobody is to be shown while typing.",
+        forms.HIDDEN_QUERY,
+        lambda rule: {"reason": rule["reason"]},
+        lambda values: {"reason": values["reason"]},
+    ),
 }
 
 
@@ -69,6 +76,15 @@ def search() -> str:
         found=found,
         choices=FOUND,
         kinds=KINDS,
+    )
+
+
+@desk.get("/search/history")
+def search_history() -> str:
+    """Who changed which rule, the last change first."""
+    listed = services().products.search_history(token(), request.args.get("cursor", ""))
+    return render_template(
+        "desk/search_history.html", changes=listed["items"], next=listed["next"], kinds=KINDS, kind="history"
     )
 
 

@@ -246,7 +246,7 @@ class PaymentProcessing(OrderEvent):
 
 
 class OrderPayment(OrderEvent):
-    """The charge. `sold`: the stock was marked as sold before it was written.
+    """The charge. `sold`: the stock was marked as sold before it was written. `taxes` are the order's, for the tax report.
 
     `captured` is False for money that the bank has only reserved, until `capture_before`; `PaymentCaptured` tells that it was taken.
     """
@@ -257,6 +257,7 @@ class OrderPayment(OrderEvent):
     total: ReadOnlyMoney
     units: int
     lines: list[SoldLine]
+    taxes: NotRequired[list[AppliedTax]]
     imported: NotRequired[bool]
     sold: NotRequired[bool]
     captured: NotRequired[
@@ -325,7 +326,7 @@ class Cancellation(OrderEvent):
 
 
 class Refund(OrderEvent):
-    """Money to pay back. `reference` is what the provider knows it by, whatever number replicas give it."""
+    """Money to pay back, with its share of the taxes. `reference` is what the provider knows it by, whatever number replicas give it."""
 
     number: Annotated[int, Integer(1, 10**6, writable=False)]
     reference: str
@@ -333,6 +334,7 @@ class Refund(OrderEvent):
     reason: Annotated[str, Reason]
     cause: str
     request: list[str] | None
+    taxes: NotRequired[list[AppliedTax]]
 
 
 class Settlement(OrderEvent):

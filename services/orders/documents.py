@@ -111,6 +111,12 @@ BEST_SELLERS = View(
     map=view_source(__file__, "best_sellers"),
     reduce="_sum",
 )
+TAX = View(
+    "tax",
+    "O9: base and tax per country, region, name and rate, by all time, year, month and day; payments plus, refunds minus",
+    map=view_source(__file__, "tax"),
+    reduce="_sum",
+)
 PERSONAL = View(
     "personal",
     "the documents that still name a person, by user id: what erasing looks for",
@@ -152,6 +158,7 @@ DESIGN = DatabaseDesign(
         ORDERS_BETWEEN,
         SALES,
         BEST_SELLERS,
+        TAX,
         BOUGHT,
         PERSONAL,
         CONFLICTS,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from services.storefront.actions.catalogue_cache import CatalogueCache
+from services.storefront.actions.catalogue_cache import CatalogueCache, ShippingMethods
 from services.storefront.actions.checkout import Checkouts
 from services.storefront.actions.repeated_searches import RepeatedSearches
 from services.storefront.actions.saved_forms import SavedForms
@@ -21,6 +21,7 @@ class Dependencies:
     settings: Settings
     services: Services
     catalogue: CatalogueCache
+    shipping_methods: ShippingMethods
     refresher: Refresher
     mailbox: Mailbox | None
     fragments: Fragments

@@ -130,34 +130,6 @@ CONFIRM_NEW = (
 PROFILE = (Field("name", "Your name", autocomplete="name", max_length=100),)
 ERASE = (Field("password", "Your password", "password", autocomplete="current-password", max_length=200),)
 
-ADDRESS = (
-    Field("name", "Name of this address", help="Such as Home or Work.", max_length=100),
-    Field(
-        "address",
-        "Address",
-        "textarea",
-        autocomplete="street-address",
-        help="As on an envelope, one line below the other.",
-        max_length=500,
-    ),
-    Field("default", "Deliver here unless I say otherwise", "check", required=False),
-)
-
-CHANGED_ADDRESS = ADDRESS[:2]
-
-GUEST = (
-    EMAIL,
-    Field("name", "Your name", autocomplete="name", max_length=100),
-    Field(
-        "address",
-        "Address",
-        "textarea",
-        autocomplete="street-address",
-        help="As on an envelope, one line below the other.",
-        max_length=500,
-    ),
-)
-
 REVIEW = (
     Field(
         "stars",

@@ -8,7 +8,7 @@ import orjson
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import WIDTHS, fill_basket, register
+from tests.browser.conftest import WIDTHS, fill_basket, register, write_address
 
 Visit = Callable[..., Page]
 
@@ -23,8 +23,7 @@ def test_from_register_to_delivered(visit: Visit, width: int) -> None:
     register(page)
     page.goto("/basket")
     page.get_by_role("link", name="Go to checkout").click()
-    page.get_by_label("Name of this address").fill("Home")
-    page.get_by_label("Address", exact=True).fill("12 Analytical Lane\nLondon")
+    write_address(page, "Ada", "12 Analytical Lane")
     page.get_by_label("Test card ending 4242").check()
     page.get_by_role("button", name="Order and pay").click()
     page.wait_for_url("**/orders/*")
@@ -54,8 +53,7 @@ def test_the_whole_way_without_javascript(visit: Visit) -> None:
     expect(page.get_by_label("How many of")).to_have_value("2")
     register(page, "Grace Hopper")
     page.goto("/checkout")
-    page.get_by_label("Name of this address").fill("Ship")
-    page.get_by_label("Address", exact=True).fill("Pier 1\nNew York")
+    write_address(page, "Grace", "Pier 1")
     page.get_by_role("button", name="Order and pay").click()
     page.wait_for_url("**/orders/*")
     # Without JavaScript the page asks to be loaded again every five seconds until the parcel is there.

@@ -1,11 +1,12 @@
 """Paying back: decided by a refund document (numbered, so two cannot pass each other), then settled at the provider."""
 
-from services.orders.declarations import Refund, Return
+from services.orders.declarations import AppliedTax, Refund, Return
 from services.orders.dependencies import Dependencies
 from services.orders.documents import REFUND, SETTLEMENT, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.identity import new_reference
 from services.orders.rules.progress import require
+from services.orders.rules.refund_taxes import refunded_taxes
 from services.orders.rules.writing import event_fields
 from shared.errors import Conflict, Invalid
 from shared.idempotency import check_same
@@ -43,8 +44,9 @@ def add_refund(
     reason: str,
     cause: str,
     request: tuple[str, str] | None = None,
+    returned: list[AppliedTax] | None = None,
 ) -> OrderDocuments:
-    """Decides a refund: of `total`, or of all that remains. A `cause` other than admin is refunded once. Raises RefundTooLarge."""
+    """Decides a refund: of `total`, or of all that remains; `returned` are the taxes of goods that came back. A `cause` other than admin is refunded once. Raises RefundTooLarge."""
     reference = new_reference("refund", request) if cause == "admin" else cause
     for _ in range(MAX_ATTEMPTS):
         if _refunded_before(found, cause, request):
@@ -64,6 +66,7 @@ def add_refund(
                 reason=reason,
                 cause=cause,
                 request=list(request) if request else None,
+                **_taxes(found, amount, returned or []),
             )
         )
         if created:
@@ -121,6 +124,15 @@ def refundable(found: OrderDocuments) -> Money:
     paid = found.require_payment()["total"]
     remaining = paid["amount"] - sum(refund["total"]["amount"] for refund in found.refunds)
     return money(max(0, remaining), paid["currency"])
+
+
+def _taxes(found: OrderDocuments, amount: Money, returned: list[AppliedTax]) -> dict[str, list[AppliedTax]]:
+    """Nothing of a payment of the last version, which holds no taxes."""
+    paid = found.require_payment().get("taxes")
+    if not paid:
+        return {}
+    before = [refund.get("taxes", []) for refund in found.refunds]
+    return {"taxes": refunded_taxes(paid, before, amount["amount"], returned)}
 
 
 def _refunded_before(found: OrderDocuments, cause: str, request: tuple[str, str] | None) -> bool:

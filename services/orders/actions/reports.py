@@ -43,6 +43,11 @@ def best_sellers(
     return shape.best_sellers(rows, limit, by)
 
 
+def tax(deps: Dependencies, within: Span) -> list[dict[str, Any]]:
+    """O9: what was taken for whom, payments less refunds. 1 global query."""
+    return shape.tax_report(deps.reports.tax(coarsest(within), within, allow_stale=True))
+
+
 def fulfilment(deps: Dependencies, within: Span, *, allow_stale: bool = True) -> list[dict[str, Any]]:
     """Average times from payment to dispatch and from there to delivery. 1 global query."""
     return shape.fulfilment_report(deps.reports.fulfilment(within, allow_stale=allow_stale))

@@ -16,6 +16,7 @@ from services.orders.documents import RESTOCK, RETURN, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.identity import new_reference
 from services.orders.rules.progress import require
+from services.orders.rules.refund_taxes import taxes_of_lines
 from services.orders.rules.returns import goods_value, returned_lines, stock_lines
 from services.orders.rules.writing import event_fields
 from shared.money import money
@@ -49,11 +50,13 @@ def refund_returns(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
     earlier_lines: list[SoldLine] = []
     for back in found.returns:
         remaining, before = refundable(found), goods_value(found.order, earlier_lines)
+        taxes = taxes_of_lines(found.order, earlier_lines, back["lines"])
         earlier_lines += back["lines"]
         value = min(goods_value(found.order, earlier_lines) - before, remaining["amount"])
         if value:
             total = money(value, remaining["currency"])
-            found = add_refund(deps, found, total, f"Return {back['number']}", back["reference"])
+            reason = f"Return {back['number']}"
+            found = add_refund(deps, found, total, reason, back["reference"], returned=taxes)
     return settle_refunds(deps, found)
 
 

@@ -62,6 +62,23 @@ def best_sellers(args: dict[str, Any]) -> Response:
     return _answered({"rows": rows}, rows, "Best sellers by units", bars)
 
 
+@reports.get("/tax")
+@require_role("admin", "staff")
+@reports.arguments(requests.SpanArgs, location="query")
+@reports.response(200, answers.TaxReport)
+@reports.doc(responses=EXPORT_FORMATS)
+@time_limit(10)
+def tax(args: dict[str, Any]) -> Response:
+    """Tax by country, region and rate, payments less refunds, by whole days: one global query"""
+    rows = act.tax(current_dependencies(), span(args["start"], args["end"]))
+    bars = [
+        Bar(name, float(major(row["amount"])), f"{name}: {major(row['amount'])} {row['amount']['currency']}")
+        for row in rows
+        for name in [f"{row['country']} {row['region']} {row['name']} {row['rate']:g} %"]
+    ]
+    return _answered({"rows": rows}, rows, "Tax", bars)
+
+
 @reports.get("/fulfilment")
 @require_role("admin", "staff")
 @reports.arguments(requests.SpanArgs, location="query")

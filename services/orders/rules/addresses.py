@@ -3,7 +3,7 @@
 from typing import Any
 
 from services.orders.rules.pricing import Destination
-from shared.addresses import PARTS, envelope, parts_of_text
+from shared.addresses import PARTS, envelope, form_of, parts_of_text
 
 
 def destination_of(address: Any, own_country: str) -> Destination:
@@ -32,6 +32,6 @@ def _parts(address: Any) -> dict[str, str]:
         return parts_of_text(address)
     if not isinstance(address, dict):
         return {}
-    if address.get("line1"):
+    if address.get("line1") or form_of(address.get("country", "")):
         return address
     return parts_of_text(address["address"]) if isinstance(address.get("address"), str) else {}

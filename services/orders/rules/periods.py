@@ -114,7 +114,7 @@ def coarsest(found: Span) -> str:
     if not edges:
         return "all"
     if any(edge != day_of(edge).start for edge in edges):
-        raise Invalid("Best sellers are counted by whole days (UTC).", errors={"from": ["Give whole days."]})
+        raise Invalid("This is counted by whole days (UTC).", errors={"from": ["Give whole days."]})
     if all(edge.day == 1 and edge.month == 1 for edge in edges):
         return "year"
     return "month" if all(edge.day == 1 for edge in edges) else "day"

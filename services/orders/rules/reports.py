@@ -55,6 +55,25 @@ def best_sellers(rows: list[Row], limit: int, by: str = "product") -> list[Row]:
     ]
 
 
+def tax_report(rows: list[Row]) -> list[Row]:
+    """`tax` rows (key [..., country, region, name, rate, currency], value [base, amount]) by country, region, name, rate and currency."""
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for row in rows:
+        sums = found.setdefault(tuple(row["key"][-5:]), [0, 0])
+        sums[0], sums[1] = sums[0] + row["value"][0], sums[1] + row["value"][1]
+    return [
+        {
+            "country": country,
+            "region": region,
+            "name": name,
+            "rate": rate,
+            "base": money(base, currency),
+            "amount": money(amount, currency),
+        }
+        for (country, region, name, rate, currency), (base, amount) in sorted(found.items())
+    ]
+
+
 def fulfilment_report(rows: list[Row]) -> list[Row]:
     """`fulfilment` rows (key [y, m, d, stage], value _stats) to average, minimum and maximum seconds of both stages."""
     stages = {"dispatch": "payment to dispatch", "delivery": "dispatch to delivery"}

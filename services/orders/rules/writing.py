@@ -80,6 +80,7 @@ def payment_of(
         total=total,
         units=sum(line["quantity"] for line in order["basket"]),
         lines=[sold_line(line) for line in order["basket"]],
+        **({"taxes": order["taxes"]} if order.get("taxes") else {}),
         **mark,
     )
 

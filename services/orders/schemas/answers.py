@@ -28,6 +28,35 @@ ShippingOffer = response_schema("ShippingOffer", d.SHIPPING_OFFER_FIELDS)
 Shipping = response_schema("Shipping", d.SHIPPING_FIELDS)
 
 
+_PRICES = {"description": "minor units by currency"}
+
+
+class OfferedMethod(Shape):
+    """A shipping method before anything is ordered."""
+
+    id = ma.fields.String()
+    name = ma.fields.String()
+    countries = ma.fields.List(
+        ma.fields.String(), metadata={"description": "where it goes; everywhere when empty"}
+    )
+    prices_from = ma.fields.Dict(
+        keys=ma.fields.String(),
+        values=Whole(0),
+        metadata={"description": "by currency; empty: the products' own delivery charges"},
+    )
+    free_from = ma.fields.Dict(keys=ma.fields.String(), values=Whole(0), metadata=_PRICES)
+    days = ma.fields.Dict(keys=ma.fields.String(), values=Whole(0))
+    collect_from = ma.fields.String()
+
+
+class OfferedMethods(Shape):
+    """`countries`: where the shop delivers to; everywhere when empty."""
+
+    country = ma.fields.String()
+    countries = ma.fields.List(ma.fields.String())
+    items = ma.fields.List(ma.fields.Nested(OfferedMethod))
+
+
 class Quote(Shape):
     """What an order would cost now; its `total` is a checkout's `expected_total`."""
 
@@ -160,6 +189,21 @@ class BestSeller(Shape):
 
 class BestSellers(Shape):
     rows = ma.fields.List(ma.fields.Nested(BestSeller))
+
+
+class TaxRow(Shape):
+    """What was taken, less what was paid back; `rate` in percent."""
+
+    country = ma.fields.String()
+    region = ma.fields.String()
+    name = ma.fields.String()
+    rate = ma.fields.Float()
+    base = ma.fields.Nested(SignedMoney)
+    amount = ma.fields.Nested(SignedMoney)
+
+
+class TaxReport(Shape):
+    rows = ma.fields.List(ma.fields.Nested(TaxRow))
 
 
 class Stage(Shape):

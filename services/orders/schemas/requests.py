@@ -73,11 +73,15 @@ _PARTS_SCHEMA = {
 
 
 class PostalAddress(ma.fields.Field[str | dict[str, str]]):
-    """{name, line1, city, postcode, country ...}; or, as before, one text or an object of texts: in the shop's own country."""
+    """{name, line1, city, postcode, country ...}; or, as before, one text or an object of texts: in the shop's own country.
+
+    Not `complete`: a quote needs no more of it than country, region and postcode.
+    """
 
     text = AddressText()
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, *, complete: bool = True, **kwargs: Any) -> None:
+        self._complete = complete
         text = {"type": "string", "minLength": 1, "maxLength": 1000, "pattern": ADDRESS_PATTERN}
         part = {"type": "string", "maxLength": 1000}
         parts = {
@@ -92,7 +96,7 @@ class PostalAddress(ma.fields.Field[str | dict[str, str]]):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str | dict[str, str]:
         if not isinstance(value, dict):
             return self._text(value)
-        if "line1" in value:
+        if "line1" in value or not self._complete and "country" in value:
             return self._structured(value)
         parts = {self._text(name): part if part == "" else self._text(part) for name, part in value.items()}
         if not any(parts.values()) or len(value) > MAX_ADDRESS_PARTS:
@@ -104,6 +108,8 @@ class PostalAddress(ma.fields.Field[str | dict[str, str]]):
     def _structured(self, value: dict[str, Any]) -> dict[str, str]:
         try:
             content = _STRUCTURED.load(value)
+            if not self._complete:
+                return {name: text for name, text in content.items() if text}
             return ({"name": content["name"]} if content["name"] else {}) | checked(content)
         except Invalid as error:
             raise ma.ValidationError(error.errors) from error
@@ -142,7 +148,7 @@ class QuoteRequest(Shape):
         required=True,
         validate=ma.validate.Length(1, MAX_LINES),
     )
-    address = PostalAddress()
+    address = PostalAddress(complete=False)
     shipping = ShippingChoice()
 
 

@@ -9,6 +9,7 @@ from services.orders.documents import (
     FULFILMENT,
     REPORTS,
     SALES,
+    TAX,
     report_partition,
 )
 from services.orders.rules.periods import LEVELS, Span
@@ -40,11 +41,19 @@ class ReportStore:
 
     def best_sellers(self, level: str, span: Span, *, allow_stale: bool = False) -> Rows:
         """O6: key [level, ...period, currency, productid, name, sku or ""], value [units, amount]. 1 global query."""
+        return self._by_level(BEST_SELLERS, level, span, allow_stale)
+
+    def tax(self, level: str, span: Span, *, allow_stale: bool = False) -> Rows:
+        """O9: key [level, ...period, country, region, name, rate, currency], value [base, amount]. 1 global query."""
+        return self._by_level(TAX, level, span, allow_stale)
+
+    def _by_level(self, view: View, level: str, span: Span, allow_stale: bool) -> Rows:
+        """Rows of a view that counts each row by all time, year, month and day."""
         depth = {"all": 0, "year": 1, "month": 2, "day": 3}[level]
         first = [level, *span.first_key()[:depth]]
         last = [level, *span.last_key()[:depth], HIGHEST_KEY]
         return self._database.across_partitions.view(
-            BEST_SELLERS, start=first, end=last, group=True, allow_stale=allow_stale
+            view, start=first, end=last, group=True, allow_stale=allow_stale
         )
 
     def fulfilment(self, span: Span, *, allow_stale: bool = False) -> Rows:

@@ -8,7 +8,7 @@ from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from services.storefront.clients import Products
+from services.storefront.clients import Orders, Products
 from services.storefront.rules import taxonomy
 from shared.errors import AisleError, Unavailable
 from shared.types import Json
@@ -16,6 +16,7 @@ from shared.types import Json
 log = logging.getLogger(__name__)
 
 MENU_DEPTH = 6
+SHIPPING_SECONDS = 4.0
 WINDOW = {"sort": "rating", "limit": 100}
 WINDOW_SIZE = 10
 RETRY_SECONDS = 3.0
@@ -82,6 +83,22 @@ class CachedAnswer:
             again = ended + (self._seconds if good else RETRY_SECONDS)
             self._until = self._pause_until if self._invalidated else again
             self._lock.release()
+
+
+class ShippingMethods:
+    """How the shop delivers, as pages show it before checkout: at most SHIPPING_SECONDS old."""
+
+    def __init__(self, orders: Orders) -> None:
+        executor = ThreadPoolExecutor(1, "shipping-methods")
+        self._answer = CachedAnswer(orders.shipping_methods, SHIPPING_SECONDS, executor)
+
+    def get(self) -> Json:
+        """{country, countries, items}; nothing is known while orders has never answered."""
+        try:
+            found: Json = self._answer.get()
+            return found
+        except AisleError:
+            return {"country": "", "countries": [], "items": []}
 
 
 class CatalogueCache:

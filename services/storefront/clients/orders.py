@@ -84,9 +84,14 @@ class Orders(Client):
     def best_sellers(self, token: str, **choice: Any) -> Json:
         return self.http.get("/v1/admin/reports/best-sellers", given(**choice), token=token)
 
-    def quote(self, token: str, items: list[Json]) -> Json:
-        """What these would cost now, with delivery and tax; nothing is ordered."""
-        return self.http.post("/v1/orders/quote", {"items": items}, idempotent=True, token=token)
+    def quote(self, token: str, items: list[Json], **place: Any) -> Json:
+        """What these would cost now, with delivery and tax; `place`: address, shipping. Nothing is ordered."""
+        body = {"items": items, **given(**place)}
+        return self.http.post("/v1/orders/quote", body, idempotent=True, token=token)
+
+    def shipping_methods(self) -> Json:
+        """How the shop delivers, and where to."""
+        return self.http.get("/v1/shipping-methods", token=ANONYMOUS)
 
     def dead_letters(self, token: str) -> Json:
         return self.http.get("/v1/admin/dead-letters", given(limit=100), token=token)

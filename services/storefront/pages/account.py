@@ -5,10 +5,12 @@ from dataclasses import replace
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
-from services.storefront import forms
+from services.storefront import address_forms, forms
 from services.storefront.pages.context import services
-from services.storefront.pages.saved_forms import restore
+from services.storefront.pages.delivery import delivery_form
+from services.storefront.pages.saved_forms import restore, restored, save_values, updated, with_saved
 from services.storefront.pages.visitor import leave, logged_in, needs_login, remember, token
+from shared.addresses import PARTS
 from shared.errors import Conflict, Forbidden, Invalid, TooManyRequests
 
 account = Blueprint("account", __name__, url_prefix="/account")
@@ -47,13 +49,11 @@ def back_to_account(address_id: str = "") -> BaseResponse:
 @account.post("/addresses")
 @needs_login
 def add_address() -> str | BaseResponse:
-    form = forms.Form(forms.ADDRESS).read(request.form)
+    if "update" in request.form:
+        return _in_country(url_for("account.add_address"))
+    form = address_forms.read(delivery_form(request.form), request.form)
     if form.ok:
-        body = {
-            "name": form.values["name"],
-            "address": form.values["address"],
-            "default": bool(form.values["default"]),
-        }
+        body = {**address_forms.parts_of(form.values), "default": bool(form.values.get("default"))}
         try:
             services().users.add_address(token(), body)
             flash("Address added.", "good")
@@ -66,22 +66,33 @@ def add_address() -> str | BaseResponse:
 @account.post("/addresses/<address_id>")
 @needs_login
 def change_address(address_id: str) -> BaseResponse:
-    """One of three buttons: make it the default, save its words, take it away."""
+    """One of four buttons: another country's form, make it the default, save its parts, take it away."""
+    if "update" in request.form:
+        return _in_country(url_for("account.change_address", address_id=address_id))
     try:
         if "remove" in request.form:
             services().users.drop_address(token(), address_id)
         elif "default" in request.form:
             services().users.change_address(token(), address_id, {"default": True})
         else:
-            body = {
-                "name": request.form.get("name", "")[:100],
-                "address": request.form.get("address", "")[:500],
-            }
-            services().users.change_address(token(), address_id, body)
+            services().users.change_address(token(), address_id, _changes())
         flash("Saved.", "good")
     except (Conflict, Invalid) as error:
         flash(forms.complaint(error), "bad")
     return redirect(url_for("account.show") + "#addresses")
+
+
+def _changes() -> dict[str, str]:
+    """What a changed address is now: its parts, those left empty too."""
+    if address_forms.is_text(request.form):
+        return address_forms.parts_of(request.form)
+    return {name: request.form.get(name, "")[:200] for name in ("name", *PARTS)}
+
+
+def _in_country(action: str) -> BaseResponse:
+    """The account again with the form of the country that was chosen; nothing is saved."""
+    typed = save_values(action, request.form)
+    return redirect(with_saved(url_for("account.show"), typed) + "#addresses", 303)
 
 
 @account.get("/export")
@@ -118,13 +129,20 @@ def _page(
         "account.html",
         me=me,
         profile=profile or restore(shown, url_for("account.save")),
-        address=address or restore(forms.Form(forms.ADDRESS), url_for("account.add_address")),
+        address=address or _address_form({}, url_for("account.add_address"), default=True),
         erase=erase or forms.Form(forms.ERASE),
         changed=[_change_form(each) for each in me["addresses"]],
     )
 
 
 def _change_form(address: dict[str, str]) -> forms.Form:
-    values = {"name": address["name"], "address": address["address"]}
-    action = url_for("account.change_address", address_id=address["id"])
-    return restore(forms.Form(forms.CHANGED_ADDRESS, values), action)
+    return _address_form(address, url_for("account.change_address", address_id=address["id"]), default=False)
+
+
+def _address_form(known: dict[str, str], action: str, *, default: bool) -> forms.Form:
+    """With what is known of an address, or what was typed into its form before."""
+    typed = restored(action)
+    updated(typed)
+    form = delivery_form(typed or known, default=default)
+    form.values |= {name: known[name] for name in ("name", *PARTS) if known.get(name)}
+    return form.restore(typed) if typed else form

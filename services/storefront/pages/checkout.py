@@ -8,22 +8,24 @@ import orjson
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
-from services.storefront import forms
+from services.storefront import address_forms, forms
 from services.storefront.actions import basket as baskets
 from services.storefront.actions.checkout import AlreadyOrdered, Purchase, revision_of
 from services.storefront.clients import ANONYMOUS, given
 from services.storefront.pages.basket import basket_id, set_quantity, wanted
 from services.storefront.pages.context import dependencies, services
+from services.storefront.pages.delivery import delivery_form, quoted
 from services.storefront.pages.payment import (
     allow_forms_to,
     end_payment,
     lead_to_payment,
     take_out_of_basket,
 )
-from services.storefront.pages.saved_forms import restored, save_values, with_saved
+from services.storefront.pages.saved_forms import restored, save_values, updated, with_saved
 from services.storefront.pages.visitor import guest_basket, logged_in, token
 from services.storefront.rules import messages
 from services.storefront.rules.payments import SANDBOX_CARDS, form_targets, payment_page
+from shared.addresses import parts_of_text
 from shared.errors import AisleError, BadRequest, Conflict, Invalid
 
 checkout = Blueprint("checkout", __name__)
@@ -36,17 +38,23 @@ _KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 @checkout.get("/checkout")
 def show() -> str | BaseResponse:
-    form = _form()
-    typed = restored(url_for("checkout.place"))
+    typed = _typed()
+    form = delivery_form(typed)
     if typed:
         form.restore(typed)
-    chosen = typed.get("address_id") or ("new" if typed.get("address") else "")
-    return _page(form, chosen=chosen, card="" if typed else None, saves_method=typed.get("save_method", ""))
+    chosen = typed.get("address_id") or ("new" if typed.get("line1") else "")
+    return _page(
+        form,
+        chosen=chosen,
+        card="" if typed else None,
+        saves_method=typed.get("save_method", ""),
+        shipping=typed.get("shipping", ""),
+    )
 
 
 @checkout.post("/checkout")
 def place() -> str | BaseResponse:
-    form = _form()
+    form = delivery_form(request.form)
     key, revision = _sent_key("key"), _sent_key("revision")
     bought = dependencies().checkouts.purchase(revision)
     if bought is not None:
@@ -73,6 +81,14 @@ def place() -> str | BaseResponse:
     take_out_of_basket(order)
     flash("Thank you! Your order is placed.", "good")
     return redirect(url_for("orders.show", orderid=order["orderid"]))
+
+
+@checkout.post("/checkout/update")
+def update() -> BaseResponse:
+    """The checkout again for the country, the address and the shipping that are chosen now; nothing is ordered."""
+    typed = save_values(url_for("checkout.place"), request.form)
+    page = url_for("checkout.show", **given(currency=request.form.get("currency")))
+    return redirect(with_saved(page, typed), 303)
 
 
 @checkout.post("/checkout/again")
@@ -112,9 +128,11 @@ def _already_ordered(orderid: str, *, paid: bool = True) -> str:
     return render_template("already_ordered.html", orderid=orderid, paid=paid, hidden=hidden)
 
 
-def _form() -> forms.Form:
-    """A customer chooses an address or gives a new one, a guest says who and where."""
-    return forms.Form(forms.ADDRESS if logged_in() else forms.GUEST)
+def _typed() -> dict[str, str]:
+    """What was typed before; the text of a form of the last version as the parts of an address."""
+    typed = restored(url_for("checkout.place"))
+    updated(typed)
+    return typed | parts_of_text(typed["address"]) if address_forms.is_text(typed) else typed
 
 
 def _token() -> str:
@@ -165,13 +183,19 @@ def _order(form: forms.Form) -> dict[str, Any]:
     """What was bought, as the page showed it. Raises Invalid for an address that is not complete."""
     body = _sent_order()
     body["payment"] = _payment()
+    if shipping := request.form.get("shipping", ""):
+        body["shipping"] = shipping
     chosen = request.form.get("address_id", "new")
     if logged_in() and chosen != "new":
         return body | {"address_id": chosen}
-    form.read(request.form)
+    address_forms.read(form, request.form)
     if not form.ok:
         raise Invalid("The address is not complete.", errors={})
-    return body | ({"address_id": _chosen_address(form)} if logged_in() else form.values)
+    address = address_forms.parts_of(form.values)
+    if logged_in():
+        return body | {"address_id": _saved_or_added(address, default=bool(form.values.get("default")))}
+    whole = address["address"] if "line1" not in address else address
+    return body | {"email": form.values["email"], "name": form.values["name"], "address": whole}
 
 
 def _payment() -> dict[str, Any]:
@@ -184,23 +208,19 @@ def _payment() -> dict[str, Any]:
     return {"provider": provider} | ({"save_method": True} if keep else {})
 
 
-def _chosen_address(form: forms.Form) -> str:
-    values = form.values
-    known = {(each["name"], each["address"]): each["id"] for each in services().users.addresses(token())}
-    if (values["name"], values["address"]) in known:
-        return str(known[values["name"], values["address"]])
-    body = {"name": values["name"], "address": values["address"], "default": bool(values["default"])}
-    return str(services().users.add_address(token(), body)["id"])
+def _saved_or_added(address: dict[str, str], *, default: bool) -> str:
+    """The id of the account's address that is this one, or of the new one that it becomes."""
+    if known := _known_address(address, services().users.addresses(token())):
+        return known
+    return str(services().users.add_address(token(), {**address, "default": default})["id"])
 
 
-def _saved_address(form: forms.Form, addresses: list[dict[str, Any]]) -> str:
-    """The id under which the address typed was saved by an attempt that failed; the form is empty again then."""
-    typed = (form.values.get("name"), form.values.get("address"))
-    for each in addresses:
-        if (each["name"], each["address"]) == typed:
-            form.values.clear()
-            return str(each["id"])
-    return ""
+def _known_address(address: dict[str, str], addresses: list[dict[str, Any]]) -> str:
+    """The id under which an address was saved before, for instance by an attempt that failed; "" when it was not."""
+    known = (
+        each for each in addresses if address and all(each[name] == value for name, value in address.items())
+    )
+    return str(next((each["id"] for each in known), ""))
 
 
 def _page(
@@ -209,6 +229,7 @@ def _page(
     chosen: str | None = None,
     card: str | None = None,
     saves_method: str | None = None,
+    shipping: str | None = None,
 ) -> str | BaseResponse:
     me = services().users.me(token()) if logged_in() else None
     lines = baskets.quantities_of(me) if me else guest_basket()
@@ -218,14 +239,20 @@ def _page(
     if not items:
         flash("Your basket is empty.", "warn")
         return redirect(url_for("basket.show"))
+    chosen = request.form.get("address_id", "") if chosen is None else chosen
+    if (
+        me
+        and chosen == "new"
+        and (known := _known_address(address_forms.parts_of(form.values), me["addresses"]))
+    ):
+        chosen = known
+        form.values = {"country": form.values["country"]}
+    shipping = request.form.get("shipping", "") if shipping is None else shipping
     try:
-        quote = services().orders.quote(_token(), items)
+        quote, undeliverable = quoted(items, form, me, chosen, shipping)
     except (Conflict, Invalid) as error:
         flash(forms.complaint(error), "bad")
         return redirect(url_for("basket.show"))
-    chosen = request.form.get("address_id", "") if chosen is None else chosen
-    if me and chosen == "new":
-        chosen = _saved_address(form, me["addresses"]) or chosen
     settings = dependencies().settings
     allow_forms_to(form_targets(settings.pays_with, settings.payment_page_origins))
     basket = me["basket_revision"] if me else basket_id()
@@ -234,7 +261,7 @@ def _page(
         me=me,
         quote=quote,
         form=form,
-        problem=problem,
+        problem=problem or undeliverable,
         cards=SANDBOX_CARDS,
         payment_page=payment_page(settings.pays_with),
         saves_method=request.form.get("save_method", "") if saves_method is None else saves_method,

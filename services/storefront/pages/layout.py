@@ -36,6 +36,7 @@ from services.storefront.pages.picture_tags import gallery, product_picture, sho
 from services.storefront.pages.visitor import basket_count, here, leave, logged_in, login_url
 from services.storefront.rules import attributes, prices, progress, taxonomy
 from services.storefront.rules.variants import options_text
+from services.storefront.rules.wording import days_text
 from services.storefront.settings import Settings
 from shared.errors import AisleError, Unauthorized, Unavailable
 from shared.request_id import request_id
@@ -66,6 +67,7 @@ def register_layout(app: Flask) -> None:
         "moment": moment,
         "category_href": taxonomy.href,
         "options_text": options_text,
+        "days_text": days_text,
         "path": taxonomy.path_of,
         "opening": opening,
         "attribute": attributes.shown,

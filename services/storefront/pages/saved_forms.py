@@ -85,6 +85,12 @@ def restored(action: str) -> dict[str, str]:
     return found.values if found is not None and found.action == action else {}
 
 
+def updated(typed: Mapping[str, str]) -> None:
+    """Announces nothing where a form is shown again because its sender asked for another country's or another total."""
+    if "update" in typed:
+        g.restored_announced = True
+
+
 def restore(form: Form, action: str) -> Form:
     """`form` with what was typed into it before the session was lost."""
     if values := restored(action):

@@ -19,6 +19,14 @@ _DETAILS = {"before": "Role before", "after": "Role now", "reason": "Why", "code
 _FAILED = ": failed"
 
 
+def days_text(days: Mapping[str, int]) -> str:
+    """How long a delivery takes: 2 to 4 days."""
+    first, last = days["min"], days["max"]
+    if first == last:
+        return f"{last} day{'' if last == 1 else 's'}" if last else "today"
+    return f"{first} to {last} days"
+
+
 def job_label(job: str) -> str:
     return _JOBS.get(job, job.partition(".")[2].replace("_", " ").capitalize() or job)
 

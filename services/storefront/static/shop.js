@@ -29,6 +29,11 @@
   });
   document.addEventListener("htmx:sendError", () => say("The shop does not answer. Are you online?", "bad"));
 
+  /* Another country has another form. */
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("select[name=country]")) event.target.closest(".field").nextElementSibling?.querySelector("[data-update]")?.click();
+  });
+
   document.addEventListener("change", (event) => {
     if (event.target.matches("[data-submit-on-change]") && event.target.reportValidity()) event.target.form.requestSubmit();
   });

@@ -11,6 +11,7 @@ from services.orders.declarations import Order
 from services.orders.rules.pricing import Destination, Quote, QuoteRequest, Terms, quote
 from services.orders.rules.pricing.rates import ProductCharges
 from services.orders.rules.pricing.terms import ShippingMethod, TaxRate
+from services.orders.rules.refund_taxes import refunded_taxes, taxes_of_lines
 from services.orders.rules.returns import goods_value, returned_lines
 from shared.money import CURRENCIES, apportion, money
 
@@ -116,6 +117,43 @@ def test_what_comes_back_in_parts_is_worth_what_was_paid_for_it(
     assert sum(line["amount"] for line in back) == found.goods["amount"]
     delivery = found.shipping["tax"]["base"]["amount"] + found.shipping["tax"]["amount"]["amount"]
     assert goods_value(order, back) == found.total["amount"] - delivery
+
+
+@given(goods(), quantities, all_terms(), st.randoms(use_true_random=False))
+def test_refunds_and_returns_give_back_each_tax_as_it_was_paid(
+    products: dict[str, dict[str, Any]], numbers: list[int], terms: Terms, random: Any
+) -> None:
+    """In any order, until all is paid back: of no rate more than was paid of it, and each refund adds up to its parts."""
+    found = priced(products, numbers, terms)
+    order: Any = {"basket": found.lines, "tax": found.tax, "taxes": found.taxes}
+    before: list[Any] = []
+    returned: list[Any] = []
+    left = found.total["amount"]
+    while left:
+        lines, wanted = [], []
+        if random.random() < 0.5:
+            line = random.choice(found.lines)
+            gone = sum(each["quantity"] for each in returned if each["productid"] == line["productid"])
+            if line["quantity"] > gone:
+                lines = [
+                    {"productid": line["productid"], "quantity": random.randint(1, line["quantity"] - gone)}
+                ]
+                wanted = taxes_of_lines(order, returned, lines)
+                returned += lines
+        amount = sum(tax[part]["amount"] for tax in wanted for part in ("base", "amount"))
+        amount = min(amount or random.randint(1, left), left)
+        taxes = refunded_taxes(found.taxes, before, amount, wanted)
+        assert sum(tax["base"]["amount"] + tax["amount"]["amount"] for tax in taxes) == amount
+        before.append(taxes)
+        left -= amount
+    back: dict[tuple[str, str, float, bool], list[int]] = defaultdict(lambda: [0, 0])
+    for tax in (tax for taxes in before for tax in taxes):
+        sums = back[tax["country"], tax["name"], tax["rate"], tax["included"]]
+        sums[0] += tax["base"]["amount"]
+        sums[1] += tax["amount"]["amount"]
+    for tax in found.taxes:
+        sums = back[tax["country"], tax["name"], tax["rate"], tax["included"]]
+        assert sums == [tax["base"]["amount"], tax["amount"]["amount"]]
 
 
 @given(goods(), quantities, st.integers(0, 4000))

@@ -7,11 +7,11 @@ from urllib.parse import urlencode, urlsplit
 import orjson
 import pytest
 
-from tests.people import PASSWORD
+from tests.people import PASSWORD, place
 from tests.services.storefront.visitor import Visitor
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
-GUEST = {"email": "odd@example.com", "name": "Odd", "address": "1 Odd Street", "card": "tok_ok"}
+GUEST = {"email": "odd@example.com", "name": "Odd", **place("1 Odd Street"), "card": "tok_ok"}
 NO_HEADER = ("a\r\nX-Sent: b", "a\x00b", "€")
 
 

@@ -6,11 +6,12 @@ import time
 import orjson
 import pytest
 
+from tests.people import place
 from tests.services.storefront.conftest import product
 from tests.services.storefront.test_customer import put_in_basket
 from tests.services.storefront.visitor import Page, Visitor
 
-GUEST = {"email": "rupee@example.com", "name": "Ruth", "address": "1 Mint Street", "card": "tok_ok"}
+GUEST = {"email": "rupee@example.com", "name": "Ruth", **place("1 Mint Street"), "card": "tok_ok"}
 PRICES = {
     "bead": (900, "GBP"),
     "scarf": (4500, "GBP"),

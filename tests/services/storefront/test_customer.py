@@ -9,7 +9,7 @@ import pytest
 from itsdangerous import URLSafeTimedSerializer
 
 from tests.bench.running import Shop
-from tests.people import ADDRESS, PASSWORD
+from tests.people import PASSWORD, place
 from tests.services.storefront.conftest import link_in_email, log_in
 from tests.services.storefront.test_shop import asked
 from tests.services.storefront.visitor import Page, Visitor
@@ -21,7 +21,7 @@ Join = Callable[..., Visitor]
 def ann(join: Join) -> Visitor:
     visitor = join("Ann Buyer")
     visitor.get("/account")
-    visitor.submit("/account/addresses", name="Home", address=ADDRESS)
+    visitor.submit("/account/addresses", name="Home", **place())
     return visitor
 
 
@@ -143,9 +143,7 @@ def test_a_new_address_can_be_given_at_checkout(join: Join) -> None:
     page = visitor.submit("/checkout", address_id="new", card="tok_ok")
     assert page.path == "/checkout"
     assert "is missing" in page.text
-    page = visitor.submit(
-        "/checkout", address_id="new", name="Cabin", address="2 Lake Road\nKeswick", card="tok_ok"
-    )
+    page = visitor.submit("/checkout", address_id="new", name="Cabin", **place("2 Lake Road"), card="tok_ok")
     assert page.path.startswith("/orders/"), page.text
     assert "2 Lake Road" in page.text
     assert "Cabin" in visitor.get("/account").text
@@ -181,7 +179,7 @@ def test_addresses_can_be_added_made_default_and_removed(join: Join) -> None:
     for name in ("Town", "Country"):
         visitor.get("/account")
         form = next(form for form in visitor.page.forms if form.action == "/account/addresses")
-        visitor.send_form(form, {**form.values, "name": name, "address": f"1 {name} Street"})
+        visitor.send_form(form, {**form.values, "name": name, **place(f"1 {name} Street")})
     page = visitor.get("/account")
     assert page.text.count("default") >= 1
     form = next(
@@ -308,9 +306,9 @@ def test_a_guest_buys_without_an_account_and_follows_the_order(visitor: Visitor)
     page = visitor.get("/checkout")
     assert "Log in" in [text for _, text in page.links]
     page = visitor.submit("/checkout", email="guest@example.com", card="tok_ok")
-    assert "Your name is missing." in page.text
+    assert "Name is missing." in page.text
     assert page.form("/checkout").values["email"] == "guest@example.com"
-    page = visitor.submit("/checkout", name="Gus Guest", address="3 Passing Street\nYork", card="tok_ok")
+    page = visitor.submit("/checkout", name="Gus Guest", **place("3 Passing Street"), card="tok_ok")
     assert page.path.startswith("/orders/"), page.text
     assert "3 Passing Street" in page.text
     address = page.path
@@ -329,7 +327,7 @@ def test_what_came_into_the_basket_meanwhile_stays(visitor: Visitor) -> None:
     put_in_basket(visitor, "cup-16")
     shown = visitor.get("/checkout").form("/checkout")
     put_in_basket(visitor, "cup-17")
-    bought = {"email": "two.tabs@example.com", "name": "Tia", "address": "5 Tab Row", "card": "tok_ok"}
+    bought = {"email": "two.tabs@example.com", "name": "Tia", **place("5 Tab Row"), "card": "tok_ok"}
     assert visitor.send_form(shown, {**shown.values, **bought}).path.startswith("/orders/")
     assert "1 in it" in visitor.page.text
     basket = visitor.get("/basket").text
@@ -341,7 +339,7 @@ def test_a_guests_email_opens_the_order_in_any_browser(visitor: Visitor) -> None
     put_in_basket(visitor, "cup-15")
     visitor.get("/checkout")
     page = visitor.submit(
-        "/checkout", email="email.guest@example.com", name="Lena", address="4 Post Street", card="tok_ok"
+        "/checkout", email="email.guest@example.com", name="Lena", **place("4 Post Street"), card="tok_ok"
     )
     link = link_in_email(visitor, "email.guest@example.com")
     other = Visitor(visitor.base)

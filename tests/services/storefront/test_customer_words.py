@@ -7,13 +7,13 @@ from collections.abc import Callable
 import orjson
 import pytest
 
-from tests.people import ADDRESS, PASSWORD
+from tests.people import PASSWORD, place
 from tests.services.storefront.conftest import product
 from tests.services.storefront.test_customer import put_in_basket
 from tests.services.storefront.visitor import Page, Visitor
 
 Join = Callable[..., Visitor]
-GUEST = {"email": "words@example.com", "name": "Wendy", "address": "1 Word Lane", "card": "tok_ok"}
+GUEST = {"email": "words@example.com", "name": "Wendy", **place("1 Word Lane"), "card": "tok_ok"}
 INTERNALS = re.compile(
     r"https?://127|localhost|Idempotency|[0-9] GBP|\bproductid\b|cup-[0-9]|mug-[a-z]|word-|minor units|`",
     re.I,
@@ -34,7 +34,7 @@ def has_focused_alert(page: Page) -> bool:
 def wendy(join: Join) -> Visitor:
     visitor = join("Wendy Words")
     form = visitor.get("/account").form("/account/addresses")
-    visitor.send_form(form, {**form.values, "name": "Home", "address": ADDRESS})
+    visitor.send_form(form, {**form.values, "name": "Home", **place()})
     return visitor
 
 
@@ -63,7 +63,7 @@ def test_too_little_stock_is_said_with_the_products_name(visitor: Visitor, keepe
     assert page.path.startswith("/checkout")
     assert "Of “Cup number 36”, only 2 can be had." in page.text
     assert not INTERNALS.search(page.text), INTERNALS.search(page.text)
-    assert page.form("/checkout").values["address"] == GUEST["address"]
+    assert page.form("/checkout").values["line1"] == GUEST["line1"]
     assert title(page).startswith("Error: ")
     assert has_focused_alert(page)
 

@@ -10,7 +10,7 @@ from services.orders.documents import DESIGN
 from services.orders.store.dead_letters import DeadLetterStore
 from shared.jobs import ADVANCE_ORDER
 from tests.bench.running import Shop
-from tests.people import ADDRESS
+from tests.people import place
 from tests.services.storefront.conftest import database_of, product
 from tests.services.storefront.visitor import Page, Visitor
 
@@ -33,7 +33,7 @@ PAGES = (
 def customer(join: Callable[..., Visitor]) -> Visitor:
     visitor = join("Desk Customer")
     visitor.get("/account")
-    visitor.submit("/account/addresses", name="Home", address=ADDRESS)
+    visitor.submit("/account/addresses", name="Home", **place())
     return visitor
 
 

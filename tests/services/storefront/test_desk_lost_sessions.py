@@ -3,7 +3,7 @@
 import pytest
 
 from tests.bench.running import ADMIN_EMAIL, Shop
-from tests.people import ADDRESS
+from tests.people import place
 from tests.services.storefront.conftest import log_in
 from tests.services.storefront.test_lost_sessions import logged_out_elsewhere
 from tests.services.storefront.visitor import Page, Visitor
@@ -21,7 +21,7 @@ def keeper(shop: Shop) -> Visitor:
 def order(join) -> str:
     customer = join("Lost Desk")
     customer.get("/account")
-    customer.submit("/account/addresses", name="Home", address=ADDRESS)
+    customer.submit("/account/addresses", name="Home", **place())
     customer.get("/product/cup-30")
     customer.submit("/basket")
     customer.get("/checkout")

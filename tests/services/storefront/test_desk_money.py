@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.people import ADDRESS
+from tests.people import place
 from tests.services.storefront.visitor import Page, Visitor
 
 
@@ -12,7 +12,7 @@ from tests.services.storefront.visitor import Page, Visitor
 def customer(join: Callable[..., Visitor]) -> Visitor:
     visitor = join("Rita Refund")
     visitor.get("/account")
-    visitor.submit("/account/addresses", name="Home", address=ADDRESS)
+    visitor.submit("/account/addresses", name="Home", **place())
     return visitor
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.bench.running import ADMIN_EMAIL, Shop
 from tests.forwarding import Forward, Response, forwarding
-from tests.people import ADDRESS
+from tests.people import place
 from tests.services.storefront.conftest import log_in, second_storefront
 from tests.services.storefront.visitor import Page, Visitor
 
@@ -67,7 +67,7 @@ def well(services: Services) -> Iterator[None]:
 def order(join: Callable[..., Visitor]) -> str:
     customer = join("Unanswered Desk")
     customer.get("/account")
-    customer.submit("/account/addresses", name="Home", address=ADDRESS)
+    customer.submit("/account/addresses", name="Home", **place())
     customer.get("/product/cup-33")
     customer.submit("/basket")
     customer.get("/checkout")

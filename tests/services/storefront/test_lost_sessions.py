@@ -9,13 +9,13 @@ from redis import Redis
 
 from services.storefront.actions.saved_forms import SavedForm, SavedForms, savable
 from tests.bench.running import ADMIN_EMAIL, Shop
-from tests.people import ADDRESS, PASSWORD
+from tests.people import PASSWORD, place
 from tests.services.storefront.conftest import log_in
 from tests.services.storefront.test_customer import put_in_basket
 from tests.services.storefront.visitor import Form, Page, Visitor
 
 Join = Callable[..., Visitor]
-NEW = {"address_id": "new", "name": "Lake house", "address": "7 Shore Road\nKeswick", "card": "tok_ok"}
+NEW = {"address_id": "new", "name": "Lake house", **place("7 Shore Road"), "card": "tok_ok"}
 
 
 def logged_out_elsewhere(visitor: Visitor, secret: str = "") -> None:
@@ -68,7 +68,7 @@ def test_a_session_lost_at_checkout_loses_nothing(
     assert page.path.startswith("/checkout"), page.text
     assert "Cup number 20" in page.text
     again = page.form("/checkout")
-    assert (again.values["name"], again.values["address"]) == (NEW["name"], NEW["address"])
+    assert (again.values["name"], again.values["line1"]) == (NEW["name"], NEW["line1"])
     assert again.values["address_id"] == "new"
     assert "card" not in again.values, "payment data is not kept"
     assert "No orders yet" in visitor.get("/orders").text, "nothing is ordered before it is sent again"
@@ -116,13 +116,13 @@ def test_a_form_of_the_account_comes_back_as_it_was_typed(join: Join, secret: st
     visitor.get("/account")
     form = next(each for each in visitor.page.forms if each.action == "/account/addresses")
     ended(visitor, secret)
-    visitor.send_form(form, {**form.values, "name": "Cabin", "address": ADDRESS, "default": "yes"})
+    visitor.send_form(form, {**form.values, "name": "Cabin", **place(), "default": "yes"})
     page = log_in_here(visitor, "addy.typed@example.com")
     assert page.path.startswith("/account")
     again = next(each for each in page.forms if each.action == "/account/addresses")
-    assert (again.values["name"], again.values["address"], again.values["default"]) == (
+    assert (again.values["name"], again.values["line1"], again.values["default"]) == (
         "Cabin",
-        ADDRESS,
+        place()["line1"],
         "yes",
     )
     assert "No address yet" in page.text
@@ -149,12 +149,12 @@ def test_a_guests_form_survives_a_log_in_in_another_window(join: Join) -> None:
     typed = {
         "email": "late.login@example.com",
         "name": "Lateral",
-        "address": "9 Side Street",
+        **place("9 Side Street"),
         "card": "tok_ok",
     }
     page = visitor.send_form(form, {**form.values, **typed})
     assert page.path.startswith("/checkout"), page.text
-    assert page.form("/checkout").values["address"] == "9 Side Street"
+    assert page.form("/checkout").values["line1"] == "9 Side Street"
     assert "Nothing has been sent yet" in page.text
     assert "Cup number 23" in page.text
 

@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from tests.bench.running import ADMIN_EMAIL, Shop
-from tests.people import ADDRESS
+from tests.people import place
 from tests.processes import free_port
 from tests.services.storefront.conftest import GOODS, product, second_storefront
 from tests.services.storefront.test_customer import put_in_basket
@@ -220,7 +220,7 @@ def test_what_is_sold_out_by_hand_is_so_in_every_list(shop: Shop, second: str, c
 def test_a_review_shows_at_once(shop: Shop, second: str, join: Callable[..., Visitor]) -> None:
     rita = join("Rita Reviewer")
     form = rita.get("/account").form("/account/addresses")
-    rita.send_form(form, {**form.values, "name": "Home", "address": ADDRESS})
+    rita.send_form(form, {**form.values, "name": "Home", **place()})
     put_in_basket(rita, "rake")
     rita.get("/checkout")
     assert rita.submit("/checkout", card="tok_ok").path.startswith("/orders/")

@@ -6,20 +6,20 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.people import ADDRESS
+from tests.people import place
 from tests.services.storefront.test_customer import put_in_basket
 from tests.services.storefront.visitor import Form, Page, Visitor
 
 Join = Callable[..., Visitor]
-GUEST = {"name": "Tabby", "address": "5 Tab Row", "card": "tok_ok"}
+GUEST = {"name": "Tabby", **place("5 Tab Row"), "card": "tok_ok"}
 
 
 @pytest.fixture(scope="module")
 def tab(join: Join) -> Visitor:
     visitor = join("Tab Keeper")
     form = visitor.get("/account").form("/account/addresses")
-    visitor.send_form(form, {**form.values, "name": "Home", "address": ADDRESS})
-    visitor.send_form(form, {**form.values, "name": "Work", "address": "2 Work Street"})
+    visitor.send_form(form, {**form.values, "name": "Home", **place()})
+    visitor.send_form(form, {**form.values, "name": "Work", **place("2 Work Street")})
     return visitor
 
 
@@ -64,11 +64,11 @@ def test_who_wants_it_again_says_so_and_gets_a_second_order(tab: Visitor) -> Non
     put_in_basket(tab, "cup-26")
     first, second = (tab.get("/checkout").form("/checkout") for _ in range(2))
     placed = send(tab, first)
-    send(tab, second, address_id="new", name="Tent", address="1 Camp Site")
+    send(tab, second, address_id="new", name="Tent", **place("1 Camp Site"))
     page = tab.submit("/checkout/again")
     assert page.path.startswith("/checkout?"), page.text
     form = page.form("/checkout")
-    assert (form.values["name"], form.values["address"]) == ("Tent", "1 Camp Site")
+    assert (form.values["name"], form.values["line1"]) == ("Tent", "1 Camp Site")
     again = send(tab, form)
     assert again.path.startswith("/orders/"), again.text
     assert again.path != placed.path
@@ -124,10 +124,10 @@ def test_what_was_changed_in_another_window_is_not_bought_as_it_was(tab: Visitor
     form = tab.get("/checkout").form("/checkout")
     tab.get("/basket")
     tab.submit("/basket/cup-30", quantity="2")
-    page = send(tab, form, address_id="new", name="Shed", address="3 Garden Path")
+    page = send(tab, form, address_id="new", name="Shed", **place("3 Garden Path"))
     assert page.path.startswith("/checkout")
     assert "changed in another window" in page.text
-    assert page.form("/checkout").values["address"] == "3 Garden Path"
+    assert page.form("/checkout").values["line1"] == "3 Garden Path"
     assert send(tab, page.form("/checkout")).path.startswith("/orders/")
     assert "2 ×" in tab.page.text
 

@@ -8,6 +8,7 @@ import pytest
 import requests
 
 from tests.bench.running import ADMIN_EMAIL, Shop
+from tests.people import place
 from tests.services.storefront.conftest import product
 from tests.services.storefront.visitor import Page, Visitor
 
@@ -112,7 +113,7 @@ def test_a_guest_buys_a_variant(shop: Shop, admin: requests.Session, visitor: Vi
         "/checkout",
         email="guest@example.com",
         name="Gwen Guest",
-        address="1 High Street\nYork",
+        **place("1 High Street"),
         card="tok_ok",
     )
     assert page.path.startswith("/orders/"), page.text
@@ -253,7 +254,7 @@ def test_the_desk_shows_which_variant_was_ordered(
     visitor.submit("/basket", quantity="1")
     visitor.get("/checkout")
     page = visitor.submit(
-        "/checkout", email="g@example.com", name="Gus", address="1 High Street\nYork", card="tok_ok"
+        "/checkout", email="g@example.com", name="Gus", **place("1 High Street"), card="tok_ok"
     )
     page = keeper.get(f"/admin{page.path}")
     assert page.text.count("Size: S, Colour: blue") == 2, "on the page, and on the packing slip"

@@ -14,6 +14,7 @@ from services.orders.rules.pricing.pipeline import (
     PriceChanged,
     Quote,
     QuoteRequest,
+    by_rate,
     check_expected,
     quote,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "ShippingNotAvailable",
     "Terms",
     "VariantNeeded",
+    "by_rate",
     "check_expected",
     "initial_terms",
     "merged",

@@ -15,6 +15,9 @@ class FlatRate:
     def price(self, parcel: Parcel) -> int | None:
         return self.prices.get(parcel.currency)
 
+    def lowest_prices(self) -> dict[str, int]:
+        return dict(self.prices)
+
 
 @dataclass(frozen=True)
 class Band:
@@ -34,6 +37,9 @@ class WeightRate:
     def price(self, parcel: Parcel) -> int | None:
         return _reached(self.bands, parcel.currency, parcel.grams)
 
+    def lowest_prices(self) -> dict[str, int]:
+        return _lowest(self.bands)
+
 
 @dataclass(frozen=True)
 class ValueRate:
@@ -43,6 +49,9 @@ class ValueRate:
 
     def price(self, parcel: Parcel) -> int | None:
         return _reached(self.bands, parcel.currency, parcel.value)
+
+    def lowest_prices(self) -> dict[str, int]:
+        return _lowest(self.bands)
 
 
 @dataclass(frozen=True)
@@ -56,8 +65,18 @@ class ProductCharges:
             return max(charge for charge, _ in parcel.charges)
         return sum(charge * (quantity if self.per == "unit" else 1) for charge, quantity in parcel.charges)
 
+    def lowest_prices(self) -> dict[str, int]:
+        return {}
+
 
 def _reached(bands: tuple[Band, ...], currency: str, measure: int) -> int | None:
     """The price of the highest band of the currency that `measure` reaches."""
     reached = [band for band in bands if band.currency == currency and band.start <= measure]
     return max(reached, key=lambda band: band.start).price if reached else None
+
+
+def _lowest(bands: tuple[Band, ...]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for band in bands:
+        found[band.currency] = min(band.price, found.get(band.currency, band.price))
+    return found

@@ -52,6 +52,9 @@ class Rate(Protocol):
     def price(self, parcel: Parcel) -> int | None:
         """Minor units of the parcel's currency; None when the method does not take this parcel."""
 
+    def lowest_prices(self) -> dict[str, int]:
+        """What it costs at least, by currency; nothing where that depends on the products."""
+
 
 @dataclass(frozen=True)
 class ShippingMethod:

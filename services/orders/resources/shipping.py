@@ -1,0 +1,20 @@
+"""How the shop delivers, for pages that show it before anything is ordered."""
+
+from flask import Response
+
+from services.orders.actions.shipping import offered_methods
+from services.orders.dependencies import Dependencies
+from services.orders.schemas import answers
+from shared.web import Blueprint, current_dependencies, json_answer
+
+shipping = Blueprint(
+    "shipping", __name__, url_prefix="/v1/shipping-methods", description="How the shop delivers"
+)
+
+
+@shipping.get("")
+@shipping.response(200, answers.OfferedMethods)
+def methods() -> Response:
+    """Every shipping method with where it goes and what it costs at least: no database call"""
+    deps: Dependencies = current_dependencies()
+    return json_answer(offered_methods(deps.terms))

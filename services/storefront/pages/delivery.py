@@ -1,0 +1,61 @@
+"""Where an order goes and how: the address form of a country, the address that is quoted, the shipping chosen."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from services.storefront import address_forms, forms
+from services.storefront.pages.context import dependencies, services
+from services.storefront.pages.visitor import logged_in, token
+from services.storefront.rules import messages
+from shared.addresses import PARTS
+from shared.errors import Invalid
+from shared.types import Json
+
+_FALLBACK_CODES = ("not_delivered", "shipping_not_available")
+
+
+def delivery_form(values: Mapping[str, Any], *, default: bool = True) -> forms.Form:
+    """The form for a new address in the country chosen in `values`; a guest also says who it is, a customer whether it is the `default`."""
+    methods = dependencies().shipping_methods.get()
+    country = address_forms.country_of(values, methods["country"])
+    customer = logged_in() is not None
+    return address_forms.address_form(
+        country, methods["countries"], email=not customer, default=customer and default
+    )
+
+
+def quoted(
+    items: list[Json], form: forms.Form, me: Json | None, chosen: str, shipping: str
+) -> tuple[Json, str]:
+    """The quote for the address and the shipping chosen, and what is wrong with them: then it is the shop's own country's.
+
+    Raises Conflict and Invalid for what cannot be ordered at all.
+    """
+    address = _address(form, me, chosen)
+    bearer = token() if me else ""
+    try:
+        return services().orders.quote(bearer, items, address=address, shipping=shipping), ""
+    except Invalid as error:
+        if error.code not in _FALLBACK_CODES:
+            raise
+        problem = messages.message(error)
+    if shipping:
+        quote, other = quoted(items, form, me, chosen, "")
+        return quote, other or problem
+    return services().orders.quote(bearer, items), problem
+
+
+def _address(form: forms.Form, me: Json | None, chosen: str) -> Json | str | None:
+    """As far as a quote needs it: what is typed, or the one of the account that is chosen."""
+    saved = None
+    if me and chosen != "new":
+        known = me["addresses"]
+        saved = next((each for each in known if each["id"] == chosen or not chosen and each["default"]), None)
+    if saved is None:
+        typed = {
+            name: form.values[name] for name in ("country", "region", "postcode") if form.values.get(name)
+        }
+        return typed or None
+    if saved["country"]:
+        return {name: saved[name] for name in PARTS if saved[name]}
+    return str(saved["address"])

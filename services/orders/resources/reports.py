@@ -70,7 +70,7 @@ def best_sellers(args: dict[str, Any]) -> Response:
 @time_limit(10)
 def tax(args: dict[str, Any]) -> Response:
     """Tax by country, region and rate, payments less refunds, by whole days: one global query"""
-    rows = act.tax(current_dependencies(), span(args["start"], args["end"]))
+    rows = act.tax(dependencies(), span(args["start"], args["end"]))
     bars = [
         Bar(name, float(major(row["amount"])), f"{name}: {major(row['amount'])} {row['amount']['currency']}")
         for row in rows

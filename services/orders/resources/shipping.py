@@ -3,9 +3,9 @@
 from flask import Response
 
 from services.orders.actions.shipping import offered_methods
-from services.orders.dependencies import Dependencies
+from services.orders.resources.context import dependencies
 from services.orders.schemas import answers
-from shared.web import Blueprint, current_dependencies, json_answer
+from shared.web import Blueprint, json_answer
 
 shipping = Blueprint(
     "shipping", __name__, url_prefix="/v1/shipping-methods", description="How the shop delivers"
@@ -16,5 +16,4 @@ shipping = Blueprint(
 @shipping.response(200, answers.OfferedMethods)
 def methods() -> Response:
     """Every shipping method with where it goes and what it costs at least: no database call"""
-    deps: Dependencies = current_dependencies()
-    return json_answer(offered_methods(deps.terms))
+    return json_answer(offered_methods(dependencies().terms))

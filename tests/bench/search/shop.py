@@ -72,7 +72,7 @@ def shop(couch_url: str, redis_url: str, dialect: str, products: list[dict[str, 
         server = open_server(settings, LONG_TIMEOUT)
         server.prepare([DESIGN], progress=lambda line: None)
         lines = (importing.Line(number, each) for number, each in enumerate(products, 1))
-        importing.run(open_dependencies(settings, LONG_TIMEOUT), lines, lambda state: None)
+        importing.run(open_dependencies(settings, LONG_TIMEOUT), lines, lambda state: None, importing.write)
         http = make_server("127.0.0.1", 0, create_app(settings), threaded=True, request_handler=_Quiet)
         threading.Thread(target=http.serve_forever, daemon=True).start()
         try:

@@ -70,7 +70,7 @@ def deps(
         prepared(DESIGN)
         opened = open_as_worker(environment)
         lines = (importing.Line(n, each) for n, each in enumerate(GOODS, 1))
-        assert not importing.run(opened, lines, lambda state: None).failed
+        assert not importing.run(opened, lines, lambda state: None, importing.write).failed
         yield opened
 
 

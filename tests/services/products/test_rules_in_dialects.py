@@ -37,7 +37,12 @@ def deps(
     monkeypatch.setattr(Client, "features", lambda self: others | {request.param})
     prepared(DESIGN)
     found = open_as_worker(environment)
-    importing.run(found, (importing.Line(n, each) for n, each in enumerate(GOODS, 1)), lambda state: None)
+    importing.run(
+        found,
+        (importing.Line(n, each) for n, each in enumerate(GOODS, 1)),
+        lambda state: None,
+        importing.write,
+    )
     yield found
     for kind in (SYNONYMS, REDIRECTS, PINS):
         for doc in search_rules.rules(found, kind):

@@ -30,6 +30,8 @@ _SENTENCES = {
     "order_busy": "This order is being changed just now. Please try again.",
     "transition_not_allowed": "The order has moved on since this page was shown, and this is not possible any more.",
     "payment_declined": "Your bank declined the payment, and nothing was charged. Try another card, please.",
+    "payment_provider_unavailable": "The payment provider does not answer just now, and nothing was charged. Try again in a moment, please.",
+    "payment_closed": "The bank does not hold the money of this order any more. Cancel it, and ask the customer to order again.",
     "provider_not_connected": "This way of paying is not offered at the moment. Choose another one, please.",
     "refund_too_large": "This is more than what is left to pay back.",
     "bad_token": "This link was used before, is too old or is not whole.",

@@ -21,7 +21,7 @@ def page_of(session: dict[str, Any]) -> str:
     buttons = "".join(f'<button name="how" value="{how}">{words}</button>' for how, words in BUTTONS.items())
     total = f"{session['amount_total'] / 100:.2f} {session['currency'].upper()}"
     return (
-        f'<!doctype html><html lang="en"><title>Stand-in for Stripe</title><h1>Pay {total}</h1>'
+        f'<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Stand-in for Stripe</title><h1>Pay {total}</h1>'
         f'<form method="post" action="{escape(session["url"])}">{buttons}</form></html>'
     )
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.bench.running import ADMIN_EMAIL
 from tests.services.orders.stripe_shop import StripeShop, stripe_shop
-from tests.services.storefront.conftest import load_goods
+from tests.services.storefront.conftest import load_goods, log_in
 from tests.services.storefront.test_customer import put_in_basket
 from tests.services.storefront.visitor import Page, Visitor
 
@@ -177,3 +178,23 @@ def test_stripe_is_away(cards: StripeShop, guest: Visitor) -> None:
     time.sleep(0.1)
     again = guest.send_form(page.form("/checkout"), page.form("/checkout").values)
     assert again.url.startswith(cards.stripe.url), again.text
+
+
+def test_the_desk_names_reserved_money(cards: StripeShop, guest: Visitor) -> None:
+    """Reserved by a shop that takes money at dispatch; the one order stands for it here, whatever this shop's setting is."""
+    page = to_the_page(guest, "cup-06")
+    session = cards.stripe.checkout.sessions[page.url.rpartition("/")[2]]
+    session["intent_data"]["capture_method"] = "manual"
+    done = press(guest, "card")
+    assert "Thank you!" in done.text
+    intent = cards.stripe.intents[session["payment_intent"]]
+    assert intent["status"] == "requires_capture"
+    keeper = Visitor(cards.base)
+    log_in(keeper, ADMIN_EMAIL, cards.shop.admin_password)
+    orderid = done.path.rpartition("/")[2]
+    shown = keeper.get(f"/admin/orders/{orderid}")
+    assert "The money is only reserved, until" in shown.text
+    sent = shown.form(f"/admin/orders/{orderid}/dispatch")
+    after = keeper.send_form(sent, {**sent.values, "courier": "Owl", "courierid": "1"})
+    assert "only reserved" not in after.text
+    assert intent["status"] == "succeeded"

@@ -18,6 +18,7 @@ def failures() -> str:
     found = services().together(
         dead_letters=lambda: orders.dead_letters(access),
         attempts=attempt(lambda: orders.attempts(access), None),
+        authorizations=attempt(lambda: orders.authorizations(access), None),
     )
     dead_letters = found["dead_letters"]
     return render_template(
@@ -25,6 +26,7 @@ def failures() -> str:
         dead_letters=dead_letters["items"],
         more=dead_letters["next"],
         attempts=found["attempts"],
+        authorizations=(found["authorizations"] or {"items": []})["items"],
         job_label=job_label,
     )
 

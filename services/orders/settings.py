@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from shared.settings import DatabaseSettings, setting
 
-SANDBOX, STRIPE, MANUAL = "sandbox", "stripe", "manual"
+SANDBOX, STRIPE, PAYPAL, MANUAL = "sandbox", "stripe", "paypal", "manual"
 ORDER, DISPATCH = "order", "dispatch"
 
 
@@ -36,9 +36,9 @@ class Settings(DatabaseSettings):
     )
     payment_providers: tuple[str, ...] = setting(
         "PAYMENT_PROVIDERS",
-        help="comma-separated: `sandbox` (pays nothing, for trying out), `stripe`",
+        help="comma-separated: `sandbox` (pays nothing, for trying out), `stripe`, `paypal`",
         local_default=(SANDBOX,),
-        choices=(SANDBOX, STRIPE),
+        choices=(SANDBOX, STRIPE, PAYPAL),
     )
     sandbox_webhook_secret: str = setting(
         "SANDBOX_WEBHOOK_SECRET",
@@ -54,6 +54,12 @@ class Settings(DatabaseSettings):
         (),
         "checks Stripe's webhook signatures; two, comma-separated, while the first is being replaced",
         secret=True,
+    )
+    paypal_url: str = setting("PAYPAL_URL", "https://api-m.paypal.com", "the PayPal API")
+    paypal_client_id: str = setting("PAYPAL_CLIENT_ID", "", "needed with the provider `paypal`")
+    paypal_secret: str = setting("PAYPAL_SECRET", "", "needed with the provider `paypal`", secret=True)
+    paypal_webhook_id: str = setting(
+        "PAYPAL_WEBHOOK_ID", "", "PayPal's id of your webhook; empty refuses its events"
     )
     payment_page_seconds: float = setting(
         "PAYMENT_PAGE_SECONDS",
@@ -112,6 +118,8 @@ class Settings(DatabaseSettings):
         yield from super().contradictions()
         if STRIPE in self.payment_providers and not self.stripe_api_key:
             yield "PAYMENT_PROVIDERS names `stripe`, and STRIPE_API_KEY is not set."
+        if PAYPAL in self.payment_providers and not (self.paypal_client_id and self.paypal_secret):
+            yield "PAYMENT_PROVIDERS names `paypal`, and PAYPAL_CLIENT_ID or PAYPAL_SECRET is not set."
         if not self.smtp_url and not self.mail_dir:
             yield "Neither SMTP_URL nor MAIL_DIR is set: the shop must be able to send e-mail."
 

@@ -54,7 +54,7 @@ class Settings(WebSettings):
         "PAYMENT_PROVIDER",
         "",
         help="the one of them that checkout pays with; empty: the first",
-        choices=("sandbox", "stripe"),
+        choices=("sandbox", "stripe", "paypal"),
     )
     payment_page_origins: str = setting(
         "PAYMENT_PAGE_ORIGINS",

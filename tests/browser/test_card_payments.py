@@ -55,7 +55,7 @@ def test_paid_and_delivered(visit: Visit, width: int) -> None:
 
 def test_declined_then_cancelled_then_paid(visit: Visit) -> None:
     page = visit(javascript=False)
-    to_the_page(page, "mug-last")
+    to_the_page(page, "mug-blue")
     page.get_by_role("button", name="Pay with a card that is declined").click()
     page.get_by_role("button", name="Back to the shop").click()
     page.wait_for_url("**/checkout*")
@@ -64,7 +64,7 @@ def test_declined_then_cancelled_then_paid(visit: Visit) -> None:
     ).to_be_visible()
     expect(page.get_by_label("Address", exact=True)).to_have_value("12 Analytical Lane\nLondon")
     expect(page.get_by_label("E-mail")).to_have_value("ada@example.com")
-    expect(page.get_by_text("Last Mug")).to_be_visible()
+    expect(page.get_by_text("Blue Mug")).to_be_visible()
     pay(page)
     page.get_by_role("button", name="Pay with 3-D Secure").click()
     page.wait_for_url("**/orders/*")

@@ -130,7 +130,8 @@ def place_order(deps: Dependencies, buyer: Buyer, key: str, body: dict[str, Any]
 def record_charge(deps: Dependencies, found: OrderDocuments, charge: Charge) -> OrderDocuments:
     """What a webhook says was paid becomes the order's payment; that of an attempt that had ended is paid back."""
     if found.cancellation is not None:
-        return _pay_back(deps, found, charge)
+        payment, _ = deps.orders.add(_payment(found.order, charge, sold=False))
+        return pay_back(deps, found.with_document(payment))
     checkout = Checkout(deps, found, charge=charge)
     run(checkout, ENTRIES["webhook"])
     return checkout.found
@@ -175,9 +176,9 @@ def _unpaid(found: OrderDocuments, outcome: Outcome) -> AisleError:
     return Abandoned(outcome.detail or "No payment arrived in time.")
 
 
-def _pay_back(deps: Dependencies, found: OrderDocuments, charge: Charge) -> OrderDocuments:
-    if found.payment is None:
-        found = found.with_document(deps.orders.add(_payment(found.order, charge, sold=False))[0])
+def pay_back(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
+    """The attempt had ended when its money came: no goods, and all of the money back."""
+    deps.products.release(found.order["orderid"], found.order["basket"])
     found = add_refund(deps, found, None, "It was paid after the order had ended.", "cancellation")
     return settle_refunds(deps, found)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from services.orders.actions import emails
 from services.orders.actions.cancellation import cancel_unfulfillable, finish_cancellation
 from services.orders.actions.captures import capture_payment
-from services.orders.actions.checkout import reconcile, refresh_payment
+from services.orders.actions.checkout import pay_back, reconcile, refresh_payment
 from services.orders.actions.returns import refund_returns, restock_returns
 from services.orders.clients.services import ReservationClosed
 from services.orders.declarations import line_key
@@ -120,6 +120,7 @@ def _notification(kind: str) -> Step:
 
 
 STEPS: dict[str, Step] = {
+    steps.PAY_BACK: pay_back,
     steps.RECONCILE: reconcile,
     steps.REFRESH_PAYMENT: refresh_payment,
     steps.NOTIFY_PAYMENT_FAILED: _notification("payment_failed"),

@@ -47,7 +47,9 @@ def reserved_until(deps: Dependencies, found: OrderDocuments) -> str:
 
 def look_up(deps: Dependencies, found: OrderDocuments, session: str = "") -> tuple[OrderDocuments, Outcome]:
     """What became of the page; `session` is its reference where an event brings it before it is stored."""
-    outcome = deps.hosted(found.order["provider"]).outcome(_purchase(deps, found), session or _ref(found))
+    pages = deps.hosted(found.order["provider"])
+    ask = pages.complete if found.is_open else pages.outcome
+    outcome = ask(_purchase(deps, found), session or _ref(found))
     return _noted(deps, found, outcome)
 
 

@@ -112,11 +112,15 @@ def _pay_back(deps: Dependencies, found: OrderDocuments, refund: Refund) -> str 
         released = deps.hosted(payment["provider"]).release(orderid, payment["provider_ref"])
         if released is not None:
             return released
-    capture = found.capture or deps.orders.order(orderid).capture
-    if capture is not None and refund["reference"] in capture["refunds"]:
+        found = deps.orders.order(
+            orderid
+        )  # it was captured first, by a dispatch that this order was read before
+    if found.capture is not None and refund["reference"] in found.capture["refunds"]:
         return payment["provider_ref"]
-    provider = deps.provider(payment["provider"])
-    return provider.refund(orderid, payment["provider_ref"], refund["reference"], refund["total"])
+    ref = found.charge_ref
+    if not found.is_captured:
+        ref = deps.hosted(payment["provider"]).capture(orderid, ref, found.require_capture()["total"])
+    return deps.provider(payment["provider"]).refund(orderid, ref, refund["reference"], refund["total"])
 
 
 def refundable(found: OrderDocuments) -> Money:

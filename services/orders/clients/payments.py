@@ -113,7 +113,10 @@ class HostedProvider(Protocol):
         PaymentClosed when the page has ended, ProviderUnavailable."""
 
     def outcome(self, purchase: Purchase, ref: str) -> Outcome:
-        """What has become of the page. Where a payment that the customer approved is still to be carried out, this does it."""
+        """What has become of the page; changes nothing."""
+
+    def complete(self, purchase: Purchase, ref: str) -> Outcome:
+        """The same, after carrying out a payment that the customer has approved, where the provider leaves that to the shop."""
 
     def end_page(self, purchase: Purchase, ref: str) -> Outcome:
         """After this nothing is paid on the page any more: ENDED, or PAID or PROCESSING when that was first."""

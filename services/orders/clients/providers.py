@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from services.orders.clients.payments import Provider
+from services.orders.clients.paypal import PayPalProvider
 from services.orders.clients.sandbox import SandboxLedger, SandboxProvider
 from services.orders.clients.stripe import StripeProvider
-from services.orders.settings import SANDBOX, STRIPE, Settings
+from services.orders.settings import PAYPAL, SANDBOX, STRIPE, Settings
 
 
 def _sandbox(settings: Settings, ledger: SandboxLedger) -> Provider:
@@ -25,7 +26,14 @@ def _stripe(settings: Settings, ledger: SandboxLedger) -> Provider:
     )
 
 
+def _paypal(settings: Settings, ledger: SandboxLedger) -> Provider:
+    return PayPalProvider(
+        settings.paypal_url, settings.paypal_client_id, settings.paypal_secret, settings.paypal_webhook_id
+    )
+
+
 PROVIDERS: Final[Mapping[str, Callable[[Settings, SandboxLedger], Provider]]] = {
     SANDBOX: _sandbox,
     STRIPE: _stripe,
+    PAYPAL: _paypal,
 }

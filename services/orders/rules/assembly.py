@@ -87,6 +87,12 @@ class OrderDocuments:
     def capture(self) -> PaymentCapture | None:
         return self._by_key.get("capture")
 
+    @property
+    def charge_ref(self) -> str:
+        """What the provider knows the money by that was taken."""
+        captured = self._by_key.get("captured")
+        return str((captured or self.require_payment())["provider_ref"])
+
     def require_capture(self) -> PaymentCapture:
         """How much of the reserved money is being taken."""
         if self.capture is None:
@@ -102,6 +108,12 @@ class OrderDocuments:
     def is_open(self) -> bool:
         """Neither paid nor ended."""
         return self.payment is None and self.cancellation is None
+
+    @property
+    def is_paid_after_the_end(self) -> bool:
+        """Whether the money came when the attempt was closed already, and was not paid back yet."""
+        ended = self.cancellation is not None and not self.cancellation["was_paid"]
+        return ended and self.payment is not None and not self.refunds
 
     def require_payment(self) -> OrderPayment:
         """The payment of an order that is paid. Raises NotPaid."""

@@ -9,6 +9,7 @@ from shared.clock import parse
 
 RECONCILE = "reconcile"
 REFRESH_PAYMENT = "refresh_payment"
+PAY_BACK = "pay_back"
 CONFIRM = "confirm"
 SETTLE_REFUNDS = "settle_refunds"
 FINISH_CANCELLATION = "finish_cancellation"
@@ -59,6 +60,8 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
     due = [SETTLE_REFUNDS] if _owes_refunds(found) else []
     if found.payment.get("imported"):
         return Plan(tuple(due))
+    if found.is_paid_after_the_end:
+        due.append(PAY_BACK)
     if not found.noticed("payment"):
         due.append(CONFIRM)
     elif any(not found.restocked(back) for back in found.returns):

@@ -47,7 +47,7 @@ class ShippingChoice(Text):
 
 class PaymentRequest(Shape):
     provider = Text(
-        1, 40, required=True, metadata={"description": "`sandbox` or `stripe`, as the shop has it"}
+        1, 40, required=True, metadata={"description": "`sandbox`, `stripe` or `paypal`, as the shop has it"}
     )
     token = Text(
         1,

@@ -34,6 +34,11 @@ PAYMENT_PAGES: Final = {
         ("https://checkout.stripe.com",),
         keeps_methods=True,
     ),
+    "paypal": PaymentPage(
+        "PayPal",
+        "With your account there, or with a card.",
+        ("https://www.paypal.com", "https://www.sandbox.paypal.com"),
+    ),
 }
 """By the provider's name; one that is not here takes the sandbox's cards."""
 

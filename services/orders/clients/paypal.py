@@ -1,0 +1,239 @@
+"""PayPal's Orders API as a provider: the customer approves on PayPal's page, and the shop then captures or authorises.
+
+Nothing is charged that the shop does not ask for: an order that was approved and never completed costs nobody anything, so that ending
+a page needs no call. The request id is the shop's order id, so that an order is captured once whoever completes it.
+"""
+
+from datetime import datetime
+from typing import Any, Final, Self
+
+import orjson
+
+from services.orders.clients.payments import (
+    Charge,
+    Outcome,
+    PageState,
+    PaymentClosed,
+    PaymentDeclined,
+    PaymentEvent,
+    PaymentPage,
+    ProviderUnavailable,
+)
+from services.orders.clients.paypal_api import Json, PayPalApi, PayPalRefused
+from services.orders.clients.signatures import BadSignature, Headers
+from services.orders.rules.payment_pages import Purchase
+from shared.clock import iso, now
+from shared.errors import BadRequest
+from shared.money import MINOR_UNITS, Money, money
+
+ORDERS, PAYMENTS = "/v2/checkout/orders", "/v2/payments"
+WITHOUT_DECIMALS: Final = frozenset({"HUF", "TWD"})
+"""Currencies whose hundredths PayPal does not take."""
+_SIGNED: Final = {
+    "auth_algo": "PAYPAL-AUTH-ALGO",
+    "cert_url": "PAYPAL-CERT-URL",
+    "transmission_id": "PAYPAL-TRANSMISSION-ID",
+    "transmission_sig": "PAYPAL-TRANSMISSION-SIG",
+    "transmission_time": "PAYPAL-TRANSMISSION-TIME",
+}
+_STATES: Final = {"PENDING": PageState.PROCESSING, "COMPLETED": PageState.PAID, "CREATED": PageState.PAID}
+
+
+class PayPalProvider:
+    """The provider `paypal`: a `Provider` without tokens, and its own `HostedProvider`."""
+
+    name = "paypal"
+
+    def __init__(self, url: str, client_id: str, secret: str, webhook_id: str) -> None:
+        self._api, self._webhook_id = PayPalApi(url, client_id, secret), webhook_id
+
+    @property
+    def hosted(self) -> Self:
+        return self
+
+    def charge(self, orderid: str, total: Money, token: str) -> Charge:
+        raise PaymentDeclined("PayPal is paid on its own page: leave the token out.")
+
+    def find(self, orderid: str, total: Money) -> Charge | None:
+        return None
+
+    def close(self, orderid: str, total: Money) -> Charge | None:
+        return None
+
+    def open_page(self, purchase: Purchase) -> PaymentPage:
+        try:
+            made = self._api.post(ORDERS, _order(purchase), f"{purchase.orderid}-order")
+        except PayPalRefused as refusal:
+            raise PaymentDeclined(f"This order cannot be paid with PayPal: {refusal.detail}") from refusal
+        links = {link["rel"]: link["href"] for link in made["links"]}
+        if "payer-action" not in links:
+            raise PaymentClosed("This order was closed before it was paid; place it again.")
+        return PaymentPage(made["id"], links["payer-action"], iso(purchase.expires))
+
+    def outcome(self, purchase: Purchase, ref: str) -> Outcome:
+        return self._read(purchase, ref)[0]
+
+    def complete(self, purchase: Purchase, ref: str) -> Outcome:
+        outcome, status = self._read(purchase, ref)
+        if status != "APPROVED":
+            return outcome
+        verb = "capture" if purchase.captures else "authorize"
+        try:
+            self._api.post(f"{ORDERS}/{ref}/{verb}", {}, f"{purchase.orderid}-{verb}")
+        except PaymentDeclined as refusal:
+            return Outcome(PageState.OPEN, detail=refusal.detail)
+        except PayPalRefused as refusal:
+            if refusal.extra.get("issue") not in ("ORDER_ALREADY_CAPTURED", "ORDER_ALREADY_AUTHORIZED"):
+                raise ProviderUnavailable(refusal.detail) from refusal
+        return self._read(purchase, ref)[0]
+
+    def end_page(self, purchase: Purchase, ref: str) -> Outcome:
+        """What the customer has approved is carried out; what is approved later never is, as the order has ended here."""
+        outcome = self.complete(purchase, ref) if ref else Outcome(PageState.ENDED)
+        return (
+            outcome if outcome.state is not PageState.OPEN else Outcome(PageState.ENDED, None, outcome.detail)
+        )
+
+    def capture(self, orderid: str, ref: str, total: Money) -> str:
+        body = {"amount": _amount(total), "final_capture": True}
+        try:
+            return str(
+                self._api.post(f"{PAYMENTS}/authorizations/{ref}/capture", body, f"{orderid}-capture")["id"]
+            )
+        except PayPalRefused as refusal:
+            raise PaymentClosed("PayPal does not hold the money any more.") from refusal
+
+    def release(self, orderid: str, ref: str) -> str | None:
+        try:
+            self._api.post(f"{PAYMENTS}/authorizations/{ref}/void", {})
+        except PayPalRefused:
+            known = self._api.get(f"{PAYMENTS}/authorizations/{ref}")
+            return None if known["status"] in ("CAPTURED", "PARTIALLY_CAPTURED") else ref
+        return ref
+
+    def refund(self, orderid: str, ref: str, key: str, total: Money) -> str:
+        """PayPal keeps the ids of these requests for 45 days; what is asked again later is found at the order."""
+        known = self._api.get(f"{PAYMENTS}/captures/{ref}")
+        order = self._api.get(f"{ORDERS}/{known['supplementary_data']['related_ids']['order_id']}")
+        for made in order["purchase_units"][0]["payments"].get("refunds", ()):
+            if made.get("custom_id") == key:
+                return str(made["id"])
+        body = {"amount": _amount(total), "custom_id": key}
+        return str(self._api.post(f"{PAYMENTS}/captures/{ref}/refund", body, f"{orderid}-{key}")["id"])
+
+    def add_customer(self, userid: str, email: str, name: str) -> str:
+        """PayPal knows its own customers."""
+        return ""
+
+    def remove_customer(self, ref: str) -> None:
+        """None was ever added."""
+
+    def event(self, headers: Headers, body: bytes) -> PaymentEvent | None:
+        """PayPal itself says whether it has signed this; the event is sent on byte by byte, as the signature is of its bytes."""
+        known = {name: headers.get(header) for name, header in _SIGNED.items()}
+        if not self._webhook_id or not all(known.values()):
+            raise BadSignature("This is not signed as PayPal signs.")
+        asked = (
+            orjson.dumps({**known, "webhook_id": self._webhook_id})[:-1] + b',"webhook_event":' + body + b"}"
+        )
+        try:
+            event = orjson.loads(body)
+            said = self._api.post("/v1/notifications/verify-webhook-signature", asked)
+            if said.get("verification_status") != "SUCCESS":
+                raise BadSignature("PayPal has not signed this.")
+            return _event(event)
+        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError, PayPalRefused):
+            raise BadRequest("This is not an event of PayPal.") from None
+
+    def _read(self, purchase: Purchase, ref: str) -> tuple[Outcome, str]:
+        """What has become of the page, and the status that PayPal gives the order."""
+        ended = PageState.ENDED if now() >= purchase.expires else PageState.OPEN
+        if not ref:
+            return Outcome(ended), ""
+        try:
+            order = self._api.get(f"{ORDERS}/{ref}")
+        except PayPalRefused:
+            return Outcome(PageState.ENDED), ""
+        payments = order["purchase_units"][0].get("payments", {})
+        made = [*payments.get("captures", ()), *payments.get("authorizations", ())]
+        if made:
+            return _outcome(made[0]), order["status"]
+        return Outcome(PageState.ENDED if order["status"] == "VOIDED" else ended), order["status"]
+
+
+def _outcome(made: Json) -> Outcome:
+    """Of a capture or an authorisation; refunded money was paid once, captured money is not reserved any more."""
+    status = made["status"]
+    state = PageState.PAID if "REFUNDED" in status or "CAPTURED" in status else _STATES.get(status)
+    if state is None:
+        return Outcome(PageState.ENDED, detail="PayPal declined the payment.")
+    if state is PageState.PROCESSING:
+        return Outcome(state)
+    reserved = "expiration_time" in made
+    total = _money(made["amount"])
+    before = _time(made["expiration_time"]) if reserved else ""
+    return Outcome(state, Charge(made["id"], total, _time(made["create_time"]), not reserved, before))
+
+
+def _order(purchase: Purchase) -> Json:
+    """An order of PayPal's, always the same for an order of ours."""
+    currency = purchase.total["currency"]
+    context = {
+        "return_url": purchase.paid_url,
+        "cancel_url": purchase.cancelled_url,
+        "user_action": "PAY_NOW",
+        "shipping_preference": "NO_SHIPPING",
+    }
+    items = [
+        {
+            "name": line.name,
+            "quantity": str(line.quantity),
+            "unit_amount": _amount(money(line.unit_price, currency)),
+        }
+        for line in purchase.lines
+    ]
+    total = _amount(purchase.total)
+    unit = {
+        "custom_id": purchase.orderid,
+        "invoice_id": purchase.orderid,
+        "amount": {**total, "breakdown": {"item_total": total}},
+        "items": items,
+    }
+    return {
+        "intent": "CAPTURE" if purchase.captures else "AUTHORIZE",
+        "purchase_units": [unit],
+        "payment_source": {"paypal": {"experience_context": context}},
+    }
+
+
+def _event(event: Json) -> PaymentEvent | None:
+    resource: Any = event["resource"]
+    unit = resource["purchase_units"][0] if "purchase_units" in resource else resource
+    related = resource.get("supplementary_data", {}).get("related_ids", {}).get("order_id", "")
+    session = resource["id"] if "purchase_units" in resource else related
+    orderid = unit.get("custom_id")
+    return PaymentEvent(str(orderid), str(event["event_type"]), str(session)) if orderid else None
+
+
+def _amount(total: Money) -> dict[str, str]:
+    """Raises PaymentDeclined for hundredths of a currency that PayPal takes without."""
+    currency, amount = total["currency"], total["amount"]
+    digits = MINOR_UNITS.get(currency, 2)
+    whole, fraction = divmod(amount, 10**digits)
+    if currency in WITHOUT_DECIMALS:
+        if fraction:
+            raise PaymentDeclined(f"PayPal takes {currency} without decimals.")
+        digits = 0
+    value = f"{whole}.{fraction:0{digits}d}" if digits else str(whole)
+    return {"currency_code": currency, "value": value}
+
+
+def _money(amount: dict[str, str]) -> Money:
+    currency = amount["currency_code"]
+    whole, _, fraction = amount["value"].partition(".")
+    digits = MINOR_UNITS.get(currency, 2)
+    return money(int(whole + fraction.ljust(digits, "0")[:digits]), currency)
+
+
+def _time(text: str) -> str:
+    return iso(datetime.fromisoformat(text))

@@ -1,0 +1,197 @@
+"""PayPal behind the same interface: its adapter is one class and one row, and whatever holds of orders on a payment page holds here."""
+
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+
+from services.orders.actions import fulfilment
+from services.orders.clients import paypal as adapter
+from services.orders.clients.payments import PaymentDeclined
+from services.orders.clients.paypal import PayPalProvider
+from services.orders.dependencies import Dependencies, open_dependencies
+from services.orders.settings import Settings
+from shared.money import money
+from shared.settings import load
+from tests.people import Person
+from tests.services.orders.conftest import Shop
+from tests.services.orders.paypal_standin import CLIENT_ID, SECRET, WEBHOOK_ID, PayPalStandIn, unit
+
+BY_PAYPAL = {"payment": {"provider": "paypal"}}
+
+
+@pytest.fixture(scope="module")
+def paypal() -> Iterator[PayPalStandIn]:
+    standin = PayPalStandIn()
+    yield standin
+    standin.close()
+
+
+@pytest.fixture(scope="module", params=["order", "dispatch"])
+def captured_at(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def orders_settings(paypal: PayPalStandIn, captured_at: str) -> dict[str, str]:
+    return {
+        "PAYMENT_PROVIDERS": "paypal",
+        "PAYPAL_URL": paypal.url,
+        "PAYPAL_CLIENT_ID": CLIENT_ID,
+        "PAYPAL_SECRET": SECRET,
+        "PAYPAL_WEBHOOK_ID": WEBHOOK_ID,
+        "CAPTURE_AT": captured_at,
+        "COURIER": "manual",
+    }
+
+
+@pytest.fixture
+def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
+    return open_dependencies(load(Settings, environment))
+
+
+def refresh(shop: Shop, person: Person, orderid: str) -> dict[str, Any]:
+    answer = shop.post(person, f"/v1/orders/{orderid}/payment")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def opened(
+    shop: Shop, person: Person, paypal: PayPalStandIn, stock: int = 3
+) -> tuple[str, str, dict[str, Any]]:
+    """An order that waits on PayPal's page: its id, its product's, PayPal's order."""
+    product = shop.product(price=1001, delivery=99, stock=stock)
+    order = shop.placed(person, {product: 1}, **BY_PAYPAL)
+    (known,) = paypal.of(order["orderid"])
+    assert order["payment_page"]["url"].endswith(f"token={known['id']}")
+    assert unit(known)["amount"]["value"] == "11.00"
+    return order["orderid"], product, known
+
+
+def test_approved_returned_dispatched_and_refunded(
+    shop: Shop, customer: Person, paypal: PayPalStandIn, captured_at: str
+) -> None:
+    orderid, _, known = opened(shop, customer, paypal)
+    assert refresh(shop, customer, orderid)["status"] == "placed"
+    paypal.approve(known)
+    for _ in range(2):
+        paid = refresh(shop, customer, orderid)
+        assert (paid["status"], paid["payment"]["captured"]) == ("paid", captured_at == "order")
+    sent = shop.post(shop.admin, f"/v1/admin/orders/{orderid}/dispatch", {"courier": "Owl", "courierid": "1"})
+    assert sent.status_code == 201, sent.text
+    key = {"Idempotency-Key": secrets.token_hex(8)}
+    for _ in range(2):
+        path, body = f"/v1/admin/orders/{orderid}/refunds", {"amount": 250, "reason": "late"}
+        assert shop.post(shop.admin, path, body, headers=key).json()["refunds"][0]["settled"] is True
+    payments = unit(known)["payments"]
+    assert [each["amount"]["value"] for each in payments["captures"]] == ["11.00"]
+    assert [each["amount"]["value"] for each in payments["refunds"]] == ["2.50"]
+
+
+def test_the_webhook_alone(shop: Shop, customer: Person, paypal: PayPalStandIn) -> None:
+    orderid, _, known = opened(shop, customer, paypal)
+    paypal.approve(known)
+    headers, body = paypal.event(
+        "CHECKOUT.ORDER.APPROVED", {"id": known["id"], "purchase_units": known["purchase_units"]}
+    )
+    url = f"{shop.orders}/v1/webhooks/payments/paypal"
+    forged = requests.post(url, data=body.replace(b"APPROVED", b"VOIDED"), headers=headers, timeout=30)
+    assert forged.status_code == 401
+    for _ in range(2):
+        told = requests.post(url, data=body, headers=headers, timeout=30)
+        assert told.status_code == 200, told.text
+    assert shop.get(customer, f"/v1/orders/{orderid}").json()["status"] == "paid"
+
+
+def test_an_answer_that_was_lost_captures_once(
+    shop: Shop, customer: Person, paypal: PayPalStandIn, captured_at: str
+) -> None:
+    paypal.lose.append("/v2/checkout/orders")
+    orderid, _, known = opened(shop, customer, paypal)
+    paypal.approve(known)
+    verb = "capture" if captured_at == "order" else "authorize"
+    paypal.lose.append(f"/v2/checkout/orders/{known['id']}/{verb}")
+    first = shop.post(customer, f"/v1/orders/{orderid}/payment")
+    assert first.status_code in (200, 503)
+    assert refresh(shop, customer, orderid)["status"] == "paid"
+
+
+def test_going_back_frees_the_goods_and_a_late_approval_costs_nothing(
+    shop: Shop, customer: Person, paypal: PayPalStandIn
+) -> None:
+    orderid, product, known = opened(shop, customer, paypal, stock=1)
+    back = shop.post(customer, f"/v1/orders/{orderid}/payment/cancellation").json()
+    assert back["status"] == "cancelled"
+    assert shop.stock(product) == 1
+    paypal.approve(known)
+    refresh(shop, customer, orderid)
+    assert unit(known)["payments"] == {}
+
+
+def test_declined(shop: Shop, customer: Person, paypal: PayPalStandIn) -> None:
+    orderid, product, known = opened(shop, customer, paypal, stock=1)
+    paypal.approve(known)
+    paypal.declines = True
+    try:
+        assert refresh(shop, customer, orderid)["status"] == "placed"
+        back = shop.post(customer, f"/v1/orders/{orderid}/payment/cancellation").json()
+    finally:
+        paypal.declines = False
+    assert back["status"] == "cancelled"
+    assert shop.stock(product) == 1
+
+
+@pytest.mark.parametrize("arrived", [True, False])
+def test_a_capture_that_pends(
+    shop: Shop, customer: Person, paypal: PayPalStandIn, deps: Dependencies, captured_at: str, arrived: bool
+) -> None:
+    orderid, product, known = opened(shop, customer, paypal, stock=1)
+    paypal.approve(known)
+    paypal.pends = True
+    try:
+        waiting = refresh(shop, customer, orderid)
+    finally:
+        paypal.pends = False
+    assert waiting["payment_processing"] is (captured_at == "order")
+    if captured_at == "order":
+        paypal.settle(known, arrived=arrived)
+    else:
+        arrived = True
+    fulfilment.advance_order(deps, orderid)
+    after = shop.get(customer, f"/v1/orders/{orderid}").json()
+    assert after["status"] == ("paid" if arrived else "cancelled")
+    assert shop.stock(product) == (0 if arrived else 1)
+
+
+def test_cancelled_before_dispatch(
+    shop: Shop, customer: Person, paypal: PayPalStandIn, captured_at: str
+) -> None:
+    orderid, product, known = opened(shop, customer, paypal, stock=1)
+    paypal.approve(known)
+    refresh(shop, customer, orderid)
+    answer = shop.post(customer, f"/v1/orders/{orderid}/cancellation", {})
+    assert answer.json()["refunds"][0]["settled"] is True
+    payments = unit(known)["payments"]
+    if captured_at == "order":
+        assert [each["amount"]["value"] for each in payments["refunds"]] == ["11.00"]
+    else:
+        assert payments["authorizations"][0]["status"] == "VOIDED"
+    assert shop.stock(product) == 1
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "value"), [(1999, "JPY", "1999"), (199900, "HUF", "1999"), (5, "EUR", "0.05")]
+)
+def test_amounts_as_paypal_writes_them(amount: int, currency: str, value: str) -> None:
+    assert adapter._amount(money(amount, currency)) == {"currency_code": currency, "value": value}
+    assert adapter._money({"currency_code": currency, "value": value}) == money(amount, currency)
+
+
+def test_what_paypal_does_not_take(paypal: PayPalStandIn) -> None:
+    provider = PayPalProvider(paypal.url, CLIENT_ID, SECRET, WEBHOOK_ID)
+    with pytest.raises(PaymentDeclined):
+        provider.charge("o1", money(100, "EUR"), "tok_ok")
+    with pytest.raises(PaymentDeclined):
+        adapter._amount(money(199950, "HUF"))

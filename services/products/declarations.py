@@ -173,6 +173,26 @@ class Product(StoredDocument):
         SearchField("price.currency", kind="keyword", called="currency", facet=True),
     ]
     delivery: Annotated[Money, Amount(default=None, omit_default=False, description="free when left out")]
+    weight_grams: NotRequired[
+        Annotated[
+            int | None,
+            Integer(1, 10**9, default=None, show_default=False, description="what shipping by weight counts"),
+        ]
+    ]
+    tax_class: NotRequired[
+        Annotated[
+            str,
+            Text(
+                1,
+                40,
+                pattern="[a-z0-9][a-z0-9-]*",
+                pattern_message="Only small letters, digits and dashes, a letter or digit first.",
+                default="standard",
+                show_default=False,
+                description="which of a country's tax rates is due on it",
+            ),
+        ]
+    ]
     image: NotRequired[Annotated[str, PICTURE_ADDRESS]]
     pictures: NotRequired[
         Annotated[

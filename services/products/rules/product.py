@@ -192,6 +192,7 @@ def offered(doc: Doc, wanted: str) -> Doc:
     if variant is None:
         return found | {"sku": None if wanted == productid else wanted, "for_sale": False}
     own = {"image": variant["picture"], "pictures": []} if "picture" in variant else {}
+    own |= {name: variant[name] for name in ("weight_grams",) if name in variant}
     return (
         found
         | own

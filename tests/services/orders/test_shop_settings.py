@@ -115,6 +115,28 @@ def test_what_is_offered_and_due_follows_the_place(shop: Shop, stocked: str, rep
         assert amounts(chosen) == ("collect", 0, 167, 1000), "collected in the shop's own country"
 
 
+def test_products_have_a_weight_and_a_tax_class(shop: Shop, stocked: str) -> None:
+    """By SKU, too: a variant has a weight of its own."""
+    content = shop.admin.get(f"{shop.products}/v1/products/{stocked}", timeout=30).json()
+    productid, sku = f"p{secrets.token_hex(4)}", f"s{secrets.token_hex(4)}"
+    names = ("taxonomy", "keywords", "brand", "name", "description", "colours", "image", "price", "delivery")
+    body = {name: content[name] for name in names} | {
+        "productid": productid,
+        "weight_grams": 1200,
+        "tax_class": "luxury",
+        "options": [{"name": "Size", "values": ["S", "L"]}],
+        "variants": [
+            {"sku": sku, "options": {"Size": "S"}, "stock": 9},
+            {"sku": f"{sku}l", "options": {"Size": "L"}, "stock": 9, "weight_grams": 2500},
+        ],
+    }
+    made = shop.admin.post(f"{shop.products}/v1/products", json=body, timeout=30)
+    assert made.status_code == 201, made.text
+    assert amounts(quote(shop.orders, sku, 1, address=UK).json()) == ("post", 300, 250, 1300)
+    assert amounts(quote(shop.orders, sku, 2, address=UK).json())[:2] == ("post", 700)
+    assert amounts(quote(shop.orders, f"{sku}l", 1, address=UK).json())[:2] == ("post", 700)
+
+
 def test_a_quote_asks_the_database_nothing_but_the_products(shop: Shop, stocked: str) -> None:
     quote(shop.orders, stocked, address=UK)
     assert calls(quote(shop.orders, stocked, address=UK)) == dict.fromkeys(

@@ -138,6 +138,12 @@ BOUGHT = View(
     map=view_source(__file__, "bought"),
     reduce="_sum",
 )
+BOUGHT_TOGETHER = View(
+    "bought_together",
+    "in how many paid orders each other product stands beside one",
+    map=view_source(__file__, "bought_together"),
+    reduce="_sum",
+)
 FULFILMENT = View(
     "fulfilment",
     "seconds from payment to dispatch and from dispatch to delivery, by day",
@@ -160,6 +166,7 @@ DESIGN = DatabaseDesign(
         BEST_SELLERS,
         TAX,
         BOUGHT,
+        BOUGHT_TOGETHER,
         PERSONAL,
         CONFLICTS,
         AUTHORIZATIONS,

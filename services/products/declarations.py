@@ -58,6 +58,7 @@ CODE: Final = "[a-z][a-z0-9_-]*"
 CODE_MESSAGE: Final = "Only small letters, digits, dash and underscore, a letter first."
 DIGEST: Final = "[0-9a-f]{64}"
 MAX_PICTURES: Final = 20
+MAX_RELATED: Final = 20
 PICTURE: Final = {
     "id": Text(
         64,
@@ -238,6 +239,19 @@ class Product(StoredDocument):
                 unnamed=True,
                 script=ATTRIBUTE_WORDS_SCRIPT,
                 read=attribute_words,
+            ),
+        ]
+    ]
+    related: NotRequired[
+        Annotated[
+            list[str],
+            TextList(
+                ARTICLE_NUMBER,
+                0,
+                MAX_RELATED,
+                default=[],
+                show_default=False,
+                description="productids that its page shows beside it; left out, they stay as they are",
             ),
         ]
     ]

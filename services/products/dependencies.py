@@ -23,6 +23,7 @@ from services.products.store.product_types import (
     product_type_cache,
 )
 from services.products.store.query_counts import PopularQueries, QueryCounter, SearchDays
+from services.products.store.related_products import RelatedProducts
 from services.products.store.review_pages import ReviewPages
 from services.products.store.reviews import Reviews
 from services.products.store.search_rules import RuleDocuments, RulesCache, rules_cache
@@ -48,6 +49,7 @@ class Dependencies:
     ledger: Ledger
     reviews: Reviews
     review_pages: ReviewPages
+    related_products: RelatedProducts
     pictures: Pictures
     picture_downloads: PictureDownloads
     menu: MenuCache
@@ -90,6 +92,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         ledger=Ledger(database, redis),
         reviews=Reviews(database),
         review_pages=ReviewPages(redis, database.name),
+        related_products=RelatedProducts(redis, database.name),
         pictures=Pictures(database),
         picture_downloads=PictureDownloads(settings.picture_bytes, settings.picture_networks),
         menu=MenuCache(redis, database.name, settings.menu_seconds),

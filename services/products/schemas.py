@@ -183,8 +183,16 @@ class ReviewList(Shape):
     next = ma.fields.String(required=True, allow_none=True)
 
 
+class RelatedProducts(Shape):
+    items = ma.fields.List(ma.fields.Nested(Product), required=True)
+
+
 class ProductWithReviews(Product):  # type: ignore[misc, valid-type]  # generated from the declaration
     reviews = ma.fields.Nested(ReviewList, metadata={"description": "with `reviews=N`"})
+    related = ma.fields.List(
+        ma.fields.Nested(Product),
+        metadata={"description": "with `reviews=N`: what goes with it, as it was a minute ago at most"},
+    )
     specifications = ma.fields.List(
         ma.fields.Nested(Specification), metadata={"description": "with `reviews=N`: its attributes, named"}
     )

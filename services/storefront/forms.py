@@ -149,6 +149,13 @@ PRODUCT = (
     Field("brand", "Brand", required=False),
     Field("taxonomy", "Category", help="From the department down, joined by #: Home#Kitchen#Mugs"),
     Field("description", "Description", "textarea", required=False, max_length=20000),
+    Field(
+        "related",
+        "Goes well with",
+        required=False,
+        max_length=1400,
+        help="Ids of products, separated by commas; what is bought with it comes after them by itself.",
+    ),
     Field("status", "Status", "select", required=False, options=STATUSES),
     Field(
         "publish_from",

@@ -5,6 +5,7 @@ from typing import Any
 from flask import Response
 
 from services.orders.actions import privacy
+from services.orders.actions.bought_together import bought_together
 from services.orders.resources.context import dependencies
 from services.orders.schemas import answers, requests
 from shared.couch.deadline import time_limit
@@ -20,6 +21,15 @@ internal = Blueprint("internal", __name__, url_prefix="/v1/internal", descriptio
 def bought(args: dict[str, Any]) -> Response:
     """Whether a person has paid for a product"""
     return json_answer({"bought": privacy.has_bought(dependencies(), args["userid"], args["productid"])})
+
+
+@internal.get("/products/<string:productid>/bought-together")
+@require_service
+@internal.arguments(requests.BoughtTogetherArgs, location="query")
+@internal.response(200, answers.BoughtTogether)
+def bought_with(args: dict[str, Any], productid: str) -> Response:
+    """Products that stand beside this one in paid orders, the most frequent first"""
+    return json_answer({"items": bought_together(dependencies(), productid, args["limit"])})
 
 
 @internal.get("/users/<string:userid>/orders")

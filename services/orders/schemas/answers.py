@@ -282,6 +282,15 @@ class Bought(Shape):
     bought = ma.fields.Boolean()
 
 
+class CountedProduct(Shape):
+    productid = ma.fields.String(required=True)
+    orders = Whole(1, required=True)
+
+
+class BoughtTogether(Shape):
+    items = ma.fields.List(ma.fields.Nested(CountedProduct), required=True)
+
+
 class Anonymised(Shape):
     orders = Whole(0)
 

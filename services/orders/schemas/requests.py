@@ -263,6 +263,13 @@ class BoughtArgs(Shape):
     productid = Text(1, 200, required=True)
 
 
+class BoughtTogetherArgs(Shape):
+    class Meta:
+        unknown = ma.EXCLUDE
+
+    limit = ma.fields.Integer(load_default=10, validate=ma.validate.Range(1, 100))
+
+
 class TokenHeader(Shape):
     class Meta:
         unknown = ma.EXCLUDE

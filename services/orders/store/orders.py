@@ -7,6 +7,7 @@ from services.orders.declarations import Customer, Order, OrderLineItem, Payment
 from services.orders.documents import (
     AUTHORIZATIONS,
     BOUGHT,
+    BOUGHT_TOGETHER,
     CONFLICTS,
     LINES_OF_AN_ORDER,
     ORDERS_BETWEEN,
@@ -150,6 +151,17 @@ class OrderStore:
             BOUGHT, key=[userid, productid], group=True, allow_stale=True
         )
         return bool(rows) and rows[0]["value"] > 0
+
+    def bought_together(self, productid: str, limit: int) -> list[dict[str, Any]]:
+        """Rows {key: [productid, another], value: paid orders with both}, `limit` at most. 1 global query."""
+        return self._database.across_partitions.view(
+            BOUGHT_TOGETHER,
+            start=[productid],
+            end=[productid, HIGHEST_KEY],
+            group=True,
+            limit=limit,
+            allow_stale=True,
+        )
 
     def conflicted(self, *, limit: int) -> list[str]:
         """Ids of documents that diverged replicas wrote differently. 1 global query."""

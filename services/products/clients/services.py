@@ -1,6 +1,6 @@
 """The orders service, as far as products needs it."""
 
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from shared.client import ServiceClient
 
@@ -17,3 +17,8 @@ class Orders:
             f"/v1/internal/orders/bought?{urlencode({'userid': userid, 'productid': productid})}"
         )
         return bool(answer["bought"])
+
+    def bought_together(self, productid: str, limit: int) -> list[str]:
+        """Products that are bought with this one, the most frequent first."""
+        path = f"/v1/internal/products/{quote(productid, safe='')}/bought-together"
+        return [each["productid"] for each in self._client.get(path, {"limit": limit})["items"]]

@@ -7,8 +7,8 @@ from flask import Response, request
 
 from services.products import schemas
 from services.products.actions import browse as act
+from services.products.actions import related, suggesting
 from services.products.actions import reviews as review_acts
-from services.products.actions import suggesting
 from services.products.actions.catalogue import NoSuchProduct
 from services.products.documents import taxonomy_of
 from services.products.resources.context import dependencies
@@ -145,12 +145,7 @@ def lookup(asked: dict[str, Any]) -> Response:
 @browse.doc(parameters=[_REVIEWS])
 def product(productid: str) -> Response:
     """A product, by its productid or the SKU of one of its variants; what the shop does not show, to its staff"""
-    try:
-        doc = dependencies().catalogue.by_productid(productid)
-    except NoSuchDocument:
-        raise NoSuchProduct(f"There is no product {productid}.") from None
-    if not (is_public(doc) or _asked_by_staff()):
-        raise NoSuchProduct(f"There is no product {productid}.")
+    doc = _product(productid)
     tag = etag(doc)
     if (most := _number("reviews", 100)) is not None:
         newest = review_acts.first_page(dependencies(), doc, most)
@@ -158,11 +153,32 @@ def product(productid: str) -> Response:
             public(doc)
             | {
                 "reviews": list_answer(newest.items, newest.next, ["reviews", doc["productid"]]),
+                "related": [listed(each) for each in related.related(dependencies(), doc)],
                 "specifications": dependencies().product_types.loaded().specifications(doc),
             },
             headers={"Cache-Control": "no-cache"},
         )
     return not_modified(tag) or json_answer(public(doc), etag=tag, headers={"Cache-Control": "no-cache"})
+
+
+@browse.get("/v1/products/<productid>/related")
+@browse.response(200, schemas.RelatedProducts)
+@browse.alt_response(404, "NOT_FOUND")
+def related_products(productid: str) -> Response:
+    """What goes with a product: named by hand first, then what is bought with it"""
+    doc = _product(productid)
+    return json_answer({"items": [listed(each) for each in related.find_related(dependencies(), doc)]})
+
+
+def _product(productid: str) -> Doc:
+    """The product that may be shown to who asks. Raises NoSuchProduct."""
+    try:
+        doc = dependencies().catalogue.by_productid(productid)
+    except NoSuchDocument:
+        raise NoSuchProduct(f"There is no product {productid}.") from None
+    if not (is_public(doc) or _asked_by_staff()):
+        raise NoSuchProduct(f"There is no product {productid}.")
+    return doc
 
 
 def _asked_by_staff() -> bool:

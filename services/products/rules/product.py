@@ -29,7 +29,7 @@ from shared.fields import Rejected
 from shared.money import money
 
 NO_RATING: Final = {"average": None, "count": 0}
-KEPT_WHEN_UNSAID: Final = ("pictures", "status", "publish_from")
+KEPT_WHEN_UNSAID: Final = ("pictures", "status", "publish_from", "related")
 """What an older client does not know, it does not undo."""
 RESERVED_IDS: Final = frozenset(
     {"best-rated", "export", "import", "imports", "lookup", "low-stock", "suggest"}
@@ -90,6 +90,8 @@ def _contradictions(content: Doc) -> Iterator[tuple[str, str]]:
     digests = [each["id"] for each in content.get("pictures") or ()]
     if len(digests) != len(set(digests)):
         yield "pictures", "The same picture comes twice."
+    if content.get("productid") in (content.get("related") or ()):
+        yield "related", "It names the product itself."
     price, delivery = content.get("price"), content.get("delivery")
     if price and delivery and delivery["currency"] != price["currency"]:
         yield "delivery", "Must be in the currency of the price."
@@ -209,7 +211,7 @@ def offered(doc: Doc, wanted: str) -> Doc:
 def exported(doc: Doc) -> Doc:
     """The product as an import takes it, with the stock that it, or each of its variants, has."""
     found = content_of(doc) | {"stock": doc["stock"]}
-    for name in ("options", "variants", "publish_from"):
+    for name in ("options", "variants", "publish_from", "related"):
         if not found[name]:
             del found[name]
     if variants_of(doc):

@@ -6,7 +6,7 @@ from typing import Any, Final
 from services.products.declarations import ACTIVE, DRAFT, SCHEDULED
 from shared.couch import Doc
 
-_DEFAULTS: Final = {"status": ACTIVE, "publish_from": ""}
+_DEFAULTS: Final[dict[str, Any]] = {"status": ACTIVE, "publish_from": "", "related": []}
 
 
 def status_of(doc: Mapping[str, Any]) -> str:
@@ -31,7 +31,7 @@ def hidden_fields(content: Mapping[str, Any], moment: str) -> dict[str, str]:
 
 
 def keep_unsaid(content: Doc, before: Mapping[str, Any] | None) -> Doc:
-    """The content with the status and time that the product has, where a client did not say them (None)."""
+    """The content with the status, time and related products that the product has, where a client did not say them (None)."""
     known = before or {}
     return content | {
         name: known.get(name, default) for name, default in _DEFAULTS.items() if content[name] is None

@@ -62,6 +62,7 @@ class Neighbours:
     url: str = ""
     roles: dict[str, tuple[str, ...]] = field(default_factory=lambda: {"admin": ("admin",)})
     purchases: set[tuple[str, str]] = field(default_factory=set)
+    bought_together: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,9 @@ def neighbours() -> Iterator[Neighbours]:
                         "roles": ["customer", *found.roles.get(parse_qs(address.query)["userid"][0], ())],
                     }
                 )
+            elif address.path.endswith("/bought-together"):
+                others = found.bought_together.get(address.path.split("/")[4], [])
+                self._answer({"items": [{"productid": each, "orders": 2} for each in others]})
             else:
                 asked = parse_qs(address.query)
                 self._answer({"bought": (asked["userid"][0], asked["productid"][0]) in found.purchases})

@@ -144,7 +144,7 @@ def product_values(product: Json) -> dict[str, str]:
         "taxonomy": taxonomy.path_of(product)
     }
     image = "" if product.get("pictures") else product.get("image") or ""
-    lists = {name: ", ".join(product.get(name) or ()) for name in ("keywords", "colours")}
+    lists = {name: ", ".join(product.get(name) or ()) for name in ("keywords", "colours", "related")}
     money = {"price": prices.plain(product["price"]), "currency": product["price"]["currency"]}
     charge = product.get("delivery")
     more = {"delivery": prices.plain(charge) if charge else "0", "image": image}
@@ -168,7 +168,7 @@ def product_body(values: dict[str, str]) -> Json:
     currency = values["currency"].upper()
     plain: Json = {name: values[name] for name in ("productid", "name", "brand", "description", "image")}
     plain["taxonomy"] = [part.strip() for part in values["taxonomy"].split(taxonomy.SEPARATOR)]
-    lists = {name: forms.words(values[name]) for name in ("keywords", "colours")}
+    lists = {name: forms.words(values[name]) for name in ("keywords", "colours", "related")}
     money = {name: prices.parse(values[name], currency, name) for name in ("price", "delivery")}
     return plain | lists | money | publishing.body_of(values)
 

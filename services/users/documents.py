@@ -3,6 +3,7 @@
     user{userid}:auth             who it is: name, e-mail, password hash, roles
                 :delivery{id}     an address         :payment{id}        a payment method's reference
                 :preferences      one document       :basket-{SKU}     one basket item
+                :wish-{SKU}       one entry of the wish list
                 :token-{digest}   a one-time token   :session-{id}       a login that was refreshed or ended
     email{sha256}:claim           its `_id` makes an e-mail unique
     audit{yyyy-mm}:{time id}      what staff did, immutable
@@ -144,6 +145,15 @@ class BasketItem(StoredDocument):
     updated: str
 
 
+class Wish(StoredDocument):
+    """A product that somebody keeps in mind, or a variant of it."""
+
+    userid: str
+    productid: Annotated[str, Text(1, 100)]
+    sku: NotRequired[Annotated[str, Text(1, 64, default="", show_default=False, description="of a variant")]]
+    added: Annotated[str, Moment(writable=False)]
+
+
 class Token(StoredDocument):
     """A one-time token, found by the digest of its secret. `name`, `password` and `registration` are a registration's."""
 
@@ -190,6 +200,7 @@ ADDRESS = DocumentType.declared(
 PAYMENT_METHOD = DocumentType.declared("paymentmethod", PaymentMethod)
 PREFERENCES = DocumentType.declared("preferences", Preferences)
 BASKET_ITEM = DocumentType.declared("basketline", BasketItem)
+WISH = DocumentType.declared("wish", Wish)
 TOKEN = DocumentType.declared("token", Token)
 SESSION = DocumentType.declared("session", Session)
 AUDIT = DocumentType.declared("audit", AuditEntry)
@@ -201,6 +212,7 @@ ADDRESS_FIELDS = Declaration(Address)
 PAYMENT_METHOD_FIELDS = Declaration(PaymentMethod)
 PREFERENCE_FIELDS = Declaration(PreferenceValues)
 BASKET_ITEM_FIELDS = Declaration(BasketItem)
+WISH_FIELDS = Declaration(Wish)
 AUDIT_FIELDS = Declaration(AuditEntry)
 
 ACCOUNT_BY_EMAIL = FindIndex(

@@ -74,6 +74,18 @@ class Users(Client):
     def take_from_basket(self, token: str, productid: str) -> None:
         self.http.call("DELETE", f"/v1/users/me/basket/{segment(productid)}", token=token)
 
+    def wishes(self, token: str, cursor: str) -> Json:
+        return self.http.get("/v1/users/me/wishes", given(limit=50, cursor=cursor), token=token)
+
+    def add_wish(self, token: str, productid: str) -> Json:
+        return self.http.put(f"/v1/users/me/wishes/{segment(productid)}", token=token)
+
+    def remove_wish(self, token: str, productid: str) -> None:
+        self.http.call("DELETE", f"/v1/users/me/wishes/{segment(productid)}", token=token)
+
+    def move_wish(self, token: str, productid: str) -> Json:
+        return self.http.post(f"/v1/users/me/wishes/{segment(productid)}/basket", token=token)
+
     def clear_bought(self, userid: str, productids: list[str], date: str) -> None:
         """CallCounts as a service; what was put in after `date` stays."""
         body = {"productids": productids, "date": date}

@@ -23,8 +23,9 @@ from services.storefront.pages.orders import orders as own_orders
 from services.storefront.pages.payment import payment
 from services.storefront.pages.pictures import pictures
 from services.storefront.pages.shop import shop
+from services.storefront.pages.wishes import wishes
 
-BLUEPRINTS = (shop, pictures, basket, checkout, payment, own_orders, auth, account, mailbox, desk)
+BLUEPRINTS = (shop, pictures, basket, checkout, payment, own_orders, auth, account, wishes, mailbox, desk)
 DESK = (sales, orders, refunds, products, bulk, variants, product_types, search, imports, failures, staff)
 
 __all__ = ["BLUEPRINTS", "DESK"]

@@ -30,9 +30,19 @@ def priced_basket(deps: Dependencies, userid: str) -> dict[str, Any]:
 
 def priced_item(item: dict[str, Any], product: dict[str, Any] | None) -> dict[str, Any]:
     """An item beside its product; one that is no longer sold stays visible and is not available."""
+    shown = priced_product(item, product)
+    if shown["price"] is None:
+        return shown | {"total": None}
+    total = money.times(shown["price"], item["quantity"])
+    stock = shown["stock"]
+    return shown | {"total": total, "available": stock is None or stock >= item["quantity"]}
+
+
+def priced_product(item: dict[str, Any], product: dict[str, Any] | None) -> dict[str, Any]:
+    """What names a product, with its price and stock today."""
     if product is None or not product.get("for_sale", True):
         known = product or {}
-        empty = dict.fromkeys(("price", "delivery", "stock", "total"))
+        empty = dict.fromkeys(("price", "delivery", "stock"))
         named = {"name": known.get("name"), "image": known.get("image")}
         return {**item, **named, **empty, "available": False}
     options = product.get("selected_options")
@@ -45,8 +55,7 @@ def priced_item(item: dict[str, Any], product: dict[str, Any] | None) -> dict[st
         "price": product["price"],
         "delivery": product.get("delivery"),
         "stock": stock,
-        "total": money.times(product["price"], item["quantity"]),
-        "available": stock is None or stock >= item["quantity"],
+        "available": stock is None or stock > 0,
     }
 
 
@@ -61,19 +70,22 @@ def totals(items: list[dict[str, Any]]) -> list[money.Money]:
     return list(sums.values())
 
 
-def put_item(deps: Dependencies, userid: str, productid: str, quantity: int) -> dict[str, Any]:
-    """Sets the quantity of a product without variants, or of the variant whose SKU this is. Raises NoSuchProduct, VariantNeeded,
-    BasketFull, Unavailable."""
+def put_item(
+    deps: Dependencies, userid: str, productid: str, quantity: int, *, keep_more: bool = False
+) -> dict[str, Any]:
+    """Sets the quantity of a product without variants, or of the variant whose SKU this is; with `keep_more` a larger one stays.
+    Raises NoSuchProduct, VariantNeeded, BasketFull, Unavailable."""
     product = deps.products.lookup([productid]).get(productid)
     if product is not None and product.get("sku", productid) is None:
         raise VariantNeeded("It is sold by variant: put one of its SKUs into the basket.")
     if product is None or not product.get("for_sale", True):
         raise NoSuchProduct("The shop does not sell it (any more).")
-    _write(deps, userid, _named(product, productid), lambda present: quantity)
-    return priced_item({**_named(product, productid), "quantity": quantity}, product)
+    named = named_product(product, productid)
+    written = _write(deps, userid, named, lambda present: max(quantity, present if keep_more else 0))
+    return priced_item({**named, "quantity": written}, product)
 
 
-def _named(product: dict[str, Any], key: str) -> dict[str, str]:
+def named_product(product: dict[str, Any], key: str) -> dict[str, str]:
     """The productid, and the SKU where it is another."""
     productid = product["productid"]
     return {"productid": productid} if productid == key else {"productid": productid, "sku": key}
@@ -129,27 +141,28 @@ def merge_guest_basket(deps: Dependencies, userid: str, items: list[dict[str, An
         present = own.get(key)
         quantity = merged_quantity(present["quantity"] if present else 0, guest)
         if present is None or quantity != present["quantity"]:
-            changed.append(_item(userid, _named(known[key], key), quantity, present))
+            changed.append(_item(userid, named_product(known[key], key), quantity, present))
     written = deps.store.put_many(changed) if changed else []
     for doc, row in zip(changed, written, strict=True):
         if row.error:
             _write(
                 deps,
                 userid,
-                _named(known[basket_key(doc)], basket_key(doc)),
+                named_product(known[basket_key(doc)], basket_key(doc)),
                 lambda own, guest=doc["quantity"]: merged_quantity(own, guest),
             )
 
 
-def _write(deps: Dependencies, userid: str, named: dict[str, str], quantity_from: Any) -> None:
-    """`quantity_from(present quantity or 0)` gives the new one; again when another device was first."""
+def _write(deps: Dependencies, userid: str, named: dict[str, str], quantity_from: Any) -> int:
+    """`quantity_from(present quantity or 0)` gives the new one, which is returned; again when another device was first."""
     docid = user_document(userid, PREFIX + basket_key(named))
     for _ in range(_MAX_ATTEMPTS):
         doc = BASKET_ITEM.typed(deps.store.get(docid))
         if doc is None and len(deps.store.documents_with_prefix(userid, PREFIX)) >= MAX_BASKET_ITEMS:
             raise BasketFull(f"A basket holds at most {MAX_BASKET_ITEMS} products.")
-        if deps.store.try_put(_item(userid, named, quantity_from(doc["quantity"] if doc else 0), doc)):
-            return
+        quantity: int = quantity_from(doc["quantity"] if doc else 0)
+        if deps.store.try_put(_item(userid, named, quantity, doc)):
+            return quantity
     raise UpdateConflict("The basket changes too quickly; try again.")
 
 

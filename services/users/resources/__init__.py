@@ -10,6 +10,7 @@ from services.users.resources.privacy import privacy
 from services.users.resources.recently_viewed import recently_viewed
 from services.users.resources.sessions import sessions
 from services.users.resources.staff import staff
+from services.users.resources.wishes import wishes
 
 BLUEPRINTS = (
     accounts,
@@ -19,6 +20,7 @@ BLUEPRINTS = (
     preferences,
     payment_methods,
     recently_viewed,
+    wishes,
     privacy,
     staff,
     internal,

@@ -7,6 +7,7 @@ from services.users.documents import MAX_QUANTITY
 from services.users.rules.errors import LastAdmin
 
 MAX_BASKET_ITEMS = 200
+MAX_WISHES = 200
 MAX_ADDRESSES = 50
 MAX_PAYMENT_METHODS = 20
 

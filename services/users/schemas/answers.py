@@ -1,5 +1,7 @@
 """What answers show: fields of the declared documents, and what is computed for them."""
 
+from typing import Any
+
 import marshmallow as ma
 
 from services.users.documents import (
@@ -11,6 +13,7 @@ from services.users.documents import (
     REGISTERED_FIELDS,
     SESSION_USER_FIELDS,
     USER_FIELDS,
+    WISH_FIELDS,
 )
 from shared.web import Shape, page_schema, response_schema
 from shared.web.fields import MoneyShape, Time, Whole
@@ -30,26 +33,35 @@ BasketItem = response_schema("BasketItem", BASKET_ITEM_FIELDS)
 AuditEntry = response_schema("AuditEntry", AUDIT_FIELDS)
 AuditTrail = page_schema("AuditTrail", AuditEntry)
 
+_PRICED: dict[str, ma.fields.Field[Any]] = {
+    "available": ma.fields.Boolean(
+        required=True, metadata={"description": "the shop sells it and has this many"}
+    ),
+    "name": ma.fields.String(allow_none=True),
+    "options": ma.fields.Dict(
+        keys=ma.fields.String(),
+        values=ma.fields.String(),
+        metadata={"description": "of a variant, such as Size: M"},
+    ),
+    "image": ma.fields.String(allow_none=True),
+    "price": ma.fields.Nested(MoneyShape, allow_none=True),
+    "delivery": ma.fields.Nested(MoneyShape, allow_none=True),
+    "stock": ma.fields.Integer(allow_none=True),
+}
 PricedItem = response_schema(
-    "PricedItem",
-    BASKET_ITEM_FIELDS,
+    "PricedItem", BASKET_ITEM_FIELDS, {**_PRICED, "total": ma.fields.Nested(MoneyShape, allow_none=True)}
+)
+Wish = response_schema(
+    "Wish",
+    WISH_FIELDS,
     {
-        "available": ma.fields.Boolean(
-            required=True, metadata={"description": "the shop sells it and has this many"}
+        **_PRICED,
+        "variant_needed": ma.fields.Boolean(
+            required=True, metadata={"description": "it is sold by variant, and none was chosen"}
         ),
-        "name": ma.fields.String(allow_none=True),
-        "options": ma.fields.Dict(
-            keys=ma.fields.String(),
-            values=ma.fields.String(),
-            metadata={"description": "of a variant, such as Size: M"},
-        ),
-        "image": ma.fields.String(allow_none=True),
-        "price": ma.fields.Nested(MoneyShape, allow_none=True),
-        "delivery": ma.fields.Nested(MoneyShape, allow_none=True),
-        "stock": ma.fields.Integer(allow_none=True),
-        "total": ma.fields.Nested(MoneyShape, allow_none=True),
     },
 )
+Wishes = page_schema("Wishes", Wish)
 Basket = page_schema(
     "Basket",
     PricedItem,

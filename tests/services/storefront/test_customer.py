@@ -350,3 +350,22 @@ def test_a_guests_email_opens_the_order_in_any_browser(visitor: Visitor) -> None
     assert "4 Post Street" not in wrong.text
     assert other.get(f"{page.path}?token=wrong").status == 404
     assert "4 Post Street" in other.get(page.path).text, "a wrong token does not take the good one's place"
+
+
+def test_a_wish_list_is_kept_and_moved_to_the_basket(join: Callable[..., Visitor], visitor: Visitor) -> None:
+    visitor.get("/product/spade")
+    assert visitor.submit("/wishes").path.startswith("/login")
+    wisher = join("Wisher")
+    for each in ("spade", "mug-gone"):
+        wisher.get(f"/product/{each}")
+        page = wisher.submit("/wishes")
+        assert "is on your wish list." in page.text
+        assert page.path == f"/product/{each}"
+    page = wisher.get(wisher.get("/account").link("See your wish list"))
+    assert "Garden Spade" in page.text
+    assert "Sold out" in page.text
+    assert "Moved to your basket." in wisher.submit("/wishes/spade").text
+    assert "Garden Spade" in wisher.get("/basket").text
+    wisher.get("/wishes")
+    page = wisher.submit("/wishes/mug-gone", remove="1")
+    assert "Nothing yet." in page.text

@@ -4,7 +4,7 @@ from flask import Blueprint, flash, redirect, render_template, request, session,
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
-from services.storefront.pages.dependencies import services
+from services.storefront.pages.context import services
 from services.storefront.pages.visitor import basket_count, needs_login, own_path, token
 from services.storefront.rules.variants import line_key
 from shared.errors import Conflict, Invalid, NotFound

@@ -5,11 +5,11 @@ from typing import Any
 from flask import Response
 
 from services.users.actions import wishes as act
+from services.users.resources.context import dependencies
 from services.users.schemas import answers
 from shared.web import (
     Blueprint,
     PageArgs,
-    current_dependencies,
     current_user,
     json_answer,
     nothing,
@@ -30,7 +30,7 @@ wishes = Blueprint(
 def show(args: dict[str, Any]) -> Response:
     """The wish list with today's prices and stock, the last added first"""
     userid = current_user().userid
-    items = act.wish_list(current_dependencies(), userid)
+    items = act.wish_list(dependencies(), userid)
     return json_answer(short_list_answer(items, args, "productid", ["wishes", userid]))
 
 
@@ -41,7 +41,7 @@ def show(args: dict[str, Any]) -> Response:
 @wishes.alt_response(409, "CONFLICT")
 def add(productid: str) -> Response:
     """Keep a product, or by its SKU a variant"""
-    return json_answer(act.add(current_dependencies(), current_user().userid, productid))
+    return json_answer(act.add(dependencies(), current_user().userid, productid))
 
 
 @wishes.delete("/<string:productid>")
@@ -49,7 +49,7 @@ def add(productid: str) -> Response:
 @wishes.response(204)
 def remove(productid: str) -> Response:
     """Take a product, or by its SKU a variant, off the list"""
-    act.remove(current_dependencies(), current_user().userid, productid)
+    act.remove(dependencies(), current_user().userid, productid)
     return nothing()
 
 
@@ -60,4 +60,4 @@ def remove(productid: str) -> Response:
 @wishes.alt_response(409, "CONFLICT")
 def move_to_basket(productid: str) -> Response:
     """Move it to the basket"""
-    return json_answer(act.move_to_basket(current_dependencies(), current_user().userid, productid))
+    return json_answer(act.move_to_basket(dependencies(), current_user().userid, productid))

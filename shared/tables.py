@@ -1,5 +1,5 @@
 """Documents as rows of a CSV file, by their declared fields: a column a field, money in two (`price_amount`, `price_currency`),
-lists of objects and objects of any content as JSON."""
+lists of objects, amounts by currency and objects of any content as JSON."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,6 +10,8 @@ import orjson
 from shared.csv_cells import escape_formula, unescape_formula
 from shared.fields import (
     Amount,
+    Amounts,
+    AmountsByName,
     Declaration,
     Field,
     Group,
@@ -72,7 +74,7 @@ def _cells(name: str, field: Field, value: Any) -> dict[str, Any]:
         return {f"{name}_amount": value["amount"], f"{name}_currency": value["currency"]}
     if isinstance(field, TextList):
         return {name: _joined(value) if field.separator == "|" else field.separator.join(value)}
-    if isinstance(field, GroupList | JsonObject):
+    if isinstance(field, GroupList | JsonObject | Amounts | AmountsByName):
         return {name: orjson.dumps(value).decode() if value else ""}
     return {name: value}
 
@@ -88,7 +90,7 @@ def _value(name: str, field: Field, cells: Mapping[str, str]) -> Any:
         return None
     if isinstance(field, TextList):
         return _split(cell) if field.separator == "|" else _levels(cell, field.separator)
-    if isinstance(field, GroupList | JsonObject):
+    if isinstance(field, GroupList | JsonObject | Amounts | AmountsByName):
         return _parsed(cell)
     return _number(cell) if isinstance(field, Integer) else cell
 

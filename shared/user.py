@@ -9,7 +9,8 @@ CUSTOMER_ROLE = "customer"
 class User:
     """The person (or, for service calls, the person acted for) behind a request; times are milliseconds since 1970.
 
-    `session_started` is when they logged in, `as_of` when their roles were read.
+    `session_started` is when they logged in, `as_of` when their roles were read; `group` is the
+    customer group whose prices they are shown.
     """
 
     userid: str
@@ -18,6 +19,7 @@ class User:
     session: str = ""
     session_started: int = 0
     as_of: int = 0
+    group: str = ""
 
     def has_role(self, *roles: str) -> bool:
         return any(role in self.roles for role in roles)

@@ -16,6 +16,22 @@ from services.products.option_values import (
     option_words,
     options_in_stock,
 )
+from services.products.price_declarations import (
+    COMPARE_AT_PRICES,
+    CURRENT_COMPARE_AT,
+    GROUP_PRICES,
+    SALE_ENDS,
+    SALES,
+)
+from services.products.price_fields import (
+    CURRENCIES_SCRIPT,
+    OWN_PRICE_SCRIPT,
+    PRICE_PREFIX,
+    PRICES_SCRIPT,
+    indexed_currencies,
+    indexed_prices,
+    own_indexed_price,
+)
 from shared.couch import SearchField, StoredDocument
 from shared.fields import (
     Amount,
@@ -98,12 +114,21 @@ VARIANT: Final = {
     "prices": Amounts(
         default={}, description="minor units by currency, where it costs something else than the product"
     ),
+    "compare_at_prices": COMPARE_AT_PRICES,
+    "sales": SALES,
+    "group_prices": GROUP_PRICES,
     "picture": replace(PICTURE_ADDRESS, omit_default=True, description="instead of the product's"),
     "barcode": Text(0, 64, default="", pattern="[0-9A-Za-z -]*", pattern_message="Letters and digits only."),
     "weight_grams": Integer(1, 10**9, default=None),
     "active": Boolean(default=True, description="whether it is for sale"),
     "stock": Integer(0, MAX_STOCK, default=None, description="answered; sent, its level at creation"),
-    "price": Amount(default=None, writable=False, description="what it costs"),
+    "price": Amount(
+        default=None,
+        writable=False,
+        description="what it costs; null where it is not sold in the currency asked for",
+    ),
+    "compare_at_price": CURRENT_COMPARE_AT,
+    "sale_ends": SALE_ENDS,
 }
 
 
@@ -169,11 +194,59 @@ class Product(StoredDocument):
     ]
     price: Annotated[
         Money,
-        Amount(),
-        SearchField("price.amount", kind="number", called="price", facet=True),
-        SearchField("price.currency", kind="keyword", called="currency", facet=True),
+        Amount(
+            description="what it costs, in the currency asked for: null where it is not sold in it. Sent, its regular price"
+        ),
+        SearchField(
+            "price",
+            kind="number",
+            called="price",
+            facet=True,
+            script=OWN_PRICE_SCRIPT,
+            read=own_indexed_price,
+        ),
+        SearchField(
+            "prices",
+            kind="numbers",
+            called=PRICE_PREFIX,
+            facet=True,
+            script=PRICES_SCRIPT,
+            read=indexed_prices,
+        ),
+        SearchField(
+            "prices",
+            kind="keyword",
+            called="currency",
+            facet=True,
+            each=True,
+            script=CURRENCIES_SCRIPT,
+            read=indexed_currencies,
+        ),
     ]
+    prices: NotRequired[
+        Annotated[
+            dict[str, int],
+            Amounts(
+                default={},
+                show_default=False,
+                description="its regular prices, minor units by currency; left out where `price` says all",
+            ),
+        ]
+    ]
+    compare_at_prices: NotRequired[Annotated[dict[str, int], COMPARE_AT_PRICES]]
+    sales: NotRequired[Annotated[list[dict[str, Any]], SALES]]
+    group_prices: NotRequired[Annotated[dict[str, dict[str, int]], GROUP_PRICES]]
     delivery: Annotated[Money, Amount(default=None, omit_default=False, description="free when left out")]
+    delivery_prices: NotRequired[
+        Annotated[
+            dict[str, int],
+            Amounts(
+                default={},
+                show_default=False,
+                description="minor units by currency, where `delivery` is not free and it is sold in several",
+            ),
+        ]
+    ]
     weight_grams: NotRequired[
         Annotated[
             int | None,
@@ -344,6 +417,8 @@ class Product(StoredDocument):
             ),
         ]
     ]
+    compare_at_price: NotRequired[Annotated[Money, CURRENT_COMPARE_AT]]
+    sale_ends: NotRequired[Annotated[str, SALE_ENDS]]
     stock: Annotated[
         int,
         Integer(
@@ -354,6 +429,8 @@ class Product(StoredDocument):
     rank: Annotated[float, SearchField("rank", kind="number", called="rank")]
     variant_stock: NotRequired[dict[str, int]]
     """What is left of each variant, by SKU; `stock` is the sum of the active ones."""
+    current_prices: NotRequired[dict[str, int]]
+    """What everybody pays in each currency, while a sale runs."""
     former_skus: NotRequired[list[str]]
     """Of variants that were removed, so that baskets can say of which product they were."""
     hidden: NotRequired[
@@ -442,14 +519,22 @@ class Review(StoredDocument):
 
 
 class PriceChange(StoredDocument):
-    """An old price and the one that came after it."""
+    """An old price and the one that came after it; None for one that there was not, or is no more.
+
+    `kind`: "price" where it is missing, "compare_at", "sale" (with its times) or "group".
+    """
 
     productid: str
     taxonomy: list[str]
-    before: Money
-    after: Money
+    before: Money | None
+    after: Money | None
     date: str
     sku: NotRequired[str]
+    kind: NotRequired[str]
+    group: NotRequired[str]
+    sale_from: NotRequired[str]
+    sale_until: NotRequired[str]
+    by: NotRequired[str]
 
 
 class SkuClaim(StoredDocument):

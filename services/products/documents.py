@@ -14,6 +14,7 @@ from functools import cache
 from typing import Final
 
 from services.products import declarations as d
+from services.products.price_fields import PRICES_SCRIPT, regular_prices
 from shared.couch import (
     LANGUAGES,
     DatabaseDesign,
@@ -31,8 +32,10 @@ from shared.fields import Declaration
 
 SEPARATOR: Final = "#"
 
-PRODUCT = DocumentType.declared("product", d.Product, schema=2, upgrades={1: dict})
-"""Schema 2 may have options and variants. What schema 1 lacks is optional."""
+PRODUCT = DocumentType.declared(
+    "product", d.Product, schema=2, upgrades={1: lambda doc: {**doc, "prices": dict(regular_prices(doc))}}
+)
+"""Schema 2 has its prices by currency, and may have options and variants."""
 PRODUCT_FIELDS: Final = Declaration(d.Product)
 FORWARD = DocumentType.declared("forward", d.Forward)
 MOVEMENT = DocumentType.declared("movement", d.Movement)
@@ -127,9 +130,12 @@ def price_prefix(productid: str) -> str:
     return f"{productid}:price:"
 
 
-def price_change_id(taxonomy: Sequence[str], productid: str, moment: str, sku: str = "") -> str:
-    variant = f":{sku}" if sku else ""
-    return document_id(partition_of(taxonomy), f"{price_prefix(productid)}{moment}{variant}")
+def price_change_id(
+    taxonomy: Sequence[str], productid: str, moment: str, sku: str = "", changed: str = ""
+) -> str:
+    """`changed`: what of the prices, where it is another than the price in the product's own currency."""
+    rest = "".join(f":{each}" for each in ((sku, changed) if changed else (sku,) if sku else ()))
+    return document_id(partition_of(taxonomy), f"{price_prefix(productid)}{moment}{rest}")
 
 
 def picture_id(digest: str) -> str:
@@ -157,11 +163,16 @@ BY_NAME = FindIndex(
     fields=("name",),
     partial=PUBLIC,
 )
-BY_PRICE = FindIndex(
+BY_PRICE = View(
     "category_by_price",
-    "Products of a category, sorted by price (P1)",
-    fields=("price.amount",),
-    partial=PUBLIC,
+    "Products of a category, sorted by price in one currency (P1); under no currency each by its own",
+    map=f"""function (doc) {{
+  if (doc.type !== "product" || doc.hidden) return;
+  var prices = {PRICES_SCRIPT};
+  emit(["", prices[doc.price.currency]], null);
+  Object.keys(prices).forEach(function (currency) {{ emit([currency, prices[currency]], null); }});
+}}""",
+    partitioned=True,
 )
 BY_RANK = FindIndex(
     "category_by_rank",
@@ -190,11 +201,11 @@ CATEGORIES = View(
 )
 FILTER_VALUES = View(
     "filter_values",
-    "What the products of a category are filtered by (brand, colours, price and its currency, members such as options.Size), and how many are alike",
+    "What the products of a category are filtered by (brand, colours, prices by currency and its own currency, members such as options.Size), and how many are alike",
     map=f"""function (doc) {{
   if (doc.type !== "product" || doc.hidden) return;
 {members_function("found", _PAIRS)}
-  emit([doc.brand, doc.colours, doc.price.amount, doc.price.currency, found], null);
+  emit([doc.brand, doc.colours, {PRICES_SCRIPT}, doc.price.currency, found], null);
 }}""",
     reduce="_count",
     partitioned=True,
@@ -249,6 +260,11 @@ RESERVATIONS_BY_EXPIRY = View(
     "Which reservations end in a stretch of time",
     map='function (doc) { if (doc.type === "reservation") emit(doc.expires, null); }',
 )
+SALE_CHANGES = View(
+    "sale_changes",
+    "Which products' sales begin or end in a stretch of time",
+    map=view_source(__file__, "sale_changes"),
+)
 MOVED = View(
     "moved",
     "Which products were moved since a moment, and where they came from",
@@ -295,6 +311,7 @@ DESIGN = DatabaseDesign(
         SCHEDULED,
         HELD,
         RESERVATIONS_BY_EXPIRY,
+        SALE_CHANGES,
         MOVED,
         CONFLICTS,
         SEARCH,

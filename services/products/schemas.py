@@ -15,7 +15,18 @@ from shared.web import PageArgs, Shape, page_schema, request_schema, response_sc
 from shared.web.fields import MoneyShape, Text, Time, Whole
 
 ProductContent = request_schema("ProductContent", documents.PRODUCT_FIELDS, rules.checked)
-Product = response_schema("Product", documents.PRODUCT_FIELDS)
+Product = response_schema(
+    "Product",
+    documents.PRODUCT_FIELDS,
+    {
+        "price": ma.fields.Nested(
+            MoneyShape,
+            required=True,
+            allow_none=True,
+            metadata={"description": "what it costs; null where it is not sold in the currency asked for"},
+        )
+    },
+)
 
 
 ProductTypeContent = request_schema("ProductTypeContent", PRODUCT_TYPE_FIELDS)
@@ -148,6 +159,21 @@ class Lookup(Shape):
     productids = ma.fields.List(
         Text(1, 100), required=True, validate=ma.validate.Length(1, rules.MAX_LOOKED_UP)
     )
+    currency = ma.fields.String(
+        load_default=None,
+        allow_none=True,
+        validate=ma.validate.OneOf(sorted(CURRENCIES)),
+        metadata={"description": "prices are answered in; the shop's own when left out"},
+    )
+    group = Text(
+        1,
+        40,
+        load_default=None,
+        allow_none=True,
+        metadata={
+            "description": "whose prices, asked by another service; else those of the token's customer group"
+        },
+    )
 
 
 class Offer(Product):  # type: ignore[misc, valid-type]  # generated from the declaration
@@ -158,6 +184,9 @@ class Offer(Product):  # type: ignore[misc, valid-type]  # generated from the de
     )
     for_sale = ma.fields.Boolean(
         required=True, metadata={"description": "false for a variant that is inactive or gone"}
+    )
+    not_sold_in = ma.fields.String(
+        metadata={"description": "the currency that was asked for, where the product has no price in it"}
     )
     selected_options = ma.fields.Dict(keys=ma.fields.String(), values=ma.fields.String())
 
@@ -231,8 +260,16 @@ class Stock(Shape):
 class PriceChange(Shape):
     date = Time(required=True)
     sku = ma.fields.String(metadata={"description": "of the variant that it is of"})
-    before = ma.fields.Nested(MoneyShape, required=True)
-    after = ma.fields.Nested(MoneyShape, required=True)
+    before = ma.fields.Nested(MoneyShape, required=True, allow_none=True)
+    after = ma.fields.Nested(MoneyShape, required=True, allow_none=True)
+    kind = ma.fields.String(
+        validate=ma.validate.OneOf(["compare_at", "sale", "group"]),
+        metadata={"description": "what else than the regular price it is"},
+    )
+    group = ma.fields.String(metadata={"description": "the customer group that pays it"})
+    sale_from = Time()
+    sale_until = Time()
+    by = ma.fields.String(metadata={"description": "the user id of who changed it"})
 
 
 class PriceHistory(Shape):

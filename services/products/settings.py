@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from shared.couch import LANGUAGES
+from shared.money import CURRENCIES
 from shared.settings import DatabaseSettings, setting
 
 
@@ -12,6 +13,13 @@ class Settings(DatabaseSettings):
 
     orders_url: str = setting(
         "ORDERS_URL", help="the orders service (who bought what)", local_default="http://127.0.0.1:8003"
+    )
+    currencies: tuple[str, ...] = setting(
+        "CURRENCIES",
+        (),
+        "what the shop sells in, with commas: prices are shown in the first unless another is asked for (`GBP,EUR`); empty: each "
+        "product's price in its own currency",
+        choices=sorted(CURRENCIES),
     )
     low_stock: int = setting("LOW_STOCK", 5, "a product with at most so many left is on the low-stock list")
     menu_seconds: int = setting(

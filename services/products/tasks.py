@@ -16,6 +16,7 @@ from shared.jobs import (
     COUNT_SEARCHES,
     FINISH_MOVES,
     PUBLISH_PRODUCTS,
+    REFRESH_SALE_PRICES,
     RESTORE_PRODUCT_INDEXES,
     SETTLE_PRODUCT_CONFLICTS,
     SUM_UP_PRODUCTS,
@@ -33,6 +34,7 @@ _JOBS: dict[str, Callable[[Dependencies], object]] = {
     SETTLE_PRODUCT_CONFLICTS: maintenance.settle_conflicts,
     FINISH_MOVES: lambda deps: maintenance.finish_moves(deps, now()),
     PUBLISH_PRODUCTS: lambda deps: publishing.publish_due(deps, now()),
+    REFRESH_SALE_PRICES: lambda deps: maintenance.refresh_sale_prices(deps, now()),
     COUNT_SEARCHES: lambda deps: query_counts.flush(deps, now()),
     RESTORE_PRODUCT_INDEXES: lambda deps: deps.server.restore_indexes(deps.design),
 }

@@ -7,7 +7,7 @@ Errors are those of `errors`: NoSuchDocument, UpdateConflict, QueryRefused, Data
 """
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Unpack
@@ -234,6 +234,12 @@ class Partition:
             raise QueryRefused(f"{view.name}: ask a partition's reduce for a range, not for keys.")
         return _view(self._client, self._shapes, "post_partition_view", self._at, view, query)
 
+    def view_page(
+        self, view: View, *, limit: int = 20, cursor: str | None = None, **query: Unpack[PageOptions]
+    ) -> Page:
+        """See `AcrossPartitions.view_page`."""
+        return _view_page(self.view, view, limit, cursor, query)
+
     def search(
         self, index: SearchIndex, query: SearchQuery, *, limit: int = 20, bookmark: str | None = None
     ) -> SearchPage:
@@ -265,10 +271,7 @@ class AcrossPartitions:
         self, view: View, *, limit: int = 20, cursor: str | None = None, **query: Unpack[PageOptions]
     ) -> Page:
         """A page of unreduced rows; its `next` stays good while documents come and go."""
-        if cursor:
-            query["start"], query["start_key_doc_id"] = decode_cursor(cursor)
-        rows = self.view(view, limit=limit + 1, reduce=False if view.reduce else None, **query)
-        return Page(rows[:limit], encode_cursor(rows[limit]) if len(rows) > limit else None)
+        return _view_page(self.view, view, limit, cursor, query)
 
     def search(
         self, index: SearchIndex, query: SearchQuery, *, limit: int = 20, bookmark: str | None = None
@@ -276,6 +279,15 @@ class AcrossPartitions:
         """Documents by words, filters, facets (`search_for` makes the query), in whichever dialect the server speaks."""
         page = dialects.search(self._client, self._at, index, query, limit=limit, bookmark=bookmark)
         return replace(page, items=self._shapes.read_all(page.items))
+
+
+def _view_page(
+    ask: Callable[..., list[dict[str, Any]]], view: View, limit: int, cursor: str | None, query: PageOptions
+) -> Page:
+    if cursor:
+        query["start"], query["start_key_doc_id"] = decode_cursor(cursor)
+    rows = ask(view, limit=limit + 1, reduce=False if view.reduce else None, **query)
+    return Page(rows[:limit], encode_cursor(rows[limit]) if len(rows) > limit else None)
 
 
 def _find(

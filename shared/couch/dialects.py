@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from .indexes import View
 from .pages import SearchPage, decode_cursor, encode_cursor
-from .search import NouveauIndex, SearchIndex, SearchQuery, keywords
+from .search import NouveauIndex, SearchIndex, SearchQuery, field_named, keywords
 
 
 class Caller(Protocol):
@@ -174,5 +174,5 @@ def _documents(client: Caller, db: str, ids: list[str]) -> list[dict[str, Any]]:
 
 
 def _type(index: SearchIndex, sort: str) -> str:
-    kinds = {each.name: each.kind for each in index.fields}
-    return "number" if kinds[sort.lstrip("-")] == "number" else "string"
+    field, _ = field_named({each.name: each for each in index.fields}, sort.lstrip("-"))
+    return "number" if field.is_number else "string"

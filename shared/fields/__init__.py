@@ -9,6 +9,7 @@ from shared.fields.declaration import Declaration
 from shared.fields.kinds import (
     Amount,
     Amounts,
+    AmountsByName,
     Boolean,
     Choice,
     Field,
@@ -31,6 +32,7 @@ from shared.fields.kinds import (
 __all__ = [
     "Amount",
     "Amounts",
+    "AmountsByName",
     "Boolean",
     "Choice",
     "Declaration",

@@ -321,7 +321,24 @@ class Amounts(Field):
         return {currency: self._amount(currency, amount) for currency, amount in value.items()}
 
     def _amount(self, currency: Any, amount: Any) -> int:
-        return int(Amount(self.max).clean({"amount": amount, "currency": currency})["amount"])
+        try:
+            return int(Amount(self.max).clean({"amount": amount, "currency": currency})["amount"])
+        except Rejected as rejected:
+            raise Rejected(f"{currency}: {rejected}") from None
+
+
+@dataclass(frozen=True)
+class AmountsByName(Field):
+    """Minor units by currency, of up to `max` names: {"trade": {"GBP": 1250}}."""
+
+    name: Text
+    amounts: Amounts
+    max: int
+
+    def clean(self, value: Any) -> dict[str, dict[str, int]]:
+        if not isinstance(value, dict) or len(value) > self.max:
+            raise Rejected(f"Not an object of at most {self.max} names.")
+        return {self.name.clean(name): self.amounts.clean(amounts) for name, amounts in value.items()}
 
 
 def as_whole(value: Any) -> Any:

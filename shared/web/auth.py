@@ -120,6 +120,7 @@ def _user_from(claims: Mapping[str, Any]) -> User:
         str(claims.get("sid", "")),
         int(claims.get("session_started", claims["iat"] * 1000)),
         int(claims.get("as_of", claims["iat"] * 1000)),
+        str(claims.get("group", "")),
     )
 
 

@@ -151,6 +151,11 @@ def _described(field: Field, name: str, *, answer: bool, partial: bool = False) 
         case fields.Amounts():
             amount = Whole(0, None if answer else field.max)
             return ma.fields.Dict(keys=ma.fields.String(), values=amount, **common)
+        case fields.AmountsByName():
+            amounts = ma.fields.Dict(
+                keys=ma.fields.String(), values=Whole(0, None if answer else field.amounts.max)
+            )
+            return ma.fields.Dict(keys=ma.fields.String(), values=amounts, **common)
         case fields.Group():
             return ma.fields.Nested(_answer(name, field.fields), **common)
     raise TypeError(f"no schema is known for {type(field).__name__}")

@@ -14,6 +14,7 @@ from services.products.dependencies import Dependencies
 from services.products.documents import category_path
 from services.products.rules import categories
 from services.products.rules.facets import Filters, counts_in_category, is_pair
+from services.products.rules.prices import PriceContext, is_sold_in
 from services.products.rules.product import deduplicate_moved, is_product, offered
 from services.products.rules.publishing import is_public
 from services.products.store.answer_cache import Computed
@@ -63,23 +64,26 @@ def products(deps: Dependencies, asked: Question, visitor: str = "") -> Listed:
             return _category(deps, asked, counts)
     if asked.stale_facets and asked.category and asked.subcategories and asked.is_plain and not asked.cursor:
         return _department(deps, asked)
-    if not asked.q and not asked.facets and not asked.filtered and asked.sort in (None, "relevance"):
+    by_category = asked.is_plain and asked.sort in (None, "relevance")
+    if by_category and not asked.facets and (asked.currency is None or asked.currency_is_default):
         page = deps.catalogue.subtree(asked.category or (), asked.limit, asked.cursor)
-        return Listed(deduplicate_moved(page.items), page.next, crumbs(asked))
+        docs = [doc for doc in deduplicate_moved(page.items) if is_sold_in(doc, asked.currency or "")]
+        return Listed(docs, page.next, crumbs(asked))
     return search(deps, asked, visitor)
 
 
-def best_rated(deps: Dependencies, limit: int, cursor: Any) -> Page:
-    """The leaderboard: by the average that is very likely exceeded, not the plain one."""
-    return deps.catalogue.best_rated(limit, cursor)
+def best_rated(deps: Dependencies, limit: int, cursor: Any, currency: str) -> Page:
+    """The leaderboard: by the average that is very likely exceeded, not the plain one. A page has what is sold in the currency."""
+    page = deps.catalogue.best_rated(limit, cursor)
+    return replace(page, items=[doc for doc in page.items if is_sold_in(doc, currency)])
 
 
-def lookup(deps: Dependencies, productids: Sequence[str]) -> dict[str, Any]:
+def lookup(deps: Dependencies, productids: Sequence[str], context: PriceContext) -> dict[str, Any]:
     """{found: products as they are bought by each id, missing: ids}, in the order asked; what the shop does not show is missing."""
     known = deps.catalogue.all_by_productid(productids)
     docs = {each: doc for each, doc in known.items() if is_public(doc)}
     return {
-        "found": [offered(docs[each], each) for each in dict.fromkeys(productids) if each in docs],
+        "found": [offered(docs[each], each, context) for each in dict.fromkeys(productids) if each in docs],
         "missing": [each for each in dict.fromkeys(productids) if each not in docs],
     }
 
@@ -89,7 +93,7 @@ def _counts(deps: Dependencies, asked: Question) -> Counts | None:
     return counts_of_category(
         deps,
         asked.category or (),
-        None if not asked.filtered else filters,
+        filters,
         asked.facets,
         allow_stale=asked.stale_facets,
     )
@@ -104,7 +108,8 @@ def _department(deps: Dependencies, asked: Question) -> Listed:
         body = orjson.dumps({"ids": ids, "next": found.next, "more": found.more})
         return Computed(body, up_to_date=True, empty=not ids)
 
-    name = f"first page by {asked.sort} of {asked.limit} with {','.join(asked.facets)}"
+    currency = f" in {asked.currency}" if asked.currency else ""
+    name = f"first page by {asked.sort} of {asked.limit} with {','.join(asked.facets)}{currency}"
     kept = deps.answer_cache.get(asked.category or (), name, make, max_age=DEPARTMENT_SECONDS)
     listed = orjson.loads(kept.body)
     docs = deps.catalogue.get_many(listed["ids"])
@@ -114,14 +119,31 @@ def _department(deps: Dependencies, asked: Question) -> Listed:
 
 
 def _category(deps: Dependencies, asked: Question, counts: Counts) -> Listed:
-    """By a sorted index; where members of an object filter, by the index that holds them."""
-    if any(map(is_pair, asked.choices)):
+    """By a sorted index; where it does not hold what filters, by the search index."""
+    if _needs_search(asked):
         query = search_query(replace(asked, facets=()))
         found = deps.catalogue.search_in_category(asked.category or (), query, asked.limit, asked.cursor)
         return Listed(found.items, found.next, crumbs(asked) | counts.values, counts.outdated)
     sort = asked.sort if asked.sort and asked.sort != "relevance" else "name"
+    if sort in ("price", "-price"):
+        bounds = asked.currency or "", asked.min_price, asked.max_price
+        page = deps.catalogue.category_by_price(
+            asked.category or (), *bounds, asked.limit, asked.cursor, descending=sort == "-price"
+        )
+        return Listed(page.items, page.next, crumbs(asked) | counts.values, counts.outdated)
     page = deps.catalogue.category_by(sort, asked.category or (), _selector(asked), asked.limit, asked.cursor)
     return Listed(page.items, page.next, crumbs(asked) | counts.values, counts.outdated)
+
+
+def _needs_search(asked: Question) -> bool:
+    """Whether the sorted indexes do not hold what is asked: members of an object, values in the order of prices, each product's own price."""
+    by_price = asked.sort in ("price", "-price")
+    bounded = asked.min_price is not None or asked.max_price is not None
+    return (
+        any(map(is_pair, asked.choices))
+        or (bool(asked.choices) and by_price)
+        or (bounded and not by_price and asked.currency is None)
+    )
 
 
 def _selector(asked: Question) -> Doc:
@@ -130,9 +152,18 @@ def _selector(asked: Question) -> Doc:
         selector["brand"] = {"$in": list(brands)}
     if colours := asked.choices.get("colour"):
         selector["colours"] = {"$elemMatch": {"$in": list(colours)}}
-    bounds = {"$gte": asked.min_price, "$lte": asked.max_price}
-    if price := {operator: value for operator, value in bounds.items() if value is not None}:
-        selector["price.amount"] = price
     if asked.currency:
-        selector["price.currency"] = asked.currency
+        bounds = {"$gte": asked.min_price, "$lte": asked.max_price}
+        price = {operator: value for operator, value in bounds.items() if value is not None}
+        selector["$or"] = _sold_in(asked.currency, price or {"$exists": True})
     return selector
+
+
+def _sold_in(currency: str, condition: Doc) -> list[Doc]:
+    """Where a price in this currency meets the condition: that of a sale, the regular one, or that of a document of schema 1."""
+    no_sale, only_one = {"current_prices": {"$exists": False}}, {"prices": {"$exists": False}}
+    return [
+        {f"current_prices.{currency}": condition},
+        {f"prices.{currency}": condition, **no_sale},
+        {"price.currency": currency, "price.amount": condition, **only_one},
+    ]

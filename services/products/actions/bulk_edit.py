@@ -9,7 +9,17 @@ from services.products.actions.invalidation import invalidate_changed, invalidat
 from services.products.dependencies import Dependencies
 from services.products.documents import partition_of
 from services.products.rules.bulk_edit import BulkEdit
-from services.products.rules.product import Checked, checked, content_of, etag, replaced, same_content
+from services.products.rules.price_changes import price_changes
+from services.products.rules.prices import PriceContext
+from services.products.rules.product import (
+    Checked,
+    checked,
+    complete,
+    content_of,
+    etag,
+    replaced,
+    same_content,
+)
 from services.products.rules.variants import skus_of
 from shared.couch import Doc
 from shared.errors import AisleError, Conflict
@@ -97,7 +107,7 @@ def _write(
             _move(deps, doc, product, edit, date, report)
         else:
             changes.append((doc, replaced(doc, product.content, date) | {"bulk_edits": _noted(doc, edit)}))
-    return _put(deps, changes, date, report)
+    return _put(deps, changes, edit, date, report)
 
 
 def _noted(doc: Doc, edit: BulkEdit) -> list[str]:
@@ -106,13 +116,14 @@ def _noted(doc: Doc, edit: BulkEdit) -> list[str]:
 
 def _edited(doc: Doc, edit: BulkEdit) -> Checked:
     """The product as it is to be, by the rules that every edit meets. Raises BadProduct."""
-    return checked(edit.applied(content_of(doc)))
+    product = checked(edit.applied(content_of(doc)))
+    return product._replace(content=complete(product.content, doc))
 
 
-def _put(deps: Dependencies, changes: list[tuple[Doc, Doc]], date: str, report: Report) -> dict[str, Doc]:
-    prices = [
-        each for doc, fresh in changes for each in catalogue.price_changes(doc, content_of(fresh), date)
-    ]
+def _put(
+    deps: Dependencies, changes: list[tuple[Doc, Doc]], edit: BulkEdit, date: str, report: Report
+) -> dict[str, Doc]:
+    prices = [each for doc, fresh in changes for each in price_changes(doc, content_of(fresh), date, edit.by)]
     written = deps.catalogue.put_many(fresh for _, fresh in changes) if changes else []
     rows = list(zip(changes, written, strict=True))
     done = [pair for pair, row in rows if not row.error]
@@ -128,7 +139,8 @@ def _put(deps: Dependencies, changes: list[tuple[Doc, Doc]], date: str, report: 
 def _move(deps: Dependencies, doc: Doc, product: Checked, edit: BulkEdit, date: str, report: Report) -> None:
     productid = doc["productid"]
     try:
-        catalogue.replace(deps, productid, product, etag(doc), date, _noted(doc, edit))
+        tag, noted = etag(doc, PriceContext()), _noted(doc, edit)
+        catalogue.replace(deps, productid, product, tag, date, edit.by, bulk_edits=noted)
         report.changed.append(productid)
     except AisleError as error:
         if error.status >= 500:

@@ -8,9 +8,10 @@ from services.products.actions.invalidation import invalidate, invalidate_change
 from services.products.actions.named_pictures import check_named
 from services.products.actions.skus import claim, own_skus, release
 from services.products.dependencies import Dependencies
-from services.products.documents import PRICE_CHANGE, partition_of, price_change_id, product_id
+from services.products.documents import partition_of, product_id
 from services.products.rules import ledger
 from services.products.rules.ledger import Head, Line
+from services.products.rules.price_changes import price_changes
 from services.products.rules.product import (
     Checked,
     changes_what_is_counted,
@@ -20,10 +21,9 @@ from services.products.rules.product import (
     same_content,
     still_matches,
 )
-from services.products.rules.variants import price_of, skus_of, variant_of, variants_of
+from services.products.rules.variants import skus_of
 from shared.couch import Doc, UpdateConflict, document_id, split_id, time_ordered_id
 from shared.errors import Conflict, Invalid, NotFound, PreconditionFailed
-from shared.money import Money
 
 _MAX_ATTEMPTS = 5
 
@@ -129,10 +129,12 @@ def replace(
     product: Checked,
     if_match: str | None,
     date: str,
+    by: str = "",
+    *,
     bulk_edits: Sequence[str] = (),
 ) -> Doc:
     """New content for a product; another taxonomy moves it. A variant that is new has the stock that is given. `bulk_edits` are
-    noted with it.
+    noted with it; `by` is whom the history of prices names.
 
     Raises NoSuchProduct, SkuTaken, PreconditionFailed when it changed since, BadProduct for pictures that are not there.
     """
@@ -153,7 +155,7 @@ def replace(
         if same_content(doc, wanted):
             return doc
         try:
-            return _changed(deps, doc, product._replace(content=wanted), date, bulk_edits)
+            return _changed(deps, doc, product._replace(content=wanted), date, by, bulk_edits)
         except UpdateConflict:
             continue
     raise Conflict(f"Product {productid} is changing too often just now; try again.")
@@ -198,7 +200,7 @@ def _by_its_own_id(doc: Doc, productid: str) -> Doc:
 
 
 def _changed(
-    deps: Dependencies, doc: Doc, product: Checked, date: str, bulk_edits: Sequence[str] = ()
+    deps: Dependencies, doc: Doc, product: Checked, date: str, by: str, bulk_edits: Sequence[str] = ()
 ) -> Doc:
     content = product.content
     noted = {"bulk_edits": list(bulk_edits)} if bulk_edits else {}
@@ -209,7 +211,7 @@ def _changed(
         fresh = _move(deps, doc, replaced(doc, content, date, levels) | noted, date)
     deps.vocabulary.replace([fresh], before=[doc])
     invalidate_changed(deps, [(doc, fresh)])
-    if changes := price_changes(doc, content, date):
+    if changes := price_changes(doc, content, date, by):
         deps.catalogue.put_many(changes)
     release_if_any(deps, doc["productid"], [sku for sku in own_skus(doc) if sku not in skus_of(content)])
     return fresh
@@ -234,32 +236,6 @@ def _other_variants(deps: Dependencies, doc: Doc, product: Checked, date: str) -
 def release_if_any(deps: Dependencies, productid: str, skus: Sequence[str]) -> None:
     if skus:
         release(deps, productid, skus)
-
-
-def price_changes(before: Doc, content: Doc, date: str) -> list[Doc]:
-    """Old prices are kept as documents, one for each change: of the product, and of each variant that costs something else now."""
-    changes = {"": (before["price"], content["price"])}
-    for variant in variants_of(content):
-        if was := variant_of(before, variant["sku"]):
-            changes[variant["sku"]] = price_of(before, was), price_of(content, variant)
-    return [
-        _price_change(content, sku, *prices, date)
-        for sku, prices in changes.items()
-        if prices[0] != prices[1]
-    ]
-
-
-def _price_change(content: Doc, sku: str, before: Money, after: Money, date: str) -> Doc:
-    taxonomy, productid = content["taxonomy"], content["productid"]
-    return PRICE_CHANGE.new(
-        price_change_id(taxonomy, productid, date, sku),
-        productid=productid,
-        taxonomy=taxonomy,
-        before=before,
-        after=after,
-        date=date,
-        **({"sku": sku} if sku else {}),
-    )
 
 
 def _move(deps: Dependencies, doc: Doc, fresh: Doc, date: str) -> Doc:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from services.products.actions.question import Question
 from services.products.dependencies import Dependencies
 from services.products.documents import COMBINATIONS
+from services.products.price_fields import price_field
 from services.products.rules.facets import (
     FACET_FIELDS,
     OPTIONS,
@@ -28,7 +29,7 @@ def counted_fields(asked: Question) -> tuple[str, ...]:
 
 
 def counted_bands(asked: Question) -> Mapping[str, tuple[Band, ...]]:
-    return {"price": PRICE_BANDS} if "price" in asked.facets else {}
+    return {price_field(asked.currency): PRICE_BANDS} if "price" in asked.facets else {}
 
 
 def facets_of(
@@ -42,7 +43,7 @@ def facets_of(
     for facet in expanded(asked.facets, page.counts, asked.choices):
         counts = _alternatives(deps, asked, query, facet) if asked.is_chosen(facet) else here
         if facet == "price":
-            found[facet] = shown_bands(counts.ranges.get("price", {})) if _one_currency(asked, counts) else []
+            found[facet] = _bands(asked, counts)
         else:
             found[facet] = shown(facet, counts.counts.get(counted_field(facet), {}))
     return found
@@ -50,13 +51,14 @@ def facets_of(
 
 def _alternatives(deps: Dependencies, asked: Question, query: SearchQuery, facet: str) -> FieldCounts:
     """What is counted where everything but this facet filters."""
-    others = query.without_filter(FACET_FIELDS.get(facet, facet))
+    field = price_field(asked.currency) if facet == "price" else FACET_FIELDS.get(facet, facet)
+    others = query.without_filter(field)
     if facet.startswith(OPTIONS):
         others = others.without_filter(COMBINATIONS)
     question = replace(
         others,
         counts=("currency",) if facet == "price" else (counted_field(facet),),
-        bands={"price": PRICE_BANDS} if facet == "price" else {},
+        bands={field: PRICE_BANDS} if facet == "price" else {},
         sort=None,
     )
     known = deps.facet_counts.get(question, allow_stale=asked.stale_facets)
@@ -66,6 +68,11 @@ def _alternatives(deps: Dependencies, asked: Question, query: SearchQuery, facet
     counts = FieldCounts(page.counts, page.ranges)
     deps.facet_counts.put(question, counts)
     return counts
+
+
+def _bands(asked: Question, counts: FieldCounts) -> list[Doc]:
+    counted = counts.ranges.get(price_field(asked.currency), {})
+    return shown_bands(counted) if _one_currency(asked, counts) else []
 
 
 def _one_currency(asked: Question, counts: FieldCounts) -> bool:

@@ -22,7 +22,7 @@ class Counts(NamedTuple):
 def counts_of_category(
     deps: Dependencies,
     category: Sequence[str],
-    filters: Filters | None,
+    filters: Filters,
     facets: tuple[str, ...],
     *,
     allow_stale: bool,
@@ -34,13 +34,14 @@ def counts_of_category(
         kept = rows_of(rows) if len(rows) <= MAX_FILTER_ROWS else None
         return Computed(orjson.dumps(kept), up_to_date=not isinstance(rows, StaleRows), empty=not rows)
 
-    kept = deps.answer_cache.get(category, "filters", make, allow_stale=allow_stale)
-    if filters is not None:
+    kept = deps.answer_cache.get(category, "filters by currency", make, allow_stale=allow_stale)
+    if filters.narrows:
         found = _counted(kept, filters, facets)
     else:
-        if facets not in kept.results:
-            kept.results[facets] = _counted(kept, Filters(), facets)
-        found = kept.results[facets]
+        question = facets, filters.currency
+        if question not in kept.results:
+            kept.results[question] = _counted(kept, filters, facets)
+        found = kept.results[question]
     return None if found is None else Counts(found, kept.outdated)
 
 

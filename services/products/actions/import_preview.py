@@ -1,6 +1,7 @@
 """What an import would do, for a dry run: nothing is written, and no picture fetched."""
 
 from services.products.actions.importing import (
+    Edit,
     Outcome,
     ProductLine,
     completed_lines,
@@ -13,7 +14,7 @@ from services.products.documents import product_id
 from services.products.rules.product import is_product, same_content
 
 
-def preview(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Outcome) -> None:
+def preview(deps: Dependencies, batch: list[ProductLine], edit: Edit, outcome: Outcome) -> None:
     """Counts what would be created, updated or refused. 1 read, and 1 global query for what is new."""
     ids = {line.number: product_id(line.content["taxonomy"], line.content["productid"]) for line in batch}
     found = deps.catalogue.get_many(list(ids.values()))

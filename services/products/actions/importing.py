@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any
 
 from services.products.actions.attributes import completed
-from services.products.actions.catalogue import first_levels, open_stocks, price_changes, replace
+from services.products.actions.catalogue import first_levels, open_stocks, replace
 from services.products.actions.invalidation import invalidate, invalidate_changed
 from services.products.actions.named_pictures import newly_named, refuse_missing
 from services.products.actions.skus import claim_all, own_skus, owners_of, taken
 from services.products.dependencies import Dependencies
 from services.products.documents import product_id
+from services.products.rules.price_changes import price_changes
 from services.products.rules.product import (
     BadProduct,
     Checked,
@@ -47,6 +48,14 @@ class Line:
     problem: AisleError | None = None
     pictures: Sequence[Picture] = ()
     notes: Sequence[tuple[int, str, str]] = ()
+
+
+@dataclass(frozen=True)
+class Edit:
+    """When a batch is written, and by whom."""
+
+    date: str
+    by: str
 
 
 @dataclass
@@ -116,7 +125,7 @@ class ProductLine:
         return 1 + 2 * len(self.content["variants"])
 
 
-Write = Callable[[Dependencies, list[ProductLine], str, Outcome], None]
+Write = Callable[[Dependencies, list[ProductLine], Edit, Outcome], None]
 """Does with a batch of valid lines what the import is for."""
 
 
@@ -126,9 +135,12 @@ def run(
     report: Callable[[Doc], None],
     write: Write,
     *,
+    by: str = "",
     dry_run: bool = False,
 ) -> Outcome:
     """Imports every line. An error of the database ends it: the answer says the first line that was not dealt with.
+
+    `by` is whom the history of prices names.
 
     When it is answered each product is found by its id, and those of a small file in every list; lists follow a larger
     file in the background.
@@ -139,7 +151,7 @@ def run(
     try:
         for batch in _batches(lines, outcome):
             before = outcome.written
-            write(deps, batch, timestamp(), outcome)
+            write(deps, batch, Edit(timestamp(), by), outcome)
             deps.index_catch_up.wrote(outcome.written - before)
             outcome.lines = max(outcome.lines, batch[-1].number)
             report(outcome.summary())
@@ -189,7 +201,7 @@ def _batches(lines: Iterable[Line], outcome: Outcome) -> Iterator[list[ProductLi
         yield list(batch.values())
 
 
-def write(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Outcome) -> None:
+def write(deps: Dependencies, batch: list[ProductLine], edit: Edit, outcome: Outcome) -> None:
     """Creates what is not there, and gives the others their new content."""
     ids = {
         wanted.content["productid"]: product_id(wanted.content["taxonomy"], wanted.content["productid"])
@@ -204,7 +216,7 @@ def write(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Outc
         outcome,
     )
     absent = [wanted for wanted in batch if ids[wanted.content["productid"]] not in there]
-    moving = _create_absent(deps, absent, found, date, outcome) if absent else []
+    moving = _create_absent(deps, absent, found, edit, outcome) if absent else []
     present = [
         (wanted, doc)
         for line in batch
@@ -215,9 +227,9 @@ def write(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Outc
     outcome.unchanged += len(present) - len(changed)
     recounted = [wanted for wanted, doc in changed if changes_what_is_counted(doc, wanted.content)]
     in_bulk = [(wanted, doc) for wanted, doc in changed if not changes_what_is_counted(doc, wanted.content)]
-    invalidate_changed(deps, _update(deps, in_bulk, date, outcome))
+    invalidate_changed(deps, _update(deps, in_bulk, edit, outcome))
     for wanted in (*moving, *recounted):
-        _write_individually(deps, wanted, date, outcome)
+        _write_individually(deps, wanted, edit, outcome)
     invalidate(deps, [wanted.content for wanted in absent], menu=bool(absent))
 
 
@@ -253,7 +265,7 @@ def completed_lines(
 
 
 def _create_absent(
-    deps: Dependencies, absent: list[ProductLine], found: dict[str, Doc], date: str, outcome: Outcome
+    deps: Dependencies, absent: list[ProductLine], found: dict[str, Doc], edit: Edit, outcome: Outcome
 ) -> list[ProductLine]:
     """Creates what is nowhere, while nobody else does; the others, which are in another category."""
     productids = [wanted.content["productid"] for wanted in absent]
@@ -275,7 +287,7 @@ def _create_absent(
         fresh = refuse_lines(fresh, owners_of(known), outcome)
         claimed = {sku: wanted.content["productid"] for wanted in fresh for sku in own_skus(wanted.content)}
         fresh = refuse_lines(fresh, claim_all(deps, claimed), outcome)
-        _create(deps, fresh, found, date, outcome)
+        _create(deps, fresh, found, edit, outcome)
     return [wanted for wanted in absent if wanted.content["productid"] in elsewhere]
 
 
@@ -293,12 +305,12 @@ def refuse_lines(fresh: list[ProductLine], owners: dict[str, str], outcome: Outc
 
 
 def _create(
-    deps: Dependencies, fresh: list[ProductLine], forwards: dict[str, Doc], date: str, outcome: Outcome
+    deps: Dependencies, fresh: list[ProductLine], forwards: dict[str, Doc], edit: Edit, outcome: Outcome
 ) -> None:
     """The first movement of each before the product itself: a crash in between leaves nothing that a second import cannot finish."""
-    open_stocks(deps, [line for wanted in fresh for line in first_levels(wanted.product)], date)
+    open_stocks(deps, [line for wanted in fresh for line in first_levels(wanted.product)], edit.date)
     docs = [
-        document(wanted.content, date, stock=wanted.product.stock or 0, levels=wanted.product.stocks)
+        document(wanted.content, edit.date, stock=wanted.product.stock or 0, levels=wanted.product.stocks)
         for wanted in fresh
     ]
     docs = [{**doc, **_revision(forwards.get(doc["_id"]))} for doc in docs]
@@ -307,7 +319,7 @@ def _create(
         if not row.error:
             outcome.created += 1
         elif row.error == "conflict":
-            _write_individually(deps, wanted, date, outcome)
+            _write_individually(deps, wanted, edit, outcome)
         else:
             outcome.fail(wanted.number, _refused(row))
 
@@ -317,31 +329,33 @@ def _revision(forward: Doc | None) -> Doc:
 
 
 def _update(
-    deps: Dependencies, changed: list[tuple[ProductLine, Doc]], date: str, outcome: Outcome
+    deps: Dependencies, changed: list[tuple[ProductLine, Doc]], edit: Edit, outcome: Outcome
 ) -> list[tuple[Doc, Doc]]:
     """Writes new content; the documents as they were and as they are now."""
-    docs = [replaced(doc, wanted.content, date) for wanted, doc in changed]
+    docs = [replaced(doc, wanted.content, edit.date) for wanted, doc in changed]
     deps.vocabulary.replace(docs, before=[doc for _, doc in changed])
-    prices = [change for wanted, doc in changed for change in price_changes(doc, wanted.content, date)]
+    prices = [
+        change for wanted, doc in changed for change in price_changes(doc, wanted.content, edit.date, edit.by)
+    ]
     written = deps.catalogue.put_many([*docs, *prices]) if docs else []
     for (wanted, _), row in zip(changed, written, strict=False):
         if not row.error:
             outcome.updated += 1
         elif row.error == "conflict":
-            _write_individually(deps, wanted, date, outcome)
+            _write_individually(deps, wanted, edit, outcome)
         else:
             outcome.fail(wanted.number, _refused(row))
     return [(doc, fresh) for (_, doc), fresh in zip(changed, docs, strict=True)]
 
 
-def _write_individually(deps: Dependencies, wanted: ProductLine, date: str, outcome: Outcome) -> None:
+def _write_individually(deps: Dependencies, wanted: ProductLine, edit: Edit, outcome: Outcome) -> None:
     """A product that is changed at the same time, or that moves to another category."""
     try:
         before = deps.catalogue.by_productid(wanted.content["productid"], allow_stale=False)
         if same_content(before, completed(deps, wanted.content, before)):
             outcome.unchanged += 1
             return
-        replace(deps, wanted.content["productid"], wanted.product, None, date)
+        replace(deps, wanted.content["productid"], wanted.product, None, edit.date, edit.by)
         outcome.updated += 1
     except AisleError as error:
         if error.status >= 500:

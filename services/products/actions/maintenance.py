@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from services.products.actions import catalogue
-from services.products.actions.invalidation import invalidate_after_sums
+from services.products.actions.invalidation import invalidate, invalidate_after_sums
 from services.products.dependencies import Dependencies
 from services.products.documents import SETTLEMENT, settlement_id, summed_up_in
 from services.products.rules import ledger, ratings
+from services.products.rules.prices import with_current_prices
 from services.products.rules.product import is_product
 from services.products.rules.variants import skus_of, stock_of
-from shared.clock import iso, timestamp
+from shared.clock import iso, parse, timestamp
 from shared.couch import Doc, NoSuchDocument, UpdateConflict, time_ordered_id
 
 log = logging.getLogger(__name__)
 
 SWEEP_CHECKPOINT, SUMMARY_CHECKPOINT = "reservations-swept", "products-summed-up"
+SALES_CHECKPOINT = "sale-prices-refreshed"
 FEED_PAGE = 2000
 PAGE = 200
 OVERLAP = timedelta(minutes=5)
@@ -147,6 +149,32 @@ def _correct_stock(deps: Dependencies, reservation: Doc, settlement: Doc, held: 
         log.error("order %s: %s of %s were sold twice", orderid, -surplus, line.name)
         return 0
     return max(surplus, 0)
+
+
+def refresh_sale_prices(deps: Dependencies, now: datetime) -> int:
+    """Brings what lists sort and filter by up to the sales that began or ended; returns how many products changed.
+
+    Those of the last minutes are looked at again: an index may have been late. 1 global query when nothing happened.
+    """
+    place, moment, changed = deps.ledger.checkpoint(SALES_CHECKPOINT), iso(now), 0
+    seen = place.get("until", iso(now - MAX_MOVE_AGE))
+    due = deps.catalogue.sale_changes(iso(parse(seen) - OVERLAP), moment)
+    wanted = list(due)
+    for _ in range(_MAX_ATTEMPTS):
+        docs = [doc for doc in deps.catalogue.get_many(wanted).values() if is_product(doc)] if wanted else []
+        fresh = [with_current_prices(doc, moment) for doc in docs]
+        stale = [doc for doc, before in zip(fresh, docs, strict=True) if doc != before]
+        written = deps.catalogue.put_many(stale) if stale else []
+        changed += sum(not row.error for row in written)
+        stale_ids = {doc["_id"] for doc in stale}
+        invalidate(deps, [doc for doc in docs if due[doc["_id"]] > seen or doc["_id"] in stale_ids])
+        wanted = [row.id for row in written if row.error == "conflict"]
+        if not wanted:
+            break
+    if not wanted and (due or parse(seen) < now - 2 * OVERLAP):
+        place = {**deps.ledger.checkpoint(SALES_CHECKPOINT), "until": moment}
+        deps.ledger.save_checkpoint(SALES_CHECKPOINT, place)
+    return changed
 
 
 def settle_conflicts(deps: Dependencies) -> int:

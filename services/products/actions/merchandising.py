@@ -8,6 +8,7 @@ from services.products.actions.question import Listed, Question
 from services.products.actions.search import rewrite_of
 from services.products.actions.search import search as search_by_words
 from services.products.dependencies import Dependencies
+from services.products.rules.prices import is_sold_in
 from services.products.rules.publishing import is_public
 from services.products.rules.rewriting import matched_words
 from services.products.rules.search_rules import SearchRules
@@ -39,8 +40,8 @@ def _pinned(deps: Dependencies, rules: SearchRules, asked: Question) -> list[Doc
     if pin is None or asked.limit < 2:
         return []
     docs = deps.catalogue.follow_many(pin["places"])
-    shown = [docs[each] for each in pin["productids"] if each in docs and is_public(docs[each])]
-    return shown[: asked.limit - 1]
+    there = [docs[each] for each in pin["productids"] if each in docs and is_public(docs[each])]
+    return [doc for doc in there if is_sold_in(doc, asked.currency or "")][: asked.limit - 1]
 
 
 def _with_pinned(deps: Dependencies, asked: Question, listed: Listed, pinned: list[Doc]) -> Listed:

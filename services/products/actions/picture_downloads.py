@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from services.products.actions import importing, pictures
-from services.products.actions.importing import Outcome, ProductLine
+from services.products.actions.importing import Edit, Outcome, ProductLine
 from services.products.clients.picture_downloads import NotFetched
 from services.products.dependencies import Dependencies
 from services.products.rules.pictures import address as address_here
@@ -15,7 +15,7 @@ from shared.errors import AisleError
 AT_ONCE = 8
 
 
-def write_with_pictures(deps: Dependencies, batch: list[ProductLine], date: str, outcome: Outcome) -> None:
+def write_with_pictures(deps: Dependencies, batch: list[ProductLine], edit: Edit, outcome: Outcome) -> None:
     """Fetches the pictures of the lines, then writes these. What cannot be fetched is noted, and shown from where it is."""
     asked: dict[str, int] = {}
     for line in batch:
@@ -23,11 +23,11 @@ def write_with_pictures(deps: Dependencies, batch: list[ProductLine], date: str,
             asked.setdefault(address, line.number)
     digests = deps.pictures.fetched_before(asked) if asked else {}
     missing = [address for address in asked if address not in digests]
-    fresh = _fetch(deps, missing, date, {address: asked[address] for address in missing}, outcome)
+    fresh = _fetch(deps, missing, edit.date, {address: asked[address] for address in missing}, outcome)
     if fresh:
-        deps.pictures.remember_fetched(fresh, date)
+        deps.pictures.remember_fetched(fresh, edit.date)
     known = digests | fresh
-    importing.write(deps, [_with_pictures(line, known) for line in batch], date, outcome)
+    importing.write(deps, [_with_pictures(line, known) for line in batch], edit, outcome)
 
 
 def _fetch(

@@ -10,7 +10,10 @@ from shared.couch import Doc
 
 @dataclass(frozen=True)
 class Question:
-    """What a list of products is asked for. `choices` are the values of facets of which a product must have one; `cursor` is the database's."""
+    """What a list of products is asked for. `choices` are the values of facets of which a product must have one; `cursor` is the database's.
+
+    A list in a `currency` holds only what is sold in it; `currency_is_default`: it is the shop's, and was not asked for.
+    """
 
     category: tuple[str, ...] | None = None
     subcategories: bool = False
@@ -19,6 +22,7 @@ class Question:
     min_price: int | None = None
     max_price: int | None = None
     currency: str | None = None
+    currency_is_default: bool = False
     sort: str | None = None
     facets: tuple[str, ...] = ()
     stale_facets: bool = False
@@ -52,14 +56,16 @@ class Question:
 
     @property
     def filtered(self) -> bool:
-        prices = (self.min_price, self.max_price, self.currency)
-        return bool(self.choices or any(each is not None for each in prices))
+        """Whether more is asked than words, a category and a currency."""
+        return bool(self.choices) or self.min_price is not None or self.max_price is not None
 
     def is_chosen(self, facet: str) -> bool:
         """Whether a filter is set by this facet, so that its other values are alternatives to it."""
         if facet == "price":
             return self.min_price is not None or self.max_price is not None
-        return facet in self.choices or (facet == "currency" and self.currency is not None)
+        return facet in self.choices or (
+            facet == "currency" and self.currency is not None and not self.currency_is_default
+        )
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from services.products.actions.facets import counted_bands, counted_fields, face
 from services.products.actions.question import Listed, Question, crumbs
 from services.products.dependencies import Dependencies
 from services.products.documents import COMBINATIONS, category_path
+from services.products.price_fields import price_field
 from services.products.rules.facets import FACET_FIELDS, combined
 from services.products.rules.product import deduplicate_moved
 from services.products.rules.rewriting import (
@@ -181,7 +182,7 @@ def search_query(asked: Question) -> SearchQuery:
     ranges = (
         {}
         if asked.min_price is None and asked.max_price is None
-        else {"price": (asked.min_price, asked.max_price)}
+        else {price_field(asked.currency): (asked.min_price, asked.max_price)}
     )
     return search_for(
         asked.q,
@@ -194,7 +195,9 @@ def search_query(asked: Question) -> SearchQuery:
 
 
 def _sort(asked: Question) -> str | None:
-    """By relevance when there are words, else by name."""
+    """By relevance when there are words, else by name; by price in the currency asked for."""
+    if asked.sort in ("price", "-price"):
+        return asked.sort.removesuffix("price") + price_field(asked.currency)
     if asked.q:
         return SORTS[asked.sort or "relevance"]
     return SORTS[asked.sort if asked.sort and asked.sort != "relevance" else "name"]

@@ -15,12 +15,13 @@ PRODUCTS_PER_SUGGESTION = 2
 """Several products may have one name, which is suggested once."""
 
 
-def suggest(deps: Dependencies, text: str, limit: int) -> bytes:
-    """{items: departments, brands, past queries and products} as JSON. 1 global query, none for what was asked within the last minute."""
-    query = search_for(text.rstrip(), counts=("brand_is", "category"))
+def suggest(deps: Dependencies, text: str, limit: int, currency: str = "") -> bytes:
+    """{items: departments, brands, past queries and products sold in the currency} as JSON. 1 global query, none for what was asked within the last minute."""
+    filters = {"currency": (currency,)} if currency else {}
+    query = search_for(text.rstrip(), counts=("brand_is", "category"), filters=filters)
     if not query.all_words:
         return orjson.dumps({"items": []})
-    key = f"{deps.search_rules.version()}:{limit}:{' '.join(query.all_words)}"
+    key = f"{deps.search_rules.version()}:{limit}:{currency}:{' '.join(query.all_words)}"
     return deps.suggestion_cache.get(key, lambda: _suggest(deps, query, limit))
 
 

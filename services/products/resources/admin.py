@@ -8,13 +8,14 @@ from services.products import schemas
 from services.products.actions import catalogue, maintenance
 from services.products.actions import stock as stock_acts
 from services.products.actions.invalidation import invalidate_pages
-from services.products.resources.context import dependencies
+from services.products.resources.context import dependencies, price_context
 from services.products.rules.ledger import Line
 from services.products.rules.product import Checked, etag, listed, public
 from shared.clock import timestamp
 from shared.couch import time_ordered_id
 from shared.web import (
     Blueprint,
+    current_user,
     idempotent,
     idempotent_id,
     json_answer,
@@ -26,6 +27,7 @@ from shared.web import (
 
 admin = Blueprint("admin", __name__, description="For admins and staff")
 
+_PRICE_CHANGE = ("date", "before", "after", "sku", "kind", "group", "sale_from", "sale_until", "by")
 _IF_MATCH = schemas.if_match("the ETag that was read; stock and rating do not count")
 
 
@@ -38,8 +40,12 @@ _IF_MATCH = schemas.if_match("the ETag that was read; stock and rating do not co
 def create(product: Checked) -> Response:
     """A new product"""
     doc = catalogue.create(dependencies(), product, timestamp(), idempotent_id())
+    context = price_context()
     return json_answer(
-        public(doc), 201, etag=etag(doc), headers={"Location": f"/v1/products/{doc['productid']}"}
+        public(doc, context),
+        201,
+        etag=etag(doc, context),
+        headers={"Location": f"/v1/products/{doc['productid']}"},
     )
 
 
@@ -54,8 +60,9 @@ def create(product: Checked) -> Response:
 def replace(product: Checked, productid: str) -> Response:
     """New content; another taxonomy moves the product"""
     if_match = request.headers.get("If-Match")
-    doc = catalogue.replace(dependencies(), productid, product, if_match, timestamp())
-    return json_answer(public(doc), etag=etag(doc))
+    doc = catalogue.replace(dependencies(), productid, product, if_match, timestamp(), current_user().userid)
+    context = price_context()
+    return json_answer(public(doc, context), etag=etag(doc, context))
 
 
 @admin.delete("/v1/products/<productid>")
@@ -107,11 +114,10 @@ def stock(args: dict[str, Any], productid: str) -> Response:
 @admin.response(200, schemas.PriceHistory)
 @admin.alt_response(404, "NOT_FOUND")
 def prices(productid: str) -> Response:
-    """The price changes of a product and its variants, the newest first"""
+    """The price changes of a product and its variants, the newest first, and who made them"""
     product = catalogue.finish_moves(dependencies(), productid, timestamp())
     changes = dependencies().catalogue.price_history(product["taxonomy"], product["productid"])
-    names = ("date", "before", "after", "sku")
-    items = [{name: each[name] for name in names if name in each} for each in changes]
+    items = [{name: each[name] for name in _PRICE_CHANGE if name in each} for each in changes]
     return json_answer({"items": items, "next": None})
 
 
@@ -125,7 +131,8 @@ def low_stock(args: dict[str, Any]) -> Response:
     most = dependencies().settings.low_stock if args["most"] is None else args["most"]
     bound = ["low-stock", most]
     page = dependencies().catalogue.low_stock(most, args["limit"], unsign(args["cursor"], bound))
-    return json_answer(list_answer([listed(doc) for doc in page.items], page.next, bound))
+    context = price_context()
+    return json_answer(list_answer([listed(doc, context) for doc in page.items], page.next, bound))
 
 
 def _counted(line: Line, level: int, movements: list[dict[str, Any]]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What every visitor reads: menu, lists, search, suggestions, a product, a lookup."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from flask import Response, request
@@ -11,13 +12,20 @@ from services.products.actions import related, suggesting
 from services.products.actions import reviews as review_acts
 from services.products.actions.catalogue import NoSuchProduct
 from services.products.documents import taxonomy_of
-from services.products.resources.context import dependencies
+from services.products.resources.context import (
+    asked_currency,
+    dependencies,
+    price_context,
+    price_headers,
+)
 from services.products.resources.questions import MAX_QUERY, question_at_hand
+from services.products.rules.prices import PriceContext, is_sold_in
 from services.products.rules.product import etag, listed, public
 from services.products.rules.publishing import is_public
 from services.products.rules.same_titles import grouped
 from shared.couch import Doc, NoSuchDocument
 from shared.errors import Invalid
+from shared.money import CURRENCIES
 from shared.web import (
     Blueprint,
     PageArgs,
@@ -60,6 +68,12 @@ _SUGGESTIONS = {
     "schema": {"type": "integer", "minimum": 1, "maximum": 20, "default": 8},
     "description": "",
 }
+_CURRENCY = {
+    "in": "query",
+    "name": "currency",
+    "schema": {"type": "string", "enum": sorted(CURRENCIES)},
+    "description": "prices are answered in; the shop's own when left out",
+}
 _REVIEWS = {
     "in": "query",
     "name": "reviews",
@@ -86,36 +100,45 @@ def categories() -> Response:
 def products() -> Response:
     """Products of a category, or found by words, filtered, sorted, counted"""
     asked, bound = question_at_hand()
+    context = price_context(asked.currency)
+    if asked.currency is None and context.currency:
+        asked = replace(asked, currency=context.currency, currency_is_default=True)
     found = act.products(dependencies(), asked, client_address() if asked.q else "")
     items = (
-        _rows(found.docs, collapse=asked.collapse) if asked.is_by_relevance else list(map(listed, found.docs))
+        _rows(found.docs, context, collapse=asked.collapse)
+        if asked.is_by_relevance
+        else [listed(doc, context) for doc in found.docs]
     )
     body = list_answer(items, found.next, bound) | found.more
     if names := dependencies().product_types.get().facet_names(found.more.get("facets", ())):
         body["facet_names"] = names
-    return json_answer(body, headers=OUTDATED if found.outdated else None)
+    headers = {**(price_headers(context) or {}), **(OUTDATED if found.outdated else {})}
+    return json_answer(body, headers=headers or None)
 
 
-def _rows(docs: Sequence[Doc], *, collapse: bool) -> list[dict[str, Any]]:
+def _rows(docs: Sequence[Doc], context: PriceContext, *, collapse: bool) -> list[dict[str, Any]]:
     """A row for each title, which names its `others`; these come right beneath it, unless they are to collapse."""
     rows: list[dict[str, Any]] = []
     for doc, others in grouped(docs):
-        summaries = [{name: each[name] for name in ("productid", "price", "stock")} for each in others]
-        rows.append(listed(doc) | ({"others": summaries} if others else {}))
+        under = [listed(each, context) for each in others]
+        summaries = [{name: each[name] for name in ("productid", "price", "stock")} for each in under]
+        rows.append(listed(doc, context) | ({"others": summaries} if others else {}))
         if not collapse:
-            rows += [listed(each) | {"listed_under": doc["productid"]} for each in others]
+            rows += [each | {"listed_under": doc["productid"]} for each in under]
     return rows
 
 
 @browse.get("/v1/products/suggest")
 @browse.response(200, schemas.Suggestions)
-@browse.doc(parameters=[_PREFIX, _SUGGESTIONS])
+@browse.doc(parameters=[_PREFIX, _SUGGESTIONS, _CURRENCY])
 def suggest() -> Response:
     """Categories, brands, past queries and products for an unfinished query"""
     text = request.args.get("q", "")
     if not 1 <= len(text) <= MAX_QUERY:
         raise Invalid("Say what to look for.", errors={"q": [f"1 to {MAX_QUERY} characters."]})
-    body = suggesting.suggest(dependencies(), text, _number("limit", 20) or 8)
+    body = suggesting.suggest(
+        dependencies(), text, _number("limit", 20) or 8, price_context(asked_currency()).currency
+    )
     response = json_bytes(body)
     response.headers["Cache-Control"] = "public, max-age=60"
     return response
@@ -125,10 +148,14 @@ def suggest() -> Response:
 @browse.arguments(PageArgs, location="query")
 @browse.response(200, schemas.ProductList)
 @browse.alt_response(400, "BAD_REQUEST")
+@browse.doc(parameters=[_CURRENCY])
 def best_rated(page: dict[str, Any]) -> Response:
     """The best rated products, by a cautious average"""
-    found = act.best_rated(dependencies(), page["limit"], unsign(page["cursor"], "best-rated"))
-    return json_answer(list_answer([listed(doc) for doc in found.items], found.next, "best-rated"))
+    context = price_context(asked_currency())
+    bound = ["best-rated", context.currency] if context.currency else "best-rated"
+    found = act.best_rated(dependencies(), page["limit"], unsign(page["cursor"], bound), context.currency)
+    items = [listed(doc, context) for doc in found.items]
+    return json_answer(list_answer(items, found.next, bound), headers=price_headers(context))
 
 
 @browse.post("/v1/products/lookup")
@@ -136,38 +163,48 @@ def best_rated(page: dict[str, Any]) -> Response:
 @browse.response(200, schemas.LookedUp)
 def lookup(asked: dict[str, Any]) -> Response:
     """Many products and variants by productid or SKU in one call, each as it is bought"""
-    return json_answer(act.lookup(dependencies(), asked["productids"]))
+    context = price_context(asked["currency"], asked["group"] or "")
+    found = act.lookup(dependencies(), asked["productids"], context)
+    return json_answer(found, headers=price_headers(context))
 
 
 @browse.get("/v1/products/<productid>")
 @browse.response(200, schemas.ProductWithReviews)
 @browse.alt_response(404, "NOT_FOUND")
-@browse.doc(parameters=[_REVIEWS])
+@browse.doc(parameters=[_REVIEWS, _CURRENCY])
 def product(productid: str) -> Response:
     """A product, by its productid or the SKU of one of its variants; what the shop does not show, to its staff"""
     doc = _product(productid)
-    tag = etag(doc)
+    context = price_context(asked_currency())
+    tag, headers = etag(doc, context), price_headers(context) or {"Cache-Control": "no-cache"}
     if (most := _number("reviews", 100)) is not None:
         newest = review_acts.first_page(dependencies(), doc, most)
         return json_answer(
-            public(doc)
+            public(doc, context)
             | {
                 "reviews": list_answer(newest.items, newest.next, ["reviews", doc["productid"]]),
-                "related": [listed(each) for each in related.related(dependencies(), doc)],
+                "related": _sold_together(related.related(dependencies(), doc), context),
                 "specifications": dependencies().product_types.loaded().specifications(doc),
             },
-            headers={"Cache-Control": "no-cache"},
+            headers=headers,
         )
-    return not_modified(tag) or json_answer(public(doc), etag=tag, headers={"Cache-Control": "no-cache"})
+    return not_modified(tag) or json_answer(public(doc, context), etag=tag, headers=headers)
 
 
 @browse.get("/v1/products/<productid>/related")
 @browse.response(200, schemas.RelatedProducts)
 @browse.alt_response(404, "NOT_FOUND")
+@browse.doc(parameters=[_CURRENCY])
 def related_products(productid: str) -> Response:
     """What goes with a product: named by hand first, then what is bought with it"""
-    doc = _product(productid)
-    return json_answer({"items": [listed(each) for each in related.find_related(dependencies(), doc)]})
+    doc, context = _product(productid), price_context(asked_currency())
+    items = _sold_together(related.find_related(dependencies(), doc), context)
+    return json_answer({"items": items}, headers=price_headers(context))
+
+
+def _sold_together(docs: Sequence[Doc], context: PriceContext) -> list[Doc]:
+    """Those that are sold in the currency of the page that shows them."""
+    return [listed(each, context) for each in docs if is_sold_in(each, context.currency)]
 
 
 def _product(productid: str) -> Doc:

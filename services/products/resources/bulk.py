@@ -7,7 +7,7 @@ from flask import Response
 from services.products import schemas
 from services.products.actions import bulk_edit as edits
 from services.products.actions import publishing
-from services.products.resources.context import dependencies
+from services.products.resources.context import dependencies, price_context
 from services.products.rules.bulk_edit import BulkEdit
 from services.products.rules.product import listed
 from services.products.rules.publishing import status_of
@@ -15,7 +15,16 @@ from shared.clock import timestamp
 from shared.couch import time_ordered_id
 from shared.couch.deadline import time_limit
 from shared.errors import Invalid
-from shared.web import Blueprint, idempotent, idempotent_id, json_answer, list_answer, require_role, unsign
+from shared.web import (
+    Blueprint,
+    current_user,
+    idempotent,
+    idempotent_id,
+    json_answer,
+    list_answer,
+    require_role,
+    unsign,
+)
 
 bulk = Blueprint("products for staff", __name__, url_prefix="/v1/admin/products", description="For staff")
 
@@ -33,7 +42,7 @@ def unpublished(args: dict[str, Any]) -> Response:
     page = publishing.unpublished(
         dependencies(), args["status"], args["q"], args["limit"], unsign(args["cursor"], bound)
     )
-    items = [listed(doc) | {"status": status_of(doc)} for doc in page.items]
+    items = [listed(doc, price_context()) | {"status": status_of(doc)} for doc in page.items]
     return json_answer(list_answer(items, page.next, bound))
 
 
@@ -53,6 +62,7 @@ def edit(body: dict[str, Any]) -> Response:
         price_change=_basis_points(body["price_percent"]),
         stock_delta=body["stock_delta"],
         reason=body["reason"],
+        by=current_user().userid,
     )
     if edit.changes_content == bool(edit.stock_delta):
         raise Invalid("Say what to change: either the stock, or something else of the products.")

@@ -1,8 +1,54 @@
 """What the handlers of the running service act with."""
 
+from typing import Any
+
+from flask import request
+
 from services.products.dependencies import Dependencies
-from shared.web import current_dependencies
+from services.products.rules.prices import PriceContext
+from shared.clock import timestamp
+from shared.errors import Invalid, Unauthorized
+from shared.money import CURRENCIES
+from shared.user import User
+from shared.web import asked_by_service, current_dependencies, optional_user
+
+PRIVATE_PRICES = {"Cache-Control": "private, no-cache", "Vary": "Authorization"}
+"""Of an answer with prices that not everybody is shown."""
 
 
 def dependencies() -> Dependencies:
     return current_dependencies(Dependencies)
+
+
+def price_context(currency: str | None = None, group: str = "") -> PriceContext:
+    """In which currency this request is answered, and for which customer group: that of its token, which another service, being asked for
+    somebody, names. No database call."""
+    default = dependencies().settings.currencies[:1]
+    asked = currency or (default[0] if default else "")
+    user = _user()
+    if user is None:
+        return PriceContext(timestamp(), asked, group if group and asked_by_service() else "")
+    return PriceContext(timestamp(), asked, user.group, staff=user.has_role("admin", "staff"))
+
+
+def asked_currency() -> str | None:
+    """The query's `currency`. Raises Invalid for one that the shop does not know."""
+    text = request.args.get("currency") or None
+    if text is not None and text not in CURRENCIES:
+        raise Invalid("See `errors`.", errors={"currency": ["A currency the shop takes, such as GBP."]})
+    return text
+
+
+def price_headers(context: PriceContext) -> dict[str, Any] | None:
+    return PRIVATE_PRICES if context.group or context.staff else None
+
+
+def _user() -> User | None:
+    """Who is shown own prices; what is public is also answered to a token that is over."""
+    scheme = request.headers.get("Authorization", "").partition(" ")[0]
+    if scheme.lower() != "bearer":
+        return None
+    try:
+        return optional_user()
+    except Unauthorized:
+        return None

@@ -18,7 +18,7 @@ from services.products.rules import rows
 from services.products.rules.shop_exports import MAX_BYTES, READERS, Options
 from shared.couch.deadline import NO_LIMIT, time_limit
 from shared.errors import AisleError, BadRequest, Invalid, NotFound, TooLarge
-from shared.web import Blueprint, json_answer, lines_of, require_role
+from shared.web import Blueprint, current_user, json_answer, lines_of, require_role
 
 files = Blueprint("files", __name__, description="Import and export")
 
@@ -74,6 +74,7 @@ def import_products(args: dict[str, Any]) -> Response:
         (line for line in lines if line.number >= args["from_line"]),
         lambda state: _save_progress(args["id"], state),
         preview if args["dry_run"] else write,
+        by=current_user().userid,
         dry_run=args["dry_run"],
     )
     return json_answer(outcome.answer())
@@ -168,11 +169,11 @@ def _csv_lines(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[Line]:
 
 
 def _check_header(header: list[str]) -> None:
-    if missing := [name for name in rows.REQUIRED_COLUMNS if name not in header]:
+    if missing := rows.missing_columns(header):
         raise BadRequest(f"The first row must name the columns; {', '.join(missing)} is missing.")
-    if unknown := [name for name in header if name not in rows.COLUMNS]:
+    if unknown := [name for name in header if not rows.is_column(name)]:
         raise BadRequest(
-            f"No product has a column {unknown[0]!r}; the columns are {', '.join(rows.COLUMNS)}."
+            f"No product has a column {unknown[0]!r}; the columns are {', '.join(rows.COLUMNS)}, price_EUR and so on."
         )
 
 
@@ -216,10 +217,11 @@ def _decoded(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[str]:
 
 def _csv_rows(products: Iterator[dict[str, Any]]) -> Iterator[str]:
     buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, rows.COLUMNS)
+    currencies = dependencies().settings.currencies
+    writer = csv.DictWriter(buffer, rows.columns(currencies))
     writer.writeheader()
     for product in products:
-        writer.writerows(rows.rows_of(product))
+        writer.writerows(rows.rows_of(product, currencies))
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()

@@ -5,7 +5,7 @@ from flask import Response, request
 from services.products import schemas
 from services.products.actions import pictures as act
 from services.products.imaging import FULL, WIDTHS
-from services.products.resources.context import dependencies
+from services.products.resources.context import dependencies, price_context
 from services.products.rules.product import etag, public
 from shared.clock import timestamp
 from shared.errors import TooLarge
@@ -29,7 +29,8 @@ def attach(productid: str) -> Response:
     deps = dependencies()
     max_bytes = deps.settings.picture_bytes
     doc = act.attach(deps.bulk, productid, _body(max_bytes), max_bytes, timestamp())
-    return json_answer(public(doc), etag=etag(doc))
+    context = price_context()
+    return json_answer(public(doc, context), etag=etag(doc, context))
 
 
 @pictures.post("/v1/pictures")

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from services.products.declarations import MAX_PRICE
-from services.products.rules.variants import with_lowest_price
 from shared.couch import Doc
 from shared.errors import Invalid
 
@@ -20,7 +19,7 @@ class PriceTooHigh(Invalid):
 class BulkEdit:
     """What is to change of many products; None stays. `price_change` is in basis points: -1000 takes a tenth off.
 
-    `key` names this edit: what it has changed already it does not change again.
+    `key` names this edit: what it has changed already it does not change again; `by` is who makes it.
     """
 
     key: str
@@ -30,6 +29,7 @@ class BulkEdit:
     price_change: int | None = None
     stock_delta: int | None = None
     reason: str = ""
+    by: str = ""
 
     @property
     def changes_content(self) -> bool:
@@ -45,15 +45,25 @@ class BulkEdit:
             fresh["publish_from"] = self.publish_from
         if self.taxonomy is not None:
             fresh["taxonomy"] = self.taxonomy
-        return fresh if self.price_change is None else with_lowest_price(self._repriced(fresh))
+        return fresh if self.price_change is None else self._repriced(fresh)
 
     def _repriced(self, content: Doc) -> Doc:
         price = content["price"]
-        fresh = content | {"price": price | {"amount": self._scaled(price["amount"])}}
-        fresh["variants"] = [
-            variant | {"prices": self._scaled_all(variant["prices"])} if "prices" in variant else variant
-            for variant in content["variants"]
-        ]
+        scaled = self._with_scaled_terms(content) | {
+            "price": price | {"amount": self._scaled(price["amount"])}
+        }
+        return scaled | {"variants": [self._with_scaled_terms(each) for each in content["variants"]]}
+
+    def _with_scaled_terms(self, priced: Doc) -> Doc:
+        """Regular prices and those of sales and groups; what a price is compared with stays."""
+        fresh = dict(priced)
+        if "prices" in priced:
+            fresh["prices"] = self._scaled_all(priced["prices"])
+        if "sales" in priced:
+            fresh["sales"] = [each | {"prices": self._scaled_all(each["prices"])} for each in priced["sales"]]
+        if "group_prices" in priced:
+            groups = priced["group_prices"].items()
+            fresh["group_prices"] = {group: self._scaled_all(prices) for group, prices in groups}
         return fresh
 
     def _scaled_all(self, prices: dict[str, int]) -> dict[str, Any]:

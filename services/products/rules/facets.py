@@ -32,7 +32,7 @@ PRICE_BANDS: Final = (
 """1-2-5 steps in minor units: up to 10.00, 20.00, 50.00, 100.00 and so on; a price is in exactly one of them."""
 
 Row = Sequence[Any]
-"""[brand, colours, price in minor units, its currency, members of its pair fields, how many products are alike in these]"""
+"""[brand, colours, prices {currency: minor units}, its own currency, members of its pair fields, how many products are alike in these]"""
 Counts = Mapping[str, int]
 
 
@@ -118,18 +118,23 @@ class Filters:
     max_price: int | None = None
     currency: str | None = None
 
+    @property
+    def narrows(self) -> bool:
+        """Whether more than the currency is asked."""
+        return bool(self.choices) or self.min_price is not None or self.max_price is not None
+
     def failed(self, row: Row) -> set[str]:
         """The facets whose filters do not let it pass."""
-        price, currency = row[2], row[3]
+        price = row[2].get(self.currency or row[3])
         failed = {
             facet for facet, values in self.choices.items() if set(values).isdisjoint(_values(facet, row))
         }
-        if (self.min_price is not None and price < self.min_price) or (
+        if price is None:
+            failed.add("currency")
+        elif (self.min_price is not None and price < self.min_price) or (
             self.max_price is not None and price > self.max_price
         ):
             failed.add("price")
-        if self.currency is not None and currency != self.currency:
-            failed.add("currency")
         together = combined(self.choices)
         if together and not failed and {f"{COMBINATIONS}.{each}" for each in together}.isdisjoint(row[4]):
             failed.add(COMBINATIONS)
@@ -147,7 +152,8 @@ def count_facets(rows: Iterable[Row], filters: Filters, wanted: Iterable[str]) -
         failed, count = filters.failed(row), row[-1]
         total += 0 if failed else count
         if failed <= {"price"}:
-            prices.setdefault(row[3], Counter())[row[2]] += count
+            currency = filters.currency or row[3]
+            prices.setdefault(currency, Counter())[row[2][currency]] += count
         for name, counter in counters.items():
             if failed <= {name} or (name.startswith(OPTIONS) and failed <= {name, COMBINATIONS}):
                 for value in set(_values(name, row)):
@@ -176,7 +182,7 @@ def _values(facet: str, row: Row) -> list[str]:
     if facet == "colour":
         return list(row[1])
     if facet == "currency":
-        return [row[3]]
+        return list(row[2])
     return [each.removeprefix(f"{facet}=") for each in row[4] if each.startswith(f"{facet}=")]
 
 

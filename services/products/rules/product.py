@@ -8,25 +8,39 @@ import orjson
 
 from services.products.declarations import MAX_FORMER_SKUS
 from services.products.documents import FORWARD, PRODUCT, PRODUCT_FIELDS, partition_of, product_id
+from services.products.price_fields import regular_prices
 from services.products.rules.pictures import Contradiction, pictures_of, settled
+from services.products.rules.price_content import (
+    OPTIONAL,
+    PriceContradiction,
+    delivery_in,
+    mark_unsaid,
+    settled_prices,
+)
+from services.products.rules.prices import (
+    CurrentPrice,
+    PriceContext,
+    has_terms,
+    is_sold_in,
+    lowest_and_highest,
+    with_current_prices,
+)
 from services.products.rules.publishing import hidden_fields, keep_unsaid, status_of
 from services.products.rules.variants import (
+    PRIVATE,
     contradictions,
-    highest_price,
     is_active,
-    price_of,
+    price_fields,
     shown_variants,
     skus_of,
     stock_of,
     variant_of,
     variants_of,
-    with_lowest_price,
     without_removed,
 )
 from shared.couch import Doc
 from shared.errors import Invalid
 from shared.fields import Rejected
-from shared.money import money
 
 NO_RATING: Final = {"average": None, "count": 0}
 KEPT_WHEN_UNSAID: Final = ("pictures", "status", "publish_from", "related")
@@ -54,7 +68,13 @@ def checked(data: Any) -> "Checked":
     if not isinstance(data, dict):
         raise BadProduct("A product is a JSON object.", errors={"_schema": ["Not an object."]})
     content, errors = PRODUCT_FIELDS.check(data)
-    content |= {name: None for name in KEPT_WHEN_UNSAID if data.get(name) is None}
+    unsaid = (*KEPT_WHEN_UNSAID, "delivery", *OPTIONAL)
+    content |= {name: None for name in unsaid if data.get(name) is None}
+    if data.get("price") is None and content.get("prices"):
+        del errors["price"]
+        content["price"] = None
+    if "variants" in content:
+        mark_unsaid(content["variants"], data.get("variants") or [])
     stock = data.get("stock")
     if stock is not None:
         try:
@@ -66,15 +86,13 @@ def checked(data: Any) -> "Checked":
     if errors:
         summary = "; ".join(f"{field}: {' '.join(messages)}" for field, messages in sorted(errors.items()))
         raise BadProduct(summary, errors=errors)
-    if content["delivery"] is None:
-        content["delivery"] = money(0, content["price"]["currency"])
     stocks = {variant["sku"]: variant.pop("stock") for variant in content["variants"] if "stock" in variant}
-    return Checked(with_lowest_price(content), None if content["variants"] else stock, stocks)
+    return Checked(content, None if content["variants"] else stock, stocks)
 
 
 class Checked(NamedTuple):
-    """What a client says of a product: `content` is complete and clean, but for KEPT_WHEN_UNSAID, which are None where they were not
-    sent (see `complete`); `stock` is None where it was left out, `stocks` are those of its variants by SKU."""
+    """What a client says of a product: `content` is clean, but what may stay as it is and the prices are None where they were not sent
+    (see `complete`); `stock` is None where it was left out, `stocks` are those of its variants by SKU."""
 
     content: Doc
     stock: int | None
@@ -93,7 +111,8 @@ def _contradictions(content: Doc) -> Iterator[tuple[str, str]]:
     if content.get("productid") in (content.get("related") or ()):
         yield "related", "It names the product itself."
     price, delivery = content.get("price"), content.get("delivery")
-    if price and delivery and delivery["currency"] != price["currency"]:
+    one_price = content.get("prices") is None
+    if price and one_price and delivery and delivery["currency"] != price["currency"]:
         yield "delivery", "Must be in the currency of the price."
     yield from contradictions(content)
     if taken := sorted(RESERVED_IDS.intersection(skus_of(content))):
@@ -101,9 +120,12 @@ def _contradictions(content: Doc) -> Iterator[tuple[str, str]]:
 
 
 def complete(content: Doc, before: Doc | None = None) -> Doc:
-    """The content with what was not said as it was before. Raises BadProduct when pictures contradict each other."""
+    """The content with what was not said as it was before. Raises BadProduct when pictures or prices contradict each other."""
     try:
-        return settled(keep_unsaid(content, before), before)
+        return settled_prices(settled(keep_unsaid(content, before), before), before)
+    except PriceContradiction as found:
+        words = "; ".join(f"{field}: {' '.join(texts)}" for field, texts in found.errors.items())
+        raise BadProduct(words, errors=found.errors) from None
     except Contradiction:
         words = "Names a picture that is not among `pictures`: leave one of the two out."
         raise BadProduct(f"image: {words}", errors={"image": [words]}) from None
@@ -126,7 +148,7 @@ def document(
     given = {"moved_from": moved_from, "request": request, "former_skus": list(former_skus) or None}
     optional = {name: value for name, value in given.items() if value is not None}
     in_stock = stock_of(content, levels or {}) if variants_of(content) else {"stock": stock}
-    return PRODUCT.new(
+    made = PRODUCT.new(
         docid,
         **PRODUCT_FIELDS.stored(content),
         **in_stock,
@@ -136,6 +158,7 @@ def document(
         **hidden_fields(content, moment),
         **optional,
     )
+    return with_current_prices(made, moment)
 
 
 def replaced(doc: Doc, content: Doc, moment: str, levels: Mapping[str, int] | None = None) -> Doc:
@@ -153,7 +176,7 @@ def replaced(doc: Doc, content: Doc, moment: str, levels: Mapping[str, int] | No
         fresh |= stock_of(content, doc.get("variant_stock", {}) if levels is None else levels)
     elif levels is not None:
         fresh["stock"] = max(levels.get(content["productid"], 0), 0)
-    return fresh
+    return with_current_prices(fresh, moment)
 
 
 def former_skus(doc: Doc, content: Doc) -> list[str]:
@@ -166,30 +189,62 @@ def changes_what_is_counted(doc: Doc, content: Doc) -> bool:
     return set(skus_of(doc)) != set(skus_of(content))
 
 
-def public(doc: Doc) -> Doc:
+def public(doc: Doc, context: PriceContext) -> Doc:
     """The product as the API shows it by itself, with its status and variants."""
-    found = listed(doc) | {"status": status_of(doc)}
-    return found | {"variants": shown_variants(doc)} if variants_of(doc) else found
+    found = listed(doc, context) | {"status": status_of(doc)}
+    if context.staff:
+        found |= {name: doc[name] for name in PRIVATE if name in doc}
+    return found | {"variants": shown_variants(doc, context)} if variants_of(doc) else found
 
 
-def listed(doc: Doc) -> Doc:
+def listed(doc: Doc, context: PriceContext) -> Doc:
     """The product as lists show it: without its variants, with the price of the dearest when they differ."""
     found = _with_pictures(PRODUCT_FIELDS.shown(doc))
-    if found.pop("variants", None) and (highest := highest_price(doc)):
+    found.pop("variants", None)
+    for name in PRIVATE:
+        found.pop(name, None)
+    return _priced(found, doc, context)
+
+
+def _priced(found: Doc, doc: Doc, context: PriceContext) -> Doc:
+    """The answer with what the product costs; `prices` only where they say more than that."""
+    prices = found.pop("prices", {})
+    plain = len(prices) <= 1 and not variants_of(doc)
+    if plain and is_sold_in(doc, context.currency) and not has_terms(doc):
+        return found
+    extremes = lowest_and_highest(doc, context)
+    if extremes is None:
+        return found | {"price": None, "prices": dict(regular_prices(doc))}
+    lowest, highest = extremes
+    found |= lowest.fields()
+    if highest["amount"] > lowest.price["amount"]:
         found["highest_price"] = highest
-    return found
+    if len(prices) > 1 or _is_reduced(doc, lowest):
+        found["prices"] = prices
+    currency = context.of(doc)
+    return found | (
+        {"delivery": delivery_in(doc, currency)} if currency != doc["delivery"]["currency"] else {}
+    )
 
 
-def offered(doc: Doc, wanted: str) -> Doc:
+def _is_reduced(doc: Doc, current: CurrentPrice) -> bool:
+    """Whether it costs something else than its regular price."""
+    return current.price["amount"] != regular_prices(doc).get(current.price["currency"])
+
+
+def offered(doc: Doc, wanted: str, context: PriceContext) -> Doc:
     """The product as it is bought by `wanted`: a SKU, or the productid of one without variants.
 
-    A variant has its own price, stock and picture. `for_sale` is False for one that is no longer sold, and for the
-    productid of a product with variants, which has no `sku`.
+    A variant has its own price, stock and picture. `for_sale` is False for one that is no longer sold, for the productid of a
+    product with variants, which has no `sku`, and for what is `not_sold_in` a currency.
     """
-    found, productid = listed(doc), doc["productid"]
+    found, productid = listed(doc, context), doc["productid"]
+    if not is_sold_in(doc, context.currency):
+        found["not_sold_in"] = context.currency
     if not variants_of(doc):
-        return found | {"sku": wanted, "for_sale": wanted == productid}
-    found.pop("highest_price", None)
+        return found | {"sku": wanted, "for_sale": wanted == productid and "not_sold_in" not in found}
+    for name in ("highest_price", "compare_at_price", "sale_ends"):
+        found.pop(name, None)
     variant = variant_of(doc, wanted)
     if variant is None:
         return found | {"sku": None if wanted == productid else wanted, "for_sale": False}
@@ -200,19 +255,21 @@ def offered(doc: Doc, wanted: str) -> Doc:
         | own
         | {
             "sku": wanted,
-            "for_sale": is_active(variant),
+            "for_sale": is_active(variant) and "not_sold_in" not in found,
             "selected_options": variant.get("options", {}),
-            "price": price_of(doc, variant),
             "stock": doc.get("variant_stock", {}).get(wanted, 0),
         }
+        | price_fields(doc, variant, context)
     )
 
 
 def exported(doc: Doc) -> Doc:
     """The product as an import takes it, with the stock that it, or each of its variants, has."""
     found = content_of(doc) | {"stock": doc["stock"]}
-    for name in ("options", "variants", "publish_from", "related"):
-        if not found[name]:
+    if len(found["prices"]) <= 1:
+        del found["prices"]
+    for name in ("options", "variants", "publish_from", "related", *OPTIONAL):
+        if not found.get(name, True):
             del found[name]
     if variants_of(doc):
         left = doc.get("variant_stock", {})
@@ -223,7 +280,8 @@ def exported(doc: Doc) -> Doc:
 
 
 def content_of(doc: Doc) -> Doc:
-    return _with_pictures(PRODUCT_FIELDS.content(doc))
+    found = _with_pictures(PRODUCT_FIELDS.content(doc))
+    return found if found["prices"] else found | {"prices": dict(regular_prices(doc))}
 
 
 def _with_pictures(shown: Doc) -> Doc:
@@ -236,9 +294,12 @@ def same_content(doc: Doc, content: Doc) -> bool:
     return content_of(doc) == content
 
 
-def etag(doc: Doc) -> str:
-    """`"content.summary"`: the first part changes when an admin edits, the second when stock or rating change."""
-    summary = orjson.dumps([doc["stock"], doc["rating"], doc.get("variant_stock")])
+def etag(doc: Doc, context: PriceContext) -> str:
+    """`"content.summary"`: the first part changes when an admin edits, the second when stock, rating or what is paid now change."""
+    answered: list[Any] = [doc["stock"], doc["rating"], doc.get("variant_stock")]
+    if context.currency or has_terms(doc):
+        answered += [context.staff, price_fields(doc, None, context), shown_variants(doc, context)]
+    summary = orjson.dumps(answered)
     return f'"{_short(orjson.dumps(content_of(doc)))}.{_short(summary)}"'
 
 

@@ -1,7 +1,10 @@
 """Products as rows of a CSV file: one a product, and of a product with variants one each. The first names the product and its options,
-the others only repeat its productid."""
+the others only repeat its productid.
 
-from collections.abc import Iterator, Mapping
+The currencies of the shop have a column each (`price_EUR`, `variant_price_EUR`); other prices are in the column `prices`."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from services.products.declarations import (
@@ -15,6 +18,7 @@ from services.products.documents import PRODUCT_FIELDS
 from shared import tables
 from shared.couch import Doc
 from shared.fields import Declaration, Integer, Text, TextList
+from shared.money import CURRENCIES
 
 _NUMBERS: Final = range(1, MAX_OPTIONS + 1)
 _OPTIONS: Final = Declaration(
@@ -26,6 +30,10 @@ _VARIANT: Final = Declaration(
         "sku": ARTICLE_NUMBER,
         **{f"option{n}": OPTION_VALUE for n in _NUMBERS},
         "variant_price_amount": Integer(0, 10**12),
+        "variant_prices": VARIANT["prices"],
+        "variant_compare_at_prices": VARIANT["compare_at_prices"],
+        "variant_sales": VARIANT["sales"],
+        "variant_group_prices": VARIANT["group_prices"],
         "variant_picture": VARIANT["picture"],
         "variant_barcode": VARIANT["barcode"],
         "variant_weight_grams": Integer(1, 10**9),
@@ -34,6 +42,9 @@ _VARIANT: Final = Declaration(
     }
 )
 _RENAMED: Final = {
+    "variant_compare_at_prices": "compare_at_prices",
+    "variant_sales": "sales",
+    "variant_group_prices": "group_prices",
     "variant_picture": "picture",
     "variant_barcode": "barcode",
     "variant_weight_grams": "weight_grams",
@@ -43,17 +54,42 @@ _ACTIVE: Final = {"true": True, "false": False}
 
 COLUMNS: Final = (*tables.columns(PRODUCT_FIELDS), *tables.columns(_OPTIONS), *tables.columns(_VARIANT))
 REQUIRED_COLUMNS: Final = tables.required_columns(PRODUCT_FIELDS)
+_PRICE: Final = ("price_amount", "price_currency")
+_IN_CURRENCY: Final = re.compile("(variant_)?price_([A-Z]{3})")
+_WHOLE: Final = Declaration({"cell": Integer(0, 10**12)})
 
 
-def rows_of(product: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def columns(currencies: Sequence[str]) -> tuple[str, ...]:
+    """The first row of an export of a shop that sells in these."""
+    return (*COLUMNS, *(f"{start}price_{each}" for start in ("", "variant_") for each in currencies))
+
+
+def is_column(name: str) -> bool:
+    found = _IN_CURRENCY.fullmatch(name)
+    return name in COLUMNS or (found is not None and found[2] in CURRENCIES)
+
+
+def missing_columns(header: Sequence[str]) -> list[str]:
+    """What no import goes without; a price in any currency will do."""
+    priced = any(_IN_CURRENCY.fullmatch(name) for name in header)
+    return [name for name in REQUIRED_COLUMNS if name not in header and not (priced and name in _PRICE)]
+
+
+def rows_of(product: Mapping[str, Any], currencies: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
     """The rows of a product as the export has it."""
     names = [option["name"] for option in product.get("options", ())]
-    first = tables.to_row(PRODUCT_FIELDS, product) | tables.to_row(_OPTIONS, _option_cells(product))
+    cells, rest = _price_cells("", product.get("prices", {}), currencies)
+    if product.get("prices"):
+        product = {**product, "prices": rest}
+    first = tables.to_row(PRODUCT_FIELDS, product) | tables.to_row(_OPTIONS, _option_cells(product)) | cells
     variants = product.get("variants", ())
     if not variants:
         yield first
     for number, variant in enumerate(variants):
-        cells = tables.to_row(_VARIANT, _variant_cells(variant, names, product["price"]["currency"]))
+        cells = tables.to_row(
+            _VARIANT, _variant_cells(variant, names, product["price"]["currency"], currencies)
+        )
+        cells |= _price_cells("variant_", variant.get("prices", {}), currencies)[0]
         yield (first if number == 0 else {"productid": product["productid"]}) | cells
 
 
@@ -71,6 +107,8 @@ def is_variant_alone(row: Mapping[str, str]) -> bool:
 def product_of(row: Mapping[str, str]) -> Doc:
     """The product that a row says, with the first of its variants, if it has any; what is wrong with it is for `checked` to say."""
     product = tables.from_row(PRODUCT_FIELDS, row)
+    if prices := _prices_in("price_", row):
+        product["prices"] = {**_object(product.get("prices")), **prices}
     cells = tables.from_row(_OPTIONS, row)
     options = [
         {"name": cells[f"option{n}_name"], "values": cells.get(f"option{n}_values", [])}
@@ -91,8 +129,11 @@ def add_variant(product: Doc, row: Mapping[str, str]) -> None:
     for number, option in enumerate(product.get("options", ()), 1):
         if value := cells.get(f"option{number}"):
             variant["options"][option["name"]] = value
+    prices = {**_object(cells.get("variant_prices")), **_prices_in("variant_price_", row)}
     if (amount := cells.get("variant_price_amount")) is not None:
-        variant["prices"] = {product.get("price", {}).get("currency", ""): amount}
+        prices = {product.get("price", {}).get("currency", ""): amount} | prices
+    if prices:
+        variant["prices"] = prices
     if active := cells.get("variant_active"):
         variant["active"] = _ACTIVE.get(active.lower(), active)
     variant |= {name: cells[column] for column, name in _RENAMED.items() if column in cells}
@@ -106,13 +147,42 @@ def _option_cells(product: Mapping[str, Any]) -> Doc:
     return cells
 
 
-def _variant_cells(variant: Mapping[str, Any], names: list[str], currency: str) -> Doc:
+def _price_cells(
+    prefix: str, prices: Mapping[str, int], currencies: Sequence[str]
+) -> tuple[dict[str, int], dict[str, int]]:
+    """The cells of the currencies that have a column, and the other prices."""
+    cells = {f"{prefix}price_{each}": prices[each] for each in currencies if each in prices}
+    return cells, {each: amount for each, amount in prices.items() if each not in currencies}
+
+
+def _prices_in(prefix: str, row: Mapping[str, str]) -> Doc:
+    """What the columns of single currencies say; what is no number is for `checked` to refuse."""
+    named = {
+        column.removeprefix(prefix): cell
+        for column, cell in row.items()
+        if column.startswith(prefix) and _IN_CURRENCY.fullmatch(column) and cell.strip()
+    }
+    return {currency: tables.from_row(_WHOLE, {"cell": cell})["cell"] for currency, cell in named.items()}
+
+
+def _object(cell: Any) -> Doc:
+    """A cell's JSON object; what is none is refused under a name that no currency has."""
+    return cell if isinstance(cell, dict) else {} if cell is None else {"": cell}
+
+
+def _variant_cells(
+    variant: Mapping[str, Any], names: list[str], currency: str, currencies: Sequence[str]
+) -> Doc:
     chosen = {f"option{n}": variant["options"][name] for n, name in enumerate(names, 1)}
-    price = variant.get("prices", {}).get(currency)
+    prices = variant.get("prices", {})
+    price = prices.get(currency)
+    others = {each: amount for each, amount in prices.items() if each not in (currency, *currencies)}
     own = {column: variant[name] for column, name in _RENAMED.items() if name in variant}
     cells: Doc = {"sku": variant["sku"], **chosen, **own}
     if price is not None:
         cells["variant_price_amount"] = price
+    if others:
+        cells["variant_prices"] = others
     if not variant.get("active", True):
         cells["variant_active"] = "false"
     return cells

@@ -1,12 +1,14 @@
 """Variants: what a product with options is sold as. One without is sold as it is, and its productid is its SKU."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from services.products.rules.prices import PriceContext, current_price
 from shared.couch import Doc
-from shared.money import Money, money
 
 MAX_PROBLEMS: Final = 5
+PRIVATE: Final = ("sales", "group_prices")
+"""What only staff is answered."""
 
 
 def variants_of(doc: Mapping[str, Any]) -> list[Doc]:
@@ -28,26 +30,29 @@ def variant_of(doc: Mapping[str, Any], sku: str) -> Doc | None:
     return next((variant for variant in variants_of(doc) if variant["sku"] == sku), None)
 
 
-def price_of(product: Mapping[str, Any], variant: Mapping[str, Any]) -> Money:
-    """What a variant costs: its own price in the product's currency, else the product's."""
-    base: Money = product["price"]
-    return money(variant.get("prices", {}).get(base["currency"], base["amount"]), base["currency"])
-
-
-def highest_price(doc: Mapping[str, Any]) -> Money | None:
-    """What the dearest active variant costs, when that is more than the product's price: the cheapest one's."""
-    prices = [price_of(doc, variant)["amount"] for variant in variants_of(doc) if is_active(variant)]
-    highest = max(prices, default=0)
-    return money(highest, doc["price"]["currency"]) if highest > doc["price"]["amount"] else None
-
-
-def shown_variants(doc: Mapping[str, Any]) -> list[Doc]:
-    """The variants as an answer has them: each with its price and how many are left."""
+def shown_variants(doc: Mapping[str, Any], context: PriceContext) -> list[Doc]:
+    """The variants as an answer has them: each with what it costs and how many are left."""
     stock = doc.get("variant_stock", {})
+    hidden = () if context.staff else PRIVATE
     return [
-        {"active": True, **variant, "price": price_of(doc, variant), "stock": stock.get(variant["sku"], 0)}
+        {
+            "active": True,
+            **without(variant, hidden),
+            **price_fields(doc, variant, context),
+            "stock": stock.get(variant["sku"], 0),
+        }
         for variant in variants_of(doc)
     ]
+
+
+def without(doc: Mapping[str, Any], names: Sequence[str]) -> Doc:
+    return {name: value for name, value in doc.items() if name not in names}
+
+
+def price_fields(doc: Mapping[str, Any], variant: Doc | None, context: PriceContext) -> Doc:
+    """What an answer says of its price: null for what is not sold in the currency asked for."""
+    found = current_price(doc, variant, context)
+    return {"price": None} if found is None else found.fields()
 
 
 def stock_of(doc: Mapping[str, Any], levels: Mapping[str, int]) -> Doc:
@@ -62,27 +67,6 @@ def without_removed(before: Mapping[str, Any], content: Mapping[str, Any], most:
     present = {*skus_of(content), content["productid"]}
     former = [*before.get("former_skus", ()), *skus_of(before)]
     return [sku for sku in dict.fromkeys(former) if sku not in present][-most:]
-
-
-def with_lowest_price(content: Doc) -> Doc:
-    """The same content with the price of the cheapest active variant as the product's, and prices only of variants that cost
-    something else: so lists sort and filter by what a customer pays at least."""
-    if not variants_of(content):
-        return content
-    currency = content["price"]["currency"]
-    prices = [price_of(content, variant)["amount"] for variant in content["variants"]]
-    active = [price for price, variant in zip(prices, content["variants"], strict=True) if is_active(variant)]
-    lowest = min(active, default=content["price"]["amount"])
-    variants = [
-        _priced(variant, {} if price == lowest else {currency: price})
-        for price, variant in zip(prices, content["variants"], strict=True)
-    ]
-    return content | {"price": money(lowest, currency), "variants": variants}
-
-
-def _priced(variant: Doc, prices: dict[str, int]) -> Doc:
-    rest = {name: value for name, value in variant.items() if name != "prices"}
-    return {**rest, "prices": prices} if prices else rest
 
 
 def contradictions(content: Doc) -> Iterator[tuple[str, str]]:
@@ -108,7 +92,6 @@ def _of_options(options: list[Doc]) -> Iterator[str]:
 
 def _of_variants(content: Doc) -> Iterator[str]:
     options = {option["name"]: option["values"] for option in content["options"]}
-    currency = content.get("price", {}).get("currency")
     combinations: dict[tuple[str, ...], int] = {}
     numbers: dict[str, int] = {}
     for number, variant in enumerate(content["variants"], 1):
@@ -118,8 +101,6 @@ def _of_variants(content: Doc) -> Iterator[str]:
             yield f"Entries {other} and {number} are alike: {', '.join(combination) or 'they have no options'}."
         if (other := numbers.setdefault(variant["sku"], number)) != number:
             yield f"Entries {other} and {number} have the same SKU, {variant['sku']}."
-        for other_currency in variant.get("prices", {}).keys() - {currency}:
-            yield f"Entry {number}, prices: {other_currency} is not the currency of the product's price."
 
 
 def _of_choice(number: int, chosen: dict[str, str], options: dict[str, list[str]]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from services.products.documents import (
     FILTER_VALUES,
     LOW_STOCK,
     MOVED,
+    SALE_CHANGES,
     SCHEDULED,
     UNPUBLISHED,
     partition_of,
@@ -42,8 +43,6 @@ MAX_FILTER_ROWS: Final = 20_000
 _ORDERS: Final[dict[str, tuple[FindIndex, str]]] = {
     "name": (BY_NAME, "asc"),
     "-name": (BY_NAME, "desc"),
-    "price": (BY_PRICE, "asc"),
-    "-price": (BY_PRICE, "desc"),
     "rating": (BY_RANK, "desc"),
 }
 
@@ -67,6 +66,33 @@ class Catalogue:
             index, selector, sort=[{field: direction}], limit=limit, bookmark=cursor, allow_stale=True
         )
         return replace(page, items=_public(page.items))
+
+    def category_by_price(
+        self,
+        taxonomy: Sequence[str],
+        currency: str,
+        least: int | None,
+        most: int | None,
+        limit: int,
+        cursor: str | None,
+        *,
+        descending: bool = False,
+    ) -> Page:
+        """P1: a page of one category, sorted by price in a currency; "" is each product's own. 1 partition query."""
+        low: list[Any] = [currency, least or 0]
+        high: list[Any] = [currency, {} if most is None else most]
+        start, end = (high, low) if descending else (low, high)
+        page = self._database.partition(partition_of(taxonomy)).view_page(
+            BY_PRICE,
+            start=start,
+            end=end,
+            descending=descending,
+            include_docs=True,
+            limit=limit,
+            cursor=cursor,
+            allow_stale=True,
+        )
+        return self._docs(page)
 
     def filter_values(self, taxonomy: Sequence[str]) -> list[dict[str, Any]]:
         """Rows {key: what products of a category are filtered by, value: how many are alike}, some MAX_FILTER_ROWS at most; maybe
@@ -173,6 +199,11 @@ class Catalogue:
         rows = self._database.across_partitions.view(SCHEDULED, end=moment, include_docs=True, limit=limit)
         docs = [row["doc"] for row in rows if row.get("doc")]
         return [doc for doc in docs if is_product(doc) and not is_public(doc)]
+
+    def sale_changes(self, since: str, until: str) -> dict[str, str]:
+        """{document id: when, at last} of the products whose sales begin or end in this stretch of time. 1 global query, for the worker."""
+        rows = self._database.across_partitions.view(SALE_CHANGES, start=since, end=until)
+        return {row["id"]: row["key"] for row in rows}
 
     def moved_since(self, moment: str) -> dict[str, str]:
         """{document id: the one it replaces} of products that moved since then. 1 global query, for the worker."""

@@ -10,6 +10,7 @@ from .fields import (
     SearchField,
     SearchIndex,
     as_javascript,
+    field_named,
     members_function,
     search_fields,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "Language",
     "NouveauIndex",
     "SearchField",
+    "field_named",
     "SearchIndex",
     "SearchQuery",
     "as_javascript",

@@ -11,7 +11,7 @@ from . import words
 from .clauses import SHORT, Word, word_clauses
 from .languages import ENGLISH, Language
 
-Kind = Literal["text", "keyword", "number", "path", "place", "pairs", "exclusion"]
+Kind = Literal["text", "keyword", "number", "path", "place", "pairs", "numbers", "exclusion"]
 
 _EACH = "  function each(v, f) { (Array.isArray(v) ? v : [v]).forEach(f); }"
 _PATHS = '  function paths(v, f) { if (Array.isArray(v)) v.forEach(function (_, n) { f(v.slice(0, n + 1).join("#")); }); }'
@@ -36,6 +36,9 @@ _PAIRS = f"""  var bands = {json.dumps(NUMBER_BANDS)};
       }});
     }});
   }}"""
+_NUMBERS = """  function numbers(v, f) {
+    if (v && typeof v === 'object') Object.keys(v).forEach(function (k) { if (typeof v[k] === 'number') f(k, v[k]); });
+  }"""
 _PLACES = '  function places(v, f) { if (Array.isArray(v)) f(v.join("#")); }'
 
 
@@ -45,8 +48,9 @@ class SearchField:
 
     A `text` is found by its words, a `keyword` as a whole, a `number` in ranges; a `path` is an array of levels, found by
     itself and by everything above it, joined by `#`, a `place` only by itself; `pairs` is an object, whose members are found and counted
-    as `name=value`, numbers also by their band; an `exclusion` has stems, in order with single spaces, that a search must not have all
-    of. `called` names it in queries when one path is indexed twice.
+    as `name=value`, numbers also by their band; `numbers` is an object as well, each of whose members is a number field of its own,
+    whose name is that of the field and the member's; an `exclusion` has stems, in order with single spaces, that a search must not have
+    all of. `called` names it in queries when one path is indexed twice.
     Where no path leads to the value, the JavaScript expression `script` makes it of `doc`, and `read` does the same.
     An `unnamed` text is asked only among the short texts together. A `short` text is also found by typos and by neighbouring words written as one; a `code` is a text that a person knows only with its digits.
     """
@@ -67,6 +71,10 @@ class SearchField:
     def name(self) -> str:
         return self.called or self.path.replace(".", "_")
 
+    @property
+    def is_number(self) -> bool:
+        return self.kind in ("number", "numbers")
+
     def value(self) -> str:
         """The JavaScript that reads it; undefined when a part of the path is missing."""
         if self.script:
@@ -79,6 +87,8 @@ class SearchField:
 
     def visit(self, act: str) -> str:
         """JavaScript running `act` for every value `x` of the right type."""
+        if self.kind == "numbers":
+            return f"  numbers({self.value()}, function (k, x) {{ {act} }});"
         if self.kind in ("path", "place", "pairs"):
             return f"  {self.kind.removesuffix('s')}s({self.value()}, function (x) {{ {act} }});"
         test = {"number": "typeof x === 'number'", "text": "typeof x === 'string'"}.get(
@@ -145,7 +155,16 @@ class SearchIndex(Declared):
         excluding += [f"doc[{json.dumps(name)}] !== undefined" for name in self.without]
         guard = " || ".join(excluding) or "false"
         analysis = words.javascript(self.language)
-        head = ["function (doc) {", f"  if ({guard}) return;", analysis, _EACH, _PATHS, _PLACES, _PAIRS]
+        head = [
+            "function (doc) {",
+            f"  if ({guard}) return;",
+            analysis,
+            _EACH,
+            _PATHS,
+            _PLACES,
+            _PAIRS,
+            _NUMBERS,
+        ]
         return "\n".join([*head, *lines, "}"])
 
     def design_document(self) -> dict[str, Any]:
@@ -199,6 +218,16 @@ def members_function(variable: str, fields: Iterable[SearchField]) -> str:
     return "\n".join([f"  var {variable} = [];", *((_EACH, _PAIRS) if lines else ()), *lines])
 
 
+def field_named(fields: Mapping[str, SearchField], name: str) -> tuple[SearchField, str]:
+    """The field that a query names, and which member of it where it is one of `numbers`. Raises KeyError."""
+    if name in fields:
+        return fields[name], ""
+    for each in fields.values():
+        if each.kind == "numbers" and name.startswith(each.name):
+            return each, name.removeprefix(each.name)
+    raise KeyError(name)
+
+
 def pairs_in(value: Any) -> list[str]:
     """The members of an object as a `pairs` field indexes them."""
     members = value.items() if isinstance(value, dict) else ()
@@ -227,6 +256,11 @@ def as_javascript(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
+def _indexed_name(field: SearchField) -> str:
+    """The JavaScript for the name that a value is indexed under."""
+    return f"{json.dumps(field.name)} + k" if field.kind == "numbers" else json.dumps(field.name)
+
+
 def _whole(fields: Iterable[SearchField]) -> list[str]:
     """The fields whose values are one term each, whatever is in them."""
     return [each.name for each in fields if each.kind not in ("text", "number")]
@@ -235,15 +269,15 @@ def _whole(fields: Iterable[SearchField]) -> list[str]:
 def _clouseau(field: SearchField) -> str:
     if field.kind != "text":
         options = json.dumps({"facet": True} if field.facet else {})
-        return f"index({json.dumps(field.name)}, x, {options});"
+        return f"index({_indexed_name(field)}, x, {options});"
     short = f" index({json.dumps(SHORT)}, short_terms(x), {{}});" if field.short else ""
     return short if field.unnamed else f"index({json.dumps(field.name)}, terms(x), {{}});{short}"
 
 
 def _nouveau(field: SearchField) -> str:
     if field.kind != "text":
-        kind = {"number": "double"}.get(field.kind, "string")
-        return f"index({json.dumps(kind)}, {json.dumps(field.name)}, x);"
+        kind = "double" if field.is_number else "string"
+        return f"index({json.dumps(kind)}, {_indexed_name(field)}, x);"
     short = f' index("text", {json.dumps(SHORT)}, short_terms(x));' if field.short else ""
     return short if field.unnamed else f'index("text", {json.dumps(field.name)}, terms(x));{short}'
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..documents import Doc
 from .clauses import MIN_PREFIX
-from .fields import SearchField, SearchIndex, pairs_in
+from .fields import SearchField, SearchIndex, field_named, pairs_in
 from .languages import Language
 from .query import SearchQuery, filter_term
 from .words import fold, pairs_of
@@ -122,8 +122,8 @@ def evaluate(query: SearchQuery, index: SearchIndex, docs: Sequence[Doc], *, beg
     prefix = query.prefix if begun else None
     matching = [doc for doc in docs if _matches(query, fields, index.texts, prefix, doc)]
     if query.sort:
-        field = fields[query.sort.lstrip("-")]
-        matching.sort(key=lambda doc: _order(_values(field, doc)), reverse=query.sort.startswith("-"))
+        field, member = field_named(fields, query.sort.lstrip("-"))
+        matching.sort(key=lambda doc: _order(_values(field, doc, member)), reverse=query.sort.startswith("-"))
     return Found(matching, _counts(query, fields, matching), _ranges(query, fields, matching))
 
 
@@ -199,7 +199,7 @@ def _matches(
             any(f" {' '.join(phrase)} " in text for text in _texts(texts, doc)) for phrase in query.phrases
         )
         and all(_has_one(fields, doc, name, values) for name, values in query.filters.items())
-        and all(_within(_values(fields[name], doc), *bounds) for name, bounds in query.ranges.items())
+        and all(_within(_named_values(fields, name, doc), *bounds) for name, bounds in query.ranges.items())
     )
 
 
@@ -212,7 +212,12 @@ def _texts(fields: Sequence[SearchField], doc: Doc) -> list[str]:
     return [f" {fold(value)} " for field in fields for value in _values(field, doc)]
 
 
-def _values(field: SearchField, doc: Doc) -> list[Any]:
+def _named_values(fields: Mapping[str, SearchField], name: str, doc: Doc) -> list[Any]:
+    field, member = field_named(fields, name)
+    return _values(field, doc, member)
+
+
+def _values(field: SearchField, doc: Doc, member: str = "") -> list[Any]:
     value: Any = field.read(doc) if field.read else doc
     for part in () if field.read else field.path.split("."):
         value = value.get(part) if isinstance(value, dict) else None
@@ -222,6 +227,8 @@ def _values(field: SearchField, doc: Doc) -> list[Any]:
         return ["#".join(value)] if value else []
     if field.kind == "pairs":
         return list(pairs_in(value))
+    if field.kind == "numbers":
+        value = value.get(member) if isinstance(value, dict) else None
     values = value if isinstance(value, list) else [value]
     return [each for each in values if each is not None and each != ""]
 
@@ -250,7 +257,7 @@ def _ranges(
 ) -> dict[str, dict[str, int]]:
     return {
         name: {
-            band.label: sum(_within(_values(fields[name], doc), band.least, band.most) for doc in docs)
+            band.label: sum(_within(_named_values(fields, name, doc), band.least, band.most) for doc in docs)
             for band in bands
         }
         for name, bands in query.bands.items()

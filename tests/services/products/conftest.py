@@ -24,7 +24,7 @@ KEY = Ed25519PrivateKey.generate()
 SERVICE = {"Authorization": "Service a service secret of this test run"}
 
 
-def token(userid: str = "u1", *roles: str) -> dict[str, str]:
+def token(userid: str = "u1", *roles: str, group: str = "") -> dict[str, str]:
     """The header of somebody who is logged in."""
     now = int(time.time())
     claims = {
@@ -35,6 +35,7 @@ def token(userid: str = "u1", *roles: str) -> dict[str, str]:
         "use": "access",
         "roles": roles,
         "email_verified": True,
+        "group": group,
     }
     return {"Authorization": "Bearer " + jwt.encode(claims, KEY, "EdDSA", {"kid": "test"})}
 

@@ -12,7 +12,7 @@ from services.products.actions import browse
 from services.products.actions.catalogue import remove
 from services.products.dependencies import open_dependencies
 from services.products.documents import product_id
-from services.products.rules.product import checked, document
+from services.products.rules.product import checked, complete, document
 from services.products.settings import Settings
 from services.products.store.catalogue import Catalogue
 from shared.clock import timestamp
@@ -249,7 +249,7 @@ def test_a_sale_does_not_spoil_a_deletion(shop: Shop, environment: dict[str, str
 
 def test_a_product_half_moved_is_deleted_whole(shop: Shop, environment: dict[str, str]):
     shop.load([product("torn", taxonomy=["Torn", "Old"])])
-    content = checked(product("torn", taxonomy=["Torn", "New"])).content
+    content = complete(checked(product("torn", taxonomy=["Torn", "New"])).content)
     old = product_id(["Torn", "Old"], "torn")
     open_as_worker(environment).catalogue.put(document(content, timestamp(), moved_from=old))
     tag = shop.get("/v1/products/torn").headers["ETag"]

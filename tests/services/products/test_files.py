@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import orjson
 import pytest
 
-from services.products.rules.product import checked, document
+from services.products.rules.product import checked, complete, document
 from shared.clock import timestamp
 from tests.services.products.conftest import ADMIN, Shop, open_as_worker, product, token
 
@@ -150,7 +150,7 @@ def test_an_import_waits_for_whoever_makes_one_of_its_products(shop: Shop, envir
         importing = meanwhile.submit(shop.load, [product("other"), product("raced", taxonomy=["Imported"])])
         with pytest.raises(TimeoutError):
             importing.result(timeout=1)
-        content = checked(product("raced", taxonomy=["Posted"])).content
+        content = complete(checked(product("raced", taxonomy=["Posted"])).content)
         deps.catalogue.put(document(content, timestamp()))
     assert importing.result() == {"created": 1, "updated": 1, "unchanged": 0, "failed": []}
     assert [doc["taxonomy"] for doc in deps.catalogue.copies("raced")] == [["Imported"]]

@@ -10,7 +10,7 @@ from services.products.dependencies import Dependencies
 from services.products.documents import BY_PRODUCTID, DESIGN, product_id
 from services.products.rules import ledger
 from services.products.rules.ledger import Line
-from services.products.rules.product import checked, document
+from services.products.rules.product import checked, complete, document
 from services.worker.schedule import TIMETABLE
 from shared.clock import now, timestamp
 from shared.couch import Server
@@ -40,7 +40,7 @@ def half_moved(shop: Shop, deps: Dependencies, productid: str) -> None:
     catalogue.move_stock(
         deps, Line(productid, tuple(KITCHEN), 0), Line(productid, tuple(GARDEN), 0), timestamp()
     )
-    content = checked(product(productid, taxonomy=GARDEN)).content
+    content = complete(checked(product(productid, taxonomy=GARDEN)).content)
     deps.catalogue.put(document(content, timestamp(), stock=5, moved_from=old["_id"]))
 
 

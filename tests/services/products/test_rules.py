@@ -7,9 +7,11 @@ from services.products.rules import ledger
 from services.products.rules.categories import tree
 from services.products.rules.facets import PRICE_BANDS
 from services.products.rules.ledger import Head, Line, OutOfStock
+from services.products.rules.prices import PriceContext
 from services.products.rules.product import (
     BadProduct,
     checked,
+    complete,
     deduplicate_moved,
     document,
     etag,
@@ -64,7 +66,7 @@ def test_text_is_trimmed_and_what_is_left_out_is_empty():
         [],
         None,
     )
-    assert content["delivery"] == {"amount": 0, "currency": "JPY"}
+    assert complete(content)["delivery"] == {"amount": 0, "currency": "JPY"}
 
 
 @pytest.mark.parametrize(
@@ -128,9 +130,9 @@ def test_who_loses_a_slot_is_written_down(outcomes: dict, later: set, gone: list
 
 
 def test_an_edit_is_matched_by_content_alone():
-    content = checked(product("p")).content
+    content = complete(checked(product("p")).content)
     doc = document(content, "d", stock=3)
-    read = etag(doc)
+    read = etag(doc, PriceContext())
     assert still_matches(read, {**doc, "stock": 9})
     assert still_matches(f'"x.y", {read}', doc)
     assert still_matches("*", doc)

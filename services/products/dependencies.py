@@ -29,6 +29,7 @@ from services.products.store.reviews import Reviews
 from services.products.store.search_rules import RuleDocuments, RulesCache, rules_cache
 from services.products.store.suggestion_cache import SuggestionCache
 from services.products.store.vocabulary import Vocabulary
+from services.products.store.word_learning import WordLearning
 from shared.cache_tags import CacheTags
 from shared.client import ServiceClient
 from shared.couch import DatabaseDesign, IndexCatchUp, Server
@@ -58,6 +59,7 @@ class Dependencies:
     facet_counts: FacetCounts
     import_progress: ImportProgress
     vocabulary: Vocabulary
+    word_learning: WordLearning
     rule_documents: RuleDocuments
     search_rules: RulesCache
     product_type_documents: ProductTypeDocuments
@@ -85,6 +87,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
     database, redis = server.open(design), open_redis(settings.redis_url)
     catalogue, rule_documents = Catalogue(database, settings.search_language), RuleDocuments(database)
     type_documents = ProductTypeDocuments(database)
+    vocabulary = Vocabulary(redis, database.name, catalogue.language)
     answer_cache = AnswerCache(redis, database.name, settings.menu_seconds)
     return Dependencies(
         settings=settings,
@@ -100,7 +103,8 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         cache_tags=CacheTags(redis),
         facet_counts=FacetCounts(redis, database.name, answer_cache),
         import_progress=ImportProgress(redis, database.name),
-        vocabulary=Vocabulary(redis, database.name, catalogue.language),
+        vocabulary=vocabulary,
+        word_learning=WordLearning(redis, database.name, vocabulary),
         rule_documents=rule_documents,
         search_rules=rules_cache(redis, rule_documents, database.name, catalogue.language),
         product_type_documents=type_documents,

@@ -6,7 +6,7 @@ from functools import partial
 
 from celery import Celery
 
-from services.products.actions import maintenance, publishing, query_counts
+from services.products.actions import maintenance, publishing, query_counts, word_learning
 from services.products.dependencies import Dependencies, open_dependencies
 from services.products.settings import Settings
 from shared.clock import now
@@ -15,6 +15,7 @@ from shared.errors import Unavailable
 from shared.jobs import (
     COUNT_SEARCHES,
     FINISH_MOVES,
+    LEARN_WORDS,
     PUBLISH_PRODUCTS,
     REFRESH_SALE_PRICES,
     RESTORE_PRODUCT_INDEXES,
@@ -36,6 +37,7 @@ _JOBS: dict[str, Callable[[Dependencies], object]] = {
     PUBLISH_PRODUCTS: lambda deps: publishing.publish_due(deps, now()),
     REFRESH_SALE_PRICES: lambda deps: maintenance.refresh_sale_prices(deps, now()),
     COUNT_SEARCHES: lambda deps: query_counts.flush(deps, now()),
+    LEARN_WORDS: word_learning.learn_words,
     RESTORE_PRODUCT_INDEXES: lambda deps: deps.server.restore_indexes(deps.design),
 }
 

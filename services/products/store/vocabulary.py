@@ -44,7 +44,7 @@ class Vocabulary:
 
     Beside each word of a short text (a name, not a description) stands what is left of it without one of its letters: two words
     that share that are one typo apart. A word that nobody knows, because it is mistyped or because Redis lost it, costs
-    precision, not a query more.
+    precision, not a query more, until a job has read all products again (see `word_learning`).
     """
 
     def __init__(self, redis: Redis, database: str, language: Language) -> None:
@@ -68,6 +68,20 @@ class Vocabulary:
         for doc in filter(is_public, before):
             changes.subtract(self._stems(doc))
         self._counts.change(changes)
+
+    def learn(self, products: Sequence[Doc], *, first: bool) -> None:
+        """The words of products that are there already, one part of all of them, counted anew. Raises RedisError."""
+        if first:
+            self._near = set()
+            self.categories.forget()
+        self.add(products)
+        found = [(self._stems(doc), doc["taxonomy"]) for doc in products]
+        self.categories.add(found)
+        self._counts.count_anew(Counter(stem for stems, _ in found for stem in stems), first=first)
+
+    def finish_learning(self) -> None:
+        """All products were learnt: their counts replace those that were kept. Raises RedisError."""
+        self._counts.replace()
 
     def add(self, products: Iterable[Doc]) -> None:
         """All words of these products, not counted."""

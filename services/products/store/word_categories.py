@@ -35,13 +35,17 @@ class WordCategories:
     def add(self, products: Iterable[tuple[Iterable[str], Sequence[str]]]) -> None:
         """The words of each product stand in its category. One command for all of them."""
         if len(self._pairs) > _MAX_LOCAL:
-            self._written, self._pairs = {}, set()
+            self.forget()
         fresh = [member for stems, taxonomy in products for member in self._fresh(stems, taxonomy)]
         if fresh:
             try:
                 self._redis.zadd(self._key, dict.fromkeys(fresh, 0))
             except RedisError as error:
                 log.warning("categories of words cannot be kept: %s", error)
+
+    def forget(self) -> None:
+        """Writes everything again that this process has written."""
+        self._written, self._pairs = {}, set()
 
     def _fresh(self, stems: Iterable[str], taxonomy: Sequence[str]) -> Iterator[str]:
         category = f"{zlib.crc32('#'.join(taxonomy).encode()):08x}"

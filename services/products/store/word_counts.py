@@ -23,6 +23,7 @@ class WordCounts:
     def __init__(self, redis: Redis, database: str, language: Language) -> None:
         self._redis, self._language = redis, language
         self._key = f"word-counts:{database}"
+        self._building = f"{self._key}:building"
         self._frequent: set[str] = set()
 
     def change(self, changes: Counter[str]) -> None:
@@ -41,6 +42,20 @@ class WordCounts:
         if len(self._frequent) > _MAX_LOCAL:
             self._frequent = set()
         self._frequent |= {stem for (stem, _), count in zip(wanted, counts, strict=True) if count >= ENOUGH}
+
+    def count_anew(self, counts: Counter[str], *, first: bool) -> None:
+        """Counts that will replace all others. Raises RedisError."""
+        pipeline = self._redis.pipeline(transaction=False)
+        if first:
+            pipeline.delete(self._building)
+        for stem, count in counts.items():
+            pipeline.hincrby(self._building, stem, count)
+        pipeline.execute()
+
+    def replace(self) -> None:
+        """What was counted anew counts from now on. Raises RedisError."""
+        if self._redis.exists(self._building):
+            self._redis.rename(self._building, self._key)
 
     def of(self, words: Iterable[str]) -> dict[str, int]:
         """{word: how many products have it in any form}, for those of which that is known."""

@@ -290,6 +290,69 @@ HIDDEN_QUERY = (
     QUERY,
     Field("reason", "Why", required=False, max_length=200, help="For the shop's people."),
 )
+SHIPPING_METHOD = (
+    Field(
+        "id",
+        "Code",
+        max_length=40,
+        help="Small letters, digits and dashes: post. It cannot be changed later.",
+    ),
+    Field("name", "Name", max_length=100, help="As customers read it."),
+    Field(
+        "zones",
+        "Where it goes",
+        "textarea",
+        required=False,
+        max_length=5000,
+        help="A line for each: GB; US regions CA, NY; GB postcodes BT, IM; GB except BT. Empty: everywhere.",
+    ),
+    Field(
+        "rate",
+        "What it costs",
+        "select",
+        options=(
+            ("flat", "One price"),
+            ("weight", "By weight"),
+            ("value", "By what the goods cost"),
+            ("product", "The products' own delivery charges"),
+        ),
+    ),
+    Field("prices", "Price", required=False, max_length=500, help="Of one price: GBP 3.95; EUR 4.95"),
+    Field(
+        "bands",
+        "Bands",
+        "textarea",
+        required=False,
+        max_length=2000,
+        help="By weight, in grams: 2000: GBP 7.00. By value: 50.00: GBP 0. The first from 0; a line for each.",
+    ),
+    Field(
+        "per",
+        "Products' charges count",
+        "select",
+        options=(("line", "For each product"), ("unit", "For each piece"), ("highest", "Only the highest")),
+    ),
+    Field("free_from", "Free from", required=False, max_length=500, help="GBP 50.00"),
+    Field("max_grams", "Heaviest parcel in grams", required=False, inputmode="numeric", max_length=9),
+    Field("min_days", "Days at least", required=False, inputmode="numeric", max_length=3),
+    Field("max_days", "Days at most", required=False, inputmode="numeric", max_length=3),
+    Field("collect_from", "Where customers collect", "textarea", required=False, max_length=1000),
+    Field("tax_class", "Tax class", required=False, max_length=40, help="standard when left empty."),
+    Field("position", "Place in the list", required=False, inputmode="numeric", max_length=4),
+    Field("active", "Customers can choose it", "check", required=False),
+)
+TAX_RATE = (
+    Field("country", "Country", max_length=2, help="Two letters: GB, DE, US."),
+    Field(
+        "region", "Region", required=False, max_length=100, help="Its code: CA. Empty: all of the country."
+    ),
+    Field("tax_class", "Tax class", required=False, max_length=40, help="standard when left empty."),
+    Field("name", "Name", max_length=60, help="As customers read it: VAT."),
+    Field("rate", "Percent", inputmode="decimal", max_length=10),
+    Field("valid_from", "From", "date", required=False, max_length=10, help="Empty: since ever."),
+    Field("included", "Prices hold it already", "check", required=False),
+    Field("active", "In force", "check", required=False),
+)
 DISPATCH = (Field("courier", "Courier", max_length=60), Field("courierid", "Tracking number", max_length=100))
 STAFF = (
     EMAIL,

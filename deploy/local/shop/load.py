@@ -13,6 +13,7 @@ from deploy.local.shop.history import history
 from deploy.local.shop.photos import photos_of
 from deploy.local.shop.pictures import draw
 from deploy.local.shop.products import SampleProduct, sample_products
+from deploy.local.shop.terms import SHIPPING_METHODS, TAX_RATES
 
 CHUNK = 100
 TIMEOUT = 60
@@ -23,7 +24,7 @@ class NotLoaded(Exception):
 
 
 def load(environment: Mapping[str, str], say: Callable[[str], None]) -> None:
-    """Draws one picture of each product, then imports products and past orders. Doing it again changes nothing."""
+    """Draws one picture of each product, then imports products and past orders, and sets the terms of sale. Doing it again changes nothing."""
     state = Path(environment["AISLE_STATE"])
     stock = sample_products()
     _draw(stock, Path(environment["MEDIA_DIR"]))
@@ -31,6 +32,7 @@ def load(environment: Mapping[str, str], say: Callable[[str], None]) -> None:
     lines = [item.line for item in stock]
     if not _has_pictures(environment, lines[0]):
         _import(f"{environment['PRODUCTS_URL']}/v1/products/import", lines, token, "products", say)
+    _set_terms(environment["ORDERS_URL"], token, say)
     first = keys.kept(state / "done" / "sample-shop-date", lambda: datetime.now(UTC).isoformat())
     past = history(lines, datetime.fromisoformat(first))
     _import(f"{environment['ORDERS_URL']}/v1/admin/orders/import", past, token, "past orders", say)
@@ -75,6 +77,20 @@ def _draw(stock: Iterable[SampleProduct], folder: Path) -> None:
             (folder / f"{name}.svg").write_text(draw(item.shape, colour, number))
 
 
+def _set_terms(orders_url: str, token: str, say: Callable[[str], None]) -> None:
+    """Shipping methods and tax rates; what the desk has there already stays."""
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+    for path, contents in (("shipping-methods", SHIPPING_METHODS), ("tax-rates", TAX_RATES)):
+        for content in contents:
+            _post(
+                f"{orders_url}/v1/admin/{path}",
+                json.dumps(content).encode(),
+                headers,
+                exists="setting_exists",
+            )
+        say(f"{path}: {len(contents)} set")
+
+
 def _log_in(environment: Mapping[str, str]) -> str:
     email, file = environment["ADMIN_EMAIL"], Path(environment["ADMIN_PASSWORD_FILE"])
     body = json.dumps({"email": email, "password": file.read_text().strip()}).encode()
@@ -101,11 +117,14 @@ def _import(url: str, lines: list[dict], token: str, what: str, say: Callable[[s
     say(f"{what}: " + ", ".join(f"{count} {name}" for name, count in done.items()))
 
 
-def _post(url: str, body: bytes, headers: dict[str, str], unauthorized: str = "") -> dict:
+def _post(url: str, body: bytes, headers: dict[str, str], unauthorized: str = "", exists: str = "") -> dict:
+    """The answer; `unauthorized` is what to say to a 401, `exists` the code of a conflict that is no failure."""
     try:
         with urlopen(Request(url, body, headers), timeout=TIMEOUT) as answer:
             return json.load(answer)
     except HTTPError as error:
+        if error.code == 409 and exists and (problem := json.load(error))["code"] == exists:
+            return problem
         if error.code == 401 and unauthorized:
             raise NotLoaded(unauthorized) from None
         raise NotLoaded(

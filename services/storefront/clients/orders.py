@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from services.storefront.clients.base import ANONYMOUS, Client, given, once, segment
+from services.storefront.clients.base import ANONYMOUS, Client, given, json_of, once, segment
 from shared.client import Answer
 from shared.types import Json
 
@@ -92,6 +92,31 @@ class Orders(Client):
     def shipping_methods(self) -> Json:
         """How the shop delivers, and where to."""
         return self.http.get("/v1/shipping-methods", token=ANONYMOUS)
+
+    def settings(self, token: str, kind: str) -> list[Json]:
+        """`kind`: shipping-methods or tax-rates."""
+        return list(self.http.get(f"/v1/admin/{kind}", given(limit=100), token=token)["items"])
+
+    def setting(self, token: str, kind: str, id: str) -> tuple[Json, str]:
+        """One of them, and its ETag."""
+        answer = self.http.fetch("GET", f"/v1/admin/{kind}/{segment(id)}", token=token)
+        return json_of(answer), answer.headers.get("ETag", "")
+
+    def versions(self, token: str, kind: str, id: str) -> list[Json]:
+        """Every version of it, the latest first."""
+        return list(
+            self.http.get(f"/v1/admin/{kind}/{segment(id)}/history", given(limit=100), token=token)["items"]
+        )
+
+    def save_setting(self, token: str, kind: str, id: str, body: Json, etag: str) -> Json:
+        """A new version over the one of `etag`; without one, a new one of the kind."""
+        if not etag:
+            return self.http.post(f"/v1/admin/{kind}", body, token=token)
+        headers = {"If-Match": etag}
+        return self.http.put(f"/v1/admin/{kind}/{segment(id)}", body, token=token, headers=headers)
+
+    def tax(self, token: str, **span: Any) -> list[Json]:
+        return list(self.http.get("/v1/admin/reports/tax", given(**span), token=token)["rows"])
 
     def dead_letters(self, token: str) -> Json:
         return self.http.get("/v1/admin/dead-letters", given(limit=100), token=token)

@@ -16,6 +16,7 @@ from services.storefront.pages.desk import (
     sales,
     search,
     staff,
+    terms,
     variants,
 )
 from services.storefront.pages.mailbox import mailbox
@@ -26,6 +27,19 @@ from services.storefront.pages.shop import shop
 from services.storefront.pages.wishes import wishes
 
 BLUEPRINTS = (shop, pictures, basket, checkout, payment, own_orders, auth, account, wishes, mailbox, desk)
-DESK = (sales, orders, refunds, products, bulk, variants, product_types, search, imports, failures, staff)
+DESK = (
+    sales,
+    orders,
+    refunds,
+    products,
+    bulk,
+    variants,
+    product_types,
+    search,
+    terms,
+    imports,
+    failures,
+    staff,
+)
 
 __all__ = ["BLUEPRINTS", "DESK"]

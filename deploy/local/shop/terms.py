@@ -1,0 +1,51 @@
+"""How the sample shop delivers to two countries, and the VAT of both."""
+
+SHIPPING_METHODS = (
+    {
+        "id": "standard",
+        "name": "Standard delivery",
+        "position": 1,
+        "zones": [{"country": "GB"}],
+        "rate": "product",
+        "min_days": 2,
+        "max_days": 4,
+    },
+    {
+        "id": "next-day",
+        "name": "Next day",
+        "position": 2,
+        "zones": [{"country": "GB", "excluded_postcodes": ["BT", "IM", "JE", "GY"]}],
+        "rate": "flat",
+        "prices": {"GBP": 2995, "EUR": 3495},
+        "min_days": 1,
+        "max_days": 1,
+    },
+    {
+        "id": "germany",
+        "name": "Parcel to Germany",
+        "position": 3,
+        "zones": [{"country": "DE"}],
+        "rate": "value",
+        "bands": [
+            {"from": 0, "price": {"amount": 995, "currency": "GBP"}},
+            {"from": 10000, "price": {"amount": 495, "currency": "GBP"}},
+            {"from": 0, "price": {"amount": 1145, "currency": "EUR"}},
+        ],
+        "free_from": {"GBP": 25000},
+        "min_days": 4,
+        "max_days": 7,
+    },
+    {
+        "id": "collect",
+        "name": "Click and collect",
+        "position": 4,
+        "zones": [{"country": "GB"}],
+        "rate": "flat",
+        "prices": {"GBP": 0, "EUR": 0},
+        "collect_from": "Aisle\n2 Mill Lane\nYork YO1 7PR",
+    },
+)
+TAX_RATES = (
+    {"country": "GB", "name": "VAT", "rate": 20},
+    {"country": "DE", "name": "MwSt.", "rate": 19},
+)

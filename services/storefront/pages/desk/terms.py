@@ -1,0 +1,125 @@
+"""Shipping methods and tax rates at the desk, with their earlier versions, and the tax report."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from flask import Response, flash, redirect, render_template, request
+from werkzeug import Response as BaseResponse
+
+from services.storefront import forms
+from services.storefront.pages.context import services
+from services.storefront.pages.desk import desk
+from services.storefront.pages.saved_forms import restore
+from services.storefront.pages.visitor import token
+from services.storefront.rules import periods, terms
+from services.storefront.rules.messages import message
+from shared.errors import Conflict, Invalid, PreconditionFailed
+from shared.types import Json
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the desk sets in one way: `path` at the desk, `name` at the orders service."""
+
+    path: str
+    name: str
+    fields: tuple[forms.Field, ...]
+    body: Callable[[dict[str, str]], Json]
+    values: Callable[[Json], dict[str, str]]
+    template: str
+
+
+METHODS: Final = Kind(
+    "shipping",
+    "shipping-methods",
+    forms.SHIPPING_METHOD,
+    terms.method_body,
+    terms.method_values,
+    "desk/shipping.html",
+)
+RATES: Final = Kind(
+    "taxes", "tax-rates", forms.TAX_RATE, terms.rate_body, terms.rate_values, "desk/taxes.html"
+)
+
+
+@desk.get("/shipping")
+def shipping_methods() -> str:
+    """All methods, and the form of the one that `id` names or of a new one."""
+    return _show(METHODS)
+
+
+@desk.post("/shipping")
+def save_shipping_method() -> str | BaseResponse:
+    return _save(METHODS)
+
+
+@desk.get("/tax")
+@desk.get("/taxes")
+def tax_rates() -> str:
+    """The tax report of a span, all rates, and the form of the one that `id` names or of a new one."""
+    return _show(RATES)
+
+
+@desk.post("/taxes")
+def save_tax_rate() -> str | BaseResponse:
+    return _save(RATES)
+
+
+@desk.get("/tax.csv")
+def tax_csv() -> Response:
+    span = _span()
+    answer = services().orders.csv(token(), "tax", from_=span.start, to=span.end)
+    headers = {"Content-Disposition": f'attachment; filename="tax-{span.first}-{span.last}.csv"'}
+    return Response(answer.body, mimetype="text/csv", headers=headers)
+
+
+def _show(kind: Kind) -> str:
+    id = request.args.get("id", "")
+    found, etag = services().orders.setting(token(), kind.name, id) if id else (None, "")
+    values = kind.values(found) if found else {"active": "yes", "included": "yes"}
+    form = restore(forms.Form(kind.fields, values), f"/admin/{kind.path}")
+    return _page(kind, form, id, etag)
+
+
+def _save(kind: Kind) -> str | BaseResponse:
+    id, etag = request.form.get("setting", ""), request.form.get("etag", "")
+    form = forms.Form(kind.fields).read(request.form)
+    if form.ok:
+        try:
+            saved = services().orders.save_setting(token(), kind.name, id, kind.body(form.values), etag)
+            flash("Saved. It holds in every part of the shop now.", "good")
+            return redirect(f"/admin/{kind.path}?id={saved['id']}")
+        except Invalid as error:
+            form.blame(error)
+        except (Conflict, PreconditionFailed) as error:
+            form.general = message(error)
+    return _page(kind, form, id, etag)
+
+
+def _page(kind: Kind, form: forms.Form, id: str, etag: str) -> str:
+    orders, access = services().orders, token()
+    span = _span()
+    report = orders.tax(access, from_=span.start, to=span.end) if kind is RATES else []
+    return render_template(
+        kind.template,
+        form=form,
+        id=id,
+        etag=etag,
+        items=orders.settings(access, kind.name),
+        versions=orders.versions(access, kind.name, id) if id else [],
+        amounts_text=terms.amounts_text,
+        report=report,
+        span=span,
+    )
+
+
+def _span() -> periods.Span:
+    """Of the query; a wrong one is the usual."""
+    today = datetime.now(UTC).date()
+    first = today.replace(month=1, day=1)
+    try:
+        return periods.span("month", request.args.get("from") or str(first), request.args.get("to"), today)
+    except Invalid:
+        return periods.span("month", str(first), None, today)

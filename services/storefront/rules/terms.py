@@ -1,0 +1,142 @@
+"""Shipping methods and tax rates as the desk types them: amounts with their currency, places a line each."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from services.storefront.rules import prices
+from shared.errors import Invalid
+from shared.money import CURRENCIES, money
+from shared.types import Json
+
+_AMOUNT: Final = re.compile(r"([A-Z]{3}) *([^ ].*)")
+_ZONE_FIELDS: Final = {"regions": "regions", "postcodes": "postcodes", "except": "excluded_postcodes"}
+
+
+def amounts(text: str, field: str) -> dict[str, int]:
+    """ "GBP 3.95; EUR 4.95" in minor units by currency. Raises Invalid on `field`."""
+    return dict(_amount(part, field) for part in re.split(r"[;\n]", text) if part.strip())
+
+
+def bands(text: str, field: str, by: str) -> list[Json]:
+    """A line for each: "2000: GBP 7.00" from so many grams, "GBP 50.00: GBP 0" from so much goods."""
+    found = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        start, colon, price = line.partition(":")
+        if not colon:
+            raise _wrong(field, "Write a line for each, such as 2000: GBP 7.00.")
+        currency, amount = _amount(price, field)
+        begin = (
+            prices.parse(start.strip(), currency, field)["amount"] if by == "value" else _whole(start, field)
+        )
+        found.append({"from": begin, "price": money(amount, currency)})
+    return found
+
+
+def zones(text: str, field: str) -> list[Json]:
+    """A line for each: "GB", "US regions CA, NY", "GB postcodes BT, IM", "GB regions Kent; except CT". Raises Invalid on `field`."""
+    return [_zone(line, field) for line in map(str.strip, text.splitlines()) if line]
+
+
+def _zone(line: str, field: str) -> Json:
+    country, _, limits = line.partition(" ")
+    zone: Json = {"country": country}
+    for limit in filter(None, map(str.strip, limits.split(";"))):
+        word, _, listed = limit.partition(" ")
+        if word not in _ZONE_FIELDS or not listed.strip():
+            raise _wrong(field, f"{line}: write GB, US regions CA, NY, GB postcodes BT or GB except BT.")
+        zone[_ZONE_FIELDS[word]] = [each.strip() for each in listed.split(",") if each.strip()]
+    return zone
+
+
+def method_body(values: Mapping[str, str]) -> Json:
+    """A shipping method out of its form. Raises Invalid by field."""
+    rate = values["rate"]
+    return {
+        "id": values["id"],
+        "name": values["name"],
+        "active": bool(values["active"]),
+        "position": _whole(values["position"] or "0", "position"),
+        "zones": zones(values["zones"], "zones"),
+        "rate": rate,
+        "prices": amounts(values["prices"], "prices"),
+        "bands": bands(values["bands"], "bands", rate),
+        "per": values["per"],
+        "free_from": amounts(values["free_from"], "free_from"),
+        "collect_from": values["collect_from"],
+        "tax_class": values["tax_class"] or "standard",
+        **{
+            name: _whole(values[name], name) for name in ("max_grams", "min_days", "max_days") if values[name]
+        },
+    }
+
+
+def method_values(method: Json) -> dict[str, str]:
+    """The form of a shipping method."""
+    plain = {name: method[name] for name in ("id", "name", "rate", "per", "collect_from", "tax_class")}
+    numbers = {name: method[name] for name in ("position", "max_grams", "min_days", "max_days")}
+    return {
+        **plain,
+        **{name: "" if number is None else str(number) for name, number in numbers.items()},
+        "active": "yes" if method["active"] else "",
+        "prices": amounts_text(method["prices"]),
+        "free_from": amounts_text(method["free_from"]),
+        "bands": "\n".join(_band_text(band, method["rate"]) for band in method["bands"]),
+        "zones": "\n".join(map(_zone_text, method["zones"])),
+    }
+
+
+def rate_body(values: Mapping[str, str]) -> Json:
+    """A tax rate out of its form. Raises Invalid by field."""
+    try:
+        rate = float(values["rate"].replace(",", ".").removesuffix("%"))
+    except ValueError:
+        raise _wrong("rate", "Write a number of percent, such as 20 or 8.875.") from None
+    texts = ("country", "region", "tax_class", "name", "valid_from")
+    return {
+        **{name: values[name] for name in texts if values[name]},
+        "rate": rate,
+        "included": bool(values["included"]),
+        "active": bool(values["active"]),
+    }
+
+
+def rate_values(rate: Json) -> dict[str, str]:
+    """The form of a tax rate."""
+    texts = ("country", "region", "tax_class", "name", "valid_from")
+    checks = {name: "yes" if rate[name] else "" for name in ("included", "active")}
+    return {**{name: rate[name] for name in texts}, **checks, "rate": f"{rate['rate']:g}"}
+
+
+def amounts_text(amounts: Mapping[str, int]) -> str:
+    return "; ".join(
+        f"{currency} {prices.plain(money(amount, currency))}" for currency, amount in amounts.items()
+    )
+
+
+def _band_text(band: Json, by: str) -> str:
+    price = band["price"]
+    start = prices.plain(money(band["from"], price["currency"])) if by == "value" else band["from"]
+    return f"{start}: {price['currency']} {prices.plain(price)}"
+
+
+def _zone_text(zone: Json) -> str:
+    limits = [f"{word} {', '.join(zone[name])}" for word, name in _ZONE_FIELDS.items() if zone[name]]
+    return f"{zone['country']} {'; '.join(limits)}".strip()
+
+
+def _amount(text: str, field: str) -> tuple[str, int]:
+    found = _AMOUNT.fullmatch(text.strip())
+    if found is None or found[1] not in CURRENCIES:
+        raise _wrong(field, "Write the currency and the amount: GBP 3.95.")
+    return found[1], prices.parse(found[2], found[1], field)["amount"]
+
+
+def _whole(text: str, field: str) -> int:
+    if not text.strip().isdecimal() or len(text.strip()) > 9:
+        raise _wrong(field, "Write a whole number.")
+    return int(text)
+
+
+def _wrong(field: str, message: str) -> Invalid:
+    return Invalid(errors={field: [message]})

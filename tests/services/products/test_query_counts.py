@@ -83,16 +83,18 @@ def people(shop: Shop, query: str) -> int:
     return next(each["people"] for each in items if each["query"] == query)
 
 
-def test_somebody_who_searches_again_is_one_person_and_redis_does_not_know_who(goods: Shop, redis_url: str):
+def test_somebody_who_searches_again_is_one_person_and_redis_does_not_know_who(
+    goods: Shop, redis_url: str, environment: dict[str, str]
+):
     search(goods, "bath pillow", 12, people=4)
     eventually(lambda: "bath pillow" in listed(goods))
     assert listed(goods)["bath pillow"] == (12, 0)
     assert people(goods, "bath pillow") == 4
     redis = Redis.from_url(redis_url)
-    [visitors] = redis.scan_iter("searches:*:visitors")
+    visitors = f"searches:{environment['DATABASE_PREFIX']}products:visitors"
     assert {len(each) for each in redis.smembers(visitors)} == {8}
     assert 0 < redis.ttl(visitors) <= 24 * 3600
-    assert 0 < redis.ttl(visitors + b":key") <= 24 * 3600
+    assert 0 < redis.ttl(f"{visitors}:key") <= 24 * 3600
 
 
 def test_searches_that_were_answered_from_kept_pages_are_counted(goods: Shop):
@@ -180,7 +182,7 @@ def test_popular_queries_are_suggested_when_they_found_something(
     eventually(lambda: suggested("bath t") == ["bath towel"])
 
 
-def test_what_is_counted_is_bounded(deps: Dependencies, redis_url: str):
+def test_what_is_counted_is_bounded(deps: Dependencies, redis_url: str, environment: dict[str, str]):
     assert countable("x" * 61) is None
     assert countable("one two three four five six seven eight nine") is None
     assert countable("  Café  CRÈME! ") == "cafe creme"
@@ -194,5 +196,5 @@ def test_what_is_counted_is_bounded(deps: Dependencies, redis_url: str):
         for n in range(start, start + 1000):
             deps.query_counter.count(f"flood {n}", 0, "192.0.2.1")
         time.sleep(1.3)
-    [kept] = Redis.from_url(redis_url).scan_iter("searches:*:pending")
+    kept = f"searches:{environment['DATABASE_PREFIX']}products:pending"
     assert Redis.from_url(redis_url).hlen(kept) == 3 * MAX_PENDING

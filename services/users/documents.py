@@ -59,6 +59,20 @@ class Account(StoredDocument):
         ]
     ]
     roles: Annotated[list[str], TextList(Choice(ROLES), 0, len(ROLES))]
+    group: NotRequired[
+        Annotated[
+            str,
+            Text(
+                0,
+                40,
+                pattern="|[a-z][a-z0-9_-]*",
+                pattern_message="Only small letters, digits, dash and underscore, a letter first.",
+                default="",
+                show_default=False,
+                description="the customer group whose prices they pay",
+            ),
+        ]
+    ]
     active: Annotated[bool, Boolean(writable=False, public=False)]
     created: Annotated[str, Moment(writable=False)]
     password: str
@@ -207,7 +221,7 @@ AUDIT = DocumentType.declared("audit", AuditEntry)
 
 USER_FIELDS = Declaration(Account)
 REGISTERED_FIELDS = USER_FIELDS.select("userid", "name", "email", "email_verified")
-SESSION_USER_FIELDS = USER_FIELDS.select("userid", "name", "email", "roles")
+SESSION_USER_FIELDS = USER_FIELDS.select("userid", "name", "email", "roles", "group")
 ADDRESS_FIELDS = Declaration(Address)
 PAYMENT_METHOD_FIELDS = Declaration(PaymentMethod)
 PREFERENCE_FIELDS = Declaration(PreferenceValues)

@@ -26,6 +26,7 @@ class Buyer:
     email: str = ""
     name: str = ""
     mail_limited: bool = False
+    group: str = ""
 
     @property
     def owner(self) -> str:
@@ -92,15 +93,15 @@ def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Int
     if buyer.userid is not None:
         user = deps.users.checkout(buyer.userid)
         name, email, address = user["name"], user["email"], address or _address_of(user, body["address_id"])
-    priced = _quote(deps, body, address)
+    priced = _quote(deps, body, address, buyer.group)
     check_expected(priced, body.get("expected_total"))
     keeps = hosted and buyer.userid is not None and bool(payment.get("save_method"))
     return Intent(buyer, name, email, address, content, provider, priced, hosted, keeps)
 
 
-def quote_answer(deps: Dependencies, body: dict[str, Any]) -> Doc:
-    """What `body` (items, address, shipping) costs now. Raises NoSuchProduct, NotDelivered, Invalid, Unavailable."""
-    priced = _quote(deps, body, body.get("address"))
+def quote_answer(deps: Dependencies, body: dict[str, Any], group: str) -> Doc:
+    """What `body` (items, currency, address, shipping) costs a customer of this group now. Raises NoSuchProduct, NotDelivered, Invalid, Unavailable."""
+    priced = _quote(deps, body, body.get("address"), group)
     return {
         "items": priced.lines,
         "goods": priced.goods,
@@ -112,9 +113,10 @@ def quote_answer(deps: Dependencies, body: dict[str, Any]) -> Doc:
     }
 
 
-def _quote(deps: Dependencies, body: dict[str, Any], address: Any) -> Quote:
+def _quote(deps: Dependencies, body: dict[str, Any], address: Any, group: str) -> Quote:
     """One look-up of all products; the same for the quote and the checkout."""
-    products = deps.products.lookup([item["productid"] for item in merged(body["items"])])
+    keys = [item["productid"] for item in merged(body["items"])]
+    products = deps.products.lookup(keys, currency=body.get("currency"), group=group)
     terms = deps.terms
     destination = destination_of(address, terms.country)
     request = QuoteRequest(body["items"], timestamp()[:10], destination, body.get("shipping", ""))

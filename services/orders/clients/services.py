@@ -44,9 +44,13 @@ class Products:
     def __init__(self, client: ServiceClient) -> None:
         self._client = client
 
-    def lookup(self, productids: list[str]) -> dict[str, Doc]:
-        """The products and variants that exist, by the productid or SKU asked for; all of them in one call."""
-        answer = self._client.post("/v1/products/lookup", {"productids": productids}, idempotent=True)
+    def lookup(
+        self, productids: list[str], *, currency: str | None = None, group: str = ""
+    ) -> dict[str, Doc]:
+        """The products and variants that exist, by the productid or SKU asked for; all of them in one call, at the prices in this currency
+        (the shop's own without one) of a customer group."""
+        asked = {"productids": productids, "currency": currency, "group": group or None}
+        answer = self._client.post("/v1/products/lookup", asked, idempotent=True)
         return {offer.get("sku") or offer["productid"]: offer for offer in answer["found"]}
 
     def reserve(self, orderid: str, basket: Sequence[Document], expires: str) -> None:

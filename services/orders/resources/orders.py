@@ -56,8 +56,8 @@ def place(body: dict[str, Any]) -> Response:
 @orders.response(200, answers.Quote)
 def price(body: dict[str, Any]) -> Response:
     """What these would cost, with delivery and tax: one look-up, nothing is written"""
-    optional_user()
-    return json_answer(quote_answer(dependencies(), body))
+    user = optional_user()
+    return json_answer(quote_answer(dependencies(), body, user.group if user else ""))
 
 
 @orders.get("")
@@ -171,7 +171,7 @@ def return_items(headers: dict[str, str], body: dict[str, Any], orderid: str) ->
 def _buyer(body: dict[str, Any]) -> Buyer:
     user = optional_user()
     if user is not None:
-        return Buyer(user.userid)
+        return Buyer(user.userid, group=user.group)
     if "email" not in body:
         raise Unauthorized("Log in, or give an email to order as a guest.")
     if "address" not in body:

@@ -118,6 +118,12 @@ class PostalAddress(ma.fields.Field[str | dict[str, str]]):
         return str(self.text.deserialize(value))
 
 
+CURRENCY = ma.fields.String(
+    validate=ma.validate.OneOf(sorted(CURRENCIES)),
+    metadata={"description": "of all prices; the shop's own when left out"},
+)
+
+
 class OrderRequest(Shape.from_dict(request_fields("Order", d.ORDER_CONTENT), name="OrderContent")):  # type: ignore[misc]  # made from the declaration
     """A checkout. A customer names an address by id or gives one; a guest gives e-mail and address."""
 
@@ -130,6 +136,7 @@ class OrderRequest(Shape.from_dict(request_fields("Order", d.ORDER_CONTENT), nam
     address = PostalAddress()
     shipping = ShippingChoice()
     payment = ma.fields.Nested(PaymentRequest, required=True)
+    currency = CURRENCY
     expected_total = ma.fields.Nested(
         MoneyShape, metadata={"description": "409 when the total is another by now"}
     )
@@ -148,6 +155,7 @@ class QuoteRequest(Shape):
         required=True,
         validate=ma.validate.Length(1, MAX_LINES),
     )
+    currency = CURRENCY
     address = PostalAddress(complete=False)
     shipping = ShippingChoice()
 

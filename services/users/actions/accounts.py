@@ -27,7 +27,7 @@ from shared.couch import UpdateConflict
 from shared.errors import BadRequest, NotFound, Unauthorized
 from shared.user import User
 
-_RIGHTS = ("roles", "active", "erasure", "email_verified", "sessions_from")
+_RIGHTS = ("roles", "group", "active", "erasure", "email_verified", "sessions_from")
 
 
 class BadToken(BadRequest):

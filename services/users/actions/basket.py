@@ -1,5 +1,6 @@
 """The basket: one document for each item, shared by all devices, priced live when it is shown."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from services.users.actions.profile import basket_items
@@ -10,20 +11,33 @@ from services.users.rules.errors import NoSuchProduct, VariantNeeded
 from shared import money
 from shared.clock import timestamp
 from shared.couch import NoSuchDocument, UpdateConflict
-from shared.errors import Conflict
+from shared.errors import Conflict, Invalid
 
 PREFIX = "basket-"
 _MAX_ATTEMPTS = 5
+
+
+class NotSoldInCurrency(Invalid):
+    code, title = "not_sold_in_currency", "The product has no price in this currency"
 
 
 class BasketFull(Conflict):
     code, title = "basket_full", "The basket is full"
 
 
-def priced_basket(deps: Dependencies, userid: str) -> dict[str, Any]:
-    """The items with today's price and stock. 1 partition query here, 1 global query at products. Raises Unavailable."""
+@dataclass(frozen=True)
+class Prices:
+    """In which currency a basket is shown (None: the shop's own), at the prices of which customer group."""
+
+    currency: str | None = None
+    group: str = ""
+
+
+def priced_basket(deps: Dependencies, userid: str, prices: Prices) -> dict[str, Any]:
+    """The items with today's price and stock; what has no price in the currency stays, and says so. 1 partition query here, 1 global query at products. Raises Unavailable."""
     stored = basket_items(deps.store.documents_with_prefix(userid, PREFIX))
-    products = deps.products.lookup([basket_key(item) for item in stored])
+    keys = [basket_key(item) for item in stored]
+    products = deps.products.lookup(keys, currency=prices.currency, group=prices.group)
     items = [priced_item(item, products.get(basket_key(item))) for item in stored]
     return {"items": items, "next": None, "totals": totals(items)}
 
@@ -44,7 +58,8 @@ def priced_product(item: dict[str, Any], product: dict[str, Any] | None) -> dict
         known = product or {}
         empty = dict.fromkeys(("price", "delivery", "stock"))
         named = {"name": known.get("name"), "image": known.get("image")}
-        return {**item, **named, **empty, "available": False}
+        unsold = {"not_sold_in": known["not_sold_in"]} if "not_sold_in" in known else {}
+        return {**item, **named, **empty, **unsold, "available": False}
     options = product.get("selected_options")
     stock = product.get("stock")
     return {
@@ -71,13 +86,22 @@ def totals(items: list[dict[str, Any]]) -> list[money.Money]:
 
 
 def put_item(
-    deps: Dependencies, userid: str, productid: str, quantity: int, *, keep_more: bool = False
+    deps: Dependencies,
+    userid: str,
+    productid: str,
+    quantity: int,
+    prices: Prices = Prices(),
+    *,
+    keep_more: bool = False,
 ) -> dict[str, Any]:
     """Sets the quantity of a product without variants, or of the variant whose SKU this is; with `keep_more` a larger one stays.
     Raises NoSuchProduct, VariantNeeded, BasketFull, Unavailable."""
-    product = deps.products.lookup([productid]).get(productid)
+    found = deps.products.lookup([productid], currency=prices.currency, group=prices.group)
+    product = found.get(productid)
     if product is not None and product.get("sku", productid) is None:
         raise VariantNeeded("It is sold by variant: put one of its SKUs into the basket.")
+    if product is not None and (currency := product.get("not_sold_in")):
+        raise NotSoldInCurrency(f"It is not sold in {currency}.")
     if product is None or not product.get("for_sale", True):
         raise NoSuchProduct("The shop does not sell it (any more).")
     named = named_product(product, productid)

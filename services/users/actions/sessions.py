@@ -225,7 +225,9 @@ def _session(deps: Dependencies, userid: str, session: str, generation: int, beg
 def _tokens(
     deps: Dependencies, user: Account, session: str, generation: int, began: int, as_of: int
 ) -> dict[str, Any]:
-    access = deps.keys.access_token(user["userid"], session, user["roles"], started=began, as_of=as_of)
+    access = deps.keys.access_token(
+        user["userid"], session, user["roles"], group=user.get("group", ""), started=began, as_of=as_of
+    )
     return {
         "access_token": access,
         "refresh_token": deps.refresh_tokens.make(user["userid"], session, generation, began),

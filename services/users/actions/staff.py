@@ -89,6 +89,19 @@ def set_roles(deps: Dependencies, actor: str, userid: str, roles: list[str]) -> 
         )
 
 
+def set_group(deps: Dependencies, actor: str, userid: str, group: str) -> dict[str, Any]:
+    """Lets a customer pay the prices of this group, "" being nobody's; it counts from their next token on. Raises NoSuchUser."""
+    user = get_user(deps, userid)
+    details = {"before": user.get("group", ""), "after": group}
+
+    def write() -> Account:
+        if not is_live(get_user(deps, userid)):
+            raise NoSuchUser("This account is closed.")
+        return update_user(deps, userid, lambda user: {**user, "group": group})
+
+    return account_answer(audited(deps, actor, "set group", userid, details, write))
+
+
 def close_account(deps: Dependencies, actor: str, userid: str, reason: str) -> dict[str, Any]:
     """Nobody can log in to it, and its sessions end; `open_account` undoes it, but for the sessions."""
     user = get_user(deps, userid)

@@ -11,11 +11,15 @@ from shared.client import ServiceClient
 class Products:
     http: ServiceClient
 
-    def lookup(self, productids: list[str]) -> dict[str, dict[str, Any]]:
-        """The products and variants that exist, by the productid or SKU asked for. Raises Unavailable."""
+    def lookup(
+        self, productids: list[str], *, currency: str | None = None, group: str = ""
+    ) -> dict[str, dict[str, Any]]:
+        """The products and variants that exist, by the productid or SKU asked for, at the prices in this currency (the shop's own without
+        one) of a customer group. Raises Unavailable."""
         if not productids:
             return {}
-        answer = self.http.post("/v1/products/lookup", {"productids": productids}, idempotent=True)
+        asked = {"productids": productids, "currency": currency, "group": group or None}
+        answer = self.http.post("/v1/products/lookup", asked, idempotent=True)
         return {offer.get("sku") or offer["productid"]: offer for offer in answer["found"]}
 
     def reviews_of(self, userid: str) -> list[dict[str, Any]]:

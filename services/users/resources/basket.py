@@ -14,23 +14,29 @@ basket = Blueprint(
 )
 
 
+def _prices(args: dict[str, Any]) -> act.Prices:
+    return act.Prices(args["currency"], current_user().group)
+
+
 @basket.get("")
 @require_user
+@basket.arguments(requests.CurrencyArgs, location="query")
 @basket.response(200, answers.Basket)
-def show() -> Response:
-    """The basket with today's prices and stock"""
-    return json_answer(act.priced_basket(dependencies(), current_user().userid))
+def show(args: dict[str, Any]) -> Response:
+    """The basket with today's prices and stock, all in one currency"""
+    return json_answer(act.priced_basket(dependencies(), current_user().userid, _prices(args)))
 
 
 @basket.post("")
 @require_user
+@basket.arguments(requests.CurrencyArgs, location="query")
 @basket.arguments(requests.GuestBasket)
 @basket.response(200, answers.Basket)
-def merge(guest: dict[str, Any]) -> Response:
+def merge(args: dict[str, Any], guest: dict[str, Any]) -> Response:
     """Merge a guest's basket at login: the larger quantity of each product wins"""
     userid = current_user().userid
     act.merge_guest_basket(dependencies(), userid, guest["items"])
-    return json_answer(act.priced_basket(dependencies(), userid))
+    return json_answer(act.priced_basket(dependencies(), userid, _prices(args)))
 
 
 @basket.delete("")
@@ -44,11 +50,14 @@ def clear() -> Response:
 
 @basket.put("/<string:productid>")
 @require_user
+@basket.arguments(requests.CurrencyArgs, location="query")
 @basket.arguments(requests.Quantity)
 @basket.response(200, answers.PricedItem)
-def put_item(body: dict[str, int], productid: str) -> Response:
+def put_item(args: dict[str, Any], body: dict[str, int], productid: str) -> Response:
     """Put a product, or by its SKU a variant, into the basket, or change its quantity"""
-    return json_answer(act.put_item(dependencies(), current_user().userid, productid, body["quantity"]))
+    return json_answer(
+        act.put_item(dependencies(), current_user().userid, productid, body["quantity"], _prices(args))
+    )
 
 
 @basket.delete("/<string:productid>")

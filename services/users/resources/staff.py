@@ -56,6 +56,16 @@ def set_roles(body: dict[str, Any], userid: str) -> Response:
     return json_answer(act.set_roles(dependencies(), current_user().userid, userid, body["roles"]))
 
 
+@staff.put("/users/<string:userid>/group")
+@require_role("admin")
+@staff.arguments(requests.Group)
+@staff.response(200, answers.Account)
+@staff.alt_response(404, "NOT_FOUND")
+def set_group(body: dict[str, Any], userid: str) -> Response:
+    """Set the customer group whose prices somebody pays; it counts from their next token on"""
+    return json_answer(act.set_group(dependencies(), current_user().userid, userid, body["group"]))
+
+
 @staff.post("/users/lookup")
 @require_role("admin", "staff")
 @staff.arguments(requests.EmailAddress)

@@ -47,6 +47,9 @@ _PRICED: dict[str, ma.fields.Field[Any]] = {
     "price": ma.fields.Nested(MoneyShape, allow_none=True),
     "delivery": ma.fields.Nested(MoneyShape, allow_none=True),
     "stock": ma.fields.Integer(allow_none=True),
+    "not_sold_in": ma.fields.String(
+        metadata={"description": "the currency asked for, where the product has no price in it"}
+    ),
 }
 PricedItem = response_schema(
     "PricedItem", BASKET_ITEM_FIELDS, {**_PRICED, "total": ma.fields.Nested(MoneyShape, allow_none=True)}

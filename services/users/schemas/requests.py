@@ -16,6 +16,7 @@ from services.users.rules.accounts import MAX_BASKET_ITEMS
 from services.users.rules.addresses import completed
 from shared.errors import Invalid
 from shared.fields import Declaration, Secret, Text
+from shared.money import CURRENCIES
 from shared.web import PageArgs, Shape, request_schema
 from shared.web import fields as web
 
@@ -114,8 +115,22 @@ _OWN_PASSWORD = Secret(
 )
 Reauthentication = request_schema("Reauthentication", Declaration({"password": _OWN_PASSWORD}))
 Closure = request_schema("Closure", Declaration({"password": _OWN_PASSWORD, "reason": Text(1, 500)}))
+Group = request_schema("Group", USER_FIELDS.select("group"))
 Roles = request_schema("Roles", USER_FIELDS.select("roles"))
 NewStaff = request_schema("NewStaff", USER_FIELDS.select("roles", "email"))
+
+
+class CurrencyArgs(Shape):
+    """`?currency=EUR`."""
+
+    class Meta:
+        unknown = ma.EXCLUDE
+
+    currency = ma.fields.String(
+        load_default=None,
+        validate=ma.validate.OneOf(sorted(CURRENCIES)),
+        metadata={"description": "prices are answered in; the shop's own when left out"},
+    )
 
 
 class GuestBasket(Shape):

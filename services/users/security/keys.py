@@ -56,7 +56,14 @@ class SigningKeys:
         }
 
     def access_token(
-        self, userid: str, session: str, roles: list[str], *, started: int = 0, as_of: int = 0
+        self,
+        userid: str,
+        session: str,
+        roles: list[str],
+        *,
+        group: str = "",
+        started: int = 0,
+        as_of: int = 0,
     ) -> str:
         """A JWT that says who this is; only verified accounts ever get one.
 
@@ -76,6 +83,7 @@ class SigningKeys:
             "jti": os.urandom(9).hex(),
             "session_started": started or milliseconds,
             "as_of": as_of or milliseconds,
+            **({"group": group} if group else {}),
         }
         return jwt.encode(claims, self._private, algorithm="EdDSA", headers={"kid": self._kid})
 

@@ -257,3 +257,33 @@ def test_a_guests_variants_join_the_basket(products, person):
             ("joined", "joined-L", 1),
             ("joined", "joined-M", 2),
         ]
+
+
+def test_a_basket_is_shown_in_one_currency_and_names_what_is_not_sold_in_it(products, person):
+    both = goods_named("both-currencies") | {"prices": {"GBP": 1000, "EUR": 1200}}
+    assert products.post("/v1/products", both).status_code == 201
+    sell(products, "pounds-only")
+    ann = person()
+    for each in ("both-currencies", "pounds-only"):
+        assert ann.put(f"{PATH}/{each}", {"quantity": 2}).status_code == 200
+    found = ann.get(f"{PATH}?currency=EUR")
+    shown = {each["productid"]: each for each in found.json()["items"]}
+    assert found.json()["totals"] == [{"amount": 2400, "currency": "EUR"}]
+    assert [each["quantity"] for each in shown.values()] == [2, 2], "converting keeps what is there"
+    assert (shown["pounds-only"]["available"], shown["pounds-only"]["not_sold_in"]) == (False, "EUR")
+    assert ann.get(PATH).json()["totals"] == [{"amount": 4000, "currency": "GBP"}]
+    refused = ann.put(f"{PATH}/pounds-only?currency=EUR", {"quantity": 1})
+    assert (refused.status_code, refused.json()["code"]) == (422, "not_sold_in_currency")
+    assert calls(found) == {"partition": 1, "global": 0, "read": 0, "write": 0}
+
+
+def test_a_customer_of_a_group_pays_its_prices(products, person, admin, users_url):
+    body = goods_named("trade-kettle") | {"group_prices": {"trade": {"GBP": 700}}}
+    assert products.post("/v1/products", body).status_code == 201
+    ann = person()
+    path = f"/v1/admin/users/{ann.userid}/group"
+    assert ann.put(path, {"group": "trade"}).status_code == 403
+    assert admin.put(path, {"group": "Trade!"}).status_code == 422
+    assert admin.put(path, {"group": "trade"}).json()["group"] == "trade"
+    ann = log_in(Api(users_url), ann.email)
+    assert ann.put(f"{PATH}/trade-kettle", {"quantity": 1}).json()["price"]["amount"] == 700

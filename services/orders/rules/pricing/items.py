@@ -52,6 +52,8 @@ def _check_for_sale(requested: list[Doc], products: dict[str, Doc]) -> None:
             unknown[f"items.{index}.productid"] = [f"There is no product {key}."]
         elif product.get("sku", key) is None:
             unchosen[f"items.{index}.productid"] = [f"{key} is sold by variant: name one of its SKUs."]
+        elif currency := product.get("not_sold_in"):
+            unknown[f"items.{index}.productid"] = [f"{product['name']} is not sold in {currency}."]
         elif not product.get("for_sale", True):
             unknown[f"items.{index}.productid"] = [f"{key} of {product['name']} is not sold any more."]
     if unknown:

@@ -47,6 +47,9 @@ class JobDependencies:
     locks: Locks
     products: Products
     orders: Orders
+    job_settings: JobSettings
+    direct_mailer: Mailer
+    """For who must know that an e-mail went out."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,8 @@ def _for_jobs(settings: JobSettings, redis: Redis) -> dict[str, Any]:
         "recently_viewed": RecentlyViewed(redis),
         "locks": Locks(redis, store.database.name),
         "products": Products(ServiceClient("products", settings.products_url, settings.service_secret)),
+        "job_settings": settings,
+        "direct_mailer": open_mailer(settings.mail_dir, settings.smtp_url, settings.mail_sender),
         "orders": Orders(ServiceClient("orders", settings.orders_url, settings.service_secret)),
     }
 

@@ -4,6 +4,7 @@
                 :delivery{id}     an address         :payment{id}        a payment method's reference
                 :preferences      one document       :basket-{SKU}     one basket item
                 :wish-{SKU}       one entry of the wish list
+    stockalert{SKU}:{sha256}      who wants an e-mail when it is in stock again
                 :token-{digest}   a one-time token   :session-{id}       a login that was refreshed or ended
     email{sha256}:claim           its `_id` makes an e-mail unique
     audit{yyyy-mm}:{time id}      what staff did, immutable
@@ -18,7 +19,16 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final, NotRequired, TypedDict
 
 from shared.addresses import PART_FIELDS, parts_of_text
-from shared.couch import DatabaseDesign, Doc, Document, DocumentType, FindIndex, StoredDocument, document_id
+from shared.couch import (
+    DatabaseDesign,
+    Doc,
+    Document,
+    DocumentType,
+    FindIndex,
+    StoredDocument,
+    View,
+    document_id,
+)
 from shared.errors import NotFound
 from shared.fields import (
     Boolean,
@@ -168,6 +178,18 @@ class Wish(StoredDocument):
     added: Annotated[str, Moment(writable=False)]
 
 
+class StockAlert(StoredDocument):
+    """Who wants an e-mail when a product is in stock again. Without `confirmed` the address did not say so yet, and `expires`."""
+
+    sku: str
+    email: str
+    requested: str
+    confirmed: NotRequired[str]
+    expires: NotRequired[str]
+    sending: NotRequired[str]
+    """When the e-mail was begun: who finds it much later sends it, with the same Message-ID."""
+
+
 class Token(StoredDocument):
     """A one-time token, found by the digest of its secret. `name`, `password` and `registration` are a registration's."""
 
@@ -215,6 +237,7 @@ PAYMENT_METHOD = DocumentType.declared("paymentmethod", PaymentMethod)
 PREFERENCES = DocumentType.declared("preferences", Preferences)
 BASKET_ITEM = DocumentType.declared("basketline", BasketItem)
 WISH = DocumentType.declared("wish", Wish)
+STOCK_ALERT = DocumentType.declared("stockalert", StockAlert)
 TOKEN = DocumentType.declared("token", Token)
 SESSION = DocumentType.declared("session", Session)
 AUDIT = DocumentType.declared("audit", AuditEntry)
@@ -251,10 +274,10 @@ ACCESS_CHANGES = FindIndex(
 )
 EXPIRING = FindIndex(
     "expiring",
-    "U4: which one-time tokens and sessions have expired?",
+    "U4: which one-time tokens, sessions and unconfirmed stock alerts have expired?",
     fields=("expires",),
     partitioned=False,
-    partial={"type": {"$in": ["token", "session"]}},
+    partial={"type": {"$in": ["token", "session", "stockalert"]}},
 )
 STAFF = FindIndex(
     "staff",
@@ -271,9 +294,20 @@ ERASURES = FindIndex(
     partial={"type": "user", "erasure": "started"},
 )
 
+STOCK_ALERTS = View(
+    "stock_alerts",
+    "for which SKUs people wait (how many); which alerts an e-mail address has",
+    map="""function (doc) {
+  if (doc.type !== "stockalert") return;
+  if (doc.confirmed) emit(["waiting", doc.sku], null);
+  emit(["email", doc._id.split(":")[1]], null);
+}""",
+    reduce="_count",
+)
+
 DESIGN = DatabaseDesign(
     "users",
-    (ACCOUNT_BY_EMAIL, ACCESS_CHANGES, DEFAULT_ADDRESS, EXPIRING, STAFF, ERASURES),
+    (ACCOUNT_BY_EMAIL, ACCESS_CHANGES, DEFAULT_ADDRESS, EXPIRING, STAFF, ERASURES, STOCK_ALERTS),
     types=(ADDRESS,),
 )
 
@@ -305,7 +339,25 @@ def auth_id(userid: str) -> str:
 
 def claim_id(email: str) -> str:
     """The id whose existence means that a normalised e-mail is taken."""
-    return document_id(f"email{hashlib.sha256(email.encode()).hexdigest()}", "claim")
+    return document_id(f"email{email_digest(email)}", "claim")
+
+
+def stock_alert_partition(sku: str) -> str:
+    return f"stockalert{sku}"
+
+
+def email_digest(email: str) -> str:
+    return hashlib.sha256(email.encode()).hexdigest()
+
+
+def digest_of_claim(claim: str) -> str:
+    """The `email_digest` of the address that a claim is for."""
+    return claim.partition(":")[0].removeprefix("email")
+
+
+def stock_alert_id(sku: str, email: str) -> str:
+    """The id is the claim: one alert of an address for each SKU."""
+    return document_id(stock_alert_partition(sku), email_digest(email))
 
 
 def basket_key(item: Mapping[str, Any]) -> str:

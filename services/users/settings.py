@@ -15,15 +15,25 @@ class JobSettings(DatabaseSettings):
         "PRODUCTS_URL", help="the products service", local_default="http://127.0.0.1:8002"
     )
     orders_url: str = setting("ORDERS_URL", help="the orders service", local_default="http://127.0.0.1:8003")
+    storefront_url: str = setting(
+        "STOREFRONT_URL", help="where links in mails lead", local_default="http://127.0.0.1:8000"
+    )
+    smtp_url: str = setting(
+        "SMTP_URL", "", "`smtp://user:password@host:587` or `smtps://...`; wins over MAIL_DIR", secret=True
+    )
+    mail_dir: str = setting("MAIL_DIR", "", "Maildir that mail is written to instead of being sent")
+    mail_sender: str = setting("MAIL_SENDER", "shop@aisle.example", "the shop's own address")
+
+    def contradictions(self) -> Iterator[str]:
+        yield from super().contradictions()
+        if not self.smtp_url and not self.mail_dir:
+            yield "Neither SMTP_URL nor MAIL_DIR is set: the shop must be able to send e-mail."
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(JobSettings):
     """What the users service and its command line read."""
 
-    storefront_url: str = setting(
-        "STOREFRONT_URL", help="where links in mails lead", local_default="http://127.0.0.1:8000"
-    )
     jwt_private_key_file: Path = setting(
         "JWT_PRIVATE_KEY_FILE", help="PEM file of the Ed25519 key that signs access tokens"
     )
@@ -32,11 +42,6 @@ class Settings(JobSettings):
         "",
         "PEM files (comma-separated) of keys also accepted: the next one, the last one",
     )
-    smtp_url: str = setting(
-        "SMTP_URL", "", "`smtp://user:password@host:587` or `smtps://...`; wins over MAIL_DIR", secret=True
-    )
-    mail_dir: str = setting("MAIL_DIR", "", "Maildir that mail is written to instead of being sent")
-    mail_sender: str = setting("MAIL_SENDER", "shop@aisle.example", "the shop's own address")
     access_token_seconds: int = setting("ACCESS_TOKEN_SECONDS", 600, "how long an access token is good")
     refresh_token_days: int = setting(
         "REFRESH_TOKEN_DAYS", 30, "how long a session lives without a new login"
@@ -68,8 +73,3 @@ class Settings(JobSettings):
     mails_per_hour: int = setting(
         "MAILS_PER_HOUR", 5, "mails that one e-mail address can be made to get in an hour"
     )
-
-    def contradictions(self) -> Iterator[str]:
-        yield from super().contradictions()
-        if not self.smtp_url and not self.mail_dir:
-            yield "Neither SMTP_URL nor MAIL_DIR is set: the shop must be able to send e-mail."

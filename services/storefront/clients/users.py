@@ -86,6 +86,20 @@ class Users(Client):
     def move_wish(self, token: str, productid: str) -> Json:
         return self.http.post(f"/v1/users/me/wishes/{segment(productid)}/basket", token=token)
 
+    def ask_stock_alert(self, token: str, sku: str, email: str, address: str) -> None:
+        """`token`: of who is logged in, whose own address needs no confirmation."""
+        body = {"sku": sku, **given(email=email)}
+        self.http.post("/v1/users/stock-alerts", body, token=token, client_address=address)
+
+    def confirm_stock_alert(self, token: str) -> str:
+        """The SKU that it is about."""
+        return str(
+            self.http.post("/v1/users/stock-alerts/confirmation", {"token": token}, token=ANONYMOUS)["sku"]
+        )
+
+    def cancel_stock_alert(self, token: str) -> None:
+        self.http.post("/v1/users/stock-alerts/cancellation", {"token": token}, token=ANONYMOUS)
+
     def clear_bought(self, userid: str, productids: list[str], date: str) -> None:
         """CallCounts as a service; what was put in after `date` stays."""
         body = {"productids": productids, "date": date}

@@ -24,9 +24,23 @@ from services.storefront.pages.orders import orders as own_orders
 from services.storefront.pages.payment import payment
 from services.storefront.pages.pictures import pictures
 from services.storefront.pages.shop import shop
+from services.storefront.pages.stock_alerts import stock_alerts
 from services.storefront.pages.wishes import wishes
 
-BLUEPRINTS = (shop, pictures, basket, checkout, payment, own_orders, auth, account, wishes, mailbox, desk)
+BLUEPRINTS = (
+    shop,
+    pictures,
+    basket,
+    checkout,
+    payment,
+    own_orders,
+    auth,
+    account,
+    wishes,
+    stock_alerts,
+    mailbox,
+    desk,
+)
 DESK = (
     sales,
     orders,

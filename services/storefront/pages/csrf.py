@@ -1,6 +1,6 @@
 """Where a form may come from: one of our own pages, shown by a token or by what the browser says of the request.
 
-A page kept for everybody (no session, see `caching`) carries no token. What it can send, a product into the basket or onto the wish list, is taken
+A page kept for everybody (no session, see `caching`) carries no token. What it can send, a product into the basket onto the wish list, or a wish to hear of it, is taken
 when the browser says that our own page sent it, or when there is no session that another site could abuse.
 """
 
@@ -16,7 +16,7 @@ from markupsafe import Markup
 from shared.errors import Forbidden
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-TOKENLESS = frozenset({"basket.add", "wishes.add"})
+TOKENLESS = frozenset({"basket.add", "stock_alerts.ask", "wishes.add"})
 """What a page without a token can send."""
 
 _BYTES = 18

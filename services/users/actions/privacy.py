@@ -12,7 +12,7 @@ from services.users.actions.accounts import end_of_sessions, update_user
 from services.users.actions.profile import live_user, profile_of
 from services.users.actions.staff import keep_one_admin
 from services.users.dependencies import Dependencies, JobDependencies
-from services.users.documents import Account, blanked, claim_id
+from services.users.documents import Account, blanked, claim_id, digest_of_claim, email_digest
 from shared.clock import timestamp
 from shared.errors import AisleError, Conflict
 
@@ -25,7 +25,7 @@ _MAX_ROUNDS = 5
 def export(deps: Dependencies, userid: str) -> dict[str, Any]:
     """All there is of a person. Raises Unavailable while orders or products is away: an export is whole or not at all."""
     docs = deps.store.documents_of(userid)
-    live_user(docs)
+    docs += deps.store.stock_alerts_of(email_digest(live_user(docs)["email"]))
     return {
         "exported": timestamp(),
         "profile": profile_of(docs),
@@ -58,6 +58,7 @@ def finish_erasure(deps: JobDependencies, userid: str) -> None:
         return
     for claim in user.get("erasure_claims", []):
         _release(deps, claim, userid)
+        _remove_stock_alerts(deps, claim)
     deps.orders.anonymise(userid)
     if user["erasure"] != "done":
         deps.store.put({**user, "erasure": "done", "erasure_claims": [], "updated": timestamp()})
@@ -100,6 +101,14 @@ def _remove_documents(deps: JobDependencies, userid: str) -> None:
         written = deps.store.put_many(blanked(doc) for doc in docs)
         deps.store.put_many({"_id": row.id, "_rev": row.rev, "_deleted": True} for row in written if row.rev)
     raise Conflict("The account's documents keep changing; its erasure is tried again later.")
+
+
+def _remove_stock_alerts(deps: JobDependencies, claim: str) -> None:
+    """Of the address that this claim was for."""
+    alerts = deps.store.stock_alerts_of(digest_of_claim(claim))
+    if alerts:
+        written = deps.store.put_many(blanked(doc) for doc in alerts)
+        deps.store.put_many({"_id": row.id, "_rev": row.rev, "_deleted": True} for row in written if row.rev)
 
 
 def _release(deps: JobDependencies, claim: str, userid: str) -> None:

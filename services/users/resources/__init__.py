@@ -10,6 +10,7 @@ from services.users.resources.privacy import privacy
 from services.users.resources.recently_viewed import recently_viewed
 from services.users.resources.sessions import sessions
 from services.users.resources.staff import staff
+from services.users.resources.stock_alerts import stock_alerts
 from services.users.resources.wishes import wishes
 
 BLUEPRINTS = (
@@ -21,6 +22,7 @@ BLUEPRINTS = (
     payment_methods,
     recently_viewed,
     wishes,
+    stock_alerts,
     privacy,
     staff,
     internal,

@@ -118,6 +118,10 @@ class ViewedProduct(Shape):
 Viewed = page_schema("Viewed", ViewedProduct)
 
 
+class StockAlert(Shape):
+    sku = ma.fields.String(required=True)
+
+
 class Export(Shape):
     exported = Time(required=True)
     profile = ma.fields.Nested(Me, required=True)

@@ -67,6 +67,16 @@ RegistrationRequest = request_schema(
 Verification = request_schema("Verification", _VERIFICATION, _verification)
 EmailAddress = request_schema("EmailAddress", _EMAIL)
 Resend = request_schema("Resend", _EMAIL.plus(registration=REGISTRATION_SECRET))
+StockAlert = request_schema(
+    "StockAlertRequest",
+    Declaration(
+        {
+            "sku": Text(1, 64, description="a productid, or the SKU of a variant"),
+            "email": Text(0, 254, default="", normalize=False, description="the account's own when left out"),
+        }
+    ),
+)
+StockAlertToken = request_schema("StockAlertToken", Declaration({"token": Text(1, 400, normalize=False)}))
 Login = request_schema(
     "Login",
     _EMAIL.plus(

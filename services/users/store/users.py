@@ -12,16 +12,20 @@ from services.users.documents import (
     ERASURES,
     EXPIRING,
     STAFF,
+    STOCK_ALERT,
+    STOCK_ALERTS,
     Account,
     Address,
+    StockAlert,
     audit_partition,
     auth_id,
     is_blank,
+    stock_alert_partition,
     user_document,
     user_partition,
 )
 from shared.clock import iso
-from shared.couch import Doc, Document, NoSuchDocument, Page, Server, UpdateConflict, Written
+from shared.couch import HIGHEST_KEY, Doc, Document, NoSuchDocument, Page, Server, UpdateConflict, Written
 
 _PAGE_SIZE = 200
 D = TypeVar("D", bound=Document)
@@ -127,6 +131,24 @@ class UserStore:
 
     def delete(self, doc: Document) -> None:
         self.database.delete(doc["_id"], doc["_rev"])
+
+    def waited_for(self) -> list[str]:
+        """SKUs for which somebody waits. 1 global query, for the worker."""
+        rows = self.database.across_partitions.view(
+            STOCK_ALERTS, start=["waiting"], end=["waiting", HIGHEST_KEY], group=True
+        )
+        return [row["key"][1] for row in rows]
+
+    def stock_alerts(self, sku: str) -> list[StockAlert]:
+        """1 partition query."""
+        return STOCK_ALERT.among(self.database.partition(stock_alert_partition(sku)).all())
+
+    def stock_alerts_of(self, digest: str) -> list[Doc]:
+        """All alerts of an address, by its `email_digest`. 1 global query."""
+        rows = self.database.across_partitions.view(
+            STOCK_ALERTS, key=["email", digest], reduce=False, include_docs=True
+        )
+        return [row["doc"] for row in rows if row.get("doc")]
 
     def audit(self, month: str, limit: int, before: str | None) -> list[Doc]:
         """The audit trail of a month, newest first, older than the id `before`. 1 partition query."""

@@ -369,3 +369,24 @@ def test_a_wish_list_is_kept_and_moved_to_the_basket(join: Callable[..., Visitor
     wisher.get("/wishes")
     page = wisher.submit("/wishes/mug-gone", remove="1")
     assert "Nothing yet." in page.text
+
+
+def test_a_guest_is_written_to_when_a_product_is_back(keeper: Visitor, visitor: Visitor) -> None:
+    """The whole shop runs here: the worker sends the e-mail."""
+    email = "waiting.guest@example.com"
+    keeper.get("/admin/products/new")
+    lamp = {"taxonomy": "Waiting", "price": "5.00", "currency": "GBP", "stock": "0"}
+    keeper.submit("/admin/products/new", productid="await-1", name="Awaited Lamp", **lamp)
+    visitor.get("/product/await-1")
+    page = visitor.submit("/stock-alerts", email=email)
+    assert "Look into your mailbox" in page.text
+    visitor.get(link_in_email(visitor, email))
+    assert "We write to you once when it is back." in visitor.submit("/stock-alerts/confirm").text
+    keeper.get("/admin/products/await-1")
+    keeper.submit("/admin/products/await-1/stock", delta="2", reason="delivery")
+    end = time.monotonic() + 60
+    while "Awaited Lamp is back" not in visitor.get(f"/mailbox?to={email}").text:
+        assert time.monotonic() < end
+        time.sleep(1)
+    visitor.get("/stock-alerts/cancel?token=none")
+    assert "that is good no more" in visitor.submit("/stock-alerts/cancel").text

@@ -1,0 +1,166 @@
+"""E-mails when a product is in stock again: asked for, confirmed by whoever has the address, sent once, ended by a link."""
+
+import logging
+from datetime import datetime, timedelta
+from typing import Any, cast
+from urllib.parse import quote, urlencode
+
+from services.users.actions.accounts import BadToken
+from services.users.actions.notifications import may_send_email
+from services.users.dependencies import Dependencies, JobDependencies
+from services.users.documents import STOCK_ALERT, StockAlert, stock_alert_id
+from services.users.rules.emails import normalised_email
+from services.users.rules.errors import NoSuchProduct, VariantNeeded
+from services.users.rules.stock_alerts import docid_of, token_of
+from shared.clock import iso, now, parse
+from shared.couch import NoSuchDocument, UpdateConflict
+from shared.errors import Conflict, Unavailable
+from shared.limits import Limit, network_of
+from shared.mail import Email
+
+log = logging.getLogger(__name__)
+
+LOOKED_UP = 200
+REQUESTS_PER_HOUR = 30
+SENDING_AGAIN = timedelta(minutes=5)
+"""A worker that began an e-mail so long ago has died."""
+
+
+class InStock(Conflict):
+    code, title = "in_stock", "It is in stock"
+
+
+def request(deps: Dependencies, sku: str, email: str, userid: str | None, address: str) -> None:
+    """Notes that somebody waits; their own confirmed address counts at once, any other is asked by an e-mail.
+
+    Raises NoSuchProduct, VariantNeeded, InStock, TooManyRequests.
+    """
+    deps.limits.take([Limit("stock alert", network_of(address), REQUESTS_PER_HOUR, 3600)])
+    offer = deps.products.lookup([sku]).get(sku)
+    if offer is None:
+        raise NoSuchProduct("The shop does not sell it (any more).")
+    if offer.get("sku", sku) is None:
+        raise VariantNeeded("It is sold by variant: say which by its SKU.")
+    if offer["stock"] > 0:
+        raise InStock("It can be bought now.")
+    account = deps.store.user(userid) if userid else None
+    email = normalised_email(email or (account["email"] if account else ""))
+    is_own = account is not None and account["email_verified"] and account["email"] == email
+    alert = _noted(deps, sku, email, confirmed=is_own)
+    if "confirmed" not in alert and may_send_email(deps, email):
+        deps.mailer.send(_question(deps, alert, offer))
+
+
+def _noted(deps: Dependencies, sku: str, email: str, *, confirmed: bool) -> StockAlert:
+    moment, docid = now(), stock_alert_id(sku, email)
+    alert = STOCK_ALERT.build(docid, sku=sku, email=email, requested=iso(moment))
+    if confirmed:
+        alert["confirmed"] = iso(moment)
+    else:
+        alert["expires"] = iso(moment + timedelta(hours=deps.settings.verify_token_hours))
+    if deps.store.try_put(alert):
+        return alert
+    present = STOCK_ALERT.typed(deps.store.get(docid))
+    if present is None or "confirmed" in present or not confirmed:
+        return present or alert
+    return _confirmed(deps, present)
+
+
+def confirm(deps: Dependencies, token: str) -> str:
+    """The address wants it: the SKU. Raises BadToken."""
+    alert = _alert_of(deps, token)
+    if alert is None:
+        raise BadToken("This link is too old: ask for the e-mail again on the product's page.")
+    return (alert if "confirmed" in alert else _confirmed(deps, alert))["sku"]
+
+
+def cancel(deps: Dependencies, token: str) -> None:
+    """Nothing more is sent; may be repeated. Raises BadToken."""
+    while (alert := _alert_of(deps, token)) is not None:
+        try:
+            deps.store.delete(alert)
+        except (UpdateConflict, NoSuchDocument):
+            continue
+        return
+
+
+def notify(deps: JobDependencies, moment: datetime) -> int:
+    """Sends what is due; how many e-mails. 1 global query, and 1 at products for LOOKED_UP SKUs that somebody waits for."""
+    skus, sent = deps.store.waited_for(), 0
+    for first in range(0, len(skus), LOOKED_UP):
+        offers = deps.products.lookup(skus[first : first + LOOKED_UP])
+        for sku, offer in offers.items():
+            if offer.get("for_sale", True) and (offer.get("stock") or 0) > 0:
+                sent += sum(_send(deps, alert, offer, moment) for alert in deps.store.stock_alerts(sku))
+    return sent
+
+
+def _send(deps: JobDependencies, alert: StockAlert, offer: dict[str, Any], moment: datetime) -> bool:
+    """Whether it went out now: it is claimed before, so that no two workers send it, and gone after."""
+    begun = alert.get("sending")
+    if "confirmed" not in alert or (begun and parse(begun) > moment - SENDING_AGAIN):
+        return False
+    try:
+        claimed = deps.store.put(cast(StockAlert, {**alert, "sending": iso(moment)}))
+    except UpdateConflict:
+        return False
+    try:
+        deps.direct_mailer.send(_news(deps, claimed, offer))
+    except (Unavailable, OSError) as error:
+        log.warning("a stock alert waits for its next turn: %s", error)
+        deps.store.put(
+            cast(StockAlert, {name: value for name, value in claimed.items() if name != "sending"})
+        )
+        return False
+    deps.store.delete(claimed)
+    return True
+
+
+def _confirmed(deps: Dependencies, alert: StockAlert) -> StockAlert:
+    rest = {name: value for name, value in alert.items() if name != "expires"}
+    try:
+        return deps.store.put(cast(StockAlert, {**rest, "confirmed": iso(now())}))
+    except UpdateConflict:
+        return STOCK_ALERT.typed(deps.store.get(alert["_id"])) or alert
+
+
+def _alert_of(deps: Dependencies, token: str) -> StockAlert | None:
+    docid = docid_of(deps.settings.secret_key, token)
+    if docid is None:
+        raise BadToken("This is no link of ours.")
+    return STOCK_ALERT.typed(deps.store.get(docid))
+
+
+def _question(deps: Dependencies, alert: StockAlert, offer: dict[str, Any]) -> Email:
+    text = (
+        f"Hello,\n\nsomebody, hopefully you, wants to know when {_named(offer)} can be bought again. Please confirm it, and we "
+        "send one e-mail then.\n\nIf it was not you, ignore this e-mail: nothing is sent."
+    )
+    return Email(
+        alert["email"],
+        f"Shall we write when {_named(offer)} is back?",
+        text,
+        _link(deps, alert, "confirm"),
+        "Yes, write to me",
+    )
+
+
+def _news(deps: JobDependencies, alert: StockAlert, offer: dict[str, Any]) -> Email:
+    shop = deps.job_settings.storefront_url.rstrip("/")
+    text = (
+        f"Hello,\n\n{_named(offer)} is in stock again, while it lasts. You asked us to write once, and we won't again.\n\n"
+        f"Not you? End it here: {_link(deps, alert, 'cancel')}"
+    )
+    address = f"{shop}/product/{quote(alert['sku'], safe='')}"
+    key = f"stock.{alert['_id'].partition(':')[2][:24]}.{alert['requested'].replace(':', '')}"
+    return Email(alert["email"], f"{_named(offer)} is back", text, address, "See it in the shop", key=key)
+
+
+def _named(offer: dict[str, Any]) -> str:
+    options = ", ".join(offer.get("selected_options", {}).values())
+    return f"{offer['name']} ({options})" if options else str(offer["name"])
+
+
+def _link(deps: JobDependencies, alert: StockAlert, verb: str) -> str:
+    token = token_of(deps.job_settings.secret_key, alert["_id"])
+    return f"{deps.job_settings.storefront_url.rstrip('/')}/stock-alerts/{verb}?{urlencode({'token': token})}"

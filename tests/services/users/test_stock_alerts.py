@@ -1,0 +1,202 @@
+"""E-mails when a product is in stock again, on the real products service."""
+
+import re
+import secrets
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.products.documents import DESIGN as PRODUCTS
+from services.users.actions import stock_alerts
+from services.users.actions.sessions import remove_expired
+from services.users.documents import DESIGN, STOCK_ALERT, stock_alert_id
+from shared.clock import iso, now
+from shared.errors import Unavailable
+from tests.maildir import read_mail
+from tests.processes import free_port
+from tests.services.users.conftest import Api, calls, new_email
+
+PATH = "/v1/users/stock-alerts"
+
+
+@pytest.fixture(scope="module")
+def users_url(prepared, service, environment):
+    environment["USERS_URL"] = f"http://127.0.0.1:{free_port()}"
+    prepared(DESIGN, PRODUCTS)
+    service("products")
+    return service("users", ARGON2_MEMORY_KIB="64", ARGON2_PASSES="1", MAILS_PER_HOUR="3")
+
+
+@pytest.fixture(scope="module")
+def products(users_url, admin, environment):
+    return Api(environment["PRODUCTS_URL"], admin.token)
+
+
+@pytest.fixture
+def guest(users_url):
+    return Api(users_url)
+
+
+@pytest.fixture
+def inbox(environment):
+    return lambda email: read_mail(Path(environment["MAIL_DIR"]), email)
+
+
+def sell(products, stock=0, **more):
+    productid = f"p{secrets.token_hex(4)}"
+    body = {
+        "productid": productid,
+        "taxonomy": ["Home", "Kitchen"],
+        "name": f"The {productid}",
+        "price": {"amount": 1000, "currency": "GBP"},
+        **({} if "variants" in more else {"stock": stock}),
+        **more,
+    }
+    answer = products.post("/v1/products", body)
+    assert answer.status_code == 201, answer.text
+    return productid
+
+
+def restock(products, productid, delta=3, **more):
+    body = {"delta": delta, "reason": "delivery", **more}
+    assert products.post(f"/v1/products/{productid}/stock", body).status_code == 201
+
+
+def token_in(email: Any) -> str:
+    found = re.search(r"token=([\w.%-]+)", email.text)
+    assert found
+    return found[1]
+
+
+def test_a_guest_confirms_and_is_written_to_once(products, guest, inbox, deps):
+    email, productid = new_email(), sell(products)
+    assert guest.post(PATH, {"sku": productid, "email": email}).status_code == 202
+    (question,) = inbox(email)
+    restock(products, productid)
+    assert stock_alerts.notify(deps, now()) == 0
+    assert len(inbox(email)) == 1
+    confirmed = guest.post(f"{PATH}/confirmation", {"token": token_in(question)})
+    assert confirmed.json() == {"sku": productid}
+    assert stock_alerts.notify(deps, now()) == 1
+    news = inbox(email)[0]
+    assert news.subject == f"The {productid} is back"
+    assert f"/product/{productid}" in news.text
+    assert stock_alerts.notify(deps, now()) == 0
+    assert len(inbox(email)) == 2
+
+
+def test_who_is_logged_in_needs_no_confirmation_and_a_variant_is_meant_alone(products, person, inbox, deps):
+    sizes = [{"sku": f"s{secrets.token_hex(4)}", "options": {"Size": size}, "stock": 0} for size in "SL"]
+    shirt = sell(products, options=[{"name": "Size", "values": ["S", "L"]}], variants=sizes)
+    ann = person()
+    before = len(inbox(ann.email))
+    assert ann.post(PATH, {"sku": shirt}).json()["code"] == "variant_needed"
+    assert ann.post(PATH, {"sku": sizes[0]["sku"]}).status_code == 202
+    restock(products, shirt, sku=sizes[1]["sku"])
+    assert stock_alerts.notify(deps, now()) == 0
+    restock(products, shirt, sku=sizes[0]["sku"])
+    assert stock_alerts.notify(deps, now()) == 1
+    assert [each.subject for each in inbox(ann.email)][: len(inbox(ann.email)) - before] == [
+        f"The {shirt} (S) is back"
+    ]
+
+
+def test_the_link_of_the_e_mail_ends_it(products, guest, inbox, deps):
+    email, productid = new_email(), sell(products)
+    guest.post(PATH, {"sku": productid, "email": email})
+    token = token_in(inbox(email)[0])
+    guest.post(f"{PATH}/confirmation", {"token": token})
+    for _ in range(2):
+        assert guest.post(f"{PATH}/cancellation", {"token": token}).status_code == 204
+    restock(products, productid)
+    assert stock_alerts.notify(deps, now()) == 0
+    assert guest.post(f"{PATH}/confirmation", {"token": token}).status_code == 400
+    forged = token[:-4] + ("0000" if token[-4:] != "0000" else "1111")
+    for verb in ("confirmation", "cancellation"):
+        assert guest.post(f"{PATH}/{verb}", {"token": forged}).status_code == 400
+
+
+def test_what_cannot_be_waited_for_is_refused(products, guest, person):
+    email = new_email()
+    assert guest.post(PATH, {"sku": "nothing", "email": email}).status_code == 404
+    assert guest.post(PATH, {"sku": sell(products, stock=2), "email": email}).json()["code"] == "in_stock"
+    assert guest.post(PATH, {"sku": sell(products), "email": "nobody"}).status_code == 422
+    assert guest.post(PATH, {"sku": sell(products)}).status_code == 422
+
+
+def test_nobody_is_flooded_with_questions(products, guest, inbox):
+    email = new_email()
+    for _ in range(5):
+        assert guest.post(PATH, {"sku": sell(products), "email": email}).status_code == 202
+    assert len(inbox(email)) == 3
+
+
+def waiting(deps, productid, **more):
+    email = new_email()
+    moment = iso(now())
+    alert = STOCK_ALERT.build(
+        stock_alert_id(productid, email), sku=productid, email=email, requested=moment, confirmed=moment
+    )
+    deps.store.put({**alert, **more})
+    return email
+
+
+def test_workers_at_the_same_time_send_each_once(products, inbox, deps):
+    productid = sell(products, stock=5)
+    emails = [waiting(deps, productid) for _ in range(20)]
+    with ThreadPoolExecutor(6) as pool:
+        sent = sum(pool.map(lambda _: stock_alerts.notify(deps, now()), range(6)))
+    assert sent == 20
+    assert [len(inbox(email)) for email in emails] == [1] * 20
+
+
+def test_what_a_worker_that_died_had_begun_is_sent_later(products, inbox, deps):
+    productid = sell(products, stock=5)
+    email = waiting(deps, productid, sending=iso(now()))
+    assert stock_alerts.notify(deps, now()) == 0
+    assert stock_alerts.notify(deps, now() + timedelta(minutes=6)) == 1
+    assert len(inbox(email)) == 1
+
+
+def test_a_mail_server_that_is_away_is_asked_again(products, inbox, deps):
+    class Away:
+        def send(self, email):
+            raise Unavailable("away")
+
+    email = waiting(deps, sell(products, stock=1))
+    assert stock_alerts.notify(replace(deps, direct_mailer=Away()), now()) == 0
+    assert stock_alerts.notify(deps, now()) == 1
+    assert len(inbox(email)) == 1
+
+
+def test_unconfirmed_ones_expire(products, deps):
+    productid = sell(products)
+    email = new_email()
+    docid = stock_alert_id(productid, email)
+    long_ago = iso(now() - timedelta(hours=1))
+    deps.store.put(STOCK_ALERT.build(docid, sku=productid, email=email, requested=long_ago, expires=long_ago))
+    remove_expired(deps)
+    assert deps.store.get(docid) is None
+
+
+def test_it_is_exported_and_erased_with_the_person(products, person, deps):
+    ann = person()
+    productid = sell(products)
+    ann.post(PATH, {"sku": productid})
+    assert deps.store.get(stock_alert_id(productid, ann.email)) is not None
+    assert "stockalert" in {doc["type"] for doc in deps.store.stock_alerts_of(digest(ann.email))}
+    ann.delete("/v1/users/me", json={"current_password": "correct horse battery"})
+    assert deps.store.get(stock_alert_id(productid, ann.email)) is None
+
+
+def digest(email):
+    return stock_alert_id("x", email).partition(":")[2]
+
+
+def test_the_job_costs_one_query_however_many_wait(products, deps, guest):
+    answer = guest.post(PATH, {"sku": sell(products), "email": new_email()})
+    assert calls(answer)["global"] == 0

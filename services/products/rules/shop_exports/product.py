@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from services.products.declarations import MAX_PICTURES, PICTURE_ADDRESS
-from services.products.documents import PRODUCT_FIELDS
 from services.products.rules.shop_exports import texts
 from shared.errors import AisleError, Invalid
 
@@ -79,10 +78,7 @@ class ExportedProduct:
         """What the product or variant `target` cost before, where that is more."""
         if not text or (amount := texts.minor_units(text, options.currency, line)) <= price:
             return
-        if "compare_at_prices" in PRODUCT_FIELDS.fields:
-            target["compare_at_prices"] = {options.currency: amount}
-        else:
-            self.note("compare_at_left_out", f"The price before, {text}, is not kept.", line)
+        target["compare_at_prices"] = {options.currency: amount}
 
     def stock(self, quantity: str, options: Options, line: int, *, tracked: bool = True) -> int:
         """The level that a cell says; what the other shop does not count starts with what the import was told."""

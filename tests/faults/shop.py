@@ -38,6 +38,7 @@ class BreakableShop:
 
     folder: Path
     key_file: Path
+    settings: dict[str, str] = field(default_factory=dict)
     running: dict[str, Process] = field(default_factory=dict)
     ports: dict[str, int] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
@@ -49,6 +50,7 @@ class BreakableShop:
         password.write_text(PASSWORD)
         self.environment = {
             **SETTINGS,
+            **self.settings,
             "COUCH_URL": f"http://admin:secret@127.0.0.1:{self.ports['couch']}",
             "REDIS_URL": f"redis://127.0.0.1:{self.ports['redis']}/0",
             "MAIL_DIR": str(self.folder / "mail"),

@@ -35,6 +35,8 @@ from tests.services.orders.stripe_standin import API_KEY, StripeStandIn
 CHECKOUTS = int(os.environ.get("FAULTS_PAYMENTS", "150"))
 CLIENTS = 6
 HEALING_SECONDS = 60
+STOCK_SECONDS = 240
+"""A kill in the middle of giving goods back is mended when their reservation's time is up, by the second sweep of reservations after it."""
 GIVE_UP_SECONDS = 120
 PAGE_SECONDS = 6.0
 WEBHOOK_SECRET = "whsec_faults"
@@ -140,14 +142,16 @@ def test_whoever_paid_has_one_order(
     ended = time.monotonic()
     while (wrong := disagreements(shop, stripe)) and time.monotonic() < ended + HEALING_SECONDS:
         time.sleep(1)
+    agreed_after = time.monotonic() - ended
     stored = orders(shop)
     sold = sum("payment" in docs and "cancellation" not in docs for docs in stored.values())
-    while stock_of(shop, admin, product) != CHECKOUTS - sold and time.monotonic() < ended + HEALING_SECONDS:
+    while stock_of(shop, admin, product) != CHECKOUTS - sold and time.monotonic() < ended + STOCK_SECONDS:
         time.sleep(1)
     with capsys.disabled():
         print(
             f"\n{CHECKOUTS} checkouts ({dict(done)}), {killed.total()} kills, webhooks {dict(mail.sent)}: {len(stored)} orders,"
-            f" {sold} paid, {len(wrong)} disagree; healed after {time.monotonic() - ended:.0f} s"
+            f" {sold} paid, {len(wrong)} disagree;"
+            f" books agree after {agreed_after:.0f} s, stock after {time.monotonic() - ended:.0f} s"
         )
     assert not wrong, list(wrong.items())[:5]
     assert stock_of(shop, admin, product) == CHECKOUTS - sold

@@ -5,22 +5,18 @@ and every document has a fixed id.
 """
 
 import logging
-from datetime import timedelta
 
 from services.orders.clients.payments import Outcome, PageState
 from services.orders.clients.services import ReservationClosed
 from services.orders.dependencies import Dependencies
 from services.orders.documents import PAYMENT_CUSTOMER, PROCESSING, SESSION, order_key, payment_customer_key
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.payment_pages import Purchase, page_expires, purchase_of
+from services.orders.rules.payment_pages import Purchase, page_expires, page_lifetime, purchase_of
 from services.orders.rules.writing import event_fields
 from services.orders.settings import ORDER
 from shared.clock import iso, timestamp
 
 log = logging.getLogger(__name__)
-
-RESERVED_AFTER = timedelta(minutes=10)
-"""How long goods stay reserved when the page has ended: until then the sweep has seen to it."""
 
 
 def open_page(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
@@ -41,8 +37,9 @@ def open_page(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
 
 
 def reserved_until(deps: Dependencies, found: OrderDocuments) -> str:
-    """For as long as the page can be paid, and a little longer."""
-    return iso(page_expires(found.order, deps.settings.payment_page_seconds) + RESERVED_AFTER)
+    """For as long as the page can be paid, and a third longer: by then the sweep has seen to it."""
+    seconds = deps.settings.payment_page_seconds
+    return iso(page_expires(found.order, seconds) + page_lifetime(seconds) / 3)
 
 
 def look_up(deps: Dependencies, found: OrderDocuments, session: str = "") -> tuple[OrderDocuments, Outcome]:

@@ -1,5 +1,7 @@
 """The e-mails about an order."""
 
+from typing import Any
+
 from redis.exceptions import RedisError
 
 from services.orders.declarations import Customer, Line, Order
@@ -67,8 +69,9 @@ def _body(found: OrderDocuments, kind: str) -> str:
     order = found.order
     if kind == "payment":
         lines = [f"{line['quantity']} x {named(line)}  {shown(line['total'])}" for line in order["basket"]]
-        sums = [f"Delivery  {shown(order['delivery'])}", f"Total  {shown(order['total'])}"]
-        return "thank you for your order. It is paid.\n\n" + "\n".join([*lines, *sums])
+        return "thank you for your order. It is paid.\n\n" + "\n".join(
+            [*lines, *_sums(order), *_label(found)]
+        )
     if kind == "dispatch":
         parcel = found.require_dispatch()
         return f"your order is on its way with {parcel['courier']}, parcel {parcel['courierid']}."
@@ -77,6 +80,33 @@ def _body(found: OrderDocuments, kind: str) -> str:
     if kind == "payment_failed":
         return f"the payment of {shown(order['total'])} did not come through, so nothing was ordered and nothing was charged. You can order again."
     return f"your order was cancelled and {shown(order['total'])} are paid back the way you paid."
+
+
+def _sums(order: Order) -> list[str]:
+    """Shipping, each tax, and the total."""
+    shipping = order["shipping"]["name"] if "shipping" in order else "Delivery"
+    taxes = [
+        f"{'Includes ' if tax['included'] else ''}{tax['name']} {tax['rate']:g} %  {shown(tax['amount'])}"
+        for tax in order.get("taxes", [])
+        if tax["amount"]["amount"]
+    ]
+    added = [] if all(tax["included"] for tax in order.get("taxes", [])) else taxes
+    included = [] if added else taxes
+    return [f"{shipping}  {shown(order['delivery'])}", *added, f"Total  {shown(order['total'])}", *included]
+
+
+def _label(found: OrderDocuments) -> list[str]:
+    """Where it goes, as a label; or where it is collected."""
+    shipping = found.order.get("shipping")
+    if shipping and "collect_from" in shipping:
+        return ["", "You collect it from:", shipping["collect_from"]]
+    address = found.customer["deliveryAddress"] if found.customer else None
+    text = address.get("address") if isinstance(address, dict) else address
+    return ["", "It goes to:", *filter(None, [_receiver(address), text])] if text else []
+
+
+def _receiver(address: Any) -> str:
+    return str(address.get("name") or "") if isinstance(address, dict) and address.get("country") else ""
 
 
 def named(line: Line) -> str:

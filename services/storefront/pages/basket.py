@@ -7,9 +7,10 @@ from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.actions.basket import MAX_QUANTITY, priced, quantities_of, with_guest_item
-from services.storefront.pages.context import enhanced, services
+from services.storefront.pages.context import dependencies, enhanced, services
 from services.storefront.pages.saved_forms import restored
 from services.storefront.pages.visitor import basket_count, guest_basket, logged_in, own_path, token
+from services.storefront.rules import terms
 from shared.errors import AisleError, Conflict, Invalid, NotFound
 
 basket = Blueprint("basket", __name__)
@@ -24,7 +25,9 @@ def show() -> str:
     found = priced(services().products, wanted())
     session["count"] = found.count
     typed = {line.key: restored(_action(line.key)).get("quantity") for line in found.lines}
-    return render_template("basket.html", basket=found, typed=typed)
+    methods = dependencies().shipping_methods.get()
+    delivery = {part.currency: terms.offers(methods, part.currency) for part in found.parts}
+    return render_template("basket.html", basket=found, typed=typed, delivery=delivery)
 
 
 @basket.post("/basket")

@@ -12,10 +12,11 @@ from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.public_pages import followed, is_outdated, kept_for, public_page
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import logged_in, needs_login, token
-from services.storefront.rules import listing, messages, taxonomy
+from services.storefront.rules import listing, messages, taxonomy, terms
 from services.storefront.rules.variants import as_sold, selection
 from shared.cache_tags import CATALOGUE, category_tags, product_tag
 from shared.errors import AisleError, Invalid, NotFound
+from shared.types import Json
 
 shop = Blueprint("shop", __name__)
 
@@ -132,6 +133,7 @@ def product(productid: str) -> Response | str:
     cursor = request.args.get("reviews", "")
     answer = _product_body(productid)
     older = services().products.reviews_body(productid, cursor) if cursor else b""
+    methods = dependencies().shipping_methods.get()
 
     def draw() -> str:
         found = orjson.loads(answer)
@@ -145,9 +147,16 @@ def product(productid: str) -> Response | str:
             selection=choice,
             variant=variant,
             sold=as_sold(found, variant),
+            delivery=_delivery(methods, found),
         )
 
-    return public_page((answer, older), draw)
+    return public_page((answer, older, orjson.dumps(methods)), draw)
+
+
+def _delivery(methods: Json, product: Json) -> list[str]:
+    """How a product is delivered at home; nothing of one that has no price in this currency."""
+    price, charge = product.get("price"), product.get("delivery")
+    return terms.offers(methods, price["currency"], charge["amount"] if charge else 0) if price else []
 
 
 def _product_body(productid: str) -> bytes:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from services.storefront.rules import prices
+from services.storefront.rules.wording import days_text
 from shared.errors import Invalid
 from shared.money import CURRENCIES, money
 from shared.types import Json
@@ -106,6 +107,38 @@ def rate_values(rate: Json) -> dict[str, str]:
     texts = ("country", "region", "tax_class", "name", "valid_from")
     checks = {name: "yes" if rate[name] else "" for name in ("included", "active")}
     return {**{name: rate[name] for name in texts}, **checks, "rate": f"{rate['rate']:g}"}
+
+
+def offers(methods: Json, currency: str, charge: int | None = None) -> list[str]:
+    """How the shop delivers at home, before anything is ordered: "Post from £3.95, free from £50.00, 2 to 4 days". `charge`: of a product
+    whose own delivery charge counts; what it is of a basket is told at the checkout."""
+    near = [
+        each for each in methods["items"] if not each["countries"] or methods["country"] in each["countries"]
+    ]
+    return [text for each in near if (text := _offer(each, currency, charge))]
+
+
+def _offer(method: Json, currency: str, charge: int | None) -> str:
+    known = method["prices_from"]
+    if known and currency not in known:
+        return ""
+    amount = known[currency] if known else charge
+    parts = [
+        method["name"]
+        if amount is None
+        else f"{method['name']} {_price(amount, currency, at_least=bool(known))}"
+    ]
+    if amount and currency in method["free_from"]:
+        parts.append(f"free from {prices.shown(money(method['free_from'][currency], currency))}")
+    if "days" in method:
+        parts.append(days_text(method["days"]))
+    return ", ".join(parts)
+
+
+def _price(amount: int, currency: str, *, at_least: bool) -> str:
+    if not amount:
+        return "free"
+    return f"{'from ' if at_least else ''}{prices.shown(money(amount, currency))}"
 
 
 def amounts_text(amounts: Mapping[str, int]) -> str:

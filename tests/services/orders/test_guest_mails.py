@@ -64,7 +64,11 @@ def test_one_address_gets_so_many_mails_and_every_order_is_delivered(
             browser.headers["X-Service-Secret"] = environment["SERVICE_SECRET"]
             orders.append(place(shop, browser, email.upper() if number % 2 else email, productid))
     all_told(shop, database, orders)
-    assert len(read_mail(shop.mail, email)) == PER_ADDRESS
+    mails = read_mail(shop.mail, email)
+    assert len(mails) == PER_ADDRESS
+    paid = next(mail.text for mail in mails if "It is paid." in mail.text)
+    assert "Includes VAT 20 %" in paid
+    assert "It goes to:" in paid
 
 
 def test_one_network_fills_only_some_mailboxes(

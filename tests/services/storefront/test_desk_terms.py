@@ -45,6 +45,8 @@ def test_what_is_saved_at_the_desk_holds_at_the_checkout(keeper: Visitor, visito
         keeper.get(TAXES)
         assert "Saved." in keeper.submit(TAXES, active="yes", included="yes", **rate).text
     put_in_basket(visitor, "cup-30")
+    for path in ("/product/cup-30", "/basket"):
+        assert "Post from £3.95, 2 to 4 days" in visitor.get(path).text, path
     page = visitor.get("/checkout")
     assert page.choices["shipping"] == ["collect", "post", "van"]
     assert "£3.95" in page.text

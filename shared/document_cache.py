@@ -3,18 +3,18 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from math import inf
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import orjson
 from redis import Redis
 from redis.exceptions import RedisError
 
 from shared.clock import now
-from shared.couch import Doc, time_ordered_id
+from shared.couch import Document, time_ordered_id
 from shared.errors import AisleError, Unavailable
 
 CHECK_SECONDS, CONFIRM_SECONDS, MAX_AGE_SECONDS, TTL_SECONDS = 0.1, 5, 60, 24 * 3600
@@ -40,13 +40,13 @@ class DocumentCache(Generic[T]):
         self,
         redis: Redis,
         key: str,
-        read: Callable[[], list[Doc]],
-        make: Callable[[list[Doc]], T],
+        read: Callable[[], Sequence[Document]],
+        make: Callable[[Sequence[Any]], T],
         max_age: float = MAX_AGE_SECONDS,
     ) -> None:
         self._redis, self._read, self._make, self._max_age = redis, read, make, max_age
         self._version_key, self._body_key = f"{key}:version", f"{key}:"
-        self._docs: list[Doc] = []
+        self._docs: Sequence[Document] = []
         self._made = make([])
         self._version: str | None = None
         self._loaded = False
@@ -171,7 +171,7 @@ class DocumentCache(Generic[T]):
         except RedisError as error:
             log.warning("%s cannot be kept: %s", self._version_key, error)
 
-    def _use(self, version: str | None, docs: list[Doc]) -> None:
+    def _use(self, version: str | None, docs: Sequence[Document]) -> None:
         """A copy of a cluster may have been late: what changed just now is read once more."""
         settled = version is None or version < time_ordered_id(now() - timedelta(seconds=CONFIRM_SECONDS))
         if docs != self._docs:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from .index_catch_up import IndexCatchUp
     from .indexes import DatabaseDesign, FindIndex, View, view_source
-    from .pages import Page, SearchPage
+    from .pages import Page, PageOf, SearchPage, SearchPageOf
     from .search import (
         LANGUAGES,
         Band,
@@ -73,12 +73,14 @@ __all__ = [
     "NoSuchDocument",
     "NotPrepared",
     "Page",
+    "PageOf",
     "Partition",
     "PartitionFull",
     "QueryRefused",
     "SearchField",
     "SearchIndex",
     "SearchPage",
+    "SearchPageOf",
     "SearchQuery",
     "Server",
     "StaleRows",
@@ -144,7 +146,9 @@ _MODULES = {
     ),
     "pages": (
         "Page",
+        "PageOf",
         "SearchPage",
+        "SearchPageOf",
     ),
     "search": (
         "LANGUAGES",

@@ -2,27 +2,29 @@
 
 import base64
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import orjson
 
 from .errors import BadRequest
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
-class Page:
+class PageOf(Generic[T]):
     """`next` is None on the last page; else hand it back as `bookmark`, `cursor` or key of the same query (unsigned: `shared.web` signs it).
 
     `stale`: its index was behind the database.
     """
 
-    items: list[dict[str, Any]]
+    items: list[T]
     next: Any = None
     stale: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)
-class SearchPage(Page):
+class SearchPageOf(PageOf[T]):
     """`counts` is {field: {value: documents}}, `ranges` {field: {label: documents}}; `unsupported` names what this server's
     search cannot do; `scores` stand beside the items when those are in the order of their relevance."""
 
@@ -31,6 +33,11 @@ class SearchPage(Page):
     ranges: dict[str, dict[str, int]] = field(default_factory=dict)
     unsupported: tuple[str, ...] = ()
     scores: tuple[float, ...] = ()
+
+
+Page = PageOf[dict[str, Any]]
+"""Of rows, or of documents whose type nobody says."""
+SearchPage = SearchPageOf[dict[str, Any]]
 
 
 def encode_cursor(row: dict[str, Any]) -> str:

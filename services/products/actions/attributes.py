@@ -1,21 +1,19 @@
 """The attributes that products are given: checked by the types that are at hand."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from services.products.declarations import Product
 from services.products.dependencies import Dependencies
 from services.products.rules.product import BadProduct, complete
 from shared.couch import Doc
 
 
-def completed(deps: Dependencies, content: Doc, before: Mapping[str, Any] | None = None) -> Doc:
+def completed(deps: Dependencies, content: Doc, before: Product | None = None) -> Doc:
     """The content as it is stored over `before`: pictures settled, attributes typed. Raises BadProduct.
 
     No database call, unless the attributes do not fit: then the types are read again, for another process may have just changed them.
     """
-    content = complete(content, None if before is None else dict(before))
+    content = complete(content, before)
     said = content["product_type"], content["attributes"]
-    had = (before or {}).get("product_type", ""), (before or {}).get("attributes", {})
+    had = (before.get("product_type", ""), before.get("attributes", {})) if before else ("", {})
     if said == had:
         return content
     attributes, errors = deps.product_types.loaded().check(content["product_type"], content["attributes"])

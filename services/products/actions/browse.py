@@ -10,6 +10,7 @@ from services.products.actions.filter_counts import Counts, counts_of_category
 from services.products.actions.merchandising import search
 from services.products.actions.question import Listed, Question, crumbs
 from services.products.actions.search import search_query
+from services.products.declarations import Product
 from services.products.dependencies import Dependencies
 from services.products.documents import category_path
 from services.products.rules import categories
@@ -19,7 +20,7 @@ from services.products.rules.product import deduplicate_moved, is_product, offer
 from services.products.rules.publishing import is_public
 from services.products.store.answer_cache import Computed
 from services.products.store.menu import tag_of
-from shared.couch import DatabaseUnavailable, Doc, Page, StaleRows
+from shared.couch import DatabaseUnavailable, Doc, PageOf, StaleRows
 from shared.errors import NotFound
 
 DEPARTMENT_SECONDS = 30
@@ -72,7 +73,7 @@ def products(deps: Dependencies, asked: Question, visitor: str = "") -> Listed:
     return search(deps, asked, visitor)
 
 
-def best_rated(deps: Dependencies, limit: int, cursor: Any, currency: str) -> Page:
+def best_rated(deps: Dependencies, limit: int, cursor: Any, currency: str) -> PageOf[Product]:
     """The leaderboard: by the average that is very likely exceeded, not the plain one. A page has what is sold in the currency."""
     page = deps.catalogue.best_rated(limit, cursor)
     return replace(page, items=[doc for doc in page.items if is_sold_in(doc, currency)])

@@ -6,6 +6,7 @@ from typing import Any
 
 from services.products.actions import catalogue, maintenance, stock
 from services.products.actions.invalidation import invalidate_changed, invalidate_pages
+from services.products.declarations import Product
 from services.products.dependencies import Dependencies
 from services.products.documents import partition_of
 from services.products.rules.bulk_edit import BulkEdit
@@ -21,7 +22,6 @@ from services.products.rules.product import (
     same_content,
 )
 from services.products.rules.variants import skus_of
-from shared.couch import Doc
 from shared.errors import AisleError, Conflict
 
 MAX_NOTED = 10
@@ -75,7 +75,7 @@ def bulk_edit(deps: Dependencies, productids: Sequence[str], edit: BulkEdit, dat
 
 
 def _change_contents(
-    deps: Dependencies, docs: dict[str, Doc], edit: BulkEdit, date: str, report: Report
+    deps: Dependencies, docs: dict[str, Product], edit: BulkEdit, date: str, report: Report
 ) -> None:
     left = dict(docs)
     for _ in range(_MAX_ATTEMPTS):
@@ -88,10 +88,10 @@ def _change_contents(
 
 
 def _write(
-    deps: Dependencies, docs: dict[str, Doc], edit: BulkEdit, date: str, report: Report
-) -> dict[str, Doc]:
+    deps: Dependencies, docs: dict[str, Product], edit: BulkEdit, date: str, report: Report
+) -> dict[str, Product]:
     """Those that somebody else changed in between."""
-    changes: list[tuple[Doc, Doc]] = []
+    changes: list[tuple[Product, Product]] = []
     for productid, doc in docs.items():
         if edit.key in doc.get("bulk_edits", ()):
             report.changed.append(productid)
@@ -106,23 +106,25 @@ def _write(
         elif partition_of(product.content["taxonomy"]) != partition_of(doc["taxonomy"]):
             _move(deps, doc, product, edit, date, report)
         else:
-            changes.append((doc, replaced(doc, product.content, date) | {"bulk_edits": _noted(doc, edit)}))
+            fresh = replaced(doc, product.content, date)
+            fresh["bulk_edits"] = _noted(doc, edit)
+            changes.append((doc, fresh))
     return _put(deps, changes, edit, date, report)
 
 
-def _noted(doc: Doc, edit: BulkEdit) -> list[str]:
+def _noted(doc: Product, edit: BulkEdit) -> list[str]:
     return [*doc.get("bulk_edits", ()), edit.key][-MAX_NOTED:]
 
 
-def _edited(doc: Doc, edit: BulkEdit) -> Checked:
+def _edited(doc: Product, edit: BulkEdit) -> Checked:
     """The product as it is to be, by the rules that every edit meets. Raises BadProduct."""
     product = checked(edit.applied(content_of(doc)))
     return product._replace(content=complete(product.content, doc))
 
 
 def _put(
-    deps: Dependencies, changes: list[tuple[Doc, Doc]], edit: BulkEdit, date: str, report: Report
-) -> dict[str, Doc]:
+    deps: Dependencies, changes: list[tuple[Product, Product]], edit: BulkEdit, date: str, report: Report
+) -> dict[str, Product]:
     prices = [each for doc, fresh in changes for each in price_changes(doc, content_of(fresh), date, edit.by)]
     written = deps.catalogue.put_many(fresh for _, fresh in changes) if changes else []
     rows = list(zip(changes, written, strict=True))
@@ -136,7 +138,9 @@ def _put(
     return {doc["productid"]: doc for (doc, _), row in rows if row.error}
 
 
-def _move(deps: Dependencies, doc: Doc, product: Checked, edit: BulkEdit, date: str, report: Report) -> None:
+def _move(
+    deps: Dependencies, doc: Product, product: Checked, edit: BulkEdit, date: str, report: Report
+) -> None:
     productid = doc["productid"]
     try:
         tag, noted = etag(doc, PriceContext()), _noted(doc, edit)
@@ -148,7 +152,7 @@ def _move(deps: Dependencies, doc: Doc, product: Checked, edit: BulkEdit, date: 
         report.failed[productid] = error
 
 
-def _change_stock(deps: Dependencies, doc: Doc, edit: BulkEdit, date: str, report: Report) -> None:
+def _change_stock(deps: Dependencies, doc: Product, edit: BulkEdit, date: str, report: Report) -> None:
     productid = doc["productid"]
     try:
         if skus_of(doc):

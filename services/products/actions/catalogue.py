@@ -7,6 +7,7 @@ from services.products.actions.attributes import completed
 from services.products.actions.invalidation import invalidate, invalidate_changed
 from services.products.actions.named_pictures import check_named
 from services.products.actions.skus import claim, own_skus, release
+from services.products.declarations import Product
 from services.products.dependencies import Dependencies
 from services.products.documents import partition_of, product_id
 from services.products.rules import ledger
@@ -22,7 +23,7 @@ from services.products.rules.product import (
     still_matches,
 )
 from services.products.rules.variants import skus_of
-from shared.couch import Doc, UpdateConflict, document_id, split_id, time_ordered_id
+from shared.couch import Document, UpdateConflict, document_id, split_id, time_ordered_id
 from shared.errors import Conflict, Invalid, NotFound, PreconditionFailed
 
 _MAX_ATTEMPTS = 5
@@ -36,7 +37,7 @@ class NoSuchProduct(NotFound):
     code, title = "no_such_product", "No such product"
 
 
-def create(deps: Dependencies, product: Checked, date: str, request: str | None = None) -> Doc:
+def create(deps: Dependencies, product: Checked, date: str, request: str | None = None) -> Product:
     """A new product and the stock it starts with; `request` makes a retry find what it made.
 
     Raises ProductExists, also when it is in another category, SkuTaken, and BadProduct for pictures that are not there.
@@ -56,7 +57,7 @@ def create(deps: Dependencies, product: Checked, date: str, request: str | None 
     return doc
 
 
-def _create(deps: Dependencies, product: Checked, date: str, request: str | None) -> Doc:
+def _create(deps: Dependencies, product: Checked, date: str, request: str | None) -> Product:
     content = product.content
     if skus := own_skus(content):
         claim(deps, content["productid"], skus)
@@ -68,17 +69,19 @@ def _create(deps: Dependencies, product: Checked, date: str, request: str | None
         raise _exists(content["productid"]) from None
 
 
-def _put_over_forward(deps: Dependencies, doc: Doc) -> Doc:
+def _put_over_forward(deps: Dependencies, doc: Product) -> Product:
     """Writes a product where it was not before, or was once: then its forward stands there, and gives way."""
     there = deps.catalogue.get_many([doc["_id"]]).get(doc["_id"])
-    return deps.catalogue.put(doc if there is None else doc | {"_rev": there["_rev"]})
+    if there is not None:
+        doc = {**doc, "_rev": there["_rev"]}
+    return deps.catalogue.put(doc)
 
 
 def _exists(productid: str) -> ProductExists:
     return ProductExists(f"There is a product {productid} already; PUT replaces it.")
 
 
-def _give_way_to_first(deps: Dependencies, doc: Doc) -> None:
+def _give_way_to_first(deps: Dependencies, doc: Product) -> None:
     """A creation that outlived its turn, or a cluster's late view, leaves two documents: the one written first stays."""
     places = deps.catalogue.copies(doc["productid"], expected_id=doc["_id"])
     first = min(places, key=lambda each: (each["edited"], each["_id"]), default=doc)
@@ -132,7 +135,7 @@ def replace(
     by: str = "",
     *,
     bulk_edits: Sequence[str] = (),
-) -> Doc:
+) -> Product:
     """New content for a product; another taxonomy moves it. A variant that is new has the stock that is given. `bulk_edits` are
     noted with it; `by` is whom the history of prices names.
 
@@ -179,12 +182,12 @@ def remove(deps: Dependencies, productid: str, if_match: str | None, date: str) 
     raise Conflict(f"Product {productid} is changing too often just now; try again.")
 
 
-def finish_moves(deps: Dependencies, productid: str, date: str) -> Doc:
+def finish_moves(deps: Dependencies, productid: str, date: str) -> Product:
     """The product that this productid or SKU is of; what a crashed move left in its old category is cleared away. Raises NoSuchProduct."""
     return _finish_moves(deps, productid, date)
 
 
-def follow(deps: Dependencies, product: Doc, date: str) -> Doc:
+def follow(deps: Dependencies, product: Product, date: str) -> Product:
     """The product as it is now. What was written beside it while it moved to another category goes after it."""
     here = _finish_moves(deps, product["productid"], date)
     if here["_id"] != product["_id"]:
@@ -192,7 +195,7 @@ def follow(deps: Dependencies, product: Doc, date: str) -> Doc:
     return here
 
 
-def _by_its_own_id(doc: Doc, productid: str) -> Doc:
+def _by_its_own_id(doc: Product, productid: str) -> Product:
     """Raises NoSuchProduct where the id is a SKU: what is changed is named by its productid."""
     if doc["productid"] != productid:
         raise NoSuchProduct(f"{productid} is a variant of {doc['productid']}: change that product.")
@@ -200,15 +203,17 @@ def _by_its_own_id(doc: Doc, productid: str) -> Doc:
 
 
 def _changed(
-    deps: Dependencies, doc: Doc, product: Checked, date: str, by: str, bulk_edits: Sequence[str] = ()
-) -> Doc:
+    deps: Dependencies, doc: Product, product: Checked, date: str, by: str, bulk_edits: Sequence[str] = ()
+) -> Product:
     content = product.content
-    noted = {"bulk_edits": list(bulk_edits)} if bulk_edits else {}
     levels = _other_variants(deps, doc, product, date) if changes_what_is_counted(doc, content) else None
+    fresh = replaced(doc, content, date, levels)
+    if bulk_edits:
+        fresh["bulk_edits"] = list(bulk_edits)
     if partition_of(doc["taxonomy"]) == partition_of(content["taxonomy"]):
-        fresh = deps.catalogue.put(replaced(doc, content, date, levels) | noted)
+        fresh = deps.catalogue.put(fresh)
     else:
-        fresh = _move(deps, doc, replaced(doc, content, date, levels) | noted, date)
+        fresh = _move(deps, doc, fresh, date)
     deps.vocabulary.replace([fresh], before=[doc])
     invalidate_changed(deps, [(doc, fresh)])
     if changes := price_changes(doc, content, date, by):
@@ -217,7 +222,7 @@ def _changed(
     return fresh
 
 
-def _other_variants(deps: Dependencies, doc: Doc, product: Checked, date: str) -> dict[str, int]:
+def _other_variants(deps: Dependencies, doc: Product, product: Checked, date: str) -> dict[str, int]:
     """Makes a product ready to be sold under other SKUs: they are claimed, and the new ones have their first stock; how many of each are left."""
     content, productid = product.content, doc["productid"]
     present = skus_of(doc) or [productid]
@@ -238,7 +243,7 @@ def release_if_any(deps: Dependencies, productid: str, skus: Sequence[str]) -> N
         release(deps, productid, skus)
 
 
-def _move(deps: Dependencies, doc: Doc, fresh: Doc, date: str) -> Doc:
+def _move(deps: Dependencies, doc: Product, fresh: Product, date: str) -> Product:
     """To another category: stock and what lies beside it first, then the new place, then a forward in the old one.
 
     In between the product is in both places; every read shows it once, where it goes to (`deduplicate_moved`).
@@ -246,10 +251,10 @@ def _move(deps: Dependencies, doc: Doc, fresh: Doc, date: str) -> Doc:
     productid, taxonomy = doc["productid"], fresh["taxonomy"]
     move_stocks(deps, lines_of(deps, doc, fresh), taxonomy, date)
     _copy_history(deps, doc["taxonomy"], taxonomy, productid)
-    moved = {name: value for name, value in fresh.items() if name not in ("_rev", "request")}
-    fresh = _put_over_forward(
-        deps, {**moved, "_id": product_id(taxonomy, productid), "moved_from": doc["_id"]}
-    )
+    moved: Product = {**fresh, "_id": product_id(taxonomy, productid), "moved_from": doc["_id"]}
+    moved.pop("_rev", None)
+    moved.pop("request", None)
+    fresh = _put_over_forward(deps, moved)
     deps.catalogue.put(forward(doc, fresh["_id"], date))
     _move_history(deps, doc["taxonomy"], taxonomy, productid)
     deps.menu.changed()
@@ -264,7 +269,7 @@ def move_stock(deps: Dependencies, old: Line, new: Line, date: str) -> None:
     deps.ledger.end(old)
 
 
-def lines_of(deps: Dependencies, doc: Doc, fresh: Doc) -> list[Line]:
+def lines_of(deps: Dependencies, doc: Product, fresh: Product) -> list[Line]:
     """All of a product that has stock, or might be asked for where it is now. 1 partition query."""
     productid, taxonomy = doc["productid"], tuple(doc["taxonomy"])
     skus = [*(skus_of(doc) or [productid]), *skus_of(fresh), *deps.ledger.levels(taxonomy, productid)]
@@ -309,24 +314,24 @@ def _move_history(deps: Dependencies, old: Sequence[str], new: Sequence[str], pr
         deps.catalogue.put_many(gone)
 
 
-def _is_history(doc: Doc) -> bool:
+def _is_history(doc: Document) -> bool:
     return doc["type"] in ("review", "pricechange")
 
 
-def _in_category(doc: Doc, taxonomy: Sequence[str]) -> Doc:
+def _in_category(doc: Document, taxonomy: Sequence[str]) -> Document:
     _, key = split_id(doc["_id"])
     moved = {name: value for name, value in doc.items() if name != "_rev"}
     return moved | {"_id": document_id(partition_of(taxonomy), key), "taxonomy": list(taxonomy)}
 
 
-def _places(deps: Dependencies, productid: str, expected_id: str | None = None) -> list[Doc]:
+def _places(deps: Dependencies, productid: str, expected_id: str | None = None) -> list[Product]:
     places = deps.catalogue.copies(productid, expected_id)
     if not places:
         raise NoSuchProduct(f"There is no product {productid}.")
     return [doc for doc in places if doc["productid"] == places[0]["productid"]]
 
 
-def _finish_moves(deps: Dependencies, productid: str, date: str, expected_id: str | None = None) -> Doc:
+def _finish_moves(deps: Dependencies, productid: str, date: str, expected_id: str | None = None) -> Product:
     first, *stale_copies = _places(deps, productid, expected_id)
     for doc in stale_copies:
         deps.catalogue.put(forward(doc, first["_id"], date))

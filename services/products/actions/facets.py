@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from services.products.actions.question import Question
+from services.products.declarations import Product
 from services.products.dependencies import Dependencies
 from services.products.documents import COMBINATIONS
 from services.products.price_fields import price_field
@@ -18,7 +19,7 @@ from services.products.rules.facets import (
     shown_bands,
 )
 from services.products.store.facet_counts import FieldCounts
-from shared.couch import Band, Doc, SearchPage, SearchQuery
+from shared.couch import Band, Doc, SearchPageOf, SearchQuery
 
 
 def counted_fields(asked: Question) -> tuple[str, ...]:
@@ -33,7 +34,7 @@ def counted_bands(asked: Question) -> Mapping[str, tuple[Band, ...]]:
 
 
 def facets_of(
-    deps: Dependencies, asked: Question, query: SearchQuery, page: SearchPage
+    deps: Dependencies, asked: Question, query: SearchQuery, page: SearchPageOf[Product]
 ) -> dict[str, list[Doc]]:
     """{facet: [{value, count}]} for the first page of a search. No database call; for each facet that filters and whose
     alternatives are not known, 1 more of the search's kind."""

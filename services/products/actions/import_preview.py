@@ -18,7 +18,8 @@ def preview(deps: Dependencies, batch: list[ProductLine], edit: Edit, outcome: O
     """Counts what would be created, updated or refused. 1 read, and 1 global query for what is new."""
     ids = {line.number: product_id(line.content["taxonomy"], line.content["productid"]) for line in batch}
     found = deps.catalogue.get_many(list(ids.values()))
-    there = {number: doc for number, docid in ids.items() if (doc := found.get(docid)) and is_product(doc)}
+    products = {docid: doc for docid, doc in found.items() if is_product(doc)}
+    there = {number: products[docid] for number, docid in ids.items() if docid in products}
     batch = with_known_pictures(deps, batch, {line.number: there.get(line.number) for line in batch}, outcome)
     for line in batch:
         if line.number not in there:

@@ -1,6 +1,6 @@
 """Bulk import and export: streamed, a batch in memory at a time, idempotent, so that a broken import is simply sent again."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as with_changes
 from functools import partial
@@ -11,6 +11,7 @@ from services.products.actions.catalogue import first_levels, open_stocks, repla
 from services.products.actions.invalidation import invalidate, invalidate_changed
 from services.products.actions.named_pictures import newly_named, refuse_missing
 from services.products.actions.skus import claim_all, own_skus, owners_of, taken
+from services.products.declarations import Product
 from services.products.dependencies import Dependencies
 from services.products.documents import product_id
 from services.products.rules.price_changes import price_changes
@@ -234,7 +235,7 @@ def write(deps: Dependencies, batch: list[ProductLine], edit: Edit, outcome: Out
 
 
 def with_known_pictures(
-    deps: Dependencies, batch: list[ProductLine], there: dict[int, Doc | None], outcome: Outcome
+    deps: Dependencies, batch: list[ProductLine], there: Mapping[int, Product | None], outcome: Outcome
 ) -> list[ProductLine]:
     """The lines whose pictures are stored; the others fail. No call for a file that names no new ones."""
     named = {digest for wanted in batch for digest in newly_named(wanted.content, there[wanted.number])}
@@ -252,7 +253,7 @@ def with_known_pictures(
 
 
 def completed_lines(
-    deps: Dependencies, line: ProductLine, before: Doc | None, outcome: Outcome
+    deps: Dependencies, line: ProductLine, before: Product | None, outcome: Outcome
 ) -> list[ProductLine]:
     """The line with its content complete; nothing when it contradicts itself, and fails."""
     try:
@@ -313,7 +314,9 @@ def _create(
         document(wanted.content, edit.date, stock=wanted.product.stock or 0, levels=wanted.product.stocks)
         for wanted in fresh
     ]
-    docs = [{**doc, **_revision(forwards.get(doc["_id"]))} for doc in docs]
+    for doc in docs:
+        if forward := forwards.get(doc["_id"]):
+            doc["_rev"] = forward["_rev"]
     deps.vocabulary.replace(docs)
     for wanted, row in zip(fresh, deps.catalogue.put_many(docs) if docs else [], strict=True):
         if not row.error:
@@ -324,13 +327,9 @@ def _create(
             outcome.fail(wanted.number, _refused(row))
 
 
-def _revision(forward: Doc | None) -> Doc:
-    return {"_rev": forward["_rev"]} if forward else {}
-
-
 def _update(
-    deps: Dependencies, changed: list[tuple[ProductLine, Doc]], edit: Edit, outcome: Outcome
-) -> list[tuple[Doc, Doc]]:
+    deps: Dependencies, changed: list[tuple[ProductLine, Product]], edit: Edit, outcome: Outcome
+) -> list[tuple[Product, Product]]:
     """Writes new content; the documents as they were and as they are now."""
     docs = [replaced(doc, wanted.content, edit.date) for wanted, doc in changed]
     deps.vocabulary.replace(docs, before=[doc for _, doc in changed])

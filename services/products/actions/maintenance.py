@@ -1,20 +1,22 @@
 """Periodic work of the worker: fresh summaries, reservations whose time is up, diverged replicas."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import cast
 
 from services.products.actions import catalogue
 from services.products.actions.invalidation import invalidate, invalidate_after_sums
+from services.products.declarations import Product, Reservation, Settlement
 from services.products.dependencies import Dependencies
-from services.products.documents import SETTLEMENT, settlement_id, summed_up_in
+from services.products.documents import MOVEMENT, SETTLEMENT, settlement_id, summed_up_in
 from services.products.rules import ledger, ratings
 from services.products.rules.prices import with_current_prices
 from services.products.rules.product import is_product
 from services.products.rules.variants import skus_of, stock_of
 from shared.clock import iso, parse, timestamp
-from shared.couch import Doc, NoSuchDocument, UpdateConflict, time_ordered_id
+from shared.couch import Document, NoSuchDocument, UpdateConflict, time_ordered_id
 
 log = logging.getLogger(__name__)
 
@@ -61,11 +63,11 @@ def refresh(deps: Dependencies, product_ids: Iterable[str]) -> int:
     return changed
 
 
-def _summed_up(deps: Dependencies, doc: Doc) -> Doc:
+def _summed_up(deps: Dependencies, doc: Product) -> Product:
     levels = deps.ledger.levels(doc["taxonomy"], doc["productid"])
     stars = deps.reviews.stars(doc["taxonomy"], doc["productid"])
     stock = stock_of(doc, levels) if skus_of(doc) else {"stock": max(levels.get(doc["productid"], 0), 0)}
-    return {**doc, **stock, "rating": ratings.rating(stars), "rank": ratings.rank(stars)}
+    return cast(Product, {**doc, **stock, "rating": ratings.rating(stars), "rank": ratings.rank(stars)})
 
 
 @dataclass
@@ -98,13 +100,15 @@ def sweep(deps: Dependencies, now: datetime) -> SweepResult:
     return swept
 
 
-def _sweep_page(deps: Dependencies, reservations: list[Doc], now: datetime, swept: SweepResult) -> None:
+def _sweep_page(
+    deps: Dependencies, reservations: list[Reservation], now: datetime, swept: SweepResult
+) -> None:
     lines = [ledger.line_of(each, each["quantity"]) for each in reservations]
     ids = [
         settlement_id(line.taxonomy, line.key, each["orderid"])
         for line, each in zip(lines, reservations, strict=True)
     ]
-    settled = deps.ledger.get_many(ids)
+    settled = deps.ledger.settlements(ids)
     late = [each for each, docid in zip(reservations, ids, strict=True) if docid not in settled]
     written = deps.ledger.write([_expired(each, iso(now)) for each in late]) if late else []
     swept.ended += sum(not row.error for row in written)
@@ -118,9 +122,9 @@ def _sweep_page(deps: Dependencies, reservations: list[Doc], now: datetime, swep
             swept.open_since = min(swept.open_since, each["expires"])
 
 
-def _expired(reservation: Doc, date: str) -> Doc:
+def _expired(reservation: Reservation, date: str) -> Settlement:
     line, orderid = ledger.line_of(reservation), reservation["orderid"]
-    return SETTLEMENT.new(
+    return SETTLEMENT.build(
         settlement_id(line.taxonomy, line.key, orderid),
         **line.fields,
         orderid=orderid,
@@ -130,7 +134,9 @@ def _expired(reservation: Doc, date: str) -> Doc:
     )
 
 
-def _correct_stock(deps: Dependencies, reservation: Doc, settlement: Doc, held: int, date: str) -> int:
+def _correct_stock(
+    deps: Dependencies, reservation: Reservation, settlement: Settlement, held: int, date: str
+) -> int:
     """Brings what an order keeps out of stock to what it should; how many were given back.
 
     Fewer than were sold are kept out when a payment and this sweep crossed: they are taken again while they last.
@@ -205,28 +211,29 @@ def _settle(deps: Dependencies, docid: str, kind: str) -> int:
     return len(gone)
 
 
-def _older_edits(deps: Dependencies, leaves: list[Doc]) -> list[Doc]:
+def _older_edits(deps: Dependencies, leaves: Sequence[Document]) -> Sequence[Document]:
     """The edit made last stays, a move to another category being one; stock and rating are summed up again."""
     return sorted(leaves, key=lambda leaf: (leaf["edited"], leaf["_rev"]))[:-1]
 
 
-def _overruled_settlements(deps: Dependencies, leaves: list[Doc]) -> list[Doc]:
+def _overruled_settlements(deps: Dependencies, leaves: Sequence[Document]) -> Sequence[Document]:
     final_outcome = ledger.final_outcome([leaf["outcome"] for leaf in leaves])
     stays = next(leaf for leaf in leaves if leaf["outcome"] == final_outcome)
     return [leaf for leaf in leaves if leaf is not stays]
 
 
-def _losing_movements(deps: Dependencies, leaves: list[Doc]) -> list[Doc]:
+def _losing_movements(deps: Dependencies, leaves: Sequence[Document]) -> Sequence[Document]:
+    movements = MOVEMENT.among(leaves)
     first, line = leaves[0], ledger.line_of(leaves[0])
     chain = deps.ledger.chain(line)
     later = {each["mark"] for each in chain if each["slot"] > first["slot"]}
     orders = [leaf["orderid"] for leaf in leaves if "orderid" in leaf]
     ids = {settlement_id(line.taxonomy, line.key, orderid): orderid for orderid in orders}
-    outcomes = {ids[docid]: doc["outcome"] for docid, doc in deps.ledger.get_many(list(ids)).items()}
-    return ledger.losers(leaves, outcomes, later)
+    outcomes = {ids[docid]: doc["outcome"] for docid, doc in deps.ledger.settlements(list(ids)).items()}
+    return ledger.losers(movements, outcomes, later)
 
 
-def _fewer_searches(deps: Dependencies, leaves: list[Doc]) -> list[Doc]:
+def _fewer_searches(deps: Dependencies, leaves: Sequence[Document]) -> Sequence[Document]:
     """A count is never too high: what has counted most stays."""
     return sorted(leaves, key=lambda leaf: (sum(each[0] for each in leaf["queries"].values()), leaf["_rev"]))[
         :-1
@@ -240,6 +247,6 @@ _RULES = {
 }
 
 
-def _correct(deps: Dependencies, movement: Doc) -> None:
+def _correct(deps: Dependencies, movement: Document) -> None:
     """While a slot was in doubt its lowest level counted; now the sum of the movements does."""
     deps.ledger.correct(ledger.line_of(movement), time_ordered_id(), timestamp())

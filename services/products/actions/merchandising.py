@@ -7,12 +7,13 @@ from services.products.actions.query_counts import count
 from services.products.actions.question import Listed, Question
 from services.products.actions.search import rewrite_of
 from services.products.actions.search import search as search_by_words
+from services.products.declarations import Product
 from services.products.dependencies import Dependencies
 from services.products.rules.prices import is_sold_in
 from services.products.rules.publishing import is_public
 from services.products.rules.rewriting import matched_words
 from services.products.rules.search_rules import SearchRules
-from shared.couch import Doc, search_for
+from shared.couch import search_for
 
 PINNED, AFTER = "pinned", "after"
 
@@ -34,7 +35,7 @@ def search(deps: Dependencies, asked: Question, visitor: str = "") -> Listed:
     return _with_redirect(rules, asked, _with_pinned(deps, asked, listed, pinned) if pinned else listed)
 
 
-def _pinned(deps: Dependencies, rules: SearchRules, asked: Question) -> list[Doc]:
+def _pinned(deps: Dependencies, rules: SearchRules, asked: Question) -> list[Product]:
     """The pinned products that are still there, with room for one that was found."""
     pin = rules.pin_for(asked.q)
     if pin is None or asked.limit < 2:
@@ -44,7 +45,7 @@ def _pinned(deps: Dependencies, rules: SearchRules, asked: Question) -> list[Doc
     return [doc for doc in there if is_sold_in(doc, asked.currency or "")][: asked.limit - 1]
 
 
-def _with_pinned(deps: Dependencies, asked: Question, listed: Listed, pinned: list[Doc]) -> Listed:
+def _with_pinned(deps: Dependencies, asked: Question, listed: Listed, pinned: list[Product]) -> Listed:
     ids = [doc["productid"] for doc in pinned]
     more = dict(listed.more)
     if "total" in more:
@@ -62,11 +63,11 @@ def _page_after(deps: Dependencies, asked: Question, cursor: dict[str, Any]) -> 
     return Listed(_without(listed.docs, cursor[PINNED]), following, listed.more)
 
 
-def _without(docs: Any, productids: list[str]) -> list[Doc]:
+def _without(docs: Any, productids: list[str]) -> list[Product]:
     return [doc for doc in docs if doc["productid"] not in productids]
 
 
-def _is_hit(deps: Dependencies, asked: Question, doc: Doc) -> bool:
+def _is_hit(deps: Dependencies, asked: Question, doc: Product) -> bool:
     """Whether the words find a pinned product anyway, on a later page."""
     language = deps.catalogue.language
     query = deps.search_rules.get().with_synonyms(search_for(asked.q))

@@ -2,16 +2,17 @@
 
 import hashlib
 import re
+from typing import Any
 
 from services.products.actions.catalogue import finish_moves, replace
-from services.products.declarations import DIGEST
+from services.products.declarations import DIGEST, Picture, Product
 from services.products.dependencies import Dependencies
 from services.products.documents import PICTURE, picture_id
 from services.products.imaging import NAMES, Busy, ImagingProcess, Rendered, TooManyPixels, Unreadable
 from services.products.rules.pictures import address, media_type
 from services.products.rules.prices import PriceContext
 from services.products.rules.product import Checked, content_of, etag
-from shared.couch import Doc, NoSuchDocument
+from shared.couch import NoSuchDocument
 from shared.errors import Conflict, Invalid, NotFound, PreconditionFailed, TooLarge, Unavailable
 
 _MAX_ATTEMPTS = 5
@@ -26,20 +27,26 @@ class BadPicture(Invalid):
     code, title = "bad_picture", "This is no picture that can be shown"
 
 
-def keep(deps: Dependencies, content: bytes, max_bytes: int, date: str) -> Doc:
+def keep(deps: Dependencies, content: bytes, max_bytes: int, date: str) -> dict[str, Any]:
     """Stores a picture that products can name among their `pictures`. Raises TooLarge, BadPicture, Unavailable."""
     _check(content, max_bytes)
     digest = hashlib.sha256(content).hexdigest()
     doc = deps.pictures.complete(digest)
     if doc is None:
         doc = _store(deps, digest, _rendered(deps.imaging, content), date)
-    shown = {name: doc[name] for name in ("content_type", "size", "width", "height")}
-    return {"id": digest, "image": address(digest), **shown}
+    return {
+        "id": digest,
+        "image": address(digest),
+        "content_type": doc["content_type"],
+        "size": doc["size"],
+        "width": doc["width"],
+        "height": doc["height"],
+    }
 
 
-def _store(deps: Dependencies, digest: str, rendered: Rendered, date: str) -> Doc:
+def _store(deps: Dependencies, digest: str, rendered: Rendered, date: str) -> Picture:
     full = rendered.files[0]
-    doc = PICTURE.new(
+    doc = PICTURE.build(
         picture_id(digest),
         digest=digest,
         content_type=full.content_type,
@@ -52,7 +59,7 @@ def _store(deps: Dependencies, digest: str, rendered: Rendered, date: str) -> Do
     return doc
 
 
-def attach(deps: Dependencies, productid: str, content: bytes, max_bytes: int, date: str) -> Doc:
+def attach(deps: Dependencies, productid: str, content: bytes, max_bytes: int, date: str) -> Product:
     """Stores a picture and makes it the product's first; what is changed about the product meanwhile stays.
 
     Raises NoSuchProduct and what `keep` raises.
@@ -68,7 +75,7 @@ def attach(deps: Dependencies, productid: str, content: bytes, max_bytes: int, d
     raise Conflict(f"Product {productid} is changing too often just now; try again.")
 
 
-def _with_image(deps: Dependencies, product: Doc, image: str, date: str) -> Doc:
+def _with_image(deps: Dependencies, product: Product, image: str, date: str) -> Product:
     changed = Checked(content_of(product) | {"image": image}, None, {})
     return replace(deps, product["productid"], changed, etag(product, PriceContext()), date)
 

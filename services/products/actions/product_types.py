@@ -3,10 +3,16 @@
 from typing import Any
 
 from services.products.dependencies import Dependencies
-from services.products.product_types import MAX_TYPES, PRODUCT_TYPE, PRODUCT_TYPE_FIELDS, product_type_id
+from services.products.product_types import (
+    MAX_TYPES,
+    PRODUCT_TYPE,
+    PRODUCT_TYPE_FIELDS,
+    ProductType,
+    product_type_id,
+)
 from services.products.rules.attributes import contradictions
 from shared.cache_tags import SHOP
-from shared.couch import Doc, UpdateConflict
+from shared.couch import UpdateConflict
 from shared.errors import Conflict, Invalid, NotFound
 
 
@@ -22,12 +28,12 @@ class TooManyTypes(Conflict):
     code, title = "too_many_product_types", "There are too many product types"
 
 
-def all_types(deps: Dependencies) -> list[Doc]:
+def all_types(deps: Dependencies) -> list[ProductType]:
     """Every type, by code. 1 partition query."""
     return deps.product_type_documents.all()
 
 
-def get(deps: Dependencies, code: str) -> Doc:
+def get(deps: Dependencies, code: str) -> ProductType:
     """1 read. Raises NoSuchType."""
     doc = deps.product_type_documents.get(code)
     if doc is None:
@@ -35,7 +41,7 @@ def get(deps: Dependencies, code: str) -> Doc:
     return doc
 
 
-def add(deps: Dependencies, content: dict[str, Any], date: str) -> Doc:
+def add(deps: Dependencies, content: dict[str, Any], date: str) -> ProductType:
     """Raises Invalid, TypeExists, TooManyTypes."""
     _check(content)
     if len(all_types(deps)) >= MAX_TYPES:
@@ -46,7 +52,7 @@ def add(deps: Dependencies, content: dict[str, Any], date: str) -> Doc:
         raise TypeExists(f"There is a product type {content['code']} already; PUT replaces it.") from None
 
 
-def replace(deps: Dependencies, before: Doc, content: dict[str, Any], date: str) -> Doc:
+def replace(deps: Dependencies, before: ProductType, content: dict[str, Any], date: str) -> ProductType:
     """New content over `before`. Products keep what they have; it is checked when they are written again.
 
     Raises Invalid, and UpdateConflict when somebody else was quicker.
@@ -64,11 +70,13 @@ def _check(content: dict[str, Any]) -> None:
         raise Invalid(" ".join(wrong), errors={"attributes": wrong})
 
 
-def _write(deps: Dependencies, content: dict[str, Any], date: str, rev: str | None) -> Doc:
-    doc = PRODUCT_TYPE.new(
+def _write(deps: Dependencies, content: dict[str, Any], date: str, rev: str | None) -> ProductType:
+    doc = PRODUCT_TYPE.build(
         product_type_id(content["code"]), edited=date, **PRODUCT_TYPE_FIELDS.stored(content)
     )
-    written = deps.product_type_documents.put(doc | ({"_rev": rev} if rev else {}))
+    if rev:
+        doc["_rev"] = rev
+    written = deps.product_type_documents.put(doc)
     deps.product_types.changed()
     deps.cache_tags.invalidate([SHOP])
     return written

@@ -4,22 +4,23 @@ from datetime import datetime
 from typing import Any
 
 from services.products.actions.invalidation import invalidate_changed
+from services.products.declarations import Product
 from services.products.dependencies import Dependencies
 from services.products.rules.publishing import published, words_of
 from shared.clock import iso
-from shared.couch import Page
+from shared.couch import PageOf
 
 PAGE = 200
 
 
-def unpublished(deps: Dependencies, reason: str, q: str, limit: int, cursor: Any) -> Page:
+def unpublished(deps: Dependencies, reason: str, q: str, limit: int, cursor: Any) -> PageOf[Product]:
     """Products hidden for this reason, by name; with words, those that have them all at the beginning of words. 1 global query.
 
     The longest word is looked up, the others narrow the page: it may hold fewer than `limit` though another follows.
     """
     words = sorted(q.lower().split(), key=len, reverse=True)
     page = deps.catalogue.unpublished(reason, words[0] if words else "", limit, cursor)
-    return Page([doc for doc in page.items if _has_all(doc, words[1:])], page.next)
+    return PageOf([doc for doc in page.items if _has_all(doc, words[1:])], page.next)
 
 
 def publish_due(deps: Dependencies, now: datetime) -> int:
@@ -37,5 +38,5 @@ def publish_due(deps: Dependencies, now: datetime) -> int:
     return count
 
 
-def _has_all(doc: dict[str, Any], words: list[str]) -> bool:
+def _has_all(doc: Product, words: list[str]) -> bool:
     return all(any(each.startswith(word) for each in words_of(doc)) for word in words)

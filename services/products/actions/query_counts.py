@@ -44,7 +44,7 @@ def flush(deps: Dependencies, now: datetime) -> int:
 
 def queries(deps: Dependencies, found: str) -> list[dict[str, Any]]:
     """{query, searches, people, found, rules} of the last DAYS_KEPT days, the most frequent first. 1 partition query."""
-    counts = summed([*deps.search_days.all(), {"queries": deps.query_counter.pending()}])
+    counts = summed([*(day["queries"] for day in deps.search_days.all()), deps.query_counter.pending()])
     most = FOUND[found]
     return [
         each._asdict() | {"rules": _rules(deps, each.query)}
@@ -68,7 +68,7 @@ def _publish(deps: Dependencies, now: datetime) -> None:
     if old := [day for day in days if day["date"] < first]:
         deps.search_days.remove(old)
     frequent = most_frequent(
-        summed(day for day in days if day["date"] >= first), deps.settings.searches_shown_from
+        summed(day["queries"] for day in days if day["date"] >= first), deps.settings.searches_shown_from
     )
     shown = [(each.query, each.searches) for each in frequent if each.found]
     deps.popular_queries.publish(shown[:MAX_POPULAR])

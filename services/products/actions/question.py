@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from services.products.declarations import Product
 from services.products.rules import categories
-from shared.couch import Doc
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Listed:
     `outdated`: some of it was made before the last change, and is being made again.
     """
 
-    docs: Sequence[Doc]
+    docs: Sequence[Product]
     next: Any
     more: dict[str, Any]
     outdated: bool = False

@@ -2,11 +2,12 @@
 
 import hashlib
 import logging
+from typing import cast
 
+from services.products.declarations import Product
 from services.products.dependencies import Dependencies
 from services.products.rules.publishing import is_public
 from shared.cache_tags import product_tag
-from shared.couch import Doc
 from shared.errors import Unavailable
 
 log = logging.getLogger(__name__)
@@ -17,7 +18,7 @@ ASKED = 24
 _LEFT_OUT = ("description", "variant_stock", "former_skus", "attributes", "bulk_edits", "_rev")
 
 
-def related(deps: Dependencies, product: Doc) -> list[Doc]:
+def related(deps: Dependencies, product: Product) -> list[Product]:
     """What its page shows beside it. No database call: it is kept, and made again behind the answer."""
     productid = product["productid"]
     by_hand = hashlib.sha1(" ".join(product.get("related", ())).encode(), usedforsecurity=False).hexdigest()
@@ -28,7 +29,7 @@ def related(deps: Dependencies, product: Doc) -> list[Doc]:
     )
 
 
-def find_related(deps: Dependencies, product: Doc) -> list[Doc]:
+def find_related(deps: Dependencies, product: Product) -> list[Product]:
     """The same as it is now. 1 global query here and 1 in orders."""
     by_hand = product.get("related", [])
     together = _bought_with(deps, product["productid"])
@@ -48,5 +49,5 @@ def _bought_with(deps: Dependencies, productid: str) -> list[str]:
         return []
 
 
-def _slim(doc: Doc) -> Doc:
-    return {name: value for name, value in doc.items() if name not in _LEFT_OUT}
+def _slim(doc: Product) -> Product:
+    return cast(Product, {name: value for name, value in doc.items() if name not in _LEFT_OUT})

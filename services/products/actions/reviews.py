@@ -1,10 +1,11 @@
 """Reviews: by those who bought the product, once each."""
 
-from typing import Any
+from typing import Any, cast
 
 from services.products.actions.catalogue import NoSuchProduct, follow
 from services.products.actions.invalidation import invalidate_pages
 from services.products.actions.maintenance import refresh
+from services.products.declarations import Product, Review
 from services.products.dependencies import Dependencies
 from services.products.documents import REVIEW, REVIEW_FIELDS, review_id
 from services.products.rules.publishing import is_public
@@ -38,7 +39,7 @@ def add(
         raise NotABuyer("Only who bought this product can review it.")
     taxonomy = product["taxonomy"]
     fields = {"stars": review["stars"], "title": review["title"], "text": review["text"]}
-    doc = REVIEW.new(
+    doc = REVIEW.build(
         review_id(taxonomy, productid, userid),
         productid=productid,
         taxonomy=taxonomy,
@@ -48,7 +49,7 @@ def add(
         **({"request": request} if request else {}),
     )
     if not deps.reviews.add(doc):
-        doc = deps.catalogue.get(doc["_id"])
+        doc = cast(Review, deps.catalogue.get(doc["_id"]))
         if not request or doc.get("request") != request:
             raise AlreadyReviewed("One review of a product by each buyer.")
     product = follow(deps, product, date)
@@ -76,7 +77,7 @@ def newest(deps: Dependencies, productid: str, limit: int, cursor: Any) -> Page:
     return of(deps, product, limit, cursor)
 
 
-def first_page(deps: Dependencies, product: Doc, limit: int) -> Page:
+def first_page(deps: Dependencies, product: Product, limit: int) -> Page:
     """The newest reviews for the product's own page: no database call for a product without any, or when they are kept."""
     if not product["rating"]["count"]:
         return Page([], None)
@@ -84,17 +85,17 @@ def first_page(deps: Dependencies, product: Doc, limit: int) -> Page:
     return kept if kept is not None else deps.review_pages.put(product, limit, of(deps, product, limit, None))
 
 
-def of(deps: Dependencies, product: Doc, limit: int, cursor: Any) -> Page:
+def of(deps: Dependencies, product: Product, limit: int, cursor: Any) -> Page:
     page = deps.reviews.newest_of(product["taxonomy"], product["productid"], limit, cursor)
     return Page([public(doc) for doc in page.items], page.next)
 
 
-def public(doc: Doc) -> Doc:
+def public(doc: Review) -> Doc:
     """As everybody sees it: not by whom."""
     return REVIEW_FIELDS.shown(doc)
 
 
-def _product(deps: Dependencies, productid: str) -> Doc:
+def _product(deps: Dependencies, productid: str) -> Product:
     try:
         return deps.catalogue.by_productid(productid)
     except NoSuchDocument:

@@ -6,6 +6,7 @@ from typing import Any
 
 from services.products.actions.facets import counted_bands, counted_fields, facets_of
 from services.products.actions.question import Listed, Question, crumbs
+from services.products.declarations import Product
 from services.products.dependencies import Dependencies
 from services.products.documents import COMBINATIONS, category_path
 from services.products.price_fields import price_field
@@ -23,7 +24,7 @@ from services.products.rules.searching import (
     did_you_mean,
     rank_ties,
 )
-from shared.couch import Doc, SearchPage, SearchQuery, pairs_of, search_for
+from shared.couch import SearchPageOf, SearchQuery, pairs_of, search_for
 
 MIN_JOINED = 6
 """Letters of two words that may be a misspelt one written apart."""
@@ -85,7 +86,9 @@ def _joined_corrections(deps: Dependencies, query: SearchQuery, unknown: set[str
     return {word: meant["".join(pair)] for pair in neighbours if "".join(pair) in meant for word in pair}
 
 
-def _first_page(deps: Dependencies, asked: Question, query: SearchQuery) -> tuple[Rewrite, SearchPage]:
+def _first_page(
+    deps: Dependencies, asked: Question, query: SearchQuery
+) -> tuple[Rewrite, SearchPageOf[Product]]:
     rewrite = rewrite_of(deps, query)
     words = _known(deps, query, rewrite)
     may_be_apart = len(words) > 1 and not asked.filtered and query.sort is None
@@ -135,7 +138,7 @@ class Forecast:
         self._categories.remember(self._stems, apart=apart)
 
 
-def _has_all(deps: Dependencies, rewrite: Rewrite, docs: Sequence[Doc], query: SearchQuery) -> bool:
+def _has_all(deps: Dependencies, rewrite: Rewrite, docs: Sequence[Product], query: SearchQuery) -> bool:
     """Whether the best of what has some words has all of them that could be there."""
     language = deps.catalogue.language
     there = matched_words(rewrite, docs[0], query, language)
@@ -143,7 +146,7 @@ def _has_all(deps: Dependencies, rewrite: Rewrite, docs: Sequence[Doc], query: S
 
 
 def _partial_matches(
-    deps: Dependencies, asked: Question, query: SearchQuery, rewrite: Rewrite, docs: Sequence[Doc]
+    deps: Dependencies, asked: Question, query: SearchQuery, rewrite: Rewrite, docs: Sequence[Product]
 ) -> Listed:
     """What has most of the words when nothing has them all: one page of it, for what comes behind has ever fewer."""
     best = with_as_many_words(rewrite, docs, query, deps.catalogue.language)
@@ -164,7 +167,9 @@ def _in_order(query: SearchQuery, words: frozenset[str]) -> tuple[str, ...]:
     return tuple(word for word in query.loose_words if word in words)
 
 
-def _found(deps: Dependencies, asked: Question, query: SearchQuery, bookmark: str | None) -> SearchPage:
+def _found(
+    deps: Dependencies, asked: Question, query: SearchQuery, bookmark: str | None
+) -> SearchPageOf[Product]:
     if asked.one_category and not asked.facets:
         return deps.catalogue.search_in_category(asked.category or (), query, asked.limit, bookmark)
     return deps.catalogue.search(query, asked.limit, bookmark)

@@ -7,11 +7,12 @@ leaves a claim that no product answers for: whoever wants the SKU next takes it 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
+from services.products.declarations import Product, SkuClaim
 from services.products.dependencies import Dependencies
 from services.products.documents import SKU_CLAIM, sku_claim_id
 from services.products.rules.variants import skus_of
 from shared.clock import now, parse, timestamp
-from shared.couch import Doc
+from shared.couch import Document
 from shared.errors import Conflict, Unavailable
 
 _TAKEOVER_AFTER = timedelta(minutes=2)
@@ -21,7 +22,7 @@ class SkuTaken(Conflict):
     code, title = "sku_taken", "Another product has this SKU"
 
 
-def own_skus(content: Doc) -> list[str]:
+def own_skus(content: Document) -> list[str]:
     """Those that a product needs a claim for: its productid is its own already."""
     return [sku for sku in skus_of(content) if sku != content["productid"]]
 
@@ -40,7 +41,7 @@ def taken(owners: Mapping[str, str]) -> SkuTaken:
     return SkuTaken(f"{sku} is an article number of product {owner} already.", skus=sorted(owners))
 
 
-def owners_of(found: Mapping[str, Doc]) -> dict[str, str]:
+def owners_of(found: Mapping[str, Product]) -> dict[str, str]:
     """Which product has which SKU now; `found` are the products by the SKU that they have or had."""
     return {sku: doc["productid"] for sku, doc in found.items() if _has(doc, sku)}
 
@@ -49,7 +50,7 @@ def claim_all(deps: Dependencies, wanted: Mapping[str, str]) -> dict[str, str]:
     """Claims SKUs that no product has for products, in 1 write; which of them were claimed by another product meanwhile."""
     date = timestamp()
     claims = [
-        SKU_CLAIM.new(sku_claim_id(sku), sku=sku, productid=productid, claimed=date)
+        SKU_CLAIM.build(sku_claim_id(sku), sku=sku, productid=productid, claimed=date)
         for sku, productid in wanted.items()
     ]
     written = deps.catalogue.put_many(claims) if claims else []
@@ -71,7 +72,7 @@ def release(deps: Dependencies, productid: str, skus: Iterable[str]) -> None:
         deps.catalogue.put_many(gone)
 
 
-def _held_by_others(deps: Dependencies, refused: list[Doc]) -> dict[str, str]:
+def _held_by_others(deps: Dependencies, refused: Sequence[SkuClaim]) -> dict[str, str]:
     """Takes abandoned claims over, and those that are this product's own."""
     stored = deps.catalogue.get_many([each["_id"] for each in refused])
     foreign = [
@@ -84,12 +85,12 @@ def _held_by_others(deps: Dependencies, refused: list[Doc]) -> dict[str, str]:
         for _, claim in foreign
         if parse(claim["claimed"]) > now() - _TAKEOVER_AFTER
     }
-    abandoned = [each | {"_rev": claim["_rev"]} for each, claim in foreign if each["sku"] not in fresh]
+    abandoned = [{**each, "_rev": claim["_rev"]} for each, claim in foreign if each["sku"] not in fresh]
     rows = deps.catalogue.put_many(abandoned) if abandoned else []
     lost = [each["sku"] for each, row in zip(abandoned, rows, strict=True) if row.error]
     gone = [each["sku"] for each in refused if each["_id"] not in stored]
     return fresh | dict.fromkeys([*lost, *gone], "(being edited just now)")
 
 
-def _has(product: Doc, sku: str) -> bool:
+def _has(product: Product, sku: str) -> bool:
     return product["productid"] == sku or sku in skus_of(product)

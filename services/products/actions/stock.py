@@ -5,6 +5,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
+from services.products.declarations import Movement, Product, Reservation, Settlement
 from services.products.dependencies import Dependencies
 from services.products.documents import (
     RESERVATION,
@@ -16,7 +17,7 @@ from services.products.rules import ledger as rules
 from services.products.rules.ledger import Head, Line, OutOfStock
 from services.products.rules.variants import skus_of
 from shared.clock import parse
-from shared.couch import Doc, UpdateConflict, Written, time_ordered_id
+from shared.couch import UpdateConflict, Written, time_ordered_id
 from shared.errors import Conflict, Invalid
 
 _RECENT = 100
@@ -66,7 +67,7 @@ def release(deps: Dependencies, orderid: str, lines: Sequence[Line], reference: 
     _end(deps, orderid, lines, rules.RELEASED, date, reference)
 
 
-def line_for(product: Doc, asked: str, sku: str | None) -> Line:
+def line_for(product: Product, asked: str, sku: str | None) -> Line:
     """What is counted of a product: itself, or the variant that `sku`, or else `asked`, names. Raises Invalid."""
     named = sku or asked
     known = skus_of(product) or [product["productid"]]
@@ -80,7 +81,7 @@ def line_for(product: Doc, asked: str, sku: str | None) -> Line:
     )
 
 
-def adjust(deps: Dependencies, line: Line, delta: int, note: str, mark: str, date: str) -> Doc:
+def adjust(deps: Dependencies, line: Line, delta: int, note: str, mark: str, date: str) -> Movement:
     """Goods come in or are written off by an admin; the same `mark` does it once. Raises OutOfStock below zero."""
     recent = deps.ledger.movements(line, _RECENT)
     done = next((each for each in recent if each["mark"] == mark), None)
@@ -106,7 +107,9 @@ def _repeat_or_reject(
     deps: Dependencies, orderid: str, lines: Sequence[Line], refusal: OutOfStock, date: str
 ) -> None:
     """Too few are left: perhaps because this very order has them."""
-    claims = deps.ledger.get_many([reservation_id(line.taxonomy, line.key, orderid) for line in lines])
+    claims = deps.ledger.reservations_by_id(
+        [reservation_id(line.taxonomy, line.key, orderid) for line in lines]
+    )
     if not claims:
         raise refusal
     with suppress(OutOfStock):
@@ -116,7 +119,7 @@ def _repeat_or_reject(
     raise refusal
 
 
-def _slot(line: Line, head: Head, orderid: str, date: str) -> Doc:
+def _slot(line: Line, head: Head, orderid: str, date: str) -> Movement:
     return rules.movement(
         head,
         line,
@@ -128,8 +131,8 @@ def _slot(line: Line, head: Head, orderid: str, date: str) -> Doc:
     )
 
 
-def _claim(line: Line, orderid: str, expires: str, date: str) -> Doc:
-    return RESERVATION.new(
+def _claim(line: Line, orderid: str, expires: str, date: str) -> Reservation:
+    return RESERVATION.build(
         reservation_id(line.taxonomy, line.key, orderid),
         **line.fields,
         orderid=orderid,
@@ -142,7 +145,7 @@ def _claim(line: Line, orderid: str, expires: str, date: str) -> Doc:
 def _complete_reservation(
     deps: Dependencies,
     lines: Sequence[Line],
-    slots: Sequence[Doc],
+    slots: Sequence[Movement],
     claimed: Sequence[Written],
     taken: Sequence[Written],
     orderid: str,
@@ -165,7 +168,9 @@ def _complete_reservation(
 
 def _repeat(deps: Dependencies, orderid: str, lines: Sequence[Line], date: str) -> None:
     """This order was here before: take what is missing. What others took for it meanwhile is theirs to give back."""
-    claims = deps.ledger.get_many([reservation_id(line.taxonomy, line.key, orderid) for line in lines])
+    claims = deps.ledger.reservations_by_id(
+        [reservation_id(line.taxonomy, line.key, orderid) for line in lines]
+    )
     outcomes = _outcomes(deps, orderid, lines)
     held = deps.ledger.held_by_order(orderid, lines)
     for line in lines:
@@ -189,7 +194,7 @@ def _set_held(deps: Dependencies, orderid: str, line: Line, held: int, due: int,
 
 def _settle(
     deps: Dependencies, orderid: str, lines: Sequence[Line], outcome: str, date: str
-) -> dict[Line, Doc | None]:
+) -> dict[Line, Settlement | None]:
     """Writes how each reservation ended; for one that had ended already, how (None: this write decided). 1 write.
 
     A write that too few nodes took decides nothing: another writer, or the sweep, goes on.
@@ -197,14 +202,14 @@ def _settle(
     docs = [_settlement(line, orderid, outcome, date) for line in lines]
     written = deps.ledger.write(docs)
     late = [doc["_id"] for doc, row in zip(docs, written, strict=True) if row.error or row.accepted]
-    stored = deps.ledger.get_many(late)
+    stored = deps.ledger.settlements(late)
     return {line: stored.get(doc["_id"]) for line, doc in zip(lines, docs, strict=True)}
 
 
-def _settlement(line: Line, orderid: str, outcome: str, date: str, reference: str = "") -> Doc:
+def _settlement(line: Line, orderid: str, outcome: str, date: str, reference: str = "") -> Settlement:
     """With a mark of its own: of two that are alike to the letter a cluster takes both for the first."""
     more: dict[str, Any] = {"reference": reference} if reference else {}
-    return SETTLEMENT.new(
+    return SETTLEMENT.build(
         settlement_id(line.taxonomy, line.key, orderid, reference),
         **line.fields,
         orderid=orderid,
@@ -218,7 +223,7 @@ def _settlement(line: Line, orderid: str, outcome: str, date: str, reference: st
 
 def _outcomes(deps: Dependencies, orderid: str, lines: Sequence[Line]) -> dict[Line, str]:
     ids = {line: settlement_id(line.taxonomy, line.key, orderid) for line in lines}
-    stored = deps.ledger.get_many(list(ids.values()))
+    stored = deps.ledger.settlements(list(ids.values()))
     return {line: stored[docid]["outcome"] for line, docid in ids.items() if docid in stored}
 
 
@@ -248,14 +253,14 @@ def _return_sold(deps: Dependencies, orderid: str, line: Line, reference: str, d
     doc = _settlement(line, orderid, rules.RELEASED, date, reference)
     written = deps.ledger.write([doc])[0]
     if written.error or written.accepted:
-        stored = deps.ledger.get_many([doc["_id"]])[doc["_id"]]
+        stored = deps.ledger.settlements([doc["_id"]])[doc["_id"]]
         settled_long_ago = parse(stored["date"]) < parse(date) - _SETTLED_AFTER
         if not settled_long_ago or deps.ledger.has_movement(line, doc["_id"]):
             return
     deps.ledger.append(line, line.quantity, rules.RELEASED, doc["_id"], date, orderid=orderid, note=reference)
 
 
-def _reserve_again(deps: Dependencies, orderid: str, line: Line, settled: Doc, date: str) -> None:
+def _reserve_again(deps: Dependencies, orderid: str, line: Line, settled: Settlement, date: str) -> None:
     """A payment came after the goods were given back: they are taken again if they are there."""
     try:
         settled = deps.ledger.put({**settled, "outcome": rules.SOLD, "date": date})

@@ -1,5 +1,6 @@
 """What admins do to products, prices and stock."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Response, request
@@ -8,11 +9,12 @@ from services.products import schemas
 from services.products.actions import catalogue, maintenance
 from services.products.actions import stock as stock_acts
 from services.products.actions.invalidation import invalidate_pages
+from services.products.declarations import Movement
 from services.products.resources.context import dependencies, price_context
 from services.products.rules.ledger import Line
 from services.products.rules.product import Checked, etag, listed, public
 from shared.clock import timestamp
-from shared.couch import time_ordered_id
+from shared.couch import Document, time_ordered_id
 from shared.web import (
     Blueprint,
     current_user,
@@ -117,7 +119,7 @@ def prices(productid: str) -> Response:
     """The price changes of a product and its variants, the newest first, and who made them"""
     product = catalogue.finish_moves(dependencies(), productid, timestamp())
     changes = dependencies().catalogue.price_history(product["taxonomy"], product["productid"])
-    items = [{name: each[name] for name in _PRICE_CHANGE if name in each} for each in changes]
+    items = [_picked(each, *_PRICE_CHANGE) for each in changes]
     return json_answer({"items": items, "next": None})
 
 
@@ -135,12 +137,12 @@ def low_stock(args: dict[str, Any]) -> Response:
     return json_answer(list_answer([listed(doc, context) for doc in page.items], page.next, bound))
 
 
-def _counted(line: Line, level: int, movements: list[dict[str, Any]]) -> dict[str, Any]:
+def _counted(line: Line, level: int, movements: Sequence[Movement]) -> dict[str, Any]:
     variant = {"sku": line.sku} if line.sku else {}
-    shown = [_shown(each) for each in movements]
+    names = ("slot", "delta", "level", "reason", "note", "orderid", "date")
+    shown = [_picked(each, *names) for each in movements]
     return {"productid": line.productid, **variant, "stock": max(level, 0), "movements": shown}
 
 
-def _shown(movement: dict[str, Any]) -> dict[str, Any]:
-    names = ("slot", "delta", "level", "reason", "note", "orderid", "date")
-    return {name: movement[name] for name in names if name in movement}
+def _picked(doc: Document, *names: str) -> dict[str, Any]:
+    return {name: doc[name] for name in names if name in doc}

@@ -11,6 +11,7 @@ from services.products.actions import browse as act
 from services.products.actions import related, suggesting
 from services.products.actions import reviews as review_acts
 from services.products.actions.catalogue import NoSuchProduct
+from services.products.declarations import Product
 from services.products.documents import taxonomy_of
 from services.products.resources.context import (
     asked_currency,
@@ -116,7 +117,7 @@ def products() -> Response:
     return json_answer(body, headers=headers or None)
 
 
-def _rows(docs: Sequence[Doc], context: PriceContext, *, collapse: bool) -> list[dict[str, Any]]:
+def _rows(docs: Sequence[Product], context: PriceContext, *, collapse: bool) -> list[dict[str, Any]]:
     """A row for each title, which names its `others`; these come right beneath it, unless they are to collapse."""
     rows: list[dict[str, Any]] = []
     for doc, others in grouped(docs):
@@ -202,12 +203,12 @@ def related_products(productid: str) -> Response:
     return json_answer({"items": items}, headers=price_headers(context))
 
 
-def _sold_together(docs: Sequence[Doc], context: PriceContext) -> list[Doc]:
+def _sold_together(docs: Sequence[Product], context: PriceContext) -> list[Doc]:
     """Those that are sold in the currency of the page that shows them."""
     return [listed(each, context) for each in docs if is_sold_in(each, context.currency)]
 
 
-def _product(productid: str) -> Doc:
+def _product(productid: str) -> Product:
     """The product that may be shown to who asks. Raises NoSuchProduct."""
     try:
         doc = dependencies().catalogue.by_productid(productid)

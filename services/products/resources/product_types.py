@@ -6,10 +6,9 @@ from flask import Response
 
 from services.products import schemas
 from services.products.actions import product_types as act
-from services.products.product_types import PRODUCT_TYPE_FIELDS
+from services.products.product_types import PRODUCT_TYPE_FIELDS, ProductType
 from services.products.resources.context import dependencies
 from shared.clock import timestamp
-from shared.couch import Doc
 from shared.web import (
     Blueprint,
     PageArgs,
@@ -76,5 +75,5 @@ def replace(content: dict[str, Any], code: str) -> Response:
     return _answer(act.replace(dependencies(), before, content, timestamp()))
 
 
-def _answer(doc: Doc, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+def _answer(doc: ProductType, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     return json_answer(PRODUCT_TYPE_FIELDS.shown(doc), status, etag=etag_of(doc["_rev"]), headers=headers)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from shared.couch import Doc
+from services.products.product_types import ProductType
 from shared.fields import Boolean, Choice, Field, Number, Rejected, Text, TextList
 
 MAX_NUMBER: Final = 10**15
@@ -15,7 +15,7 @@ Errors = dict[str, list[str]]
 class ProductTypes:
     """All types of the shop, by code."""
 
-    def __init__(self, docs: Iterable[Doc] = ()) -> None:
+    def __init__(self, docs: Iterable[ProductType] = ()) -> None:
         self._types = {doc["code"]: doc for doc in docs}
         attributes = [each for doc in self._types.values() for each in doc.get("attributes", ())]
         self._names = {
@@ -23,7 +23,7 @@ class ProductTypes:
             for each in attributes
         }
 
-    def get(self, code: str) -> Doc | None:
+    def get(self, code: str) -> ProductType | None:
         return self._types.get(code)
 
     def check(self, code: str, attributes: Mapping[str, Any]) -> tuple[dict[str, Any], Errors]:
@@ -58,7 +58,7 @@ class ProductTypes:
         values = product.get("attributes") or {}
         return [
             {"code": each["code"], "name": each["name"], "unit": each["unit"], "value": values[each["code"]]}
-            for each in (known or {}).get("attributes", ())
+            for each in (known.get("attributes", ()) if known else ())
             if each["code"] in values
         ]
 

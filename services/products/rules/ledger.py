@@ -25,6 +25,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from services.products.declarations import Movement, Reservation
 from services.products.documents import MOVEMENT, slot_id, stock_key
 from shared.couch import Doc
 from shared.errors import Conflict
@@ -84,7 +85,7 @@ def line_of(doc: Mapping[str, Any], quantity: int = 0) -> Line:
     return Line(doc["productid"], tuple(doc["taxonomy"]), quantity, doc.get("sku", ""))
 
 
-def head_of(leaves: Sequence[Doc]) -> Head:
+def head_of(leaves: Sequence[Movement]) -> Head:
     """The head from all revisions of the last slot, usually one: the lowest level counts."""
     if not leaves:
         return Head()
@@ -100,13 +101,13 @@ def movement(
     mark: str,
     date: str,
     **more: Any,
-) -> Doc:
+) -> Movement:
     """The document of the slot after `head`. Raises OutOfStock when fewer are left than it takes."""
     level = head.level + delta
     if level < 0:
         raise OutOfStock(f"Only {head.level} of {line.name} are left.", items=[line.left(head.level)])
     slot = head.slot + 1
-    return MOVEMENT.new(
+    return MOVEMENT.build(
         slot_id(line.taxonomy, line.key, slot),
         **line.fields,
         slot=slot,
@@ -119,12 +120,14 @@ def movement(
     )
 
 
-def after(doc: Doc) -> Head:
+def after(doc: Movement) -> Head:
     """The head once this movement is written."""
     return head_of([doc])
 
 
-def losers(leaves: Sequence[Doc], outcomes: Mapping[str, str], later_marks: Collection[str]) -> list[Doc]:
+def losers(
+    leaves: Sequence[Movement], outcomes: Mapping[str, str], later_marks: Collection[str]
+) -> list[Movement]:
     """Which revisions of one slot must go; empty while it cannot be told.
 
     A writer whose mark stands in a later slot went on because it had lost this one. An order that was sold was told that it
@@ -149,6 +152,6 @@ def final_outcome(outcomes: Collection[str]) -> str:
     return min(outcomes, key=OUTCOMES.index)
 
 
-def due(reservation: Doc, outcome: str, returned: int) -> int:
+def due(reservation: Reservation, outcome: str, returned: int) -> int:
     """How many an order should keep out of stock, `returned` of them having come back after the sale."""
     return reservation["quantity"] - returned if outcome == SOLD else 0

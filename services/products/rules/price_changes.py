@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from services.products.declarations import PriceChange
 from services.products.documents import PRICE_CHANGE, price_change_id
 from services.products.price_fields import regular_prices
 from services.products.rules.prices import own_currency, regular_amount
-from shared.couch import Doc
 from shared.money import money
 
 
@@ -34,7 +34,7 @@ class PriceKey(NamedTuple):
 
 def price_changes(
     before: Mapping[str, Any], content: Mapping[str, Any], date: str, by: str = ""
-) -> list[Doc]:
+) -> list[PriceChange]:
     """A document for each amount that changed: of the product, and of each variant that it had before and has now."""
     known = {"", *(variant["sku"] for variant in before.get("variants", ()))}
     old, new = dict(_amounts(before)), dict(_amounts(content))
@@ -72,10 +72,10 @@ def _terms(priced: Mapping[str, Any], sku: str) -> Iterator[tuple[PriceKey, int]
 
 def _document(
     content: Mapping[str, Any], key: PriceKey, before: int | None, after: int | None, date: str, by: str
-) -> Doc:
+) -> PriceChange:
     taxonomy, productid = content["taxonomy"], content["productid"]
     changed = key.name(own_currency(content))
-    return PRICE_CHANGE.new(
+    return PRICE_CHANGE.build(
         price_change_id(taxonomy, productid, date, key.sku, changed),
         productid=productid,
         taxonomy=taxonomy,

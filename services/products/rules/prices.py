@@ -6,10 +6,11 @@ in a currency costs, and is on sale for, what the product is.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+from services.products.declarations import Product
 from services.products.price_fields import regular_prices
-from shared.couch import Doc
+from shared.couch import Document
 from shared.money import Money, money
 
 PRICE_TERMS = ("compare_at_prices", "sales", "group_prices")
@@ -130,11 +131,11 @@ def current_prices(product: Mapping[str, Any], moment: str) -> dict[str, int]:
     return current if current != dict(regular) else {}
 
 
-def with_current_prices(doc: Doc, moment: str) -> Doc:
+def with_current_prices(doc: Document, moment: str) -> Product:
     """The same document with what lists sort and filter by, as it is at this moment."""
     rest = {name: value for name, value in doc.items() if name != "current_prices"}
     current = current_prices(doc, moment)
-    return {**rest, "current_prices": current} if current else rest
+    return cast(Product, {**rest, "current_prices": current} if current else rest)
 
 
 def known_amounts(product: Mapping[str, Any], currency: str) -> set[int]:

@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeGuard
 
 import orjson
 
-from services.products.declarations import MAX_FORMER_SKUS
+from services.products.declarations import MAX_FORMER_SKUS, Forward, Product
 from services.products.documents import FORWARD, PRODUCT, PRODUCT_FIELDS, partition_of, product_id
 from services.products.price_fields import regular_prices
 from services.products.rules.pictures import Contradiction, pictures_of, settled
@@ -38,7 +38,7 @@ from services.products.rules.variants import (
     variants_of,
     without_removed,
 )
-from shared.couch import Doc
+from shared.couch import Doc, Document
 from shared.errors import Invalid
 from shared.fields import Rejected
 
@@ -119,7 +119,7 @@ def _contradictions(content: Doc) -> Iterator[tuple[str, str]]:
         yield "variants", f"{taken[0]} is a word that the API uses; choose another SKU."
 
 
-def complete(content: Doc, before: Doc | None = None) -> Doc:
+def complete(content: Doc, before: Product | None = None) -> Doc:
     """The content with what was not said as it was before. Raises BadProduct when pictures or prices contradict each other."""
     try:
         return settled_prices(settled(keep_unsaid(content, before), before), before)
@@ -142,7 +142,7 @@ def document(
     moved_from: str | None = None,
     request: str | None = None,
     former_skus: Sequence[str] = (),
-) -> Doc:
+) -> Product:
     """The document of a product with this content; `levels` are its variants' stock, by SKU."""
     docid = product_id(content["taxonomy"], content["productid"])
     given = {"moved_from": moved_from, "request": request, "former_skus": list(former_skus) or None}
@@ -161,10 +161,10 @@ def document(
     return with_current_prices(made, moment)
 
 
-def replaced(doc: Doc, content: Doc, moment: str, levels: Mapping[str, int] | None = None) -> Doc:
+def replaced(doc: Product, content: Doc, moment: str, levels: Mapping[str, int] | None = None) -> Product:
     """The document with new content; what was summed up about it stays, unless `levels` are its variants' stock now, by SKU."""
     kept = {name: value for name, value in doc.items() if name not in PRODUCT_FIELDS.writable}
-    fresh = {**kept, **PRODUCT_FIELDS.stored(content), "edited": moment, "schema": PRODUCT.schema}
+    fresh: Doc = {**kept, **PRODUCT_FIELDS.stored(content), "edited": moment, "schema": PRODUCT.schema}
     fresh.pop("hidden", None)
     fresh |= hidden_fields(content, moment)
     former = former_skus(doc, content)
@@ -179,17 +179,17 @@ def replaced(doc: Doc, content: Doc, moment: str, levels: Mapping[str, int] | No
     return with_current_prices(fresh, moment)
 
 
-def former_skus(doc: Doc, content: Doc) -> list[str]:
+def former_skus(doc: Product, content: Doc) -> list[str]:
     """The SKUs that a product will have had once when it gets this content."""
     return without_removed(doc, content, MAX_FORMER_SKUS)
 
 
-def changes_what_is_counted(doc: Doc, content: Doc) -> bool:
+def changes_what_is_counted(doc: Product, content: Doc) -> bool:
     """Whether it will be sold under other SKUs, so that their stock must be looked up."""
     return set(skus_of(doc)) != set(skus_of(content))
 
 
-def public(doc: Doc, context: PriceContext) -> Doc:
+def public(doc: Product, context: PriceContext) -> Doc:
     """The product as the API shows it by itself, with its status and variants."""
     found = listed(doc, context) | {"status": status_of(doc)}
     if context.staff:
@@ -197,7 +197,7 @@ def public(doc: Doc, context: PriceContext) -> Doc:
     return found | {"variants": shown_variants(doc, context)} if variants_of(doc) else found
 
 
-def listed(doc: Doc, context: PriceContext) -> Doc:
+def listed(doc: Product, context: PriceContext) -> Doc:
     """The product as lists show it: without its variants, with the price of the dearest when they differ."""
     found = _with_pictures(PRODUCT_FIELDS.shown(doc))
     found.pop("variants", None)
@@ -206,7 +206,7 @@ def listed(doc: Doc, context: PriceContext) -> Doc:
     return _priced(found, doc, context)
 
 
-def _priced(found: Doc, doc: Doc, context: PriceContext) -> Doc:
+def _priced(found: Doc, doc: Product, context: PriceContext) -> Doc:
     """The answer with what the product costs; `prices` only where they say more than that."""
     prices = found.pop("prices", {})
     plain = len(prices) <= 1 and not variants_of(doc)
@@ -227,12 +227,12 @@ def _priced(found: Doc, doc: Doc, context: PriceContext) -> Doc:
     )
 
 
-def _is_reduced(doc: Doc, current: CurrentPrice) -> bool:
+def _is_reduced(doc: Product, current: CurrentPrice) -> bool:
     """Whether it costs something else than its regular price."""
     return current.price["amount"] != regular_prices(doc).get(current.price["currency"])
 
 
-def offered(doc: Doc, wanted: str, context: PriceContext) -> Doc:
+def offered(doc: Product, wanted: str, context: PriceContext) -> Doc:
     """The product as it is bought by `wanted`: a SKU, or the productid of one without variants.
 
     A variant has its own price, stock and picture. `for_sale` is False for one that is no longer sold, for the productid of a
@@ -263,7 +263,7 @@ def offered(doc: Doc, wanted: str, context: PriceContext) -> Doc:
     )
 
 
-def exported(doc: Doc) -> Doc:
+def exported(doc: Product) -> Doc:
     """The product as an import takes it, with the stock that it, or each of its variants, has."""
     found = content_of(doc) | {"stock": doc["stock"]}
     if len(found["prices"]) <= 1:
@@ -279,7 +279,7 @@ def exported(doc: Doc) -> Doc:
     return found
 
 
-def content_of(doc: Doc) -> Doc:
+def content_of(doc: Document) -> Doc:
     found = _with_pictures(PRODUCT_FIELDS.content(doc))
     return found if found["prices"] else found | {"prices": dict(regular_prices(doc))}
 
@@ -290,11 +290,11 @@ def _with_pictures(shown: Doc) -> Doc:
     return shown
 
 
-def same_content(doc: Doc, content: Doc) -> bool:
+def same_content(doc: Document, content: Doc) -> bool:
     return content_of(doc) == content
 
 
-def etag(doc: Doc, context: PriceContext) -> str:
+def etag(doc: Product, context: PriceContext) -> str:
     """`"content.summary"`: the first part changes when an admin edits, the second when stock, rating or what is paid now change."""
     answered: list[Any] = [doc["stock"], doc["rating"], doc.get("variant_stock")]
     if context.currency or has_terms(doc):
@@ -303,7 +303,7 @@ def etag(doc: Doc, context: PriceContext) -> str:
     return f'"{_short(orjson.dumps(content_of(doc)))}.{_short(summary)}"'
 
 
-def still_matches(if_match: str | None, doc: Doc) -> bool:
+def still_matches(if_match: str | None, doc: Product) -> bool:
     """Whether an edit based on the version(s) in `If-Match` may go on: stock and rating do not count."""
     if if_match is None or if_match.strip() == "*":
         return True
@@ -311,9 +311,11 @@ def still_matches(if_match: str | None, doc: Doc) -> bool:
     return any(tag.strip().strip('"').partition(".")[0] == content for tag in if_match.split(","))
 
 
-def deduplicate_moved(docs: list[Doc], key: Callable[[Doc], str] = lambda doc: doc["productid"]) -> list[Doc]:
+def deduplicate_moved(
+    docs: list[Product], key: Callable[[Product], str] = lambda doc: doc["productid"]
+) -> list[Product]:
     """Each product once: while one is moved between categories it is in both, and the place it moves to counts."""
-    chosen: dict[str, Doc] = {}
+    chosen: dict[str, Product] = {}
     for doc in docs:
         present = chosen.get(key(doc))
         if present is None or supersedes(doc, present):
@@ -321,10 +323,10 @@ def deduplicate_moved(docs: list[Doc], key: Callable[[Doc], str] = lambda doc: d
     return list(chosen.values())
 
 
-def by_any_id(docs: Iterable[Doc]) -> dict[str, Doc]:
+def by_any_id(docs: Iterable[Product]) -> dict[str, Product]:
     """Products by all that they are found by: their productid, before that the SKUs of their variants, before that those that they had."""
     docs = list(docs)
-    found: dict[str, Doc] = {}
+    found: dict[str, Product] = {}
     for doc in docs:
         found |= dict.fromkeys(doc.get("former_skus", ()), doc)
     for doc in docs:
@@ -332,14 +334,14 @@ def by_any_id(docs: Iterable[Doc]) -> dict[str, Doc]:
     return found | {doc["productid"]: doc for doc in docs}
 
 
-def is_product(doc: Doc) -> bool:
+def is_product(doc: Document) -> TypeGuard[Product]:
     """Not the forward that it left in a category where it was before."""
     return bool(doc["type"] == PRODUCT.name)
 
 
-def forward(doc: Doc, moved_to: str, moment: str) -> Doc:
+def forward(doc: Product, moved_to: str, moment: str) -> Forward:
     """What takes the place of a product that is in another category now."""
-    left = FORWARD.new(
+    left = FORWARD.build(
         doc["_id"],
         productid=doc["productid"],
         taxonomy=doc["taxonomy"],
@@ -347,10 +349,11 @@ def forward(doc: Doc, moved_to: str, moment: str) -> Doc:
         edited=moment,
         **({"skus": skus_of(doc)} if variants_of(doc) else {}),
     )
-    return left | {"_rev": doc["_rev"]}
+    left["_rev"] = doc["_rev"]
+    return left
 
 
-def supersedes(doc: Doc, other: Doc) -> bool:
+def supersedes(doc: Product, other: Product) -> bool:
     """Whether `doc` is where `other` was moved to."""
     return bool(doc.get("moved_from") == other["_id"] and doc["edited"] >= other["edited"])
 

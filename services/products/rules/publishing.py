@@ -1,9 +1,9 @@
 """Which products the shop shows: those that are active and whose time has come."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from services.products.declarations import ACTIVE, DRAFT, SCHEDULED
+from services.products.declarations import ACTIVE, DRAFT, SCHEDULED, Product
 from shared.couch import Doc
 
 _DEFAULTS: Final[dict[str, Any]] = {"status": ACTIVE, "publish_from": "", "related": []}
@@ -38,11 +38,10 @@ def keep_unsaid(content: Doc, before: Mapping[str, Any] | None) -> Doc:
     }
 
 
-def published(doc: Doc, moment: str) -> Doc:
+def published(doc: Product, moment: str) -> Product:
     """A scheduled product from when its time has come."""
-    return {name: value for name, value in doc.items() if name not in ("hidden", "status")} | {
-        "edited": moment
-    }
+    kept = {name: value for name, value in doc.items() if name not in ("hidden", "status")}
+    return cast(Product, kept | {"edited": moment})
 
 
 def words_of(doc: Mapping[str, Any]) -> list[str]:

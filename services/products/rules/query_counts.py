@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from shared.couch import Doc, words_of
+from shared.couch import words_of
 
 MAX_QUERIES_A_DAY, DAYS_KEPT = 2000, 30
 MAX_COUNTED_LENGTH, MAX_COUNTED_WORDS = 60, 8
@@ -47,11 +47,11 @@ def added(counts: Counts, more: Counts) -> dict[str, list[int | None]]:
     return dict(sorted(together.items(), key=lambda item: (-(item[1][0] or 0), item[0]))[:MAX_QUERIES_A_DAY])
 
 
-def summed(days: Iterable[Doc]) -> dict[str, list[int | None]]:
+def summed(days: Iterable[Counts]) -> dict[str, list[int | None]]:
     """All days together; they come in their order."""
     together: dict[str, list[int | None]] = {}
     for day in days:
-        for query, count in day["queries"].items():
+        for query, count in day.items():
             together[query] = _sum(together.get(query), count)
     return together
 

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from services.products.declarations import Product
 from services.products.documents import PRODUCT_FIELDS
 from services.products.option_values import attribute_words, codes, option_words
 from services.products.rules.searching import short_texts
 from services.products.rules.typos import nearly_same
 from shared.couch import (
-    Doc,
     Language,
     SearchQuery,
     compounds_of,
@@ -75,22 +75,22 @@ def rewritten(
     return Rewrite(corrections, lost, optional)
 
 
-def matched_words(rewrite: Rewrite, doc: Doc, query: SearchQuery, language: Language) -> list[str]:
+def matched_words(rewrite: Rewrite, doc: Product, query: SearchQuery, language: Language) -> list[str]:
     """Which of the content words a product has, in any form, as a beginning when it is the last one, or mistyped where that is forgiven."""
     terms = _terms(doc, language)
     return [word for word in query.content_words(language) if _matches(rewrite, word, query, terms, language)]
 
 
 def with_as_many_words(
-    rewrite: Rewrite, docs: Sequence[Doc], query: SearchQuery, language: Language
-) -> list[Doc]:
+    rewrite: Rewrite, docs: Sequence[Product], query: SearchQuery, language: Language
+) -> list[Product]:
     """The first products, as long as they have as many of the words as the very first."""
     counts = [len(matched_words(rewrite, doc, query, language)) for doc in docs]
     fewer = next((n for n, count in enumerate(counts) if count < counts[0]), len(docs))
     return list(docs[:fewer])
 
 
-def _terms(doc: Doc, language: Language) -> set[str]:
+def _terms(doc: Product, language: Language) -> set[str]:
     product = PRODUCT_FIELDS.content(doc)
     texts = [*short_texts(product), *option_words(doc), *attribute_words(doc)]
     short = [words_of(text) for text in texts]

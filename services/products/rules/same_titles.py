@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from shared.couch import Doc, words_of
+from services.products.declarations import Product
+from shared.couch import words_of
 
 _MAX_REMEMBERED = 20_000
 
 
-def grouped(docs: Sequence[Doc]) -> list[tuple[Doc, list[Doc]]]:
+def grouped(docs: Sequence[Product]) -> list[tuple[Product, list[Product]]]:
     """Each product with those behind it that have the same title."""
-    rows: dict[tuple[str, ...], tuple[Doc, list[Doc]]] = {}
+    rows: dict[tuple[str, ...], tuple[Product, list[Product]]] = {}
     for doc in docs:
         title = title_of(doc.get("brand", ""), doc["name"])
         if title in rows:

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
+from services.products.declarations import Product
 from services.products.documents import PRODUCT_FIELDS
 from services.products.rules.typos import nearly_same, one_typo_apart
-from shared.couch import Doc, Language, SearchQuery, words_of
+from shared.couch import Document, Language, SearchQuery, words_of
 
 SORTS: Final = {
     "relevance": None,
@@ -18,18 +19,18 @@ SORTS: Final = {
 }
 
 
-def rank_ties(docs: Sequence[Doc], scores: Sequence[float]) -> list[Doc]:
+def rank_ties(docs: Sequence[Product], scores: Sequence[float]) -> list[Product]:
     """A page by relevance, in which equally relevant products stand in stock before sold out, the better rated first."""
     if not scores:
         return list(docs)
-    ordered: list[Doc] = []
+    ordered: list[Product] = []
     for _, equals in groupby(zip(docs, scores, strict=True), key=lambda pair: f"{pair[1]:.4g}"):
         some = (doc for doc, _ in equals)
         ordered += sorted(some, key=lambda doc: (doc["stock"] <= 0, -doc["rank"]))
     return ordered
 
 
-def did_you_mean(query: SearchQuery, language: Language, docs: Sequence[Doc]) -> str | None:
+def did_you_mean(query: SearchQuery, language: Language, docs: Sequence[Product]) -> str | None:
     """The query with each mistyped word replaced by what the hits have instead; None when nothing changes."""
     products = [PRODUCT_FIELDS.content(doc) for doc in docs]
     known = [set(words_of(" ".join(short_texts(each)))) for each in products]
@@ -45,7 +46,7 @@ def did_you_mean(query: SearchQuery, language: Language, docs: Sequence[Doc]) ->
     return " ".join(words) if words != list(query.all_words) else None
 
 
-def short_texts(product: Doc) -> list[str]:
+def short_texts(product: Document) -> list[str]:
     """What a product is called and where it stands, without its description."""
     return [
         product["name"],

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from shared.couch import Doc, Language, SearchQuery, pairs_of, words_of
+from services.products.declarations import Product
+from shared.couch import Language, SearchQuery, pairs_of, words_of
 
 MAX_CATEGORIES, MAX_BRANDS, MAX_QUERIES, MIN_PRODUCTS = 3, 2, 3, 2
 
@@ -16,7 +17,7 @@ Suggestion = dict[str, Any]
 def suggestions(
     query: SearchQuery,
     language: Language,
-    docs: Sequence[Doc],
+    docs: Sequence[Product],
     counts: Mapping[str, Mapping[str, int]],
     popular: Iterable[tuple[str, int]],
     limit: int,
@@ -39,7 +40,7 @@ def suggestions(
     return [*named, *searched, *_products(query, docs)][:limit]
 
 
-def _products(query: SearchQuery, docs: Sequence[Doc]) -> list[Suggestion]:
+def _products(query: SearchQuery, docs: Sequence[Product]) -> list[Suggestion]:
     """Those with the last word in their name first; of several with one name the first."""
     last = query.all_words[-1]
     begun = sorted(docs, key=lambda doc: not any(word.startswith(last) for word in words_of(doc["name"])))

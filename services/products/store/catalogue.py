@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
+from services.products.declarations import PriceChange, Product
 from services.products.documents import (
     BEST_RATED,
     BY_NAME,
@@ -15,6 +16,8 @@ from services.products.documents import (
     FILTER_VALUES,
     LOW_STOCK,
     MOVED,
+    PRICE_CHANGE,
+    PRODUCT,
     SALE_CHANGES,
     SCHEDULED,
     UNPUBLISHED,
@@ -30,10 +33,13 @@ from shared.couch import (
     Changes,
     Database,
     Doc,
+    Document,
     FindIndex,
     NoSuchDocument,
     Page,
+    PageOf,
     SearchPage,
+    SearchPageOf,
     SearchQuery,
     Written,
 )
@@ -46,6 +52,8 @@ _ORDERS: Final[dict[str, tuple[FindIndex, str]]] = {
     "rating": (BY_RANK, "desc"),
 }
 
+D = TypeVar("D", bound=Document)
+
 
 class Catalogue:
     """Errors are those of `shared.couch`."""
@@ -57,7 +65,7 @@ class Catalogue:
 
     def category_by(
         self, sort: str, taxonomy: Sequence[str], more: Doc, limit: int, cursor: str | None
-    ) -> Page:
+    ) -> PageOf[Product]:
         """P1: a page of one category; `more` narrows it. 1 partition query."""
         index, direction = _ORDERS[sort]
         field = index.fields[0]
@@ -65,7 +73,7 @@ class Catalogue:
         page = self._database.partition(partition_of(taxonomy)).find(
             index, selector, sort=[{field: direction}], limit=limit, bookmark=cursor, allow_stale=True
         )
-        return replace(page, items=_public(page.items))
+        return PageOf(_public(PRODUCT.among(page.items)), page.next, stale=page.stale)
 
     def category_by_price(
         self,
@@ -77,7 +85,7 @@ class Catalogue:
         cursor: str | None,
         *,
         descending: bool = False,
-    ) -> Page:
+    ) -> PageOf[Product]:
         """P1: a page of one category, sorted by price in a currency; "" is each product's own. 1 partition query."""
         low: list[Any] = [currency, least or 0]
         high: list[Any] = [currency, {} if most is None else most]
@@ -105,21 +113,21 @@ class Catalogue:
         grouping: dict[str, Any] = {"group": True} if depth is None else {"group_level": len(under) + depth}
         return self._database.across_partitions.view(CATEGORIES, **below(under), **grouping, allow_stale=True)
 
-    def subtree(self, taxonomy: Sequence[str], limit: int, cursor: str | None) -> Page:
+    def subtree(self, taxonomy: Sequence[str], limit: int, cursor: str | None) -> PageOf[Product]:
         """P3: products of a category and all below it, category by category. 1 global query."""
         page = self._database.across_partitions.view_page(
             CATEGORIES, **below(taxonomy), include_docs=True, limit=limit, cursor=cursor, allow_stale=True
         )
         return self._docs(page)
 
-    def by_productid(self, productid: str, *, allow_stale: bool = True) -> Doc:
+    def by_productid(self, productid: str, *, allow_stale: bool = True) -> Product:
         """P4: a product by its productid or a SKU alone. 1 global query. Raises NoSuchDocument."""
         found = self.all_by_productid([productid], allow_stale=allow_stale)
         if productid not in found:
             raise NoSuchDocument(f"There is no product {productid}.")
         return found[productid]
 
-    def all_by_productid(self, productids: Sequence[str], *, allow_stale: bool = True) -> dict[str, Doc]:
+    def all_by_productid(self, productids: Sequence[str], *, allow_stale: bool = True) -> dict[str, Product]:
         """P4: those that exist, by the productid or SKU asked for. 1 global query.
 
         The documents are as they are now even when the index is behind; it only lacks products made in the last seconds.
@@ -129,7 +137,7 @@ class Catalogue:
         found = by_any_id(deduplicate_moved(self._places(productids, allow_stale=allow_stale)))
         return {each: found[each] for each in productids if each in found}
 
-    def copies(self, productid: str, expected_id: str | None = None) -> list[Doc]:
+    def copies(self, productid: str, expected_id: str | None = None) -> list[Product]:
         """The documents of one product, or of that whose SKU it is: two while it is being moved, the newer place first. 1 global query
         and 1 read.
 
@@ -140,20 +148,20 @@ class Catalogue:
         docs = [doc for doc in docs if productid == doc["productid"] or productid in skus_of(doc)]
         return docs[::-1] if len(docs) == 2 and supersedes(docs[1], docs[0]) else docs
 
-    def search(self, query: SearchQuery, limit: int, cursor: str | None) -> SearchPage:
+    def search(self, query: SearchQuery, limit: int, cursor: str | None) -> SearchPageOf[Product]:
         """P6: products everywhere by words, filters and facets. 1 global query."""
         page = self._database.across_partitions.search(self._search, query, limit=limit, bookmark=cursor)
         return _public_hits(page)
 
     def search_in_category(
         self, taxonomy: Sequence[str], query: SearchQuery, limit: int, cursor: str | None
-    ) -> SearchPage:
+    ) -> SearchPageOf[Product]:
         """P5: products of one category by words; no facets. 1 partition query."""
         partition = self._database.partition(partition_of(taxonomy))
         page = partition.search(self._search_in_category, query, limit=limit, bookmark=cursor)
         return _public_hits(page)
 
-    def best_rated(self, limit: int, cursor: str | None) -> Page:
+    def best_rated(self, limit: int, cursor: str | None) -> PageOf[Product]:
         """P8: the leaderboard. 1 global query."""
         across = self._database.across_partitions
         return self._docs(
@@ -162,7 +170,7 @@ class Catalogue:
             )
         )
 
-    def low_stock(self, most: int, limit: int, cursor: str | None) -> Page:
+    def low_stock(self, most: int, limit: int, cursor: str | None) -> PageOf[Product]:
         """Products with at most so many left, the fewest first. 1 global query."""
         across = self._database.across_partitions
         return self._docs(
@@ -171,19 +179,20 @@ class Catalogue:
             )
         )
 
-    def price_history(self, taxonomy: Sequence[str], productid: str) -> list[Doc]:
+    def price_history(self, taxonomy: Sequence[str], productid: str) -> list[PriceChange]:
         """The price changes of a product, newest first. 1 partition query."""
-        return self._database.partition(partition_of(taxonomy)).all(price_prefix(productid), descending=True)
+        partition = self._database.partition(partition_of(taxonomy))
+        return PRICE_CHANGE.among(partition.all(price_prefix(productid), descending=True))
 
     def history(self, taxonomy: Sequence[str], productid: str) -> list[Doc]:
         """Everything that lies under a product in its partition. 1 partition query."""
         return self._database.partition(partition_of(taxonomy)).all(f"{productid}:")
 
-    def public_products(self, limit: int, cursor: str | None) -> Page:
+    def public_products(self, limit: int, cursor: str | None) -> PageOf[Product]:
         """All products that the shop shows, category by category. 1 global query a page."""
         return self.subtree((), limit, cursor)
 
-    def unpublished(self, reason: str | None, word: str, limit: int, cursor: str | None) -> Page:
+    def unpublished(self, reason: str | None, word: str, limit: int, cursor: str | None) -> PageOf[Product]:
         """Products that the shop does not show for a reason (None: any), by name; with a `word`, those with one that begins so. 1 global query."""
         start: list[Any] = [] if reason is None else [reason, word]
         end: list[Any] = [{}] if reason is None else [reason, f"{word}\ufff0" if word else "", {}]
@@ -192,9 +201,9 @@ class Catalogue:
         )
         rows = [row for row in page.items if row.get("doc") and row["key"][1] == _first(row["doc"], word)]
         docs = {doc["productid"]: doc for doc in self._followed(rows) if not is_public(doc)}
-        return Page(list(docs.values()), page.next)
+        return PageOf(list(docs.values()), page.next)
 
-    def due_to_publish(self, moment: str, limit: int) -> list[Doc]:
+    def due_to_publish(self, moment: str, limit: int) -> list[Product]:
         """Products whose time to be published has come. 1 global query, for the worker."""
         rows = self._database.across_partitions.view(SCHEDULED, end=moment, include_docs=True, limit=limit)
         docs = [row["doc"] for row in rows if row.get("doc")]
@@ -221,16 +230,16 @@ class Catalogue:
         """Those that exist, products and forwards, by document id. 1 read."""
         return self._database.get_many(docids)
 
-    def follow_many(self, docids: Sequence[str]) -> dict[str, Doc]:
+    def follow_many(self, docids: Sequence[str]) -> dict[str, Product]:
         """The products whose documents have, or had, these ids, by productid. 1 read, 1 more when one was moved."""
         docs = self._followed([{"doc": doc} for doc in self.get_many(docids).values()])
         return {doc["productid"]: doc for doc in docs}
 
-    def put(self, doc: Doc) -> Doc:
+    def put(self, doc: D) -> D:
         """Writes and returns the document with its new revision. Raises UpdateConflict."""
-        return {**doc, "_rev": self._database.put(doc)}
+        return cast(D, {**doc, "_rev": self._database.put(doc)})
 
-    def put_many(self, docs: Iterable[Doc]) -> list[Written]:
+    def put_many(self, docs: Iterable[Document]) -> list[Written]:
         """1 write; every document on its own."""
         return self._database.put_many(docs)
 
@@ -241,16 +250,16 @@ class Catalogue:
         """Ids of what changed since a place in the changes feed, for the worker. 1 read."""
         return self._database.changes(since, limit=limit, include_docs=False)
 
-    def _places(self, productids: Sequence[str], *, allow_stale: bool = False) -> list[Doc]:
+    def _places(self, productids: Sequence[str], *, allow_stale: bool = False) -> list[Product]:
         rows = self._database.across_partitions.view(
             BY_PRODUCTID, keys=list(productids), include_docs=True, allow_stale=allow_stale
         )
         return list({doc["_id"]: doc for doc in self._followed(rows)}.values())
 
-    def _docs(self, page: Page) -> Page:
-        return Page(_public(self._followed(page.items)), page.next)
+    def _docs(self, page: Page) -> PageOf[Product]:
+        return PageOf(_public(self._followed(page.items)), page.next)
 
-    def _followed(self, rows: list[dict[str, Any]]) -> list[Doc]:
+    def _followed(self, rows: list[dict[str, Any]]) -> list[Product]:
         """The products of view rows; one that moved between the reading of its row and of its document is read where it is, 1 read more."""
         docs = [row["doc"] for row in rows if row.get("doc")]
         found = [doc for doc in docs if is_product(doc)]
@@ -259,17 +268,18 @@ class Catalogue:
         return found + [doc for doc in self.get_many(sorted(ahead)).values() if is_product(doc)]
 
 
-def _first(doc: Doc, word: str) -> str:
+def _first(doc: Product, word: str) -> str:
     """Which of a product's rows stands for it, where several of its words begin with this one."""
     return min((each for each in words_of(doc) if each.startswith(word)), default="") if word else ""
 
 
-def _public(docs: list[Doc]) -> list[Doc]:
+def _public(docs: list[Product]) -> list[Product]:
     """Without those that an index that is behind still has."""
     return [doc for doc in docs if is_public(doc)]
 
 
-def _public_hits(page: SearchPage) -> SearchPage:
+def _public_hits(found: SearchPage) -> SearchPageOf[Product]:
+    page = cast(SearchPageOf[Product], found)
     if all(map(is_public, page.items)):
         return page
     scores = tuple(score for doc, score in zip(page.items, page.scores, strict=False) if is_public(doc))

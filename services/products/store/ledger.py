@@ -6,13 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from redis import Redis
 
+from services.products.declarations import Movement, Reservation, Settlement
 from services.products.documents import (
     HELD,
     LEVELS,
+    MOVEMENT,
+    RESERVATION,
     RESERVATIONS_BY_EXPIRY,
     partition_of,
     return_prefix,
@@ -30,12 +33,23 @@ from services.products.rules.ledger import (
     movement,
 )
 from services.products.store.slot_cache import SlotCache
-from shared.couch import Database, Doc, NoSuchDocument, Page, UpdateConflict, Written, time_ordered_id
+from shared.couch import (
+    Database,
+    Doc,
+    Document,
+    NoSuchDocument,
+    PageOf,
+    UpdateConflict,
+    Written,
+    time_ordered_id,
+)
 from shared.errors import Unavailable
 
 _STRIPES, _MAX_MOVES = 64, 20
 _TAIL = 8
 _TIMEOUT_SECONDS, _LOCK_WAIT_SECONDS = 2.0, 0.3
+
+D = TypeVar("D", bound=Document)
 
 
 class TooManyConflicts(Unavailable):
@@ -76,7 +90,7 @@ class Ledger:
             self.open_moved(next(each for each in tail if "moved_to" in each), line)
         raise TooManyConflicts(f"The stock of {line.name} is being moved; try again.", retry_after=1)
 
-    def open_moved(self, closing: Doc, line: Line) -> None:
+    def open_moved(self, closing: Movement, line: Line) -> None:
         """Opens the chain that `closing` leads to with what it took along, once, by the first who needs it."""
         ends = time.monotonic() + _TIMEOUT_SECONDS
         while time.monotonic() < ends:
@@ -90,11 +104,11 @@ class Ledger:
                 return
         raise TooManyConflicts(f"The stock of {line.name} is being moved; try again.", retry_after=1)
 
-    def arrival(self, closing: Doc, line: Line, head: Head) -> Doc:
+    def arrival(self, closing: Movement, line: Line, head: Head) -> Movement:
         """The slot after `head` that brings what a closing chain took along."""
         return movement(head, line, -closing["delta"], MOVED_HERE, closing["_id"], closing["date"])
 
-    def closing(self, line: Line, head: Head, moved_to: Sequence[str], date: str) -> Doc:
+    def closing(self, line: Line, head: Head, moved_to: Sequence[str], date: str) -> Movement:
         """The slot after `head` that ends a chain and sends its readers to where it goes on, with all that is in stock."""
         mark, more = time_ordered_id(), {"moved_to": list(moved_to)}
         return movement(head, line, -head.level, MOVED_AWAY, mark, date, **more)
@@ -111,24 +125,22 @@ class Ledger:
         rows = partition.view(LEVELS, start=[productid], end=[productid, {}], group=True)
         return {row["key"][1] or productid: row["value"] for row in rows}
 
-    def movements(self, line: Line, limit: int) -> list[Doc]:
+    def movements(self, line: Line, limit: int) -> list[Movement]:
         """The last movements, newest first. 1 partition query."""
-        return self._database.partition(partition_of(line.taxonomy)).all(
-            slot_prefix(line.key), limit=limit, descending=True
-        )
+        partition = self._database.partition(partition_of(line.taxonomy))
+        return MOVEMENT.among(partition.all(slot_prefix(line.key), limit=limit, descending=True))
 
-    def chain(self, line: Line) -> list[Doc]:
+    def chain(self, line: Line) -> list[Movement]:
         """Every movement, oldest first, conflicts listed. 1 partition query."""
-        return self._database.partition(partition_of(line.taxonomy)).all(
-            slot_prefix(line.key), conflicts=True
-        )
+        partition = self._database.partition(partition_of(line.taxonomy))
+        return MOVEMENT.among(partition.all(slot_prefix(line.key), conflicts=True))
 
     def has_movement(self, line: Line, mark: str) -> bool:
         """Whether a movement with this mark is in the chain, or where it goes on. Reads it whole."""
         end, _ = self.end(line)
         return any(each["mark"] == mark for place in {line, end} for each in self.chain(place))
 
-    def append(self, line: Line, delta: int, reason: str, mark: str, date: str, **more: Any) -> Doc:
+    def append(self, line: Line, delta: int, reason: str, mark: str, date: str, **more: Any) -> Movement:
         """Writes the next movement, also beside other writers. Raises OutOfStock, or TooManyConflicts when it never gets its turn.
 
         Follows a product that was moved: the movement is written where the chain goes on.
@@ -166,11 +178,11 @@ class Ledger:
             doc = movement(Head(head.slot, total), line, 0, CORRECTED, mark, date)
             self.is_own(doc, self.write([doc])[0])
 
-    def write(self, docs: Sequence[Doc]) -> list[Written]:
+    def write(self, docs: Sequence[Document]) -> list[Written]:
         """1 write; every document on its own."""
         return self._database.put_many(docs)
 
-    def is_own(self, doc: Doc, written: Written) -> bool:
+    def is_own(self, doc: Movement, written: Written) -> bool:
         """Whether the slot belongs to this movement; if it does not, our revision is not left behind."""
         line = line_of(doc)
         if written.rev and not written.accepted:
@@ -192,7 +204,7 @@ class Ledger:
         """All revisions that a document has at once, usually one. Raises NoSuchDocument."""
         return self._leaves_of(self._database.get(docid, conflicts=True))
 
-    def remove(self, leaves: Iterable[Doc]) -> None:
+    def remove(self, leaves: Iterable[Document]) -> None:
         """Takes revisions of a slot away."""
         for leaf in leaves:
             self._database.delete(leaf["_id"], leaf["_rev"])
@@ -219,18 +231,23 @@ class Ledger:
         docs = self._database.partition(partition_of(line.taxonomy)).all(return_prefix(line.key, orderid))
         return sum(doc["quantity"] for doc in docs)
 
-    def reservations(self, start: str, end: str, limit: int, cursor: str | None) -> Page:
+    def reservations(self, start: str, end: str, limit: int, cursor: str | None) -> PageOf[Reservation]:
         """Reservations that end within a stretch of time. 1 global query."""
         page = self._database.across_partitions.view_page(
             RESERVATIONS_BY_EXPIRY, start=start, end=end, include_docs=True, limit=limit, cursor=cursor
         )
-        return Page([row["doc"] for row in page.items if row.get("doc")], page.next)
+        docs = RESERVATION.among(row["doc"] for row in page.items if row.get("doc"))
+        return PageOf(docs, page.next)
 
-    def get_many(self, docids: Sequence[str]) -> dict[str, Doc]:
+    def reservations_by_id(self, docids: Sequence[str]) -> dict[str, Reservation]:
         """Those that exist, by document id. 1 read."""
-        return self._database.get_many(docids)
+        return cast(dict[str, Reservation], self._database.get_many(docids))
 
-    def put(self, doc: Doc) -> Doc:
+    def settlements(self, docids: Sequence[str]) -> dict[str, Settlement]:
+        """Those that exist, by document id. 1 read."""
+        return cast(dict[str, Settlement], self._database.get_many(docids))
+
+    def put(self, doc: Settlement) -> Settlement:
         """Raises UpdateConflict."""
         return {**doc, "_rev": self._database.put(doc)}
 
@@ -243,14 +260,16 @@ class Ledger:
     def remember(self, heads: Mapping[Line, Head]) -> None:
         self._slot_cache.put(heads)
 
-    def _tail(self, line: Line) -> tuple[Head, list[Doc]]:
+    def _tail(self, line: Line) -> tuple[Head, list[Movement]]:
         partition = self._database.partition(partition_of(line.taxonomy))
-        tail = partition.all(slot_prefix(line.key), limit=_TAIL, descending=True, conflicts=True)
+        tail = MOVEMENT.among(
+            partition.all(slot_prefix(line.key), limit=_TAIL, descending=True, conflicts=True)
+        )
         head = head_of(self._leaves_of(tail[0])) if tail else Head()
         return head, tail
 
-    def _leaves_of(self, doc: Doc) -> list[Doc]:
-        others = [self._database.get(doc["_id"], rev=rev) for rev in doc.get("_conflicts", ())]
+    def _leaves_of(self, doc: D) -> list[D]:
+        others = [cast(D, self._database.get(doc["_id"], rev=rev)) for rev in doc.get("_conflicts", ())]
         return [doc, *others]
 
     def _leaves_if_any(self, docid: str) -> list[Doc]:
@@ -259,7 +278,7 @@ class Ledger:
         except NoSuchDocument:
             return []
 
-    def _is_only_or_withdraw(self, doc: Doc) -> bool:
+    def _is_only_or_withdraw(self, doc: Movement) -> bool:
         leaves = self._leaves_if_any(doc["_id"])
         own = [leaf for leaf in leaves if leaf["mark"] == doc["mark"]]
         if own and len(leaves) == 1:
@@ -267,7 +286,7 @@ class Ledger:
         self.remove(own)
         return False
 
-    def _withdraw(self, doc: Doc) -> None:
+    def _withdraw(self, doc: Movement) -> None:
         try:
             self.remove(leaf for leaf in self.leaves(doc["_id"]) if leaf["mark"] == doc["mark"])
         except (NoSuchDocument, UpdateConflict):

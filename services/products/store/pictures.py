@@ -3,9 +3,10 @@
 import base64
 from collections.abc import Iterable, Mapping
 
-from services.products.documents import PICTURE_ADDRESS, picture_address_id, picture_id
+from services.products.declarations import Picture
+from services.products.documents import PICTURE, PICTURE_ADDRESS, picture_address_id, picture_id
 from services.products.imaging import FULL, NAMES
-from shared.couch import Database, Doc, NoSuchDocument, UpdateConflict
+from shared.couch import Database, Document, NoSuchDocument, UpdateConflict
 
 
 class Pictures:
@@ -26,13 +27,13 @@ class Pictures:
                 raise
             return self._database.attachment(picture_id(digest), FULL)
 
-    def complete(self, digest: str) -> Doc | None:
+    def complete(self, digest: str) -> Picture | None:
         """The document of a picture that is stored in all sizes; None for any other. 1 read."""
         try:
             doc = self._database.get(picture_id(digest))
         except NoSuchDocument:
             return None
-        return doc if _is_complete(doc) else None
+        return PICTURE.typed(doc) if _is_complete(doc) else None
 
     def missing(self, digests: Iterable[str]) -> set[str]:
         """Which of these are no pictures. 1 read."""
@@ -53,13 +54,13 @@ class Pictures:
             for address, digest in digests.items()
         )
 
-    def add(self, doc: Doc, files: Mapping[str, tuple[str, bytes]]) -> None:
+    def add(self, doc: Picture, files: Mapping[str, tuple[str, bytes]]) -> None:
         """All its files at once. Several may bring the same picture, and the last release stored it in one size."""
         attached = {
             name: {"content_type": kind, "data": base64.b64encode(content).decode()}
             for name, (kind, content) in files.items()
         }
-        written = doc | {"_attachments": attached}
+        written = {**doc, "_attachments": attached}
         try:
             self._database.put(written)
         except UpdateConflict:
@@ -69,5 +70,5 @@ class Pictures:
             self._database.put(written | {"_rev": stored["_rev"]})
 
 
-def _is_complete(doc: Doc) -> bool:
+def _is_complete(doc: Document) -> bool:
     return bool(doc.get("_attachments", {}).keys() >= NAMES)

@@ -2,9 +2,9 @@
 
 from redis import Redis
 
-from services.products.product_types import PARTITION, product_type_id
+from services.products.product_types import PARTITION, PRODUCT_TYPE, ProductType, product_type_id
 from services.products.rules.attributes import ProductTypes
-from shared.couch import Database, Doc
+from shared.couch import Database
 from shared.document_cache import DocumentCache
 
 ProductTypeCache = DocumentCache[ProductTypes]
@@ -16,16 +16,16 @@ class ProductTypeDocuments:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def all(self) -> list[Doc]:
+    def all(self) -> list[ProductType]:
         """Every type, by code. 1 partition query."""
-        return self._database.partition(PARTITION).all()
+        return PRODUCT_TYPE.among(self._database.partition(PARTITION).all())
 
-    def get(self, code: str) -> Doc | None:
+    def get(self, code: str) -> ProductType | None:
         """1 read."""
         docid = product_type_id(code)
-        return self._database.get_many([docid]).get(docid)
+        return PRODUCT_TYPE.typed(self._database.get_many([docid]).get(docid))
 
-    def put(self, doc: Doc) -> Doc:
+    def put(self, doc: ProductType) -> ProductType:
         """Writes and returns the document with its new revision. Raises UpdateConflict."""
         return {**doc, "_rev": self._database.put(doc)}
 

@@ -20,8 +20,8 @@ from redis import Redis
 from redis.exceptions import RedisError, ResponseError
 
 from services.products.rules.query_counts import Counts, added
-from services.products.search_documents import DAILY_SEARCHES, SEARCHES_PARTITION, searches_id
-from shared.couch import Database, Doc, time_ordered_id
+from services.products.search_documents import DAILY_SEARCHES, SEARCHES_PARTITION, DailySearches, searches_id
+from shared.couch import Database, time_ordered_id
 
 FLUSH_SECONDS, MAX_BUFFERED, MAX_PENDING = 1.0, 1000, 5000
 POPULAR_SECONDS, POPULAR_TTL, FLUSHES_REMEMBERED = 30.0, 2 * 24 * 3600, 5
@@ -174,22 +174,22 @@ class SearchDays:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def all(self) -> list[Doc]:
+    def all(self) -> list[DailySearches]:
         """In their order. 1 partition query."""
-        return self._database.partition(SEARCHES_PARTITION).all()
+        return DAILY_SEARCHES.among(self._database.partition(SEARCHES_PARTITION).all())
 
     def add(self, day: str, flush: str, counts: Counts) -> None:
         """Adds a flush to its day, once. 1 read and 1 write. Raises UpdateConflict."""
         docid = searches_id(day)
-        doc = self._database.get_many([docid]).get(docid)
+        doc = DAILY_SEARCHES.typed(self._database.get_many([docid]).get(docid))
         if doc is None:
-            doc = DAILY_SEARCHES.new(docid, date=day, queries={}, flushes=[])
+            doc = DAILY_SEARCHES.build(docid, date=day, queries={}, flushes=[])
         if flush in doc["flushes"]:
             return
         flushes = [*doc["flushes"], flush][-FLUSHES_REMEMBERED:]
-        self._database.put(doc | {"queries": added(doc["queries"], counts), "flushes": flushes})
+        self._database.put({**doc, "queries": added(doc["queries"], counts), "flushes": flushes})
 
-    def remove(self, docs: Sequence[Doc]) -> None:
+    def remove(self, docs: Sequence[DailySearches]) -> None:
         """1 write."""
         self._database.put_many([{"_id": doc["_id"], "_rev": doc["_rev"], "_deleted": True} for doc in docs])
 

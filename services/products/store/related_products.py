@@ -9,7 +9,7 @@ import orjson
 from redis import Redis
 from redis.exceptions import RedisError
 
-from shared.couch import Doc
+from services.products.declarations import Product
 from shared.errors import AisleError
 
 FRESH_SECONDS = 60
@@ -18,7 +18,7 @@ LOCK_SECONDS = 10
 
 log = logging.getLogger(__name__)
 
-Make = Callable[[], list[Doc]]
+Make = Callable[[], list[Product]]
 
 
 class RelatedProducts:
@@ -28,7 +28,7 @@ class RelatedProducts:
         self._redis, self._prefix = redis, f"related:{database}:"
         self._executor = ThreadPoolExecutor(1, "related-products")
 
-    def get(self, key: str, make: Make, changed: Callable[[], None]) -> list[Doc]:
+    def get(self, key: str, make: Make, changed: Callable[[], None]) -> list[Product]:
         """Those that are kept, none the first time. When they are old, one process makes them again; `changed` is called when they are others."""
         try:
             kept = self._redis.get(self._prefix + key)

@@ -6,7 +6,8 @@ import orjson
 from redis import Redis
 from redis.exceptions import RedisError
 
-from shared.couch import Doc, Page
+from services.products.declarations import Product
+from shared.couch import Page
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +20,7 @@ class ReviewPages:
     def __init__(self, redis: Redis, database: str) -> None:
         self._redis, self._prefix = redis, f"reviews:{database}:"
 
-    def get(self, product: Doc, limit: int) -> Page | None:
+    def get(self, product: Product, limit: int) -> Page | None:
         try:
             kept = self._redis.get(self._key(product, limit))
         except RedisError as error:
@@ -30,7 +31,7 @@ class ReviewPages:
         items, following = orjson.loads(kept)
         return Page(items, following)
 
-    def put(self, product: Doc, limit: int, page: Page) -> Page:
+    def put(self, product: Product, limit: int, page: Page) -> Page:
         """Returns `page`."""
         try:
             self._redis.set(self._key(product, limit), orjson.dumps([page.items, page.next]), ex=TTL_SECONDS)
@@ -38,6 +39,6 @@ class ReviewPages:
             log.warning("reviews are not writable: %s", error)
         return page
 
-    def _key(self, product: Doc, limit: int) -> str:
+    def _key(self, product: Product, limit: int) -> str:
         rating = product["rating"]
         return f"{self._prefix}{product['_id']}:{rating['count']}:{rating['average']}:{limit}"

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from services.products.documents import RATINGS, REVIEWS_BY_DATE, REVIEWS_OF_A_PERSON, partition_of
-from shared.couch import Database, Doc, Page, UpdateConflict
+from services.products.declarations import Review
+from services.products.documents import RATINGS, REVIEW, REVIEWS_BY_DATE, REVIEWS_OF_A_PERSON, partition_of
+from shared.couch import Database, PageOf, UpdateConflict
 
 
 class Reviews:
@@ -13,24 +14,27 @@ class Reviews:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def newest_of(self, taxonomy: Sequence[str], productid: str, limit: int, cursor: str | None) -> Page:
+    def newest_of(
+        self, taxonomy: Sequence[str], productid: str, limit: int, cursor: str | None
+    ) -> PageOf[Review]:
         """Reviews of a product, newest first. 1 partition query."""
         selector = {"productid": productid, "date": {"$gt": ""}}
         sort = [{"productid": "desc"}, {"date": "desc"}]
         partition = self._database.partition(partition_of(taxonomy))
-        return partition.find(
+        page = partition.find(
             REVIEWS_BY_DATE, selector, sort=sort, limit=limit, bookmark=cursor, allow_stale=True
         )
+        return PageOf(REVIEW.among(page.items), page.next, stale=page.stale)
 
-    def of_person(self, userid: str) -> list[Doc]:
+    def of_person(self, userid: str) -> list[Review]:
         """Everything a person wrote. 1 global query for each hundred."""
-        found: list[Doc] = []
+        found: list[Review] = []
         bookmark: str | None = None
         while True:
             page = self._database.across_partitions.find(
                 REVIEWS_OF_A_PERSON, {"userid": userid}, limit=100, bookmark=bookmark
             )
-            found += page.items
+            found += REVIEW.among(page.items)
             if page.next is None:
                 return found
             bookmark = page.next
@@ -40,7 +44,7 @@ class Reviews:
         rows = self._database.partition(partition_of(taxonomy)).view(RATINGS, key=productid, group=True)
         return rows[0]["value"] if rows else None
 
-    def add(self, doc: Doc) -> bool:
+    def add(self, doc: Review) -> bool:
         """Whether it was the first by this person: its id is the claim."""
         try:
             self._database.put(doc)

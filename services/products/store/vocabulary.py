@@ -10,6 +10,7 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import RedisError
 
+from services.products.declarations import Product
 from services.products.documents import PRODUCT_FIELDS
 from services.products.option_values import attribute_words
 from services.products.rules.publishing import is_public
@@ -17,7 +18,7 @@ from services.products.rules.searching import short_texts
 from services.products.rules.typos import is_slip, one_typo_apart, two_edits_apart
 from services.products.store.word_categories import WordCategories
 from services.products.store.word_counts import WordCounts
-from shared.couch import Doc, Language, compounds_of, letters_of, pairs_of, words_of
+from shared.couch import Language, compounds_of, letters_of, pairs_of, words_of
 
 _MAX_NEAR = 200_000
 _MIN_CORRECTED, _MIN_CORRECTED_TWICE, _MAX_CORRECTIONS = 4, 6, 4
@@ -56,7 +57,7 @@ class Vocabulary:
         self._near: set[str] = set()
         self._misspelt: dict[str, tuple[float, list[str]]] = {}
 
-    def replace(self, products: Iterable[Doc], before: Iterable[Doc] = ()) -> None:
+    def replace(self, products: Iterable[Product], before: Iterable[Product] = ()) -> None:
         """All words of products that are written now, counted; without those that were there before. Only what the shop shows counts."""
         products = list(filter(is_public, products))
         self.add(products)
@@ -69,7 +70,7 @@ class Vocabulary:
             changes.subtract(self._stems(doc))
         self._counts.change(changes)
 
-    def learn(self, products: Sequence[Doc], *, first: bool) -> None:
+    def learn(self, products: Sequence[Product], *, first: bool) -> None:
         """The words of products that are there already, one part of all of them, counted anew. Raises RedisError."""
         if first:
             self._near = set()
@@ -83,7 +84,7 @@ class Vocabulary:
         """All products were learnt: their counts replace those that were kept. Raises RedisError."""
         self._counts.replace()
 
-    def add(self, products: Iterable[Doc]) -> None:
+    def add(self, products: Iterable[Product]) -> None:
         """All words of these products, not counted."""
         short, fresh, suspects = set(), set(), set()
         for doc in products:
@@ -199,7 +200,7 @@ class Vocabulary:
         short = self._first_in(self._typos, [(f"{each}{_MARK}{each}", "") for each in near])
         return [each for each, there in zip(near, short or (), strict=False) if there]
 
-    def _suspects_in(self, doc: Doc, words: Iterable[str]) -> set[str]:
+    def _suspects_in(self, doc: Product, words: Iterable[str]) -> set[str]:
         """Words of a product that nobody knew, beside what may be meant: a word of its category, keywords or brand."""
         fresh = {
             word
@@ -225,7 +226,7 @@ class Vocabulary:
             log.warning("the vocabulary is not readable: %s", error)
             return False
 
-    def _stems(self, doc: Doc) -> set[str]:
+    def _stems(self, doc: Product) -> set[str]:
         return {self._language.stem(word) for word in _words(doc)[0]}
 
     def _first_in(self, key: str, ranges: Sequence[tuple[str, str]], most: int = 1) -> list[Any] | None:
@@ -247,7 +248,7 @@ class Vocabulary:
         self._near |= known
 
 
-def _words(doc: Doc) -> tuple[list[str], list[str]]:
+def _words(doc: Product) -> tuple[list[str], list[str]]:
     """The words of a product's short texts, and of its description."""
     product = PRODUCT_FIELDS.content(doc)
     options = [text for option in doc.get("options", ()) for text in (option["name"], *option["values"])]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from redis import Redis
 
+from services.products.declarations import Product
 from services.products.store.vocabulary import Vocabulary
-from shared.couch import Doc
 
 LEARNT_SECONDS = 24 * 3600
 
@@ -27,7 +27,7 @@ class WordLearning:
         place = self._redis.get(self._place)
         return place.decode() if isinstance(place, bytes) else None
 
-    def learn(self, products: Sequence[Doc], following: str | None, *, first: bool) -> None:
+    def learn(self, products: Sequence[Product], following: str | None, *, first: bool) -> None:
         """A page of products, behind which `following` comes; None after the last one."""
         self._vocabulary.learn(products, first=first)
         if following is not None:

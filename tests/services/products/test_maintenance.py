@@ -150,12 +150,12 @@ def test_sold_wins_over_expired_when_replicas_disagree(shop: Shop, deps: Depende
     shop.load([product("both", stock=2)])
     assert reserve(shop, "both1", ("both", 2), minutes=-1) == 201
     maintenance.sweep(deps, now())
-    settlement = deps.ledger.get_many([maintenance.settlement_id(KITCHEN, "both", "both1")]).popitem()[1]
+    settlement = deps.ledger.settlements([maintenance.settlement_id(KITCHEN, "both", "both1")]).popitem()[1]
     replicated(server, {**settlement, "_rev": "1-00000000000000000000000000000000", "outcome": "sold"})
     maintenance.sweep(deps, now() + 2 * maintenance.SETTLE_AFTER)
     assert level(shop, "both") == 0
     settle_conflicts(deps)
-    assert deps.ledger.get_many([settlement["_id"]])[settlement["_id"]]["outcome"] == "sold"
+    assert deps.ledger.settlements([settlement["_id"]])[settlement["_id"]]["outcome"] == "sold"
 
 
 def test_a_running_worker_sums_up_what_was_sold(shop: Shop, environment: dict[str, str], tmp_path, prepared):

@@ -1,5 +1,7 @@
 """The terms of sale out of the settings' documents; where there are none of a kind, the environment's."""
 
+from collections.abc import Sequence
+
 from services.orders.rules.pricing.rates import Band, FlatRate, ProductCharges, ValueRate, WeightRate
 from services.orders.rules.pricing.terms import Rate, ShippingMethod, TaxRate, Terms, Zone
 from services.orders.shop_settings import (
@@ -9,7 +11,7 @@ from services.orders.shop_settings import (
     TAX_RATE_FIELDS,
     TAX_RATE_TYPE,
 )
-from shared.couch import Doc
+from shared.couch import Doc, Document
 from shared.money import CURRENCIES
 
 
@@ -28,7 +30,7 @@ def initial_terms(
     return Terms(country, (method,), (TaxRate(tax_name, tax_basis_points * 100, tax_included),))
 
 
-def terms_of(docs: list[Doc], initial: Terms) -> Terms:
+def terms_of(docs: Sequence[Document], initial: Terms) -> Terms:
     """Documents of the partition `settings`; `initial` holds for a kind that has none."""
     shops = SHOP_SETTINGS_TYPE.among(docs)
     methods = sorted(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.storefront.rules import charts, listing, periods, prices, progress, taxonomy
-from services.storefront.rules.payments import CARDS
+from services.storefront.rules.payments import PAYMENT_PAGES, form_targets
 from services.storefront.settings import Settings
 from shared.errors import Invalid, NotFound
 from shared.money import money
@@ -186,6 +186,12 @@ def test_a_sort_there_is_not_is_refused() -> None:
         listing.read({"sort": ["random"]})
 
 
-def test_checkout_has_cards_for_every_provider_that_the_settings_take() -> None:
+def test_checkout_has_a_way_to_pay_for_every_provider_that_the_settings_take() -> None:
     (provider,) = [item for item in fields(Settings) if item.name == "payment_provider"]
-    assert set(provider.metadata["choices"]) == CARDS.keys()
+    assert set(provider.metadata["choices"]) == {"sandbox", *PAYMENT_PAGES}
+
+
+def test_the_checkouts_form_leads_to_the_providers_page_or_to_its_own_domain() -> None:
+    assert form_targets("sandbox", "https://pay.example") == ()
+    assert form_targets("stripe", "") == ("https://checkout.stripe.com",)
+    assert form_targets("stripe", "https://pay.example") == ("https://pay.example",)

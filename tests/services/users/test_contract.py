@@ -16,6 +16,9 @@ STRICTER = {
     "POST /v1/users/verify/resend": EMAIL,
     "POST /v1/password-resets": EMAIL,
     "POST /v1/password-resets/confirm": TOKEN,
+    "POST /v1/users/stock-alerts": EMAIL,
+    "POST /v1/users/stock-alerts/confirmation": TOKEN,
+    "POST /v1/users/stock-alerts/cancellation": TOKEN,
 }
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .pages import Page, PageOf, SearchPage, SearchPageOf
     from .search import (
         LANGUAGES,
+        NUMBER_BANDS,
         Band,
         Language,
         SearchField,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HIGHEST_KEY",
     "LANGUAGES",
+    "NUMBER_BANDS",
     "AcrossPartitions",
     "Band",
     "Change",
@@ -152,6 +154,7 @@ _MODULES = {
     ),
     "search": (
         "LANGUAGES",
+        "NUMBER_BANDS",
         "Band",
         "Language",
         "SearchField",

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from services.products.documents import COMBINATIONS, PAIR_FIELDS
 from services.products.option_values import combination
-from shared.couch import Band, Doc
+from shared.couch import NUMBER_BANDS, Band, Doc
 
 FACET_FIELDS: Final = {
     "brand": "brand_is",
@@ -20,6 +20,9 @@ FACET_FIELDS: Final = {
 }
 """The search index's field of each facet; `options.Size` is the member `Size` of the field `options`."""
 MAX_VALUES, MAX_MEMBERS, MAX_COMBINATIONS = 50, 8, 100
+MAX_NUMBERS: Final = 8
+"""So many different numbers are shown one by one."""
+BAND_LABELS: Final = ("..0", *(label for _, label in NUMBER_BANDS))
 OPTIONS: Final = "options."
 IN_CATEGORY: Final = frozenset({"brand", "colour", "currency", "price"})
 
@@ -74,7 +77,9 @@ def combined(choices: Mapping[str, Sequence[str]]) -> list[str]:
 def _members(group: str, counts: Counts, chosen: Iterable[str]) -> list[str]:
     sums: Counter[str] = Counter()
     for value, count in counts.items():
-        sums[f"{group}.{value.partition('=')[0]}"] += count
+        member, _, text = value.partition("=")
+        if text not in BAND_LABELS:
+            sums[f"{group}.{member}"] += count
     ordered = sorted(sums, key=lambda name: (-sums[name], name))[:MAX_MEMBERS]
     return ordered + [name for name in chosen if name.startswith(f"{group}.") and name not in ordered]
 
@@ -85,14 +90,34 @@ def counts_in_category(facets: Iterable[str]) -> bool:
 
 
 def shown(facet: str, counts: Counts) -> list[Doc]:
-    """[{value, count}] of a field's counts, the most frequent first."""
+    """[{value, count}] of a field's counts, the most frequent first; numbers in their order, many of them by bands."""
     _, dot, member = facet.partition(".")
     prefix = f"{member}=" if dot else ""
-    found = (
-        (value.removeprefix(prefix), count) for value, count in counts.items() if value.startswith(prefix)
-    )
-    ordered = sorted((each for each in found if each[1]), key=lambda item: (-item[1], item[0]))[:MAX_VALUES]
-    return [{"value": value, "count": count} for value, count in ordered]
+    found = {
+        value.removeprefix(prefix): count
+        for value, count in counts.items()
+        if count and value.startswith(prefix)
+    }
+    bands = {value: count for value, count in found.items() if value in BAND_LABELS}
+    ordered = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+    shown_values = _numbers(found, bands) if bands else ordered
+    return [{"value": value, "count": count} for value, count in shown_values[:MAX_VALUES]]
+
+
+def _numbers(found: Counts, bands: Counts) -> list[tuple[str, int]]:
+    """Each number while they are few, else the bands in which they are."""
+    numbers = [(value, count) for value, count in found.items() if value not in bands]
+    if len(numbers) <= MAX_NUMBERS:
+        return sorted(numbers, key=lambda item: _least(item[0]))
+    return sorted(bands.items(), key=lambda item: BAND_LABELS.index(item[0]))
+
+
+def _least(value: str) -> float:
+    """A number as it stands in a filter; a text among numbers, of a type that changed, is behind them."""
+    try:
+        return float(value)
+    except ValueError:
+        return float("inf")
 
 
 def shown_bands(counted: Counts) -> list[Doc]:

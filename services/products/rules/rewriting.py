@@ -77,7 +77,8 @@ def rewritten(
 
 def matched_words(rewrite: Rewrite, doc: Product, query: SearchQuery, language: Language) -> list[str]:
     """Which of the content words a product has, in any form, as a beginning when it is the last one, or mistyped where that is forgiven."""
-    terms = _terms(doc, language)
+    by_code = query.code or not rewrite.plain or len(query.content_words(language)) == 1
+    terms = _terms(doc, language, by_code=by_code)
     return [word for word in query.content_words(language) if _matches(rewrite, word, query, terms, language)]
 
 
@@ -90,13 +91,15 @@ def with_as_many_words(
     return list(docs[:fewer])
 
 
-def _terms(doc: Product, language: Language) -> set[str]:
+def _terms(doc: Product, language: Language, *, by_code: bool) -> set[str]:
+    """The terms of a product's texts; of its article numbers as well where a query may name one."""
     product = PRODUCT_FIELDS.content(doc)
     texts = [*short_texts(product), *option_words(doc), *attribute_words(doc)]
     short = [words_of(text) for text in texts]
     words = [word for some in short for word in (*some, *pairs_of(some), *letters_of(some))]
     words += [word for text in texts for word in compounds_of(text)]
-    words += words_of(product["description"]) + words_of(" ".join(codes(doc)))
+    words += words_of(product["description"])
+    words += words_of(" ".join(codes(doc))) if by_code else []
     return {term for word in words for term in language.terms(word)}
 
 

@@ -30,9 +30,19 @@ def price_bands(bands: Iterable[tuple[str, str, int]]) -> Markup:
     )
 
 
+def _band_words(value: Markup) -> Markup:
+    """A stretch of numbers as the API names it, `20..50` with its least and not its most, in words."""
+    least, dots, most = value.partition("..")
+    if not dots or not (least or most) or not (least + most).replace(".", "").isdigit():
+        return value
+    if not most:
+        return Markup("{} and more").format(least)
+    return Markup("{} to under {}").format(least, most) if least else Markup("under 0")
+
+
 def _option(field: Markup, kind: str, counted: Mapping[str, Any], chosen: frozenset[str]) -> str:
     value, checked = escape(counted["value"]), "checked" if counted["value"] in chosen else ""
-    words = BOOLEANS.get(value, value) if "." in field else value
+    words = BOOLEANS.get(value) or _band_words(value) if "." in field else value
     count = f'<span class="quiet">{counted["count"]:d}</span>' if counted["count"] else ""
     return (
         f'<label class="pick"><input type="{kind}" name="{field}" value="{value}" {checked}>'

@@ -6,6 +6,7 @@ word are the same word · `query` what is asked, and its Lucene text · `keyword
 
 from .clauses import is_forgivable
 from .fields import (
+    NUMBER_BANDS,
     NouveauIndex,
     SearchField,
     SearchIndex,
@@ -22,6 +23,7 @@ __all__ = [
     "ENGLISH",
     "GERMAN",
     "LANGUAGES",
+    "NUMBER_BANDS",
     "Band",
     "Language",
     "NouveauIndex",

@@ -220,3 +220,37 @@ def test_the_texts_of_attributes_are_words_of_a_search(shop: Shop) -> None:
     eventually(lambda: found("gusset tablets") == {"worded"})
     assert found("canvas gusset sponges") == {"worded"}
     assert "worded" in found("canvas tablet")
+
+
+@pytest.mark.parametrize(
+    "scope", [{"q": "satchel"}, {"category": "Bags#Satchels"}], ids=["search", "category"]
+)
+def test_many_numbers_are_counted_and_filtered_by_bands_and_few_one_by_one(
+    shop: Shop, scope: dict[str, str]
+) -> None:
+    def counted(**filters: str) -> list[tuple[str, int]]:
+        answer = shop.ok("/v1/products", **scope, facets="attributes.weight", **filters)
+        return [(each["value"], each["count"]) for each in answer["facets"]["attributes.weight"]]
+
+    weights = [0.5, 1, 15, 20, 49.9, 50, 90, 150, 1000, 450]
+    lines = [
+        bag_product(f"satchel{n}", weight=weight) | {"name": f"Satchel {n}", "taxonomy": ["Bags", "Satchels"]}
+        for n, weight in enumerate(weights)
+    ]
+    assert not shop.load(lines)["failed"]
+    bands = [
+        ("0.5..1", 1),
+        ("1..2", 1),
+        ("10..20", 1),
+        ("20..50", 2),
+        ("50..100", 2),
+        ("100..200", 1),
+        ("200..500", 1),
+        ("1000..2000", 1),
+    ]
+    eventually(lambda: counted() == bands)
+    found = shop.ok("/v1/products", **scope, **{"attributes.weight": ["20..50", "1000..2000"]})["items"]
+    assert {each["productid"] for each in found} == {"satchel3", "satchel4", "satchel8"}
+    assert counted(**{"attributes.weight": "20..50"}) == bands, "values of one facet are alternatives"
+    few = shop.ok("/v1/products", **scope, facets="attributes.weight", **{"max_price": "0"})
+    assert few["facets"]["attributes.weight"] == []

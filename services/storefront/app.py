@@ -56,7 +56,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.extensions["aisle.dependencies"] = Dependencies(
         settings=settings,
         services=services,
-        catalogue=CatalogueCache(services.products, settings.menu_seconds),
+        catalogue=CatalogueCache(services.products, settings.menu_seconds, settings.currencies),
         shipping_methods=ShippingMethods(services.orders),
         refresher=Refresher(
             services.users, redis, LiveSessions(open_session_source(settings), settings.session_check_seconds)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from shared.money import CURRENCIES
 from shared.settings import WebSettings, setting
 
 
@@ -12,6 +13,12 @@ class Settings(WebSettings):
         "PRODUCTS_URL", help="the products service", local_default="http://127.0.0.1:8002"
     )
     orders_url: str = setting("ORDERS_URL", help="the orders service", local_default="http://127.0.0.1:8003")
+    currencies: tuple[str, ...] = setting(
+        "CURRENCIES",
+        (),
+        "the same as the products service has: pages are in the first until a visitor chooses another",
+        choices=sorted(CURRENCIES),
+    )
     secure_cookies: bool = setting("SECURE_COOKIES", True, "cookies over HTTPS only", local_default=False)
     session_days: int = setting("SESSION_DAYS", 30, "how long a browser stays logged in")
     proxy_hops: int = setting(

@@ -35,6 +35,11 @@ class Line:
         return self.offer if self.offer and self.offer.get("for_sale", True) else None
 
     @property
+    def not_sold_in(self) -> str:
+        """The currency of the basket, if this has no price in it."""
+        return str(self.offer.get("not_sold_in", "")) if self.offer else ""
+
+    @property
     def name(self) -> str:
         """With what was chosen: Shirt (M, red)."""
         if self.offer is None:
@@ -108,12 +113,13 @@ class Basket:
         }
 
 
-def priced(products: Products, wanted: Mapping[str, int]) -> Basket:
-    """A basket with today's prices, in one look-up."""
+def priced(products: Products, wanted: Mapping[str, int], currency: str = "") -> Basket:
+    """A basket with today's prices in a currency, in one look-up; what has no price in it is `gone`."""
     if not wanted:
         return Basket([])
     found = {
-        offer.get("sku") or offer["productid"]: offer for offer in products.lookup(list(wanted))["found"]
+        offer.get("sku") or offer["productid"]: offer
+        for offer in products.lookup(list(wanted), currency)["found"]
     }
     return Basket([Line(key, quantity, found.get(key)) for key, quantity in wanted.items()])
 

@@ -3,9 +3,10 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from services.storefront.clients import Orders, Products
@@ -104,14 +105,19 @@ class ShippingMethods:
 class CatalogueCache:
     """What every visitor sees alike: the category menu, and the goods in the window."""
 
-    def __init__(self, products: Products, seconds: float) -> None:
+    def __init__(self, products: Products, seconds: float, currencies: Sequence[str] = ()) -> None:
         executor = ThreadPoolExecutor(1, "catalogue-cache")
         self._menu = CachedAnswer(
             lambda: taxonomy.menu(products.categories(MENU_DEPTH)["children"]), seconds, executor
         )
-        self._window = CachedAnswer(
-            lambda: taxonomy.deduplicate(products.search(WINDOW)["items"], WINDOW_SIZE), seconds, executor
-        )
+
+        def fetch(currency: str) -> list[Json]:
+            params = WINDOW | ({"currency": currency} if currency else {})
+            return taxonomy.deduplicate(products.search(params)["items"], WINDOW_SIZE)
+
+        self._windows = {
+            each: CachedAnswer(partial(fetch, each), seconds, executor) for each in currencies or ("",)
+        }
         self._version = ""
 
     def menu(self) -> taxonomy.Menu:
@@ -122,18 +128,20 @@ class CatalogueCache:
         except AisleError:
             return taxonomy.Menu()
 
-    def window(self) -> list[Json]:
-        """The best of each department. Raises Unavailable."""
-        found: list[Json] = self._window.get()
+    def window(self, currency: str = "") -> list[Json]:
+        """The best of each department, as far as it is sold in one of the shop's currencies. Raises Unavailable."""
+        found: list[Json] = self._windows[currency].get()
         return found
 
     def invalidate(self) -> None:
         self._menu.invalidate()
-        self._window.invalidate()
+        for window in self._windows.values():
+            window.invalidate()
 
     def follow(self, version: str) -> None:
         """The catalogue's version as it is now: with another one than before both are asked for again."""
         if version != self._version:
             self._version = version
             self._menu.outdated()
-            self._window.outdated()
+            for window in self._windows.values():
+                window.outdated()

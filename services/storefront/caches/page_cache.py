@@ -21,6 +21,7 @@ class PublicAddress(NamedTuple):
     path: str
     query: str
     encoding: str | None
+    currency: str = ""
 
 
 class Freshness(Protocol):

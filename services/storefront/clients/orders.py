@@ -85,7 +85,7 @@ class Orders(Client):
         return self.http.get("/v1/admin/reports/best-sellers", given(**choice), token=token)
 
     def quote(self, token: str, items: list[Json], **place: Any) -> Json:
-        """What these would cost now, with delivery and tax; `place`: address, shipping. Nothing is ordered."""
+        """What these would cost now, with delivery and tax; `place`: address, shipping, currency. Nothing is ordered."""
         body = {"items": items, **given(**place)}
         return self.http.post("/v1/orders/quote", body, idempotent=True, token=token)
 

@@ -35,16 +35,18 @@ class Products(Client):
         """Searches that nobody asked the service for, {q, address}."""
         self.http.post("/v1/internal/searches", {"searches": searches})
 
-    def suggest(self, q: str) -> Json:
-        return self.http.get("/v1/products/suggest", {"q": q}, deadline=1, token=ANONYMOUS)
+    def suggest(self, q: str, currency: str = "") -> Json:
+        params = {"q": q, **given(currency=currency)}
+        return self.http.get("/v1/products/suggest", params, deadline=1, token=ANONYMOUS)
 
     def product(self, productid: str, token: str = ANONYMOUS) -> Json:
         """With a `token` of staff also one that the shop does not show."""
         return self.http.get(f"/v1/products/{segment(productid)}", token=token)
 
-    def product_body(self, productid: str, token: str = ANONYMOUS) -> bytes:
+    def product_body(self, productid: str, token: str = ANONYMOUS, currency: str = "") -> bytes:
         """The product and its newest `reviews` as JSON, in one request."""
-        return self.http.read(f"/v1/products/{segment(productid)}", {"reviews": REVIEWS}, token=token)
+        params = {"reviews": REVIEWS, **given(currency=currency)}
+        return self.http.read(f"/v1/products/{segment(productid)}", params, token=token)
 
     def versioned(self, productid: str, token: str) -> tuple[Json, str]:
         """The product and its ETag, for an edit that must not undo another one."""
@@ -76,10 +78,9 @@ class Products(Client):
         path = f"/v1/products/{segment(productid)}/reviews"
         return self.http.post(path, body, token=token, headers=once(key))
 
-    def lookup(self, productids: list[str]) -> Json:
-        return self.http.post(
-            "/v1/products/lookup", {"productids": productids}, idempotent=True, token=ANONYMOUS
-        )
+    def lookup(self, productids: list[str], currency: str = "") -> Json:
+        body = {"productids": productids, **given(currency=currency)}
+        return self.http.post("/v1/products/lookup", body, idempotent=True, token=ANONYMOUS)
 
     def picture(self, digest: str, name: str, etag: str) -> Answer:
         """One of its files: "640", "640.webp"; the largest without a name."""

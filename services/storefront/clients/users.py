@@ -64,8 +64,10 @@ class Users(Client):
     def drop_address(self, token: str, address_id: str) -> None:
         self.http.call("DELETE", f"/v1/users/me/addresses/{segment(address_id)}", token=token)
 
-    def put_in_basket(self, token: str, productid: str, quantity: int) -> Json:
-        return self.http.put(f"/v1/users/me/basket/{segment(productid)}", {"quantity": quantity}, token=token)
+    def put_in_basket(self, token: str, productid: str, quantity: int, currency: str = "") -> Json:
+        query = f"?currency={currency}" if currency else ""
+        path = f"/v1/users/me/basket/{segment(productid)}{query}"
+        return self.http.put(path, {"quantity": quantity}, token=token)
 
     def merge_basket(self, token: str, lines: Mapping[str, int]) -> Json:
         items = [{"productid": productid, "quantity": quantity} for productid, quantity in lines.items()]

@@ -4,6 +4,7 @@ from services.storefront.pages.account import account
 from services.storefront.pages.auth import auth
 from services.storefront.pages.basket import basket
 from services.storefront.pages.checkout import checkout
+from services.storefront.pages.currency import currency
 from services.storefront.pages.desk import (
     bulk,
     desk,
@@ -30,6 +31,7 @@ from services.storefront.pages.wishes import wishes
 BLUEPRINTS = (
     shop,
     pictures,
+    currency,
     basket,
     checkout,
     payment,

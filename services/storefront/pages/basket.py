@@ -8,6 +8,7 @@ from werkzeug import Response as BaseResponse
 from services.storefront import forms
 from services.storefront.actions.basket import MAX_QUANTITY, priced, quantities_of, with_guest_item
 from services.storefront.pages.context import dependencies, enhanced, services
+from services.storefront.pages.currency import chosen_currency
 from services.storefront.pages.saved_forms import restored
 from services.storefront.pages.visitor import basket_count, guest_basket, logged_in, own_path, token
 from services.storefront.rules import terms
@@ -16,13 +17,17 @@ from shared.errors import AisleError, Conflict, Invalid, NotFound
 basket = Blueprint("basket", __name__)
 
 
+class NotSoldInCurrency(Invalid):
+    code, title = "not_sold_in_currency", "The product has no price in this currency"
+
+
 class VariantNeeded(Invalid):
     code, title = "variant_needed", "A product is sold by variant"
 
 
 @basket.get("/basket")
 def show() -> str:
-    found = priced(services().products, wanted())
+    found = priced(services().products, wanted(), chosen_currency())
     session["count"] = found.count
     typed = {line.key: restored(_action(line.key)).get("quantity") for line in found.lines}
     methods = dependencies().shipping_methods.get()
@@ -94,15 +99,17 @@ def set_quantity(productid: str, quantity: int) -> None:
         session.permanent = True
         basket_id()
     elif quantity:
-        services().users.put_in_basket(token(), productid, quantity)
+        services().users.put_in_basket(token(), productid, quantity, chosen_currency())
     else:
         services().users.take_from_basket(token(), productid)
 
 
 def _check_for_sale(productid: str) -> None:
-    found = services().products.lookup([productid])["found"]
+    found = services().products.lookup([productid], chosen_currency())["found"]
     if found and found[0].get("sku", productid) is None:
         raise VariantNeeded("Choose a variant.")
+    if found and (currency := found[0].get("not_sold_in")):
+        raise NotSoldInCurrency(f"This is not sold in {currency}: choose another currency to buy it.")
     if not found or not found[0].get("for_sale", True):
         raise NotFound("There is no such product.")
 

@@ -42,12 +42,21 @@ def _card(product: Product, level: str, inputs: str, source: Source | None, plac
 <div class="card-text">
 <span class="brand-name">{escape(product.get("brand") or "")}</span>
 <{level}><a href="/product/{quote(product["productid"], safe="")}">{name}</a></{level}>{stars}
-<div class="card-foot"><span class="ticket">{start}{_price(price["amount"], price["currency"])}</span>
+<div class="card-foot"><span class="ticket">{start}{_price(price["amount"], price["currency"])}</span>{_was(product)}
 {_foot(product, name, inputs)}
 </div>{_others(product.get("others", ()))}
 </div>
 </li>
 """
+
+
+def _was(product: Product) -> str:
+    """What the price is compared with."""
+    before = product.get("compare_at_price")
+    if not before:
+        return ""
+    amount = _price(before["amount"], before["currency"])
+    return f' <s class="was small"><span class="hide-text">Was </span>{amount}</s>'
 
 
 def _others(others: Sequence[Product]) -> str:

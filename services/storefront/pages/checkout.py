@@ -14,6 +14,7 @@ from services.storefront.actions.checkout import AlreadyOrdered, Purchase, revis
 from services.storefront.clients import ANONYMOUS, given
 from services.storefront.pages.basket import basket_id, set_quantity, wanted
 from services.storefront.pages.context import dependencies, services
+from services.storefront.pages.currency import chosen_currency
 from services.storefront.pages.delivery import delivery_form, quoted
 from services.storefront.pages.payment import (
     allow_forms_to,
@@ -109,7 +110,7 @@ def _back_to_form(problem: str) -> BaseResponse:
 
 
 def _names(items: dict[str, int]) -> dict[str, str]:
-    found = baskets.priced(services().products, items)
+    found = baskets.priced(services().products, items, chosen_currency())
     return {line.key: line.name for line in found.lines}
 
 
@@ -233,8 +234,10 @@ def _page(
 ) -> str | BaseResponse:
     me = services().users.me(token()) if logged_in() else None
     lines = baskets.quantities_of(me) if me else guest_basket()
-    if currency := request.values.get("currency", ""):
-        lines = baskets.priced(services().products, lines).quantities(currency)
+    shop_currency = chosen_currency()
+    if not shop_currency and (asked := request.values.get("currency", "")):
+        lines = baskets.priced(services().products, lines).quantities(asked)
+    currency = shop_currency or request.values.get("currency", "")
     items = [{"productid": productid, "quantity": quantity} for productid, quantity in lines.items()]
     if not items:
         flash("Your basket is empty.", "warn")
@@ -249,7 +252,7 @@ def _page(
         form.values = {"country": form.values["country"]}
     shipping = request.form.get("shipping", "") if shipping is None else shipping
     try:
-        quote, undeliverable = quoted(items, form, me, chosen, shipping)
+        quote, undeliverable = quoted(items, form, me, chosen, shipping, shop_currency)
     except (Conflict, Invalid) as error:
         flash(forms.complaint(error), "bad")
         return redirect(url_for("basket.show"))
@@ -266,7 +269,9 @@ def _page(
         payment_page=payment_page(settings.pays_with),
         saves_method=request.form.get("save_method", "") if saves_method is None else saves_method,
         key=secrets.token_urlsafe(18),
-        order=orjson.dumps({"items": items, "expected_total": quote["total"]}).decode(),
+        order=orjson.dumps(
+            {"items": items, "expected_total": quote["total"], **given(currency=shop_currency)}
+        ).decode(),
         currency=currency,
         revision=revision_of(basket, lines),
         chosen=chosen,

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from shared.errors import Forbidden
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-TOKENLESS = frozenset({"basket.add", "stock_alerts.ask", "wishes.add"})
+TOKENLESS = frozenset({"basket.add", "currency.choose", "stock_alerts.ask", "wishes.add"})
 """What a page without a token can send."""
 
 _BYTES = 18

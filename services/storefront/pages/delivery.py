@@ -25,7 +25,7 @@ def delivery_form(values: Mapping[str, Any], *, default: bool = True) -> forms.F
 
 
 def quoted(
-    items: list[Json], form: forms.Form, me: Json | None, chosen: str, shipping: str
+    items: list[Json], form: forms.Form, me: Json | None, chosen: str, shipping: str, currency: str = ""
 ) -> tuple[Json, str]:
     """The quote for the address and the shipping chosen, and what is wrong with them: then it is the shop's own country's.
 
@@ -34,15 +34,17 @@ def quoted(
     address = _address(form, me, chosen)
     bearer = token() if me else ""
     try:
-        return services().orders.quote(bearer, items, address=address, shipping=shipping), ""
+        return services().orders.quote(
+            bearer, items, address=address, shipping=shipping, currency=currency
+        ), ""
     except Invalid as error:
         if error.code not in _FALLBACK_CODES:
             raise
         problem = messages.message(error)
     if shipping:
-        quote, other = quoted(items, form, me, chosen, "")
+        quote, other = quoted(items, form, me, chosen, "", currency)
         return quote, other or problem
-    return services().orders.quote(bearer, items), problem
+    return services().orders.quote(bearer, items, currency=currency), problem
 
 
 def _address(form: forms.Form, me: Json | None, chosen: str) -> Json | str | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from services.storefront.caches.page_cache import SentPage
 from services.storefront.dependencies import Dependencies
 from services.storefront.pages.caching import CONDITIONAL_HEADERS
+from services.storefront.pages.currency import CURRENCY_COOKIE
 from services.storefront.pages.public_pages import HIT, SENT, address_of
 from shared.web.factory import ROUTE, Environ, Service
 
@@ -32,11 +33,16 @@ class Storefront(Service):
 
 def _kept_page(deps: Dependencies, environ: Environ) -> SentPage | None:
     """None for a browser that the shop knows, or that asks whether what it has is still good."""
-    if environ["REQUEST_METHOD"] not in ("GET", "HEAD") or COOKIE_PREFIX in environ.get("HTTP_COOKIE", ""):
+    if environ["REQUEST_METHOD"] not in ("GET", "HEAD") or _is_known(environ.get("HTTP_COOKIE", "")):
         return None
     if any(name in environ for name in CONDITIONAL_HEADERS):
         return None
-    return deps.public_pages.get_sent(deps.catalogue.menu, address_of(environ))
+    return deps.public_pages.get_sent(deps.catalogue.menu, address_of(environ, deps.settings.currencies))
+
+
+def _is_known(cookies: str) -> bool:
+    """Whether the shop has told this browser more than which currency it chose."""
+    return cookies.count(COOKIE_PREFIX) > cookies.count(f"{CURRENCY_COOKIE}=")
 
 
 def _noting(deps: Dependencies, environ: Environ, start_response: "StartResponse") -> "StartResponse":

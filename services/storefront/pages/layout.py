@@ -5,7 +5,7 @@ import secrets
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from flask import (
     Flask,
@@ -31,6 +31,7 @@ from services.storefront.pages.assets import asset, files
 from services.storefront.pages.cards import cards
 from services.storefront.pages.context import dependencies, enhanced
 from services.storefront.pages.csrf import BadToken, csrf_of_session, csrf_token, sent_owner
+from services.storefront.pages.currency import chosen_currency
 from services.storefront.pages.filter_options import filter_options, price_bands
 from services.storefront.pages.picture_tags import gallery, product_picture, shown_first
 from services.storefront.pages.visitor import basket_count, here, leave, logged_in, login_url
@@ -83,6 +84,7 @@ def register_layout(app: Flask) -> None:
         "filter_options": filter_options,
         "gallery": gallery,
         "here": here,
+        "here_without": here_without,
         "may_show": may_show,
         "product_picture": product_picture,
         "new_key": new_key,
@@ -104,6 +106,8 @@ def page_context() -> dict[str, Any]:
         "menu": dependencies().catalogue.menu(),
         "flashes": lambda: get_flashed_messages(with_categories=True),
         "mailbox": dependencies().mailbox is not None,
+        "currencies": dependencies().settings.currencies,
+        "chosen_currency": chosen_currency(),
     }
 
 
@@ -138,6 +142,14 @@ def new_key(action: str = "") -> str:
     """What makes a form that is sent twice happen once: good for one browser. `action`: where a form goes that may be shown again."""
     g.one_time_key_shown = True
     return saved_forms.restored_key(action) or secrets.token_urlsafe(18)
+
+
+def here_without(name: str) -> str:
+    """This page's address without one of its query's parameters; the shop's first page for one that cannot be opened again."""
+    if request.method != "GET":
+        return "/"
+    kept = [(each, value) for each, value in request.args.items(multi=True) if each != name]
+    return quote(request.path, safe="/") + (f"?{urlencode(kept)}" if kept else "")
 
 
 def with_query(**changes: str) -> str:

@@ -1,6 +1,7 @@
 """The shop floor: home, departments, search, suggestions, a product and its reviews."""
 
 from dataclasses import replace
+from functools import partial
 
 import orjson
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
@@ -9,6 +10,7 @@ from werkzeug import Response as BaseResponse
 from services.storefront import forms
 from services.storefront.actions.catalogue_cache import MENU_DEPTH
 from services.storefront.pages.context import dependencies, services
+from services.storefront.pages.currency import chosen_currency
 from services.storefront.pages.public_pages import followed, is_outdated, kept_for, public_page
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import logged_in, needs_login, token
@@ -25,7 +27,7 @@ EMPTY_LIST = b'{"items": [], "next": null, "facets": {}}'
 
 @shop.get("/")
 def home() -> Response | str:
-    products = followed(dependencies().catalogue.window)
+    products = followed(partial(dependencies().catalogue.window, chosen_currency()))
     return public_page((products,), lambda: render_template("home.html", products=products))
 
 
@@ -50,7 +52,8 @@ def search() -> BaseResponse | str:
 
 
 def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> BaseResponse | str:
-    """A list of products; one that compares prices is asked for again when it holds several currencies."""
+    """A list of products; one that compares prices is asked for again when it holds several currencies, where a shop names none."""
+    filters = replace(filters, shop_currency=chosen_currency())
     is_last_page = (
         place is not None
         and not place.children
@@ -123,7 +126,7 @@ def _draw_listing(
 @shop.get("/suggest")
 def suggest() -> str:
     q = request.args.get("q", "").strip()[:80]
-    found = services().products.suggest(q) if q else {"items": []}
+    found = services().products.suggest(q, chosen_currency()) if q else {"items": []}
     return render_template("parts/suggestions.html", items=found["items"][:8], q=q)
 
 
@@ -162,12 +165,12 @@ def _delivery(methods: Json, product: Json) -> list[str]:
 def _product_body(productid: str) -> bytes:
     """Staff see also what the shop does not show. Raises NotFound."""
     try:
-        return services().products.product_body(productid)
+        return services().products.product_body(productid, currency=chosen_currency())
     except NotFound:
         visitor = logged_in()
         if visitor is None or not visitor.staff:
             raise
-        return services().products.product_body(productid, token())
+        return services().products.product_body(productid, token(), chosen_currency())
 
 
 @shop.get("/product/<productid>/review")

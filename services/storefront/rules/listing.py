@@ -29,7 +29,7 @@ MAX_CHOICES = 20
 @dataclass(frozen=True)
 class Filters:
     """What the visitor asked for: `choices` are the values of each facet, any of which will do; prices as typed, in major
-    units: of `currency`, else of `priced_in`, the page's usual one."""
+    units: of `currency`, else of `priced_in`, the page's usual one. `shop_currency` is that of all pages, where the shop names its currencies."""
 
     q: str = ""
     category: str = ""
@@ -38,6 +38,7 @@ class Filters:
     max_price: str = ""
     currency: str = ""
     priced_in: str = ""
+    shop_currency: str = ""
     sort: str = ""
     cursor: str = ""
 
@@ -63,13 +64,17 @@ class Filters:
     @property
     def in_one_currency(self) -> str:
         """The currency that is asked for, by itself or since prices were typed in it."""
-        return self.currency or (self.priced_in if self.min_price or self.max_price else "")
+        return (
+            self.currency
+            or self.shop_currency
+            or (self.priced_in if self.min_price or self.max_price else "")
+        )
 
     def params(self, *, subtree: bool = False) -> dict[str, Any]:
         """The products API's query. Raises Invalid for a price that is no number."""
         found: dict[str, Any] = {
             "limit": PER_PAGE,
-            "facets": ",".join([*FACETS, "price", *MEMBERS]),
+            "facets": ",".join([*self._facets(), "price", *MEMBERS]),
             "stale_facets": "true",
             "collapse": "true",
             **self.choices,
@@ -85,6 +90,10 @@ class Filters:
         if subtree:
             found["subcategories"] = "true"
         return found
+
+    def _facets(self) -> list[str]:
+        """A list in the currency of all pages is not filtered by one."""
+        return [name for name in FACETS if name != "currency" or not self.shop_currency]
 
     def query(self, **changes: Any) -> str:
         """This page's query string with `changes` made; a changed filter begins at the first page again."""

@@ -45,7 +45,9 @@ def as_sold(product: Json, variant: Json | None) -> Json:
     """The product with the price, stock and picture of a variant of it."""
     if variant is None:
         return product
-    sold = product | {"price": variant["price"], "stock": variant["stock"] if variant["active"] else 0}
+    shown = {name: value for name, value in product.items() if name not in ("compare_at_price", "sale_ends")}
+    own = {name: variant[name] for name in ("compare_at_price", "sale_ends") if name in variant}
+    sold = shown | {"price": variant["price"], "stock": variant["stock"] if variant["active"] else 0} | own
     picture = variant.get("picture")
     return sold | {"image": picture, "pictures": []} if picture else sold
 

@@ -1,0 +1,103 @@
+"""A shop that names its currencies: the visitor chooses one, and all pages are in it."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.bench.running import Shop
+from tests.people import place
+from tests.services.storefront.conftest import product, second_storefront
+from tests.services.storefront.test_customer import put_in_basket
+from tests.services.storefront.visitor import Visitor
+
+FREE = {"amount": 0, "currency": "GBP"}
+GUEST = {"email": "euro@example.com", "name": "Eva", **place("1 Mint Street"), "card": "tok_ok"}
+
+
+@pytest.fixture(scope="module")
+def two_currencies(shop: Shop, keeper: Visitor, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    goods = [
+        product("euromug", "Euro mug", ["Mint"], 1500, delivery=FREE, prices={"GBP": 1500, "EUR": 1790}),
+        product(
+            "salemug",
+            "Sale mug",
+            ["Mint"],
+            2000,
+            delivery=FREE,
+            prices={"GBP": 2000, "EUR": 2300},
+            sales=[{"prices": {"EUR": 990}}],
+        ),
+        product("poundmug", "Pound mug", ["Mint"], 700, delivery=FREE),
+    ]
+    token = keeper.get("/admin/import").form("/admin/import").values["_csrf"]
+    lines = b"".join(orjson.dumps(each) + b"\n" for each in goods)
+    assert keeper.send("POST", "/admin/import/piece", lines, {"X-CSRF-Token": token}).status == 200
+    folder: Path = tmp_path_factory.mktemp("two-currencies")
+    with second_storefront(shop, folder, CURRENCIES="GBP,EUR") as url:
+        yield url
+
+
+@pytest.fixture
+def guest(two_currencies: str) -> Visitor:
+    return Visitor(two_currencies)
+
+
+def choose(guest: Visitor, currency: str) -> None:
+    form = guest.get("/category/Mint").form("/currency")
+    guest.page = guest.send_form(form, {**form.values, "currency": currency})
+
+
+def names(guest: Visitor, path: str) -> list[str]:
+    return re.findall(r'<h2><a href="/product/([a-z]+)"', guest.get(path).body.decode())
+
+
+def test_all_pages_are_in_the_currency_that_was_chosen(guest: Visitor) -> None:
+    assert "£15.00" in guest.get("/product/euromug").text
+    choose(guest, "EUR")
+    assert guest.page.path == "/category/Mint"
+    assert "€17.90" in guest.get("/product/euromug").text
+    for path in ("/category/Mint", "/category/Mint?sort=price", "/search?q=mug", "/"):
+        text = guest.get(path).text
+        assert "£" not in text, path
+    assert names(guest, "/category/Mint?sort=price") == ["salemug", "euromug"]
+    page = guest.get("/product/salemug")
+    assert "€9.90" in page.text
+    assert "Was €23.00" in page.text
+    page = guest.get("/product/poundmug")
+    assert "Not sold in EUR" in page.text
+    assert not any(form.action == "/basket" for form in page.forms)
+    choose(guest, "GBP")
+    assert "£7.00" in guest.get("/product/poundmug").text
+
+
+def test_a_page_that_is_kept_for_everybody_is_kept_by_currency(two_currencies: str) -> None:
+    pounds, euros = Visitor(two_currencies), Visitor(two_currencies)
+    choose(euros, "EUR")
+    for _ in range(3):
+        assert "£15.00" in pounds.get("/product/euromug").text
+        assert "€17.90" in euros.get("/product/euromug").text
+    assert "€17.90" in pounds.get("/product/euromug?currency=EUR").text
+    assert "Cookie" in euros.page.headers["Vary"]
+
+
+def test_a_basket_is_shown_and_bought_in_the_currency_chosen(guest: Visitor) -> None:
+    put_in_basket(guest, "euromug", "2")
+    put_in_basket(guest, "poundmug")
+    assert "£37.00" in guest.get("/basket").text
+    choose(guest, "EUR")
+    page = guest.get("/basket")
+    assert "€35.80" in page.text
+    assert "It is not sold in EUR" in page.text
+    assert "Go to checkout" not in page.text
+    form = next(each for each in page.forms if each.action == "/basket/poundmug")
+    guest.send_form(form, {**form.values, "remove": "1"})
+    assert "Go to checkout" in guest.get("/basket").text
+    page = guest.get("/checkout")
+    assert "€35.80" in page.text
+    form = page.form("/checkout")
+    placed = guest.send_form(form, {**form.values, **GUEST})
+    assert "Your order is placed" in placed.text, placed.text
+    assert "€35.80" in placed.text

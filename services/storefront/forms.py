@@ -171,6 +171,26 @@ PRODUCT = (
     Field("delivery", "Delivery charge", inputmode="decimal", max_length=20),
     Field("currency", "Currency", max_length=3, help="Three letters: GBP, EUR, USD ..."),
     Field(
+        "prices", "Prices in other currencies", required=False, max_length=500, help="EUR 17.90; USD 19.99"
+    ),
+    Field(
+        "compare_at_prices",
+        "Compared with",
+        required=False,
+        max_length=500,
+        help="Shown struck through, such as a recommended price: GBP 20.00; EUR 23.00",
+    ),
+    Field("sale", "Sale price", required=False, max_length=500, help="GBP 9.99; EUR 11.90"),
+    Field(
+        "sale_from",
+        "Sale from",
+        "datetime-local",
+        required=False,
+        max_length=16,
+        help="UTC. At once when empty.",
+    ),
+    Field("sale_until", "Sale until", "datetime-local", required=False, max_length=16, help="UTC."),
+    Field(
         "image",
         "Picture address",
         required=False,

@@ -6,7 +6,9 @@ from itertools import product as combinations
 from typing import Any, Final
 
 from services.storefront.rules import prices
+from services.storefront.rules.product_prices import regular_price
 from shared.errors import Invalid
+from shared.money import money
 from shared.types import Json
 
 MAX_OPTIONS: Final = 3
@@ -63,6 +65,15 @@ def variants_of(rows: list[Row], options: list[Json], currency: str) -> list[Jso
     return found
 
 
+def with_other_prices(variant: Json, product: Json, currency: str) -> Json:
+    """The variant with what the form does not show of its prices: those in other currencies, and what they are compared with."""
+    known: Json = next((each for each in product.get("variants", []) if each["sku"] == variant["sku"]), {})
+    others = {each: amount for each, amount in known.get("prices", {}).items() if each != currency}
+    kept = {name: known[name] for name in ("compare_at_prices",) if name in known}
+    priced = {"prices": variant.get("prices", {}) | others} if others or "prices" in variant else {}
+    return variant | kept | priced
+
+
 def with_all_combinations(rows: list[Row], options: list[Json], productid: str) -> list[Row]:
     """The rows, and one more for each combination of values that none has; its SKU is a suggestion."""
     there = {tuple(row.get(f"option-{n}", "") for n in range(len(options))) for row in rows}
@@ -78,7 +89,8 @@ def with_all_combinations(rows: list[Row], options: list[Json], productid: str) 
 
 
 def _row(variant: Json, product: Json) -> Row:
-    own = variant.get("prices", {}).get(product["price"]["currency"])
+    base = regular_price(product)
+    own = variant.get("prices", {}).get(base["currency"])
     chosen = {
         f"option-{n}": variant["options"].get(option["name"], "")
         for n, option in enumerate(product.get("options", []))
@@ -86,7 +98,7 @@ def _row(variant: Json, product: Json) -> Row:
     return {
         **chosen,
         "sku": variant["sku"],
-        "price": prices.plain(product["price"] | {"amount": own}) if own is not None else "",
+        "price": prices.plain(money(own, base["currency"])) if own is not None else "",
         "left": str(variant["stock"]),
         "stock": "",
         "barcode": variant.get("barcode", ""),

@@ -101,3 +101,23 @@ def test_a_basket_is_shown_and_bought_in_the_currency_chosen(guest: Visitor) -> 
     placed = guest.send_form(form, {**form.values, **GUEST})
     assert "Your order is placed" in placed.text, placed.text
     assert "€35.80" in placed.text
+
+
+def test_the_desk_edits_prices_of_every_currency_and_a_sale(keeper: Visitor, two_currencies: str) -> None:
+    page = keeper.get("/admin/products/euromug")
+    form = page.form("/admin/products/euromug")
+    assert (form.values["price"], form.values["prices"]) == ("15.00", "EUR 17.90")
+    typed = {"prices": "EUR 18,50", "sale": "GBP 12.00", "sale_until": "2030-01-01T00:00"}
+    assert "two ways" in keeper.send_form(form, {**form.values, **typed}).text or "comma" in keeper.page.text
+    saved = keeper.send_form(form, {**form.values, **typed, "prices": "EUR 18.50"})
+    assert "Saved" in saved.text, saved.text
+    form = keeper.get("/admin/products/euromug").form("/admin/products/euromug")
+    shown = [form.values[name] for name in ("price", "prices", "sale", "sale_until")]
+    assert shown == ["15.00", "EUR 18.50", "GBP 12.00", "2030-01-01T00:00"]
+    page = Visitor(two_currencies).get("/product/euromug")
+    assert "£12.00" in page.text
+    assert "Was £15.00" in page.text
+    assert "This price holds until 1 Jan 2030" in page.text
+    saved = keeper.send_form(form, {**form.values, "sale": "", "sale_until": "", "prices": "EUR 17.90"})
+    assert "Saved" in saved.text
+    assert "Was" not in Visitor(two_currencies).get("/product/euromug?view=2").text

@@ -11,12 +11,12 @@ from services.storefront.pages.desk.pictures import MAX_PICTURES, Pictures
 from services.storefront.pages.desk.product_form import ProductForm
 from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import token
-from services.storefront.rules import prices, publishing, taxonomy
+from services.storefront.rules import prices, product_prices, publishing, taxonomy
 from services.storefront.rules.messages import message
 from shared.errors import Conflict, Invalid, PreconditionFailed
 from shared.types import Json
 
-SUMMARIES = ("stock", "rating", "highest_price", "hidden")
+SUMMARIES = ("stock", "rating", "highest_price", "hidden", "compare_at_price", "sale_ends")
 """What the products service works out itself."""
 
 
@@ -145,7 +145,7 @@ def product_values(product: Json) -> dict[str, str]:
     }
     image = "" if product.get("pictures") else product.get("image") or ""
     lists = {name: ", ".join(product.get(name) or ()) for name in ("keywords", "colours", "related")}
-    money = {"price": prices.plain(product["price"]), "currency": product["price"]["currency"]}
+    money = product_prices.values_of(product)
     charge = product.get("delivery")
     more = {"delivery": prices.plain(charge) if charge else "0", "image": image}
     return plain | lists | money | more | publishing.values_of(product)
@@ -157,6 +157,9 @@ def edited_body(product: Json, values: dict[str, str], pictures: Pictures) -> Js
     changed = {name for name in shown if values.get(name) != shown[name]}
     if "currency" in changed:
         changed |= {"price", "delivery"}
+    if changed.intersection(product_prices.SALE_FIELDS):
+        changed.add("sales")
+        typed["sales"] = product_prices.edited_sales(product, typed["sales"])
     kept = {name: value for name, value in product.items() if name not in SUMMARIES}
     if product.get("pictures") or pictures:
         kept |= {"pictures": pictures, "image": values["image"]}
@@ -170,7 +173,7 @@ def product_body(values: dict[str, str]) -> Json:
     plain["taxonomy"] = [part.strip() for part in values["taxonomy"].split(taxonomy.SEPARATOR)]
     lists = {name: forms.words(values[name]) for name in ("keywords", "colours", "related")}
     money = {name: prices.parse(values[name], currency, name) for name in ("price", "delivery")}
-    return plain | lists | money | publishing.body_of(values)
+    return plain | lists | money | product_prices.body_of(values, money["price"]) | publishing.body_of(values)
 
 
 def _saved(productid: str, words: str) -> BaseResponse:

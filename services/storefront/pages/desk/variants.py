@@ -10,6 +10,7 @@ from services.storefront.pages.saved_forms import restored
 from services.storefront.pages.visitor import token
 from services.storefront.rules import variant_rows as rules
 from services.storefront.rules.messages import message
+from services.storefront.rules.product_prices import regular_price
 from shared.errors import Conflict, Invalid, PreconditionFailed
 from shared.types import Json
 
@@ -33,7 +34,9 @@ def save_variants(productid: str) -> str | BaseResponse:
     if "combinations" in request.form:
         return _page(product, etag, options, rules.with_all_combinations(rows, options, productid), "")
     try:
-        wanted = rules.variants_of(rows, options, product["price"]["currency"]) if options else []
+        currency = regular_price(product)["currency"]
+        wanted = rules.variants_of(rows, options, currency) if options else []
+        wanted = [rules.with_other_prices(each, product, currency) for each in wanted]
         body = {name: value for name, value in product.items() if name not in SUMMARIES}
         services().products.replace(token(), productid, body | {"options": options, "variants": wanted}, etag)
     except (Conflict, Invalid, PreconditionFailed) as error:

@@ -14,6 +14,7 @@ def test_every_endpoint_keeps_its_contract(shop: Shop):
     stricter = {
         "POST /v1/products": "the delivery's currency is the price's",
         "PUT /v1/products/{productid}": "the delivery's currency is the price's",
+        "POST /v1/admin/products/bulk-edit": "the stock changes, or something else of the products",
         "PUT /v1/admin/search/synonyms/{query}": "a query has a word, a synonym is another one",
         "PUT /v1/admin/search/redirects/{query}": "a category that there is, or an address",
         "PUT /v1/admin/search/pins/{query}": "products that there are",

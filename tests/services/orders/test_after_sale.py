@@ -292,6 +292,11 @@ def test_every_endpoint_keeps_its_contract(
     stricter = {
         "POST /v1/orders": "either address or address_id, and products that are for sale",
         "POST /v1/orders/quote": "products that are for sale",
+        "POST /v1/admin/shipping-methods": "prices for the rate that is chosen",
+        "PUT /v1/admin/shipping-methods/{id}": "prices for the rate that is chosen",
+        "POST /v1/admin/tax-rates": "at most four decimals",
+        "PUT /v1/admin/tax-rates/{id}": "at most four decimals",
+        "GET /v1/admin/reports/tax": "whole days",
         "POST /v1/admin/reports": "whole days for best sellers",
         "POST /v1/admin/reports/closings": "a day for a day's closing, a month for a month's",
     }

@@ -37,6 +37,8 @@ _ERRORS: dict[int, type[errors.AisleError]] = {
         errors.Unavailable,
     )
 }
+ATTEMPT_HEADER = "X-Attempt"
+"""Of a request that is sent again: the earlier one may have been done, its answer lost."""
 _ATTEMPTS = 3
 _DATABASE_AWAY = "database_unavailable"
 """The code with which a service says that it has asked its database long enough."""
@@ -167,6 +169,8 @@ class ServiceClient:
         data = None if body is None else orjson.dumps(body)
         ends = self._end(options.get("deadline"))
         for attempt in range(1, _ATTEMPTS + 1):
+            if attempt > 1:
+                sent[ATTEMPT_HEADER] = str(attempt)
             try:
                 return self._send(method, path, data, sent, ends)
             except errors.Unavailable as error:

@@ -52,6 +52,8 @@ def _stores(layout: Layout) -> list[Process]:
         command = _python(
             "deploy.local.minicouch", "--data", str(layout.state / "minicouch"), "--port", str(port)
         )
+        if layout.settings.couch_plan:
+            command += ("--plan", layout.settings.couch_plan)
         up = f"http://127.0.0.1:{port}/_up"
         rows.append(Process("minicouch", command, port, ready=up, last=True, restarts=SERVER_RESTARTS))
     if layout.own_redis:

@@ -35,6 +35,11 @@ class Settings:
         ".local",
     )
     couch_url: str = _setting("COUCH_URL", "", "use this CouchDB or Cloudant and start no minicouch")
+    couch_plan: str = _setting(
+        "COUCH_PLAN",
+        "",
+        "let minicouch keep the limits of a plan of Cloudant's: `lite`, `standard`, or reads, writes and global queries a second, such as `200,100,10`",
+    )
     redis_url: str = _setting("REDIS_URL", "", "use this Redis and start none")
     sample_shop: bool = _setting("SAMPLE_SHOP", True, "load the sample shop at first start")
 

@@ -319,6 +319,7 @@ class Reservation(Shape):
         ma.fields.Nested(ReservationLine), required=True, validate=ma.validate.Length(1, 100)
     )
     expires = Time(required=True)
+    again = ma.fields.Boolean(load_default=False, metadata={"description": "they may be kept for it already"})
 
 
 class ReservationEnd(Shape):

@@ -42,6 +42,8 @@ class BreakableShop:
     running: dict[str, Process] = field(default_factory=dict)
     ports: dict[str, int] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
+    plan: str = ""
+    """Of Cloudant's, whose limits the database keeps from its next start."""
 
     def open(self) -> "BreakableShop":
         """Starts everything, with databases and an admin."""
@@ -89,7 +91,8 @@ class BreakableShop:
     def start(self, name: str) -> None:
         """Starts it where it was; returns when it answers."""
         if name == "couch":
-            self.running[name], _ = start_minicouch(self.folder / "data", port=self.ports[name])
+            limits = ("--plan", self.plan) if self.plan else ()
+            self.running[name], _ = start_minicouch(self.folder / "data", *limits, port=self.ports[name])
         elif name == "redis":
             self.running[name], _ = start_redis(self.folder, port=self.ports[name])
         elif name in SERVICES:

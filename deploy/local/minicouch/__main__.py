@@ -14,9 +14,10 @@ import uvicorn
 from .building.build_process import BuildProcesses
 from .documents.database import Database
 from .runtime import memory
-from .runtime.config import Config
+from .runtime.config import CLOUDANT_DEFAULTS, DEFAULTS, Config
 from .runtime.faults import Faults
 from .server.app import Server
+from .server.plans import Throttle, parse_plan
 from .store import Store
 
 DESCRIPTION = """\
@@ -57,6 +58,12 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
         action="store_true",
         help="serve /_faults, which lets tests ask for latency, 429, 500, dropped connections and a full disk",
     )
+    parser.add_argument(
+        "--plan",
+        type=parse_plan,
+        metavar="PLAN",
+        help="keep Cloudant's limits: lite, standard, or READS,WRITES,QUERIES a second",
+    )
     options = parser.parse_args(argv)
     if options.admin is not None and not all(options.admin.partition(":")):
         parser.error("--admin wants NAME:PASSWORD, neither part empty")
@@ -72,7 +79,7 @@ def server(options: argparse.Namespace) -> Server:
     for name in SYSTEM_DATABASES:
         if name not in store:
             store.create(name)
-    config = Config(options.data / "config.json")
+    config = Config(options.data / "config.json", DEFAULTS if options.plan is None else CLOUDANT_DEFAULTS)
     if config.get("couchdb", "uuid") is None:
         config.set("couchdb", "uuid", uuid.uuid4().hex)
     name, _, password = (options.admin or "").partition(":")
@@ -80,6 +87,8 @@ def server(options: argparse.Namespace) -> Server:
     admins = {name: password} if name else None
     made = Server(store, config, admins, f"http://{host}:{options.port}", builder)
     made.faults = Faults() if options.faults else None
+    if options.plan is not None:
+        made.throttle = Throttle(options.plan)
     return made
 
 

@@ -311,7 +311,8 @@ def _reserve(checkout: Checkout) -> str:
         else iso(now() + timedelta(seconds=deps.settings.reservation_seconds))
     )
     try:
-        deps.products.reserve(order["orderid"], order["basket"], expires)
+        again = checkout.replayed or checkout.request is None
+        deps.products.reserve(order["orderid"], order["basket"], expires, again=again)
     except OutOfStock as refusal:
         checkout.refusal = refusal
         return "out_of_stock"

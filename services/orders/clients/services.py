@@ -53,9 +53,12 @@ class Products:
         answer = self._client.post("/v1/products/lookup", asked, idempotent=True)
         return {offer.get("sku") or offer["productid"]: offer for offer in answer["found"]}
 
-    def reserve(self, orderid: str, basket: Sequence[Document], expires: str) -> None:
-        """Keeps the goods for this order; a second time changes nothing. Raises OutOfStock, or ReservationClosed after a release."""
-        body = {"orderid": orderid, "items": _stock_lines(basket), "expires": expires}
+    def reserve(self, orderid: str, basket: Sequence[Document], expires: str, *, again: bool) -> None:
+        """Keeps the goods for this order; a second time (`again`: they may be kept already) changes nothing.
+
+        Raises OutOfStock, or ReservationClosed after a release.
+        """
+        body = {"orderid": orderid, "items": _stock_lines(basket), "expires": expires, "again": again}
         self._post("/v1/internal/reservations", body)
 
     def confirm(self, orderid: str, basket: Sequence[Document]) -> None:

@@ -33,12 +33,17 @@ class ReservationDiffers(Conflict):
     code, title = "reservation_differs", "This order has reserved something else"
 
 
-def reserve(deps: Dependencies, orderid: str, lines: Sequence[Line], expires: str, date: str) -> None:
+def reserve(
+    deps: Dependencies, orderid: str, lines: Sequence[Line], expires: str, date: str, *, again: bool = False
+) -> None:
     """Takes every line out of stock for this order, or nothing. Usually one write; a repeated request takes nothing twice.
 
+    With `again` it looks first whether the order has them: what it took twice it would have to give back.
     Raises OutOfStock (`items`: [{productid, available}]), ReservationClosed, ReservationDiffers.
     """
     with deps.ledger.lock(line.key for line in lines):
+        if again and _has_all(deps, orderid, lines):
+            return _repeat(deps, orderid, lines, date)
         ends = _ends(deps, lines)
         short = [line for line in lines if ends[line][1].level < line.quantity]
         if short:
@@ -101,6 +106,11 @@ def _out_of_stock(short: Sequence[Line], ends: Mapping[Line, tuple[Line, Head]])
     names = ", ".join(line.name for line in short)
     available = [line.left(ends[line][1].level) for line in short]
     return OutOfStock(f"Not enough in stock of {names}.", items=available)
+
+
+def _has_all(deps: Dependencies, orderid: str, lines: Sequence[Line]) -> bool:
+    ids = [reservation_id(line.taxonomy, line.key, orderid) for line in lines]
+    return len(deps.ledger.reservations_by_id(ids)) == len(ids)
 
 
 def _repeat_or_reject(

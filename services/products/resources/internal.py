@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 
 from services.products import schemas
 from services.products.actions import query_counts
@@ -11,6 +11,7 @@ from services.products.actions.reviews import public
 from services.products.resources.context import dependencies
 from services.products.rules.ledger import Line
 from services.products.search_schemas import RepeatedSearches
+from shared.client import ATTEMPT_HEADER
 from shared.clock import timestamp
 from shared.couch.deadline import time_limit
 from shared.web import Blueprint, json_answer, nothing, require_service
@@ -26,7 +27,8 @@ internal = Blueprint("internal", __name__, description="Between services")
 def reserve(body: dict[str, Any]) -> Response:
     """Keep goods for an order, all or none; a second time changes nothing"""
     lines = _lines(body["items"])
-    act.reserve(dependencies(), body["orderid"], lines, body["expires"], timestamp())
+    again = body["again"] or ATTEMPT_HEADER in request.headers
+    act.reserve(dependencies(), body["orderid"], lines, body["expires"], timestamp(), again=again)
     shown = [line.fields | {"quantity": line.quantity} for line in lines]
     return json_answer({"reserved": shown}, 201)
 

@@ -29,14 +29,17 @@ DEFAULTS: dict[str, dict[str, str]] = {
     "uuids": {"algorithm": "sequential", "max_count": "1000"},
     "vendor": {"name": "minicouch"},
 }
+CLOUDANT_DEFAULTS = DEFAULTS | {
+    "query_server_config": DEFAULTS["query_server_config"] | {"partition_query_limit": "2000"}
+}
 RENAMED = {"couch_httpd_auth": "chttpd_auth", "httpd": "chttpd"}
 
 
 class Config:
     """Section and key to text, as CouchDB's ini files hold it."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, defaults: dict[str, dict[str, str]] = DEFAULTS) -> None:
+        self._path, self._defaults = path, defaults
         self._changed = self._stored()
         if self.get("chttpd_auth", "secret") is None:
             self.set("chttpd_auth", "secret", secrets.token_hex(32))
@@ -74,16 +77,16 @@ class Config:
         return int(most) if limit is None else limit
 
     def sections(self) -> dict[str, dict[str, str]]:
-        names = sorted(DEFAULTS.keys() | self._changed.keys())
+        names = sorted(self._defaults.keys() | self._changed.keys())
         return {name: self.section(name) for name in names}
 
     def section(self, name: str) -> dict[str, str]:
-        return dict(sorted((DEFAULTS.get(name, {}) | self._changed.get(name, {})).items()))
+        return dict(sorted((self._defaults.get(name, {}) | self._changed.get(name, {})).items()))
 
     def get(self, section: str, key: str, default: str | None = None) -> str | None:
         section = RENAMED.get(section, section)
         found = self._changed.get(section, {}).get(key)
-        return found if found is not None else DEFAULTS.get(section, {}).get(key, default)
+        return found if found is not None else self._defaults.get(section, {}).get(key, default)
 
     def changed(self, section: str, key: str) -> bool:
         """Whether somebody set it, whatever the default."""

@@ -27,6 +27,8 @@ from ..routes import ALLOW, ROUTES, WITHOUT_DATABASE
 from ..runtime.config import Config
 from ..runtime.faults import Dropped, Faults
 from ..store import Store
+from . import plans
+from .plans import Throttle
 
 log = logging.getLogger("minicouch")
 MAX_BODY = 4 << 30
@@ -57,6 +59,8 @@ class Server:
         self.updates = Updates()
         self.answered: Counter[int] = Counter()
         self.faults: Faults | None = None
+        self.throttle: Throttle | None = None
+        """Of the plan of Cloudant's whose limits are kept here."""
         self.warmer = Warmer(store, config, lambda: tuple(self.answered.values()))
         self.router = Router(ROUTES, ALLOW)
         self._builder = builder
@@ -64,7 +68,8 @@ class Server:
 
     @property
     def max_document_size(self) -> int:
-        return int(self.config.get("couchdb", "max_document_size") or 8_000_000)
+        size = int(self.config.get("couchdb", "max_document_size") or 8_000_000)
+        return size if self.throttle is None else min(size, plans.MAX_DOCUMENT)
 
     def database(self, name: str) -> Database:
         found = self.store.open(name)
@@ -111,13 +116,18 @@ class Server:
         request.server = self
         request.receive = receive
         if request.method not in ("GET", "HEAD"):
-            request.body = await read_body(request, receive, self.config.max_request)
+            size = self.config.max_request
+            size = size if self.throttle is None else min(size, plans.MAX_BODY)
+            request.body = await read_body(request, receive, size)
         if self.faults is not None:
             await self.faults.strike(request.method, request.path)
         if len(request.path) > 8000:
             raise CouchError(414, "too_long", "the request uri is too long")
         request.user = await self.sessions.authenticate(request)
-        return await self.dispatch(request)
+        if self.throttle is None:
+            return await self.dispatch(request)
+        self.throttle.admit(request.method, request.path, request.body)
+        return self.throttle.counted(request.path, await self.dispatch(request))
 
     async def dispatch(self, request: Request) -> Response:
         """Find and call the handler of a request whose user is known; a rewritten request comes here again."""
@@ -129,6 +139,8 @@ class Server:
             request.visit(self.database(name))
             request.db.on_change = self.updates.note
             requirements.check_database(request, request.db, parts[1] if len(parts) > 1 else None)
+            if self.throttle is not None and request.method == "PUT" and parts[1:2] == ["_design"]:
+                _check_partition_indexes(request, f"_design/{parts[-1]}")
         result = handler(request)
         if inspect.isawaitable(result):
             result = await result
@@ -284,8 +296,17 @@ def gunzip(body: bytes, encoding: str) -> bytes:
     return plain
 
 
+def _check_partition_indexes(request: Request, docid: str) -> None:
+    """Errors: 400 when this design document would be one index too many."""
+    design = request.json()
+    if request.db.partitioned and isinstance(design, dict):
+        others = (doc.dict() for doc in request.db.design_docs() if doc.id != docid)
+        plans.check_partition_indexes([design, *others])
+
+
 def error_response(error: CouchError) -> Response:
-    response = json_response({"error": error.error, "reason": error.reason}, error.status)
+    more = error.members if isinstance(error, plans.TooManyRequests) else {}
+    response = json_response({"error": error.error, "reason": error.reason, **more}, error.status)
     response.headers += error.headers
     return response
 

@@ -1,0 +1,132 @@
+"""Cloudant's limits, kept by minicouch with --plan: what a second lets through, and how large things may be."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+from deploy.local.minicouch.errors import CouchError
+from deploy.local.minicouch.server.plans import Plan, Throttle, parse_plan, request_class
+from tests.processes import start_minicouch
+
+VIEW = {"views": {"v": {"map": "function (doc) { emit(doc._id, 1); }"}}}
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    process, url = start_minicouch(tmp_path_factory.mktemp("plan") / "data", "--plan", "1000,1000,2")
+    requests.put(f"{url}/shop?partitioned=true", timeout=30)
+    yield url
+    process.stop()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "name"),
+    [
+        ("GET", "/shop/a:1", "read"),
+        ("HEAD", "/shop/a:1", "read"),
+        ("GET", "/shop/a:1/picture.png", "read"),
+        ("POST", "/shop/_partition/a/_find", "read"),
+        ("GET", "/shop/_partition/a/_design/d/_view/v", "read"),
+        ("GET", "/shop/_design/d", "read"),
+        ("PUT", "/shop/a:1", "write"),
+        ("DELETE", "/shop/a:1", "write"),
+        ("POST", "/shop", "write"),
+        ("POST", "/shop/_bulk_docs", "write"),
+        ("PUT", "/shop/_design/d", "write"),
+        ("GET", "/shop/_all_docs", "query"),
+        ("POST", "/shop/_find", "query"),
+        ("POST", "/shop/_bulk_get", "query"),
+        ("GET", "/shop/_design/d/_view/v", "query"),
+        ("POST", "/shop/_design/d/_search/s", "query"),
+        ("GET", "/shop/_design/d/_info", None),
+        ("GET", "/shop/_changes", None),
+        ("GET", "/shop", None),
+        ("PUT", "/shop", None),
+        ("GET", "/_up", None),
+        ("POST", "/_session", None),
+    ],
+)
+def test_a_request_has_the_class_that_cloudant_gives_it(method: str, path: str, name: str | None) -> None:
+    assert request_class(method, path) == name
+
+
+def test_a_plan_is_named_or_given_in_numbers() -> None:
+    assert parse_plan("lite") == Plan(20, 10, 5)
+    assert parse_plan("200,100,10") == Plan(200, 100, 10)
+    for wrong in ("large", "1,2", "0,1,1", "1,2,3,4"):
+        with pytest.raises(ValueError, match=r"."):
+            parse_plan(wrong)
+
+
+def test_a_second_lets_through_what_the_plan_sells_and_a_bulk_write_counts_each_document() -> None:
+    now = [100.0]
+    throttle = Throttle(Plan(read=2, write=3, query=1), lambda: now[0])
+
+    def refused(method: str, path: str, body: bytes = b"") -> bool:
+        try:
+            throttle.admit(method, path, body)
+        except CouchError as error:
+            return error.status == 429
+        return False
+
+    assert [refused("GET", "/shop/a:1") for _ in range(3)] == [False, False, True]
+    assert [refused("GET", "/shop/_all_docs") for _ in range(2)] == [False, True]
+    docs = b'{"docs":[{"_id":"a:1"},{"_id":"a:2"},{"_id":"a:3"},{"_id":"a:4"}]}'
+    assert not refused("POST", "/shop/_bulk_docs", docs)
+    assert refused("PUT", "/shop/a:5")
+    now[0] += 0.99
+    assert refused("GET", "/shop/a:1")
+    assert refused("PUT", "/shop/a:5")
+    now[0] += 0.02
+    assert not refused("GET", "/shop/a:1")
+    assert not refused("PUT", "/shop/a:5")
+    assert throttle.refused == {"read": 2, "write": 2, "query": 1}
+
+
+def test_the_rows_of_a_partition_query_are_reads(tmp_path: Path) -> None:
+    process, url = start_minicouch(tmp_path / "data", "--plan", "20,1000,5")
+    try:
+        requests.put(f"{url}/shop?partitioned=true", timeout=30)
+        docs = [{"_id": f"a:{number}"} for number in range(30)]
+        requests.post(f"{url}/shop/_bulk_docs", json={"docs": docs}, timeout=30).raise_for_status()
+        answers = [
+            requests.get(f"{url}/shop/_partition/a/_all_docs", params={"limit": 10}, timeout=30).status_code
+            for _ in range(3)
+        ]
+        assert answers == [200, 200, 429]
+    finally:
+        process.stop()
+
+
+def test_the_refusal_says_class_and_rate_as_cloudant_does(url: str) -> None:
+    answers = [requests.get(f"{url}/shop/_all_docs", timeout=30) for _ in range(3)]
+    assert [each.status_code for each in answers] == [200, 200, 429]
+    assert answers[-1].json() == {
+        "error": "too_many_requests",
+        "reason": "You've exceeded your current limit of 2 requests per second for query class. Please try later.",
+        "class": "query",
+        "rate": 2,
+    }
+    assert requests.get(f"{url}/shop/_partition/a/_all_docs", timeout=30).status_code == 200
+
+
+def test_large_documents_and_long_partition_queries_are_refused(url: str) -> None:
+    for path, body in (("/shop/a:1", {"text": "x" * 1_000_001}), ("/shop/a:1", {"text": "x"})):
+        answer = requests.put(url + path, json=body, timeout=30)
+        assert answer.status_code == (413 if len(body["text"]) > 1 else 201)
+    long = requests.get(f"{url}/shop/_partition/a/_all_docs?limit=2001", timeout=30)
+    assert (long.status_code, long.json()["reason"]) == (400, "Limit is too large, must not exceed 2000")
+
+
+def test_an_eleventh_partition_index_is_refused(url: str) -> None:
+    requests.put(f"{url}/many?partitioned=true", timeout=30)
+    for number in range(10):
+        answer = requests.put(f"{url}/many/_design/d{number}", json=VIEW, timeout=30)
+        assert answer.status_code == 201
+    assert requests.put(f"{url}/many/_design/d10", json=VIEW, timeout=30).status_code == 400
+    everywhere = {**VIEW, "options": {"partitioned": False}}
+    assert requests.put(f"{url}/many/_design/d10", json=everywhere, timeout=30).status_code == 201
+    first = requests.get(f"{url}/many/_design/d0", timeout=30).json()
+    assert requests.put(f"{url}/many/_design/d0", json=first, timeout=30).status_code == 201

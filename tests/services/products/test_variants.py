@@ -418,6 +418,7 @@ def test_250_variants_cost_as_many_database_calls_as_none(shop: Shop):
 def test_a_product_of_the_last_release_is_read_sold_and_given_variants(shop: Shop, deps: Dependencies):
     doc = {**stored_document("first"), "schema": 1}
     deps.catalogue.put(doc)
+    deps.catalogue.by_productid("first", allow_stale=False)
     assert shop.ok("/v1/products/first")["name"] == "Product first"
     assert shop.ok("/v1/products", q="first")["items"][0]["productid"] == "first"
     answer = edit(
@@ -435,6 +436,7 @@ def test_the_products_of_the_last_release_are_migrated_while_they_are_read_and_e
 ):
     ids = [f"old{number}" for number in range(20)]
     deps.catalogue.put_many({**stored_document(each), "schema": 1} for each in ids)
+    deps.catalogue.all_by_productid(ids, allow_stale=False)
     with ThreadPoolExecutor(3) as meanwhile:
         reading = [meanwhile.submit(shop.get, f"/v1/products/{each}") for each in ids]
         edits = [meanwhile.submit(edit, shop, each, name="Edited") for each in ids[:5]]

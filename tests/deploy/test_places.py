@@ -46,7 +46,10 @@ def test_the_databases_of_every_service_are_prepared() -> None:
 def test_the_rooms_of_every_service_are_kept_apart() -> None:
     rules = ConfigParser()
     rules.read(ROOT / ".importlinter")
-    containers = rules["importlinter:contract:rooms"]["containers"].split()
+    contracts = ("rooms", "storefront-rooms")
+    containers = [
+        each for name in contracts for each in rules[f"importlinter:contract:{name}"]["containers"].split()
+    ]
     assert set(containers) == {f"services.{service}" for service in SERVICES}
 
 

@@ -15,6 +15,8 @@ def test_every_endpoint_keeps_its_contract(shop: Shop):
         "POST /v1/products": "the delivery's currency is the price's",
         "PUT /v1/products/{productid}": "the delivery's currency is the price's",
         "POST /v1/admin/products/bulk-edit": "the stock changes, or something else of the products",
+        "POST /v1/admin/product-types": "only attributes with a choice have values, only numbers a unit",
+        "PUT /v1/admin/product-types/{code}": "only attributes with a choice have values, only numbers a unit",
         "PUT /v1/admin/search/synonyms/{query}": "a query has a word, a synonym is another one",
         "PUT /v1/admin/search/redirects/{query}": "a category that there is, or an address",
         "PUT /v1/admin/search/pins/{query}": "products that there are",

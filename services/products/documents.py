@@ -260,6 +260,11 @@ RESERVATIONS_BY_EXPIRY = View(
     "Which reservations end in a stretch of time",
     map='function (doc) { if (doc.type === "reservation") emit(doc.expires, null); }',
 )
+SETTLEMENTS_BY_DATE = View(
+    "settlements_by_date",
+    "Which reservations were sold or released in a stretch of time",
+    map='function (doc) { if (doc.type === "settlement" && !doc.reference) emit(doc.date, null); }',
+)
 SALE_CHANGES = View(
     "sale_changes",
     "Which products' sales begin or end in a stretch of time",
@@ -311,6 +316,7 @@ DESIGN = DatabaseDesign(
         SCHEDULED,
         HELD,
         RESERVATIONS_BY_EXPIRY,
+        SETTLEMENTS_BY_DATE,
         SALE_CHANGES,
         MOVED,
         CONFLICTS,

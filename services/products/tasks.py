@@ -13,6 +13,7 @@ from shared.clock import now
 from shared.couch import UpdateConflict
 from shared.errors import Unavailable
 from shared.jobs import (
+    CORRECT_STOCK,
     COUNT_SEARCHES,
     FINISH_MOVES,
     LEARN_WORDS,
@@ -32,6 +33,7 @@ JOB_TIMEOUT = 20.0
 _JOBS: dict[str, Callable[[Dependencies], object]] = {
     SUM_UP_PRODUCTS: maintenance.sum_up,
     SWEEP_RESERVATIONS: lambda deps: maintenance.sweep(deps, now()),
+    CORRECT_STOCK: lambda deps: maintenance.correct_settled(deps, now()),
     SETTLE_PRODUCT_CONFLICTS: maintenance.settle_conflicts,
     FINISH_MOVES: lambda deps: maintenance.finish_moves(deps, now()),
     PUBLISH_PRODUCTS: lambda deps: publishing.publish_due(deps, now()),

@@ -8,6 +8,7 @@ from celery.schedules import crontab
 from shared.jobs import (
     CATCH_UP,
     CLOSE_PERIODS,
+    CORRECT_STOCK,
     COUNT_SEARCHES,
     DEEP_SWEEP_ORDERS,
     FINISH_ERASURES,
@@ -48,6 +49,7 @@ TIMETABLE: Final = (
     Row("close the days and the month that have ended", CLOSE_PERIODS, crontab(minute="10")),
     Row("stock and ratings shown on products", SUM_UP_PRODUCTS, 2.0),
     Row("reservations whose time is up", SWEEP_RESERVATIONS, 60.0),
+    Row("goods that an order took twice", CORRECT_STOCK, 15.0),
     Row("products and stock that replicas changed apart", SETTLE_PRODUCT_CONFLICTS, 30.0),
     Row("prices of sales that begin or end", REFRESH_SALE_PRICES, 10.0),
     Row("products that moved half-way", FINISH_MOVES, 60.0),

@@ -10,7 +10,7 @@ from services.products.actions import catalogue
 from services.products.actions.invalidation import invalidate, invalidate_after_sums
 from services.products.declarations import Product, Reservation, Settlement
 from services.products.dependencies import Dependencies
-from services.products.documents import MOVEMENT, SETTLEMENT, settlement_id, summed_up_in
+from services.products.documents import MOVEMENT, SETTLEMENT, reservation_id, settlement_id, summed_up_in
 from services.products.rules import ledger, ratings
 from services.products.rules.prices import with_current_prices
 from services.products.rules.product import is_product
@@ -21,11 +21,13 @@ from shared.couch import Document, NoSuchDocument, UpdateConflict, time_ordered_
 log = logging.getLogger(__name__)
 
 SWEEP_CHECKPOINT, SUMMARY_CHECKPOINT = "reservations-swept", "products-summed-up"
+SETTLED_CHECKPOINT = "settled-stock-checked"
 SALES_CHECKPOINT = "sale-prices-refreshed"
 FEED_PAGE = 2000
 PAGE = 200
 OVERLAP = timedelta(minutes=5)
 SETTLE_AFTER = timedelta(seconds=30)
+SETTLED_OVERLAP, FIRST_SETTLED = timedelta(minutes=1), timedelta(hours=1)
 MAX_MOVE_AGE = timedelta(days=1)
 _MAX_ATTEMPTS = 3
 
@@ -181,6 +183,44 @@ def refresh_sale_prices(deps: Dependencies, now: datetime) -> int:
         place = {**deps.ledger.checkpoint(SALES_CHECKPOINT), "until": moment}
         deps.ledger.save_checkpoint(SALES_CHECKPOINT, place)
     return changed
+
+
+def correct_settled(deps: Dependencies, now: datetime) -> int:
+    """Gives back what an order took twice because a request for it was cut off and repeated; how many that were.
+
+    It looks at reservations that were sold or released SETTLE_AFTER ago, when no request for them is under way any more.
+    """
+    until = iso(now - SETTLE_AFTER)
+    since = deps.ledger.checkpoint(SETTLED_CHECKPOINT).get("since", iso(now - FIRST_SETTLED))
+    cursor, returned = None, 0
+    while True:
+        page = deps.ledger.settlements_between(since, until, PAGE, cursor)
+        returned += _correct_page(deps, page.items, iso(now))
+        if page.next is None:
+            break
+        cursor = page.next
+    place = deps.ledger.checkpoint(SETTLED_CHECKPOINT)
+    deps.ledger.save_checkpoint(
+        SETTLED_CHECKPOINT, {**place, "since": iso(now - SETTLE_AFTER - SETTLED_OVERLAP)}
+    )
+    return returned
+
+
+def _correct_page(deps: Dependencies, settlements: Sequence[Settlement], date: str) -> int:
+    if not settlements:
+        return 0
+    lines = [ledger.line_of(each, each["quantity"]) for each in settlements]
+    keys = [(each["orderid"], line.key) for each, line in zip(settlements, lines, strict=True)]
+    ids = [
+        reservation_id(line.taxonomy, line.key, orderid)
+        for line, (orderid, _) in zip(lines, keys, strict=True)
+    ]
+    reservations, held = deps.ledger.reservations_by_id(ids), deps.ledger.held(keys)
+    return sum(
+        _correct_stock(deps, reservations[docid], settlement, held.get(key, 0), date)
+        for settlement, key, docid in zip(settlements, keys, ids, strict=True)
+        if docid in reservations
+    )
 
 
 def settle_conflicts(deps: Dependencies) -> int:

@@ -17,6 +17,8 @@ from services.products.documents import (
     MOVEMENT,
     RESERVATION,
     RESERVATIONS_BY_EXPIRY,
+    SETTLEMENT,
+    SETTLEMENTS_BY_DATE,
     partition_of,
     return_prefix,
     slot_prefix,
@@ -237,6 +239,14 @@ class Ledger:
             RESERVATIONS_BY_EXPIRY, start=start, end=end, include_docs=True, limit=limit, cursor=cursor
         )
         docs = RESERVATION.among(row["doc"] for row in page.items if row.get("doc"))
+        return PageOf(docs, page.next)
+
+    def settlements_between(self, start: str, end: str, limit: int, cursor: str | None) -> PageOf[Settlement]:
+        """How reservations ended within a stretch of time. 1 global query."""
+        page = self._database.across_partitions.view_page(
+            SETTLEMENTS_BY_DATE, start=start, end=end, include_docs=True, limit=limit, cursor=cursor
+        )
+        docs = SETTLEMENT.among(row["doc"] for row in page.items if row.get("doc"))
         return PageOf(docs, page.next)
 
     def reservations_by_id(self, docids: Sequence[str]) -> dict[str, Reservation]:

@@ -167,6 +167,21 @@ def test_goods_are_given_back_after_the_worker_was_away_for_days(shop: Shop, dep
     )
 
 
+def test_goods_that_a_sold_order_took_twice_are_back_within_a_minute(shop: Shop, deps: Dependencies):
+    """A request that is cut off and sent again may take goods twice."""
+    shop.load([product("twice", stock=5)])
+    assert reserve(shop, "twice1", ("twice", 2)) == 201
+    line = stock.Line("twice", tuple(KITCHEN), 2)
+    deps.ledger.append(line, -2, "reserved", "again", timestamp(), orderid="twice1")
+    assert end(shop, "twice1", "confirmation", ("twice", 2)) == 200
+    assert end(shop, "twice1", "release", ("twice", 1), reference="return1") == 200
+    maintenance.correct_settled(deps, now() + timedelta(seconds=20))
+    assert level(shop, "twice") == 2
+    for seconds in (31, 45):
+        maintenance.correct_settled(deps, now() + timedelta(seconds=seconds))
+        assert level(shop, "twice") == 4
+
+
 def test_a_sale_that_crossed_the_sweep_is_taken_again(shop: Shop, deps: Dependencies):
     shop.load([product("cross", stock=4)])
     assert reserve(shop, "cross1", ("cross", 3), minutes=-1) == 201

@@ -89,8 +89,12 @@ def asked_by(command: list[str]) -> list[type]:
     if found := re.search(r"services\.(\w+)\.app:create_app", words):
         return [importlib.import_module(f"services.{found[1]}.settings").Settings]
     if "services.worker" in words:
+        does_jobs = "worker.follower" not in words
         jobs = [
-            item for name in SERVICES for item in settings_classes(name) if item.__name__ == "JobSettings"
+            item
+            for name in SERVICES
+            for item in settings_classes(name)
+            if item.__name__ == "JobSettings" and does_jobs
         ]
         ran = [*settings_classes("orders")] if "worker.app" in words else []
         return [*settings_classes("worker"), *jobs, *ran]

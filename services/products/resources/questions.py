@@ -18,7 +18,8 @@ from shared.web import unsign
 
 MAX_QUERY, MAX_CHOICES, MAX_LIMIT, MAX_FACETS = 200, 20, 100, 500
 MAX_CACHED_QUERY = 500
-_FLAGS = {"true": True, "1": True, "false": False, "0": False, "": False}
+_FLAGS = {"true": True, "1": True, "false": False, "0": False}
+_FLAGS_OR_EMPTY = {**_FLAGS, "": False}
 
 
 def question_at_hand() -> tuple[Question, dict[str, Any]]:
@@ -42,7 +43,7 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
     taxonomy = _taxonomy(category, errors)
     bound = {
         "category": category,
-        "subcategories": _choice(args, "subcategories", _FLAGS, False, errors),
+        "subcategories": _choice(args, "subcategories", _FLAGS_OR_EMPTY, False, errors),
         "q": args.get("q", ""),
         "choices": _choices(args),
         "min_price": _whole(args, "min_price", 0, MAX_PRICE, None, errors),
@@ -51,7 +52,7 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
         "sort": args.get("sort") or None,
         "facets": [name for name in args.get("facets", "").split(",") if name],
     }
-    stale_facets = _choice(args, "stale_facets", _FLAGS, False, errors)
+    stale_facets = _choice(args, "stale_facets", _FLAGS_OR_EMPTY, False, errors)
     analytics = _choice(args, "analytics", _FLAGS, True, errors)
     collapse = _choice(args, "collapse", _FLAGS, False, errors)
     limit = _whole(args, "limit", 1, MAX_LIMIT, 20, errors)

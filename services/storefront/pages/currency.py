@@ -20,7 +20,7 @@ currency = Blueprint("currency", __name__)
 def chosen_currency() -> str:
     """Of this request; "" for a shop that names no currencies: each of its prices is in its own."""
     known = dependencies().settings.currencies
-    asked = request.values.get("currency", "") if request.endpoint != "currency.choose" else ""
+    asked = request.args.get("currency", "") if request.endpoint != "currency.choose" else ""
     return asked if asked in known else currency_of_cookie(request.environ, known)
 
 

@@ -43,6 +43,7 @@ def writes_of(who: Person, victim: str, accomplice: str) -> dict[str, int]:
         "open oneself": ("DELETE", f"/v1/admin/users/{who.userid}/closure", None),
         "add an accomplice": ("POST", "/v1/admin/staff", {"email": accomplice, "roles": ["admin"]}),
         "dismiss": ("PUT", f"/v1/admin/staff/{victim}", {"roles": []}),
+        "put into a group": ("PUT", f"/v1/admin/users/{victim}/group", {"group": "friends"}),
         "close": ("PUT", f"/v1/admin/users/{victim}/closure", {"reason": "revenge", "password": PASSWORD}),
         "look up": ("POST", "/v1/admin/users/lookup", {"email": accomplice}),
         "erase": ("DELETE", f"/v1/admin/users/{victim}", {"password": PASSWORD}),

@@ -287,7 +287,7 @@ def test_an_import_shows_how_far_it_is(visit: Visit, keeper: dict, tmp_path: Pat
     page.goto("/admin/import")
     pieces: list[str] = []
     page.on("request", lambda request: pieces.append(request.url) if request.url.endswith("/piece") else None)
-    page.get_by_label("File").set_input_files(file)
+    page.get_by_label("File", exact=True).set_input_files(file)
     page.get_by_role("button", name="Import").click()
     expect(page.locator("#notes")).to_contain_text("The import is finished", timeout=60_000)
     assert len(pieces) == 3

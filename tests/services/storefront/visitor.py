@@ -63,6 +63,8 @@ class _Reader(HTMLParser):
         self.link: list | None = None
         self.select = self.area = self.option = None
         self.skip = 0
+        self.elsewhere: dict[str, list[dict]] = {}
+        """Inputs outside of their form, by its id; here they come before it."""
 
     def handle_starttag(self, tag: str, attrs: list) -> None:
         got = dict(attrs)
@@ -84,6 +86,10 @@ class _Reader(HTMLParser):
                 page=self.page.url,
             )
             self.page.forms.append(self.form)
+            for each in self.elsewhere.pop(got.get("id", ""), []):
+                self._control("input", each)
+        if self.form is None and "form" in got:
+            self.elsewhere.setdefault(got["form"], []).append(got)
         if self.form is not None:
             self._control(tag, got)
 

@@ -6,10 +6,11 @@ intent (order, customer, lines: one bulk) -> stock reserved -> charged -> paymen
 import logging
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from services.orders.actions import payment_pages
 from services.orders.actions.cancellation import cancel_unfulfillable
@@ -35,6 +36,8 @@ from shared.errors import AisleError, Conflict, Invalid, NotFound, Unavailable
 from shared.idempotency import check_same, fingerprint_of
 
 log = logging.getLogger(__name__)
+
+Answer = TypeVar("Answer")
 
 MAX_CHARGE_ATTEMPTS = 3
 MIN_DELAY, MAX_DELAY = 0.04, 0.4
@@ -327,38 +330,35 @@ def _charge(checkout: Checkout) -> str:
         return _open_page(checkout)
     order, token = checkout.order, checkout.require_request().body["payment"]["token"]
     provider = checkout.deps.provider(order["provider"])
-    for left in reversed(range(MAX_CHARGE_ATTEMPTS)):
-        try:
-            checkout.charge = provider.charge(order["orderid"], order["total"], token)
-            break
-        except PaymentDeclined as refusal:
-            checkout.refusal = refusal
-            return "declined"
-        except PaymentClosed:
-            return "closed"
-        except ProviderUnavailable:
-            if not left:
-                raise
-            time.sleep(MIN_DELAY)
+    try:
+        checkout.charge = _answered(lambda: provider.charge(order["orderid"], order["total"], token))
+    except PaymentDeclined as refusal:
+        checkout.refusal = refusal
+        return "declined"
+    except PaymentClosed:
+        return "closed"
     return "charged"
 
 
 def _open_page(checkout: Checkout) -> str:
     """The customer pays on the provider's page: the request ends here, and the order waits."""
-    for left in reversed(range(MAX_CHARGE_ATTEMPTS)):
-        try:
-            checkout.found = payment_pages.open_page(checkout.deps, checkout.found)
-            break
-        except PaymentDeclined as refusal:
-            checkout.refusal = refusal
-            return "declined"
-        except PaymentClosed:
-            return "closed"
-        except ProviderUnavailable:
-            if not left:
-                raise
-            time.sleep(MIN_DELAY)
+    try:
+        checkout.found = _answered(lambda: payment_pages.open_page(checkout.deps, checkout.found))
+    except PaymentDeclined as refusal:
+        checkout.refusal = refusal
+        return "declined"
+    except PaymentClosed:
+        return "closed"
     return "page"
+
+
+def _answered(ask: Callable[[], Answer]) -> Answer:
+    """The provider's answer, asked for again when it is lost. Raises ProviderUnavailable after MAX_CHARGE_ATTEMPTS."""
+    for _ in range(MAX_CHARGE_ATTEMPTS - 1):
+        with suppress(ProviderUnavailable):
+            return ask()
+        time.sleep(MIN_DELAY)
+    return ask()
 
 
 def _record_payment(checkout: Checkout) -> str:

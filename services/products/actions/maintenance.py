@@ -191,7 +191,8 @@ def correct_settled(deps: Dependencies, now: datetime) -> int:
     It looks at reservations that were sold or released SETTLE_AFTER ago, when no request for them is under way any more.
     """
     until = iso(now - SETTLE_AFTER)
-    since = deps.ledger.checkpoint(SETTLED_CHECKPOINT).get("since", iso(now - FIRST_SETTLED))
+    place = deps.ledger.checkpoint(SETTLED_CHECKPOINT)
+    since = place.get("since", iso(now - FIRST_SETTLED))
     cursor, returned = None, 0
     while True:
         page = deps.ledger.settlements_between(since, until, PAGE, cursor)
@@ -199,7 +200,6 @@ def correct_settled(deps: Dependencies, now: datetime) -> int:
         if page.next is None:
             break
         cursor = page.next
-    place = deps.ledger.checkpoint(SETTLED_CHECKPOINT)
     deps.ledger.save_checkpoint(
         SETTLED_CHECKPOINT, {**place, "since": iso(now - SETTLE_AFTER - SETTLED_OVERLAP)}
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import Response, request
 
-from services.products import schemas
+from services.products.schemas import answers, parameters, requests
 from services.products.actions import catalogue, maintenance
 from services.products.actions import stock as stock_acts
 from services.products.actions.invalidation import invalidate_pages
@@ -30,14 +30,14 @@ from shared.web import (
 admin = Blueprint("admin", __name__, description="For admins and staff")
 
 _PRICE_CHANGE = ("date", "before", "after", "sku", "kind", "group", "sale_from", "sale_until", "by")
-_IF_MATCH = schemas.if_match("the ETag that was read; stock and rating do not count")
+_IF_MATCH = parameters.if_match("the ETag that was read; stock and rating do not count")
 
 
 @admin.post("/v1/products")
 @require_role("admin")
 @idempotent
-@admin.arguments(schemas.ProductContent)
-@admin.response(201, schemas.Product)
+@admin.arguments(requests.ProductContent)
+@admin.response(201, answers.Product)
 @admin.alt_response(409, "CONFLICT")
 def create(product: Checked) -> Response:
     """A new product"""
@@ -53,8 +53,8 @@ def create(product: Checked) -> Response:
 
 @admin.put("/v1/products/<productid>")
 @require_role("admin")
-@admin.arguments(schemas.ProductContent)
-@admin.response(200, schemas.Product)
+@admin.arguments(requests.ProductContent)
+@admin.response(200, answers.Product)
 @admin.alt_response(404, "NOT_FOUND")
 @admin.alt_response(409, "CONFLICT")
 @admin.alt_response(412, "PRECONDITION_FAILED")
@@ -82,8 +82,8 @@ def delete(productid: str) -> Response:
 @admin.post("/v1/products/<productid>/stock")
 @require_role("admin", "staff")
 @idempotent
-@admin.arguments(schemas.StockChange)
-@admin.response(201, schemas.Stock)
+@admin.arguments(requests.StockChange)
+@admin.response(201, answers.Stock)
 @admin.alt_response(404, "NOT_FOUND")
 @admin.alt_response(409, "CONFLICT")
 def change_stock(change: dict[str, Any], productid: str) -> Response:
@@ -99,8 +99,8 @@ def change_stock(change: dict[str, Any], productid: str) -> Response:
 
 @admin.get("/v1/products/<productid>/stock")
 @require_role("admin", "staff")
-@admin.arguments(schemas.StockArgs, location="query")
-@admin.response(200, schemas.Stock)
+@admin.arguments(requests.StockArgs, location="query")
+@admin.response(200, answers.Stock)
 @admin.alt_response(404, "NOT_FOUND")
 def stock(args: dict[str, Any], productid: str) -> Response:
     """The exact level and the last hundred movements; `sku` says of which variant, unless the path does"""
@@ -113,7 +113,7 @@ def stock(args: dict[str, Any], productid: str) -> Response:
 
 @admin.get("/v1/products/<productid>/prices")
 @require_role("admin", "staff")
-@admin.response(200, schemas.PriceHistory)
+@admin.response(200, answers.PriceHistory)
 @admin.alt_response(404, "NOT_FOUND")
 def prices(productid: str) -> Response:
     """The price changes of a product and its variants, the newest first, and who made them"""
@@ -125,8 +125,8 @@ def prices(productid: str) -> Response:
 
 @admin.get("/v1/products/low-stock")
 @require_role("admin", "staff")
-@admin.arguments(schemas.LowStockArgs, location="query")
-@admin.response(200, schemas.ProductList)
+@admin.arguments(requests.LowStockArgs, location="query")
+@admin.response(200, answers.ProductList)
 @admin.alt_response(400, "BAD_REQUEST")
 def low_stock(args: dict[str, Any]) -> Response:
     """Products of which few are left, the fewest first"""

@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response, request
 
-from services.products import schemas
+from services.products.schemas import answers, parameters, requests
 from services.products.actions import browse as act
 from services.products.actions import related, suggesting
 from services.products.actions import reviews as review_acts
@@ -84,7 +84,7 @@ _REVIEWS = {
 
 
 @browse.get("/v1/categories")
-@browse.response(200, schemas.Category)
+@browse.response(200, answers.Category)
 @browse.alt_response(404, "NOT_FOUND")
 @browse.doc(parameters=[_DEPTH, _UNDER])
 def categories() -> Response:
@@ -95,9 +95,9 @@ def categories() -> Response:
 
 
 @browse.get("/v1/products")
-@browse.response(200, schemas.ProductList)
+@browse.response(200, answers.ProductList)
 @browse.alt_response(400, "BAD_REQUEST")
-@browse.doc(parameters=schemas.LIST_PARAMETERS)
+@browse.doc(parameters=parameters.LIST_PARAMETERS)
 def products() -> Response:
     """Products of a category, or found by words, filtered, sorted, counted"""
     asked, bound = question_at_hand()
@@ -130,7 +130,7 @@ def _rows(docs: Sequence[Product], context: PriceContext, *, collapse: bool) -> 
 
 
 @browse.get("/v1/products/suggest")
-@browse.response(200, schemas.Suggestions)
+@browse.response(200, answers.Suggestions)
 @browse.doc(parameters=[_PREFIX, _SUGGESTIONS, _CURRENCY])
 def suggest() -> Response:
     """Categories, brands, past queries and products for an unfinished query"""
@@ -147,7 +147,7 @@ def suggest() -> Response:
 
 @browse.get("/v1/products/best-rated")
 @browse.arguments(PageArgs, location="query")
-@browse.response(200, schemas.ProductList)
+@browse.response(200, answers.ProductList)
 @browse.alt_response(400, "BAD_REQUEST")
 @browse.doc(parameters=[_CURRENCY])
 def best_rated(page: dict[str, Any]) -> Response:
@@ -160,8 +160,8 @@ def best_rated(page: dict[str, Any]) -> Response:
 
 
 @browse.post("/v1/products/lookup")
-@browse.arguments(schemas.Lookup)
-@browse.response(200, schemas.LookedUp)
+@browse.arguments(requests.Lookup)
+@browse.response(200, answers.LookedUp)
 def lookup(asked: dict[str, Any]) -> Response:
     """Many products and variants by productid or SKU in one call, each as it is bought"""
     context = price_context(asked["currency"], asked["group"] or "")
@@ -170,7 +170,7 @@ def lookup(asked: dict[str, Any]) -> Response:
 
 
 @browse.get("/v1/products/<productid>")
-@browse.response(200, schemas.ProductWithReviews)
+@browse.response(200, answers.ProductWithReviews)
 @browse.alt_response(404, "NOT_FOUND")
 @browse.doc(parameters=[_REVIEWS, _CURRENCY])
 def product(productid: str) -> Response:
@@ -193,7 +193,7 @@ def product(productid: str) -> Response:
 
 
 @browse.get("/v1/products/<productid>/related")
-@browse.response(200, schemas.RelatedProducts)
+@browse.response(200, answers.RelatedProducts)
 @browse.alt_response(404, "NOT_FOUND")
 @browse.doc(parameters=[_CURRENCY])
 def related_products(productid: str) -> Response:

@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Response
 
-from services.products import schemas
+from services.products.schemas import answers, requests
 from services.products.actions import bulk_edit as edits
 from services.products.actions import publishing
 from services.products.resources.context import dependencies, price_context
@@ -33,8 +33,8 @@ SECONDS = 60
 
 @bulk.get("")
 @require_role("admin", "staff")
-@bulk.arguments(schemas.UnpublishedArgs, location="query")
-@bulk.response(200, schemas.ProductList)
+@bulk.arguments(requests.UnpublishedArgs, location="query")
+@bulk.response(200, answers.ProductList)
 @bulk.alt_response(400, "BAD_REQUEST")
 def unpublished(args: dict[str, Any]) -> Response:
     """Products that the shop does not show, by name; `q`: beginnings of words of name, brand, productid or SKU"""
@@ -49,8 +49,8 @@ def unpublished(args: dict[str, Any]) -> Response:
 @bulk.post("/bulk-edit")
 @require_role("admin")
 @idempotent
-@bulk.arguments(schemas.BulkEditContent)
-@bulk.response(200, schemas.BulkEditReport)
+@bulk.arguments(requests.BulkEditContent)
+@bulk.response(200, answers.BulkEditReport)
 @time_limit(SECONDS)
 def edit(body: dict[str, Any]) -> Response:
     """One change to many products, each as a whole or not at all; with an Idempotency-Key it is sent again after a break, and changes nothing twice"""

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from flask import Response, request, stream_with_context
 
-from services.products import schemas
+from services.products.schemas import files
 from services.products.actions import importing
 from services.products.actions.import_preview import preview
 from services.products.actions.importing import Line
@@ -58,8 +58,8 @@ class NoSuchImport(NotFound):
 
 @files.post("/v1/products/import")
 @require_role("admin")
-@files.arguments(schemas.ImportArgs, location="query")
-@files.response(200, schemas.Imported)
+@files.arguments(files.ImportArgs, location="query")
+@files.response(200, files.Imported)
 @files.alt_response(415, "UNSUPPORTED_MEDIA_TYPE")
 @files.doc(requestBody=_BODY)
 @time_limit(NO_LIMIT)
@@ -110,7 +110,7 @@ def _exported_lines(args: dict[str, Any]) -> Iterator[Line]:
 
 @files.get("/v1/products/imports/<importid>")
 @require_role("admin")
-@files.response(200, schemas.ImportProgress)
+@files.response(200, files.ImportProgress)
 @files.alt_response(404, "NOT_FOUND")
 def import_progress(importid: str) -> Response:
     """How far a running import (`?id=`) is"""

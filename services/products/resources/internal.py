@@ -4,13 +4,13 @@ from typing import Any
 
 from flask import Response, request
 
-from services.products import schemas
+from services.products.schemas import answers, requests
 from services.products.actions import query_counts
 from services.products.actions import stock as act
 from services.products.actions.reviews import public
 from services.products.resources.context import dependencies
 from services.products.rules.ledger import Line
-from services.products.search_schemas import RepeatedSearches
+from services.products.schemas.search import RepeatedSearches
 from shared.client import ATTEMPT_HEADER
 from shared.clock import timestamp
 from shared.couch.deadline import time_limit
@@ -21,8 +21,8 @@ internal = Blueprint("internal", __name__, description="Between services")
 
 @internal.post("/v1/internal/reservations")
 @require_service
-@internal.arguments(schemas.Reservation)
-@internal.response(201, schemas.Reserved)
+@internal.arguments(requests.Reservation)
+@internal.response(201, answers.Reserved)
 @internal.alt_response(409, "CONFLICT")
 def reserve(body: dict[str, Any]) -> Response:
     """Keep goods for an order, all or none; a second time changes nothing"""
@@ -35,8 +35,8 @@ def reserve(body: dict[str, Any]) -> Response:
 
 @internal.post("/v1/internal/reservations/<orderid>/confirmation")
 @require_service
-@internal.arguments(schemas.ReservationEnd)
-@internal.response(200, schemas.Ended)
+@internal.arguments(requests.ReservationEnd)
+@internal.response(200, answers.Ended)
 @internal.alt_response(409, "CONFLICT")
 def confirm(body: dict[str, Any], orderid: str) -> Response:
     """The goods are sold"""
@@ -46,8 +46,8 @@ def confirm(body: dict[str, Any], orderid: str) -> Response:
 
 @internal.post("/v1/internal/reservations/<orderid>/release")
 @require_service
-@internal.arguments(schemas.ReservationEnd)
-@internal.response(200, schemas.Ended)
+@internal.arguments(requests.ReservationEnd)
+@internal.response(200, answers.Ended)
 def release(body: dict[str, Any], orderid: str) -> Response:
     """The goods are given back"""
     act.release(dependencies(), orderid, _lines(body["items"]), body["reference"], timestamp())
@@ -67,7 +67,7 @@ def count_searches(body: dict[str, Any]) -> Response:
 
 @internal.get("/v1/internal/users/<userid>/reviews")
 @require_service
-@internal.response(200, schemas.ReviewList)
+@internal.response(200, answers.ReviewList)
 @time_limit(30)
 def reviews_of_person(userid: str) -> Response:
     """Everything a person wrote, for the export of their data; reviews name nobody, so erasing needs no change here"""

@@ -2,7 +2,7 @@
 
 from flask import Response, request
 
-from services.products import schemas
+from services.products.schemas import answers
 from services.products.actions import pictures as act
 from services.products.imaging import FULL, WIDTHS
 from services.products.resources.context import dependencies, price_context
@@ -20,7 +20,7 @@ _BODY = {"required": True, "content": {"image/*": {"schema": {"type": "string", 
 
 @pictures.put("/v1/products/<productid>/picture")
 @require_role("admin")
-@pictures.response(200, schemas.Product)
+@pictures.response(200, answers.Product)
 @pictures.alt_response(404, "NOT_FOUND")
 @pictures.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
 @pictures.doc(requestBody=_BODY)
@@ -35,7 +35,7 @@ def attach(productid: str) -> Response:
 
 @pictures.post("/v1/pictures")
 @require_role("admin")
-@pictures.response(201, schemas.Picture)
+@pictures.response(201, answers.Picture)
 @pictures.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
 @pictures.doc(requestBody=_BODY)
 def add() -> Response:

@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Response
 
-from services.products import schemas
+from services.products.schemas import answers, parameters, requests
 from services.products.actions import product_types as act
 from services.products.product_types import PRODUCT_TYPE_FIELDS, ProductType
 from services.products.resources.context import dependencies
@@ -31,7 +31,7 @@ product_types = Blueprint(
 @product_types.get("")
 @require_role("admin", "staff")
 @product_types.arguments(PageArgs, location="query")
-@product_types.response(200, schemas.ProductTypes)
+@product_types.response(200, answers.ProductTypes)
 @product_types.alt_response(400, "BAD_REQUEST")
 def types(args: dict[str, Any]) -> Response:
     """All product types, by code"""
@@ -42,8 +42,8 @@ def types(args: dict[str, Any]) -> Response:
 @product_types.post("")
 @require_role("admin")
 @idempotent
-@product_types.arguments(schemas.ProductTypeContent)
-@product_types.response(201, schemas.ProductType)
+@product_types.arguments(requests.ProductTypeContent)
+@product_types.response(201, answers.ProductType)
 @product_types.alt_response(409, "CONFLICT")
 def add(content: dict[str, Any]) -> Response:
     """A new product type"""
@@ -53,7 +53,7 @@ def add(content: dict[str, Any]) -> Response:
 
 @product_types.get("/<code>")
 @require_role("admin", "staff")
-@product_types.response(200, schemas.ProductType)
+@product_types.response(200, answers.ProductType)
 @product_types.alt_response(404, "NOT_FOUND")
 def read(code: str) -> Response:
     """A product type"""
@@ -62,12 +62,12 @@ def read(code: str) -> Response:
 
 @product_types.put("/<code>")
 @require_role("admin")
-@product_types.arguments(schemas.ProductTypeContent)
-@product_types.response(200, schemas.ProductType)
+@product_types.arguments(requests.ProductTypeContent)
+@product_types.response(200, answers.ProductType)
 @product_types.alt_response(404, "NOT_FOUND")
 @product_types.alt_response(409, "CONFLICT")
 @product_types.alt_response(412, "PRECONDITION_FAILED")
-@product_types.doc(parameters=[schemas.if_match()])
+@product_types.doc(parameters=[parameters.if_match()])
 def replace(content: dict[str, Any], code: str) -> Response:
     """New attributes; products keep what they have until they are written again"""
     before = act.get(dependencies(), code)

@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Response
 
-from services.products import schemas
+from services.products.schemas import answers, requests
 from services.products.actions import reviews as act
 from services.products.resources.context import dependencies
 from shared.clock import timestamp
@@ -25,7 +25,7 @@ reviews = Blueprint("reviews", __name__, description="What buyers say")
 
 @reviews.get("/v1/products/<productid>/reviews")
 @reviews.arguments(PageArgs, location="query")
-@reviews.response(200, schemas.ReviewList)
+@reviews.response(200, answers.ReviewList)
 @reviews.alt_response(400, "BAD_REQUEST")
 @reviews.alt_response(404, "NOT_FOUND")
 def newest(page: dict[str, Any], productid: str) -> Response:
@@ -37,7 +37,7 @@ def newest(page: dict[str, Any], productid: str) -> Response:
 
 @reviews.get("/v1/products/<productid>/reviews/eligibility")
 @require_user
-@reviews.response(200, schemas.ReviewEligibility)
+@reviews.response(200, answers.ReviewEligibility)
 @reviews.alt_response(404, "NOT_FOUND")
 def eligibility(productid: str) -> Response:
     """Whether you may review this product, and why not"""
@@ -47,8 +47,8 @@ def eligibility(productid: str) -> Response:
 @reviews.post("/v1/products/<productid>/reviews")
 @require_user
 @idempotent
-@reviews.arguments(schemas.ReviewContent)
-@reviews.response(201, schemas.Review)
+@reviews.arguments(requests.ReviewContent)
+@reviews.response(201, answers.Review)
 @reviews.alt_response(403, "FORBIDDEN")
 @reviews.alt_response(404, "NOT_FOUND")
 @reviews.alt_response(409, "CONFLICT")

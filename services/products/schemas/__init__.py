@@ -1,0 +1,1 @@
+"""Every field the products service accepts and answers."""

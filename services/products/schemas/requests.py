@@ -1,0 +1,119 @@
+"""What products' requests may carry."""
+
+import marshmallow as ma
+from services.products import declarations
+from services.products import documents
+from services.products.product_types import PRODUCT_TYPE_FIELDS
+from services.products.rules import product as rules
+from shared.money import CURRENCIES
+from shared.web import PageArgs
+from shared.web import Shape
+from shared.web import request_schema
+from shared.web.fields import Text
+from shared.web.fields import Time
+from shared.web.fields import Whole
+
+ProductContent = request_schema("ProductContent", documents.PRODUCT_FIELDS, rules.checked)
+ProductTypeContent = request_schema("ProductTypeContent", PRODUCT_TYPE_FIELDS)
+
+
+class Lookup(Shape):
+    productids = ma.fields.List(
+        Text(1, 100), required=True, validate=ma.validate.Length(1, rules.MAX_LOOKED_UP)
+    )
+    currency = ma.fields.String(
+        load_default=None,
+        allow_none=True,
+        validate=ma.validate.OneOf(sorted(CURRENCIES)),
+        metadata={"description": "prices are answered in; the shop's own when left out"},
+    )
+    group = Text(
+        1,
+        40,
+        load_default=None,
+        allow_none=True,
+        metadata={
+            "description": "whose prices, asked by another service; else those of the token's customer group"
+        },
+    )
+
+
+ReviewContent = request_schema("ReviewContent", documents.REVIEW_FIELDS.select("stars", "title", "text"))
+
+
+class StockChange(Shape):
+    delta = Whole(-declarations.MAX_STOCK, declarations.MAX_STOCK, required=True)
+    reason = Text(1, 200, required=True)
+    sku = Text(1, 64, load_default=None, allow_none=True, metadata={"description": "of a variant"})
+
+
+class StockArgs(Shape):
+    class Meta:
+        unknown = ma.EXCLUDE
+
+    sku = Text(1, 64, load_default=None, metadata={"description": "of a variant"})
+
+
+class ReservationLine(Shape):
+    productid = Text(1, 64, required=True)
+    sku = Text(0, 64, load_default="", metadata={"description": "of a variant"})
+    taxonomy = ma.fields.List(
+        Text(1, 200), required=True, validate=ma.validate.Length(1, declarations.MAX_LEVELS)
+    )
+    quantity = Whole(1, 1_000_000, required=True)
+
+
+class Reservation(Shape):
+    orderid = Text(1, 100, required=True, pattern="^[A-Za-z0-9_.-]+$")
+    items = ma.fields.List(
+        ma.fields.Nested(ReservationLine), required=True, validate=ma.validate.Length(1, 100)
+    )
+    expires = Time(required=True)
+    again = ma.fields.Boolean(load_default=False, metadata={"description": "they may be kept for it already"})
+
+
+class ReservationEnd(Shape):
+    items = ma.fields.List(
+        ma.fields.Nested(ReservationLine), required=True, validate=ma.validate.Length(1, 100)
+    )
+    reference = Text(1, 60, load_default="release", pattern="^[A-Za-z0-9_.-]+$")
+
+
+class LowStockArgs(PageArgs):
+    most = ma.fields.Integer(load_default=None, validate=ma.validate.Range(0, declarations.MAX_STOCK))
+
+
+class UnpublishedArgs(PageArgs):
+    status = ma.fields.String(
+        load_default=declarations.DRAFT,
+        validate=ma.validate.OneOf(declarations.UNPUBLISHED),
+        metadata={"description": "scheduled: with a time to be published that is to come"},
+    )
+    q = Text(0, 200, load_default="")
+
+
+class BulkEditContent(Shape):
+    """The same change for many products: of the stock, or of what else is given."""
+
+    productids = ma.fields.List(
+        Text(1, 64), required=True, validate=ma.validate.Length(1, rules.MAX_LOOKED_UP)
+    )
+    status = ma.fields.String(
+        load_default=None,
+        validate=ma.validate.OneOf(declarations.STATUSES),
+        metadata={"description": "a time to be published is forgotten, unless it is given too"},
+    )
+    publish_from = Text(0, 24, load_default=None, pattern=f"^(|{declarations.MOMENT})$")
+    taxonomy = ma.fields.List(
+        Text(1, 200, pattern="^[^#]*$"),
+        load_default=None,
+        validate=ma.validate.Length(1, declarations.MAX_LEVELS),
+        metadata={"description": "the category they move to"},
+    )
+    price_percent = ma.fields.Float(
+        load_default=None,
+        validate=ma.validate.Range(-99.99, 1000),
+        metadata={"description": "of all their prices: -10 takes a tenth off; two decimals at most"},
+    )
+    stock_delta = Whole(-declarations.MAX_STOCK, declarations.MAX_STOCK, load_default=None)
+    reason = Text(0, 200, load_default="", metadata={"description": "why the stock changes"})

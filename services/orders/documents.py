@@ -13,42 +13,42 @@ the mark behind it know it by: replicas that meet may give it another number. No
 While traces are on, what happens to an order is written with its `traceparent`, and the worker goes on with that trace.
 """
 
-from services.orders import declarations as d
+from services.orders.declarations import dead_letters, events, order, reports, sandbox
 from shared.couch import DatabaseDesign, DocumentType, FindIndex, View, document_id, view_source
 
-ORDER = DocumentType.declared("order", d.Order)
-CUSTOMER = DocumentType.declared("customer", d.Customer)
-LINE_ITEM = DocumentType.declared("orderlineitem", d.OrderLineItem, former_name="item")
-SESSION = DocumentType.declared("paymentsession", d.PaymentSession)
-PROCESSING = DocumentType.declared("paymentprocessing", d.PaymentProcessing)
-CAPTURE = DocumentType.declared("paymentcapture", d.PaymentCapture)
-CAPTURED = DocumentType.declared("paymentcaptured", d.PaymentCaptured)
-PAYMENT_CUSTOMER = DocumentType.declared("paymentcustomer", d.PaymentCustomer)
-PAYMENT = DocumentType.declared("orderpayment", d.OrderPayment, former_name="payment")
-DECISION = DocumentType.declared("decision", d.Decision)
-DISPATCH = DocumentType.declared("orderdispatch", d.OrderDispatch, former_name="dispatch")
-DELIVERY = DocumentType.declared("orderdelivery", d.OrderDelivery, former_name="delivery")
-CANCELLATION = DocumentType.declared("cancellation", d.Cancellation)
+ORDER = DocumentType.declared("order", order.Order)
+CUSTOMER = DocumentType.declared("customer", order.Customer)
+LINE_ITEM = DocumentType.declared("orderlineitem", order.OrderLineItem, former_name="item")
+SESSION = DocumentType.declared("paymentsession", events.PaymentSession)
+PROCESSING = DocumentType.declared("paymentprocessing", events.PaymentProcessing)
+CAPTURE = DocumentType.declared("paymentcapture", events.PaymentCapture)
+CAPTURED = DocumentType.declared("paymentcaptured", events.PaymentCaptured)
+PAYMENT_CUSTOMER = DocumentType.declared("paymentcustomer", order.PaymentCustomer)
+PAYMENT = DocumentType.declared("orderpayment", events.OrderPayment, former_name="payment")
+DECISION = DocumentType.declared("decision", events.Decision)
+DISPATCH = DocumentType.declared("orderdispatch", events.OrderDispatch, former_name="dispatch")
+DELIVERY = DocumentType.declared("orderdelivery", events.OrderDelivery, former_name="delivery")
+CANCELLATION = DocumentType.declared("cancellation", events.Cancellation)
 REFUND = DocumentType.declared(
-    "refund", d.Refund, schema=2, upgrades={1: lambda doc: doc | {"reference": f"refund{doc['number']}"}}
+    "refund", events.Refund, schema=2, upgrades={1: lambda doc: doc | {"reference": f"refund{doc['number']}"}}
 )
-SETTLEMENT = DocumentType.declared("settlement", d.Settlement)
+SETTLEMENT = DocumentType.declared("settlement", events.Settlement)
 RETURN = DocumentType.declared(
-    "return", d.Return, schema=2, upgrades={1: lambda doc: doc | {"reference": f"return{doc['number']}"}}
+    "return", events.Return, schema=2, upgrades={1: lambda doc: doc | {"reference": f"return{doc['number']}"}}
 )
-RESTOCK = DocumentType.declared("restock", d.Restock)
-NOTICE = DocumentType.declared("notice", d.Notice)
+RESTOCK = DocumentType.declared("restock", events.Restock)
+NOTICE = DocumentType.declared("notice", events.Notice)
 
-REPORT_REQUEST = DocumentType.declared("reportrequest", d.ReportRequest)
-REPORT_PART = DocumentType.declared("reportpart", d.ReportPart)
-REPORT_RESULT = DocumentType.declared("reportresult", d.ReportResult)
-CLOSING = DocumentType.declared("closing", d.Closing)
-DEADLETTER = DocumentType.declared("deadletter", d.DeadLetter)
-DEADLETTER_RETRIED = DocumentType.declared("deadletterretried", d.DeadLetterRetried)
+REPORT_REQUEST = DocumentType.declared("reportrequest", reports.ReportRequest)
+REPORT_PART = DocumentType.declared("reportpart", reports.ReportPart)
+REPORT_RESULT = DocumentType.declared("reportresult", reports.ReportResult)
+CLOSING = DocumentType.declared("closing", reports.Closing)
+DEADLETTER = DocumentType.declared("deadletter", dead_letters.DeadLetter)
+DEADLETTER_RETRIED = DocumentType.declared("deadletterretried", dead_letters.DeadLetterRetried)
 
-CHARGE = DocumentType.declared("charge", d.LedgerCharge)
-LEDGER_REFUND = DocumentType.declared("ledgerrefund", d.LedgerRefund)
-FAULT = DocumentType.declared("fault", d.LedgerFault)
+CHARGE = DocumentType.declared("charge", sandbox.LedgerCharge)
+LEDGER_REFUND = DocumentType.declared("ledgerrefund", sandbox.LedgerRefund)
+FAULT = DocumentType.declared("fault", sandbox.LedgerFault)
 
 DEADLETTERS = "deadletters"
 

@@ -8,7 +8,7 @@ A document that is replaced is kept first, under its version, so that none is lo
 
 from typing import Annotated, Any, Final, NotRequired
 
-from services.orders.declarations import REGION
+from services.orders.declarations.common import REGION
 from shared.couch import Document, DocumentType, StoredDocument, document_id
 from shared.fields import (
     Amount,

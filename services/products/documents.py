@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from services.products import declarations as d
+from services.products.declarations import limits, product, related_documents, stock
 from services.products.price_fields import PRICES_SCRIPT, regular_prices
 from shared.couch import (
     LANGUAGES,
@@ -33,20 +33,23 @@ from shared.fields import Declaration
 SEPARATOR: Final = "#"
 
 PRODUCT = DocumentType.declared(
-    "product", d.Product, schema=2, upgrades={1: lambda doc: {**doc, "prices": dict(regular_prices(doc))}}
+    "product",
+    product.Product,
+    schema=2,
+    upgrades={1: lambda doc: {**doc, "prices": dict(regular_prices(doc))}},
 )
 """Schema 2 has its prices by currency, and may have options and variants."""
-PRODUCT_FIELDS: Final = Declaration(d.Product)
-FORWARD = DocumentType.declared("forward", d.Forward)
-MOVEMENT = DocumentType.declared("movement", d.Movement)
-RESERVATION = DocumentType.declared("reservation", d.Reservation)
-SETTLEMENT = DocumentType.declared("settlement", d.Settlement)
-REVIEW = DocumentType.declared("review", d.Review)
-REVIEW_FIELDS: Final = Declaration(d.Review)
-PRICE_CHANGE = DocumentType.declared("pricechange", d.PriceChange)
-SKU_CLAIM = DocumentType.declared("skuclaim", d.SkuClaim)
-PICTURE = DocumentType.declared("picture", d.Picture)
-PICTURE_ADDRESS = DocumentType.declared("pictureaddress", d.PictureAddress)
+PRODUCT_FIELDS: Final = Declaration(product.Product)
+FORWARD = DocumentType.declared("forward", related_documents.Forward)
+MOVEMENT = DocumentType.declared("movement", stock.Movement)
+RESERVATION = DocumentType.declared("reservation", stock.Reservation)
+SETTLEMENT = DocumentType.declared("settlement", stock.Settlement)
+REVIEW = DocumentType.declared("review", related_documents.Review)
+REVIEW_FIELDS: Final = Declaration(related_documents.Review)
+PRICE_CHANGE = DocumentType.declared("pricechange", related_documents.PriceChange)
+SKU_CLAIM = DocumentType.declared("skuclaim", related_documents.SkuClaim)
+PICTURE = DocumentType.declared("picture", related_documents.Picture)
+PICTURE_ADDRESS = DocumentType.declared("pictureaddress", related_documents.PictureAddress)
 
 _AMBIGUOUS = re.compile("%(?=3A|5F|25)")
 
@@ -150,7 +153,7 @@ def picture_address_id(address: str) -> str:
 
 
 COMBINATIONS: Final = "combinations"
-_FIELDS = search_fields(d.Product)
+_FIELDS = search_fields(product.Product)
 _PAIRS = tuple(each for each in _FIELDS if each.kind == "pairs" or each.name == COMBINATIONS)
 PAIR_FIELDS: Final = frozenset(each.name for each in _FIELDS if each.kind == "pairs")
 """The search index's fields of objects, each of whose members filters and is counted."""
@@ -247,7 +250,7 @@ UNPUBLISHED = View(
 SCHEDULED = View(
     "scheduled",
     "Products whose time to be published comes, the next first",
-    map=f'function (doc) {{ if (doc.type === "product" && doc.hidden === "{d.SCHEDULED}") emit(doc.publish_from, null); }}',
+    map=f'function (doc) {{ if (doc.type === "product" && doc.hidden === "{limits.SCHEDULED}") emit(doc.publish_from, null); }}',
 )
 HELD = View(
     "held",

@@ -7,7 +7,7 @@ No category's path begins with `#`, so the partition holds nothing else.
 
 from typing import Annotated, Any, Final, NotRequired
 
-from services.products.declarations import CODE, CODE_MESSAGE
+from services.products.declarations.limits import CODE, CODE_MESSAGE
 from shared.couch import DocumentType, StoredDocument, document_id
 from shared.fields import Choice, Declaration, GroupList, Moment, Text, TextList
 

@@ -10,7 +10,7 @@ No category's path begins with `#`, so these partitions hold nothing else. A que
 
 from typing import Annotated, Any, Final, NotRequired
 
-from services.products.declarations import PRODUCTID
+from services.products.declarations.limits import PRODUCTID
 from shared.couch import DocumentType, StoredDocument, document_id, time_ordered_id
 from shared.fields import Boolean, Declaration, Moment, Text, TextList
 

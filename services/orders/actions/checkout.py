@@ -25,7 +25,8 @@ from services.orders.clients.payments import (
     ProviderUnavailable,
 )
 from services.orders.clients.services import OutOfStock, ReservationClosed
-from services.orders.declarations import Order, OrderPayment
+from services.orders.declarations.events import OrderPayment
+from services.orders.declarations.order import Order
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.checkout import CHECKOUT, ENDS, ENTRIES, State, next_state

@@ -3,7 +3,7 @@
 from typing import Any
 
 from services.orders.actions.sweep import open_dead_letters
-from services.orders.declarations import DEAD_LETTER_FIELDS, DeadLetter
+from services.orders.declarations.dead_letters import DEAD_LETTER_FIELDS, DeadLetter
 from services.orders.dependencies import Dependencies
 from services.orders.documents import DEADLETTERS
 from shared.clock import now, parse

@@ -4,7 +4,8 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from services.orders.declarations import Customer, Line, Order
+from services.orders.declarations.order import Customer, Order
+from services.orders.declarations.parts import Line
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.identity import guest_token

@@ -9,7 +9,7 @@ from services.orders.actions.captures import capture_payment
 from services.orders.actions.checkout import pay_back, reconcile, refresh_payment
 from services.orders.actions.returns import refund_returns, restock_returns
 from services.orders.clients.services import ReservationClosed
-from services.orders.declarations import line_key
+from services.orders.declarations.parts import line_key
 from services.orders.dependencies import Dependencies
 from services.orders.rules import steps
 from services.orders.rules.assembly import OrderDocuments

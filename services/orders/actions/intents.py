@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from services.orders.declarations import ORDER_CONTENT
+from services.orders.declarations.order import ORDER_CONTENT
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER, ORDER, order_key
 from services.orders.rules.addresses import delivery_address, destination_of, saved_address

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from services.orders.actions.payment_pages import forget_customers
-from services.orders.declarations import Customer
+from services.orders.declarations.order import Customer
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER
 from services.orders.rules.assembly import whole_order

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from services.orders.declarations import LINE_FIELDS
+from services.orders.declarations.parts import LINE_FIELDS
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments, summary_of, whole_order
 from services.orders.rules.identity import guest_token

@@ -1,6 +1,7 @@
 """Paying back: decided by a refund document (numbered, so two cannot pass each other), then settled at the provider."""
 
-from services.orders.declarations import AppliedTax, Refund, Return
+from services.orders.declarations.events import Refund, Return
+from services.orders.declarations.parts import AppliedTax
 from services.orders.dependencies import Dependencies
 from services.orders.documents import REFUND, SETTLEMENT, order_key
 from services.orders.rules.assembly import OrderDocuments

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from services.orders.declarations import Closing, ReportRequest
+from services.orders.declarations.reports import Closing, ReportRequest
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CLOSING, REPORT_PART, REPORT_REQUEST, REPORT_RESULT, report_key
 from services.orders.rules import reports as shape

@@ -10,7 +10,8 @@ from services.orders.actions.refunds import (
     same_request,
     settle_refunds,
 )
-from services.orders.declarations import Return, SoldLine
+from services.orders.declarations.events import Return
+from services.orders.declarations.parts import SoldLine
 from services.orders.dependencies import Dependencies
 from services.orders.documents import RESTOCK, RETURN, order_key
 from services.orders.rules.assembly import OrderDocuments

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from services.orders.declarations import DeadLetter
+from services.orders.declarations.dead_letters import DeadLetter
 from services.orders.dependencies import Dependencies
 from services.orders.rules.periods import Span
 from services.orders.rules.progress import Progress

@@ -16,7 +16,7 @@ from services.orders.clients.payments import (
     ProviderUnavailable,
 )
 from services.orders.clients.signatures import Headers
-from services.orders.declarations import LedgerCharge, LedgerRefund
+from services.orders.declarations.sandbox import LedgerCharge, LedgerRefund
 from shared.errors import BadRequest
 from shared.money import Money
 

@@ -3,22 +3,17 @@
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar, cast
 
-from services.orders.declarations import (
+from services.orders.declarations.events import (
     CANCELLATION_FIELDS,
     DELIVERY_FIELDS,
     DISPATCH_FIELDS,
-    LINE_FIELDS,
-    ORDER_FIELDS,
     PAYMENT_FIELDS,
     REFUND_FIELDS,
     RETURN_FIELDS,
     Cancellation,
-    Customer,
     Decision,
-    Order,
     OrderDelivery,
     OrderDispatch,
-    OrderLineItem,
     OrderPayment,
     PaymentCapture,
     PaymentProcessing,
@@ -26,6 +21,8 @@ from services.orders.declarations import (
     Refund,
     Return,
 )
+from services.orders.declarations.order import ORDER_FIELDS, Customer, Order, OrderLineItem
+from services.orders.declarations.parts import LINE_FIELDS
 from services.orders.documents import DELIVERY, DISPATCH, LINE_ITEM, PAYMENT, REFUND, RETURN
 from services.orders.rules.progress import Progress, progress_of, refunded_of, status_of
 from shared.couch import DeclaredType, Document

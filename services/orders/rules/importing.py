@@ -3,16 +3,9 @@
 import re
 from typing import Any, cast
 
-from services.orders.declarations import (
-    LINE_FIELDS,
-    MAX_LINES,
-    MAX_QUANTITY,
-    ORDER_CONTENT,
-    ORDERID,
-    Customer,
-    Line,
-    Order,
-)
+from services.orders.declarations.common import MAX_LINES, MAX_QUANTITY, ORDERID
+from services.orders.declarations.order import ORDER_CONTENT, Customer, Order
+from services.orders.declarations.parts import LINE_FIELDS, Line
 from services.orders.documents import CUSTOMER, ORDER, order_key
 from services.orders.rules.writing import delivery_of, dispatch_of, items_of, payment_of
 from shared.clock import iso, parse

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from services.orders.declarations import Order
+from services.orders.declarations.order import Order
 from services.orders.rules.assembly import OrderDocuments
 from shared.clock import parse
 from shared.money import Money

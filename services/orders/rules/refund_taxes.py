@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from services.orders.declarations import AppliedTax, Order, SoldLine, line_key
+from services.orders.declarations.order import Order
+from services.orders.declarations.parts import AppliedTax, SoldLine, line_key
 from services.orders.rules.pricing import by_rate
 from services.orders.rules.returns import quantities_by_key
 from shared.money import apportion, money

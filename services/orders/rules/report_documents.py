@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import cached_property
 
-from services.orders.declarations import Closing, ReportPart, ReportRequest, ReportResult
+from services.orders.declarations.reports import Closing, ReportPart, ReportRequest, ReportResult
 from services.orders.documents import CLOSING, REPORT_PART, REPORT_REQUEST, REPORT_RESULT
 from shared.couch import Document
 

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from services.orders.declarations import Line, Order, Return, SoldLine, StockLine, line_key
+from services.orders.declarations.events import Return
+from services.orders.declarations.order import Order
+from services.orders.declarations.parts import Line, SoldLine, StockLine, line_key
 from services.orders.rules.pricing import merged
 from services.orders.rules.writing import sold
 from shared.errors import Invalid

@@ -2,19 +2,16 @@
 
 from typing import Any
 
-from services.orders.declarations import (
-    LINE_FIELDS,
+from services.orders.declarations.events import (
     Cancellation,
     Decision,
-    Line,
     Notice,
-    Order,
     OrderDelivery,
     OrderDispatch,
-    OrderLineItem,
     OrderPayment,
-    SoldLine,
 )
+from services.orders.declarations.order import Order, OrderLineItem
+from services.orders.declarations.parts import LINE_FIELDS, Line, SoldLine
 from services.orders.documents import (
     CANCELLATION,
     DECISION,

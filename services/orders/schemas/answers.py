@@ -2,7 +2,7 @@
 
 import marshmallow as ma
 
-from services.orders import declarations as d
+from services.orders.declarations import dead_letters, events, order, parts
 from services.orders.rules.progress import STATUSES
 from shared.web import Shape, response_schema
 from shared.web.fields import Text, Time, Whole
@@ -15,7 +15,7 @@ class SignedMoney(Shape):
     currency = ma.fields.String(required=True)
 
 
-LineItem = response_schema("LineItem", d.LINE_FIELDS)
+LineItem = response_schema("LineItem", parts.LINE_FIELDS)
 
 
 class Lines(Shape):
@@ -23,9 +23,9 @@ class Lines(Shape):
     next = ma.fields.String(allow_none=True)
 
 
-AppliedTax = response_schema("AppliedTax", d.APPLIED_TAX_FIELDS)
-ShippingOffer = response_schema("ShippingOffer", d.SHIPPING_OFFER_FIELDS)
-Shipping = response_schema("Shipping", d.SHIPPING_FIELDS)
+AppliedTax = response_schema("AppliedTax", parts.APPLIED_TAX_FIELDS)
+ShippingOffer = response_schema("ShippingOffer", parts.SHIPPING_OFFER_FIELDS)
+Shipping = response_schema("Shipping", parts.SHIPPING_FIELDS)
 
 
 _PRICES = {"description": "minor units by currency"}
@@ -69,14 +69,14 @@ class Quote(Shape):
     total = ma.fields.Nested(SignedMoney)
 
 
-Payment = response_schema("Payment", d.PAYMENT_FIELDS)
-Dispatch = response_schema("Dispatch", d.DISPATCH_FIELDS)
-Delivery = response_schema("Delivery", d.DELIVERY_FIELDS)
-Cancellation = response_schema("Cancellation", d.CANCELLATION_FIELDS)
-Return = response_schema("Return", d.RETURN_FIELDS)
+Payment = response_schema("Payment", events.PAYMENT_FIELDS)
+Dispatch = response_schema("Dispatch", events.DISPATCH_FIELDS)
+Delivery = response_schema("Delivery", events.DELIVERY_FIELDS)
+Cancellation = response_schema("Cancellation", events.CANCELLATION_FIELDS)
+Return = response_schema("Return", events.RETURN_FIELDS)
 Refund = response_schema(
     "Refund",
-    d.REFUND_FIELDS,
+    events.REFUND_FIELDS,
     {"settled": ma.fields.Boolean(metadata={"description": "the provider paid it back"})},
 )
 
@@ -93,7 +93,7 @@ class Step(Shape):
     date = Time()
 
 
-class Order(response_schema("OrderFields", d.ORDER_FIELDS)):  # type: ignore[misc]  # made from the declaration
+class Order(response_schema("OrderFields", order.ORDER_FIELDS)):  # type: ignore[misc]  # made from the declaration
     """An order: what was bought never changes, what happened next is added."""
 
     status = ma.fields.String(validate=ma.validate.OneOf(STATUSES))
@@ -268,7 +268,7 @@ class ImportResult(Shape):
 
 DeadLetter = response_schema(
     "DeadLetter",
-    d.DEAD_LETTER_FIELDS,
+    dead_letters.DEAD_LETTER_FIELDS,
     {"id": ma.fields.String(), "orderid": ma.fields.String(), "attempts": Whole(1)},
 )
 

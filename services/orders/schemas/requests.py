@@ -4,7 +4,7 @@ from typing import Any
 
 import marshmallow as ma
 
-from services.orders import declarations as d
+from services.orders.declarations import events, order, reports
 from services.orders.rules.progress import STATUSES
 from shared.addresses import PART_FIELDS, PARTS, checked
 from shared.errors import Invalid
@@ -124,7 +124,7 @@ CURRENCY = ma.fields.String(
 )
 
 
-class OrderRequest(Shape.from_dict(request_fields("Order", d.ORDER_CONTENT), name="OrderContent")):  # type: ignore[misc]  # made from the declaration
+class OrderRequest(Shape.from_dict(request_fields("Order", order.ORDER_CONTENT), name="OrderContent")):  # type: ignore[misc]  # made from the declaration
     """A checkout. A customer names an address by id or gives one; a guest gives e-mail and address."""
 
     items = ma.fields.List(
@@ -161,12 +161,12 @@ class QuoteRequest(Shape):
 
 
 CancellationRequest = Shape.from_dict(
-    request_fields("Cancellation", d.CANCELLATION_FIELDS, defaults=True), name="CancellationRequest"
+    request_fields("Cancellation", events.CANCELLATION_FIELDS, defaults=True), name="CancellationRequest"
 )
-DispatchRequest = Shape.from_dict(request_fields("Dispatch", d.DISPATCH_FIELDS), name="DispatchRequest")
+DispatchRequest = Shape.from_dict(request_fields("Dispatch", events.DISPATCH_FIELDS), name="DispatchRequest")
 
 
-class ReturnRequest(Shape.from_dict(request_fields("Return", d.RETURN_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
+class ReturnRequest(Shape.from_dict(request_fields("Return", events.RETURN_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
     items = ma.fields.List(
         ma.fields.Nested(RequestedItem, metadata=NAMED),
         required=True,
@@ -200,7 +200,7 @@ class RefundAmount(ma.fields.Field[int | dict[str, Any]]):
         return money or amount
 
 
-class RefundRequest(Shape.from_dict(request_fields("Refund", d.REFUND_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
+class RefundRequest(Shape.from_dict(request_fields("Refund", events.REFUND_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
     amount = RefundAmount(required=True)
 
 
@@ -222,7 +222,7 @@ class SpanArgs(Shape):
 
 
 class SalesArgs(SpanArgs):
-    by = ma.fields.String(load_default="total", validate=ma.validate.OneOf(d.GRANULARITIES))
+    by = ma.fields.String(load_default="total", validate=ma.validate.OneOf(reports.GRANULARITIES))
     currency = ma.fields.String(load_default=None, validate=ma.validate.Regexp(r"^[A-Z]{3}$"))
 
 
@@ -248,12 +248,12 @@ class OrdersArgs(PageArgs):
     status = ma.fields.String(load_default=None, validate=ma.validate.OneOf(STATUSES))
 
 
-class ReportRequest(Shape.from_dict(request_fields("Report", d.REPORT_REQUEST_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
+class ReportRequest(Shape.from_dict(request_fields("Report", reports.REPORT_REQUEST_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
     start = ma.fields.String(data_key="from", required=True, validate=ma.validate.Regexp(DATE))
     end = ma.fields.String(data_key="to", required=True, validate=ma.validate.Regexp(DATE))
 
 
-ClosingRequest = Shape.from_dict(request_fields("Closing", d.CLOSING_FIELDS), name="ClosingRequest")
+ClosingRequest = Shape.from_dict(request_fields("Closing", reports.CLOSING_FIELDS), name="ClosingRequest")
 
 
 class ImportArgs(Shape):

@@ -1,6 +1,6 @@
 """Jobs that failed for good: one partition, an immutable document each, and one more when an admin sends it again."""
 
-from services.orders.declarations import DeadLetter, DeadLetterRetried
+from services.orders.declarations.dead_letters import DeadLetter, DeadLetterRetried
 from services.orders.documents import DEADLETTER, DEADLETTER_RETRIED, DEADLETTERS
 from shared.clock import timestamp
 from shared.couch import Database, Document, UpdateConflict, document_id

@@ -2,7 +2,7 @@
 
 from typing import TypeVar, cast
 
-from services.orders.declarations import LedgerCharge, LedgerRefund
+from services.orders.declarations.sandbox import LedgerCharge, LedgerRefund
 from services.orders.documents import CHARGE, FAULT, LEDGER_REFUND, order_key
 from shared.clock import timestamp
 from shared.couch import Database, NoSuchDocument, UpdateConflict

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, TypeVar, cast
 
-from services.orders.declarations import Customer, Order, OrderLineItem, PaymentCustomer
+from services.orders.declarations.order import Customer, Order, OrderLineItem, PaymentCustomer
 from services.orders.documents import (
     AUTHORIZATIONS,
     BOUGHT,

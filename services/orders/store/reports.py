@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar, cast
 
-from services.orders.declarations import Closing, ReportPart, ReportRequest, ReportResult
+from services.orders.declarations.reports import Closing, ReportPart, ReportRequest, ReportResult
 from services.orders.documents import (
     BEST_SELLERS,
     DESIGN,

@@ -1,6 +1,6 @@
 """The attributes that products are given: checked by the types that are at hand."""
 
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
 from services.products.rules.product import BadProduct, complete
 from shared.couch import Doc

@@ -10,7 +10,7 @@ from services.products.actions.filter_counts import Counts, counts_of_category
 from services.products.actions.merchandising import search
 from services.products.actions.question import Listed, Question, crumbs
 from services.products.actions.search import search_query
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
 from services.products.documents import category_path
 from services.products.rules import categories

@@ -6,7 +6,7 @@ from typing import Any
 
 from services.products.actions import catalogue, maintenance, stock
 from services.products.actions.invalidation import invalidate_changed, invalidate_pages
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
 from services.products.documents import partition_of
 from services.products.rules.bulk_edit import BulkEdit

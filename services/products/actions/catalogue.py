@@ -7,7 +7,7 @@ from services.products.actions.attributes import completed
 from services.products.actions.invalidation import invalidate, invalidate_changed
 from services.products.actions.named_pictures import check_named
 from services.products.actions.skus import claim, own_skus, release
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
 from services.products.documents import partition_of, product_id
 from services.products.rules import ledger

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from services.products.actions.question import Question
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
 from services.products.documents import COMBINATIONS
 from services.products.price_fields import price_field

@@ -11,7 +11,7 @@ from services.products.actions.catalogue import first_levels, open_stocks, repla
 from services.products.actions.invalidation import invalidate, invalidate_changed
 from services.products.actions.named_pictures import newly_named, refuse_missing
 from services.products.actions.skus import claim_all, own_skus, owners_of, taken
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
 from services.products.documents import product_id
 from services.products.rules.price_changes import price_changes

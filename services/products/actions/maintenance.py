@@ -8,7 +8,8 @@ from typing import cast
 
 from services.products.actions import catalogue
 from services.products.actions.invalidation import invalidate, invalidate_after_sums
-from services.products.declarations import Product, Reservation, Settlement
+from services.products.declarations.product import Product
+from services.products.declarations.stock import Reservation, Settlement
 from services.products.dependencies import Dependencies
 from services.products.documents import MOVEMENT, SETTLEMENT, reservation_id, settlement_id, summed_up_in
 from services.products.rules import ledger, ratings

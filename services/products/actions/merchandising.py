@@ -7,7 +7,7 @@ from services.products.actions.query_counts import count
 from services.products.actions.question import Listed, Question
 from services.products.actions.search import rewrite_of
 from services.products.actions.search import search as search_by_words
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
 from services.products.rules.prices import is_sold_in
 from services.products.rules.publishing import is_public

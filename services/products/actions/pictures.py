@@ -5,7 +5,9 @@ import re
 from typing import Any
 
 from services.products.actions.catalogue import finish_moves, replace
-from services.products.declarations import DIGEST, Picture, Product
+from services.products.declarations.limits import DIGEST
+from services.products.declarations.product import Product
+from services.products.declarations.related_documents import Picture
 from services.products.dependencies import Dependencies
 from services.products.documents import PICTURE, picture_id
 from services.products.imaging import NAMES, Busy, ImagingProcess, Rendered, TooManyPixels, Unreadable

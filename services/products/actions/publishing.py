@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from services.products.actions.invalidation import invalidate_changed
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
 from services.products.rules.publishing import published, words_of
 from shared.clock import iso

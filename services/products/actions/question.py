@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.rules import categories
 
 

@@ -4,7 +4,7 @@ import hashlib
 import logging
 from typing import cast
 
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
 from services.products.rules.publishing import is_public
 from shared.cache_tags import product_tag

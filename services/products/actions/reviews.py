@@ -5,7 +5,8 @@ from typing import Any, cast
 from services.products.actions.catalogue import NoSuchProduct, follow
 from services.products.actions.invalidation import invalidate_pages
 from services.products.actions.maintenance import refresh
-from services.products.declarations import Product, Review
+from services.products.declarations.product import Product
+from services.products.declarations.related_documents import Review
 from services.products.dependencies import Dependencies
 from services.products.documents import REVIEW, REVIEW_FIELDS, review_id
 from services.products.rules.publishing import is_public

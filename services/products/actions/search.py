@@ -6,7 +6,7 @@ from typing import Any
 
 from services.products.actions.facets import counted_bands, counted_fields, facets_of
 from services.products.actions.question import Listed, Question, crumbs
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
 from services.products.documents import COMBINATIONS, category_path
 from services.products.price_fields import price_field

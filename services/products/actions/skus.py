@@ -7,7 +7,8 @@ leaves a claim that no product answers for: whoever wants the SKU next takes it 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
-from services.products.declarations import Product, SkuClaim
+from services.products.declarations.product import Product
+from services.products.declarations.related_documents import SkuClaim
 from services.products.dependencies import Dependencies
 from services.products.documents import SKU_CLAIM, sku_claim_id
 from services.products.rules.variants import skus_of

@@ -5,7 +5,8 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
-from services.products.declarations import Movement, Product, Reservation, Settlement
+from services.products.declarations.product import Product
+from services.products.declarations.stock import Movement, Reservation, Settlement
 from services.products.dependencies import Dependencies
 from services.products.documents import (
     RESERVATION,

@@ -5,14 +5,14 @@ from typing import Any
 
 from flask import Response, request
 
-from services.products.schemas import answers, parameters, requests
 from services.products.actions import catalogue, maintenance
 from services.products.actions import stock as stock_acts
 from services.products.actions.invalidation import invalidate_pages
-from services.products.declarations import Movement
+from services.products.declarations.stock import Movement
 from services.products.resources.context import dependencies, price_context
 from services.products.rules.ledger import Line
 from services.products.rules.product import Checked, etag, listed, public
+from services.products.schemas import answers, parameters, requests
 from shared.clock import timestamp
 from shared.couch import Document, time_ordered_id
 from shared.web import (

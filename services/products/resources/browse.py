@@ -6,12 +6,11 @@ from typing import Any
 
 from flask import Response, request
 
-from services.products.schemas import answers, parameters, requests
 from services.products.actions import browse as act
 from services.products.actions import related, suggesting
 from services.products.actions import reviews as review_acts
 from services.products.actions.catalogue import NoSuchProduct
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.documents import taxonomy_of
 from services.products.resources.context import (
     asked_currency,
@@ -24,6 +23,7 @@ from services.products.rules.prices import PriceContext, is_sold_in
 from services.products.rules.product import etag, listed, public
 from services.products.rules.publishing import is_public
 from services.products.rules.same_titles import grouped
+from services.products.schemas import answers, parameters, requests
 from shared.couch import Doc, NoSuchDocument
 from shared.errors import Invalid
 from shared.money import CURRENCIES

@@ -4,13 +4,13 @@ from typing import Any
 
 from flask import Response
 
-from services.products.schemas import answers, requests
 from services.products.actions import bulk_edit as edits
 from services.products.actions import publishing
 from services.products.resources.context import dependencies, price_context
 from services.products.rules.bulk_edit import BulkEdit
 from services.products.rules.product import listed
 from services.products.rules.publishing import status_of
+from services.products.schemas import answers, requests
 from shared.clock import timestamp
 from shared.couch import time_ordered_id
 from shared.couch.deadline import time_limit

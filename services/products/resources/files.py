@@ -8,7 +8,6 @@ from typing import Any
 import orjson
 from flask import Response, request, stream_with_context
 
-from services.products.schemas import files
 from services.products.actions import importing
 from services.products.actions.import_preview import preview
 from services.products.actions.importing import Line
@@ -16,6 +15,7 @@ from services.products.actions.picture_downloads import write_with_pictures
 from services.products.resources.context import dependencies
 from services.products.rules import rows
 from services.products.rules.shop_exports import MAX_BYTES, READERS, Options
+from services.products.schemas import files as schemas
 from shared.couch.deadline import NO_LIMIT, time_limit
 from shared.errors import AisleError, BadRequest, Invalid, NotFound, TooLarge
 from shared.web import Blueprint, current_user, json_answer, lines_of, require_role
@@ -58,8 +58,8 @@ class NoSuchImport(NotFound):
 
 @files.post("/v1/products/import")
 @require_role("admin")
-@files.arguments(files.ImportArgs, location="query")
-@files.response(200, files.Imported)
+@files.arguments(schemas.ImportArgs, location="query")
+@files.response(200, schemas.Imported)
 @files.alt_response(415, "UNSUPPORTED_MEDIA_TYPE")
 @files.doc(requestBody=_BODY)
 @time_limit(NO_LIMIT)
@@ -110,7 +110,7 @@ def _exported_lines(args: dict[str, Any]) -> Iterator[Line]:
 
 @files.get("/v1/products/imports/<importid>")
 @require_role("admin")
-@files.response(200, files.ImportProgress)
+@files.response(200, schemas.ImportProgress)
 @files.alt_response(404, "NOT_FOUND")
 def import_progress(importid: str) -> Response:
     """How far a running import (`?id=`) is"""

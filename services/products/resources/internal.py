@@ -4,12 +4,12 @@ from typing import Any
 
 from flask import Response, request
 
-from services.products.schemas import answers, requests
 from services.products.actions import query_counts
 from services.products.actions import stock as act
 from services.products.actions.reviews import public
 from services.products.resources.context import dependencies
 from services.products.rules.ledger import Line
+from services.products.schemas import answers, requests
 from services.products.schemas.search import RepeatedSearches
 from shared.client import ATTEMPT_HEADER
 from shared.clock import timestamp

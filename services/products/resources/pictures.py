@@ -2,11 +2,11 @@
 
 from flask import Response, request
 
-from services.products.schemas import answers
 from services.products.actions import pictures as act
 from services.products.imaging import FULL, WIDTHS
 from services.products.resources.context import dependencies, price_context
 from services.products.rules.product import etag, public
+from services.products.schemas import answers
 from shared.clock import timestamp
 from shared.errors import TooLarge
 from shared.web import Blueprint, json_answer, not_modified, require_role

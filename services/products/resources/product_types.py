@@ -4,10 +4,10 @@ from typing import Any
 
 from flask import Response
 
-from services.products.schemas import answers, parameters, requests
 from services.products.actions import product_types as act
 from services.products.product_types import PRODUCT_TYPE_FIELDS, ProductType
 from services.products.resources.context import dependencies
+from services.products.schemas import answers, parameters, requests
 from shared.clock import timestamp
 from shared.web import (
     Blueprint,

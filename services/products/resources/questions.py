@@ -8,7 +8,7 @@ from flask import request
 from werkzeug.datastructures import MultiDict
 
 from services.products.actions.question import Question
-from services.products.declarations import MAX_PRICE
+from services.products.declarations.limits import MAX_PRICE
 from services.products.documents import taxonomy_of
 from services.products.rules.facets import FACET_FIELDS, is_facet, is_pair
 from services.products.rules.searching import SORTS

@@ -4,9 +4,9 @@ from typing import Any
 
 from flask import Response
 
-from services.products.schemas import answers, requests
 from services.products.actions import reviews as act
 from services.products.resources.context import dependencies
+from services.products.schemas import answers, requests
 from shared.clock import timestamp
 from shared.web import (
     Blueprint,

@@ -5,11 +5,11 @@ from typing import Any
 
 from flask import Response, request
 
-from services.products.schemas import search as schemas
 from services.products.actions import query_counts
 from services.products.actions import search_rules as act
 from services.products.actions.search_rules import HIDDEN_QUERIES, PINS, REDIRECTS, SYNONYMS, RuleKind
 from services.products.resources.context import dependencies
+from services.products.schemas import search as schemas
 from services.products.schemas.parameters import if_match
 from services.products.search_documents import SEARCH_RULE_CHANGE
 from shared.clock import timestamp

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from services.products.declarations import MAX_PRICE
+from services.products.declarations.limits import MAX_PRICE
 from shared.couch import Doc
 from shared.errors import Invalid
 

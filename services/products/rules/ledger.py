@@ -25,7 +25,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from services.products.declarations import Movement, Reservation
+from services.products.declarations.stock import Movement, Reservation
 from services.products.documents import MOVEMENT, slot_id, stock_key
 from shared.couch import Doc
 from shared.errors import Conflict

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from services.products.declarations import DIGEST
+from services.products.declarations.limits import DIGEST
 
 PATH: Final = "/v1/pictures/"
 _KEPT = re.compile(PATH + f"({DIGEST})")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from services.products.declarations import PriceChange
+from services.products.declarations.related_documents import PriceChange
 from services.products.documents import PRICE_CHANGE, price_change_id
 from services.products.price_fields import regular_prices
 from services.products.rules.prices import own_currency, regular_amount

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.price_fields import regular_prices
 from shared.couch import Document
 from shared.money import Money, money

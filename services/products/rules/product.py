@@ -6,7 +6,9 @@ from typing import Any, Final, NamedTuple, TypeGuard
 
 import orjson
 
-from services.products.declarations import MAX_FORMER_SKUS, Forward, Product
+from services.products.declarations.limits import MAX_FORMER_SKUS
+from services.products.declarations.product import Product
+from services.products.declarations.related_documents import Forward
 from services.products.documents import FORWARD, PRODUCT, PRODUCT_FIELDS, partition_of, product_id
 from services.products.price_fields import regular_prices
 from services.products.rules.pictures import Contradiction, pictures_of, settled

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from services.products.declarations import ACTIVE, DRAFT, SCHEDULED, Product
+from services.products.declarations.limits import ACTIVE, DRAFT, SCHEDULED
+from services.products.declarations.product import Product
 from shared.couch import Doc
 
 _DEFAULTS: Final[dict[str, Any]] = {"status": ACTIVE, "publish_from": "", "related": []}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.documents import PRODUCT_FIELDS
 from services.products.option_values import attribute_words, codes, option_words
 from services.products.rules.searching import short_texts

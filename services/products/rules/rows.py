@@ -7,13 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from services.products.declarations import (
-    ARTICLE_NUMBER,
-    MAX_OPTIONS,
-    OPTION_NAME,
-    OPTION_VALUE,
-    VARIANT,
-)
+from services.products.declarations.limits import MAX_OPTIONS
+from services.products.declarations.parts import ARTICLE_NUMBER, OPTION_NAME, OPTION_VALUE, VARIANT
 from services.products.documents import PRODUCT_FIELDS
 from shared import tables
 from shared.couch import Doc

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from shared.couch import words_of
 
 _MAX_REMEMBERED = 20_000

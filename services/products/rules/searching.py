@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.documents import PRODUCT_FIELDS
 from services.products.rules.typos import nearly_same, one_typo_apart
 from shared.couch import Document, Language, SearchQuery, words_of

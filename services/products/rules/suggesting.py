@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from shared.couch import Language, SearchQuery, pairs_of, words_of
 
 MAX_CATEGORIES, MAX_BRANDS, MAX_QUERIES, MIN_PRODUCTS = 3, 2, 3, 2

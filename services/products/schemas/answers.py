@@ -1,15 +1,12 @@
 """What products' answers show."""
 
 import marshmallow as ma
+
 from services.products import documents
 from services.products.product_types import PRODUCT_TYPE_FIELDS
-from shared.web import Shape
-from shared.web import page_schema
-from shared.web import response_schema
-from shared.web.fields import MoneyShape
-from shared.web.fields import Time
-from shared.web.fields import Whole
 from services.products.schemas.requests import ReservationLine
+from shared.web import Shape, page_schema, response_schema
+from shared.web.fields import MoneyShape, Time, Whole
 
 Product = response_schema(
     "Product",

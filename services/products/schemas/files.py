@@ -1,11 +1,12 @@
 """Imports: what may be asked of them, and what they answer."""
 
 import marshmallow as ma
-from services.products import declarations
+
+from services.products.declarations import limits
 from shared.money import CURRENCIES
 from shared.web import Shape
-from shared.web.fields import Text
-from shared.web.fields import Whole
+from shared.web.fields import Text, Whole
+
 
 class FailedLine(Shape):
     line = Whole(1, required=True)
@@ -60,7 +61,7 @@ class ImportArgs(Shape):
     )
     untracked_stock = ma.fields.Integer(
         load_default=0,
-        validate=ma.validate.Range(0, declarations.MAX_STOCK),
+        validate=ma.validate.Range(0, limits.MAX_STOCK),
         metadata={"description": "with `format`: the stock of what the other shop does not count"},
     )
     pictures = ma.fields.String(

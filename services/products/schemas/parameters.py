@@ -1,7 +1,8 @@
 """Parameters of queries and headers as OpenAPI shows them; `resources.questions` reads those of lists."""
 
 from typing import Any
-from services.products import declarations
+
+from services.products.declarations import limits
 from services.products.documents import PAIR_FIELDS
 from services.products.rules.facets import FACET_FIELDS
 from services.products.rules.searching import SORTS
@@ -12,7 +13,7 @@ _CATEGORY = {"type": "string", "pattern": "^([^#]+(#[^#]+)*)?$", "maxLength": 25
 _FACET = "|".join([*FACET_FIELDS, *PAIR_FIELDS, *(f"{name}[.][^,]+" for name in PAIR_FIELDS)])
 MAX_FACETS_LENGTH = 500
 _FACETS = f"^(({_FACET}|),)*({_FACET}|)$"
-_WHOLE = {"type": "integer", "minimum": 0, "maximum": declarations.MAX_PRICE}
+_WHOLE = {"type": "integer", "minimum": 0, "maximum": limits.MAX_PRICE}
 
 
 def if_match(description: str = "the ETag that was read") -> dict[str, Any]:

@@ -1,17 +1,14 @@
 """What products' requests may carry."""
 
 import marshmallow as ma
-from services.products import declarations
+
 from services.products import documents
+from services.products.declarations import limits
 from services.products.product_types import PRODUCT_TYPE_FIELDS
 from services.products.rules import product as rules
 from shared.money import CURRENCIES
-from shared.web import PageArgs
-from shared.web import Shape
-from shared.web import request_schema
-from shared.web.fields import Text
-from shared.web.fields import Time
-from shared.web.fields import Whole
+from shared.web import PageArgs, Shape, request_schema
+from shared.web.fields import Text, Time, Whole
 
 ProductContent = request_schema("ProductContent", documents.PRODUCT_FIELDS, rules.checked)
 ProductTypeContent = request_schema("ProductTypeContent", PRODUCT_TYPE_FIELDS)
@@ -42,7 +39,7 @@ ReviewContent = request_schema("ReviewContent", documents.REVIEW_FIELDS.select("
 
 
 class StockChange(Shape):
-    delta = Whole(-declarations.MAX_STOCK, declarations.MAX_STOCK, required=True)
+    delta = Whole(-limits.MAX_STOCK, limits.MAX_STOCK, required=True)
     reason = Text(1, 200, required=True)
     sku = Text(1, 64, load_default=None, allow_none=True, metadata={"description": "of a variant"})
 
@@ -57,9 +54,7 @@ class StockArgs(Shape):
 class ReservationLine(Shape):
     productid = Text(1, 64, required=True)
     sku = Text(0, 64, load_default="", metadata={"description": "of a variant"})
-    taxonomy = ma.fields.List(
-        Text(1, 200), required=True, validate=ma.validate.Length(1, declarations.MAX_LEVELS)
-    )
+    taxonomy = ma.fields.List(Text(1, 200), required=True, validate=ma.validate.Length(1, limits.MAX_LEVELS))
     quantity = Whole(1, 1_000_000, required=True)
 
 
@@ -80,13 +75,13 @@ class ReservationEnd(Shape):
 
 
 class LowStockArgs(PageArgs):
-    most = ma.fields.Integer(load_default=None, validate=ma.validate.Range(0, declarations.MAX_STOCK))
+    most = ma.fields.Integer(load_default=None, validate=ma.validate.Range(0, limits.MAX_STOCK))
 
 
 class UnpublishedArgs(PageArgs):
     status = ma.fields.String(
-        load_default=declarations.DRAFT,
-        validate=ma.validate.OneOf(declarations.UNPUBLISHED),
+        load_default=limits.DRAFT,
+        validate=ma.validate.OneOf(limits.UNPUBLISHED),
         metadata={"description": "scheduled: with a time to be published that is to come"},
     )
     q = Text(0, 200, load_default="")
@@ -100,14 +95,14 @@ class BulkEditContent(Shape):
     )
     status = ma.fields.String(
         load_default=None,
-        validate=ma.validate.OneOf(declarations.STATUSES),
+        validate=ma.validate.OneOf(limits.STATUSES),
         metadata={"description": "a time to be published is forgotten, unless it is given too"},
     )
-    publish_from = Text(0, 24, load_default=None, pattern=f"^(|{declarations.MOMENT})$")
+    publish_from = Text(0, 24, load_default=None, pattern=f"^(|{limits.MOMENT})$")
     taxonomy = ma.fields.List(
         Text(1, 200, pattern="^[^#]*$"),
         load_default=None,
-        validate=ma.validate.Length(1, declarations.MAX_LEVELS),
+        validate=ma.validate.Length(1, limits.MAX_LEVELS),
         metadata={"description": "the category they move to"},
     )
     price_percent = ma.fields.Float(
@@ -115,5 +110,5 @@ class BulkEditContent(Shape):
         validate=ma.validate.Range(-99.99, 1000),
         metadata={"description": "of all their prices: -10 takes a tenth off; two decimals at most"},
     )
-    stock_delta = Whole(-declarations.MAX_STOCK, declarations.MAX_STOCK, load_default=None)
+    stock_delta = Whole(-limits.MAX_STOCK, limits.MAX_STOCK, load_default=None)
     reason = Text(0, 200, load_default="", metadata={"description": "why the stock changes"})

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar, cast
 
-from services.products.declarations import PriceChange, Product
+from services.products.declarations.product import Product
+from services.products.declarations.related_documents import PriceChange
 from services.products.documents import (
     BEST_RATED,
     BY_NAME,

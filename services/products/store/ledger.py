@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from redis import Redis
 
-from services.products.declarations import Movement, Reservation, Settlement
+from services.products.declarations.stock import Movement, Reservation, Settlement
 from services.products.documents import (
     HELD,
     LEVELS,

@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Iterable, Mapping
 
-from services.products.declarations import Picture
+from services.products.declarations.related_documents import Picture
 from services.products.documents import PICTURE, PICTURE_ADDRESS, picture_address_id, picture_id
 from services.products.imaging import FULL, NAMES
 from shared.couch import Database, Document, NoSuchDocument, UpdateConflict

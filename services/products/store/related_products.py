@@ -9,7 +9,7 @@ import orjson
 from redis import Redis
 from redis.exceptions import RedisError
 
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from shared.errors import AisleError
 
 FRESH_SECONDS = 60

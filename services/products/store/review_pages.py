@@ -6,7 +6,7 @@ import orjson
 from redis import Redis
 from redis.exceptions import RedisError
 
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from shared.couch import Page
 
 log = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from services.products.declarations import Review
+from services.products.declarations.related_documents import Review
 from services.products.documents import RATINGS, REVIEW, REVIEWS_BY_DATE, REVIEWS_OF_A_PERSON, partition_of
 from shared.couch import Database, PageOf, UpdateConflict
 

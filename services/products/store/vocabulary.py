@@ -10,7 +10,7 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import RedisError
 
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.documents import PRODUCT_FIELDS
 from services.products.option_values import attribute_words
 from services.products.rules.publishing import is_public

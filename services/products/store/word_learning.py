@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from redis import Redis
 
-from services.products.declarations import Product
+from services.products.declarations.product import Product
 from services.products.store.vocabulary import Vocabulary
 
 LEARNT_SECONDS = 24 * 3600

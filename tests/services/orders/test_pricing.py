@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.orders.declarations import Order
+from services.orders.declarations.order import Order
 from services.orders.rules.pricing import Destination, Quote, QuoteRequest, Terms, quote
 from services.orders.rules.pricing.rates import ProductCharges
 from services.orders.rules.pricing.terms import ShippingMethod, TaxRate

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from services.orders.declarations import line_key
+from services.orders.declarations.parts import line_key
 from services.orders.rules.pricing.cart import Cart, CartLine
 from services.orders.rules.pricing.terms import STANDARD_CLASS
 from shared.errors import Invalid

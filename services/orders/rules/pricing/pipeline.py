@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from services.orders.declarations import AppliedTax, Line, Shipping, ShippingOffer, Tax
+from services.orders.declarations.parts import AppliedTax, Line, Shipping, ShippingOffer, Tax
 from services.orders.rules.pricing.cart import Cart, CartLine, Share, ShippingOption
 from services.orders.rules.pricing.items import priced
 from services.orders.rules.pricing.shipping import with_shipping

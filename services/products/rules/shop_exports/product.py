@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from services.products.declarations import MAX_PICTURES, PICTURE_ADDRESS
+from services.products.declarations.limits import MAX_PICTURES
+from services.products.declarations.parts import PICTURE_ADDRESS
 from services.products.rules.shop_exports import texts
 from shared.errors import AisleError, Invalid
 

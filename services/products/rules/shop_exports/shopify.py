@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final
 
-from services.products.declarations import MAX_OPTIONS
+from services.products.declarations.limits import MAX_OPTIONS
 from services.products.rules.shop_exports.product import NO_CATEGORY, ExportedProduct, Incomplete, Options
 from services.products.rules.shop_exports.table import Row, read_rows
 from services.products.rules.shop_exports.texts import (

@@ -1,8 +1,36 @@
-"""What a product holds: every field once, with what may be in it. `services.products.documents` says where it lies."""
+"""What a product holds: every field once, with what may be in it."""
 
-from dataclasses import replace
-from typing import Annotated, Any, Final, NotRequired
+from typing import Annotated, Any, NotRequired
 
+from services.products.declarations.limits import (
+    ACTIVE,
+    CODE,
+    CODE_MESSAGE,
+    MAX_LEVELS,
+    MAX_OPTIONS,
+    MAX_PICTURES,
+    MAX_RELATED,
+    MAX_STOCK,
+    MAX_VARIANTS,
+    MOMENT,
+    STATUSES,
+    UNPUBLISHED,
+)
+from services.products.declarations.parts import (
+    ARTICLE_NUMBER,
+    OPTION,
+    PICTURE,
+    PICTURE_ADDRESS,
+    RATING,
+    VARIANT,
+)
+from services.products.declarations.prices import (
+    COMPARE_AT_PRICES,
+    CURRENT_COMPARE_AT,
+    GROUP_PRICES,
+    SALE_ENDS,
+    SALES,
+)
 from services.products.option_values import (
     ATTRIBUTE_WORDS_SCRIPT,
     CODES_SCRIPT,
@@ -16,13 +44,6 @@ from services.products.option_values import (
     option_words,
     options_in_stock,
 )
-from services.products.price_declarations import (
-    COMPARE_AT_PRICES,
-    CURRENT_COMPARE_AT,
-    GROUP_PRICES,
-    SALE_ENDS,
-    SALES,
-)
 from services.products.price_fields import (
     CURRENCIES_SCRIPT,
     OWN_PRICE_SCRIPT,
@@ -33,103 +54,8 @@ from services.products.price_fields import (
     own_indexed_price,
 )
 from shared.couch import SearchField, StoredDocument
-from shared.fields import (
-    Amount,
-    Amounts,
-    Boolean,
-    Choice,
-    Group,
-    GroupList,
-    Integer,
-    JsonObject,
-    Moment,
-    Number,
-    Text,
-    TextList,
-    TextMap,
-)
+from shared.fields import Amount, Amounts, Choice, Group, GroupList, Integer, JsonObject, Text, TextList
 from shared.money import Money
-
-PRODUCTID: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
-MAX_LEVELS, MAX_STOCK, MAX_PRICE = 12, 10**9, 10**12
-MAX_OPTIONS, MAX_OPTION_VALUES, MAX_VARIANTS, MAX_FORMER_SKUS = 3, 100, 250, 250
-IMAGE: Final = r"|https?://[A-Za-z0-9._-]+(:[0-9]{1,5})?([/?#][^\s\\<>\"]*)?|/([^\s\\<>\"/][^\s\\<>\"]*)?"
-"""An address with a plain host, or a path of this site: `//host`, `/\\host` and names before an `@` lead elsewhere."""
-
-RATING: Final = {
-    "average": Number(nullable=True, description="null without a review"),
-    "count": Integer(0, MAX_STOCK),
-}
-
-
-DRAFT: Final = "draft"
-ACTIVE: Final = "active"
-ARCHIVED: Final = "archived"
-SCHEDULED: Final = "scheduled"
-STATUSES: Final = (DRAFT, ACTIVE, ARCHIVED)
-UNPUBLISHED: Final = (DRAFT, SCHEDULED, ARCHIVED)
-MOMENT: Final = r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z"
-
-CODE: Final = "[a-z][a-z0-9_-]*"
-CODE_MESSAGE: Final = "Only small letters, digits, dash and underscore, a letter first."
-DIGEST: Final = "[0-9a-f]{64}"
-MAX_PICTURES: Final = 20
-MAX_RELATED: Final = 20
-PICTURE: Final = {
-    "id": Text(
-        64,
-        64,
-        pattern=DIGEST,
-        pattern_message="Not the id of a picture: POST /v1/pictures answers it.",
-        description="what POST /v1/pictures answered",
-    ),
-    "alt": Text(0, 300, default="", description="what it shows, for people who cannot see it"),
-}
-PICTURE_ADDRESS: Final = Text(
-    0,
-    2000,
-    pattern=IMAGE,
-    normalize=False,
-    default="",
-    omit_default=False,
-    pattern_message="Must be empty, an address such as https://pictures.example/mug.jpg, or a path that begins with one slash.",
-    description="the first picture: an https (or http) address, or a path that begins with one slash",
-)
-ARTICLE_NUMBER: Final = Text(
-    1,
-    64,
-    pattern=PRODUCTID,
-    pattern_message="Only letters, digits, dot, dash and underscore, at most 64, a letter or digit first.",
-)
-OPTION_NAME: Final = Text(1, 60)
-OPTION_VALUE: Final = Text(1, 100)
-
-OPTION: Final = {
-    "name": OPTION_NAME,
-    "values": TextList(OPTION_VALUE, 1, MAX_OPTION_VALUES),
-}
-VARIANT: Final = {
-    "sku": ARTICLE_NUMBER,
-    "options": TextMap(OPTION_NAME, OPTION_VALUE, MAX_OPTIONS, description="a value of each option"),
-    "prices": Amounts(
-        default={}, description="minor units by currency, where it costs something else than the product"
-    ),
-    "compare_at_prices": COMPARE_AT_PRICES,
-    "sales": SALES,
-    "group_prices": GROUP_PRICES,
-    "picture": replace(PICTURE_ADDRESS, omit_default=True, description="instead of the product's"),
-    "barcode": Text(0, 64, default="", pattern="[0-9A-Za-z -]*", pattern_message="Letters and digits only."),
-    "weight_grams": Integer(1, 10**9, default=None),
-    "active": Boolean(default=True, description="whether it is for sale"),
-    "stock": Integer(0, MAX_STOCK, default=None, description="answered; sent, its level at creation"),
-    "price": Amount(
-        default=None,
-        writable=False,
-        description="what it costs; null where it is not sold in the currency asked for",
-    ),
-    "compare_at_price": CURRENT_COMPARE_AT,
-    "sale_ends": SALE_ENDS,
-}
 
 
 class Product(StoredDocument):
@@ -450,115 +376,3 @@ class Product(StoredDocument):
     edited: str
     moved_from: NotRequired[str]
     request: NotRequired[str]
-
-
-class Forward(StoredDocument):
-    """Stands where a product was before it moved to another category: `moved_to` is the id of its document there."""
-
-    productid: str
-    taxonomy: list[str]
-    moved_to: str
-    edited: str
-    skus: NotRequired[list[str]]
-
-
-class Movement(StoredDocument):
-    """One change of a stock, in the numbered slot of its chain; the last of a chain may say where it goes on."""
-
-    productid: str
-    taxonomy: list[str]
-    slot: int
-    delta: int
-    level: int
-    reason: str
-    mark: str
-    date: str
-    sku: NotRequired[str]
-    orderid: NotRequired[str]
-    note: NotRequired[str]
-    moved_to: NotRequired[list[str]]
-
-
-class Reservation(StoredDocument):
-    """Stock kept for an order until it is paid or `expires`."""
-
-    productid: str
-    taxonomy: list[str]
-    orderid: str
-    quantity: int
-    date: str
-    expires: str
-    sku: NotRequired[str]
-
-
-class Settlement(StoredDocument):
-    """How a reservation ended; with a `reference`, that sold goods came back."""
-
-    productid: str
-    taxonomy: list[str]
-    orderid: str
-    outcome: str
-    quantity: int
-    date: str
-    sku: NotRequired[str]
-    reference: NotRequired[str]
-    mark: NotRequired[str]
-
-
-class Review(StoredDocument):
-    """What a buyer says. Its `_id` lets each write one of a product."""
-
-    productid: Annotated[str, Text(1, 64, writable=False)]
-    taxonomy: list[str]
-    userid: str
-    stars: Annotated[int, Integer(1, 5)]
-    title: Annotated[str, Text(0, 200, default="", omit_default=False)]
-    text: Annotated[str, Text(0, 5000, default="", omit_default=False)]
-    date: Annotated[str, Moment(writable=False)]
-    request: NotRequired[str]
-
-
-class PriceChange(StoredDocument):
-    """An old price and the one that came after it; None for one that there was not, or is no more.
-
-    `kind`: "price" where it is missing, "compare_at", "sale" (with its times) or "group".
-    """
-
-    productid: str
-    taxonomy: list[str]
-    before: Money | None
-    after: Money | None
-    date: str
-    sku: NotRequired[str]
-    kind: NotRequired[str]
-    group: NotRequired[str]
-    sale_from: NotRequired[str]
-    sale_until: NotRequired[str]
-    by: NotRequired[str]
-
-
-class SkuClaim(StoredDocument):
-    """Makes a SKU unique, by its `_id`."""
-
-    sku: str
-    productid: str
-    claimed: str
-
-
-class Picture(StoredDocument):
-    """A picture, its files attached; named by the digest of the largest."""
-
-    digest: str
-    content_type: str
-    size: int
-    date: str
-    width: NotRequired[int]
-    height: NotRequired[int]
-
-
-class PictureAddress(StoredDocument):
-    """Which picture was fetched from an address, so that it is fetched once."""
-
-    address: str
-    digest: str
-    date: str

@@ -1,0 +1,168 @@
+"""What happens to an order afterwards: a document each."""
+
+from typing import Annotated, Final, NotRequired
+
+from services.orders.declarations.common import Date, ReadOnlyMoney, ReadOnlyText, Reason
+from services.orders.declarations.parts import SOLD_LINE_FIELDS, AppliedTax, SoldLine, StockLine
+from shared.couch import StoredDocument
+from shared.fields import Boolean, Declaration, GroupList, Integer, Text
+from shared.money import Money
+
+
+class OrderEvent(StoredDocument):
+    """What every later document repeats of its order, so that a view row tells its customer and when it was placed."""
+
+    orderid: str
+    userid: str | None
+    placed: str
+    currency: str
+    date: Date
+
+
+class PaymentSession(OrderEvent):
+    """The provider's page on which an order can be paid until `expires`."""
+
+    provider: str
+    provider_ref: str
+    url: str
+    expires: str
+
+
+class PaymentProcessing(OrderEvent):
+    """The customer has paid by a method that takes days (bank debits, vouchers); the provider tells later how it ended."""
+
+    provider: str
+    provider_ref: str
+
+
+class OrderPayment(OrderEvent):
+    """The charge. `sold`: the stock was marked as sold before it was written. `taxes` are the order's, for the tax report.
+
+    `captured` is False for money that the bank has only reserved, until `capture_before`; `PaymentCaptured` tells that it was taken.
+    """
+
+    paid: bool
+    provider: Annotated[str, ReadOnlyText]
+    provider_ref: Annotated[str, ReadOnlyText]
+    total: ReadOnlyMoney
+    units: int
+    lines: list[SoldLine]
+    taxes: NotRequired[list[AppliedTax]]
+    imported: NotRequired[bool]
+    sold: NotRequired[bool]
+    captured: NotRequired[
+        Annotated[
+            bool,
+            Boolean(default=True, writable=False, description="whether the money was taken or only reserved"),
+        ]
+    ]
+    capture_before: NotRequired[
+        Annotated[
+            str, Text(0, 40, default="", writable=False, description="until when reserved money can be taken")
+        ]
+    ]
+
+
+class PaymentCapture(OrderEvent):
+    """The decision to take reserved money: `total` is the payment less the `refunds` (references) decided before."""
+
+    total: Money
+    refunds: list[str]
+
+
+class PaymentCaptured(OrderEvent):
+    """Reserved money was taken."""
+
+    total: Money
+    provider: str
+    provider_ref: str
+
+
+class Decision(OrderEvent):
+    """`dispatch` or `cancel`: one id for both, so that only one of them is ever taken."""
+
+    decision: str
+    reason: str
+    by: str
+
+
+class OrderDispatch(OrderEvent):
+    """The parcel left."""
+
+    dispatched: bool
+    courier: Annotated[str, Text(1, 100)]
+    courierid: Annotated[str, Text(1, 200)]
+    payment_date: str
+    imported: NotRequired[bool]
+
+
+class OrderDelivery(OrderEvent):
+    """The parcel arrived."""
+
+    delivered: bool
+    courier: Annotated[str, ReadOnlyText]
+    courierid: Annotated[str, ReadOnlyText]
+    dispatch_date: str
+    imported: NotRequired[bool]
+
+
+class Cancellation(OrderEvent):
+    """The order ended before it went out, `by` whom and why."""
+
+    reason: Annotated[str, Reason]
+    detail: Annotated[str, ReadOnlyText]
+    by: Annotated[str, ReadOnlyText]
+    was_paid: bool
+
+
+class Refund(OrderEvent):
+    """Money to pay back, with its share of the taxes. `reference` is what the provider knows it by, whatever number replicas give it."""
+
+    number: Annotated[int, Integer(1, 10**6, writable=False)]
+    reference: str
+    total: ReadOnlyMoney
+    reason: Annotated[str, Reason]
+    cause: str
+    request: list[str] | None
+    taxes: NotRequired[list[AppliedTax]]
+
+
+class Settlement(OrderEvent):
+    """The provider paid a refund back."""
+
+    reference: str
+    total: Money
+    provider: str
+    provider_ref: str
+
+
+class Return(OrderEvent):
+    """Goods that come back."""
+
+    number: Annotated[int, Integer(1, 10**6, writable=False)]
+    reference: str
+    lines: Annotated[list[SoldLine], GroupList(SOLD_LINE_FIELDS.fields, writable=False)]
+    reason: Annotated[str, Reason]
+    request: list[str] | None
+
+
+class Restock(OrderEvent):
+    """Returned goods are back in stock."""
+
+    reference: str
+    lines: list[StockLine]
+
+
+class Notice(OrderEvent):
+    """The customer was notified; `kind` is what of."""
+
+    kind: str
+    message_id: str
+
+
+PAYMENT_FIELDS: Final = Declaration(OrderPayment)
+DISPATCH_FIELDS: Final = Declaration(OrderDispatch)
+DELIVERY_FIELDS: Final = Declaration(OrderDelivery)
+CANCELLATION_FIELDS: Final = Declaration(Cancellation)
+REFUND_FIELDS: Final = Declaration(Refund)
+RETURN_FIELDS: Final = Declaration(Return)

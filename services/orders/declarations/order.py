@@ -1,0 +1,92 @@
+"""What was bought and by whom: written once."""
+
+from typing import Annotated, Any, Final, NotRequired
+
+from services.orders.declarations.common import ORDERID, Date, ReadOnlyMoney
+from services.orders.declarations.parts import (
+    APPLIED_TAX_FIELDS,
+    SHIPPING_FIELDS,
+    TAX_FIELDS,
+    AppliedTax,
+    Line,
+    Shipping,
+    Tax,
+)
+from shared.couch import StoredDocument
+from shared.fields import Declaration, Group, GroupList, Text
+from shared.money import Money
+
+
+class Order(StoredDocument):
+    """What was bought, with which Idempotency-Key; never changed. The API shows `basket` as items and `delivery` as deliveryCharge.
+
+    `hosted`: it is paid on a page of the provider; `saves_card`: which keeps the card for the next time, as the customer wishes.
+    """
+
+    orderid: Annotated[str, Text(1, 64, pattern=ORDERID, writable=False)]
+    userid: Annotated[str | None, Text(1, 1000, default=None, writable=False)]
+    basket: list[Line]
+    goods: ReadOnlyMoney
+    delivery: Money
+    tax: Annotated[Tax, Group(TAX_FIELDS.fields, writable=False)]
+    shipping: NotRequired[
+        Annotated[
+            Shipping,
+            Group(SHIPPING_FIELDS.fields, writable=False, default=None, show_default=False),
+        ]
+    ]
+    taxes: NotRequired[
+        Annotated[
+            list[AppliedTax],
+            GroupList(
+                APPLIED_TAX_FIELDS.fields,
+                writable=False,
+                default=[],
+                show_default=False,
+                description="by place and rate; their bases and amounts add up to the total",
+            ),
+        ]
+    ]
+    total: ReadOnlyMoney
+    date: Date
+    provider: str
+    fingerprint: str
+    imported: NotRequired[bool]
+    hosted: NotRequired[bool]
+    saves_card: NotRequired[bool]
+
+
+class Customer(StoredDocument):
+    """Whom an order is for: the one document that erasing a person overwrites."""
+
+    orderid: str
+    userid: str | None
+    name: str
+    email: str
+    deliveryAddress: Any
+    erased: NotRequired[str]
+    mail_limited: NotRequired[bool]
+
+
+class OrderLineItem(Line, StoredDocument):
+    """A line item as a document, for who reads only an order's lines."""
+
+    orderid: str
+    userid: str | None
+    date: str
+    imported: NotRequired[bool]
+
+
+class PaymentCustomer(StoredDocument):
+    """What a provider knows a customer by who keeps cards there; `forgotten` once their account is erased."""
+
+    userid: str
+    provider: str
+    provider_ref: str
+    date: str
+    forgotten: NotRequired[bool]
+
+
+ORDER_FIELDS: Final = Declaration(Order)
+ORDER_CONTENT: Final = ORDER_FIELDS.select(*ORDER_FIELDS.writable)
+"""What clients write of an order beside what is bought, at the checkout and in imports."""

@@ -1,0 +1,130 @@
+"""Groups of fields within an order: line items, shipping, taxes."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, NotRequired, TypedDict
+
+from services.orders.declarations.common import MAX_LINES, MAX_QUANTITY, ReadOnlyText, Sku
+from shared.fields import Amount, Boolean, Declaration, Group, Integer, Number, Text, TextList, TextMap
+from shared.money import Money
+
+
+class AppliedTax(TypedDict):
+    """The tax of a line, of shipping, or of all that has one rate. Without a rate for the place its name is empty and it is 0.
+
+    `base` is the price without the tax, `amount` the tax; both together are what is paid.
+    """
+
+    name: Annotated[str, ReadOnlyText]
+    rate: Annotated[float, Number(description="percent")]
+    included: Annotated[bool, Boolean(description="whether the price holds it already")]
+    country: Annotated[str, Text(0, 2, writable=False, description="where it is due")]
+    region: Annotated[str, Text(0, 200, writable=False)]
+    base: Annotated[Money, Amount()]
+    amount: Annotated[Money, Amount()]
+
+
+APPLIED_TAX_FIELDS: Final = Declaration(AppliedTax)
+
+
+class Days(TypedDict):
+    min: Annotated[int, Integer(0, 365)]
+    max: Annotated[int, Integer(0, 365)]
+
+
+class ShippingOffer(TypedDict):
+    """A shipping method at its price for an order."""
+
+    id: Annotated[str, Text(1, 40, writable=False)]
+    name: Annotated[str, ReadOnlyText]
+    price: Annotated[Money, Amount()]
+    days: NotRequired[
+        Annotated[
+            Days,
+            Group(Declaration(Days).fields, default=None, show_default=False, description="until it arrives"),
+        ]
+    ]
+    collect_from: NotRequired[
+        Annotated[
+            str, Text(0, 1000, default="", show_default=False, description="where the goods are fetched")
+        ]
+    ]
+
+
+class Shipping(ShippingOffer):
+    """The shipping method of an order."""
+
+    tax: Annotated[AppliedTax, Group(APPLIED_TAX_FIELDS.fields)]
+
+
+class Line(TypedDict):
+    """A line item as the order's basket holds it: product and price as they were."""
+
+    line: Annotated[int, Integer(1, MAX_LINES)]
+    productid: Annotated[str, Text(1, 1000)]
+    sku: NotRequired[Sku]
+    options: NotRequired[
+        Annotated[
+            dict[str, str],
+            TextMap(
+                Text(1, 60),
+                Text(1, 100),
+                3,
+                default={},
+                show_default=False,
+                description="of the variant, such as Size: M",
+            ),
+        ]
+    ]
+    taxonomy: Annotated[list[str], TextList(Text(0, 200), 0, 12)]
+    name: Annotated[str, Text(1, 1000)]
+    quantity: Annotated[int, Integer(1, MAX_QUANTITY)]
+    unitPrice: Annotated[Money, Amount()]
+    delivery: Annotated[Money, Amount()]
+    total: Annotated[Money, Amount()]
+    tax: NotRequired[
+        Annotated[AppliedTax, Group(APPLIED_TAX_FIELDS.fields, default=None, show_default=False)]
+    ]
+    payable: NotRequired[
+        Annotated[
+            Money,
+            Amount(default=None, show_default=False, description="its share of what is paid, tax and all"),
+        ]
+    ]
+
+
+class Tax(TypedDict):
+    name: Annotated[str, ReadOnlyText]
+    basisPoints: Annotated[int, Integer(0, 10_000)]
+    included: Annotated[bool, Boolean()]
+    total: Annotated[Money, Amount()]
+
+
+class SoldLine(TypedDict):
+    """What reports and returns need to know of a line item."""
+
+    productid: Annotated[str, Text(1, 1000)]
+    sku: NotRequired[Sku]
+    name: Annotated[str, Text(1, 1000)]
+    quantity: Annotated[int, Integer(1, MAX_QUANTITY)]
+    amount: Annotated[int, Integer(0, 10**13)]
+
+
+class StockLine(TypedDict):
+    """So many of a product or variant, as the stock ledger takes them."""
+
+    productid: str
+    sku: NotRequired[str]
+    taxonomy: list[str]
+    quantity: int
+
+
+def line_key(line: Mapping[str, Any]) -> str:
+    """What an order knows a line by: its SKU, which of a product without variants is the productid."""
+    return str(line.get("sku") or line["productid"])
+
+
+LINE_FIELDS: Final = Declaration(Line)
+TAX_FIELDS: Final = Declaration(Tax)
+SHIPPING_OFFER_FIELDS: Final = Declaration(ShippingOffer)
+SHIPPING_FIELDS: Final = Declaration(Shipping)
+SOLD_LINE_FIELDS: Final = Declaration(SoldLine)

@@ -1,0 +1,80 @@
+"""Groups of fields within a product: pictures, options, variants, the rating."""
+
+from dataclasses import replace
+from typing import Final
+
+from services.products.declarations.limits import (
+    DIGEST,
+    IMAGE,
+    MAX_OPTION_VALUES,
+    MAX_OPTIONS,
+    MAX_STOCK,
+    PRODUCTID,
+)
+from services.products.declarations.prices import (
+    COMPARE_AT_PRICES,
+    CURRENT_COMPARE_AT,
+    GROUP_PRICES,
+    SALE_ENDS,
+    SALES,
+)
+from shared.fields import Amount, Amounts, Boolean, Integer, Number, Text, TextList, TextMap
+
+RATING: Final = {
+    "average": Number(nullable=True, description="null without a review"),
+    "count": Integer(0, MAX_STOCK),
+}
+PICTURE: Final = {
+    "id": Text(
+        64,
+        64,
+        pattern=DIGEST,
+        pattern_message="Not the id of a picture: POST /v1/pictures answers it.",
+        description="what POST /v1/pictures answered",
+    ),
+    "alt": Text(0, 300, default="", description="what it shows, for people who cannot see it"),
+}
+PICTURE_ADDRESS: Final = Text(
+    0,
+    2000,
+    pattern=IMAGE,
+    normalize=False,
+    default="",
+    omit_default=False,
+    pattern_message="Must be empty, an address such as https://pictures.example/mug.jpg, or a path that begins with one slash.",
+    description="the first picture: an https (or http) address, or a path that begins with one slash",
+)
+ARTICLE_NUMBER: Final = Text(
+    1,
+    64,
+    pattern=PRODUCTID,
+    pattern_message="Only letters, digits, dot, dash and underscore, at most 64, a letter or digit first.",
+)
+OPTION_NAME: Final = Text(1, 60)
+OPTION_VALUE: Final = Text(1, 100)
+OPTION: Final = {
+    "name": OPTION_NAME,
+    "values": TextList(OPTION_VALUE, 1, MAX_OPTION_VALUES),
+}
+VARIANT: Final = {
+    "sku": ARTICLE_NUMBER,
+    "options": TextMap(OPTION_NAME, OPTION_VALUE, MAX_OPTIONS, description="a value of each option"),
+    "prices": Amounts(
+        default={}, description="minor units by currency, where it costs something else than the product"
+    ),
+    "compare_at_prices": COMPARE_AT_PRICES,
+    "sales": SALES,
+    "group_prices": GROUP_PRICES,
+    "picture": replace(PICTURE_ADDRESS, omit_default=True, description="instead of the product's"),
+    "barcode": Text(0, 64, default="", pattern="[0-9A-Za-z -]*", pattern_message="Letters and digits only."),
+    "weight_grams": Integer(1, 10**9, default=None),
+    "active": Boolean(default=True, description="whether it is for sale"),
+    "stock": Integer(0, MAX_STOCK, default=None, description="answered; sent, its level at creation"),
+    "price": Amount(
+        default=None,
+        writable=False,
+        description="what it costs; null where it is not sold in the currency asked for",
+    ),
+    "compare_at_price": CURRENT_COMPARE_AT,
+    "sale_ends": SALE_ENDS,
+}

@@ -1,0 +1,48 @@
+"""Documents of the stock ledger."""
+
+from typing import NotRequired
+
+from shared.couch import StoredDocument
+
+
+class Movement(StoredDocument):
+    """One change of a stock, in the numbered slot of its chain; the last of a chain may say where it goes on."""
+
+    productid: str
+    taxonomy: list[str]
+    slot: int
+    delta: int
+    level: int
+    reason: str
+    mark: str
+    date: str
+    sku: NotRequired[str]
+    orderid: NotRequired[str]
+    note: NotRequired[str]
+    moved_to: NotRequired[list[str]]
+
+
+class Reservation(StoredDocument):
+    """Stock kept for an order until it is paid or `expires`."""
+
+    productid: str
+    taxonomy: list[str]
+    orderid: str
+    quantity: int
+    date: str
+    expires: str
+    sku: NotRequired[str]
+
+
+class Settlement(StoredDocument):
+    """How a reservation ended; with a `reference`, that sold goods came back."""
+
+    productid: str
+    taxonomy: list[str]
+    orderid: str
+    outcome: str
+    quantity: int
+    date: str
+    sku: NotRequired[str]
+    reference: NotRequired[str]
+    mark: NotRequired[str]

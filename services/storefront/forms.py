@@ -59,13 +59,13 @@ class Form:
     @property
     def open(self) -> bool:
         """Whether it is being filled in: a page does not fold it away."""
-        return self.restored or not self.ok
+        return self.restored or not self.is_valid
 
     @property
-    def ok(self) -> bool:
+    def is_valid(self) -> bool:
         return not self.errors and not self.general
 
-    def blame(self, error: Invalid) -> None:
+    def add_errors(self, error: Invalid) -> None:
         """Puts a service's complaints beside their fields, the others on top."""
         names = {item.name for item in self.fields}
         for path, messages in error.errors.items():
@@ -74,7 +74,7 @@ class Form:
                 self.errors.setdefault(known, []).extend(messages)
             else:
                 self.general = " ".join([self.general, *messages]).strip()
-        if self.ok:
+        if self.is_valid:
             self.general = message(error)
 
 
@@ -401,12 +401,12 @@ REFUND = (
 )
 
 
-def words(text: str) -> list[str]:
+def split_list(text: str) -> list[str]:
     """ "red, blue" -> ["red", "blue"]"""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def whole(text: str, name: str) -> int:
+def parse_integer(text: str, name: str) -> int:
     """A whole number of at most nine digits. Raises Invalid on the field `name` otherwise."""
     if not _WHOLE.fullmatch(text.strip()):
         raise Invalid(errors={name: ["Write a whole number, of nine digits at most."]})
@@ -431,6 +431,6 @@ def key(sent: Mapping[str, str]) -> str:
     return sent.get("key", "")[:64]
 
 
-def complaint(error: AisleError) -> str:
+def error_text(error: AisleError) -> str:
     """What is wrong, in words for a place without fields."""
     return message(error)

@@ -33,8 +33,8 @@ def _create_admin() -> str:
     return f"{email} {done}."
 
 
-def _fail(why: str) -> int:
-    print(why, file=sys.stderr)
+def _fail(reason: str) -> int:
+    print(reason, file=sys.stderr)
     return 1
 
 

@@ -101,12 +101,12 @@ def design_documents(client: Client, name: str) -> dict[str, str]:
 
 def warm(client: Client, name: str, pattern: AccessPattern, progress: Progress, pause: float = 0.5) -> None:
     """Waits until the index has caught up, with progress from the server's task list."""
-    told = ""
+    reported = ""
     while not answers(client, name, pattern):
         share = _build_progress(client, pattern)
-        if share and share != told:
+        if share and share != reported:
             progress(f"{name}: {pattern.name} {share}")
-            told = share
+            reported = share
         time.sleep(pause)
 
 

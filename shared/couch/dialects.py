@@ -62,7 +62,7 @@ def _search(
         options["counts"] = list(query.counts)
     if query.bands:
         options["ranges"] = {
-            name: {band.label: f"[{band.least} TO {band.most}]" for band in bands}
+            name: {band.label: f"[{band.min} TO {band.max}]" for band in bands}
             for name, bands in query.bands.items()
         }
     operation = "post_partition_search" if "partition_key" in at else "post_search"
@@ -110,7 +110,7 @@ def _nouveau(
         body["top_n"] = max(1, min(MAX_VALUES, NOUVEAU_VALUES // client.shards(at["db"])))
     if query.bands:
         body["ranges"] = {
-            name: [{"label": band.label, "min": band.least, "max": band.most} for band in bands]
+            name: [{"label": band.label, "min": band.min, "max": band.max} for band in bands]
             for name, bands in query.bands.items()
         }
 

@@ -5,16 +5,16 @@ from shared.web.api import Blueprint, ProblemSchema, Shape
 from shared.web.auth import (
     JwksKeys,
     Tokens,
-    asked_by_service,
     client_address,
     current_user,
+    is_service_call,
     optional_user,
     require_role,
     require_service,
     require_user,
     sessions,
 )
-from shared.web.context import current_dependencies, note
+from shared.web.context import add_log_fields, current_dependencies
 from shared.web.declared import page_schema, request_fields, request_schema, response_schema
 from shared.web.etag import check_if_match, etag_of, not_modified
 from shared.web.factory import create_service
@@ -30,7 +30,7 @@ __all__ = [
     "ProblemSchema",
     "Shape",
     "Tokens",
-    "asked_by_service",
+    "is_service_call",
     "check_if_match",
     "client_address",
     "create_service",
@@ -43,7 +43,7 @@ __all__ = [
     "lines_of",
     "list_answer",
     "not_modified",
-    "note",
+    "add_log_fields",
     "nothing",
     "optional_user",
     "page_schema",

@@ -172,7 +172,7 @@ def require_service(handler: Handler) -> Handler:
 
     @wraps(handler)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        if not asked_by_service():
+        if not is_service_call():
             raise Unauthorized("Only our own services may ask this.")
         acting = request.headers.get("X-Acting-User")
         g.user = User(acting) if acting else None
@@ -181,7 +181,7 @@ def require_service(handler: Handler) -> Handler:
     return cast(Handler, _documented(checked, "service"))
 
 
-def asked_by_service() -> bool:
+def is_service_call() -> bool:
     """Whether another of our services asks, showing the secret."""
     scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
     expected = current_app.extensions["aisle.service_secret"]

@@ -7,7 +7,7 @@ from flask import current_app, request
 T = TypeVar("T")
 
 
-def note(**ids: str) -> None:
+def add_log_fields(**ids: str) -> None:
     """Adds ids of the shop's own making (`orderid=...`) to this request's log line and span; never what a person typed."""
     request.environ.setdefault("aisle.noted", {}).update(ids)
 

@@ -9,7 +9,7 @@ from shared import fields
 from shared.errors import Invalid
 from shared.fields import Declaration, Field
 from shared.web.api import Shape
-from shared.web.fields import ADDRESS_PATTERN, MoneyShape, Text, Time, Whole
+from shared.web.fields import ADDRESS_PATTERN, MoneyShape, StrictInteger, Text, Time
 
 Fields = Mapping[str, ma.fields.Field[Any]]
 
@@ -135,7 +135,7 @@ def _described(field: Field, name: str, *, answer: bool, partial: bool = False) 
         case fields.JsonObject():
             return ma.fields.Dict(**common)
         case fields.Integer():
-            return Whole(field.min, None if answer else field.max, **common)
+            return StrictInteger(field.min, None if answer else field.max, **common)
         case fields.Number():
             return ma.fields.Float(**{"allow_none": field.nullable} | common)
         case fields.Percent():
@@ -149,11 +149,11 @@ def _described(field: Field, name: str, *, answer: bool, partial: bool = False) 
         case fields.TextMap():
             return ma.fields.Dict(keys=ma.fields.String(), values=ma.fields.String(), **common)
         case fields.Amounts():
-            amount = Whole(0, None if answer else field.max)
+            amount = StrictInteger(0, None if answer else field.max)
             return ma.fields.Dict(keys=ma.fields.String(), values=amount, **common)
         case fields.AmountsByName():
             amounts = ma.fields.Dict(
-                keys=ma.fields.String(), values=Whole(0, None if answer else field.amounts.max)
+                keys=ma.fields.String(), values=StrictInteger(0, None if answer else field.amounts.max)
             )
             return ma.fields.Dict(keys=ma.fields.String(), values=amounts, **common)
         case fields.Group():

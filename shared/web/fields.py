@@ -21,11 +21,11 @@ TIME_PATTERN = r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$"
 
 
 class Text(ma.fields.String):
-    """A trimmed string of `least` to `most` characters without control characters."""
+    """A trimmed string of `min` to `max` characters without control characters."""
 
-    def __init__(self, least: int = 1, most: int = 200, *, pattern: str | None = None, **kwargs: Any) -> None:
-        checks: list[Any] = [ma.validate.Length(least, most)]
-        shown = FILLED_TEXT_PATTERN if least else TEXT_PATTERN
+    def __init__(self, min: int = 1, max: int = 200, *, pattern: str | None = None, **kwargs: Any) -> None:
+        checks: list[Any] = [ma.validate.Length(min, max)]
+        shown = FILLED_TEXT_PATTERN if min else TEXT_PATTERN
         if pattern:
             checks.append(ma.validate.Regexp(pattern))
             shown = f"^(?={shown[1:]}){pattern[1:]}" if "[^" in pattern else pattern
@@ -41,9 +41,9 @@ class Text(ma.fields.String):
 class AddressText(ma.fields.String):
     """An address as on an envelope: lines of text, every line end a line feed, no other control character."""
 
-    def __init__(self, most: int = 1000, **kwargs: Any) -> None:
+    def __init__(self, max: int = 1000, **kwargs: Any) -> None:
         metadata = {"pattern": ADDRESS_PATTERN} | kwargs.pop("metadata", {})
-        super().__init__(validate=ma.validate.Length(1, most), metadata=metadata, **kwargs)
+        super().__init__(validate=ma.validate.Length(1, max), metadata=metadata, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text: str = super()._deserialize(value, attr, data, **kwargs)
@@ -52,11 +52,11 @@ class AddressText(ma.fields.String):
         return _LINE_END.sub("\n", text).strip()
 
 
-class Whole(ma.fields.Integer):
-    """An integer given as a JSON number (2.0 is one), between `least` and `most`."""
+class StrictInteger(ma.fields.Integer):
+    """An integer given as a JSON number (2.0 is one), between `min` and `max`."""
 
-    def __init__(self, least: int | None = None, most: int | None = None, **kwargs: Any) -> None:
-        checks = ma.validate.Range(least, most) if least is not None or most is not None else None
+    def __init__(self, min: int | None = None, max: int | None = None, **kwargs: Any) -> None:
+        checks = ma.validate.Range(min, max) if min is not None or max is not None else None
         super().__init__(strict=True, validate=checks, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
@@ -77,5 +77,5 @@ class Time(ma.fields.String):
 class MoneyShape(Shape):
     """Minor units and ISO 4217 currency: 14.99 GBP is {"amount": 1499, "currency": "GBP"}."""
 
-    amount = Whole(0, 10**12, required=True)
+    amount = StrictInteger(0, 10**12, required=True)
     currency = ma.fields.String(required=True, validate=ma.validate.OneOf(sorted(CURRENCIES)))

@@ -14,11 +14,11 @@ from shared.couch.deadline import time_limit
 from shared.errors import Invalid, Unauthorized
 from shared.web import (
     Blueprint,
+    add_log_fields,
     client_address,
     current_user,
     json_answer,
     list_answer,
-    note,
     optional_user,
     require_user,
     unsign,
@@ -43,7 +43,7 @@ def place(body: dict[str, Any]) -> Response:
     key = required_key()
     placed = checkout.place_order(deps, _buyer(body), key, body)
     answer = reading.order_answer(deps, placed.found)
-    note(orderid=answer["orderid"])
+    add_log_fields(orderid=answer["orderid"])
     headers = {"Location": f"/v1/orders/{answer['orderid']}"}
     return json_answer(
         answer, 201, headers=headers | ({"Idempotency-Replayed": "true"} if placed.replayed else {})
@@ -112,7 +112,7 @@ def refresh_payment(headers: dict[str, str], orderid: str) -> Response:
     """Ask the provider what became of the payment page: what the customer's return to the shop does; any number of times"""
     deps = dependencies()
     found = reading.read_order(deps, orderid, reader(headers["token"]))
-    note(orderid=orderid)
+    add_log_fields(orderid=orderid)
     return json_answer(reading.order_answer(deps, checkout.refresh_payment(deps, found)))
 
 
@@ -127,7 +127,7 @@ def cancel_payment(headers: dict[str, str], orderid: str) -> Response:
     """End the payment page of an order that is not paid: nothing is charged, the goods go back; a payment that was first stays"""
     deps = dependencies()
     found = reading.read_order(deps, orderid, reader(headers["token"]))
-    note(orderid=orderid)
+    add_log_fields(orderid=orderid)
     return json_answer(reading.order_answer(deps, checkout.give_up_payment(deps, found)))
 
 
@@ -144,7 +144,7 @@ def cancel(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Respo
     deps = dependencies()
     requester = reader(headers["token"])
     found = reading.read_order(deps, orderid, requester)
-    note(orderid=orderid)
+    add_log_fields(orderid=orderid)
     by = f"user {requester.userid}" if requester.userid else "guest"
     return json_answer(
         reading.order_answer(deps, cancellation.cancel_order(deps, found, by, body["reason"])), 201
@@ -163,7 +163,7 @@ def return_items(headers: dict[str, str], body: dict[str, Any], orderid: str) ->
     """Return goods after delivery; their price is refunded"""
     deps = dependencies()
     found = reading.read_order(deps, orderid, reader(headers["token"]))
-    note(orderid=orderid)
+    add_log_fields(orderid=orderid)
     found = returns.return_items(deps, found, body["items"], body["reason"], keyed_request([orderid, body]))
     return json_answer(reading.order_answer(deps, found), 201)
 

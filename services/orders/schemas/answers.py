@@ -5,13 +5,13 @@ import marshmallow as ma
 from services.orders.declarations import dead_letters, events, order, parts
 from services.orders.rules.progress import STATUSES
 from shared.web import Shape, response_schema
-from shared.web.fields import Text, Time, Whole
+from shared.web.fields import StrictInteger, Text, Time
 
 
 class SignedMoney(Shape):
     """Money of an answer; a net may be below zero."""
 
-    amount = Whole(required=True)
+    amount = StrictInteger(required=True)
     currency = ma.fields.String(required=True)
 
 
@@ -41,11 +41,11 @@ class OfferedMethod(Shape):
     )
     prices_from = ma.fields.Dict(
         keys=ma.fields.String(),
-        values=Whole(0),
+        values=StrictInteger(0),
         metadata={"description": "by currency; empty: the products' own delivery charges"},
     )
-    free_from = ma.fields.Dict(keys=ma.fields.String(), values=Whole(0), metadata=_PRICES)
-    days = ma.fields.Dict(keys=ma.fields.String(), values=Whole(0))
+    free_from = ma.fields.Dict(keys=ma.fields.String(), values=StrictInteger(0), metadata=_PRICES)
+    days = ma.fields.Dict(keys=ma.fields.String(), values=StrictInteger(0))
     collect_from = ma.fields.String()
 
 
@@ -126,7 +126,7 @@ class OrderSummary(Shape):
     status = ma.fields.String(validate=ma.validate.OneOf(STATUSES))
     refunded = ma.fields.String()
     total = ma.fields.Nested(SignedMoney)
-    units = Whole(0)
+    units = StrictInteger(0)
 
 
 class OrderPage(Shape):
@@ -154,8 +154,8 @@ class Authorizations(Shape):
 
 
 class SalesSums(Shape):
-    orders = Whole()
-    units = Whole()
+    orders = StrictInteger()
+    units = StrictInteger()
     gross = ma.fields.Nested(SignedMoney)
     refunds = ma.fields.Nested(SignedMoney)
     net = ma.fields.Nested(SignedMoney)
@@ -183,7 +183,7 @@ class BestSeller(Shape):
     productid = ma.fields.String()
     sku = ma.fields.String(metadata={"description": "with `by=sku`"})
     name = ma.fields.String()
-    units = Whole(1)
+    units = StrictInteger(1)
     revenue = ma.fields.Nested(SignedMoney)
 
 
@@ -208,7 +208,7 @@ class TaxReport(Shape):
 
 class Stage(Shape):
     stage = ma.fields.String()
-    count = Whole(0)
+    count = StrictInteger(0)
     average_seconds = ma.fields.Float(allow_none=True)
     min_seconds = ma.fields.Float(allow_none=True)
     max_seconds = ma.fields.Float(allow_none=True)
@@ -251,25 +251,25 @@ class ReportPage(Shape):
 
 
 class FailedLine(Shape):
-    line = Whole(1)
+    line = StrictInteger(1)
     code = ma.fields.String()
     detail = ma.fields.String()
 
 
 class ImportResult(Shape):
-    lines = Whole(0)
-    created = Whole(0)
-    updated = Whole(0)
-    unchanged = Whole(0)
-    documents = Whole(0, metadata={"description": "documents written"})
-    failures = Whole(0)
+    lines = StrictInteger(0)
+    created = StrictInteger(0)
+    updated = StrictInteger(0)
+    unchanged = StrictInteger(0)
+    documents = StrictInteger(0, metadata={"description": "documents written"})
+    failures = StrictInteger(0)
     failed = ma.fields.List(ma.fields.Nested(FailedLine), metadata={"description": "the first 1000"})
 
 
 DeadLetter = response_schema(
     "DeadLetter",
     dead_letters.DEAD_LETTER_FIELDS,
-    {"id": ma.fields.String(), "orderid": ma.fields.String(), "attempts": Whole(1)},
+    {"id": ma.fields.String(), "orderid": ma.fields.String(), "attempts": StrictInteger(1)},
 )
 
 
@@ -284,7 +284,7 @@ class Bought(Shape):
 
 class CountedProduct(Shape):
     productid = ma.fields.String(required=True)
-    orders = Whole(1, required=True)
+    orders = StrictInteger(1, required=True)
 
 
 class BoughtTogether(Shape):
@@ -292,7 +292,7 @@ class BoughtTogether(Shape):
 
 
 class Anonymised(Shape):
-    orders = Whole(0)
+    orders = StrictInteger(0)
 
 
 class Accepted(Shape):

@@ -12,7 +12,7 @@ from shared.fields import Text as FieldText
 from shared.fields import as_whole
 from shared.money import CURRENCIES
 from shared.web import PageArgs, Shape, request_fields
-from shared.web.fields import ADDRESS_PATTERN, AddressText, MoneyShape, Text, Whole
+from shared.web.fields import ADDRESS_PATTERN, AddressText, MoneyShape, StrictInteger, Text
 
 MAX_LINES, MAX_UNITS = 100, 1000
 MAX_ADDRESS_PARTS = 20
@@ -25,7 +25,7 @@ class RequestedItem(Shape):
 
     productid = Text(1, 200)
     sku = Text(1, 200)
-    quantity = Whole(1, MAX_UNITS, required=True)
+    quantity = StrictInteger(1, MAX_UNITS, required=True)
 
     @ma.validates_schema
     def check_named(self, data: dict[str, Any], **_: Any) -> None:

@@ -10,7 +10,7 @@ from shared.clock import timestamp
 from shared.errors import Invalid, Unauthorized
 from shared.money import CURRENCIES
 from shared.user import User
-from shared.web import asked_by_service, current_dependencies, optional_user
+from shared.web import current_dependencies, is_service_call, optional_user
 
 PRIVATE_PRICES = {"Cache-Control": "private, no-cache", "Vary": "Authorization"}
 """Of an answer with prices that not everybody is shown."""
@@ -27,7 +27,7 @@ def price_context(currency: str | None = None, group: str = "") -> PriceContext:
     asked = currency or (default[0] if default else "")
     user = _user()
     if user is None:
-        return PriceContext(timestamp(), asked, group if group and asked_by_service() else "")
+        return PriceContext(timestamp(), asked, group if group and is_service_call() else "")
     return PriceContext(timestamp(), asked, user.group, staff=user.has_role("admin", "staff"))
 
 

@@ -125,8 +125,8 @@ def shown_bands(counted: Counts) -> list[Doc]:
     return [
         {
             "value": band.label,
-            "from": band.least,
-            "to": band.most if band.most < 10**15 else None,
+            "from": band.min,
+            "to": band.max if band.max < 10**15 else None,
             "count": counted[band.label],
         }
         for band in PRICE_BANDS
@@ -214,7 +214,7 @@ def _values(facet: str, row: Row) -> list[str]:
 def _in_bands(prices: Counter[int]) -> dict[str, int]:
     counted: Counter[str] = Counter()
     for price, count in prices.items():
-        label = next(band.label for band in PRICE_BANDS if band.least <= price <= band.most)
+        label = next(band.label for band in PRICE_BANDS if band.min <= price <= band.max)
         counted[label] += count
     return dict(counted)
 

@@ -6,7 +6,7 @@ from services.products import documents
 from services.products.product_types import PRODUCT_TYPE_FIELDS
 from services.products.schemas.requests import ReservationLine
 from shared.web import Shape, page_schema, response_schema
-from shared.web.fields import MoneyShape, Time, Whole
+from shared.web.fields import MoneyShape, StrictInteger, Time
 
 Product = response_schema(
     "Product",
@@ -39,9 +39,9 @@ class Picture(Shape):
     id = ma.fields.String(required=True, metadata={"description": "for a product's `pictures`"})
     image = ma.fields.String(required=True, metadata={"description": "its address, for a product's `image`"})
     content_type = ma.fields.String(required=True)
-    size = Whole(0, required=True, metadata={"description": "of its largest file, in bytes"})
-    width = Whole(1, required=True, metadata={"description": "of its largest file, in pixels"})
-    height = Whole(1, required=True)
+    size = StrictInteger(0, required=True, metadata={"description": "of its largest file, in bytes"})
+    width = StrictInteger(1, required=True, metadata={"description": "of its largest file, in pixels"})
+    height = StrictInteger(1, required=True)
 
 
 class Category(Shape):
@@ -49,7 +49,7 @@ class Category(Shape):
 
     name = ma.fields.String(required=True)
     path = ma.fields.String(required=True, metadata={"description": "the levels joined by `#`"})
-    count = Whole(0, required=True, metadata={"description": "products here and below"})
+    count = StrictInteger(0, required=True, metadata={"description": "products here and below"})
     children = ma.fields.List(ma.fields.Nested(lambda: Category()), required=True)
 
 
@@ -60,9 +60,9 @@ class Crumb(Shape):
 
 class FacetValue(Shape):
     value = ma.fields.String(required=True)
-    count = Whole(0, required=True)
-    from_ = Whole(0, data_key="from", metadata={"description": "price bands: minor units, from here"})
-    to = Whole(
+    count = StrictInteger(0, required=True)
+    from_ = StrictInteger(0, data_key="from", metadata={"description": "price bands: minor units, from here"})
+    to = StrictInteger(
         0, allow_none=True, metadata={"description": "price bands: to here; null without an upper end"}
     )
 
@@ -79,7 +79,7 @@ class OtherProduct(Shape):
 
     productid = ma.fields.String(required=True)
     price = ma.fields.Nested(MoneyShape, required=True)
-    stock = Whole(0, required=True)
+    stock = StrictInteger(0, required=True)
 
 
 class ListedProduct(Product):  # type: ignore[misc, valid-type]  # generated from the declaration
@@ -99,7 +99,7 @@ class ListedProduct(Product):  # type: ignore[misc, valid-type]  # generated fro
 class ProductList(Shape):
     items = ma.fields.List(ma.fields.Nested(ListedProduct), required=True)
     next = ma.fields.String(required=True, allow_none=True)
-    total = Whole(0, metadata={"description": "where it is cheap to know"})
+    total = StrictInteger(0, metadata={"description": "where it is cheap to know"})
     facets = ma.fields.Dict(keys=ma.fields.String(), values=ma.fields.List(ma.fields.Nested(FacetValue)))
     facet_names = ma.fields.Dict(
         keys=ma.fields.String(),
@@ -138,7 +138,7 @@ class Suggestion(Shape):
     text = ma.fields.String(required=True)
     productid = ma.fields.String()
     path = ma.fields.String()
-    count = Whole(0)
+    count = StrictInteger(0)
 
 
 class Suggestions(Shape):
@@ -196,9 +196,9 @@ class ProductWithReviews(Product):  # type: ignore[misc, valid-type]  # generate
 
 
 class Movement(Shape):
-    slot = Whole(1, required=True)
-    delta = Whole(required=True)
-    level = Whole(0, required=True)
+    slot = StrictInteger(1, required=True)
+    delta = StrictInteger(required=True)
+    level = StrictInteger(0, required=True)
     reason = ma.fields.String(required=True)
     note = ma.fields.String()
     orderid = ma.fields.String()
@@ -208,7 +208,7 @@ class Movement(Shape):
 class Stock(Shape):
     productid = ma.fields.String(required=True)
     sku = ma.fields.String(metadata={"description": "of a variant"})
-    stock = Whole(0, required=True, metadata={"description": "the exact level"})
+    stock = StrictInteger(0, required=True, metadata={"description": "the exact level"})
     movements = ma.fields.List(ma.fields.Nested(Movement), required=True)
 
 
@@ -248,6 +248,6 @@ class NotEdited(Shape):
 
 
 class BulkEditReport(Shape):
-    changed = Whole(0, required=True)
-    unchanged = Whole(0, required=True)
+    changed = StrictInteger(0, required=True)
+    unchanged = StrictInteger(0, required=True)
     failed = ma.fields.List(ma.fields.Nested(NotEdited), required=True)

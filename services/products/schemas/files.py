@@ -5,19 +5,19 @@ import marshmallow as ma
 from services.products.declarations import limits
 from shared.money import CURRENCIES
 from shared.web import Shape
-from shared.web.fields import Text, Whole
+from shared.web.fields import StrictInteger, Text
 
 
 class FailedLine(Shape):
-    line = Whole(1, required=True)
+    line = StrictInteger(1, required=True)
     code = ma.fields.String(required=True)
     detail = ma.fields.String(required=True)
 
 
 class Imported(Shape):
-    created = Whole(0, required=True)
-    updated = Whole(0, required=True)
-    unchanged = Whole(0, required=True)
+    created = StrictInteger(0, required=True)
+    updated = StrictInteger(0, required=True)
+    unchanged = StrictInteger(0, required=True)
     failed = ma.fields.List(ma.fields.Nested(FailedLine), required=True)
     notes = ma.fields.List(
         ma.fields.Nested(FailedLine),
@@ -27,11 +27,11 @@ class Imported(Shape):
 
 
 class ImportProgress(Shape):
-    lines = Whole(0, required=True)
-    created = Whole(0, required=True)
-    updated = Whole(0, required=True)
-    unchanged = Whole(0, required=True)
-    failed = Whole(0, required=True)
+    lines = StrictInteger(0, required=True)
+    created = StrictInteger(0, required=True)
+    updated = StrictInteger(0, required=True)
+    unchanged = StrictInteger(0, required=True)
+    failed = StrictInteger(0, required=True)
     done = ma.fields.Boolean()
 
 

@@ -8,7 +8,7 @@ from services.products.product_types import PRODUCT_TYPE_FIELDS
 from services.products.rules import product as rules
 from shared.money import CURRENCIES
 from shared.web import PageArgs, Shape, request_schema
-from shared.web.fields import Text, Time, Whole
+from shared.web.fields import StrictInteger, Text, Time
 
 ProductContent = request_schema("ProductContent", documents.PRODUCT_FIELDS, rules.checked)
 ProductTypeContent = request_schema("ProductTypeContent", PRODUCT_TYPE_FIELDS)
@@ -39,7 +39,7 @@ ReviewContent = request_schema("ReviewContent", documents.REVIEW_FIELDS.select("
 
 
 class StockChange(Shape):
-    delta = Whole(-limits.MAX_STOCK, limits.MAX_STOCK, required=True)
+    delta = StrictInteger(-limits.MAX_STOCK, limits.MAX_STOCK, required=True)
     reason = Text(1, 200, required=True)
     sku = Text(1, 64, load_default=None, allow_none=True, metadata={"description": "of a variant"})
 
@@ -55,7 +55,7 @@ class ReservationLine(Shape):
     productid = Text(1, 64, required=True)
     sku = Text(0, 64, load_default="", metadata={"description": "of a variant"})
     taxonomy = ma.fields.List(Text(1, 200), required=True, validate=ma.validate.Length(1, limits.MAX_LEVELS))
-    quantity = Whole(1, 1_000_000, required=True)
+    quantity = StrictInteger(1, 1_000_000, required=True)
 
 
 class Reservation(Shape):
@@ -110,5 +110,5 @@ class BulkEditContent(Shape):
         validate=ma.validate.Range(-99.99, 1000),
         metadata={"description": "of all their prices: -10 takes a tenth off; two decimals at most"},
     )
-    stock_delta = Whole(-limits.MAX_STOCK, limits.MAX_STOCK, load_default=None)
+    stock_delta = StrictInteger(-limits.MAX_STOCK, limits.MAX_STOCK, load_default=None)
     reason = Text(0, 200, load_default="", metadata={"description": "why the stock changes"})

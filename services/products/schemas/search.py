@@ -12,7 +12,7 @@ from services.products.search_documents import (
     WRITTEN,
 )
 from shared.web import PageArgs, Shape, page_schema, request_schema, response_schema
-from shared.web.fields import Whole
+from shared.web.fields import StrictInteger
 
 SynonymContent = request_schema("SynonymContent", SYNONYM_FIELDS)
 Synonym = response_schema("Synonym", SYNONYM_FIELDS)
@@ -52,9 +52,9 @@ class CountedQuery(Shape):
     """A query, how often customers searched for it in the last 30 days, how many people did, and how many products it found the last time."""
 
     query = ma.fields.String(required=True)
-    searches = Whole(1, required=True)
-    people = Whole(1, required=True, metadata={"description": "somebody is counted once a day"})
-    found = Whole(0, required=True)
+    searches = StrictInteger(1, required=True)
+    people = StrictInteger(1, required=True, metadata={"description": "somebody is counted once a day"})
+    found = StrictInteger(0, required=True)
     rules = ma.fields.List(
         ma.fields.String(validate=ma.validate.OneOf(KINDS)),
         required=True,

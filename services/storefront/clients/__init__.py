@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from services.storefront.clients.base import ANONYMOUS, CountedClient, counting, given
+from services.storefront.clients.base import ANONYMOUS, CountedClient, counting, without_empty
 from services.storefront.clients.orders import Orders, Requester
 from services.storefront.clients.products import Products
 from services.storefront.clients.users import Users
@@ -22,7 +22,7 @@ __all__ = [
     "Users",
     "attempt",
     "counting",
-    "given",
+    "without_empty",
 ]
 
 

@@ -24,7 +24,7 @@ def segment(value: str) -> str:
     return quote(value, safe="")
 
 
-def given(**params: Any) -> dict[str, Any]:
+def without_empty(**params: Any) -> dict[str, Any]:
     """The parameters that are set."""
     return {name.rstrip("_"): value for name, value in params.items() if value not in (None, "")}
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from services.storefront.clients.base import ANONYMOUS, Client, given, json_of, once, segment
+from services.storefront.clients.base import ANONYMOUS, Client, json_of, once, segment, without_empty
 from shared.client import Answer
 from shared.types import Json
 
@@ -41,7 +41,9 @@ class Orders(Client):
 
     def mine(self, token: str, cursor: str) -> Json:
         """One's orders, without attempts whose payment was declined."""
-        return self.http.get("/v1/orders", given(limit=20, failed="false", cursor=cursor), token=token)
+        return self.http.get(
+            "/v1/orders", without_empty(limit=20, failed="false", cursor=cursor), token=token
+        )
 
     def order(self, requester: Requester, orderid: str) -> Json:
         return self.http.get(f"/v1/orders/{segment(orderid)}", **requester.options)
@@ -71,7 +73,7 @@ class Orders(Client):
         return self.http.post(path, {"items": items}, deadline=10, **options)
 
     def all(self, token: str, **filters: Any) -> Json:
-        return self.http.get("/v1/admin/orders", given(**filters), token=token)
+        return self.http.get("/v1/admin/orders", without_empty(**filters), token=token)
 
     def act(self, token: str, orderid: str, verb: str, body: Json, key: str = "") -> Json:
         """`verb`: dispatch, delivery or refunds."""
@@ -79,14 +81,14 @@ class Orders(Client):
         return self.http.post(path, body, token=token, headers=once(key), deadline=10)
 
     def sales(self, token: str, **choice: Any) -> Json:
-        return self.http.get("/v1/admin/reports/sales", given(**choice), token=token)
+        return self.http.get("/v1/admin/reports/sales", without_empty(**choice), token=token)
 
     def best_sellers(self, token: str, **choice: Any) -> Json:
-        return self.http.get("/v1/admin/reports/best-sellers", given(**choice), token=token)
+        return self.http.get("/v1/admin/reports/best-sellers", without_empty(**choice), token=token)
 
     def quote(self, token: str, items: list[Json], **place: Any) -> Json:
         """What these would cost now, with delivery and tax; `place`: address, shipping, currency. Nothing is ordered."""
-        body = {"items": items, **given(**place)}
+        body = {"items": items, **without_empty(**place)}
         return self.http.post("/v1/orders/quote", body, idempotent=True, token=token)
 
     def shipping_methods(self) -> Json:
@@ -95,7 +97,7 @@ class Orders(Client):
 
     def settings(self, token: str, kind: str) -> list[Json]:
         """`kind`: shipping-methods or tax-rates."""
-        return list(self.http.get(f"/v1/admin/{kind}", given(limit=100), token=token)["items"])
+        return list(self.http.get(f"/v1/admin/{kind}", without_empty(limit=100), token=token)["items"])
 
     def setting(self, token: str, kind: str, id: str) -> tuple[Json, str]:
         """One of them, and its ETag."""
@@ -105,7 +107,9 @@ class Orders(Client):
     def versions(self, token: str, kind: str, id: str) -> list[Json]:
         """Every version of it, the latest first."""
         return list(
-            self.http.get(f"/v1/admin/{kind}/{segment(id)}/history", given(limit=100), token=token)["items"]
+            self.http.get(f"/v1/admin/{kind}/{segment(id)}/history", without_empty(limit=100), token=token)[
+                "items"
+            ]
         )
 
     def save_setting(self, token: str, kind: str, id: str, body: Json, etag: str) -> Json:
@@ -116,10 +120,10 @@ class Orders(Client):
         return self.http.put(f"/v1/admin/{kind}/{segment(id)}", body, token=token, headers=headers)
 
     def tax(self, token: str, **span: Any) -> list[Json]:
-        return list(self.http.get("/v1/admin/reports/tax", given(**span), token=token)["rows"])
+        return list(self.http.get("/v1/admin/reports/tax", without_empty(**span), token=token)["rows"])
 
     def dead_letters(self, token: str) -> Json:
-        return self.http.get("/v1/admin/dead-letters", given(limit=100), token=token)
+        return self.http.get("/v1/admin/dead-letters", without_empty(limit=100), token=token)
 
     def retry(self, token: str, dead_letter: str) -> Json:
         return self.http.post(f"/v1/admin/dead-letters/{segment(dead_letter)}/retry", {}, token=token)
@@ -128,5 +132,5 @@ class Orders(Client):
         return self.http.get("/v1/admin/attempts", token=token)
 
     def csv(self, token: str, report: str, **choice: Any) -> Answer:
-        path = f"/v1/admin/reports/{report}?{urlencode(given(**choice))}"
+        path = f"/v1/admin/reports/{report}?{urlencode(without_empty(**choice))}"
         return self.http.fetch("GET", path, token=token, headers={"Accept": "text/csv"}, deadline=10)

@@ -3,7 +3,15 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from services.storefront.clients.base import ANONYMOUS, IMPORT_SECONDS, Client, given, json_of, once, segment
+from services.storefront.clients.base import (
+    ANONYMOUS,
+    IMPORT_SECONDS,
+    Client,
+    json_of,
+    once,
+    segment,
+    without_empty,
+)
 from shared.client import Answer
 from shared.types import Json
 
@@ -36,7 +44,7 @@ class Products(Client):
         self.http.post("/v1/internal/searches", {"searches": searches})
 
     def suggest(self, q: str, currency: str = "") -> Json:
-        params = {"q": q, **given(currency=currency)}
+        params = {"q": q, **without_empty(currency=currency)}
         return self.http.get("/v1/products/suggest", params, deadline=1, token=ANONYMOUS)
 
     def product(self, productid: str, token: str = ANONYMOUS) -> Json:
@@ -45,7 +53,7 @@ class Products(Client):
 
     def product_body(self, productid: str, token: str = ANONYMOUS, currency: str = "") -> bytes:
         """The product and its newest `reviews` as JSON, in one request."""
-        params = {"reviews": REVIEWS, **given(currency=currency)}
+        params = {"reviews": REVIEWS, **without_empty(currency=currency)}
         return self.http.read(f"/v1/products/{segment(productid)}", params, token=token)
 
     def versioned(self, productid: str, token: str) -> tuple[Json, str]:
@@ -55,7 +63,7 @@ class Products(Client):
 
     def unpublished(self, token: str, status: str, q: str, cursor: str) -> Json:
         """What the shop does not show; `status`: draft, scheduled or archived."""
-        params = given(status=status, q=q, cursor=cursor, limit=25)
+        params = without_empty(status=status, q=q, cursor=cursor, limit=25)
         return self.http.get("/v1/admin/products", params, token=token)
 
     def bulk_edit(self, token: str, body: Json, key: str) -> Json:
@@ -79,13 +87,13 @@ class Products(Client):
         return self.http.post(path, body, token=token, headers=once(key))
 
     def lookup(self, productids: list[str], currency: str = "") -> Json:
-        body = {"productids": productids, **given(currency=currency)}
+        body = {"productids": productids, **without_empty(currency=currency)}
         return self.http.post("/v1/products/lookup", body, idempotent=True, token=ANONYMOUS)
 
     def picture(self, digest: str, name: str, etag: str) -> Answer:
         """One of its files: "640", "640.webp"; the largest without a name."""
         path = "/".join(segment(each) for each in (digest, name) if each)
-        headers = {"Accept": "image/*", **given(**{"If-None-Match": etag})}
+        headers = {"Accept": "image/*", **without_empty(**{"If-None-Match": etag})}
         return self.http.fetch("GET", f"/v1/pictures/{path}", token=ANONYMOUS, headers=headers)
 
     def add_picture(self, token: str, content: bytes) -> Json:
@@ -99,12 +107,12 @@ class Products(Client):
     def counted_queries(self, token: str, found: str, cursor: str) -> Json:
         """What customers searched for, the most frequent first."""
         return self.http.get(
-            "/v1/admin/search/queries", given(found=found, cursor=cursor, limit=50), token=token
+            "/v1/admin/search/queries", without_empty(found=found, cursor=cursor, limit=50), token=token
         )
 
     def search_rules(self, token: str, kind: str, cursor: str) -> Json:
         """`kind`: synonyms, redirects or pins."""
-        return self.http.get(f"/v1/admin/search/{kind}", given(cursor=cursor, limit=50), token=token)
+        return self.http.get(f"/v1/admin/search/{kind}", without_empty(cursor=cursor, limit=50), token=token)
 
     def search_rule(self, token: str, kind: str, query: str) -> tuple[Json, str]:
         """The rule and its ETag. Raises NotFound."""
@@ -122,13 +130,13 @@ class Products(Client):
         self.http.call("DELETE", _rule_path(kind, query), token=token, deadline=WRITE_SECONDS)
 
     def search_history(self, token: str, cursor: str) -> Json:
-        return self.http.get("/v1/admin/search/history", given(limit=50, cursor=cursor), token=token)
+        return self.http.get("/v1/admin/search/history", without_empty(limit=50, cursor=cursor), token=token)
 
     def product_types(self, token: str) -> list[Json]:
         """All product types, by code."""
         path, types, cursor = "/v1/admin/product-types", [], ""
         while True:
-            page = self.http.get(path, given(limit=100, cursor=cursor), token=token)
+            page = self.http.get(path, without_empty(limit=100, cursor=cursor), token=token)
             types += page["items"]
             cursor = page["next"]
             if cursor is None:
@@ -161,11 +169,11 @@ class Products(Client):
     def stock(self, token: str, productid: str, delta: int, reason: str, key: str, sku: str = "") -> Json:
         """`sku`: of which variant."""
         path = f"/v1/products/{segment(productid)}/stock"
-        body = {"delta": delta, "reason": reason, **given(sku=sku)}
+        body = {"delta": delta, "reason": reason, **without_empty(sku=sku)}
         return self.http.post(path, body, token=token, headers=once(key), deadline=WRITE_SECONDS)
 
     def low_stock(self, token: str, cursor: str) -> Json:
-        return self.http.get("/v1/products/low-stock", given(limit=25, cursor=cursor), token=token)
+        return self.http.get("/v1/products/low-stock", without_empty(limit=25, cursor=cursor), token=token)
 
     def import_lines(self, token: str, lines: bytes) -> Json:
         headers = {"Content-Type": "application/x-ndjson"}

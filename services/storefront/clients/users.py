@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from services.storefront.clients.base import ANONYMOUS, IMPORT_SECONDS, Client, given, segment
+from services.storefront.clients.base import ANONYMOUS, IMPORT_SECONDS, Client, segment, without_empty
 from shared.client import Answer
 from shared.types import Json
 
@@ -20,7 +20,7 @@ class Users(Client):
         return self.http.post("/v1/users/verify", {"token": token, **proof}, token=ANONYMOUS)
 
     def resend(self, email: str, registration: str, address: str) -> None:
-        body = given(email=email, registration=registration)
+        body = without_empty(email=email, registration=registration)
         self.http.post("/v1/users/verify/resend", body, token=ANONYMOUS, client_address=address)
 
     def log_in(self, email: str, password: str, address: str, device_token: str = "") -> Json:
@@ -77,7 +77,7 @@ class Users(Client):
         self.http.call("DELETE", f"/v1/users/me/basket/{segment(productid)}", token=token)
 
     def wishes(self, token: str, cursor: str) -> Json:
-        return self.http.get("/v1/users/me/wishes", given(limit=50, cursor=cursor), token=token)
+        return self.http.get("/v1/users/me/wishes", without_empty(limit=50, cursor=cursor), token=token)
 
     def add_wish(self, token: str, productid: str) -> Json:
         return self.http.put(f"/v1/users/me/wishes/{segment(productid)}", token=token)
@@ -90,7 +90,7 @@ class Users(Client):
 
     def ask_stock_alert(self, token: str, sku: str, email: str, address: str) -> None:
         """`token`: of who is logged in, whose own address needs no confirmation."""
-        body = {"sku": sku, **given(email=email)}
+        body = {"sku": sku, **without_empty(email=email)}
         self.http.post("/v1/users/stock-alerts", body, token=token, client_address=address)
 
     def confirm_stock_alert(self, token: str) -> str:
@@ -112,11 +112,13 @@ class Users(Client):
 
     def audit(self, token: str, month: str, cursor: str) -> Json:
         """What the shop's people did in a month, newest first."""
-        return self.http.get("/v1/admin/audit", given(limit=20, month=month, cursor=cursor), token=token)
+        return self.http.get(
+            "/v1/admin/audit", without_empty(limit=20, month=month, cursor=cursor), token=token
+        )
 
     def close_account(self, token: str, email: str, reason: str, password: str) -> None:
         """`password` is the asking admin's own."""
-        body = given(reason=reason, password=password)
+        body = without_empty(reason=reason, password=password)
         self.http.put(f"/v1/admin/users/{self._userid(token, email)}/closure", body, token=token)
 
     def open_account(self, token: str, email: str) -> None:

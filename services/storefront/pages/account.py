@@ -26,7 +26,7 @@ def show() -> str:
 @needs_login
 def save() -> str | BaseResponse:
     form = forms.Form(forms.PROFILE).read(request.form)
-    if form.ok:
+    if form.is_valid:
         try:
             services().users.change(token(), {"name": form.values["name"]})
             if current := logged_in():
@@ -34,7 +34,7 @@ def save() -> str | BaseResponse:
             flash("Saved.", "good")
             return redirect(url_for("account.show"))
         except Invalid as error:
-            form.blame(error)
+            form.add_errors(error)
     return _page(profile=form)
 
 
@@ -52,14 +52,14 @@ def add_address() -> str | BaseResponse:
     if "update" in request.form:
         return _in_country(url_for("account.add_address"))
     form = address_forms.read(delivery_form(request.form), request.form)
-    if form.ok:
+    if form.is_valid:
         body = {**address_forms.parts_of(form.values), "default": bool(form.values.get("default"))}
         try:
             services().users.add_address(token(), body)
             flash("Address added.", "good")
             return redirect(url_for("account.show") + "#addresses")
         except Invalid as error:
-            form.blame(error)
+            form.add_errors(error)
     return _page(address=form)
 
 
@@ -78,7 +78,7 @@ def change_address(address_id: str) -> BaseResponse:
             services().users.change_address(token(), address_id, _changes())
         flash("Saved.", "good")
     except (Conflict, Invalid) as error:
-        flash(forms.complaint(error), "bad")
+        flash(forms.error_text(error), "bad")
     return redirect(url_for("account.show") + "#addresses")
 
 
@@ -107,7 +107,7 @@ def export() -> Response:
 @needs_login
 def erase() -> str | BaseResponse:
     form = forms.Form(forms.ERASE).read(request.form)
-    if form.ok:
+    if form.is_valid:
         try:
             services().users.erase(token(), form.values["password"])
             leave()
@@ -116,7 +116,7 @@ def erase() -> str | BaseResponse:
         except Forbidden:
             form.errors["password"] = ["This is not your password."]
         except (Conflict, TooManyRequests) as error:
-            form.general = forms.complaint(error)
+            form.general = forms.error_text(error)
     return _page(erase=form)
 
 

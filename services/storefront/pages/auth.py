@@ -40,14 +40,14 @@ def register() -> str:
 @auth.post("/register")
 def register_now() -> str | BaseResponse:
     form = forms.Form(forms.REGISTER).read(request.form)
-    if form.ok:
+    if form.is_valid:
         try:
             registration = secrets.token_urlsafe(16)
             services().users.register(form.values, registration, address())
             session["email"], session["registration"] = form.values["email"], registration
             return redirect(url_for("auth.registered"))
         except Invalid as error:
-            form.blame(error)
+            form.add_errors(error)
         except TooManyRequests as error:
             form.general = error.detail
     return render_template("register.html", form=form)
@@ -76,7 +76,7 @@ def resend() -> BaseResponse:
         services().users.resend(request.form.get("email", ""), session.get("registration", ""), address())
         flash("If that address waits to be confirmed, a new e-mail is on its way.", "good")
     except (Invalid, TooManyRequests) as error:
-        flash(forms.complaint(error), "bad")
+        flash(forms.error_text(error), "bad")
     return redirect(url_for("auth.registered"))
 
 
@@ -94,7 +94,7 @@ def verify_now() -> str | BaseResponse:
     """
     sent, proof = request.form.get("token", ""), _proof()
     own = forms.Form(forms.CONFIRM_NEW)
-    if "new_password" in proof and not own.read(request.form).ok:
+    if "new_password" in proof and not own.read(request.form).is_valid:
         return _verify_page(sent, own=own)
     try:
         services().users.verify(sent, proof)
@@ -109,11 +109,11 @@ def verify_now() -> str | BaseResponse:
         return _verify_page(sent, form=forms.Form(forms.CONFIRM, general=error.detail))
     except Invalid as error:
         if "new_password" not in proof:
-            return _verify_page("", problem=forms.complaint(error))
-        own.blame(error)
+            return _verify_page("", problem=forms.error_text(error))
+        own.add_errors(error)
         return _verify_page(sent, own=own)
     except (BadRequest, Conflict) as error:
-        return _verify_page("", problem=forms.complaint(error))
+        return _verify_page("", problem=forms.error_text(error))
     session.pop("email", None)
     session.pop("registration", None)
     words = "Your e-mail address is confirmed."
@@ -160,7 +160,7 @@ def login() -> str | BaseResponse:
 def login_now() -> str | BaseResponse:
     form = forms.Form(forms.LOGIN).read(request.form)
     target = own_path(request.form.get("next", ""), "")
-    if form.ok:
+    if form.is_valid:
         try:
             done = sessions.log_in(
                 services(),
@@ -176,7 +176,7 @@ def login_now() -> str | BaseResponse:
                 flash(f"{done.problem} What you chose before you logged in was left out.", "warn")
             return redirect(target or url_for("desk.sales" if done.session.staff else "shop.home"))
         except Invalid as error:
-            form.blame(error)
+            form.add_errors(error)
         except Unauthorized as error:
             form.general = f"{error.title}. {error.detail}"
         except TooManyRequests as error:
@@ -186,16 +186,16 @@ def login_now() -> str | BaseResponse:
 
 @auth.post("/logout")
 def logout() -> BaseResponse:
-    told = True
+    everywhere = True
     try:
         if logged_in() is not None:
             services().users.log_out(token())
     except Unauthorized:
         pass  # the session was over already
     except (AisleError, RedisError):
-        told = False
+        everywhere = False
     leave()
-    if not told:
+    if not everywhere:
         flash("You are logged out of this browser. The rest of the shop could not be told.", "warn")
     return redirect(url_for("shop.home"))
 
@@ -210,14 +210,14 @@ def ask_reset() -> str:
 @auth.post("/reset")
 def ask_reset_now() -> str:
     form = forms.Form(forms.ASK_RESET).read(request.form)
-    if form.ok:
+    if form.is_valid:
         try:
             services().users.ask_reset(form.values["email"], address())
         except Invalid as error:
-            form.blame(error)
+            form.add_errors(error)
         except TooManyRequests as error:
             form.general = error.detail
-    return render_template("reset.html", form=form, sent=form.ok)
+    return render_template("reset.html", form=form, sent=form.is_valid)
 
 
 @auth.get("/reset/confirm")
@@ -231,13 +231,13 @@ def reset() -> str:
 @auth.post("/reset/confirm")
 def reset_now() -> str | BaseResponse:
     form = forms.Form(forms.RESET).read(request.form)
-    if form.ok:
+    if form.is_valid:
         try:
             services().users.reset(request.form.get("token", ""), form.values["password"])
             flash("Your new password is set. Log in with it.", "good")
             return redirect(url_for("auth.login"))
         except Invalid as error:
-            form.blame(error)
+            form.add_errors(error)
         except BadRequest as error:
             form.general = error.detail
     return render_template("new_password.html", form=form, token=request.form.get("token", ""))

@@ -123,5 +123,5 @@ def _back(otherwise: str) -> str:
 
 
 def _refused(error: AisleError, page: str) -> BaseResponse:
-    flash(forms.complaint(error), "bad")
+    flash(forms.error_text(error), "bad")
     return redirect(page, 303)

@@ -11,7 +11,7 @@ from werkzeug import Response as BaseResponse
 from services.storefront import address_forms, forms
 from services.storefront.actions import basket as baskets
 from services.storefront.actions.checkout import AlreadyOrdered, Purchase, revision_of
-from services.storefront.clients import ANONYMOUS, given
+from services.storefront.clients import ANONYMOUS, without_empty
 from services.storefront.pages.basket import basket_id, set_quantity, wanted
 from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.currency import chosen_currency
@@ -71,7 +71,7 @@ def place() -> str | BaseResponse:
     except AlreadyOrdered as error:
         return _already_ordered(error.orderid, paid=error.paid)
     except Invalid as error:
-        form.blame(error)
+        form.add_errors(error)
         return _page(form, form.general)
     except AisleError as error:
         if error.status not in (402, 409) and error.code != "payment_provider_unavailable":
@@ -88,7 +88,7 @@ def place() -> str | BaseResponse:
 def update() -> BaseResponse:
     """The checkout again for the country, the address and the shipping that are chosen now; nothing is ordered."""
     typed = save_values(url_for("checkout.place"), request.form)
-    page = url_for("checkout.show", **given(currency=request.form.get("currency")))
+    page = url_for("checkout.show", **without_empty(currency=request.form.get("currency")))
     return redirect(with_saved(page, typed), 303)
 
 
@@ -105,7 +105,7 @@ def _back_to_form(problem: str) -> BaseResponse:
     """The checkout again, with what was typed and what was wrong; a page of its own, so that the back button leads to it."""
     flash(problem, "bad")
     typed = save_values(url_for("checkout.place"), request.form)
-    page = url_for("checkout.show", **given(currency=request.form.get("currency")))
+    page = url_for("checkout.show", **without_empty(currency=request.form.get("currency")))
     return redirect(with_saved(page, typed), 303)
 
 
@@ -190,7 +190,7 @@ def _order(form: forms.Form) -> dict[str, Any]:
     if logged_in() and chosen != "new":
         return body | {"address_id": chosen}
     address_forms.read(form, request.form)
-    if not form.ok:
+    if not form.is_valid:
         raise Invalid("The address is not complete.", errors={})
     address = address_forms.parts_of(form.values)
     if logged_in():
@@ -254,7 +254,7 @@ def _page(
     try:
         quote, undeliverable = quoted(items, form, me, chosen, shipping, shop_currency)
     except (Conflict, Invalid) as error:
-        flash(forms.complaint(error), "bad")
+        flash(forms.error_text(error), "bad")
         return redirect(url_for("basket.show"))
     settings = dependencies().settings
     allow_forms_to(form_targets(settings.pays_with, settings.payment_page_origins))
@@ -270,7 +270,7 @@ def _page(
         saves_method=request.form.get("save_method", "") if saves_method is None else saves_method,
         key=secrets.token_urlsafe(18),
         order=orjson.dumps(
-            {"items": items, "expected_total": quote["total"], **given(currency=shop_currency)}
+            {"items": items, "expected_total": quote["total"], **without_empty(currency=shop_currency)}
         ).decode(),
         currency=currency,
         revision=revision_of(basket, lines),

@@ -31,13 +31,13 @@ def price_bands(bands: Iterable[tuple[str, str, int]]) -> Markup:
 
 
 def _band_words(value: Markup) -> Markup:
-    """A stretch of numbers as the API names it, `20..50` with its least and not its most, in words."""
-    least, dots, most = value.partition("..")
-    if not dots or not (least or most) or not (least + most).replace(".", "").isdigit():
+    """A stretch of numbers as the API names it, `20..50` the lower end included and the upper not, in words."""
+    low, dots, high = value.partition("..")
+    if not dots or not (low or high) or not (low + high).replace(".", "").isdigit():
         return value
-    if not most:
-        return Markup("{} and more").format(least)
-    return Markup("{} to under {}").format(least, most) if least else Markup("under 0")
+    if not high:
+        return Markup("{} and more").format(low)
+    return Markup("{} to under {}").format(low, high) if low else Markup("under 0")
 
 
 def _option(field: Markup, kind: str, counted: Mapping[str, Any], chosen: frozenset[str]) -> str:

@@ -25,7 +25,7 @@ from redis.exceptions import RedisError
 from werkzeug import Response as BaseResponse
 from werkzeug.exceptions import HTTPException
 
-from services.storefront.forms import complaint
+from services.storefront.forms import error_text
 from services.storefront.pages import saved_forms
 from services.storefront.pages.assets import asset, files
 from services.storefront.pages.cards import cards
@@ -230,7 +230,7 @@ def error_page(error: AisleError) -> BaseResponse:
             and (kept := saved_forms.keep_unanswered())
         ):
             return kept
-    return _answer(error.status, error.title, complaint(error), getattr(error, "retry_after", None))
+    return _answer(error.status, error.title, error_text(error), getattr(error, "retry_after", None))
 
 
 def stale_form_page() -> BaseResponse:

@@ -59,14 +59,14 @@ def cancel(orderid: str) -> BaseResponse:
         services().orders.cancel(requester_of(orderid), orderid)
         flash("Your order is cancelled; the money goes back to your card.", "good")
     except Conflict as error:
-        flash(forms.complaint(error), "bad")
+        flash(forms.error_text(error), "bad")
     return redirect(url_for("orders.show", orderid=orderid))
 
 
 @orders.post("/<orderid>/returns")
 def give_back(orderid: str) -> BaseResponse:
     wanted = {
-        name.removeprefix("back-"): forms.whole(value or "0", name)
+        name.removeprefix("back-"): forms.parse_integer(value or "0", name)
         for name, value in request.form.items()
         if name.startswith("back-")
     }
@@ -81,5 +81,5 @@ def give_back(orderid: str) -> BaseResponse:
         services().orders.give_back(requester_of(orderid), orderid, items, forms.key(request.form))
         flash("Your return is noted.", "good")
     except (Conflict, Invalid) as error:
-        flash(forms.complaint(error), "bad")
+        flash(forms.error_text(error), "bad")
     return redirect(url_for("orders.show", orderid=orderid))

@@ -75,7 +75,7 @@ def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> BaseR
         if outdated:
             is_outdated()
     except Invalid as error:
-        problem = forms.complaint(error)
+        problem = forms.error_text(error)
     if (target := _redirect_of(body)) is not None:
         return redirect(target)
     shown = repr((filters, left_out, problem)).encode()
@@ -191,7 +191,7 @@ def back_to_product(productid: str) -> BaseResponse:
 @needs_login
 def review(productid: str) -> str | BaseResponse:
     form = forms.Form(forms.REVIEW).read(request.form)
-    if form.ok:
+    if form.is_valid:
         body = {
             "stars": int(form.values["stars"]),
             "title": form.values["title"],
@@ -202,11 +202,11 @@ def review(productid: str) -> str | BaseResponse:
             flash("Thank you: your review is published.", "good")
             return redirect(url_for("shop.product", productid=productid) + "#reviews")
         except Invalid as error:
-            form.blame(error)
+            form.add_errors(error)
         except AisleError as error:
             if error.status not in (403, 409):
                 raise
-            form.general = forms.complaint(error)
+            form.general = forms.error_text(error)
     return _review_page(productid, form)
 
 

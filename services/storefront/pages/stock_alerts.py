@@ -29,7 +29,7 @@ def ask() -> BaseResponse:
         asked = "We write to you once when it is back."
         flash(f"Look into your mailbox and confirm it. {asked}" if email else asked, "good")
     except (Conflict, Invalid, NotFound, TooManyRequests) as error:
-        flash(forms.complaint(error), "bad")
+        flash(forms.error_text(error), "bad")
     return redirect(own_path(request.form.get("back", ""), url_for("shop.home")))
 
 
@@ -49,7 +49,7 @@ def confirm() -> str | BaseResponse:
     try:
         sku = services().users.confirm_stock_alert(sent)
     except (BadRequest, Invalid) as error:
-        return render_template("stock_alert.html", verb="confirm", token="", problem=forms.complaint(error))
+        return render_template("stock_alert.html", verb="confirm", token="", problem=forms.error_text(error))
     flash("Thank you. We write to you once when it is back.", "good")
     return redirect(url_for("shop.product", productid=sku))
 
@@ -59,6 +59,6 @@ def cancel() -> str | BaseResponse:
     try:
         services().users.cancel_stock_alert(request.form.get("token", "")[:400])
     except (BadRequest, Invalid) as error:
-        return render_template("stock_alert.html", verb="cancel", token="", problem=forms.complaint(error))
+        return render_template("stock_alert.html", verb="cancel", token="", problem=forms.error_text(error))
     flash("It is ended: we do not write to you about it.", "good")
     return redirect(url_for("shop.home"))

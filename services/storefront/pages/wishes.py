@@ -28,7 +28,7 @@ def add() -> BaseResponse:
         wish = services().users.add_wish(token(), request.form.get("productid", "")[:100] or "-")
         flash(f"“{wish['name']}” is on your wish list.", "good")
     except (Conflict, NotFound) as error:
-        flash(forms.complaint(error), "bad")
+        flash(forms.error_text(error), "bad")
     return redirect(back)
 
 
@@ -50,5 +50,5 @@ def change(productid: str) -> BaseResponse:
             session["count"] = basket_count() + 1
             flash("Moved to your basket.", "good")
     except (Conflict, Invalid, NotFound) as error:
-        flash(forms.complaint(error), "bad")
+        flash(forms.error_text(error), "bad")
     return redirect(url_for("wishes.show"))

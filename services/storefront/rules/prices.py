@@ -39,7 +39,7 @@ def parse(text: str, currency: str, field: str = "price") -> Money:
     fraction = (found["fraction"] or "") if found else ""
     ambiguous = "," in number and len(fraction) != digits
     if not found or ambiguous or len(fraction) > digits or (found["point"] and not fraction):
-        raise Invalid(errors={field: [_complaint(number, currency, digits)]})
+        raise Invalid(errors={field: [_error_text(number, currency, digits)]})
     amount = int(found["whole"].replace(",", "") + fraction.ljust(digits, "0"))
     if amount > MAX_AMOUNT:
         raise Invalid(errors={field: [f"At most {shown(money(MAX_AMOUNT, currency))}."]})
@@ -53,7 +53,7 @@ def _without_currency(text: str, currency: str) -> str:
     return text
 
 
-def _complaint(number: str, currency: str, digits: int) -> str:
+def _error_text(number: str, currency: str, digits: int) -> str:
     """What to write instead: the typed number in each way it can be meant, else any number of this currency."""
     example = f"{1250 if digits == 0 else 12.5:.{digits}f}"
     if readings := _readings(number, digits):

@@ -35,9 +35,9 @@ class Menu:
     def __bool__(self) -> bool:
         return bool(self.departments)
 
-    def largest(self, most: int) -> list[Category]:
+    def largest(self, limit: int) -> list[Category]:
         """The departments that hold the most, in the order of their numbers."""
-        chosen = sorted(self.departments, key=lambda each: -each.count)[:most]
+        chosen = sorted(self.departments, key=lambda each: -each.count)[:limit]
         return sorted(chosen, key=lambda each: each.number or 0)
 
     def find(self, path: str) -> Category | None:
@@ -63,15 +63,15 @@ def _category(node: Json) -> Category:
     return Category(node["name"], node["path"], node.get("count", 0), children)
 
 
-def deduplicate(products: list[Json], most: int) -> list[Json]:
-    """At most `most` products, the departments taking turns, each giving its first ones first."""
+def deduplicate(products: list[Json], limit: int) -> list[Json]:
+    """At most `limit` products, the departments taking turns, each giving its first ones first."""
     turns: dict[str, int] = {}
     rounds = []
     for place, product in enumerate(products):
         department = path_of(product).split(SEPARATOR)[0]
         turns[department] = turns.get(department, 0) + 1
         rounds.append((turns[department], place, product))
-    return [product for _, _, product in sorted(rounds, key=lambda each: each[:2])[:most]]
+    return [product for _, _, product in sorted(rounds, key=lambda each: each[:2])[:limit]]
 
 
 def path_of(product: Json) -> str:

@@ -76,15 +76,15 @@ def reset_password(deps: Dependencies, text: str, password: str) -> None:
 
 
 def change_account(
-    deps: Dependencies, asking: User, changes: dict[str, Any], user: Account, *, only: bool = False
+    deps: Dependencies, requester: User, changes: dict[str, Any], user: Account, *, only: bool = False
 ) -> Account:
     """Name at once; password with the current one; e-mail after its new address is verified. Raises WrongPassword, EmailTaken.
 
     With `only` this very version of `user` is changed: raises UpdateConflict when there is another.
     """
-    userid = asking.userid
+    userid = requester.userid
     if "email" in changes or "password" in changes:
-        check_current_password(deps, asking, changes.get("current_password", ""))
+        check_current_password(deps, requester, changes.get("current_password", ""))
     wanted = {"name": changes["name"]} if "name" in changes else {}
     if "password" in changes:
         check_password(changes["password"], user["email"], user["name"], deps.passwords.common)

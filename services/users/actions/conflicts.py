@@ -17,11 +17,11 @@ _CHECKPOINT = "users-conflicts"
 _BATCH = 200
 
 
-def settle_conflicts(deps: JobDependencies, most: int = 10_000) -> int:
+def settle_conflicts(deps: JobDependencies, limit: int = 10_000) -> int:
     """Follows the changes feed from its checkpoint and settles what it finds; how many documents it settled."""
     settled, seen = 0, 0
     kept = deps.store.database.get_local(_CHECKPOINT) or {"since": "0"}
-    while seen < most:
+    while seen < limit:
         changes = deps.store.changes(kept["since"], _BATCH)
         settled += sum(settle(deps, row.doc) for row in changes.rows if row.doc and row.doc.get("_conflicts"))
         _erase_resurrected(deps, changes.rows)

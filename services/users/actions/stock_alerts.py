@@ -20,9 +20,9 @@ from shared.mail import Email
 
 log = logging.getLogger(__name__)
 
-LOOKED_UP = 200
+LOOKUP_SIZE = 200
 REQUESTS_PER_HOUR = 30
-SENDING_AGAIN = timedelta(minutes=5)
+RESEND_AFTER = timedelta(minutes=5)
 """A worker that began an e-mail so long ago has died."""
 
 
@@ -46,12 +46,12 @@ def request(deps: Dependencies, sku: str, email: str, userid: str | None, addres
     account = deps.store.user(userid) if userid else None
     email = normalised_email(email or (account["email"] if account else ""))
     is_own = account is not None and account["email_verified"] and account["email"] == email
-    alert = _noted(deps, sku, email, confirmed=is_own)
+    alert = _requested(deps, sku, email, confirmed=is_own)
     if "confirmed" not in alert and may_send_email(deps, email):
         deps.mailer.send(_question(deps, alert, offer))
 
 
-def _noted(deps: Dependencies, sku: str, email: str, *, confirmed: bool) -> StockAlert:
+def _requested(deps: Dependencies, sku: str, email: str, *, confirmed: bool) -> StockAlert:
     moment, docid = now(), stock_alert_id(sku, email)
     alert = STOCK_ALERT.build(docid, sku=sku, email=email, requested=iso(moment))
     if confirmed:
@@ -85,10 +85,10 @@ def cancel(deps: Dependencies, token: str) -> None:
 
 
 def notify(deps: JobDependencies, moment: datetime) -> int:
-    """Sends what is due; how many e-mails. 1 global query, and 1 at products for LOOKED_UP SKUs that somebody waits for."""
+    """Sends what is due; how many e-mails. 1 global query, and 1 at products for LOOKUP_SIZE SKUs that somebody waits for."""
     skus, sent = deps.store.waited_for(), 0
-    for first in range(0, len(skus), LOOKED_UP):
-        offers = deps.products.lookup(skus[first : first + LOOKED_UP])
+    for first in range(0, len(skus), LOOKUP_SIZE):
+        offers = deps.products.lookup(skus[first : first + LOOKUP_SIZE])
         for sku, offer in offers.items():
             if offer.get("for_sale", True) and (offer.get("stock") or 0) > 0:
                 sent += sum(_send(deps, alert, offer, moment) for alert in deps.store.stock_alerts(sku))
@@ -98,7 +98,7 @@ def notify(deps: JobDependencies, moment: datetime) -> int:
 def _send(deps: JobDependencies, alert: StockAlert, offer: dict[str, Any], moment: datetime) -> bool:
     """Whether it went out now: it is claimed before, so that no two workers send it, and gone after."""
     begun = alert.get("sending")
-    if "confirmed" not in alert or (begun and parse(begun) > moment - SENDING_AGAIN):
+    if "confirmed" not in alert or (begun and parse(begun) > moment - RESEND_AFTER):
         return False
     try:
         claimed = deps.store.put(cast(StockAlert, {**alert, "sending": iso(moment)}))

@@ -112,11 +112,11 @@ def me() -> Response:
 def change_me(changes: dict[str, Any]) -> Response:
     """Change name, e-mail or password"""
     deps = dependencies()
-    asking = current_user()
-    docs = deps.store.documents_of(asking.userid)
+    requester = current_user()
+    docs = deps.store.documents_of(requester.userid)
     user = live_user(docs)
     only = check_if_match(etag_of(*(doc["_rev"] for doc in docs)))
-    changed = act.change_account(deps, asking, changes, user, only=only)
+    changed = act.change_account(deps, requester, changes, user, only=only)
     return json_answer(profile_of([changed if doc["_id"] == user["_id"] else doc for doc in docs]))
 
 

@@ -9,9 +9,9 @@ from services.users.resources.context import dependencies
 from services.users.schemas import answers, requests
 from shared.web import (
     Blueprint,
-    asked_by_service,
     client_address,
     current_user,
+    is_service_call,
     json_answer,
     nothing,
     require_user,
@@ -36,7 +36,7 @@ def log_in(body: dict[str, str]) -> Response:
 @sessions.alt_response(401, "UNAUTHORIZED")
 def refresh(body: dict[str, str]) -> Response:
     """Exchange a refresh token for the next; using one twice ends the session"""
-    return _tokens(act.refresh(dependencies(), body["refresh_token"], by_service=asked_by_service()))
+    return _tokens(act.refresh(dependencies(), body["refresh_token"], by_service=is_service_call()))
 
 
 @sessions.delete("/v1/sessions")

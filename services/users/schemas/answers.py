@@ -16,7 +16,7 @@ from services.users.documents import (
     WISH_FIELDS,
 )
 from shared.web import Shape, page_schema, response_schema
-from shared.web.fields import MoneyShape, Time, Whole
+from shared.web.fields import MoneyShape, StrictInteger, Time
 
 Registered = response_schema("Registered", REGISTERED_FIELDS)
 SessionUser = response_schema("SessionUser", SESSION_USER_FIELDS)
@@ -103,7 +103,7 @@ class SessionTokens(Shape):
     access_token = ma.fields.String(required=True)
     refresh_token = ma.fields.String(required=True)
     token_type = ma.fields.String(required=True)
-    expires_in = Whole(1, required=True)
+    expires_in = StrictInteger(1, required=True)
     user = ma.fields.Nested(SessionUser, required=True)
     device_token = ma.fields.String(
         metadata={"description": "after a log-in: keep it on the device and send it with the next one"}
@@ -140,8 +140,8 @@ class SessionState(Shape):
 
 class AccountChange(Shape):
     userid = ma.fields.String(required=True)
-    changed = Whole(required=True, metadata={"description": "milliseconds since 1970"})
-    sessions_from = Whole(required=True, metadata={"description": "sessions begun before have ended"})
+    changed = StrictInteger(required=True, metadata={"description": "milliseconds since 1970"})
+    sessions_from = StrictInteger(required=True, metadata={"description": "sessions begun before have ended"})
     roles = ma.fields.List(ma.fields.String(), required=True)
 
 

@@ -257,7 +257,7 @@ def _ranges(
 ) -> dict[str, dict[str, int]]:
     return {
         name: {
-            band.label: sum(_within(_named_values(fields, name, doc), band.least, band.most) for doc in docs)
+            band.label: sum(_within(_named_values(fields, name, doc), band.min, band.max) for doc in docs)
             for band in bands
         }
         for name, bands in query.bands.items()

@@ -22,18 +22,18 @@ _PHRASE = re.compile(r'"([^"]*)"')
 
 
 class Band(NamedTuple):
-    """A stretch of a number field to count: `least` and `most` belong to it."""
+    """A stretch of a number field to count: `min` and `max` belong to it."""
 
     label: str
-    least: int
-    most: int
+    min: int
+    max: int
 
 
 @dataclass(frozen=True)
 class SearchQuery:
     """Every word must match; `prefix` is a last word that may go on; `phrases` are words in a row; filters must hold.
 
-    `filters` is {keyword field: values, one of which must be there}, for a member of a `pairs` field {field.name: values}, `ranges` {number field: (least, most)}, `sort` a
+    `filters` is {keyword field: values, one of which must be there}, for a member of a `pairs` field {field.name: values}, `ranges` {number field: (min, max)}, `sort` a
     field's name (with `-` for the largest first) or None for relevance. A word that is `forgiven` may differ by a letter (a long one
     by two); for a word that has `corrections` one of these does, for words in a row that have `synonyms` one row of these. An
     `optional` word only moves what has it forward; with `any_word` all are, but what has more of them comes first. With `code` the words

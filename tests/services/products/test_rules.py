@@ -207,7 +207,7 @@ def test_two_edits(one: str, other: str, near: bool):
 
 def test_every_price_is_in_one_band():
     for price in (0, 999, 1000, 1999, 2000, 123456, 10**12):
-        assert sum(band.least <= price <= band.most for band in PRICE_BANDS) == 1
+        assert sum(band.min <= price <= band.max for band in PRICE_BANDS) == 1
 
 
 def test_of_equals_what_is_in_stock_and_better_rated_comes_first_within_its_score():

@@ -131,7 +131,7 @@ def eventually_with_picture(visitor: Visitor, path: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("data", "complaint"),
+    ("data", "error_text"),
     [
         (
             b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>",
@@ -146,7 +146,7 @@ def eventually_with_picture(visitor: Visitor, path: str) -> str:
     ids=["svg", "text", "empty", "large", "bomb", "cut off"],
 )
 def test_what_is_no_picture_is_refused_and_nothing_typed_is_lost(
-    keeper: Visitor, data: bytes, complaint: str
+    keeper: Visitor, data: bytes, error_text: str
 ) -> None:
     keeper.get(NEW)
     page = keeper.upload(
@@ -159,7 +159,7 @@ def test_what_is_no_picture_is_refused_and_nothing_typed_is_lost(
         description="Kept.",
         **PRODUCT,
     )
-    assert complaint in page.text
+    assert error_text in page.text
     assert b"<title>Error: New product" in page.body
     assert "#pictures" in [href for href, _ in page.links]
     assert page.form(NEW).values["description"] == "Kept."

@@ -37,12 +37,12 @@ from shared.web import (
     require_user,
     unsign,
 )
-from shared.web.fields import MoneyShape, Text, Whole
+from shared.web.fields import MoneyShape, StrictInteger, Text
 
 
 class Thing(Shape):
     name = Text(1, 20, required=True)
-    size = Whole(0, 100, load_default=1)
+    size = StrictInteger(0, 100, load_default=1)
     new = request_fields("Thing", Declaration({"new": Boolean(default=False)}), defaults=True)["new"]
     price = ma.fields.Nested(MoneyShape)
 

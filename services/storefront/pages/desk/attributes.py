@@ -53,10 +53,10 @@ def body_of(attributes: Iterable[Json], values: Mapping[str, str]) -> Json:
     return {code: value for code, value in said.items() if value is not None}
 
 
-def blame(form: forms.Form, attributes: Iterable[Json], error: Invalid) -> None:
+def add_errors(form: forms.Form, attributes: Iterable[Json], error: Invalid) -> None:
     """Puts a service's complaints about attributes beside their fields, too."""
     names = {f"attributes.{each['code']}": _fields(each)[0].name for each in attributes}
-    form.blame(
+    form.add_errors(
         Invalid(error.detail, errors={names.get(path, path): words for path, words in error.errors.items()})
     )
 

@@ -8,7 +8,7 @@ from flask import Response, render_template, request
 
 from services.storefront import forms
 from services.storefront.actions.imports import import_products
-from services.storefront.clients import given
+from services.storefront.clients import without_empty
 from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
@@ -45,13 +45,13 @@ def _import_export(stream: IO[bytes]) -> str:
     content = stream.read(MAX_EXPORT + 1)
     if len(content) > MAX_EXPORT:
         return _page(form=form, problem="The file is too large: at most 32 MB at a time.")
-    if not form.ok:
+    if not form.is_valid:
         return _page(form=form)
     query = {name: form.values[name] for name in ("format", "currency", "pictures")}
     query |= {
         "untracked_stock": form.values["untracked_stock"] or "0",
         "dry_run": "true" if form.values["dry_run"] else "false",
-        **given(id=request.form.get("id", "")[:60]),
+        **without_empty(id=request.form.get("id", "")[:60]),
     }
     try:
         result = services().products.import_export(token(), content, **query)

@@ -37,7 +37,7 @@ def orders() -> str | BaseResponse:
             limit=25,
         )
     except Invalid as error:
-        problem = forms.complaint(error)
+        problem = forms.error_text(error)
     return render_template(
         "desk/orders.html", orders=found["items"], next=found["next"], statuses=STATUSES, problem=problem
     )
@@ -64,12 +64,12 @@ def back_to_order(orderid: str) -> BaseResponse:
 @desk.post("/orders/<orderid>/dispatch")
 def dispatch(orderid: str) -> str | BaseResponse:
     form = forms.Form(forms.DISPATCH).read(request.form)
-    if form.ok:
+    if form.is_valid:
         try:
             services().orders.act(token(), orderid, "dispatch", form.values)
             return done(orderid, "Dispatched.")
         except (Conflict, Invalid) as error:
-            blame(form, error)
+            add_errors(form, error)
     return order_page(find_order(orderid), dispatch=form)
 
 
@@ -78,14 +78,14 @@ def delivery(orderid: str) -> BaseResponse:
     try:
         services().orders.act(token(), orderid, "delivery", {})
     except (Conflict, Invalid) as error:
-        flash(forms.complaint(error), "bad")
+        flash(forms.error_text(error), "bad")
         return redirect(url_for("desk.order", orderid=orderid))
     return done(orderid, "Delivered.")
 
 
-def blame(form: forms.Form, error: Conflict | Invalid) -> None:
+def add_errors(form: forms.Form, error: Conflict | Invalid) -> None:
     if isinstance(error, Invalid):
-        form.blame(error)
+        form.add_errors(error)
     else:
         form.general = message(error)
 

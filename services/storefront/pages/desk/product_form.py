@@ -53,7 +53,7 @@ class ProductForm:
 
     @property
     def ready(self) -> bool:
-        return self.form.ok and not self.chooses_type
+        return self.form.is_valid and not self.chooses_type
 
     def attributes_body(self, product: Json | None = None) -> Json:
         """What was changed of the type and its attributes. Raises Invalid by field."""
@@ -70,5 +70,5 @@ class ProductForm:
             "attributes": typed.body_of(self.attributes, values),
         }
 
-    def blame(self, error: Invalid) -> None:
-        typed.blame(self.form, self.attributes, error)
+    def add_errors(self, error: Invalid) -> None:
+        typed.add_errors(self.form, self.attributes, error)

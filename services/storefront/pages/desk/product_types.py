@@ -43,13 +43,13 @@ def product_types() -> str:
 def save_product_type() -> str | BaseResponse:
     form, etag = forms.Form(forms.PRODUCT_TYPE).read(request.form), request.form.get("etag", "")
     rows = rows_of(request.form)
-    if form.ok:
+    if form.is_valid:
         try:
             services().products.save_product_type(token(), _body(form.values, rows), etag)
             flash("Saved.", "good")
             return redirect(url_for("desk.product_types", code=form.values["code"]))
         except Invalid as error:
-            form.blame(error)
+            form.add_errors(error)
         except (Conflict, PreconditionFailed) as error:
             form.general = message(error)
     return _page(form, rows, etag)
@@ -73,7 +73,7 @@ def _rows_of_type(found: Json | None) -> Rows:
 
 
 def _body(values: dict[str, str], rows: Rows) -> Json:
-    attributes = [{**row, "values": forms.words(row["values"])} for row in rows]
+    attributes = [{**row, "values": forms.split_list(row["values"])} for row in rows]
     return {"code": values["code"], "name": values["name"], "attributes": attributes}
 
 

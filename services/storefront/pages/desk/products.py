@@ -4,7 +4,7 @@ from flask import flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
-from services.storefront.clients import given
+from services.storefront.clients import without_empty
 from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.desk.pictures import MAX_PICTURES, Pictures
@@ -38,7 +38,9 @@ def products() -> str:
     if status in publishing.TABS:
         found = services().products.unpublished(token(), status, q, args.get("cursor", ""))
     else:
-        found = services().products.search(given(q=q, cursor=args.get("cursor"), limit=25, analytics="false"))
+        found = services().products.search(
+            without_empty(q=q, cursor=args.get("cursor"), limit=25, analytics="false")
+        )
     return render_template(
         "desk/products.html",
         products=found["items"],
@@ -64,11 +66,14 @@ def create_product() -> str | BaseResponse:
     if sent.ready:
         try:
             body = product_body(form.values) | sent.attributes_body()
-            body |= {"pictures": sent.pictures, "stock": forms.whole(form.values["stock"] or "0", "stock")}
+            body |= {
+                "pictures": sent.pictures,
+                "stock": forms.parse_integer(form.values["stock"] or "0", "stock"),
+            }
             services().products.create(token(), body)
             return _saved(body["productid"], "Created.")
         except Invalid as error:
-            sent.blame(error)
+            sent.add_errors(error)
         except Conflict as error:
             form.errors["productid"] = [message(error)]
     return _page(None, sent, "")
@@ -99,7 +104,7 @@ def replace_product(productid: str) -> str | BaseResponse:
             services().products.replace(token(), productid, body, etag)
             return _saved(productid, "Saved.")
         except Invalid as error:
-            sent.blame(error)
+            sent.add_errors(error)
         except (Conflict, PreconditionFailed) as error:
             sent.form.general = f"{message(error)} What you typed is still here: open the product in another window to compare."
     return _page(services().products.product(productid, token()), sent, etag)
@@ -108,9 +113,9 @@ def replace_product(productid: str) -> str | BaseResponse:
 @desk.post("/products/<productid>/stock")
 def stock(productid: str) -> str | BaseResponse:
     form = forms.Form(forms.STOCK).read(request.form)
-    if form.ok:
+    if form.is_valid:
         try:
-            delta = forms.whole(form.values["delta"], "delta")
+            delta = forms.parse_integer(form.values["delta"], "delta")
             services().products.stock(
                 token(),
                 productid,
@@ -121,7 +126,7 @@ def stock(productid: str) -> str | BaseResponse:
             )
             return _saved(productid, "Stock changed.")
         except Invalid as error:
-            form.blame(error)
+            form.add_errors(error)
         except Conflict as error:
             form.general = message(error)
     found, etag = services().products.versioned(productid, token())
@@ -171,7 +176,7 @@ def product_body(values: dict[str, str]) -> Json:
     currency = values["currency"].upper()
     plain: Json = {name: values[name] for name in ("productid", "name", "brand", "description", "image")}
     plain["taxonomy"] = [part.strip() for part in values["taxonomy"].split(taxonomy.SEPARATOR)]
-    lists = {name: forms.words(values[name]) for name in ("keywords", "colours", "related")}
+    lists = {name: forms.split_list(values[name]) for name in ("keywords", "colours", "related")}
     money = {name: prices.parse(values[name], currency, name) for name in ("price", "delivery")}
     return plain | lists | money | product_prices.body_of(values, money["price"]) | publishing.body_of(values)
 

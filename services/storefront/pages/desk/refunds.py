@@ -8,7 +8,7 @@ from werkzeug import Response as BaseResponse
 from services.storefront import forms
 from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
-from services.storefront.pages.desk.orders import blame, done, find_order, order_page
+from services.storefront.pages.desk.orders import add_errors, done, find_order, order_page
 from services.storefront.pages.visitor import token
 from services.storefront.rules import prices
 from services.storefront.rules.refunds import parse_refund, refundable_amount
@@ -21,7 +21,7 @@ def refund(orderid: str) -> str | BaseResponse:
     """Without `confirmed` nothing is paid: the page asks whether this amount is meant."""
     order = find_order(orderid)
     form = forms.Form(forms.REFUND).read(request.form)
-    if not form.ok or "change" in request.form:
+    if not form.is_valid or "change" in request.form:
         return order_page(order, refund=form)
     try:
         if "confirmed" not in request.form:
@@ -29,7 +29,7 @@ def refund(orderid: str) -> str | BaseResponse:
         _refund(order, form)
         return done(orderid, "Refunded.")
     except (Conflict, Invalid) as error:
-        blame(form, error)
+        add_errors(form, error)
     return order_page(find_order(orderid), refund=form)
 
 

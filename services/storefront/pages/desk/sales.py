@@ -20,7 +20,7 @@ def sales() -> str:
     try:
         span = periods.span(request.args.get("by"), request.args.get("from"), request.args.get("to"), today)
     except Invalid as error:
-        problem = forms.complaint(error)
+        problem = forms.error_text(error)
         span = periods.span(None, None, None, today)
     access, orders = token(), services().orders
     found = services().together(

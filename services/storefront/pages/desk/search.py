@@ -37,7 +37,7 @@ KINDS = {
         "Who searches for one finds what has the others.",
         forms.SYNONYM,
         lambda rule: {"synonyms": ", ".join(rule["synonyms"]), "one_way": "yes" if rule["one_way"] else ""},
-        lambda values: {"synonyms": forms.words(values["synonyms"]), "one_way": bool(values["one_way"])},
+        lambda values: {"synonyms": forms.split_list(values["synonyms"]), "one_way": bool(values["one_way"])},
         has_lines=True,
     ),
     "redirects": RuleKind(
@@ -52,7 +52,7 @@ KINDS = {
         "Who searches for this sees these products first, in this order.",
         forms.PIN,
         lambda rule: {"productids": ", ".join(rule["productids"])},
-        lambda values: {"productids": forms.words(values["productids"])},
+        lambda values: {"productids": forms.split_list(values["productids"])},
     ),
     "hidden": RuleKind(
         "Hidden queries",
@@ -108,14 +108,14 @@ def search_rules(kind: str) -> str:
 def save_search_rule(kind: str) -> str | BaseResponse:
     chosen, form = _kind(kind), forms.Form(_kind(kind).fields).read(request.form)
     etag = request.form.get("etag", "")
-    if form.ok:
+    if form.is_valid:
         try:
             body = chosen.body(form.values)
             rule = services().products.write_search_rule(token(), kind, form.values["query"], body, etag)
             flash(f"Saved for “{rule['query']}”. Searches follow within a second.", "good")
             return redirect(url_for("desk.search_rules", kind=kind))
         except Invalid as error:
-            form.blame(error)
+            form.add_errors(error)
         except PreconditionFailed as error:
             form.general = (
                 message(error)
@@ -152,7 +152,7 @@ def save_lines(kind: str) -> str | BaseResponse:
     if not _kind(kind).has_lines:
         raise NotFound("There is no such page.")
     lines = forms.Form(forms.SYNONYM_LINES).read(request.form)
-    if lines.ok:
+    if lines.is_valid:
         try:
             rules = rules_of_lines(lines.values["lines"])
             for number, query, body in rules:
@@ -160,7 +160,7 @@ def save_lines(kind: str) -> str | BaseResponse:
             flash(f"{len(rules)} saved. Searches follow within a second.", "good")
             return redirect(url_for("desk.search_rules", kind=kind))
         except Invalid as error:
-            lines.blame(error)
+            lines.add_errors(error)
         except (Conflict, Forbidden) as error:
             lines.general = message(error)
     return _page(kind, forms.Form(forms.SYNONYM), "", lines)

@@ -21,7 +21,7 @@ def staff() -> str:
 @desk.post("/staff")
 def set_role() -> str | BaseResponse:
     form = forms.Form(forms.STAFF).read(request.form)
-    if form.ok:
+    if form.is_valid:
         try:
             services().users.set_role(token(), form.values["email"], form.values["role"])
             flash(
@@ -30,7 +30,7 @@ def set_role() -> str | BaseResponse:
             )
             return redirect(url_for("desk.staff"))
         except Invalid as error:
-            form.blame(error)
+            form.add_errors(error)
         except (BadRequest, Conflict, Forbidden, NotFound) as error:
             form.general = message(error)
     return _page(form)
@@ -43,13 +43,13 @@ def close_account() -> str | BaseResponse:
     opens = "open" in request.form
     if not opens and not form.values["reason"]:
         form.errors["reason"] = ["Say why: it stands in the list of what was done."]
-    if form.ok:
+    if form.is_valid:
         try:
             _close_or_open(form, opens=opens)
             flash("The account is open again." if opens else "The account is closed.", "good")
             return redirect(url_for("desk.staff"))
         except Invalid as error:
-            form.blame(error)
+            form.add_errors(error)
         except Forbidden as error:
             form.errors["password"] = [message(error)]
         except (BadRequest, Conflict, NotFound, TooManyRequests) as error:

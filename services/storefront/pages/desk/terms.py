@@ -86,13 +86,13 @@ def _show(kind: Kind) -> str:
 def _save(kind: Kind) -> str | BaseResponse:
     id, etag = request.form.get("setting", ""), request.form.get("etag", "")
     form = forms.Form(kind.fields).read(request.form)
-    if form.ok:
+    if form.is_valid:
         try:
             saved = services().orders.save_setting(token(), kind.name, id, kind.body(form.values), etag)
             flash("Saved. It holds in every part of the shop now.", "good")
             return redirect(f"/admin/{kind.path}?id={saved['id']}")
         except Invalid as error:
-            form.blame(error)
+            form.add_errors(error)
         except (Conflict, PreconditionFailed) as error:
             form.general = message(error)
     return _page(kind, form, id, etag)

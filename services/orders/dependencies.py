@@ -13,6 +13,7 @@ from services.orders.settings import Settings
 from services.orders.store import (
     DeadLetterStore,
     OrderStore,
+    PromotionStore,
     RecentOrders,
     ReportStore,
     SettingsStore,
@@ -66,6 +67,10 @@ class Dependencies:
     @property
     def shop_settings(self) -> SettingsStore:
         return self.stores.settings
+
+    @property
+    def promotions(self) -> PromotionStore:
+        return self.stores.promotions
 
     @property
     def terms(self) -> Terms:

@@ -5,6 +5,7 @@
                   :refund1  :refund-{..}settled  :return1  :return-{..}restocked  :notice-payment ...
     report{id}:request  :part001 ...  :result       a report computed by the worker
     report{kind}-{period}:closing1 ...              the sales of a closed period
+    code{CODE}:claim   promotion{id}:use{n}  :customer{hash}-{n}   how often promotions were used: `declarations.promotions`
     customer{userid}:{provider}                      what the provider knows a customer by who keeps cards there
     dead_letters:{job}.{subject}.{n}                 a job that failed for good, `...retried` when an admin sent it again
 
@@ -13,7 +14,7 @@ the mark behind it know it by: replicas that meet may give it another number. No
 While traces are on, what happens to an order is written with its `traceparent`, and the worker goes on with that trace.
 """
 
-from services.orders.declarations import dead_letters, events, order, reports, sandbox
+from services.orders.declarations import dead_letters, events, order, promotions, reports, sandbox
 from shared.couch import DatabaseDesign, DocumentType, FindIndex, View, document_id, view_source
 
 ORDER = DocumentType.declared("order", order.Order)
@@ -46,6 +47,10 @@ CLOSING = DocumentType.declared("closing", reports.Closing)
 DEADLETTER = DocumentType.declared("deadletter", dead_letters.DeadLetter)
 DEADLETTER_RETRIED = DocumentType.declared("deadletterretried", dead_letters.DeadLetterRetried)
 
+CODE_CLAIM = DocumentType.declared("codeclaim", promotions.CodeClaim)
+PROMOTION_USE = DocumentType.declared("promotionuse", promotions.PromotionUse)
+SLOT_CHOICE = DocumentType.declared("slotchoice", promotions.SlotChoice)
+
 CHARGE = DocumentType.declared("charge", sandbox.LedgerCharge)
 LEDGER_REFUND = DocumentType.declared("ledgerrefund", sandbox.LedgerRefund)
 FAULT = DocumentType.declared("fault", sandbox.LedgerFault)
@@ -75,6 +80,30 @@ def payment_customer_key(userid: str, provider: str) -> str:
     return document_id(f"customer{userid}", provider)
 
 
+def code_key(code: str) -> str:
+    """`codeTEN:claim`"""
+    return document_id(f"code{code}", "claim")
+
+
+def promotion_partition(id: str) -> str:
+    return f"promotion{id}"
+
+
+def use_key(promotion: str, number: int) -> str:
+    """`promotion42:use000001`"""
+    return document_id(promotion_partition(promotion), f"use{number:06d}")
+
+
+def customer_use_key(promotion: str, customer: str, number: int) -> str:
+    """`promotion42:customer1f2e-1`"""
+    return document_id(promotion_partition(promotion), f"customer{customer}-{number}")
+
+
+def choice_key(orderid: str, promotion: str, attempt: int) -> str:
+    """`order42:use-promotion-1`"""
+    return order_key(orderid, f"use-{promotion}-{attempt}")
+
+
 def _progress(key: str) -> str:
     return view_source(__file__, "progress").replace("KEY", key)
 
@@ -84,6 +113,13 @@ LINES_OF_AN_ORDER = FindIndex(
     "O1: the lines of an order, in their order",
     fields=("line",),
     partitioned=True,
+)
+FREE_USES = FindIndex(
+    "free_uses",
+    "the slots of a promotion with a limit that no order has, the first one first",
+    fields=("number",),
+    partitioned=True,
+    partial={"type": "promotionuse", "free": True},
 )
 ORDERS_OF_A_CUSTOMER = View(
     "orders_of_a_customer",
@@ -160,6 +196,7 @@ DESIGN = DatabaseDesign(
     "orders",
     (
         LINES_OF_AN_ORDER,
+        FREE_USES,
         ORDERS_OF_A_CUSTOMER,
         ORDERS_BETWEEN,
         SALES,

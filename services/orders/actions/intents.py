@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from services.orders.actions.code_uses import check_uses, plan_uses, shopper
 from services.orders.declarations.order import ORDER_CONTENT
+from services.orders.declarations.promotions import PlannedUse
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER, ORDER, order_key
 from services.orders.rules.addresses import delivery_address, destination_of, saved_address
@@ -29,6 +31,11 @@ class Buyer:
     group: str = ""
 
     @property
+    def is_known(self) -> bool:
+        """False for a guest who has not said who they are yet, as in a quote."""
+        return bool(self.userid or self.email)
+
+    @property
     def owner(self) -> str:
         return self.userid or f"guest {self.email.lower()}"
 
@@ -44,6 +51,7 @@ class Intent:
     content: dict[str, Any]
     provider: str
     priced: Quote
+    uses: tuple[PlannedUse, ...] = ()
     hosted: bool = False
     saves_card: bool = False
 
@@ -56,6 +64,8 @@ class Intent:
             userid=userid,
             basket=priced.lines,
             goods=priced.goods,
+            **({"discounts": priced.discounts} if priced.discounts else {}),
+            **({"uses": list(self.uses)} if self.uses else {}),
             delivery=priced.delivery,
             tax=priced.tax,
             shipping=priced.shipping,
@@ -81,7 +91,10 @@ class Intent:
 
 
 def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Intent:
-    """One look-up of all products and, for a customer, one read of the user. Raises NoSuchProduct, PriceChanged, Invalid."""
+    """One look-up of all products and, for a customer, one read of the user; one query for a code with a limit.
+
+    Raises NoSuchProduct, PriceChanged, CodeUsedUp, Invalid.
+    """
     payment = body["payment"]
     provider, hosted = payment["provider"], "token" not in payment
     if deps.provider(provider).hosted is None and hosted:
@@ -93,18 +106,24 @@ def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Int
     if buyer.userid is not None:
         user = deps.users.checkout(buyer.userid)
         name, email, address = user["name"], user["email"], address or _address_of(user, body["address_id"])
-    priced = _quote(deps, body, address, buyer.group)
+    priced = _quote(deps, buyer, body, address)
     check_expected(priced, body.get("expected_total"))
+    uses = plan_uses(deps, priced, buyer.owner)
     keeps = hosted and buyer.userid is not None and bool(payment.get("save_method"))
-    return Intent(buyer, name, email, address, content, provider, priced, hosted, keeps)
+    return Intent(buyer, name, email, address, content, provider, priced, uses, hosted, keeps)
 
 
-def quote_answer(deps: Dependencies, body: dict[str, Any], group: str) -> Doc:
-    """What `body` (items, currency, address, shipping) costs a customer of this group now. Raises NoSuchProduct, NotDelivered, Invalid, Unavailable."""
-    priced = _quote(deps, body, body.get("address"), group)
+def quote_answer(deps: Dependencies, body: dict[str, Any], buyer: Buyer) -> Doc:
+    """What `body` (items, codes, currency, address, shipping) costs this buyer now.
+
+    Raises NoSuchProduct, NotDelivered, CodeUsedUp, Invalid, Unavailable.
+    """
+    priced = _quote(deps, buyer, body, body.get("address"))
+    check_uses(deps, priced, buyer.owner if buyer.is_known else "")
     return {
         "items": priced.lines,
         "goods": priced.goods,
+        "discounts": priced.discounts,
         "deliveryCharge": priced.delivery,
         "shipping_options": priced.shipping_options,
         "shipping": priced.shipping,
@@ -113,13 +132,18 @@ def quote_answer(deps: Dependencies, body: dict[str, Any], group: str) -> Doc:
     }
 
 
-def _quote(deps: Dependencies, body: dict[str, Any], address: Any, group: str) -> Quote:
+def _quote(deps: Dependencies, buyer: Buyer, body: dict[str, Any], address: Any) -> Quote:
     """One look-up of all products; the same for the quote and the checkout."""
     keys = [item["productid"] for item in merged(body["items"])]
-    products = deps.products.lookup(keys, currency=body.get("currency"), group=group)
-    terms = deps.terms
-    destination = destination_of(address, terms.country)
-    request = QuoteRequest(body["items"], timestamp()[:10], destination, body.get("shipping", ""))
+    products = deps.products.lookup(keys, currency=body.get("currency"), group=buyer.group)
+    terms, moment = deps.terms, timestamp()
+    request = QuoteRequest(
+        body["items"],
+        moment[:10],
+        destination_of(address, terms.country),
+        body.get("shipping", ""),
+        shopper(deps, terms.promotions, buyer.userid, buyer.group, body.get("codes", []), moment),
+    )
     return quote(request, products, terms)
 
 

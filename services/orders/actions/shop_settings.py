@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from services.orders.dependencies import Dependencies
 from services.orders.shop_settings import (
@@ -20,11 +20,12 @@ from services.orders.shop_settings import (
     tax_rate_id,
 )
 from shared.clock import timestamp
-from shared.couch import Doc, DocumentType, UpdateConflict
+from shared.couch import Doc, DocumentType, UpdateConflict, time_ordered_id
 from shared.errors import Conflict, Invalid, NotFound
 from shared.fields import Declaration
 
 Problems = Iterator[tuple[str, str]]
+Step = Callable[[Dependencies, str, Doc], None]
 
 
 class NoSuchSetting(NotFound):
@@ -41,13 +42,19 @@ class TooManySettings(Conflict):
 
 @dataclass(frozen=True)
 class SettingKind:
-    """`id_of` is what a document is found by; `problems` what no field alone can check."""
+    """`id_of` is what a document is found by (None: the server gives it an id); `problems` what no field alone can check.
+
+    `normalize` makes of what was sent what is kept; `prepare` is done before a version is written, `finish` after it.
+    """
 
     name: str
     type: DocumentType
     fields: Declaration
-    id_of: Callable[[Doc], str]
+    id_of: Callable[[Doc], str] | None
     problems: Callable[[Doc], Problems]
+    normalize: Callable[[Doc], Doc] = lambda content: content
+    prepare: Step = lambda deps, id, content: None
+    finish: Step = lambda deps, id, content: None
 
 
 def settings(deps: Dependencies, kind: SettingKind) -> list[Doc]:
@@ -71,28 +78,28 @@ def versions(deps: Dependencies, kind: SettingKind, id: str = "") -> list[Doc]:
 
 def add(deps: Dependencies, kind: SettingKind, content: Doc, actor: str) -> Doc:
     """Raises Invalid, SettingExists, TooManySettings."""
-    id = kind.id_of(content)
+    id = kind.id_of(content) if kind.id_of else time_ordered_id().lower()
     if len(settings(deps, kind)) >= MAX_OF_A_KIND:
         raise TooManySettings(f"There may be {MAX_OF_A_KIND}.")
     try:
-        return _write(deps, kind, content, actor, None)
+        return _write(deps, kind, id, content, actor, None)
     except UpdateConflict:
         raise SettingExists(f"There is {id} already; PUT replaces it.") from None
 
 
 def replace(deps: Dependencies, kind: SettingKind, before: Doc, content: Doc, actor: str) -> Doc:
     """New content over `before`, which is kept. Raises Invalid, and UpdateConflict when somebody else was quicker."""
-    if kind.id_of(content) != kind.id_of(before):
+    if kind.id_of and kind.id_of(content) != kind.id_of(before):
         raise Invalid(
             "What it is for cannot change.",
             errors={"id": [f"This would be {kind.id_of(content)}: add that, and make this one inactive."]},
         )
-    return _write(deps, kind, content, actor, before)
+    return _write(deps, kind, before["id"], content, actor, before)
 
 
 def save_shop(deps: Dependencies, content: Doc, before: Doc | None, actor: str) -> Doc:
     """The shop's own settings: the first version, or one over `before`. Raises UpdateConflict."""
-    return _write(deps, SHOP_KIND, content, actor, before)
+    return _write(deps, SHOP_KIND, "", content, actor, before)
 
 
 def shop(deps: Dependencies) -> Doc | None:
@@ -100,13 +107,16 @@ def shop(deps: Dependencies) -> Doc | None:
     return deps.shop_settings.get(setting_id(SHOP))
 
 
-def _write(deps: Dependencies, kind: SettingKind, content: Doc, actor: str, before: Doc | None) -> Doc:
+def _write(
+    deps: Dependencies, kind: SettingKind, id: str, content: Doc, actor: str, before: Doc | None
+) -> Doc:
     if problems := list(kind.problems(content)):
         raise Invalid(
             "Some fields do not fit together; see errors.",
             errors={name: [message] for name, message in problems},
         )
-    id = kind.id_of(content)
+    content = kind.normalize(content)
+    kind.prepare(deps, id, content)
     values = content | ({"id": id} if id else {})
     doc = kind.type.new(
         setting_id(kind.name, id),
@@ -117,6 +127,7 @@ def _write(deps: Dependencies, kind: SettingKind, content: Doc, actor: str, befo
     )
     written = deps.shop_settings.put(doc, before)
     deps.terms_cache.changed()
+    kind.finish(deps, id, content)
     return written
 
 
@@ -134,10 +145,6 @@ def _no_problems(content: Doc) -> Problems:
     yield from ()
 
 
-def _nothing(content: Any) -> str:
-    return ""
-
-
 SHIPPING_METHODS: Final = SettingKind(
     SHIPPING_METHOD,
     SHIPPING_METHOD_TYPE,
@@ -152,4 +159,4 @@ TAX_RATES: Final = SettingKind(
     lambda content: tax_rate_id(TAX_RATE_FIELDS.content({"rate": 0, "id": "", **content})),
     _no_problems,
 )
-SHOP_KIND: Final = SettingKind(SHOP, SHOP_SETTINGS_TYPE, SHOP_FIELDS, _nothing, _no_problems)
+SHOP_KIND: Final = SettingKind(SHOP, SHOP_SETTINGS_TYPE, SHOP_FIELDS, None, _no_problems)

@@ -4,14 +4,17 @@ from typing import Annotated, Any, Final, NotRequired
 
 from services.orders.declarations.common import ORDERID, Date, ReadOnlyMoney
 from services.orders.declarations.parts import (
+    APPLIED_DISCOUNT_FIELDS,
     APPLIED_TAX_FIELDS,
     SHIPPING_FIELDS,
     TAX_FIELDS,
+    AppliedDiscount,
     AppliedTax,
     Line,
     Shipping,
     Tax,
 )
+from services.orders.declarations.promotions import PlannedUse
 from shared.couch import StoredDocument
 from shared.fields import Declaration, Group, GroupList, Text
 from shared.money import Money
@@ -20,6 +23,7 @@ from shared.money import Money
 class Order(StoredDocument):
     """What was bought, with which Idempotency-Key; never changed. The API shows `basket` as items and `delivery` as deliveryCharge.
 
+    `goods` are before `discounts`; `uses` are those of promotions that are counted.
     `hosted`: it is paid on a page of the provider; `saves_card`: which keeps the card for the next time, as the customer wishes.
     """
 
@@ -27,6 +31,18 @@ class Order(StoredDocument):
     userid: Annotated[str | None, Text(1, 1000, default=None, writable=False)]
     basket: list[Line]
     goods: ReadOnlyMoney
+    discounts: NotRequired[
+        Annotated[
+            list[AppliedDiscount],
+            GroupList(
+                APPLIED_DISCOUNT_FIELDS.fields,
+                writable=False,
+                default=[],
+                description="goods less these, with delivery and added tax, are the total",
+            ),
+        ]
+    ]
+    uses: NotRequired[list[PlannedUse]]
     delivery: Money
     tax: Annotated[Tax, Group(TAX_FIELDS.fields, writable=False)]
     shipping: NotRequired[

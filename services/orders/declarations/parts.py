@@ -81,6 +81,16 @@ class Line(TypedDict):
     unitPrice: Annotated[Money, Amount()]
     delivery: Annotated[Money, Amount()]
     total: Annotated[Money, Amount()]
+    discount: NotRequired[
+        Annotated[
+            Money,
+            Amount(
+                default=None,
+                show_default=False,
+                description="its share of the order's discounts, off `total`",
+            ),
+        ]
+    ]
     tax: NotRequired[
         Annotated[AppliedTax, Group(APPLIED_TAX_FIELDS.fields, default=None, show_default=False)]
     ]
@@ -90,6 +100,19 @@ class Line(TypedDict):
             Amount(default=None, show_default=False, description="its share of what is paid, tax and all"),
         ]
     ]
+
+
+class AppliedDiscount(TypedDict):
+    """What a promotion took off the goods; nothing where all that it does is to make delivery free."""
+
+    promotion: Annotated[str, Text(1, 40, writable=False)]
+    version: Annotated[int, Integer(1, 10**9)]
+    code: NotRequired[
+        Annotated[str, Text(0, 40, default="", show_default=False, description="none: it applied by itself")]
+    ]
+    name: Annotated[str, ReadOnlyText]
+    amount: Annotated[Money, Amount()]
+    free_delivery: NotRequired[Annotated[bool, Boolean(default=False, show_default=False)]]
 
 
 class Tax(TypedDict):
@@ -125,6 +148,13 @@ def line_key(line: Mapping[str, Any]) -> str:
 
 LINE_FIELDS: Final = Declaration(Line)
 TAX_FIELDS: Final = Declaration(Tax)
+APPLIED_DISCOUNT_FIELDS: Final = Declaration(AppliedDiscount)
 SHIPPING_OFFER_FIELDS: Final = Declaration(ShippingOffer)
 SHIPPING_FIELDS: Final = Declaration(Shipping)
 SOLD_LINE_FIELDS: Final = Declaration(SoldLine)
+
+
+def net_price(line: Mapping[str, Any]) -> int:
+    """What a line costs after discounts, without a tax that is added."""
+    discount = line.get("discount")
+    return int(line["total"]["amount"]) - (discount["amount"] if discount else 0)

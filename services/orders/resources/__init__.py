@@ -3,11 +3,12 @@
 from services.orders.resources.admin import admin
 from services.orders.resources.internal import internal
 from services.orders.resources.orders import orders
+from services.orders.resources.promotions import promotions
 from services.orders.resources.reports import reports
 from services.orders.resources.shipping import shipping
 from services.orders.resources.shop_settings import shop_settings
 from services.orders.resources.webhooks import webhooks
 
-BLUEPRINTS = (orders, shipping, admin, reports, shop_settings, webhooks, internal)
+BLUEPRINTS = (orders, shipping, promotions, admin, reports, shop_settings, webhooks, internal)
 
 __all__ = ["BLUEPRINTS"]

@@ -54,10 +54,12 @@ def place(body: dict[str, Any]) -> Response:
 @orders.doc(security=[{"user": []}, {}])
 @orders.arguments(requests.QuoteRequest)
 @orders.response(200, answers.Quote)
+@orders.alt_response(409, "CONFLICT")
 def price(body: dict[str, Any]) -> Response:
-    """What these would cost, with delivery and tax: one look-up, nothing is written"""
+    """What these would cost, with discounts, delivery and tax: one look-up, nothing is written"""
     user = optional_user()
-    return json_answer(quote_answer(dependencies(), body, user.group if user else ""))
+    buyer = Buyer(user.userid, group=user.group) if user else Buyer(None)
+    return json_answer(quote_answer(dependencies(), body, buyer))
 
 
 @orders.get("")

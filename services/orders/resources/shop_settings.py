@@ -1,4 +1,4 @@
-"""What the desk sets: shipping methods, tax rates and the shop's own settings, each with its earlier versions."""
+"""What the desk sets: shipping methods, tax rates, promotions and the shop's own settings, each with its earlier versions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from flask import Response, request
 
 from services.orders.actions import shop_settings as act
+from services.orders.actions.promotions import PROMOTIONS, used_of
 from services.orders.actions.shop_settings import SHIPPING_METHODS, SHOP_KIND, TAX_RATES, SettingKind
 from services.orders.resources.context import dependencies
 from services.orders.resources.requester import actor
@@ -25,7 +26,10 @@ from shared.web import (
 )
 
 shop_settings = Blueprint(
-    "settings", __name__, url_prefix="/v1/admin", description="Shipping, tax and what else the desk sets"
+    "settings",
+    __name__,
+    url_prefix="/v1/admin",
+    description="Shipping, tax, promotions and what else the desk sets",
 )
 
 _IF_MATCH = {
@@ -108,6 +112,18 @@ _add_endpoints(
     schemas.ShippingMethods,
 )
 _add_endpoints("tax-rates", TAX_RATES, schemas.TaxRateContent, schemas.TaxRate, schemas.TaxRates)
+_add_endpoints("promotions", PROMOTIONS, schemas.PromotionContent, schemas.Promotion, schemas.Promotions)
+
+
+@shop_settings.get("/promotions/<string:id>/uses")
+@require_role("admin", "staff")
+@shop_settings.response(200, schemas.PromotionUses)
+@shop_settings.alt_response(404, "NOT_FOUND")
+def promotion_uses(id: str) -> Response:
+    """How often a promotion with a limit has been used: one partition query"""
+    deps = dependencies()
+    promotion = act.get(deps, PROMOTIONS, id)
+    return json_answer({"used": used_of(deps, id), "limit": PROMOTIONS.fields.content(promotion)["limit"]})
 
 
 @shop_settings.get("/settings")

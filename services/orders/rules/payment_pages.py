@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from services.orders.declarations.order import Order
+from services.orders.declarations.parts import net_price
 from services.orders.rules.assembly import OrderDocuments
 from shared.clock import parse
 from shared.money import Money
@@ -73,10 +74,10 @@ def purchase_of(
 
 
 def purchase_lines(order: Order) -> tuple[PurchaseLine, ...]:
-    """The order's lines, its delivery and what is added to them (tax); a single line where they are too many, or cost more
-    than the total because something was deducted."""
+    """The order's lines less discounts, its delivery and what is added to them (tax); a single line where they are too many, or
+    cost more than the total because something was deducted from it."""
     lines = [
-        _line(line["name"], line["quantity"], line["unitPrice"]["amount"], line["total"]["amount"])
+        _line(line["name"], line["quantity"], line["unitPrice"]["amount"], net_price(line))
         for line in order["basket"]
     ]
     if order["delivery"]["amount"]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from services.orders.declarations.events import Return
 from services.orders.declarations.order import Order
-from services.orders.declarations.parts import Line, SoldLine, StockLine, line_key
+from services.orders.declarations.parts import Line, SoldLine, StockLine, line_key, net_price
 from services.orders.rules.pricing import merged
 from services.orders.rules.writing import sold
 from shared.errors import Invalid
@@ -34,7 +34,7 @@ def returned_lines(
 
 def _worth(line: Line, back: dict[str, int], quantity: int) -> int:
     """What the goods cost beyond those of the line that are back: parts add up to the line."""
-    before, total = back.get(line_key(line), 0), line["total"]["amount"]
+    before, total = back.get(line_key(line), 0), net_price(line)
     return total * (before + quantity) // line["quantity"] - total * before // line["quantity"]
 
 

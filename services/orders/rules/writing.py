@@ -11,7 +11,7 @@ from services.orders.declarations.events import (
     OrderPayment,
 )
 from services.orders.declarations.order import Order, OrderLineItem
-from services.orders.declarations.parts import LINE_FIELDS, Line, SoldLine
+from services.orders.declarations.parts import LINE_FIELDS, Line, SoldLine, net_price
 from services.orders.documents import (
     CANCELLATION,
     DECISION,
@@ -84,7 +84,7 @@ def payment_of(
 
 def sold_line(line: Line) -> SoldLine:
     """What reports need to know of a line."""
-    return sold(line, line["quantity"], line["total"]["amount"])
+    return sold(line, line["quantity"], net_price(line))
 
 
 def sold(line: Line, quantity: int, amount: int) -> SoldLine:

@@ -23,12 +23,24 @@ class Lines(Shape):
     next = ma.fields.String(allow_none=True)
 
 
+AppliedDiscount = response_schema("AppliedDiscount", parts.APPLIED_DISCOUNT_FIELDS)
 AppliedTax = response_schema("AppliedTax", parts.APPLIED_TAX_FIELDS)
 ShippingOffer = response_schema("ShippingOffer", parts.SHIPPING_OFFER_FIELDS)
 Shipping = response_schema("Shipping", parts.SHIPPING_FIELDS)
 
 
 _PRICES = {"description": "minor units by currency"}
+
+
+class OfferedPromotion(Shape):
+    """What applies by itself, while its dates and conditions hold."""
+
+    id = ma.fields.String()
+    name = ma.fields.String()
+
+
+class OfferedPromotions(Shape):
+    items = ma.fields.List(ma.fields.Nested(OfferedPromotion))
 
 
 class OfferedMethod(Shape):
@@ -61,7 +73,8 @@ class Quote(Shape):
     """What an order would cost now; its `total` is a checkout's `expected_total`."""
 
     items = ma.fields.List(ma.fields.Nested(LineItem))
-    goods = ma.fields.Nested(SignedMoney)
+    goods = ma.fields.Nested(SignedMoney, metadata={"description": "before discounts"})
+    discounts = ma.fields.List(ma.fields.Nested(AppliedDiscount))
     deliveryCharge = ma.fields.Nested(SignedMoney)
     shipping_options = ma.fields.List(ma.fields.Nested(ShippingOffer))
     shipping = ma.fields.Nested(Shipping)

@@ -15,7 +15,7 @@ from shared.web import PageArgs, Shape, request_fields
 from shared.web.fields import ADDRESS_PATTERN, AddressText, MoneyShape, StrictInteger, Text
 
 MAX_LINES, MAX_UNITS = 100, 1000
-MAX_ADDRESS_PARTS = 20
+MAX_ADDRESS_PARTS, MAX_CODES = 20, 5
 _TIME = r"T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?"
 DATE = rf"^(?!0000)\d{{4}}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])({_TIME})?)?)?$"
 
@@ -124,6 +124,13 @@ CURRENCY = ma.fields.String(
 )
 
 
+CODES = ma.fields.List(
+    Text(1, 60),
+    validate=ma.validate.Length(0, MAX_CODES),
+    metadata={"description": "of promotions, as they are typed: capital or small letters"},
+)
+
+
 class OrderRequest(Shape.from_dict(request_fields("Order", order.ORDER_CONTENT), name="OrderContent")):  # type: ignore[misc]  # made from the declaration
     """A checkout. A customer names an address by id or gives one; a guest gives e-mail and address."""
 
@@ -136,6 +143,7 @@ class OrderRequest(Shape.from_dict(request_fields("Order", order.ORDER_CONTENT),
     address = PostalAddress()
     shipping = ShippingChoice()
     payment = ma.fields.Nested(PaymentRequest, required=True)
+    codes = CODES
     currency = CURRENCY
     expected_total = ma.fields.Nested(
         MoneyShape, metadata={"description": "409 when the total is another by now"}
@@ -155,6 +163,7 @@ class QuoteRequest(Shape):
         required=True,
         validate=ma.validate.Length(1, MAX_LINES),
     )
+    codes = CODES
     currency = CURRENCY
     address = PostalAddress(complete=False)
     shipping = ShippingChoice()

@@ -8,6 +8,7 @@ from services.orders.settings import Settings
 from services.orders.store.dead_letters import DeadLetterStore
 from services.orders.store.ledger import Ledger
 from services.orders.store.orders import Key, OrderStore
+from services.orders.store.promotions import PromotionStore
 from services.orders.store.recent import RecentOrders
 from services.orders.store.reports import ReportStore
 from services.orders.store.settings import SettingsStore, TermsCache, terms_cache
@@ -19,6 +20,7 @@ __all__ = [
     "Key",
     "Ledger",
     "OrderStore",
+    "PromotionStore",
     "RecentOrders",
     "ReportStore",
     "SettingsStore",
@@ -42,6 +44,7 @@ class Stores:
     dead_letters: DeadLetterStore
     ledger: Ledger
     settings: SettingsStore
+    promotions: PromotionStore
     bulk_orders: OrderStore
     bulk_reports: ReportStore
     index_catch_up: IndexCatchUp
@@ -59,6 +62,7 @@ def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
         dead_letters=DeadLetterStore(database),
         ledger=Ledger(server.open(SANDBOX_LEDGER)),
         settings=SettingsStore(database),
+        promotions=PromotionStore(database),
         bulk_orders=OrderStore(bulk),
         bulk_reports=bulk_reports,
         index_catch_up=IndexCatchUp(bulk_reports.catch_up, DOCUMENTS_PER_UPDATE),

@@ -145,6 +145,10 @@ class OrderStore:
         """Writes a document anew (with its `_rev`). Raises UpdateConflict."""
         self._database.put(doc)
 
+    def has_ordered(self, userid: str) -> bool:
+        """Whether a customer has paid for an order before. 1 global query."""
+        return bool(self.orders_of_a_customer(userid, limit=1, allow_stale=False).items)
+
     def bought(self, userid: str, productid: str) -> bool:
         """Whether a customer's payments less returns hold this product. 1 global query."""
         rows = self._database.across_partitions.view(

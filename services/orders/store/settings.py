@@ -5,7 +5,7 @@ from typing import Final
 from redis import Redis
 
 from services.orders.rules.pricing import Terms, terms_of
-from services.orders.shop_settings import HISTORY_PARTITION, PARTITION, version_id
+from services.orders.shop_settings import PARTITION, version_id, versions_prefix
 from shared.couch import Database, Doc, NoSuchDocument, UpdateConflict
 from shared.document_cache import DocumentCache
 
@@ -40,9 +40,8 @@ class SettingsStore:
 
     def versions(self, docid: str) -> list[Doc]:
         """The versions of a document that were replaced, the latest first. 1 partition query."""
-        key = docid.partition(":")[2]
-        docs = self._database.partition(HISTORY_PARTITION).all(f"{key}.v")
-        return docs[::-1]
+        partition, prefix = versions_prefix(docid)
+        return self._database.partition(partition).all(prefix)[::-1]
 
     def _keep(self, doc: Doc) -> None:
         version = {name: value for name, value in doc.items() if name != "_rev"}

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from services.orders.rules.pricing.promotions import FreeDelivery, Promotion
 from services.orders.rules.pricing.terms import ShippingMethod, TaxRate
 
 
@@ -22,7 +23,7 @@ class Share:
 
 @dataclass(frozen=True)
 class CartLine:
-    """A line: so many of a product or variant. `price` is what all of them cost, `delivery_charge` the product's own."""
+    """A line: so many of a product or variant. `price` is what all of them cost, less discounts; `delivery_charge` the product's own."""
 
     key: str
     productid: str
@@ -37,13 +38,33 @@ class CartLine:
     price: int
     tax: Share | None = None
 
+    @property
+    def regular_price(self) -> int:
+        """Before discounts."""
+        return self.unit_price * self.quantity
+
+    @property
+    def discount(self) -> int:
+        return self.regular_price - self.price
+
+
+@dataclass(frozen=True)
+class Discount:
+    """What a promotion took off the lines, by which code (empty: by itself), and whether it makes delivery free."""
+
+    promotion: Promotion
+    code: str
+    amount: int
+    free_delivery: tuple[FreeDelivery, ...] = ()
+
 
 @dataclass(frozen=True)
 class ShippingOption:
-    """A method that takes this cart to its destination, at a price."""
+    """A method that takes this cart to its destination, at a price; `regular_price` is what it costs without promotions."""
 
     method: ShippingMethod
     price: int
+    regular_price: int
 
 
 @dataclass(frozen=True)
@@ -52,10 +73,15 @@ class Cart:
 
     currency: str
     lines: tuple[CartLine, ...]
+    discounts: tuple[Discount, ...] = ()
     options: tuple[ShippingOption, ...] = ()
     shipping: ShippingOption | None = None
     shipping_tax: Share | None = None
 
     @property
     def goods(self) -> int:
+        """What the lines cost, less discounts."""
         return sum(line.price for line in self.lines)
+
+    def is_delivered_free(self, method: str) -> bool:
+        return any(free.frees(method) for discount in self.discounts for free in discount.free_delivery)

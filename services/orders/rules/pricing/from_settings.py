@@ -2,9 +2,21 @@
 
 from collections.abc import Sequence
 
+from services.orders.rules.pricing.promotions import (
+    WHOLE,
+    Action,
+    AmountOff,
+    BuyGet,
+    FreeDelivery,
+    Percent,
+    Promotion,
+    promotions,
+)
 from services.orders.rules.pricing.rates import Band, FlatRate, ProductCharges, ValueRate, WeightRate
 from services.orders.rules.pricing.terms import Rate, ShippingMethod, TaxRate, Terms, Zone
 from services.orders.shop_settings import (
+    PROMOTION_FIELDS,
+    PROMOTION_TYPE,
     SHIPPING_METHOD_FIELDS,
     SHIPPING_METHOD_TYPE,
     SHOP_SETTINGS_TYPE,
@@ -42,6 +54,7 @@ def terms_of(docs: Sequence[Document], initial: Terms) -> Terms:
         shops[0]["country"] if shops else initial.country,
         tuple(_method(each) for each in methods if each["active"]) if methods else initial.methods,
         tuple(_tax_rate(each) for each in rates if each["active"]) if rates else initial.tax_rates,
+        promotions(_promotion(doc) for doc in PROMOTION_TYPE.among(docs)),
     )
 
 
@@ -94,3 +107,46 @@ def _tax_rate(content: Doc) -> TaxRate:
         content["region"],
         content["valid_from"],
     )
+
+
+def _promotion(doc: Document) -> Promotion:
+    content = PROMOTION_FIELDS.content(doc)
+    conditions = content["conditions"]
+    first_order = any(each["kind"] == "first_order" for each in conditions)
+    return Promotion(
+        id=doc["id"],
+        version=doc["version"],
+        name=content["name"],
+        actions=tuple(map(_action, content["actions"])),
+        codes=tuple(content["codes"]),
+        active=content["active"],
+        categories=tuple(
+            tuple(path.split("#")) for each in conditions for path in each.get("categories", ())
+        ),
+        products=frozenset(product for each in conditions for product in each.get("products", ())),
+        groups=frozenset(group for each in conditions for group in each.get("groups", ())),
+        minimums={
+            each["amount"]["currency"]: each["amount"]["amount"]
+            for each in conditions
+            if each["kind"] == "minimum"
+        },
+        first_order=first_order,
+        starts=content["from"],
+        ends=content["to"],
+        limit=content["limit"],
+        per_customer=1 if first_order else content["per_customer"],
+        priority=content["priority"],
+        combines=content["combines"],
+    )
+
+
+def _action(action: Doc) -> Action:
+    match action["kind"]:
+        case "percent":
+            return Percent(action["basis_points"])
+        case "amount":
+            return AmountOff(action["amount"]["amount"], action["amount"]["currency"])
+        case "buy_x_get_y":
+            return BuyGet(action["buy"], action["get"], action.get("basis_points", WHOLE))
+        case _:
+            return FreeDelivery(frozenset(action.get("methods", ())))

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from services.orders.declarations.parts import AppliedTax, Line, Shipping, ShippingOffer, Tax
-from services.orders.rules.pricing.cart import Cart, CartLine, Share, ShippingOption
+from services.orders.declarations.parts import AppliedDiscount, AppliedTax, Line, Shipping, ShippingOffer, Tax
+from services.orders.rules.pricing.cart import Cart, CartLine, Discount, Share, ShippingOption
+from services.orders.rules.pricing.discounts import Shopper, with_discounts
 from services.orders.rules.pricing.items import priced
+from services.orders.rules.pricing.promotions import Promotion
 from services.orders.rules.pricing.shipping import with_shipping
 from services.orders.rules.pricing.tax import with_tax
 from services.orders.rules.pricing.terms import Destination, Terms
@@ -21,20 +23,26 @@ class PriceChanged(Conflict):
 
 @dataclass(frozen=True)
 class QuoteRequest:
-    """What somebody wants: items, where to (None: the shop's own country), by which method (empty: the default), on which day."""
+    """What somebody wants: items, where to (None: the shop's own country), by which method (empty: the default), on which day.
+
+    `shopper`: who it is and which codes they have, as far as discounts depend on it.
+    """
 
     items: list[Doc]
     date: str
     destination: Destination | None = None
     shipping: str = ""
+    shopper: Shopper | None = None
 
 
 @dataclass(frozen=True)
 class Quote:
-    """What an order costs and why, in the order's own words."""
+    """What an order costs and why, in the order's own words. `goods` are before discounts; `promotions` are those that were applied, with their codes."""
 
     lines: list[Line]
     goods: Money
+    discounts: list[AppliedDiscount]
+    promotions: tuple[tuple[Promotion, str], ...]
     shipping: Shipping
     shipping_options: list[ShippingOffer]
     taxes: list[AppliedTax]
@@ -63,10 +71,11 @@ class Quote:
 def quote(request: QuoteRequest, products: dict[str, Doc], terms: Terms) -> Quote:
     """What `request` costs now: `products` as they were looked up, at the shop's `terms`.
 
-    Raises NoSuchProduct, VariantNeeded, MixedCurrencies, NotDelivered, ShippingNotAvailable.
+    Raises NoSuchProduct, VariantNeeded, MixedCurrencies, CodeNotValid, NotDelivered, ShippingNotAvailable.
     """
     destination = request.destination or Destination(terms.country)
     cart = priced(request.items, products)
+    cart = with_discounts(cart, terms.promotions, request.shopper or Shopper(request.date))
     cart = with_shipping(cart, terms, destination, request.shipping)
     cart = with_tax(cart, terms, destination, request.date)
     return _quote_of(cart)
@@ -86,12 +95,17 @@ def _quote_of(cart: Cart) -> Quote:
     if cart.shipping is None or cart.shipping_tax is None:
         raise TypeError("a quote has shipping and its tax")
     currency = cart.currency
-    lines = [_line(number, line, currency) for number, line in enumerate(cart.lines, 1)]
+    lines = [
+        _line(number, line, currency, discounted=bool(cart.discounts))
+        for number, line in enumerate(cart.lines, 1)
+    ]
     applied = [*(line["tax"] for line in lines), _applied(cart.shipping_tax, currency)]
     payable = sum(line["payable"]["amount"] for line in lines) + cart.shipping_tax.payable
     return Quote(
         lines=lines,
-        goods=money(cart.goods, currency),
+        goods=money(sum(line.regular_price for line in cart.lines), currency),
+        discounts=[_discount(discount, currency) for discount in cart.discounts],
+        promotions=tuple((discount.promotion, discount.code) for discount in cart.discounts),
         shipping={**_offer(cart.shipping, currency), "tax": applied[-1]},
         shipping_options=[_offer(option, currency) for option in cart.options],
         taxes=by_rate(applied),
@@ -118,7 +132,22 @@ def _added(one: AppliedTax, other: AppliedTax) -> AppliedTax:
     }
 
 
-def _line(number: int, line: CartLine, currency: str) -> Line:
+def _discount(discount: Discount, currency: str) -> AppliedDiscount:
+    promotion = discount.promotion
+    found: AppliedDiscount = {
+        "promotion": promotion.id,
+        "version": promotion.version,
+        "name": promotion.name,
+        "amount": money(discount.amount, currency),
+    }
+    if discount.code:
+        found["code"] = discount.code
+    if discount.free_delivery:
+        found["free_delivery"] = True
+    return found
+
+
+def _line(number: int, line: CartLine, currency: str, *, discounted: bool) -> Line:
     if line.tax is None:
         raise TypeError("a line has its tax")
     found: Line = {
@@ -129,10 +158,12 @@ def _line(number: int, line: CartLine, currency: str) -> Line:
         "quantity": line.quantity,
         "unitPrice": money(line.unit_price, currency),
         "delivery": money(line.delivery_charge, currency),
-        "total": money(line.price, currency),
+        "total": money(line.regular_price, currency),
         "tax": _applied(line.tax, currency),
         "payable": money(line.tax.payable, currency),
     }
+    if discounted:
+        found["discount"] = money(line.discount, currency)
     if line.key != line.productid:
         found["sku"] = line.key
     if line.options:

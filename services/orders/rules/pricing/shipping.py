@@ -35,7 +35,11 @@ def shipping_options(cart: Cart, terms: Terms, destination: Destination) -> tupl
     """Every method that takes the cart there, in the order of the terms."""
     parcel = _parcel(cart)
     prices = [(method, _price(method, parcel)) for method in terms.methods if method.reaches(destination)]
-    return tuple(ShippingOption(method, price) for method, price in prices if price is not None)
+    return tuple(
+        ShippingOption(method, 0 if cart.is_delivered_free(method.id) else price, price)
+        for method, price in prices
+        if price is not None
+    )
 
 
 def _parcel(cart: Cart) -> Parcel:
@@ -58,7 +62,9 @@ def _price(method: ShippingMethod, parcel: Parcel) -> int | None:
 
 def _chosen(options: tuple[ShippingOption, ...], chosen: str) -> ShippingOption:
     if not chosen:
-        return min(options, key=lambda option: (bool(option.method.collect_from), option.price))
+        return min(
+            options, key=lambda option: (bool(option.method.collect_from), option.price, option.regular_price)
+        )
     found = next((option for option in options if option.method.id == chosen), None)
     if found is None:
         known = ", ".join(option.method.id for option in options)

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+from services.orders.rules.pricing.promotions import Promotions
+
 STANDARD_CLASS: Final = "standard"
 PARTS_PER_MILLION: Final = 1_000_000
 
@@ -103,6 +105,7 @@ class Terms:
     country: str
     methods: tuple[ShippingMethod, ...]
     tax_rates: tuple[TaxRate, ...]
+    promotions: Promotions = Promotions()
 
 
 def compact(postcode: str) -> str:

@@ -1,0 +1,81 @@
+"""Codes and the slots of promotions: who may use one is decided by who writes its document first."""
+
+from collections.abc import Callable, Sequence
+
+from services.orders.declarations.promotions import CodeClaim, PromotionUse
+from services.orders.documents import (
+    CODE_CLAIM,
+    FREE_USES,
+    PROMOTION_USE,
+    code_key,
+    promotion_partition,
+    use_key,
+)
+from shared.clock import timestamp
+from shared.couch import Database, Document, UpdateConflict
+from shared.errors import Unavailable
+
+
+class PromotionStore:
+    """Errors are those of `shared.couch`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def claim_code(
+        self, code: str, promotion: str, can_be_taken: Callable[[CodeClaim], bool]
+    ) -> CodeClaim | None:
+        """Makes a code this promotion's; the claim of another one that has it and whose code cannot be taken over."""
+        claim = CODE_CLAIM.build(code_key(code), code=code, promotion=promotion, date=timestamp())
+        try:
+            self._database.put(claim)
+        except UpdateConflict:
+            known = CODE_CLAIM.typed(self._database.get(code_key(code)))
+            if known is None or known["promotion"] == promotion:
+                return None
+            if not can_be_taken(known):
+                return known
+            self._database.put({**claim, "_rev": known["_rev"]})
+        return None
+
+    def free_uses(self, promotion: str, *, count: int) -> list[PromotionUse]:
+        """Slots that no order has, the first ones. 1 partition query."""
+        partition = self._database.partition(promotion_partition(promotion))
+        return PROMOTION_USE.among(partition.find(FREE_USES, {"number": {"$gt": 0}}, limit=count).items)
+
+    def uses(self, promotion: str) -> list[PromotionUse]:
+        """Every slot. 1 partition query."""
+        return PROMOTION_USE.among(self._database.partition(promotion_partition(promotion)).all("use"))
+
+    def add_slots(self, promotion: str, numbers: Sequence[int]) -> None:
+        """Free ones; what is there stays. 1 write."""
+        self.write([free_use(promotion, number) for number in numbers])
+
+    def remove(self, uses: Sequence[PromotionUse]) -> None:
+        """Those that are still as they were read."""
+        self.write([{"_id": use["_id"], "_rev": use["_rev"], "_deleted": True} for use in uses])
+
+    def read(self, docids: Sequence[str]) -> dict[str, PromotionUse]:
+        """Those that there are, by id. 1 read."""
+        return {use["_id"]: use for use in PROMOTION_USE.among(self._database.get_many(docids).values())}
+
+    def write(self, docs: Sequence[Document]) -> set[str]:
+        """The ids of those that somebody else wrote before. 1 write. Raises Unavailable."""
+        if not docs:
+            return set()
+        written = self._database.put_many(docs)
+        failed = [row for row in written if row.error and row.error != "conflict"]
+        if failed:
+            raise Unavailable(f"The database did not take {failed[0].id}: {failed[0].error}.")
+        return {row.id for row in written if row.error}
+
+
+def free_use(promotion: str, number: int) -> PromotionUse:
+    return PROMOTION_USE.build(
+        use_key(promotion, number),
+        promotion=promotion,
+        number=number,
+        free=True,
+        orderid="",
+        date=timestamp(),
+    )

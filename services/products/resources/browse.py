@@ -75,6 +75,12 @@ _CURRENCY = {
     "schema": {"type": "string", "enum": sorted(CURRENCIES)},
     "description": "prices are answered in; the shop's own when left out",
 }
+_GROUP = {
+    "in": "query",
+    "name": "group",
+    "schema": {"type": "string"},
+    "description": "whose prices, asked by another service; else those of the token's customer group",
+}
 _REVIEWS = {
     "in": "query",
     "name": "reviews",
@@ -97,11 +103,11 @@ def categories() -> Response:
 @browse.get("/v1/products")
 @browse.response(200, answers.ProductList)
 @browse.alt_response(400, "BAD_REQUEST")
-@browse.doc(parameters=parameters.LIST_PARAMETERS)
+@browse.doc(parameters=[*parameters.LIST_PARAMETERS, _GROUP])
 def products() -> Response:
     """Products of a category, or found by words, filtered, sorted, counted"""
     asked, bound = question_at_hand()
-    context = price_context(asked.currency)
+    context = price_context(asked.currency, request.args.get("group", ""))
     if asked.currency is None and context.currency:
         asked = replace(asked, currency=context.currency, currency_is_default=True)
     found = act.products(dependencies(), asked, client_address() if asked.q else "")
@@ -172,11 +178,11 @@ def lookup(asked: dict[str, Any]) -> Response:
 @browse.get("/v1/products/<productid>")
 @browse.response(200, answers.ProductWithReviews)
 @browse.alt_response(404, "NOT_FOUND")
-@browse.doc(parameters=[_REVIEWS, _CURRENCY])
+@browse.doc(parameters=[_REVIEWS, _CURRENCY, _GROUP])
 def product(productid: str) -> Response:
     """A product, by its productid or the SKU of one of its variants; what the shop does not show, to its staff"""
     doc = _product(productid)
-    context = price_context(asked_currency())
+    context = price_context(asked_currency(), request.args.get("group", ""))
     tag, headers = etag(doc, context), price_headers(context) or {"Cache-Control": "no-cache"}
     if (most := _number("reviews", 100)) is not None:
         newest = review_acts.first_page(dependencies(), doc, most)

@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ MENU_DEPTH = 6
 SHIPPING_SECONDS = 4.0
 WINDOW = {"sort": "rating", "limit": 100}
 WINDOW_SIZE = 10
+MAX_GROUP_WINDOWS = 50
 RETRY_SECONDS = 3.0
 WAIT_SECONDS = 0.5
 """A page waits so long for an answer that something has changed, then shows the last one."""
@@ -111,13 +113,16 @@ class CatalogueCache:
             lambda: taxonomy.menu(products.categories(MENU_DEPTH)["children"]), seconds, executor
         )
 
-        def fetch(currency: str) -> list[Json]:
+        def fetch(currency: str, group: str) -> list[Json]:
             params = WINDOW | ({"currency": currency} if currency else {})
-            return taxonomy.deduplicate(products.search(params)["items"], WINDOW_SIZE)
+            return taxonomy.deduplicate(products.search(params, group)["items"], WINDOW_SIZE)
 
-        self._windows = {
-            each: CachedAnswer(partial(fetch, each), seconds, executor) for each in currencies or ("",)
-        }
+        def window(currency: str, group: str) -> CachedAnswer:
+            return CachedAnswer(partial(fetch, currency, group), seconds, executor)
+
+        self._new_window, self._lock = window, threading.Lock()
+        self._windows = {(each, ""): window(each, "") for each in currencies or ("",)}
+        self._group_windows: OrderedDict[tuple[str, str], CachedAnswer] = OrderedDict()
         self._version = ""
 
     def menu(self) -> taxonomy.Menu:
@@ -128,14 +133,31 @@ class CatalogueCache:
         except AisleError:
             return taxonomy.Menu()
 
-    def window(self, currency: str = "") -> list[Json]:
-        """The best of each department, as far as it is sold in one of the shop's currencies. Raises Unavailable."""
-        found: list[Json] = self._windows[currency].get()
+    def window(self, currency: str = "", group: str = "") -> list[Json]:
+        """The best of each department, as far as it is sold in one of the shop's currencies, at the prices of a customer group.
+        Raises Unavailable."""
+        found: list[Json] = self._window(currency, group).get()
         return found
+
+    def _window(self, currency: str, group: str) -> CachedAnswer:
+        if not group:
+            return self._windows[currency, ""]
+        with self._lock:
+            found = self._group_windows.get((currency, group))
+            if found is None:
+                found = self._group_windows[currency, group] = self._new_window(currency, group)
+                if len(self._group_windows) > MAX_GROUP_WINDOWS:
+                    self._group_windows.popitem(last=False)
+            self._group_windows.move_to_end((currency, group))
+        return found
+
+    def _all_windows(self) -> list[CachedAnswer]:
+        with self._lock:
+            return [*self._windows.values(), *self._group_windows.values()]
 
     def invalidate(self) -> None:
         self._menu.invalidate()
-        for window in self._windows.values():
+        for window in self._all_windows():
             window.invalidate()
 
     def follow(self, version: str) -> None:
@@ -143,5 +165,5 @@ class CatalogueCache:
         if version != self._version:
             self._version = version
             self._menu.outdated()
-            for window in self._windows.values():
+            for window in self._all_windows():
                 window.outdated()

@@ -54,6 +54,7 @@ class Session:
             session=str(claims.get("sid", "")),
             session_started=int(claims.get("session_started", began)),
             as_of=int(claims.get("as_of", began)),
+            group=str(claims.get("group", "")),
         )
 
     def renewed(self, tokens: Json) -> "Session":

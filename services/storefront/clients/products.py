@@ -28,14 +28,15 @@ class Products(Client):
     def categories(self, depth: int) -> Json:
         return self.http.get("/v1/categories", {"depth": depth}, token=ANONYMOUS)
 
-    def search(self, params: dict[str, Any]) -> Json:
-        return self.http.get("/v1/products", params, token=ANONYMOUS)
+    def search(self, params: dict[str, Any], group: str = "") -> Json:
+        """At the prices of a customer group, "" being everybody's; here and below."""
+        return self.http.get("/v1/products", params | without_empty(group=group), token=_price_token(group))
 
-    def search_body(self, params: dict[str, Any], address: str = "") -> tuple[bytes, bool]:
+    def search_body(self, params: dict[str, Any], address: str = "", group: str = "") -> tuple[bytes, bool]:
         """The same as JSON for a browser at this address, and whether some of it is outdated: it is to be asked for again soon."""
-        path = f"/v1/products?{urlencode(params, doseq=True)}"
+        path = f"/v1/products?{urlencode(params | without_empty(group=group), doseq=True)}"
         answer = self.http.exchange(
-            "GET", path, idempotent=True, token=ANONYMOUS, client_address=address or None
+            "GET", path, idempotent=True, token=_price_token(group), client_address=address or None
         )
         return answer.body, "Warning" in answer.headers
 
@@ -51,10 +52,13 @@ class Products(Client):
         """With a `token` of staff also one that the shop does not show."""
         return self.http.get(f"/v1/products/{segment(productid)}", token=token)
 
-    def product_body(self, productid: str, token: str = ANONYMOUS, currency: str = "") -> bytes:
+    def product_body(
+        self, productid: str, token: str = ANONYMOUS, currency: str = "", group: str = ""
+    ) -> bytes:
         """The product and its newest `reviews` as JSON, in one request."""
-        params = {"reviews": REVIEWS, **without_empty(currency=currency)}
-        return self.http.read(f"/v1/products/{segment(productid)}", params, token=token)
+        params = {"reviews": REVIEWS, **without_empty(currency=currency, group=group)}
+        path = f"/v1/products/{segment(productid)}"
+        return self.http.read(path, params, token=token or _price_token(group))
 
     def versioned(self, productid: str, token: str) -> tuple[Json, str]:
         """The product and its ETag, for an edit that must not undo another one."""
@@ -86,9 +90,9 @@ class Products(Client):
         path = f"/v1/products/{segment(productid)}/reviews"
         return self.http.post(path, body, token=token, headers=once(key))
 
-    def lookup(self, productids: list[str], currency: str = "") -> Json:
-        body = {"productids": productids, **without_empty(currency=currency)}
-        return self.http.post("/v1/products/lookup", body, idempotent=True, token=ANONYMOUS)
+    def lookup(self, productids: list[str], currency: str = "", group: str = "") -> Json:
+        body = {"productids": productids, **without_empty(currency=currency, group=group)}
+        return self.http.post("/v1/products/lookup", body, idempotent=True, token=_price_token(group))
 
     def picture(self, digest: str, name: str, etag: str) -> Answer:
         """One of its files: "640", "640.webp"; the largest without a name."""
@@ -196,6 +200,11 @@ class Products(Client):
         return self.http.fetch(
             "GET", "/v1/products/export", token=token, headers={"Accept": "*/*"}, deadline=IMPORT_SECONDS
         )
+
+
+def _price_token(group: str) -> str | None:
+    """A customer group's prices are answered to services and to its members: the storefront knows its visitor's group."""
+    return None if group else ANONYMOUS
 
 
 def _rule_path(kind: str, query: str) -> str:

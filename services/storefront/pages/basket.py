@@ -10,7 +10,14 @@ from services.storefront.actions.basket import MAX_QUANTITY, priced, quantities_
 from services.storefront.pages.context import dependencies, enhanced, services
 from services.storefront.pages.currency import chosen_currency
 from services.storefront.pages.saved_forms import restored
-from services.storefront.pages.visitor import basket_count, guest_basket, logged_in, own_path, token
+from services.storefront.pages.visitor import (
+    basket_count,
+    customer_group,
+    guest_basket,
+    logged_in,
+    own_path,
+    token,
+)
 from services.storefront.rules import terms
 from shared.errors import AisleError, Conflict, Invalid, NotFound
 
@@ -27,7 +34,7 @@ class VariantNeeded(Invalid):
 
 @basket.get("/basket")
 def show() -> str:
-    found = priced(services().products, wanted(), chosen_currency())
+    found = priced(services().products, wanted(), chosen_currency(), customer_group())
     session["count"] = found.count
     typed = {line.key: restored(_action(line.key)).get("quantity") for line in found.lines}
     methods = dependencies().shipping_methods.get()

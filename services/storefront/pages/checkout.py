@@ -23,7 +23,7 @@ from services.storefront.pages.payment import (
     take_out_of_basket,
 )
 from services.storefront.pages.saved_forms import restored, save_values, updated, with_saved
-from services.storefront.pages.visitor import guest_basket, logged_in, token
+from services.storefront.pages.visitor import customer_group, guest_basket, logged_in, token
 from services.storefront.rules import messages
 from services.storefront.rules.payments import SANDBOX_CARDS, form_targets, payment_page
 from shared.addresses import parts_of_text
@@ -110,7 +110,7 @@ def _back_to_form(problem: str) -> BaseResponse:
 
 
 def _names(items: dict[str, int]) -> dict[str, str]:
-    found = baskets.priced(services().products, items, chosen_currency())
+    found = baskets.priced(services().products, items, chosen_currency(), customer_group())
     return {line.key: line.name for line in found.lines}
 
 

@@ -13,7 +13,7 @@ from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.currency import chosen_currency
 from services.storefront.pages.public_pages import followed, is_outdated, kept_for, public_page
 from services.storefront.pages.saved_forms import restore
-from services.storefront.pages.visitor import logged_in, needs_login, token
+from services.storefront.pages.visitor import customer_group, logged_in, needs_login, token
 from services.storefront.rules import listing, messages, taxonomy, terms
 from services.storefront.rules.variants import as_sold, selection
 from shared.cache_tags import CATALOGUE, category_tags, product_tag
@@ -27,7 +27,7 @@ EMPTY_LIST = b'{"items": [], "next": null, "facets": {}}'
 
 @shop.get("/")
 def home() -> Response | str:
-    products = followed(partial(dependencies().catalogue.window, chosen_currency()))
+    products = followed(partial(dependencies().catalogue.window, chosen_currency(), customer_group()))
     return public_page((products,), lambda: render_template("home.html", products=products))
 
 
@@ -61,17 +61,13 @@ def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> BaseR
     )
     body, left_out, problem, subtree = EMPTY_LIST, 0, "", bool(filters.category) and not is_last_page
     try:
-        body, outdated = services().products.search_body(
-            filters.params(subtree=subtree), request.remote_addr or ""
-        )
+        body, outdated = _search_body(filters, subtree=subtree)
         if filters.compares_prices and not filters.in_one_currency:
             currencies = orjson.loads(body).get("facets", {}).get("currency", [])
             if len(currencies) > 1:
                 filters = replace(filters, currency=listing.most_frequent(currencies))
                 left_out = sum(each["count"] for each in currencies if each["value"] != filters.currency)
-                body, outdated = services().products.search_body(
-                    filters.params(subtree=subtree), request.remote_addr or ""
-                )
+                body, outdated = _search_body(filters, subtree=subtree)
         if outdated:
             is_outdated()
     except Invalid as error:
@@ -80,6 +76,12 @@ def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> BaseR
         return redirect(target)
     shown = repr((filters, left_out, problem)).encode()
     return public_page((body, shown, place), lambda: _draw_listing(filters, place, body, left_out, problem))
+
+
+def _search_body(filters: listing.Filters, *, subtree: bool) -> tuple[bytes, bool]:
+    return services().products.search_body(
+        filters.params(subtree=subtree), request.remote_addr or "", customer_group()
+    )
 
 
 def _redirect_of(body: bytes) -> str | None:
@@ -165,7 +167,7 @@ def _delivery(methods: Json, product: Json) -> list[str]:
 def _product_body(productid: str) -> bytes:
     """Staff see also what the shop does not show. Raises NotFound."""
     try:
-        return services().products.product_body(productid, currency=chosen_currency())
+        return services().products.product_body(productid, currency=chosen_currency(), group=customer_group())
     except NotFound:
         visitor = logged_in()
         if visitor is None or not visitor.staff:

@@ -97,6 +97,15 @@ def owner() -> str:
     return found.owner if found else ""
 
 
+def customer_group() -> str:
+    """Whose prices pages show; "" for those that everybody pays."""
+    if "customer_group" not in g:
+        found = logged_in()
+        g.customer_group = found.user.group if found else ""
+    group: str = g.customer_group
+    return group
+
+
 def guest_basket() -> dict[str, int]:
     return dict(session.get("basket", {}))
 

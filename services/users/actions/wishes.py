@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from services.users.actions.basket import named_product, priced_product, put_item
+from services.users.actions.basket import Prices, named_product, priced_product, put_item
 from services.users.dependencies import Dependencies
 from services.users.documents import WISH, WISH_FIELDS, basket_key, user_document
 from services.users.rules.accounts import MAX_WISHES
@@ -22,11 +22,12 @@ class NoSuchWish(NotFound):
     code, title = "no_such_wish", "It is not on the wish list"
 
 
-def wish_list(deps: Dependencies, userid: str) -> list[dict[str, Any]]:
+def wish_list(deps: Dependencies, userid: str, prices: Prices) -> list[dict[str, Any]]:
     """The last added first, with today's price and stock. 1 partition query here, 1 global query at products. Raises Unavailable."""
     docs = WISH.among(deps.store.documents_with_prefix(userid, PREFIX))
     wishes = sorted(docs, key=lambda doc: (doc["added"], doc["_id"]), reverse=True)
-    products = deps.products.lookup([basket_key(doc) for doc in wishes])
+    keys = [basket_key(doc) for doc in wishes]
+    products = deps.products.lookup(keys, currency=prices.currency, group=prices.group)
     return [_shown(WISH_FIELDS.shown(doc), products.get(basket_key(doc))) for doc in wishes]
 
 

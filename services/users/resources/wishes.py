@@ -5,11 +5,11 @@ from typing import Any
 from flask import Response
 
 from services.users.actions import wishes as act
+from services.users.actions.basket import Prices
 from services.users.resources.context import dependencies
-from services.users.schemas import answers
+from services.users.schemas import answers, requests
 from shared.web import (
     Blueprint,
-    PageArgs,
     current_user,
     json_answer,
     nothing,
@@ -24,14 +24,14 @@ wishes = Blueprint(
 
 @wishes.get("")
 @require_user
-@wishes.arguments(PageArgs, location="query")
+@wishes.arguments(requests.WishArgs, location="query")
 @wishes.response(200, answers.Wishes)
 @wishes.alt_response(400, "BAD_REQUEST")
 def show(args: dict[str, Any]) -> Response:
     """The wish list with today's prices and stock, the last added first"""
-    userid = current_user().userid
-    items = act.wish_list(dependencies(), userid)
-    return json_answer(short_list_answer(items, args, "productid", ["wishes", userid]))
+    user = current_user()
+    items = act.wish_list(dependencies(), user.userid, Prices(args["currency"], user.group))
+    return json_answer(short_list_answer(items, args, "productid", ["wishes", user.userid]))
 
 
 @wishes.put("/<string:productid>")

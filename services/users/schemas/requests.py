@@ -130,17 +130,26 @@ Roles = request_schema("Roles", USER_FIELDS.select("roles"))
 NewStaff = request_schema("NewStaff", USER_FIELDS.select("roles", "email"))
 
 
+_CURRENCY = ma.fields.String(
+    load_default=None,
+    validate=ma.validate.OneOf(sorted(CURRENCIES)),
+    metadata={"description": "prices are answered in; the shop's own when left out"},
+)
+
+
 class CurrencyArgs(Shape):
     """`?currency=EUR`."""
 
     class Meta:
         unknown = ma.EXCLUDE
 
-    currency = ma.fields.String(
-        load_default=None,
-        validate=ma.validate.OneOf(sorted(CURRENCIES)),
-        metadata={"description": "prices are answered in; the shop's own when left out"},
-    )
+    currency = _CURRENCY
+
+
+class WishArgs(PageArgs):
+    """A page of the wish list, priced in a currency."""
+
+    currency = _CURRENCY
 
 
 class GuestBasket(Shape):

@@ -1,0 +1,134 @@
+"""Members of a customer group see their own prices on every page; nobody else does, and pages cost what they did."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+
+import orjson
+import pytest
+import requests
+
+from tests.bench.running import ADMIN_EMAIL, Shop
+from tests.people import PASSWORD
+from tests.services.storefront.conftest import log_in, product
+from tests.services.storefront.visitor import Visitor
+
+Join = Callable[..., Visitor]
+EMAIL = "ferrand.farrier@example.com"
+OURS, EVERYBODYS = "£6.41", "£10.07"
+PATHS = [
+    "/product/farrier-anvil",
+    "/category/Farriery/Anvils",
+    "/category/Farriery/Anvils?sort=price",
+    "/category/Farriery",
+    "/search?q=farrieranvil",
+]
+
+
+@pytest.fixture(scope="module")
+def admin(shop: Shop) -> Iterator[requests.Session]:
+    account = {"email": ADMIN_EMAIL, "password": shop.admin_password}
+    with requests.Session() as http:
+        login = http.post(f"{shop.urls['users']}/v1/sessions", json=account, timeout=30).json()
+        http.headers["Authorization"] = f"Bearer {login['access_token']}"
+        yield http
+
+
+def load(admin: requests.Session, shop: Shop, *lines: dict) -> None:
+    body = b"".join(orjson.dumps(each) + b"\n" for each in lines)
+    headers = {"Content-Type": "application/x-ndjson"}
+    answer = admin.post(f"{shop.urls['products']}/v1/products/import", body, headers=headers, timeout=60)
+    assert answer.json()["failed"] == [], answer.text
+
+
+@pytest.fixture(scope="module")
+def farrier(shop: Shop, admin: requests.Session, join: Join) -> Visitor:
+    """A member of a group, logged in since they are one."""
+    prices = {"farriers": {"GBP": 641}}
+    load(
+        admin,
+        shop,
+        product("farrier-anvil", "Farrieranvil", ["Farriery", "Anvils"], 1007, group_prices=prices),
+        product("farrier-hammer", "Farrierhammer", ["Farriery", "Hammers"], 2000),
+    )
+    visitor = join("Ferrand Farrier", email=EMAIL)
+    users = f"{shop.urls['users']}/v1/admin/users"
+    userid = admin.post(f"{users}/lookup", json={"email": EMAIL}, timeout=30).json()["userid"]
+    answer = admin.put(f"{users}/{userid}/group", json={"group": "farriers"}, timeout=30)
+    assert answer.status_code == 200, answer.text
+    for path in PATHS:
+        eventually(lambda path=path: EVERYBODYS in Visitor(visitor.base).get(path).text)
+    visitor.get("/account")
+    visitor.submit("/logout")
+    log_in(visitor, EMAIL, PASSWORD)
+    return visitor
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < ends
+        time.sleep(0.2)
+
+
+def cost(visitor: Visitor) -> str:
+    return re.search(r'database;desc="([^"]*)"', visitor.page.headers["Server-Timing"])[1]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_members_see_their_own_prices_and_nobody_else_does(
+    farrier: Visitor, visitor: Visitor, path: str
+) -> None:
+    for _ in range(2):
+        page = farrier.get(path)
+        assert OURS in page.text
+        assert "private" in page.headers["Cache-Control"]
+        text = visitor.get(path).text
+        assert EVERYBODYS in text
+        assert OURS not in text
+    eventually(lambda: visitor.get(path).headers.get("Cache-Status") == "aisle; hit")
+    assert OURS not in visitor.page.text
+
+
+def test_a_customer_without_a_group_sees_what_everybody_pays(farrier: Visitor, join: Join) -> None:
+    other = join("Gerald Groupless")
+    for path in PATHS:
+        farrier.get(path)
+        text = other.get(path).text
+        assert EVERYBODYS in text
+        assert OURS not in text
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_members_page_costs_what_a_guests_does(farrier: Visitor, join: Join, path: str) -> None:
+    other = join("Costa Counting", email=f"costa{PATHS.index(path)}@example.com")
+    for each in (farrier, other):
+        each.get(path)
+        each.get(path)
+    assert cost(farrier) == cost(other)
+
+
+def test_the_home_page_has_a_members_prices(
+    shop: Shop, admin: requests.Session, farrier: Visitor, visitor: Visitor
+) -> None:
+    shown = re.search(r'<h3><a href="/product/([^"]+)"', visitor.get("/").body.decode())[1]
+    url = f"{shop.urls['products']}/v1/products/{shown}"
+    before = admin.get(url, timeout=30).json()
+    line = {name: before[name] for name in before if name not in ("rating", "stock")}
+    currency = before["price"]["currency"]
+    try:
+        load(admin, shop, line | {"group_prices": {"farriers": {currency: 1}}})
+        eventually(lambda: "0.01" in farrier.get("/").text)
+        assert "global 0" in cost(farrier)
+        assert "0.01" not in visitor.get("/").text
+    finally:
+        load(admin, shop, line | {"group_prices": {}})
+
+
+def test_basket_and_checkout_agree_with_the_pages(farrier: Visitor) -> None:
+    farrier.get("/product/farrier-anvil")
+    farrier.submit("/basket", quantity="2")
+    assert "£12.82" in farrier.get("/basket").text
+    farrier.get("/product/farrier-anvil")
+    farrier.submit("/wishes")
+    assert OURS in farrier.get("/wishes").text

@@ -174,11 +174,25 @@ PRODUCT = (
         "prices", "Prices in other currencies", required=False, max_length=500, help="EUR 17.90; USD 19.99"
     ),
     Field(
+        "delivery_prices",
+        "Delivery in other currencies",
+        required=False,
+        max_length=500,
+        help="EUR 3.90; needed for each currency where delivery is not free.",
+    ),
+    Field(
         "compare_at_prices",
         "Compared with",
         required=False,
         max_length=500,
         help="Shown struck through, such as a recommended price: GBP 20.00; EUR 23.00",
+    ),
+    Field(
+        "group_prices",
+        "Prices of customer groups",
+        required=False,
+        max_length=2000,
+        help="Where they are lower: trade GBP 12.00; trade EUR 13.90; friends GBP 11.00",
     ),
     Field("sale", "Sale price", required=False, max_length=500, help="GBP 9.99; EUR 11.90"),
     Field(
@@ -381,6 +395,16 @@ STAFF = (
         "Role",
         "select",
         options=(("staff", "Staff"), ("admin", "Admin"), ("customer", "Customer, no desk")),
+    ),
+)
+CUSTOMER_GROUP = (
+    EMAIL,
+    Field(
+        "group",
+        "Customer group",
+        required=False,
+        max_length=40,
+        help="Such as trade: small letters, digits, - and _. Empty: the prices that everybody pays.",
     ),
 )
 CLOSURE = (

@@ -161,6 +161,10 @@ class Products(Client):
     def create(self, token: str, body: Json) -> Json:
         return self.http.post("/v1/products", body, token=token, deadline=WRITE_SECONDS)
 
+    def price_history(self, token: str, productid: str) -> list[Json]:
+        """The price changes of a product and its variants, the newest first."""
+        return list(self.http.get(f"/v1/products/{segment(productid)}/prices", token=token)["items"])
+
     def replace(self, token: str, productid: str, body: Json, etag: str) -> Json:
         headers = {"If-Match": etag} if etag else {}
         path = f"/v1/products/{segment(productid)}"

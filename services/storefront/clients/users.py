@@ -126,6 +126,11 @@ class Users(Client):
         path = f"/v1/admin/users/{self._userid(token, email)}/closure"
         self.http.call("DELETE", path, idempotent=True, token=token)
 
+    def set_group(self, token: str, email: str, group: str) -> None:
+        """Whose prices the owner of this e-mail pays; "" for everybody's."""
+        path = f"/v1/admin/users/{self._userid(token, email)}/group"
+        self.http.put(path, {"group": group}, token=token)
+
     def _userid(self, token: str, email: str) -> str:
         found = self.http.post("/v1/admin/users/lookup", {"email": email}, idempotent=True, token=token)
         return segment(found["userid"])

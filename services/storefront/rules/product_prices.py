@@ -1,10 +1,12 @@
 """The prices of a product as the desk's form has them: one in its own currency, the others as "EUR 17.90; USD 19.99"."""
 
+import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
 from services.storefront.rules import prices
-from services.storefront.rules.terms import amounts
+from services.storefront.rules.terms import amounts, amounts_text
 from shared.clock import iso
 from shared.errors import Invalid
 from shared.money import Money, money
@@ -25,34 +27,62 @@ def regular_price(product: Json) -> Money:
 def values_of(product: Json) -> dict[str, str]:
     """The fields of the product's form; of several sales the first."""
     own = regular_price(product)
-    others = {each: amount for each, amount in product.get("prices", {}).items() if each != own["currency"]}
+    others = _others(product.get("prices", {}), own["currency"])
     sale: Json = next(iter(product.get("sales", ())), {})
     return {
         "price": prices.plain(own),
         "currency": own["currency"],
-        "prices": _text(others),
-        "compare_at_prices": _text(product.get("compare_at_prices", {})),
-        "sale": _text(sale.get("prices", {})),
+        "prices": amounts_text(others),
+        "delivery_prices": amounts_text(_others(product.get("delivery_prices", {}), own["currency"])),
+        "compare_at_prices": amounts_text(product.get("compare_at_prices", {})),
+        "group_prices": group_prices_text(product.get("group_prices", {})),
+        "sale": amounts_text(sale.get("prices", {})),
         "sale_from": sale.get("from", "")[:16],
         "sale_until": sale.get("until", "")[:16],
     }
 
 
-def body_of(values: dict[str, str], price: Money) -> Json:
+def _others(amounts: Mapping[str, int], own: str) -> dict[str, int]:
+    return {currency: amount for currency, amount in amounts.items() if currency != own}
+
+
+def body_of(values: dict[str, str], price: Money, delivery: Money) -> Json:
     """The same fields as the API's. Raises Invalid by field."""
     others = amounts(values.get("prices", ""), "prices")
     body: Json = {
         "price": price,
         "compare_at_prices": amounts(values.get("compare_at_prices", ""), "compare_at_prices"),
+        "group_prices": group_prices(values.get("group_prices", ""), "group_prices"),
         "sales": _sales(values),
         "prices": {price["currency"]: price["amount"]} | others,
     }
+    charges = amounts(values.get("delivery_prices", ""), "delivery_prices")
+    body["delivery_prices"] = {delivery["currency"]: delivery["amount"]} | charges if charges else {}
     return body
 
 
 def edited_sales(product: Json, typed: list[Json]) -> list[Json]:
     """The sales of a product with the first as it was typed."""
     return [*typed, *product.get("sales", [])[1:]]
+
+
+def group_prices(text: str, field: str) -> dict[str, dict[str, int]]:
+    """ "trade GBP 12.00; trade EUR 13.90" in minor units by group and currency. Raises Invalid on `field`."""
+    found: dict[str, dict[str, int]] = {}
+    for part in filter(None, map(str.strip, re.split(r"[;\n]", text))):
+        group, _, amount = part.partition(" ")
+        if not amount.strip():
+            raise Invalid(errors={field: ["Write the group, the currency and the amount: trade GBP 12.00."]})
+        found.setdefault(group, {}).update(amounts(amount, field))
+    return found
+
+
+def group_prices_text(found: Mapping[str, Mapping[str, int]]) -> str:
+    return "; ".join(
+        f"{group} {currency} {prices.plain(money(amount, currency))}"
+        for group, table in found.items()
+        for currency, amount in table.items()
+    )
 
 
 def _sales(values: dict[str, str]) -> list[Json]:
@@ -73,9 +103,3 @@ def _moment(values: dict[str, str], field: str) -> str:
     except ValueError:
         words = "Write a day and a time, such as 2026-12-01T09:00."
         raise Invalid(words, errors={field: [words]}) from None
-
-
-def _text(found: dict[str, int]) -> str:
-    return "; ".join(
-        f"{currency} {prices.plain(money(amount, currency))}" for currency, amount in found.items()
-    )

@@ -6,7 +6,8 @@ from itertools import product as combinations
 from typing import Any, Final
 
 from services.storefront.rules import prices
-from services.storefront.rules.product_prices import regular_price
+from services.storefront.rules.product_prices import group_prices, group_prices_text, regular_price
+from services.storefront.rules.terms import amounts, amounts_text
 from shared.errors import Invalid
 from shared.money import money
 from shared.types import Json
@@ -18,7 +19,7 @@ _WHOLE = re.compile("[0-9]{1,9}")
 _NOT_IN_SKU = re.compile(r"[^A-Za-z0-9._-]+")
 
 Row = dict[str, str]
-FIELDS: Final = ("sku", "price", "stock", "barcode", "weight_grams", "picture")
+FIELDS: Final = ("sku", "price", "prices", "group_prices", "stock", "barcode", "weight_grams", "picture")
 
 
 def option_rows(product: Json) -> list[Row]:
@@ -65,13 +66,10 @@ def variants_of(rows: list[Row], options: list[Json], currency: str) -> list[Jso
     return found
 
 
-def with_other_prices(variant: Json, product: Json, currency: str) -> Json:
-    """The variant with what the form does not show of its prices: those in other currencies, and what they are compared with."""
+def with_compare_at_prices(variant: Json, product: Json) -> Json:
+    """The variant with what the form does not show of its prices: what they are compared with."""
     known: Json = next((each for each in product.get("variants", []) if each["sku"] == variant["sku"]), {})
-    others = {each: amount for each, amount in known.get("prices", {}).items() if each != currency}
-    kept = {name: known[name] for name in ("compare_at_prices",) if name in known}
-    priced = {"prices": variant.get("prices", {}) | others} if others or "prices" in variant else {}
-    return variant | kept | priced
+    return variant | {name: known[name] for name in ("compare_at_prices",) if name in known}
 
 
 def with_all_combinations(rows: list[Row], options: list[Json], productid: str) -> list[Row]:
@@ -90,7 +88,8 @@ def with_all_combinations(rows: list[Row], options: list[Json], productid: str) 
 
 def _row(variant: Json, product: Json) -> Row:
     base = regular_price(product)
-    own = variant.get("prices", {}).get(base["currency"])
+    others = dict(variant.get("prices", {}))
+    own = others.pop(base["currency"], None)
     chosen = {
         f"option-{n}": variant["options"].get(option["name"], "")
         for n, option in enumerate(product.get("options", []))
@@ -99,6 +98,8 @@ def _row(variant: Json, product: Json) -> Row:
         **chosen,
         "sku": variant["sku"],
         "price": prices.plain(money(own, base["currency"])) if own is not None else "",
+        "prices": amounts_text(others),
+        "group_prices": group_prices_text(variant.get("group_prices", {})),
         "left": str(variant["stock"]),
         "stock": "",
         "barcode": variant.get("barcode", ""),
@@ -122,14 +123,20 @@ def _variant(row: Row, options: list[Json], currency: str, errors: list[str]) ->
             errors.append(f"{row['sku']}: write the {label} as a whole number.")
         elif row[name]:
             variant[name] = int(row[name])
-    if row["price"]:
-        try:
-            variant["prices"] = {currency: prices.parse(row["price"], currency)["amount"]}
-        except Invalid as error:
-            errors += [
-                f"{row['sku']}: {message}" for messages in error.errors.values() for message in messages
-            ]
+    try:
+        variant |= _prices(row, currency)
+    except Invalid as error:
+        errors += [f"{row['sku']}: {message}" for messages in error.errors.values() for message in messages]
     yield variant
+
+
+def _prices(row: Row, currency: str) -> Json:
+    """What a row says of prices. Raises Invalid."""
+    own = {currency: prices.parse(row["price"], currency)["amount"]} if row["price"] else {}
+    return {
+        "prices": amounts(row["prices"], "prices") | own,
+        "group_prices": group_prices(row["group_prices"], "group_prices"),
+    }
 
 
 def _values(text: str) -> list[str]:

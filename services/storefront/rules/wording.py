@@ -11,11 +11,13 @@ _JOBS = {
 }
 _ACTIONS = {
     "set roles": "Changed the role",
+    "set group": "Changed the customer group",
     "close account": "Closed the account",
     "open account": "Opened the account again",
     "erase": "Erased the account",
 }
 _DETAILS = {"before": "Role before", "after": "Role now", "reason": "Why", "code": "Because"}
+_GROUP_DETAILS = {"before": "Group before", "after": "Group now"}
 _FAILED = ": failed"
 
 
@@ -37,11 +39,13 @@ def action_label(action: str) -> str:
     return f"{known}: it did not work" if action.endswith(_FAILED) else known
 
 
-def details(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+def details(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
     """(what, value) of an audit entry's details; what is empty is left out."""
+    is_group = entry["action"].removesuffix(_FAILED) == "set group"
+    labels = _DETAILS | (_GROUP_DETAILS if is_group else {})
     named = (
-        (_DETAILS.get(name, name.replace("_", " ").capitalize()), _text(value))
-        for name, value in found.items()
+        (labels.get(name, name.replace("_", " ").capitalize()), str(value) if is_group else _text(value))
+        for name, value in entry["details"].items()
     )
     return [(name, value) for name, value in named if value]
 

@@ -178,7 +178,7 @@ def product_body(values: dict[str, str]) -> Json:
     plain["taxonomy"] = [part.strip() for part in values["taxonomy"].split(taxonomy.SEPARATOR)]
     lists = {name: forms.split_list(values[name]) for name in ("keywords", "colours", "related")}
     money = {name: prices.parse(values[name], currency, name) for name in ("price", "delivery")}
-    return plain | lists | money | product_prices.body_of(values, money["price"]) | publishing.body_of(values)
+    return plain | lists | money | product_prices.body_of(values, **money) | publishing.body_of(values)
 
 
 def _saved(productid: str, words: str) -> BaseResponse:

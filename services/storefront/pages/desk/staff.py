@@ -57,6 +57,25 @@ def close_account() -> str | BaseResponse:
     return _page(forms.Form(forms.STAFF), form)
 
 
+@desk.post("/staff/group")
+def set_group() -> str | BaseResponse:
+    """Lets a customer pay the prices of a group."""
+    form = forms.Form(forms.CUSTOMER_GROUP).read(request.form)
+    if form.is_valid:
+        try:
+            services().users.set_group(token(), form.values["email"], form.values["group"])
+            flash(
+                "Saved. It counts from the next renewal of their session on, at the latest after they log in again.",
+                "good",
+            )
+            return redirect(url_for("desk.staff"))
+        except Invalid as error:
+            form.add_errors(error)
+        except (BadRequest, Conflict, NotFound) as error:
+            form.general = message(error)
+    return _page(forms.Form(forms.STAFF), group=form)
+
+
 def _close_or_open(form: forms.Form, *, opens: bool) -> None:
     users, values = services().users, form.values
     if opens:
@@ -65,7 +84,14 @@ def _close_or_open(form: forms.Form, *, opens: bool) -> None:
         users.close_account(token(), values["email"], values["reason"], values["password"])
 
 
-def _page(form: forms.Form, closure: forms.Form | None = None) -> str:
+@desk.get("/staff/closure")
+@desk.get("/staff/group")
+def back_to_staff() -> BaseResponse:
+    """The addresses that forms go to, opened as pages: a form whose session was lost comes back here."""
+    return redirect(url_for("desk.staff", form=request.args.get("form")))
+
+
+def _page(form: forms.Form, closure: forms.Form | None = None, group: forms.Form | None = None) -> str:
     """The people, and what they did this month (or the one asked for)."""
     access, users, args = token(), services().users, request.args
     found = services().together(
@@ -80,6 +106,7 @@ def _page(form: forms.Form, closure: forms.Form | None = None) -> str:
         done=found["done"],
         form=form,
         closure=closure or restore(forms.Form(forms.CLOSURE), url_for("desk.close_account")),
+        group=group or restore(forms.Form(forms.CUSTOMER_GROUP), url_for("desk.set_group")),
         month=args.get("month", ""),
         action_label=wording.action_label,
         details=wording.details,

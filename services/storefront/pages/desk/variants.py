@@ -36,7 +36,7 @@ def save_variants(productid: str) -> str | BaseResponse:
     try:
         currency = regular_price(product)["currency"]
         wanted = rules.variants_of(rows, options, currency) if options else []
-        wanted = [rules.with_other_prices(each, product, currency) for each in wanted]
+        wanted = [rules.with_compare_at_prices(each, product) for each in wanted]
         body = {name: value for name, value in product.items() if name not in SUMMARIES}
         services().products.replace(token(), productid, body | {"options": options, "variants": wanted}, etag)
     except (Conflict, Invalid, PreconditionFailed) as error:

@@ -37,6 +37,8 @@ SHOP: Final = "shop"
 """What every page shows or depends on: settings of search, for instance."""
 CATALOGUE: Final = "catalogue"
 """All products: changed with each of them."""
+TERMS: Final = "terms"
+"""The terms of sale: how the shop delivers, which tax is due."""
 
 
 def product_tag(productid: str) -> str:
@@ -126,4 +128,4 @@ def is_settled(versions: Iterable[str]) -> bool:
 
 
 def _slot(tag: str) -> str:
-    return tag if tag in (SHOP, CATALOGUE) else f"{zlib.crc32(tag.encode()) % SLOTS:x}"
+    return tag if tag in (SHOP, CATALOGUE, TERMS) else f"{zlib.crc32(tag.encode()) % SLOTS:x}"

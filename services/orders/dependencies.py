@@ -22,6 +22,7 @@ from services.orders.store import (
     open_stores,
     terms_cache,
 )
+from shared.cache_tags import CacheTags
 from shared.client import ServiceClient
 from shared.database import TIMEOUT
 from shared.errors import Conflict
@@ -50,6 +51,7 @@ class Dependencies:
     recent: RecentOrders
     locks: Locks
     terms_cache: TermsCache
+    cache_tags: CacheTags
     policy: Policy
 
     @property
@@ -109,6 +111,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         terms_cache=terms_cache(
             redis, stores.settings, stores.orders.database.name, _initial_terms(settings)
         ),
+        cache_tags=CacheTags(redis),
         policy=Policy(
             courier.name,
             settings.attempt_seconds,

@@ -41,7 +41,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     """The WSGI application. Nothing is connected to yet."""
     settings = settings or load(Settings, os.environ)
     redis = open_redis(settings.redis_url)
-    services = open_services(settings)
+    services, cache_tags = open_services(settings), CacheTags(redis)
     app = Storefront("storefront", settings, counting)
     log_as_json("storefront", settings.log_level)
     log_warnings(settings)
@@ -57,14 +57,14 @@ def create_app(settings: Settings | None = None) -> Flask:
         settings=settings,
         services=services,
         catalogue=CatalogueCache(services.products, settings.menu_seconds, settings.currencies),
-        shipping_methods=ShippingMethods(services.orders),
+        shipping_methods=ShippingMethods(services.orders, cache_tags),
         refresher=Refresher(
             services.users, redis, LiveSessions(open_session_source(settings), settings.session_check_seconds)
         ),
         mailbox=Mailbox(Path(settings.mail_dir)) if settings.local and settings.mail_dir else None,
         fragments=Fragments(),
         public_pages=PublicPages(settings.page_cache_bytes),
-        cache_tags=CacheTags(redis),
+        cache_tags=cache_tags,
         coalescing=Coalescing(),
         repeated_searches=RepeatedSearches(services.products),
         checkouts=Checkouts(services.orders, redis),

@@ -19,6 +19,7 @@ from services.orders.shop_settings import (
     setting_id,
     tax_rate_id,
 )
+from shared.cache_tags import TERMS
 from shared.clock import timestamp
 from shared.couch import Doc, DocumentType, UpdateConflict, time_ordered_id
 from shared.errors import Conflict, Invalid, NotFound
@@ -127,6 +128,7 @@ def _write(
     )
     written = deps.shop_settings.put(doc, before)
     deps.terms_cache.changed()
+    deps.cache_tags.invalidate([TERMS])
     kind.finish(deps, id, content)
     return written
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from services.storefront.clients import Orders, Products
 from services.storefront.rules import taxonomy
+from shared.cache_tags import TERMS, CacheTags, is_settled
 from shared.errors import AisleError, Unavailable
 from shared.types import Json
 
@@ -89,14 +90,20 @@ class CachedAnswer:
 
 
 class ShippingMethods:
-    """How the shop delivers, as pages show it before checkout: at most SHIPPING_SECONDS old."""
+    """How the shop delivers, as pages show it before checkout: asked for again after a change of the terms of sale."""
 
-    def __init__(self, orders: Orders) -> None:
+    def __init__(self, orders: Orders, cache_tags: CacheTags) -> None:
         executor = ThreadPoolExecutor(1, "shipping-methods")
         self._answer = CachedAnswer(orders.shipping_methods, SHIPPING_SECONDS, executor)
+        self._cache_tags = cache_tags
+        self._versions: tuple[str, ...] | None = None
 
     def get(self) -> Json:
         """{country, countries, items}; nothing is known while orders has never answered."""
+        versions = self._cache_tags.versions((TERMS,))
+        if versions is None or versions != self._versions or not is_settled(versions):
+            self._versions = versions
+            self._answer.outdated()
         try:
             found: Json = self._answer.get()
             return found

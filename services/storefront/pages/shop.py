@@ -16,7 +16,7 @@ from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import customer_group, logged_in, needs_login, token
 from services.storefront.rules import listing, messages, taxonomy, terms
 from services.storefront.rules.variants import as_sold, selection
-from shared.cache_tags import CATALOGUE, category_tags, product_tag
+from shared.cache_tags import CATALOGUE, TERMS, category_tags, product_tag
 from shared.errors import AisleError, Invalid, NotFound
 from shared.types import Json
 
@@ -133,7 +133,7 @@ def suggest() -> str:
 
 
 @shop.get("/product/<productid>")
-@kept_for(lambda productid: (product_tag(productid),))
+@kept_for(lambda productid: (product_tag(productid), TERMS))
 def product(productid: str) -> Response | str:
     cursor = request.args.get("reviews", "")
     answer = _product_body(productid)

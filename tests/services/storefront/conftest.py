@@ -3,8 +3,7 @@
 import os
 import re
 import secrets
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from tests.bench.running import ADMIN_EMAIL, Shop, running_shop
 from tests.people import PASSWORD
 from tests.processes import start_service
 from tests.services.storefront.visitor import Visitor
+from tests.waiting import eventually
 
 PREFIX = f"t{secrets.token_hex(4)}-"
 PICTURE = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 10 10'><rect width='10' height='10' fill='#ffd84d'/></svg>"
@@ -80,20 +80,14 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 @contextmanager
 def second_storefront(shop: Shop, folder: Path, **urls: str) -> Iterator[str]:
     """Another storefront of the same shop, which finds some services elsewhere."""
-    secrets_of_shop = {
-        name: next(shop.state.rglob(name)).read_text().strip()
-        for name in ("secret-key", "service-secret", "redis-password")
-    }
-    redis = next(shop.state.rglob("redis.conf")).read_text()
-    redis_port = next(line.split()[1] for line in redis.splitlines() if line.startswith("port "))
     env = {
         "AISLE_ENV": "local",
-        "SECRET_KEY": secrets_of_shop["secret-key"],
-        "SERVICE_SECRET": secrets_of_shop["service-secret"],
+        "SECRET_KEY": _secret_of(shop, "secret-key"),
+        "SERVICE_SECRET": _secret_of(shop, "service-secret"),
         "USERS_URL": shop.urls["users"],
         "PRODUCTS_URL": shop.urls["products"],
         "ORDERS_URL": shop.urls["orders"],
-        "REDIS_URL": f"redis://:{secrets_of_shop['redis-password']}@127.0.0.1:{redis_port}/0",
+        "REDIS_URL": redis_url_of(shop),
         "WEB_WORKERS": "1",
         **urls,
     }
@@ -104,11 +98,22 @@ def second_storefront(shop: Shop, folder: Path, **urls: str) -> Iterator[str]:
         process.stop()
 
 
+def _secret_of(shop: Shop, name: str) -> str:
+    return next(shop.state.rglob(name)).read_text().strip()
+
+
+def redis_url_of(shop: Shop) -> str:
+    """The Redis that the shop keeps what it need not keep for good in."""
+    conf = next(shop.state.rglob("redis.conf")).read_text()
+    port = next(line.split()[1] for line in conf.splitlines() if line.startswith("port "))
+    return f"redis://:{_secret_of(shop, 'redis-password')}@127.0.0.1:{port}/0"
+
+
 def database_of(shop: Shop) -> Server:
     """The server that the shop keeps its documents in, as the shop sees it."""
     url = os.environ.get("COUCH_URL")
     if url is None:
-        password = next(shop.state.rglob("couch-password")).read_text().strip()
+        password = _secret_of(shop, "couch-password")
         port = int(shop.urls["storefront"].rsplit(":", 1)[1]) + 4
         url = f"http://aisle:{password}@127.0.0.1:{port}"
     return Server(url, prefix=PREFIX)
@@ -133,6 +138,14 @@ def load_goods(shop: Shop) -> None:
     }
     answer = requests.post(f"{shop.urls['products']}/v1/products/import", lines, headers=headers, timeout=60)
     assert answer.json()["created"] == len(GOODS), answer.text
+
+
+def import_goods(keeper: Visitor, goods: Iterable[dict]) -> None:
+    """Goods of a test's own, by the desk's import; each has a page afterwards."""
+    lines = b"".join(orjson.dumps(each) + b"\n" for each in goods)
+    token = keeper.get("/admin/import").form("/admin/import").values["_csrf"]
+    answer = keeper.send("POST", "/admin/import/piece", lines, {"X-CSRF-Token": token})
+    assert (answer.status, orjson.loads(answer.body)["failed"]) == (200, []), answer.body
 
 
 @pytest.fixture
@@ -162,14 +175,11 @@ def join(shop: Shop) -> Callable[..., Visitor]:
 
 def link_in_email(visitor: Visitor, email: str) -> str:
     """The path of the link in the newest e-mail (e-mails leave on a thread of their own)."""
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        page = visitor.get(f"/mailbox?to={email}")
-        links = [href for href, text in page.links if "token=" in href]
-        if links:
-            return re.sub(r"^https?://[^/]+", "", links[0])
-        time.sleep(0.05)
-    raise AssertionError(f"no e-mail for {email}")
+
+    def links() -> list[str]:
+        return [href for href, _ in visitor.get(f"/mailbox?to={email}").links if "token=" in href]
+
+    return re.sub(r"^https?://[^/]+", "", eventually(links)[0])
 
 
 def log_in(visitor: Visitor, email: str, password: str) -> None:

@@ -1,8 +1,21 @@
 """Shipping methods and tax rates at the desk, without JavaScript: what is saved there holds at the checkout."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+from redis import Redis
+
+from services.orders.documents import DESIGN
+from services.orders.shop_settings import HISTORY_PARTITION, PARTITION
+from shared.cache_tags import TERMS, CacheTags
+from tests.bench.running import Shop
 from tests.people import place
+from tests.services.storefront.conftest import database_of, redis_url_of, second_storefront
 from tests.services.storefront.test_customer import put_in_basket
-from tests.services.storefront.visitor import Visitor
+from tests.services.storefront.visitor import Page, Visitor
+from tests.waiting import eventually
 
 SHIPPING, TAXES = "/admin/shipping", "/admin/taxes"
 METHODS = (
@@ -31,6 +44,23 @@ METHODS = (
 )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_settings_afterwards(shop: Shop) -> Iterator[None]:
+    """Other tests' shop has none. The API keeps every setting for good, so the documents themselves are removed."""
+    yield
+    database = database_of(shop).open(DESIGN)
+    for partition in (PARTITION, HISTORY_PARTITION):
+        for doc in database.partition(partition).all():
+            database.delete(doc["_id"], doc["_rev"])
+    eventually(lambda: _offered(shop) == ["standard"])
+    CacheTags(Redis.from_url(redis_url_of(shop))).invalidate([TERMS])
+
+
+def _offered(shop: Shop) -> list[str]:
+    answer = requests.get(f"{shop.urls['orders']}/v1/shipping-methods", timeout=30)
+    return [each["id"] for each in answer.json()["items"]]
+
+
 def test_what_is_saved_at_the_desk_holds_at_the_checkout(keeper: Visitor, visitor: Visitor) -> None:
     for method in METHODS:
         keeper.get(SHIPPING)
@@ -46,7 +76,7 @@ def test_what_is_saved_at_the_desk_holds_at_the_checkout(keeper: Visitor, visito
         assert "Saved." in keeper.submit(TAXES, active="yes", included="yes", **rate).text
     put_in_basket(visitor, "cup-30")
     for path in ("/product/cup-30", "/basket"):
-        assert "Post from £3.95, 2 to 4 days" in visitor.get(path).text, path
+        eventually(lambda path=path: "Post from £3.95, 2 to 4 days" in visitor.get(path).text)
     page = visitor.get("/checkout")
     assert page.choices["shipping"] == ["collect", "post", "van"]
     assert "£3.95" in page.text
@@ -63,6 +93,21 @@ def test_what_is_saved_at_the_desk_holds_at_the_checkout(keeper: Visitor, visito
     report = keeper.get(TAXES).text
     assert "VAT 20 %" in report
     assert "country,region,name,rate,base,currency,amount" in keeper.get("/admin/tax.csv").body.decode()
+
+
+def test_kept_pages_follow_the_terms_of_sale(shop: Shop, keeper: Visitor, tmp_path: Path) -> None:
+    """A page that nothing else changes would be sent again for an hour here."""
+    method = {"id": "pigeon", "name": "Pigeon", "rate": "flat", "active": "yes"}
+    with second_storefront(shop, tmp_path, PAGE_REDRAW_SECONDS="3600") as url:
+
+        def shown() -> Page:
+            return Visitor(url).get("/product/cup-24")
+
+        keeper.get(SHIPPING)
+        for price in ("1.25", "1.75"):
+            assert "Saved." in keeper.submit(SHIPPING, **method, prices=f"GBP {price}").text
+            eventually(lambda words=f"Pigeon from £{price}": words in shown().text)
+            eventually(lambda: shown().headers.get("Cache-Status") == "aisle; hit")
 
 
 def test_a_change_is_a_version_and_an_old_form_does_not_overwrite_it(keeper: Visitor) -> None:

@@ -132,22 +132,41 @@ def advance_together(db: Database, specs: Sequence[IndexSpec], target: int, most
 
 
 def _together_elsewhere(db: Database, indexes: list[Index], target: int) -> bool:
-    """A slice of their builds in the build process, if they are far behind."""
+    """A slice of the builds of those that are far behind and that nobody else is at, in the build process.
+
+    Nobody waits for one index with the lock of another: a function that never ends would keep readers of all from theirs.
+    """
+    if not _is_far_behind(db, indexes, target):
+        return False
     with contextlib.ExitStack() as locks:
-        for index in sorted(indexes, key=lambda index: index.path):
-            locks.enter_context(index.building)
+        free = [index for index in indexes if _is_locked_now(index, locks)]
+        for index in free:
             _begin(index, target)
-        built = not any(index.closed for index in indexes) and _build_elsewhere(db, indexes, target)
-        for index in indexes:
+        built = bool(free) and not any(index.closed for index in free) and _build_elsewhere(db, free, target)
+        for index in free:
             index.progress = index.progress if index.seq < target else None
+    if free:
         return built
+    with indexes[0].building:
+        return True
+
+
+def _is_locked_now(index: Index, locks: contextlib.ExitStack) -> bool:
+    """Whether the index's lock was free; it is held until `locks` is closed."""
+    acquired = index.building.acquire(blocking=False)
+    if acquired:
+        locks.callback(index.building.release)
+    return acquired
 
 
 def _build_elsewhere(db: Database, indexes: list[Index], target: int) -> bool:
     """A slice of a long build in the build process; the locks of the indexes are held."""
+    return _is_far_behind(db, indexes, target) and _elsewhere(db, "rows", indexes, target)
+
+
+def _is_far_behind(db: Database, indexes: list[Index], target: int) -> bool:
     behind = target - min(index.seq for index in indexes)
-    far = db.builder is not None and db.builder.is_for("rows", behind)
-    return far and _elsewhere(db, "rows", indexes, target)
+    return db.builder is not None and db.builder.is_for("rows", behind)
 
 
 def _elsewhere(db: Database, work: str, indexes: list[Index], target: int) -> bool:

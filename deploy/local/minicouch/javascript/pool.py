@@ -17,6 +17,8 @@ log = logging.getLogger("minicouch.javascript")
 WORKER = Path(__file__).with_name("worker.py")
 MAX_WORKERS = 3
 WAIT_SECONDS = 0.25
+START_TIMEOUT = 60.0
+"""Seconds until a new process is ready; they count for no function, however busy the machine is."""
 
 
 class TimedOut(CouchError):
@@ -44,26 +46,30 @@ class Worker:
             stderr=subprocess.DEVNULL,
             bufsize=0,
         )
+        self._read_reply(time.monotonic() + START_TIMEOUT)
         self.used = time.monotonic()
 
     def call(self, key: bytes, setup: bytes, command: bytes, payload: bytes, timeout: float) -> bytes:
         """One command in the environment `key`, which is made from `setup` when the worker does not know it."""
-        deadline = time.monotonic() + timeout
-        reply = self._exchange(key, command, payload, deadline)
+        reply = self._exchange(key, command, payload, timeout)
         if reply == b"?":
-            self._exchange(key, b"setup", setup, deadline)
-            reply = self._exchange(key, command, payload, deadline)
+            self._exchange(key, b"setup", setup, timeout)
+            reply = self._exchange(key, command, payload, timeout)
         self.used = time.monotonic()
         return reply
 
-    def _exchange(self, key: bytes, command: bytes, payload: bytes, deadline: float) -> bytes:
+    def _exchange(self, key: bytes, command: bytes, payload: bytes, timeout: float) -> bytes:
+        deadline = time.monotonic() + timeout
         try:
             frame = struct.pack(">3I", len(key), len(command), len(payload)) + key + command + payload
             self._write(frame, deadline)
-            (size,) = struct.unpack(">I", self._read(4, deadline))
-            return self._read(size, deadline)
+            return self._read_reply(deadline)
         except BrokenPipeError:
             raise self._died() from None
+
+    def _read_reply(self, deadline: float) -> bytes:
+        (size,) = struct.unpack(">I", self._read(4, deadline))
+        return self._read(size, deadline)
 
     def _write(self, frame: bytes, deadline: float) -> None:
         view = memoryview(frame)
@@ -120,6 +126,7 @@ class Pool:
         worker = self._acquire()
         self._busy.add(worker)
         try:
+            self._check_running()
             reply = worker.call(key, setup, command, payload, self.timeout)
         except Died:
             self._check_running()
@@ -151,7 +158,7 @@ class Pool:
             self._count += 1
         try:
             return self._start()
-        except OSError:
+        except (OSError, CouchError):
             with self._changed:
                 self._count -= 1
             raise

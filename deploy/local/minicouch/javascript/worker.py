@@ -2,7 +2,7 @@
 
 A frame is three lengths (u32, big endian) and three byte strings: environment key, command, payload; for a command
 `setup` the payload is the environment's JSON. An answer is one length and one byte string: `?` when the environment is
-unknown here, else what runtime.js's `handle` returned.
+unknown here, else what runtime.js's `handle` returned. The first one, to no command, says that the process is ready.
 """
 
 import asyncio
@@ -67,12 +67,15 @@ def answer(known: "OrderedDict[bytes, Environment]", key: bytes, command: bytes,
 async def serve() -> None:
     """Answer until stdin ends. Runs inside a loop because V8 calls are quickest from the loop's own thread."""
     known: OrderedDict[bytes, Environment] = OrderedDict()
-    out = sys.stdout.buffer
+    send(b"ready")
     while True:
         sizes = struct.unpack(">3I", read(12))
-        reply = answer(known, *(read(size) for size in sizes))
-        out.write(struct.pack(">I", len(reply)) + reply)
-        out.flush()
+        send(answer(known, *(read(size) for size in sizes)))
+
+
+def send(reply: bytes) -> None:
+    sys.stdout.buffer.write(struct.pack(">I", len(reply)) + reply)
+    sys.stdout.buffer.flush()
 
 
 def main() -> int:

@@ -36,7 +36,7 @@ seed: setup ## load the sample shop into the shop that runs (PORT says which)
 	@$(BIN)/python -m deploy.local pictures
 
 test: setup ## every quick suite, against real processes; TEST_WORKERS=1 runs one test at a time
-	@$(PYTEST) -n $(TEST_WORKERS) --dist loadfile
+	@$(PYTEST) -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
 test-conformance: setup ## minicouch against the recorded behaviour of CouchDB (COUCH_URL: a real one instead)
 	@$(PYTEST) -m conformance

@@ -18,7 +18,7 @@ from deploy.local.forking import LIBRARIES
 
 ROOT = Path(__file__).resolve().parent.parent
 FOR_THE_INTERPRETER = ("PYTHON", "LC_", "LANG", "LD_")
-STARTING_SECONDS = 60
+STARTING_SECONDS = 180
 
 
 class Forked:

@@ -17,7 +17,7 @@ from deploy.local.redis_server import redis_server
 from tests.forking import Forked, fork_server
 
 ROOT = Path(__file__).resolve().parent.parent
-STARTING_SECONDS = 60
+STARTING_SECONDS = 180
 
 
 def free_port() -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from deploy.local.ready import busy
 from tests.processes import ROOT, answers, free_port
 
-STARTING_SECONDS = 90
+STARTING_SECONDS = 240
 SERVICES = ("storefront", "users", "products", "orders")
 
 

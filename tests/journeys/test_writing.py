@@ -27,7 +27,8 @@ IN_THE_SHOP = "Home#Kitchen#Cook's Knives"
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    shop = Shop(tmp_path_factory.mktemp("writing") / "state").start()
+    state = tmp_path_factory.mktemp("writing") / "state"
+    shop = Shop(state, ACCESS_TOKEN_SECONDS="86400").start()
     shop.wait_for("past orders: 300 created")
     shop.wait_for("pictures: 153 stored")
     yield shop

@@ -28,6 +28,7 @@ SETTINGS = {
     "ARGON2_PASSES": "1",
     "MAILS_PER_HOUR": "1000",
     "ACCESS_LOG": "0",
+    "ACCESS_TOKEN_SECONDS": "86400",
     "COURIER_DISPATCH_SECONDS": "0.2",
     "COURIER_DELIVERY_SECONDS": "0.2",
     "ATTEMPT_SECONDS": "3",
@@ -167,7 +168,7 @@ def worker(
     running.stop()
 
 
-def until(met: Callable[[], Any], seconds: float = 30) -> Any:
+def until(met: Callable[[], Any], seconds: float = 60) -> Any:
     """What `met` gives as soon as it is something; fails after a generous while."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

@@ -25,13 +25,13 @@ SERVICE = {"Authorization": "Service a service secret of this test run"}
 
 
 def token(userid: str = "u1", *roles: str, group: str = "") -> dict[str, str]:
-    """The header of somebody who is logged in."""
+    """The header of somebody who is logged in, for longer than all tests take: modules make theirs when they are collected."""
     now = int(time.time())
     claims = {
         "iss": "aisle",
         "sub": userid,
         "iat": now,
-        "exp": now + 600,
+        "exp": now + 86_400,
         "use": "access",
         "roles": roles,
         "email_verified": True,
@@ -50,7 +50,7 @@ def open_as_worker(environment: dict[str, str]) -> Dependencies:
 
 def eventually(holds: Callable[[], bool]) -> None:
     """On a cluster a view may be read from a copy that is late; jobs come again, and so does this, within a generous bound."""
-    ends = time.monotonic() + 30
+    ends = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < ends
         time.sleep(0.2)

@@ -1,16 +1,15 @@
 """What pages say: no internals, nothing that is not so, errors where eyes and screen readers find them."""
 
 import re
-import time
 from collections.abc import Callable
 
-import orjson
 import pytest
 
 from tests.people import PASSWORD, place
-from tests.services.storefront.conftest import product
+from tests.services.storefront.conftest import import_goods, product
 from tests.services.storefront.test_customer import put_in_basket
 from tests.services.storefront.visitor import Page, Visitor
+from tests.waiting import eventually
 
 Join = Callable[..., Visitor]
 GUEST = {"email": "words@example.com", "name": "Wendy", **place("1 Word Lane"), "card": "tok_ok"}
@@ -45,13 +44,8 @@ def goods(keeper: Visitor) -> None:
         product("word-price", "Word Lamp", ["Words"], 4900),
         product("word-gone", "Word Cup", ["Words"], 500),
     ]
-    token = keeper.get("/admin/import").form("/admin/import").values["_csrf"]
-    lines = b"".join(orjson.dumps(each) + b"\n" for each in made)
-    keeper.send("POST", "/admin/import/piece", lines, {"X-CSRF-Token": token})
-    deadline = time.monotonic() + 60
-    while any(keeper.get(f"/product/{each['productid']}").status != 200 for each in made):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    import_goods(keeper, made)
+    eventually(lambda: all(keeper.get(f"/product/{each['productid']}").status == 200 for each in made))
 
 
 def test_too_little_stock_is_said_with_the_products_name(visitor: Visitor, keeper: Visitor) -> None:
@@ -98,11 +92,12 @@ def test_a_declined_attempt_is_no_order(wendy: Visitor) -> None:
     page = wendy.submit("/checkout", card="tok_declined")
     assert "nothing was charged" in page.text
     placed = wendy.submit("/checkout", card="tok_ok").path
-    deadline = time.monotonic() + 30
-    while placed not in (listed := [href for href, _ in wendy.get("/orders").links]):
-        assert time.monotonic() < deadline, listed
-        time.sleep(0.1)
-    assert [href for href in listed if href.startswith("/orders/")] == [placed]
+
+    def listed() -> list[str]:
+        return [href for href, _ in wendy.get("/orders").links if href.startswith("/orders/")]
+
+    eventually(lambda: placed in listed())
+    assert listed() == [placed]
 
 
 def test_only_who_may_review_sees_the_form(wendy: Visitor, join: Join, visitor: Visitor) -> None:
@@ -114,10 +109,7 @@ def test_only_who_may_review_sees_the_form(wendy: Visitor, join: Join, visitor: 
     put_in_basket(wendy, "cup-39")
     wendy.get("/checkout")
     assert wendy.submit("/checkout", card="tok_ok").path.startswith("/orders/")
-    deadline = time.monotonic() + 30
-    while not [form for form in wendy.get("/product/cup-39/review").forms if "reviews" in form.action]:
-        assert time.monotonic() < deadline, wendy.page.text
-        time.sleep(0.1)
+    eventually(lambda: "reviews" in str([form.action for form in wendy.get("/product/cup-39/review").forms]))
     form = wendy.page.form("/product/cup-39/reviews")
     assert form.values["stars"] == "", "no stars are chosen for the reviewer"
     page = wendy.submit("/product/cup-39/reviews", text="Holds tea well.")

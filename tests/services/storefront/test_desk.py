@@ -11,7 +11,7 @@ from services.orders.store.dead_letters import DeadLetterStore
 from shared.jobs import ADVANCE_ORDER
 from tests.bench.running import Shop
 from tests.people import place
-from tests.services.storefront.conftest import database_of, product
+from tests.services.storefront.conftest import database_of, import_goods, product
 from tests.services.storefront.visitor import Page, Visitor
 
 PAGES = (
@@ -108,11 +108,13 @@ def test_what_was_not_sent_back_yet_can_be_sent_back_later(customer: Visitor, ke
 
 
 def test_a_change_of_stock_sent_twice_counts_once(keeper: Visitor) -> None:
-    form = keeper.get("/admin/products/cup-33").form("/admin/products/cup-33/stock")
+    import_goods(keeper, [product("counted", "Abacus", ["Counting"], 700)])
+    address = "/admin/products/counted"
+    form = keeper.get(address).form(f"{address}/stock")
     for _ in range(2):
         page = keeper.send_form(form, {**form.values, "delta": "7", "reason": "Delivery"})
         assert "Stock: 27" in page.text
-    assert "Stock: 34" in keeper.submit("/admin/products/cup-33/stock", delta="7", reason="Delivery").text
+    assert "Stock: 34" in keeper.submit(f"{address}/stock", delta="7", reason="Delivery").text
 
 
 def test_orders_are_filtered_by_status_day_and_number(customer: Visitor, keeper: Visitor) -> None:
@@ -216,12 +218,14 @@ def test_an_edit_leaves_alone_what_was_not_changed(shop: Shop, keeper: Visitor) 
 
 
 def test_an_edit_of_an_old_page_does_not_undo_a_newer_one(keeper: Visitor) -> None:
-    old = keeper.get("/admin/products/rake").form("/admin/products/rake")
-    keeper.submit("/admin/products/rake", name="Rake the newer")
-    page = keeper.send_form(old, {**old.values, "name": "Rake the older"})
+    import_goods(keeper, [product("edited", "Scythe", ["Edits"], 700)])
+    address = "/admin/products/edited"
+    old = keeper.get(address).form(address)
+    keeper.submit(address, name="Scythe the newer")
+    page = keeper.send_form(old, {**old.values, "name": "Scythe the older"})
     assert "still here" in page.text
-    assert page.form("/admin/products/rake").values["name"] == "Rake the older"
-    assert keeper.get("/admin/products/rake").form("/admin/products/rake").values["name"] == "Rake the newer"
+    assert page.form(address).values["name"] == "Scythe the older"
+    assert keeper.get(address).form(address).values["name"] == "Scythe the newer"
 
 
 def test_a_product_with_mistakes_is_said_at_its_fields(keeper: Visitor) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.bench.running import ADMIN_EMAIL, Shop
 from tests.forwarding import Forward, Response, forwarding
 from tests.people import place
-from tests.services.storefront.conftest import log_in, second_storefront
+from tests.services.storefront.conftest import import_goods, log_in, product, second_storefront
 from tests.services.storefront.visitor import Page, Visitor
 
 PROBLEM = {
@@ -106,7 +106,8 @@ def test_an_edit_is_there_again(keeper: Visitor, services: Services) -> None:
 
 
 def test_what_was_done_without_an_answer_is_not_done_twice(keeper: Visitor, services: Services) -> None:
-    address = "/admin/products/cup-34"
+    import_goods(keeper, [product("unanswered", "Telegraph", ["Unanswered"], 700)])
+    address = "/admin/products/unanswered"
     assert "Stock: 20" in keeper.get(address).text
     services.mode = "losing"
     page = keeper.submit(f"{address}/stock", delta="12", reason="Delivery")

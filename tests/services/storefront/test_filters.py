@@ -1,12 +1,11 @@
 """A list's filters without JavaScript: checkboxes that add up, alternatives with their counts, nothing to choose where nothing is."""
 
+import itertools
 import re
-import time
 
-import orjson
-
-from tests.services.storefront.conftest import product
+from tests.services.storefront.conftest import import_goods, product
 from tests.services.storefront.visitor import Page, Visitor
+from tests.waiting import eventually
 
 OPTION = re.compile(
     r'<input type="(checkbox|radio)" name="([^"]+)" value="([^"]*)" (checked)?>'
@@ -62,12 +61,8 @@ def test_sorting_keeps_every_chosen_value(visitor: Visitor) -> None:
 
 def test_one_title_is_one_card_with_its_others_beneath(visitor: Visitor, keeper: Visitor) -> None:
     goods = [product(f"twin-{n}", "Twin kettle", ["Home", "Kettles"], 1000 + n) for n in range(4)]
-    lines = b"".join(orjson.dumps(each) + b"\n" for each in goods)
-    token = keeper.get("/admin/import").form("/admin/import").values["_csrf"]
-    keeper.send("POST", "/admin/import/piece", lines, {"X-CSRF-Token": token})
-    deadline = time.monotonic() + 60
-    while len(shown(visitor.get(f"/search?q=twin+kettle&view={time.monotonic()}"))) < 4:
-        assert time.monotonic() < deadline, visitor.page.text
-        time.sleep(0.5)
+    import_goods(keeper, goods)
+    views = itertools.count()
+    eventually(lambda: len(shown(visitor.get(f"/search?q=twin+kettle&view={next(views)}"))) == 4)
     assert visitor.page.body.decode().count('<li class="card">') == 1
     assert "3 more of this title" in visitor.page.text

@@ -43,8 +43,8 @@ def reserve(
     Raises OutOfStock (`items`: [{productid, available}]), ReservationClosed, ReservationDiffers.
     """
     with deps.ledger.lock(line.key for line in lines):
-        if again and _has_all(deps, orderid, lines):
-            return _repeat(deps, orderid, lines, date)
+        if again and len(claims := _claims(deps, orderid, lines)) == len(lines):
+            return _repeat(deps, orderid, lines, claims, date)
         ends = _ends(deps, lines)
         short = [line for line in lines if ends[line][1].level < line.quantity]
         if short:
@@ -109,23 +109,23 @@ def _out_of_stock(short: Sequence[Line], ends: Mapping[Line, tuple[Line, Head]])
     return OutOfStock(f"Not enough in stock of {names}.", items=available)
 
 
-def _has_all(deps: Dependencies, orderid: str, lines: Sequence[Line]) -> bool:
-    ids = [reservation_id(line.taxonomy, line.key, orderid) for line in lines]
-    return len(deps.ledger.reservations_by_id(ids)) == len(ids)
+def _claims(deps: Dependencies, orderid: str, lines: Sequence[Line]) -> dict[Line, Reservation]:
+    """What the order has reserved of these, as far as it has. 1 read."""
+    ids = {line: reservation_id(line.taxonomy, line.key, orderid) for line in lines}
+    stored = deps.ledger.reservations_by_id(list(ids.values()))
+    return {line: stored[docid] for line, docid in ids.items() if docid in stored}
 
 
 def _repeat_or_reject(
     deps: Dependencies, orderid: str, lines: Sequence[Line], refusal: OutOfStock, date: str
 ) -> None:
     """Too few are left: perhaps because this very order has them."""
-    claims = deps.ledger.reservations_by_id(
-        [reservation_id(line.taxonomy, line.key, orderid) for line in lines]
-    )
+    claims = _claims(deps, orderid, lines)
     if not claims:
         raise refusal
     with suppress(OutOfStock):
         if len(claims) == len(lines):
-            return _repeat(deps, orderid, lines, date)
+            return _repeat(deps, orderid, lines, claims, date)
     _end(deps, orderid, lines, rules.RELEASED, date)
     raise refusal
 
@@ -174,18 +174,17 @@ def _complete_reservation(
         elif not is_own:
             deps.ledger.append(line, -line.quantity, rules.RESERVED, slot["mark"], date, orderid=orderid)
     if repeated:
-        _repeat(deps, orderid, repeated, date)
+        _repeat(deps, orderid, repeated, _claims(deps, orderid, repeated), date)
 
 
-def _repeat(deps: Dependencies, orderid: str, lines: Sequence[Line], date: str) -> None:
+def _repeat(
+    deps: Dependencies, orderid: str, lines: Sequence[Line], claims: Mapping[Line, Reservation], date: str
+) -> None:
     """This order was here before: take what is missing. What others took for it meanwhile is theirs to give back."""
-    claims = deps.ledger.reservations_by_id(
-        [reservation_id(line.taxonomy, line.key, orderid) for line in lines]
-    )
     outcomes = _outcomes(deps, orderid, lines)
     held = deps.ledger.held_by_order(orderid, lines)
     for line in lines:
-        claim = claims[reservation_id(line.taxonomy, line.key, orderid)]
+        claim = claims[line]
         outcome = outcomes.get(line)
         if outcome in (rules.RELEASED, rules.EXPIRED):
             raise ReservationClosed(

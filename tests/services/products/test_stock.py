@@ -93,6 +93,16 @@ def test_a_repeated_reservation_takes_nothing_twice(shop: Shop):
     assert level(shop, "again") == 5
 
 
+def test_a_reservation_that_is_asked_for_again_reads_the_orders_reservations_once(shop: Shop):
+    """Besides them its settlements, the slots that it holds, and each of these by its id."""
+    shop.load([product("asked-twice", stock=9)])
+    first = reservation("asked", ("asked-twice", 4))
+    assert shop.service("/v1/internal/reservations", first).status == 201
+    again = shop.service("/v1/internal/reservations", {**first, "again": True})
+    assert (again.status, again.calls) == (201, {"read": 3, "global": 1})
+    assert level(shop, "asked-twice") == 5
+
+
 def test_a_repetition_is_not_refused_for_what_the_order_itself_took(shop: Shop):
     shop.load([product("last", stock=3), product("lasting", stock=3)])
     assert [reserve(shop, "all", ("last", 3), ("lasting", 2)) for _ in range(3)] == [201, 201, 201]

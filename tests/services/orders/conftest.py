@@ -14,12 +14,16 @@ from typing import Any
 import pytest
 import requests
 
+from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import DESIGN, SANDBOX_LEDGER
+from services.orders.settings import Settings
 from services.products.documents import DESIGN as PRODUCTS
 from services.users.documents import DESIGN as USERS
 from shared.couch import Database, Server
+from shared.settings import load
 from tests.people import ADDRESS, PASSWORD, Person, register
 from tests.processes import ROOT, free_port
+from tests.services.orders.stripe_standin import StripeStandIn
 from tests.services.worker.processes import Worker
 
 ADMIN = "admin@example.com"
@@ -115,6 +119,14 @@ def orders_settings() -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
+def stripe() -> Iterator[StripeStandIn]:
+    """Stripe; `orders_settings` of a module may lead its orders there."""
+    standin = StripeStandIn()
+    yield standin
+    standin.close()
+
+
+@pytest.fixture(scope="module")
 def shop(
     prepared: Callable,
     service: Callable,
@@ -133,6 +145,12 @@ def shop(
     command = [sys.executable, "-m", "services.users", "create-admin"]
     subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=True, capture_output=True)
     return Shop(users, products, orders, Path(environment["MAIL_DIR"]), Person(users, ADMIN))
+
+
+@pytest.fixture
+def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
+    """What the orders service acts with, in this process."""
+    return open_dependencies(load(Settings, environment))
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Money that is reserved with the order and taken at its dispatch: less what was refunded until then, once, and let go when nothing goes out."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -9,10 +8,8 @@ import pytest
 from services.orders.actions import captures
 from services.orders.actions.cancellation import cancel_order
 from services.orders.actions.fulfilment import advance_order, dispatch_order
-from services.orders.dependencies import Dependencies, open_dependencies
-from services.orders.settings import Settings
+from services.orders.dependencies import Dependencies
 from shared.couch import Database
-from shared.settings import load
 from tests.people import PASSWORD, Person
 from tests.services.orders.conftest import Shop
 from tests.services.orders.crashes import Dying, Killed
@@ -20,13 +17,6 @@ from tests.services.orders.stripe_standin import API_KEY, StripeStandIn
 from tests.services.orders.test_payment_pages import documents, order_of, placed
 
 PARCEL = {"courier": "Owl", "courierid": "1"}
-
-
-@pytest.fixture(scope="module")
-def stripe() -> Iterator[StripeStandIn]:
-    standin = StripeStandIn()
-    yield standin
-    standin.close()
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +29,6 @@ def orders_settings(stripe: StripeStandIn) -> dict[str, str]:
         "CAPTURE_AT": "dispatch",
         "COURIER": "manual",
     }
-
-
-@pytest.fixture
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    return open_dependencies(load(Settings, environment))
 
 
 def reserved(

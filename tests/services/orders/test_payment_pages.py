@@ -4,7 +4,7 @@ paid once or its goods go back. No worker runs here: `sweep` is the worker's own
 
 import json
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,25 +15,16 @@ from services.orders.actions.checkout import place_order
 from services.orders.actions.intents import Buyer
 from services.orders.clients.payments import ProviderUnavailable
 from services.orders.clients.signatures import sign
-from services.orders.dependencies import Dependencies, open_dependencies
+from services.orders.dependencies import Dependencies
 from services.orders.rules.identity import orderid_for
-from services.orders.settings import Settings
 from shared.clock import timestamp
 from shared.couch import Database
-from shared.settings import load
 from tests.people import Person
 from tests.services.orders.conftest import Shop, checkout
 from tests.services.orders.crashes import Dying, Killed
 from tests.services.orders.stripe_standin import API_KEY, StripeStandIn
 
 SECRETS = ("whsec_new", "whsec_old")
-
-
-@pytest.fixture(scope="module")
-def stripe() -> Iterator[StripeStandIn]:
-    standin = StripeStandIn()
-    yield standin
-    standin.close()
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +35,6 @@ def orders_settings(stripe: StripeStandIn) -> dict[str, str]:
         "STRIPE_API_KEY": API_KEY,
         "STRIPE_WEBHOOK_SECRET": ",".join(SECRETS),
     }
-
-
-@pytest.fixture
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    return open_dependencies(load(Settings, environment))
 
 
 @pytest.fixture

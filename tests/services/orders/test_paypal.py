@@ -11,10 +11,8 @@ from services.orders.actions import fulfilment
 from services.orders.clients import paypal as adapter
 from services.orders.clients.payments import PaymentDeclined
 from services.orders.clients.paypal import PayPalProvider
-from services.orders.dependencies import Dependencies, open_dependencies
-from services.orders.settings import Settings
+from services.orders.dependencies import Dependencies
 from shared.money import money
-from shared.settings import load
 from tests.people import Person
 from tests.services.orders.conftest import Shop
 from tests.services.orders.paypal_standin import CLIENT_ID, SECRET, WEBHOOK_ID, PayPalStandIn, unit
@@ -45,11 +43,6 @@ def orders_settings(paypal: PayPalStandIn, captured_at: str) -> dict[str, str]:
         "CAPTURE_AT": captured_at,
         "COURIER": "manual",
     }
-
-
-@pytest.fixture
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    return open_dependencies(load(Settings, environment))
 
 
 def refresh(shop: Shop, person: Person, orderid: str) -> dict[str, Any]:

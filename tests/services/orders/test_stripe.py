@@ -3,7 +3,6 @@
 import json
 import secrets
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -22,13 +21,6 @@ from shared.money import money
 from tests.services.orders.stripe_standin import API_KEY, StripeStandIn
 
 TOTAL = money(1999, "EUR")
-
-
-@pytest.fixture(scope="module")
-def stripe() -> Iterator[StripeStandIn]:
-    standin = StripeStandIn()
-    yield standin
-    standin.close()
 
 
 @pytest.fixture

@@ -55,6 +55,16 @@ class Couch:
     def delete(self, path: str, **options: Any) -> requests.Response:
         return self.request("DELETE", path, **options)
 
+    def has_nouveau(self) -> bool:
+        """Whether a CouchDB that is configured for Nouveau reaches it."""
+        if "nouveau" not in self.get("/").json()["features"]:
+            return False
+        db = self.make("nouveau")
+        self.put(f"{db}/_design/d", {"nouveau": {"i": {"index": "function (doc) {}"}}})
+        answers = self.get(f"{db}/_design/d/_nouveau/i?q=*:*").status_code != 503
+        self.delete(db)
+        return answers
+
     def make(self, prefix: str, query: str = "") -> str:
         """A fresh database; returns its path."""
         path = f"/{prefix}{secrets.token_hex(6)}"

@@ -227,6 +227,8 @@ def test_explain(couch, filled: str) -> None:
 
 
 def test_explain_of_what_text_indexes_cannot_do(couch, filled: str) -> None:
+    if "nouveau" in couch.get("/").json()["features"] and not couch.has_nouveau():
+        pytest.skip("this server is configured for a Nouveau that is not there")
     answer = couch.post(filled + "/_explain", {"selector": {"map": {"$keyMapMatch": {"$eq": "y"}}}})
     assert answer.json()["index"]["name"] == "_all_docs"
 

@@ -16,7 +16,7 @@ INDEX = """function (doc) {
 
 @pytest.fixture(scope="module")
 def path(couch) -> str:
-    if "nouveau" not in couch.get("/").json()["features"]:
+    if not couch.has_nouveau():
         pytest.skip("this server has no Nouveau")
     db = couch.make("nouveau", "?partitioned=true")
     docs = [

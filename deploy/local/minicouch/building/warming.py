@@ -109,6 +109,9 @@ class Warmer:
             asyncio.get_running_loop().run_in_executor(self._thread, memory.give_back)
 
     def _tick(self) -> None:
+        for signature, until in list(self._failed.items()):
+            if until <= time.monotonic():
+                self._failed.pop(signature, None)
         current = [db for db in self._store.opened() if isinstance(db, Database)]
         for gone in self._watched.keys() - set(current):
             del self._watched[gone]

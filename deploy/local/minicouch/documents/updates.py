@@ -2,9 +2,11 @@
 
 import asyncio
 
+MAX_ROWS = 10_000
+
 
 class Updates:
-    """The last change of each database, in order."""
+    """The last change of each database, in order; of the `MAX_ROWS` that changed last, deleted ones among them."""
 
     def __init__(self) -> None:
         self.last = 0
@@ -15,6 +17,8 @@ class Updates:
         self.last += 1
         self._rows.pop(name, None)
         self._rows[name] = (self.last, kind)
+        if len(self._rows) > MAX_ROWS:
+            del self._rows[next(iter(self._rows))]
         waiting, self._waiting = self._waiting, []
         for waiter in waiting:
             if not waiter.done():
@@ -36,4 +40,7 @@ class Updates:
             await asyncio.wait_for(waiter, timeout)
         except TimeoutError:
             return False
+        finally:
+            if waiter in self._waiting:
+                self._waiting.remove(waiter)
         return True

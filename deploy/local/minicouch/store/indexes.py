@@ -44,6 +44,19 @@ Change = tuple[str, Sequence[Sequence[Emitted]]]  # document id, rows per view
 FORMAT = 1
 log = logging.getLogger("minicouch.indexes")
 KEPT_READERS = 2
+LOCK_SECONDS = 30.0
+NO_DAMAGE = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_READONLY,
+}
+"""What the machine or another process may cause: a file that is removed then is pulled from under whoever has it open,
+whose next access is a disk I/O error."""
 REBUILD_FACTOR = 10  # keeping up costs about as much for one row as a rebuild does for this many
 
 SCHEMA = """
@@ -129,10 +142,12 @@ class Index:
 
     @classmethod
     def open(cls, path: Path, views: Sequence[ViewSpec]) -> "Index":
-        """The index at `path`; a file that is damaged or of another format is thrown away and built again."""
+        """The index at `path`; a file that is damaged or of another format is thrown away and built again. Errors: OperationalError."""
         try:
             return cls(path, views)
         except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in NO_DAMAGE:
+                raise
             log.warning("%s is built again: %s", path, error)
             for name in ("", "-wal", "-shm"):
                 path.with_name(path.name + name).unlink(missing_ok=True)
@@ -364,7 +379,7 @@ class Index:
             raise
 
     def _connect(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+        db = sqlite3.connect(self.path, timeout=LOCK_SECONDS, isolation_level=None, check_same_thread=False)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -500")

@@ -125,9 +125,10 @@ def processes_of(parent: int) -> list[int]:
 
 
 def test_what_it_builds_is_what_the_server_builds(
-    store: Store, builder: BuildProcesses, tmp_path: Path
+    store: Store, builder: BuildProcesses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """First builds, more documents than the pages hold, changes and deletions, a few changes in between."""
+    monkeypatch.setattr(build_process, "IDLE", 600.0)
     alone = Store(tmp_path / "alone", Database)
     databases = goods(store), goods(alone)
     for step in (

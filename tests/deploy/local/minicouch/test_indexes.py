@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from deploy.local.minicouch.documents.edits import Edit
 from deploy.local.minicouch.errors import CouchError
 from deploy.local.minicouch.indexes.indexing import IndexSpec, advance, get_index, ready
 from deploy.local.minicouch.reducers import built_in
-from deploy.local.minicouch.store import Store
+from deploy.local.minicouch.store import Store, indexes
 from deploy.local.minicouch.store.indexes import (
     EMPTY,
     END_DOCID,
@@ -236,6 +237,23 @@ def test_a_damaged_file_is_built_again(tmp_path: Path) -> None:
     again = Index.open(path, [ViewSpec(REDUCER)])
     assert (again.seq, again.count(0)) == (0, 0)
     again.close()
+
+
+def test_a_file_that_somebody_else_writes_is_not_thrown_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its writer met a disk I/O error, since the file was gone from under it, and the index was built again."""
+    path = tmp_path / "index.sqlite"
+    index = Index.open(path, [ViewSpec(REDUCER)])
+    index.apply([("d", [[(sort_key("a"), b'"a"', b"1")]])], 1)
+    monkeypatch.setattr(indexes, "LOCK_SECONDS", 0.1)
+    with index._write(), pytest.raises(sqlite3.OperationalError, match="locked"):
+        Index.open(path, [ViewSpec(REDUCER)])
+    index.apply([("e", [[(sort_key("b"), b'"b"', b"2")]])], 2)
+    again = Index.open(path, [ViewSpec(REDUCER)])
+    assert (again.seq, again.count(0)) == (2, 2)
+    again.close()
+    index.close()
 
 
 def test_another_collation_builds_the_file_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

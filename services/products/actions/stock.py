@@ -43,8 +43,8 @@ def reserve(
     Raises OutOfStock (`items`: [{productid, available}]), ReservationClosed, ReservationDiffers.
     """
     with deps.ledger.lock(line.key for line in lines):
-        if again and len(claims := _claims(deps, orderid, lines)) == len(lines):
-            return _repeat(deps, orderid, lines, claims, date)
+        if again and len(known := _claims(deps, orderid, lines)) == len(lines):
+            return _repeat(deps, orderid, lines, known, date)
         ends = _ends(deps, lines)
         short = [line for line in lines if ends[line][1].level < line.quantity]
         if short:

@@ -4,8 +4,7 @@ import logging
 import random
 import re
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypedDict, Unpack
@@ -15,6 +14,7 @@ import orjson
 
 from shared import errors, tracing
 from shared.couch import deadline as deadlines
+from shared.couch.binding import Binding
 from shared.couch.http import CircuitOpen, Headers, HttpClient, NotSent, TransportError
 from shared.request_id import request_id
 from shared.types import Json
@@ -71,15 +71,9 @@ class ServiceCall:
 _service_calls: ContextVar[list[ServiceCall] | None] = ContextVar("service_calls", default=None)
 
 
-@contextmanager
-def service_calls() -> Iterator[list[ServiceCall]]:
+def service_calls() -> Binding[list[ServiceCall]]:
     """Collects what the block asks of other services, also on threads that run in a copy of its context."""
-    calls: list[ServiceCall] = []
-    token = _service_calls.set(calls)
-    try:
-        yield calls
-    finally:
-        _service_calls.reset(token)
+    return Binding(_service_calls, [])
 
 
 def database_calls(calls: Iterable[ServiceCall]) -> dict[str, int]:

@@ -6,7 +6,7 @@ thing was done, for how long and with what outcome; never to whom: no path, quer
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from shared.couch.tally import observe_calls
@@ -50,18 +50,32 @@ def switch_on(service: str, endpoint: str) -> None:
         _tracing = Tracing(service, endpoint)
 
 
-@contextmanager
+class _NoSpan:
+    """What a span is while tracing is off."""
+
+    def __enter__(self) -> dict[str, Any]:
+        return {}
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing was begun."""
+
+
+_NO_SPAN = _NoSpan()
+
+
 def span(
     name: str, kind: str = "internal", headers: Mapping[str, str] | None = None
-) -> Iterator[dict[str, Any]]:
+) -> AbstractContextManager[dict[str, Any]]:
     """Times the block; attributes put into the dictionary it yields are sent with the span.
 
     `kind`: internal, server, client, producer, consumer. `headers` may carry the caller's trace (`traceparent`).
     """
+    return _NO_SPAN if _tracing is None else _recorded(name, kind, headers)
+
+
+@contextmanager
+def _recorded(name: str, kind: str, headers: Mapping[str, str] | None) -> Iterator[dict[str, Any]]:
     attributes: dict[str, Any] = {}
-    if _tracing is None:
-        yield attributes
-        return
     parent = _tracing.propagate.extract(headers) if headers else None
     with _tracing.tracer.start_as_current_span(
         name, parent, kind=_tracing.kinds[kind], record_exception=False, set_status_on_exception=False

@@ -17,6 +17,7 @@ from services.products.store.import_progress import ImportProgress
 from services.products.store.ledger import Ledger
 from services.products.store.menu import MenuCache
 from services.products.store.pictures import Pictures
+from services.products.store.product_answers import ProductAnswers
 from services.products.store.product_types import (
     ProductTypeCache,
     ProductTypeDocuments,
@@ -47,6 +48,7 @@ class Dependencies:
 
     settings: Settings
     catalogue: Catalogue
+    product_answers: ProductAnswers
     ledger: Ledger
     reviews: Reviews
     review_pages: ReviewPages
@@ -92,6 +94,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
     return Dependencies(
         settings=settings,
         catalogue=catalogue,
+        product_answers=ProductAnswers(),
         ledger=Ledger(database, redis),
         reviews=Reviews(database),
         review_pages=ReviewPages(redis, database.name),

@@ -1,11 +1,12 @@
 """How long the request at hand may still take: one limit for all that it asks of databases and other services."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, TypeVar
+
+from .binding import Binding
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,15 +40,9 @@ class Deadline:
 _deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
-@contextmanager
-def request_deadline(seconds: float, limit: float = float("inf")) -> Iterator[Deadline]:
+def request_deadline(seconds: float, limit: float = float("inf")) -> Binding[Deadline]:
     """The block is a request that may take `seconds`."""
-    deadline = Deadline(seconds, limit)
-    token = _deadline.set(deadline)
-    try:
-        yield deadline
-    finally:
-        _deadline.reset(token)
+    return Binding(_deadline, Deadline(seconds, limit))
 
 
 def time_limit(seconds: float) -> Callable[[Callable[P, T]], Callable[P, T]]:

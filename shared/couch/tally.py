@@ -1,9 +1,10 @@
 """Counts the database calls of one request by class, because on Cloudant a class is what one pays for."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+
+from .binding import Binding
 
 CLASSES = ("partition", "global", "read", "write")
 
@@ -40,15 +41,9 @@ def start_counting() -> Tally:
     return tally
 
 
-@contextmanager
-def counting() -> Iterator[Tally]:
+def counting() -> Binding[Tally]:
     """Counts the database calls made inside the block."""
-    tally = Tally()
-    token = _current.set(tally)
-    try:
-        yield tally
-    finally:
-        _current.reset(token)
+    return Binding(_current, Tally())
 
 
 def record(kind: str, milliseconds: float) -> None:

@@ -29,19 +29,18 @@ def json_answer(
     body: Any, status: int = 200, *, etag: str | None = None, headers: dict[str, str] | None = None
 ) -> Response:
     """A ready answer for hot endpoints: no schema is run over `body`, which must be plain data of the declared shape."""
-    response = Response(orjson.dumps(body, option=_OPTIONS), status, content_type="application/json")
-    if etag is not None:
-        response.headers["ETag"] = etag
-    if headers:
-        response.headers.update(headers)
-    return response
+    return json_bytes(orjson.dumps(body, option=_OPTIONS), status, etag=etag, headers=headers)
 
 
-def json_bytes(body: bytes, status: int = 200, *, etag: str | None = None) -> Response:
+def json_bytes(
+    body: bytes, status: int = 200, *, etag: str | None = None, headers: dict[str, str] | None = None
+) -> Response:
     """Like `json_answer` for a body that is JSON already (out of a cache)."""
     response = Response(body, status, content_type="application/json")
     if etag is not None:
         response.headers["ETag"] = etag
+    if headers:
+        response.headers.update(headers)
     return response
 
 

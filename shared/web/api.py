@@ -3,12 +3,12 @@
 import http
 from collections.abc import Callable
 from copy import deepcopy
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import marshmallow as ma
 import orjson
-from flask import Flask, Request, request
+from flask import Flask, Request, Response, request
 from flask_smorest import Api as SmorestApi
 from flask_smorest import Blueprint as SmorestBlueprint
 from flask_smorest.utils import prepare_response
@@ -130,6 +130,16 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # the library has no t
             needs_body = location == "json" and required
             return lambda handler: decorate(_refuse_no_body(handler) if needs_body else handler)
 
+        def response(self, *args, **options):
+            return partial(_answering, super().response(*args, **options))
+
+        def alt_response(self, *args, **options):
+            return partial(_documenting, super().alt_response(*args, **options))
+
+        @staticmethod
+        def doc(**members):
+            return partial(_documenting, SmorestBlueprint.doc(**members))
+
     def _prepare_arguments_doc(
         self, doc: dict[str, Any], doc_info: dict[str, Any], *, method: str, **options: Any
     ) -> dict[str, Any]:
@@ -139,6 +149,27 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # the library has no t
         if body.get("required") and method.upper() not in _NEED_A_BODY and all(map(_may_be_empty, schemas)):
             body["required"] = False
         return prepared
+
+
+def _documenting(decorate: Callable[[Any], Any], handler: Handler) -> Handler:
+    """The handler with the documentation that `decorate` adds, and nothing around it in a request."""
+    documented: Any = handler
+    documented._apidoc = decorate(handler)._apidoc
+    return handler
+
+
+def _answering(decorate: Callable[[Any], Any], handler: Handler) -> Handler:
+    """A handler whose ready answers go out as they are; what else it returns is dumped with the declared schema."""
+    dump = decorate(lambda returned: returned)
+
+    @wraps(handler)
+    def answering(*args: Any, **kwargs: Any) -> Any:
+        returned = handler(*args, **kwargs)
+        return returned if isinstance(returned, Response) else dump(returned)
+
+    documented: Any = answering
+    documented._apidoc = decorate(handler)._apidoc
+    return cast(Handler, answering)
 
 
 def _refuse_no_body(handler: Handler) -> Handler:

@@ -20,7 +20,7 @@ from services.products.resources.context import (
 )
 from services.products.resources.questions import MAX_QUERY, question_at_hand
 from services.products.rules.prices import PriceContext, is_sold_in
-from services.products.rules.product import etag, listed, public
+from services.products.rules.product import listed, public
 from services.products.rules.publishing import is_public
 from services.products.rules.same_titles import grouped
 from services.products.schemas import answers, parameters, requests
@@ -114,7 +114,7 @@ def products() -> Response:
     items = (
         _rows(found.docs, context, collapse=asked.collapse)
         if asked.is_by_relevance
-        else [listed(doc, context) for doc in found.docs]
+        else [dependencies().product_answers.listed(doc, context) for doc in found.docs]
     )
     body = list_answer(items, found.next, bound) | found.more
     if names := dependencies().product_types.get().facet_names(found.more.get("facets", ())):
@@ -123,13 +123,17 @@ def products() -> Response:
     return json_answer(body, headers=headers or None)
 
 
-def _rows(docs: Sequence[Product], context: PriceContext, *, collapse: bool) -> list[dict[str, Any]]:
+def _rows(docs: Sequence[Product], context: PriceContext, *, collapse: bool) -> list[Any]:
     """A row for each title, which names its `others`; these come right beneath it, unless they are to collapse."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Any] = []
+    answers = dependencies().product_answers
     for doc, others in grouped(docs):
+        if not others:
+            rows.append(answers.listed(doc, context))
+            continue
         under = [listed(each, context) for each in others]
         summaries = [{name: each[name] for name in ("productid", "price", "stock")} for each in under]
-        rows.append(listed(doc, context) | ({"others": summaries} if others else {}))
+        rows.append(listed(doc, context) | {"others": summaries})
         if not collapse:
             rows += [each | {"listed_under": doc["productid"]} for each in under]
     return rows
@@ -183,7 +187,7 @@ def product(productid: str) -> Response:
     """A product, by its productid or the SKU of one of its variants; what the shop does not show, to its staff"""
     doc = _product(productid)
     context = price_context(asked_currency(), request.args.get("group", ""))
-    tag, headers = etag(doc, context), price_headers(context) or {"Cache-Control": "no-cache"}
+    headers = price_headers(context) or {"Cache-Control": "no-cache"}
     if (most := _number("reviews", 100)) is not None:
         newest = review_acts.first_page(dependencies(), doc, most)
         return json_answer(
@@ -195,7 +199,8 @@ def product(productid: str) -> Response:
             },
             headers=headers,
         )
-    return not_modified(tag) or json_answer(public(doc, context), etag=tag, headers=headers)
+    body, tag = dependencies().product_answers.page(doc, context)
+    return not_modified(tag) or json_bytes(body, etag=tag, headers=headers)
 
 
 @browse.get("/v1/products/<productid>/related")

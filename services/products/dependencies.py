@@ -12,6 +12,7 @@ from services.products.imaging import ImagingProcess
 from services.products.settings import Settings
 from services.products.store.answer_cache import AnswerCache
 from services.products.store.catalogue import Catalogue
+from services.products.store.categories import CategoryCache, CategoryDocuments, category_cache
 from services.products.store.facet_counts import FacetCounts
 from services.products.store.import_progress import ImportProgress
 from services.products.store.ledger import Ledger
@@ -66,6 +67,8 @@ class Dependencies:
     search_rules: RulesCache
     product_type_documents: ProductTypeDocuments
     product_types: ProductTypeCache
+    category_documents: CategoryDocuments
+    categories: CategoryCache
     query_counter: QueryCounter
     popular_queries: PopularQueries
     search_days: SearchDays
@@ -88,7 +91,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
     server, design = open_server(settings, timeout), design_in(settings.search_language)
     database, redis = server.open(design), open_redis(settings.redis_url)
     catalogue, rule_documents = Catalogue(database, settings.search_language), RuleDocuments(database)
-    type_documents = ProductTypeDocuments(database)
+    type_documents, category_documents = ProductTypeDocuments(database), CategoryDocuments(database)
     vocabulary = Vocabulary(redis, database.name, catalogue.language)
     answer_cache = AnswerCache(redis, database.name, settings.menu_seconds)
     return Dependencies(
@@ -112,6 +115,8 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         search_rules=rules_cache(redis, rule_documents, database.name, catalogue.language),
         product_type_documents=type_documents,
         product_types=product_type_cache(redis, type_documents, database.name),
+        category_documents=category_documents,
+        categories=category_cache(redis, category_documents, database.name),
         query_counter=QueryCounter(redis, database.name),
         popular_queries=PopularQueries(redis, database.name),
         search_days=SearchDays(database),

@@ -219,6 +219,39 @@ PRODUCT_TYPE = (
     ),
     Field("name", "Name", max_length=100),
 )
+CATEGORY = (
+    Field(
+        "path",
+        "Category",
+        max_length=2500,
+        help="From the department down, joined by #: Home#Kitchen#Mugs",
+    ),
+    Field("label", "Label", required=False, help="As customers read it; its last name when empty."),
+    Field(
+        "position",
+        "Place",
+        required=False,
+        inputmode="numeric",
+        max_length=4,
+        help="A number among those beside it; those without one come behind, by name.",
+    ),
+    Field("text", "Text", "textarea", required=False, max_length=2000, help="Above its products."),
+    Field(
+        "picture",
+        "Picture address",
+        required=False,
+        max_length=2000,
+        help="Such as https://pictures.example/mugs.jpg, or a path on this site.",
+    ),
+    Field("file", "Or a picture of yours", "file", required=False),
+    Field(
+        "moved_to",
+        "Moved to",
+        required=False,
+        max_length=2500,
+        help="Another category: old addresses lead there for good. Its products are moved at Products.",
+    ),
+)
 NEW_PRODUCT = (
     *PRODUCT,
     Field(

@@ -36,7 +36,8 @@ def menu(deps: Dependencies, under: Sequence[str], depth: int | None) -> tuple[b
 
     While the database cannot count, the last one that is known serves.
     """
-    question = f"{depth}:{category_path(under)}"
+    described = deps.categories.loaded()
+    question = f"{depth}:{deps.categories.version()}:{category_path(under)}"
     version = deps.menu.version()
     kept = deps.menu.get(version, question) if version else None
     if kept:
@@ -47,7 +48,7 @@ def menu(deps: Dependencies, under: Sequence[str], depth: int | None) -> tuple[b
         if (known := deps.menu.last(question)) is None:
             raise
         return known
-    tree = categories.tree(rows, under)
+    tree = categories.tree(rows, under, described)
     if under and not tree["count"]:
         raise NoSuchCategory(f"There is no category {category_path(under)!r}; GET /v1/categories lists them.")
     body = orjson.dumps(tree)

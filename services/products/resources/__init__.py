@@ -3,6 +3,7 @@
 from services.products.resources.admin import admin
 from services.products.resources.browse import browse
 from services.products.resources.bulk import bulk
+from services.products.resources.categories import categories
 from services.products.resources.files import files
 from services.products.resources.internal import internal
 from services.products.resources.pictures import pictures
@@ -10,6 +11,17 @@ from services.products.resources.product_types import product_types
 from services.products.resources.reviews import reviews
 from services.products.resources.search_rules import search_rules
 
-BLUEPRINTS = (browse, reviews, admin, bulk, files, pictures, product_types, search_rules, internal)
+BLUEPRINTS = (
+    browse,
+    reviews,
+    admin,
+    bulk,
+    files,
+    pictures,
+    product_types,
+    categories,
+    search_rules,
+    internal,
+)
 
 __all__ = ["BLUEPRINTS"]

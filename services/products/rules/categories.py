@@ -1,11 +1,60 @@
 """The category menu as a tree, breadcrumbs, and the key ranges that say `this category and all below it`."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf
+from typing import Any, Final
 
-from services.products.documents import category_path
+from services.products.category_documents import Category
+from services.products.documents import SEPARATOR, category_path
 
 Tree = dict[str, Any]
+SHOWN: Final = ("label", "picture", "text")
+"""What a menu says of a category besides its name, where the shop says it."""
+
+
+class Categories:
+    """What the shop says of its categories, by path."""
+
+    def __init__(self, docs: Sequence[Category]) -> None:
+        self._docs = {doc["path"]: doc for doc in docs}
+        self.moves: dict[str, str] = {doc["path"]: doc["moved_to"] for doc in docs if doc.get("moved_to")}
+        """{old path: new path}"""
+
+    def shown(self, path: str) -> dict[str, Any]:
+        """What a menu says of a category besides its name."""
+        doc = self._docs.get(path)
+        return {name: doc[name] for name in SHOWN if doc.get(name)} if doc else {}
+
+    def in_order(self, nodes: Iterable[Tree]) -> list[Tree]:
+        """Those with a position first, the others as they are."""
+        return sorted(nodes, key=lambda node: self._position(node["path"]))
+
+    def _position(self, path: str) -> float:
+        doc = self._docs.get(path)
+        position = doc.get("position") if doc else None
+        return inf if position is None else position
+
+
+def moved(moves: Mapping[str, str], path: str) -> str | None:
+    """Where a category, or what is above it, has moved to; None for one that has not."""
+    levels = path.split(SEPARATOR)
+    for depth in range(len(levels), 0, -1):
+        target = moves.get(category_path(levels[:depth]))
+        if target is not None:
+            return category_path([target, *levels[depth:]])
+    return None
+
+
+def comes_back(moves: Mapping[str, str], path: str, moved_to: str) -> bool:
+    """Whether who follows the moves from `moved_to` on comes to `path` again, or to what is below it."""
+    here: str | None = moved_to
+    for _ in range(len(moves) + 1):
+        if here is None:
+            return False
+        if here == path or here.startswith(path + SEPARATOR):
+            return True
+        here = moved(moves, here)
+    return here is not None
 
 
 def below(taxonomy: Sequence[str]) -> dict[str, Any]:
@@ -13,8 +62,9 @@ def below(taxonomy: Sequence[str]) -> dict[str, Any]:
     return {"start": list(taxonomy), "end": [*taxonomy, {}]}
 
 
-def tree(rows: list[dict[str, Any]], under: Sequence[str] = ()) -> Tree:
-    """{name, path, count, children} from grouped rows; a category's count includes those below it."""
+def tree(rows: list[dict[str, Any]], under: Sequence[str], known: Categories) -> Tree:
+    """{name, path, count, children} from grouped rows, and what is `known` of them; a category's count includes those below it. That of
+    all has `moved` {old path: new path}."""
     root = _node(under)
     for row in rows:
         levels, node = row["key"], root
@@ -22,7 +72,8 @@ def tree(rows: list[dict[str, Any]], under: Sequence[str] = ()) -> Tree:
         for depth in range(len(under), len(levels)):
             node = _child(node, levels[: depth + 1])
             node["count"] += row["value"]
-    return _listed(root)
+    found = _listed(root, known)
+    return found | {"moved": known.moves} if known.moves and not under else found
 
 
 def breadcrumbs(taxonomy: Sequence[str]) -> list[dict[str, str]]:
@@ -41,5 +92,6 @@ def _child(node: Tree, levels: list[str]) -> Tree:
     return children[levels[-1]]
 
 
-def _listed(node: Tree) -> Tree:
-    return {**node, "children": [_listed(child) for child in node["children"].values()]}
+def _listed(node: Tree, known: Categories) -> Tree:
+    children = [_listed(child, known) for child in known.in_order(node["children"].values())]
+    return {**node, **known.shown(node["path"]), "children": children}

@@ -50,6 +50,14 @@ class Category(Shape):
     name = ma.fields.String(required=True)
     path = ma.fields.String(required=True, metadata={"description": "the levels joined by `#`"})
     count = StrictInteger(0, required=True, metadata={"description": "products here and below"})
+    label = ma.fields.String(metadata={"description": "as customers read it, where it is not the name"})
+    picture = ma.fields.String(metadata={"description": "its address"})
+    text = ma.fields.String(metadata={"description": "what stands above its products"})
+    moved = ma.fields.Dict(
+        keys=ma.fields.String(),
+        values=ma.fields.String(),
+        metadata={"description": "of the root: new paths of categories that have moved, by their old ones"},
+    )
     children = ma.fields.List(ma.fields.Nested(lambda: Category()), required=True)
 
 

@@ -116,9 +116,7 @@ class CatalogueCache:
 
     def __init__(self, products: Products, seconds: float, currencies: Sequence[str] = ()) -> None:
         executor = ThreadPoolExecutor(1, "catalogue-cache")
-        self._menu = CachedAnswer(
-            lambda: taxonomy.menu(products.categories(MENU_DEPTH)["children"]), seconds, executor
-        )
+        self._menu = CachedAnswer(lambda: taxonomy.menu(products.categories(MENU_DEPTH)), seconds, executor)
 
         def fetch(currency: str, group: str) -> list[Json]:
             params = WINDOW | ({"currency": currency} if currency else {})

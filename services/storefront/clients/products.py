@@ -136,6 +136,30 @@ class Products(Client):
     def search_history(self, token: str, cursor: str) -> Json:
         return self.http.get("/v1/admin/search/history", without_empty(limit=50, cursor=cursor), token=token)
 
+    def described_categories(self, token: str) -> list[Json]:
+        """All categories of which something is said, by path."""
+        path, found, cursor = "/v1/admin/categories", [], ""
+        while True:
+            page = self.http.get(path, without_empty(limit=100, cursor=cursor), token=token)
+            found += page["items"]
+            cursor = page["next"]
+            if cursor is None:
+                return found
+
+    def described_category(self, token: str, path: str) -> tuple[Json, str]:
+        """What is said of a category, and its ETag. Raises NotFound."""
+        answer = self.http.fetch("GET", f"/v1/admin/categories/{segment(path)}", token=token)
+        return json_of(answer), answer.headers.get("ETag", "")
+
+    def describe_category(self, token: str, body: Json, etag: str) -> Json:
+        """Over the version `etag`, or without one over what there is."""
+        headers = {"If-Match": etag} if etag else {}
+        path = f"/v1/admin/categories/{segment(body['path'])}"
+        return self.http.put(path, body, token=token, headers=headers, deadline=WRITE_SECONDS)
+
+    def forget_category(self, token: str, path: str) -> None:
+        self.http.call("DELETE", f"/v1/admin/categories/{segment(path)}", token=token, deadline=WRITE_SECONDS)
+
     def product_types(self, token: str) -> list[Json]:
         """All product types, by code."""
         path, types, cursor = "/v1/admin/product-types", [], ""

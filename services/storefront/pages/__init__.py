@@ -7,6 +7,7 @@ from services.storefront.pages.checkout import checkout
 from services.storefront.pages.currency import currency
 from services.storefront.pages.desk import (
     bulk,
+    categories,
     desk,
     failures,
     imports,
@@ -53,6 +54,7 @@ DESK = (
     variants,
     prices,
     product_types,
+    categories,
     search,
     terms,
     imports,

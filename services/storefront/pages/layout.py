@@ -78,7 +78,8 @@ def register_layout(app: Flask) -> None:
         "department_links": department_links,
         "asset": asset,
         "cards": product_cards,
-        "crumbs": taxonomy.crumbs,
+        "category_label": category_label,
+        "crumbs": crumbs,
         "csrf_of_session": csrf_of_session,
         "csrf_token": csrf_token,
         "filter_options": filter_options,
@@ -114,6 +115,16 @@ def page_context() -> dict[str, Any]:
 def absolute(path: str) -> str:
     """A path of this site as search engines want it: with the name that the browser asked for."""
     return request.host_url.rstrip("/") + path
+
+
+def crumbs(path: str) -> list[tuple[str, str]]:
+    """(label, href) of a category and all above it, topmost first."""
+    return dependencies().catalogue.menu().crumbs(path)
+
+
+def category_label(path: str) -> str:
+    """What customers read for a category."""
+    return dependencies().catalogue.menu().label(path)
 
 
 def department_links(current: str) -> Markup:

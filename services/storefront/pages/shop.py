@@ -40,8 +40,11 @@ def departments() -> Response | str:
 @shop.get("/category/<path:names>")
 @kept_for(lambda names: category_tags(taxonomy.from_url(names).split(taxonomy.SEPARATOR))[-1:])
 def category(names: str) -> BaseResponse | str:
-    path = taxonomy.from_url(names)
-    place = dependencies().catalogue.menu().find(path)
+    path, menu = taxonomy.from_url(names), dependencies().catalogue.menu()
+    if (target := menu.moved_to(path)) is not None:
+        query = request.query_string.decode("latin-1")
+        return redirect(taxonomy.href(target) + (f"?{query}" if query else ""), 301)
+    place = menu.find(path)
     return _listing(listing.read(request.args.to_dict(flat=False), path), place)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from services.products.documents import partition_of, price_change_id, summed_up_in
 from services.products.rules import ledger
-from services.products.rules.categories import tree
+from services.products.rules.categories import Categories, tree
 from services.products.rules.facets import PRICE_BANDS
 from services.products.rules.ledger import Head, Line, OutOfStock
 from services.products.rules.prices import PriceContext
@@ -149,7 +149,7 @@ def test_while_it_moves_a_product_is_where_it_goes_to():
 
 def test_a_tree_counts_upwards():
     rows = [{"key": ["A"], "value": 1}, {"key": ["A", "B", "C"], "value": 2}]
-    menu = tree(rows)
+    menu = tree(rows, (), Categories([]))
     assert (menu["count"], menu["children"][0]["count"], menu["children"][0]["children"][0]["count"]) == (
         3,
         3,

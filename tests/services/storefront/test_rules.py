@@ -71,10 +71,27 @@ def test_departments_are_numbered_and_found_by_path() -> None:
             "children": [{"name": "Mugs & Cups", "path": "Home#Mugs & Cups", "count": 3}],
         },
     ]
-    menu = taxonomy.menu(tree)
+    menu = taxonomy.menu({"children": tree})
     assert [each.number for each in menu.departments] == [1, 2]
     assert menu.find("Home#Mugs & Cups").href == "/category/Home/Mugs%20%26%20Cups"
     assert menu.find("Home#Plates") is None
+
+
+def test_categories_that_have_moved_are_followed_and_never_round_and_round() -> None:
+    moved = {"Home#Mugs": "Kitchen#Cups", "Kitchen": "Cookery", "A": "B", "B": "A"}
+    menu = taxonomy.menu({"children": [], "moved": moved})
+    assert menu.moved_to("Home#Mugs") == "Cookery#Cups"
+    assert menu.moved_to("Home#Mugs#Red") == "Cookery#Cups#Red"
+    assert menu.moved_to("Home") is None
+    assert menu.moved_to("Home#Mugs and more") is None
+    assert menu.moved_to("A") is None, "the API refuses to write this"
+
+
+def test_crumbs_have_labels_as_far_as_the_menu_knows_them() -> None:
+    home = {"name": "Home", "path": "Home", "count": 1, "label": "Home & Living", "children": []}
+    menu = taxonomy.menu({"children": [home]})
+    assert menu.crumbs("Home#Deep") == [("Home & Living", "/category/Home"), ("Deep", "/category/Home/Deep")]
+    assert (menu.label("Home"), menu.label("Home#Deep")) == ("Home & Living", "Deep")
 
 
 def test_a_living_order_shows_what_is_still_to_come() -> None:

@@ -12,7 +12,7 @@ from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from services.storefront.rules.messages import message
-from services.storefront.rules.pictures import picture_path
+from services.storefront.rules.pictures import KEPT, picture_path
 from shared.couch.deadline import NO_LIMIT, time_limit
 from shared.errors import AisleError, Invalid, TooLarge
 
@@ -49,6 +49,18 @@ def take_pictures(form: forms.Form) -> Pictures:
     if len(pictures) > MAX_PICTURES:
         form.errors.setdefault("pictures", []).append(f"A product has at most {MAX_PICTURES} pictures.")
     return pictures
+
+
+def take_picture(form: forms.Form, name: str) -> str:
+    """The address of the picture that came with a form, "" without one."""
+    file = request.files.get(name)
+    if file is None or not file.filename:
+        return ""
+    try:
+        return KEPT + _keep(file.stream.read(_max_bytes() + 1))
+    except (Invalid, TooLarge) as error:
+        form.errors.setdefault(name, []).append(f"{_name(file)}: {error.detail}")
+        return ""
 
 
 def rows_of(sent: Mapping[str, str]) -> Pictures:

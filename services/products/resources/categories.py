@@ -1,0 +1,120 @@
+"""What admins say of categories: labels, order, pictures, texts, and where they have moved to."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from flask import Response, request
+
+from services.products.actions import categories as act
+from services.products.category_documents import CATEGORY_FIELDS, Category
+from services.products.resources.context import dependencies
+from services.products.schemas import categories as schemas
+from services.products.schemas import parameters
+from shared.clock import timestamp
+from shared.errors import Invalid, PreconditionFailed
+from shared.web import (
+    Blueprint,
+    PageArgs,
+    check_if_match,
+    current_user,
+    etag_of,
+    json_answer,
+    lines_of,
+    nothing,
+    require_role,
+    short_list_answer,
+)
+
+categories = Blueprint(
+    "categories", __name__, url_prefix="/v1/admin/categories", description="How categories are shown"
+)
+
+MAX_LINE = 64 * 1024
+_LINES = {"required": True, "content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
+
+
+class BrokenLine(Invalid):
+    code, title = "malformed_json", "The line is not JSON"
+
+
+@categories.get("")
+@require_role("admin", "staff")
+@categories.arguments(PageArgs, location="query")
+@categories.response(200, schemas.DescribedCategories)
+@categories.alt_response(400, "BAD_REQUEST")
+def listed(args: dict[str, Any]) -> Response:
+    """All categories of which something is said, by path"""
+    items = [CATEGORY_FIELDS.shown(doc) for doc in act.all_categories(dependencies())]
+    return json_answer(short_list_answer(items, args, "path", "categories"))
+
+
+@categories.post("/import")
+@require_role("admin")
+@categories.response(200, schemas.CategoriesImported)
+@categories.doc(requestBody=_LINES)
+def import_categories() -> Response:
+    """Categories as NDJSON, a line each, as the list answers them; each replaces what is said of its category"""
+    outcome = act.import_lines(dependencies(), _lines(), actor=current_user().userid, date=timestamp())
+    return json_answer({"written": outcome.written, "unchanged": outcome.unchanged, "failed": outcome.failed})
+
+
+@categories.get("/<path:path>")
+@require_role("admin", "staff")
+@categories.response(200, schemas.DescribedCategory)
+@categories.alt_response(404, "NOT_FOUND")
+def read(path: str) -> Response:
+    """What is said of a category"""
+    return _answer(act.get(dependencies(), path))
+
+
+@categories.put("/<path:path>")
+@require_role("admin")
+@categories.arguments(schemas.CategoryContent)
+@categories.response(200, schemas.DescribedCategory)
+@categories.alt_response(201, schema=schemas.DescribedCategory)
+@categories.alt_response(409, "CONFLICT")
+@categories.alt_response(412, "PRECONDITION_FAILED")
+@categories.doc(parameters=[parameters.if_match()])
+def write(content: dict[str, Any], path: str) -> Response:
+    """Say something of a category, also of one that no product is in (yet, or any more)"""
+    if content["path"] != path:
+        raise Invalid("The path cannot change.", errors={"path": [f"Must be {path}, as in the address."]})
+    before = dependencies().category_documents.get(path)
+    if before is None and request.headers.get("If-Match"):
+        raise PreconditionFailed("It was removed since you read it.")
+    if before is not None:
+        check_if_match(etag_of(before["_rev"]))
+    doc = act.put(dependencies(), content, before, actor=current_user().userid, date=timestamp())
+    return _answer(doc, 200 if before else 201)
+
+
+@categories.delete("/<path:path>")
+@require_role("admin")
+@categories.response(204)
+@categories.alt_response(404, "NOT_FOUND")
+@categories.alt_response(409, "CONFLICT")
+@categories.alt_response(412, "PRECONDITION_FAILED")
+@categories.doc(parameters=[parameters.if_match()])
+def remove(path: str) -> Response:
+    """Forget what is said of a category: it is shown by its name again"""
+    doc = act.get(dependencies(), path)
+    check_if_match(etag_of(doc["_rev"]))
+    act.remove(dependencies(), doc)
+    return nothing()
+
+
+def _lines() -> Iterator[tuple[int, Any]]:
+    """(number, what is on it or what is wrong with it) of each line that is not empty."""
+    for number, text in lines_of(request.stream, MAX_LINE):
+        if text is None:
+            yield number, BrokenLine(f"A line has at most {MAX_LINE} bytes.")
+        elif text.strip():
+            try:
+                yield number, orjson.loads(text)
+            except orjson.JSONDecodeError as error:
+                yield number, BrokenLine(str(error))
+
+
+def _answer(doc: Category, status: int = 200) -> Response:
+    return json_answer(CATEGORY_FIELDS.shown(doc), status, etag=etag_of(doc["_rev"]))

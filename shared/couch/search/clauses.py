@@ -1,25 +1,27 @@
 """The clause of one word in Lucene syntax: every form that it may stand in, each with its weight. The same words come again and
 again, so each index remembers what it made."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from .fields import SearchIndex
+    from .fields import SearchField, SearchIndex
 
 SHORT = "short"
 """The field of all short texts together: their words, and neighbouring ones as one."""
-MIN_PREFIX = 2
+MIN_PREFIX, MAX_BEGUN, MIN_BEGUN_PAIR = 2, 4, 5
 MIN_FORGIVEN, MIN_FORGIVEN_TWICE = 4, 8
 _MAX_REMEMBERED = 5_000
 
 
 class Word(NamedTuple):
-    """A word of a query: `pairs` are both neighbours written as one with it; the `last` may go on; `code`: the query may name one."""
+    """A word of a query: `pairs` are both neighbours written as one with it, `begun` the one of the last two words, which may go on as
+    the `last` word may; `code`: the query may name one."""
 
     text: str
     pairs: tuple[str, ...] = ()
+    begun: str = ""
     last: bool = False
     code: bool = False
     forgiven: bool = False
@@ -36,44 +38,56 @@ def is_forgivable(word: str) -> bool:
     return len(word) >= MIN_FORGIVEN and word.isalpha()
 
 
+def begun_pair(words: Sequence[str]) -> str:
+    """The last two words as the beginning of one: `bed sh` of `bedsheet`. A longer last word is whole, and few letters begin too much."""
+    pair = "".join(words[-2:])
+    begins = len(words[-1]) <= MAX_BEGUN and len(pair) >= MIN_BEGUN_PAIR
+    return pair if len(words) > 1 and (begins or not pair.isalpha()) else ""
+
+
+def _edits(word: str) -> int:
+    return 2 if len(word) >= MIN_FORGIVEN_TWICE else 1
+
+
 def word_clauses(index: "SearchIndex") -> Callable[[Word], str]:
     """Makes the clause of a word."""
     texts, stem = index.texts, index.language.stem
     best = max((each.weight for each in texts), default=1)
-    has_short = any(each.short for each in texts)
-    fuzzy = [SHORT] if has_short else [each.name for each in texts]
+    short = [each for each in texts if each.short]
+    others = [each for each in texts if not each.short]
 
-    def beginnings(word: Word) -> Iterable[tuple[str, int]]:
-        """Short texts are asked together, but for the weightiest."""
-        for each in texts:
-            if word.may_be_code if each.code else not each.short or each.weight == best:
-                yield each.name, each.weight
-        if has_short:
-            yield SHORT, 1
+    def short_forms(word: Word) -> Iterable[str]:
+        """What of the word is found in the short texts together; nothing of it is in one of them and not here."""
+        yield from (f'{SHORT}:"{stem(each)}"^{best}' for each in dict.fromkeys((word.text, *word.pairs)))
+        yield from (f'{SHORT}:"{stem(each)}"^1' for each in word.corrections)
+        if word.begun:
+            yield f"{SHORT}:{word.begun}*^1"
+        if word.last and len(word.text) >= MIN_PREFIX:
+            yield f"{SHORT}:{word.text}*^1"
+        if word.forgiven and is_forgivable(word.text):
+            yield f"{SHORT}:{word.text}~{_edits(word.text)}^1"
 
-    def terms(word: Word) -> Iterable[str]:
-        # In quotes, because `_search` takes a bare 028 or 1e5 for a number, which no text field holds.
+    def forms(word: Word, some: Iterable["SearchField"]) -> Iterable[str]:
+        """The word in each of some texts; in quotes, because `_search` takes a bare 028 or 1e5 for a number, which no text field holds."""
         text, stemmed = word.text, stem(word.text)
-        for each in texts:
-            if word.may_be_code or not each.code:
-                yield f'{each.name}:"{text if each.code else stemmed}"^{each.weight * 2}'
-        if stemmed != text:
-            yield from (f'{each.name}:"{text}"^{each.weight}' for each in texts if each.weight == best)
-        if has_short:
-            yield from (f'{SHORT}:"{stem(each)}"^{best}' for each in dict.fromkeys((text, *word.pairs)))
-        for correction in word.corrections:
-            yield from (f'{each.name}:"{stem(correction)}"^{each.weight}' for each in texts if not each.code)
-            if has_short:
-                yield f'{SHORT}:"{stem(correction)}"^1'
-        if word.last and has_short:
-            yield from (f"{SHORT}:{pair}*^1" for pair in word.pairs if not pair.isalpha())
-        if word.last and len(text) >= MIN_PREFIX:
-            yield from (f"{name}:{text}*^{weight}" for name, weight in beginnings(word))
-        if word.forgiven and is_forgivable(text):
-            edits = 2 if len(text) >= MIN_FORGIVEN_TWICE else 1
-            yield from (f"{name}:{text}~{edits}^1" for name in fuzzy)
+        for each in some:
+            if each.code and not word.may_be_code:
+                continue
+            yield f'{each.name}:"{text if each.code else stemmed}"^{each.weight * 2}'
+            if stemmed != text and each.weight == best:
+                yield f'{each.name}:"{text}"^{each.weight}'
+            if not each.code:
+                yield from (f'{each.name}:"{stem(other)}"^{each.weight}' for other in word.corrections)
+            if word.last and len(text) >= MIN_PREFIX and (not each.short or each.weight == best):
+                yield f"{each.name}:{text}*^{each.weight}"
+            if not short and word.forgiven and is_forgivable(text):
+                yield f"{each.name}:{text}~{_edits(text)}^1"
 
     def clause(word: Word) -> str:
-        return "(" + " OR ".join(terms(word)) + ")"
+        found = list(forms(word, others))
+        if short:
+            # Weighed by the short text that it is in only where it is in one: the others need not be looked through for each.
+            found.append(f"(+({' OR '.join(short_forms(word))}) {' '.join(forms(word, short))})")
+        return "(" + " OR ".join(found) + ")"
 
     return lru_cache(_MAX_REMEMBERED)(clause)

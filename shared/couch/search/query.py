@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import combinations, product
 from typing import NamedTuple, TypedDict, Unpack
 
-from .clauses import Word
+from .clauses import Word, begun_pair
 from .fields import SearchIndex
 from .languages import Language
 from .words import pairs_of, words_of
@@ -163,11 +163,13 @@ class SearchQuery:
     def _loose(self, index: SearchIndex) -> tuple[list[str], list[str]]:
         """The clauses of the loose words: those that must match, and those that need not."""
         loose, content = self.loose_words, set(self.content_words(index.language))
+        begun = begun_pair(loose) if self.prefix else ""
         clauses = {
             word: index.clause_of(
                 Word(
                     word,
                     tuple(pairs_of(list(loose[max(0, n - 1) : n + 2]))),
+                    begun=begun if n >= len(loose) - 2 else "",
                     last=word == self.prefix,
                     code=self.code or len(content) == 1,
                     forgiven=word in self.forgiven,

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-import tantivy
 
 from .. import javascript, search
 from ..documents.database import Database
@@ -254,24 +253,24 @@ def ask(db: Database, spec: SearchSpec, question: Question) -> Found:
     index = get_index(db, spec)
     if not index.seq and not question.stale:  # dropped since `ready` brought it up to date
         index = catch_up(db, spec)
-    tree = search.parse(question.query)
-    searcher, compiler = index.searcher, search.Compiler(index, words_too=spec.nouveau)
-    query = index.compiled(question.query, lambda: compiler.query(tree))
-    query = search.drilled(index, compiler, query, question.drilldown)
+    compiler = search.Compiler(index, words_too=spec.nouveau)
+    filters = search.drilled(index, question.drilldown)
     if question.partition is not None:
-        inside = tantivy.Query.const_score_query(compiler.term("partition", question.partition), 0.0)
-        query = compiler.joined([("must", query), ("must", inside)])
+        filters.append(compiler.term("partition", question.partition))
+    matching = search.Matching(index, index.searcher, compiler, question.query, filters)
     keys = search.typed(index, search.parse_sort(question.sort))
     if question.grouping is not None:
-        total, groups = search.grouped(index, searcher, query, keys, question.grouping)
+        total, groups = search.grouped(matching, keys, question.grouping)
         hits = [hit for group in groups for hit in group.hits]
-        return Found(search.Page(hits, total, None), None, None, _marked(index, tree, hits, question), groups)
+        marked = _marked(index, matching.tree, hits, question)
+        return Found(search.Page(hits, total, None), None, None, marked, groups)
+    found = search.facets(matching, question.counts, question.ranges)
     if keys:
-        page = search.by_fields(index, searcher, query, keys, question.limit, question.after)
+        page = search.by_fields(matching, keys, question.limit, question.after)
     else:
-        page = search.by_relevance(index, searcher, query, question.limit, question.after)
-    found = search.facets(index, searcher, compiler, query, question.counts, question.ranges)
-    return Found(page, found.get("counts"), found.get("ranges"), _marked(index, tree, page.hits, question))
+        page = search.by_relevance(matching, question.limit, question.after)
+    marked = _marked(index, matching.tree, page.hits, question)
+    return Found(page, found.get("counts"), found.get("ranges"), marked)
 
 
 def _marked(

@@ -7,8 +7,8 @@ from .engine import Entry, SearchIndex, SlotsFull, entry, nouveau_entry
 from .facets import drilled, facets
 from .groups import Group, Grouping, group_field, grouped
 from .highlights import Highlighting, matchers, of_document
+from .matching import Matching
 from .sorting import Hit, Key, Page, by_fields, by_relevance, load, parse_sort, typed
-from .syntax import parse
 
 __all__ = [
     "Analyzers",
@@ -20,6 +20,7 @@ __all__ = [
     "Highlighting",
     "Hit",
     "Key",
+    "Matching",
     "Page",
     "SearchIndex",
     "SlotsFull",
@@ -36,7 +37,6 @@ __all__ = [
     "matchers",
     "nouveau_entry",
     "of_document",
-    "parse",
     "parse_sort",
     "typed",
 ]

@@ -116,6 +116,7 @@ class Generation:
         self.searcher = searcher
         self.record = lru_cache(KEPT_RECORDS)(self._record)
         self.queries: dict[str, tantivy.Query] = {}
+        self.most: dict[Any, float] = {}  # the best score of a term
         self.answers = AnswerCache()
 
     def _record(self, segment: int, number: int) -> bytes:

@@ -7,34 +7,28 @@ from typing import Any
 import tantivy
 
 from ..errors import CouchError, bad_request
-from .compiling import Compiler, is_number, number_of
+from .compiling import is_number, number_of
 from .engine import SearchIndex
+from .matching import Matching
 from .syntax import RangeOf, parse
 
 MAX_VALUES = 65_000
 
 
-def facets(
-    index: SearchIndex,
-    searcher: tantivy.Searcher,
-    compiler: Compiler,
-    query: tantivy.Query,
-    counts: Any,
-    ranges: Any,
-) -> dict[str, dict[str, Any]]:
+def facets(matching: Matching, counts: Any, ranges: Any) -> dict[str, dict[str, Any]]:
     """`counts` {field: {value: how many hits}} for fields indexed with `facet`, and `ranges` {field: {label: how many
     hits}} for {field: {label: "[1 TO 5]"}}; None is left out. All in one pass over the hits. Errors: 400."""
-    fields = _count_fields(index, counts)
-    bands = _range_fields(index, ranges)
+    fields = _count_fields(matching.index, counts)
+    bands = _range_fields(matching.index, ranges)
     asked = {f"{name} counts": _terms(slot) for name, slot in fields.items() if slot}
     for band in bands:
         asked |= band.aggregations()
-    found = searcher.aggregate(query, asked) if asked else {}
+    found = matching.aggregate(asked) if asked else {}
     answer: dict[str, dict[str, Any]] = {}
     if counts is not None:
         answer["counts"] = {name: _values(found.get(f"{name} counts")) for name in fields}
     if ranges is not None:
-        answer["ranges"] = {band.field: band.counted(found, searcher, compiler, query) for band in bands}
+        answer["ranges"] = {band.field: band.counted(found, matching) for band in bands}
     return answer
 
 
@@ -85,14 +79,9 @@ class _Bands:
             for n, ranges in enumerate(together)
         }
 
-    def counted(
-        self, found: dict[str, Any], searcher: tantivy.Searcher, compiler: Compiler, query: tantivy.Query
-    ) -> dict[str, float]:
+    def counted(self, found: dict[str, Any], matching: Matching) -> dict[str, float]:
         if not self._by_column:
-            return {
-                label: count_range(searcher, compiler, query, self.field, node)
-                for label, node in self._nodes.items()
-            }
+            return {label: count_range(matching, self.field, node) for label, node in self._nodes.items()}
         buckets = [bucket for name in self.aggregations() for bucket in found[name]["buckets"]]
         sizes = {bucket["key"]: float(bucket["doc_count"]) for bucket in buckets}
         return {label: sizes.get(_key(n), 0.0) for n, label in enumerate(self._nodes)}
@@ -141,27 +130,24 @@ def _range(text: str) -> RangeOf:
     return node
 
 
-def count_range(
-    searcher: tantivy.Searcher, compiler: Compiler, query: tantivy.Query, field: str, node: RangeOf
-) -> float:
+def count_range(matching: Matching, field: str, node: RangeOf) -> float:
+    compiler = matching.compiler
     within = compiler.query(RangeOf(field, node.low, node.high, node.with_low, node.with_high))
-    return float(searcher.search(compiler.joined([("must", query), ("must", within)]), limit=1).count)
+    both = compiler.joined([("must", matching.unscored), ("must", within)])
+    return float(matching.searcher.search(both, limit=1).count)
 
 
-def drilled(index: SearchIndex, compiler: Compiler, query: tantivy.Query, asked: Any) -> tantivy.Query:
-    """The query with `[["field", "value", ..], ..]` as filters: any value of a field will do. Errors: 400."""
+def drilled(index: SearchIndex, asked: Any) -> list[tantivy.Query]:
+    """The filters of `[["field", "value", ..], ..]`: any value of a field will do. Errors: 400."""
     if not asked:
-        return query
+        return []
     chosen: dict[str, list[str]] = {}
     for item in [asked] if isinstance(asked, list) and isinstance(asked[0], str) else asked:
         if not isinstance(item, list) or len(item) < 2 or not all(isinstance(part, str) for part in item):
             raise bad_request("invalid drilldown query")
         chosen.setdefault(item[0], []).extend(item[1:])
-    parts = [("must", query)]
-    for field, values in chosen.items():
-        slot = index.field("facet", field)
-        matching = (
-            tantivy.Query.term_set_query(index.schema, slot, values) if slot else tantivy.Query.empty_query()
-        )
-        parts.append(("must", tantivy.Query.const_score_query(matching, 0.0)))
-    return compiler.joined(parts)
+    slots = {field: index.field("facet", field) for field in chosen}
+    return [
+        tantivy.Query.term_set_query(index.schema, slot, values) if slot else tantivy.Query.empty_query()
+        for values, slot in zip(chosen.values(), slots.values(), strict=True)
+    ]

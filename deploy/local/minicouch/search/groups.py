@@ -3,11 +3,9 @@
 import re
 from dataclasses import dataclass
 
-import tantivy
-
 from ..errors import bad_request
-from .engine import SearchIndex
-from .sorting import Hit, Key, arranged
+from .matching import Matching
+from .sorting import Hit, Key, arranged, load
 
 RELEVANCE = [Key("score", "score", True)]
 _FIELD = re.compile(r"(.+?)(?:<(string|number)>)?")
@@ -42,20 +40,21 @@ def group_field(value: object) -> str:
     return found[1]
 
 
-def grouped(
-    index: SearchIndex, searcher: tantivy.Searcher, query: tantivy.Query, keys: list[Key], asked: Grouping
-) -> tuple[int, list[Group]]:
+def grouped(matching: Matching, keys: list[Key], asked: Grouping) -> tuple[int, list[Group]]:
     """(hits in all, groups); `keys` order the hits within a group."""
-    found = searcher.search(query, limit=max(1, searcher.num_docs))
+    index, searcher = matching.index, matching.searcher
+    found = searcher.search(matching.query, limit=max(1, searcher.num_docs))
     scored = list(found.hits)
-    ranked = arranged(index, searcher, scored, asked.sort or RELEVANCE)
+    ranked = [
+        load(index, searcher, hit) for hit in arranged(index, searcher, scored, asked.sort or RELEVANCE)
+    ]
     places: dict[str | None, int] = {}
     for place, hit in enumerate(ranked):
         places.setdefault((hit.texts or {}).get(asked.field), place)
     groups: dict[str | None, list[Hit]] = {
         by: [] for by in sorted(places, key=places.__getitem__)[: asked.limit]
     }
-    for hit in arranged(index, searcher, scored, keys or RELEVANCE):
+    for hit in (load(index, searcher, each) for each in arranged(index, searcher, scored, keys or RELEVANCE)):
         by = (hit.texts or {}).get(asked.field)
         if by in groups:
             groups[by].append(hit)

@@ -8,7 +8,9 @@ import orjson
 import tantivy
 
 from ..errors import CouchError
+from . import pruning
 from .engine import SearchIndex, order_prefix
+from .matching import Matching
 
 _SORT = re.compile(r"([-+])?([.\w]+)(?:<(\w+)>)?")
 SLACK = 100
@@ -86,41 +88,45 @@ class Page:
     first: int = 0
 
 
-def by_relevance(
-    index: SearchIndex, searcher: tantivy.Searcher, query: tantivy.Query, limit: int, after: list[Any] | None
-) -> Page:
+def by_relevance(matching: Matching, limit: int, after: list[Any] | None) -> Page:
     """`after` is (position, document id) of the last hit shown: the position leads there, the id says whether it moved."""
     start = after[0] if after else 0
-    found = searcher.search(query, limit=max(1, start + limit + (SLACK if after else 0)))
-    hits = [Hit([score, address.doc], address) for score, address in found.hits]
+    index, searcher = matching.index, matching.searcher
+    scored, total = _best(matching, max(1, start + limit + (SLACK if after else 0)))
+    hits = [Hit([score, address.doc], address) for score, address in scored]
     if after:
         nearby = range(max(0, start - SLACK), len(hits))
         here = (n + 1 for n in nearby if load(index, searcher, hits[n]).docid == after[1])
         start = next(here, min(start, len(hits)))
     page = [load(index, searcher, hit) for hit in hits[start : start + limit]]
     bookmark = [start + len(page), page[-1].docid] if page else after
-    return Page(page, found.count, bookmark, start)
+    return Page(page, total, bookmark, start)
 
 
-def by_fields(
-    index: SearchIndex,
-    searcher: tantivy.Searcher,
-    query: tantivy.Query,
-    keys: list[Key],
-    limit: int,
-    after: list[Any] | None,
-) -> Page:
-    """`after` is (values, document id) of the last hit shown."""
-    found = searcher.search(query, limit=max(1, searcher.num_docs))
+def _best(matching: Matching, limit: int) -> tuple[list[tuple[float, Address]], int]:
+    """The first hits, and how many there are."""
+    best = pruning.best(
+        matching.index, matching.searcher, matching.compiler, matching.tree, matching.filters, limit
+    )
+    if best is not None:
+        return best, matching.total()
+    found = matching.searcher.search(matching.query, limit=limit)
+    return list(found.hits), found.count
+
+
+def by_fields(matching: Matching, keys: list[Key], limit: int, after: list[Any] | None) -> Page:
+    """`after` is (values, sequence) of the last hit shown; of equal hits that comes first which was written first."""
+    index, searcher = matching.index, matching.searcher
+    found = searcher.search(matching.query, limit=max(1, searcher.num_docs))
     scored = [(score, address) for score, address in found.hits]
     coarse = _coarse(index, searcher, scored, keys[0])
     candidates = _candidates(coarse, keys[0], limit, after)
     hits = arranged(index, searcher, [scored[n] for n in candidates], keys)
     if after:
         place = _ranks(keys, after[0]), after[1]
-        hits = [hit for hit in hits if (_ranks(keys, hit.order), hit.docid) > place]
-    page = hits[:limit]
-    bookmark = [page[-1].order[: len(keys)], page[-1].docid] if page else after
+        hits = [hit for hit in hits if (_ranks(keys, hit.order), hit.seq) > place]
+    page = [load(index, searcher, hit) for hit in hits[:limit]]
+    bookmark = [page[-1].order[: len(keys)], page[-1].seq] if page else after
     return Page(page, found.count, bookmark)
 
 
@@ -169,12 +175,16 @@ def _rough(key: Key, value: Any) -> float:
 def arranged(
     index: SearchIndex, searcher: tantivy.Searcher, scored: list[tuple[float, Address]], keys: list[Key]
 ) -> list[Hit]:
-    """Whole hits in their exact order."""
-    hits = [load(index, searcher, Hit([], address)) for _, address in scored]
+    """Hits in their exact order; what the index keeps of them is read only where texts decide."""
+    addresses = [address for _, address in scored]
+    sequences = searcher.fast_field_values("seq", addresses) if addresses else []
+    hits = [Hit([], address, seq=seq) for address, seq in zip(addresses, sequences, strict=True)]
+    if any(key.kind == "text" for key in keys):
+        hits = [load(index, searcher, hit) for hit in hits]
     columns = [_values(index, searcher, scored, hits, key) for key in keys]
     for n, hit in enumerate(hits):
         hit.order = [*(column[n] for column in columns), hit.address.doc]
-    return sorted(hits, key=lambda hit: (_ranks(keys, hit.order), hit.docid))
+    return sorted(hits, key=lambda hit: (_ranks(keys, hit.order), hit.seq))
 
 
 def _values(

@@ -8,7 +8,7 @@ from deploy.local.minicouch.search.analysis import Analyzers
 from deploy.local.minicouch.search.compiling import Compiler
 from deploy.local.minicouch.search.engine import SearchIndex, entry
 from deploy.local.minicouch.search.facets import facets
-from deploy.local.minicouch.search.syntax import parse
+from deploy.local.minicouch.search.matching import Matching
 
 SIZES = {"a": [1, 2], "b": [2], "c": [9, 1], "d": []}
 LABELS = {"small": "[1 TO 2]", "two": "[2 TO 2]", "above two": "{2 TO Infinity]"}
@@ -30,7 +30,6 @@ def index(tmp_path: Path) -> SearchIndex:
 
 def test_a_document_with_several_numbers_counts_once_in_a_range(index: SearchIndex, tmp_path: Path) -> None:
     for opened in (index, SearchIndex(tmp_path, Analyzers("standard"))):  # also after a restart
-        compiler = Compiler(opened)
-        everything = compiler.query(parse("*:*"))
-        counted = facets(opened, opened.searcher, compiler, everything, None, {"size": LABELS})
+        everything = Matching(opened, opened.searcher, Compiler(opened), "*:*")
+        counted = facets(everything, None, {"size": LABELS})
         assert counted == {"ranges": {"size": {"small": 3, "two": 2, "above two": 1}}}

@@ -1,0 +1,82 @@
+"""The best hits are the same ones, with the same scores, whether all hits are scored or only those that may be among them."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from deploy.local.minicouch.search import pruning
+from deploy.local.minicouch.search.analysis import Analyzers
+from deploy.local.minicouch.search.compiling import Compiler
+from deploy.local.minicouch.search.engine import Generation, SearchIndex, entry
+from deploy.local.minicouch.search.matching import Matching
+from deploy.local.minicouch.search.sorting import by_fields, by_relevance, parse_sort
+
+NOUNS, ADJECTIVES = "lamp chair vase rug mirror".split(), "red old soft tall".split()
+QUERIES = [
+    '(text:"{a}"^2 OR (+(short:"{a}"^8 OR short:{a}*^1) name:"{a}"^16))',
+    '(text:"{a}"^2 OR text:{a}*^1 OR (+(short:"{a}"^8) name:"{a}"^16)) AND (text:"{b}"^2 OR (+(short:"{b}"^8) name:"{b}"^16))',
+    '(text:"{a}"^2 OR name:"{a}"^16) AND (text:"{b}"^2 OR name:"{b}"^16) AND NOT short:"{c}"',
+    '+(text:"{a}"^2 OR name:"{a}"^16) (name:"{b}"^100)',
+    '(name:"{a}" AND text:"{b}")^3 OR text:"{c}"',
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
+    dice = random.Random(5)
+    made = SearchIndex(tmp_path_factory.mktemp("index"), Analyzers("standard"))
+    entries = []
+    for seq in range(1, 1201):
+        name = f"{dice.choice(ADJECTIVES)} {dice.choice(NOUNS)}"
+        text = " ".join(dice.choices(NOUNS + ADJECTIVES, k=dice.randrange(3, 12)))
+        fields = [["name", name, {}], ["short", name, {}], ["text", text, {}], ["size", seq % 2, {}]]
+        entries.append(entry(f"d{dice.random()}", seq, None, fields))
+    made.apply(entries[:700], (), 700)
+    made.apply(entries[700:], (), 1200)
+    return made
+
+
+def found(index: SearchIndex, query: str, limit: int) -> tuple[int, list[float]]:
+    matching = Matching(index, index.searcher, Compiler(index), query)
+    page = by_relevance(matching, limit, None)
+    return page.total, [round(hit.order[0], 3) for hit in page.hits]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("limit", [1, 10, 400])
+def test_leaving_common_words_out_changes_nothing(
+    index: SearchIndex, monkeypatch: pytest.MonkeyPatch, query: str, limit: int
+) -> None:
+    words = [dict(zip("abc", random.Random(n).sample(NOUNS + ADJECTIVES, 3), strict=True)) for n in range(8)]
+    asked = [query.format(**some) for some in words]
+    scored = [found(index, each, limit) for each in asked]
+    monkeypatch.setattr(pruning, "COMMON", 10)
+    assert [found(index, each, limit) for each in asked] == scored
+
+
+def test_a_common_word_is_not_scored_for_the_first_page(
+    index: SearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pruning, "COMMON", 10)
+    matching = Matching(index, index.searcher, Compiler(index), QUERIES[1].format(a="red", b="lamp"))
+    by_relevance(matching, 3, None)
+    assert "query" not in vars(matching), "the query that scores every hit was not asked"
+
+
+def test_numbers_are_sorted_by_without_reading_what_is_kept_of_each_hit(
+    index: SearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[int] = []
+    read = Generation._record
+    index._refresh()
+    monkeypatch.setattr(Generation, "_record", lambda self, *place: reads.append(1) or read(self, *place))
+    index._refresh()
+    matching = Matching(index, index.searcher, Compiler(index), "*:*")
+    seen, after = [], None
+    for _ in range(4):
+        page = by_fields(matching, parse_sort("-size"), 10, after)
+        seen += [hit.seq for hit in page.hits]
+        after = page.bookmark
+    assert seen == list(range(1, 80, 2)), "of equal ones that comes first which was written first"
+    assert len(reads) == len(seen)

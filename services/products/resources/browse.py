@@ -10,6 +10,7 @@ from services.products.actions import browse as act
 from services.products.actions import related, suggesting
 from services.products.actions import reviews as review_acts
 from services.products.actions.catalogue import NoSuchProduct
+from services.products.actions.question import Listed
 from services.products.declarations.product import Product
 from services.products.documents import taxonomy_of
 from services.products.resources.context import (
@@ -22,7 +23,7 @@ from services.products.resources.questions import MAX_QUERY, question_at_hand
 from services.products.rules.prices import PriceContext, is_sold_in
 from services.products.rules.product import listed, public
 from services.products.rules.publishing import is_public
-from services.products.rules.same_titles import grouped
+from services.products.rules.same_titles import ShownTitles, grouped, opened
 from services.products.schemas import answers, parameters, requests
 from shared.couch import Doc, NoSuchDocument
 from shared.errors import Invalid
@@ -110,33 +111,48 @@ def products() -> Response:
     context = price_context(asked.currency, request.args.get("group", ""))
     if asked.currency is None and context.currency:
         asked = replace(asked, currency=context.currency, currency_is_default=True)
-    found = act.products(dependencies(), asked, client_address() if asked.q else "")
-    items = (
-        _rows(found.docs, context, collapse=asked.collapse)
-        if asked.is_by_relevance
-        else [dependencies().product_answers.listed(doc, context) for doc in found.docs]
-    )
-    body = list_answer(items, found.next, bound) | found.more
+    place, earlier = opened(asked.cursor)
+    found = act.products(dependencies(), replace(asked, cursor=place), client_address() if asked.q else "")
+    if asked.is_by_relevance:
+        body = _rows(found, earlier, context, bound, collapse=asked.collapse)
+    else:
+        items = [dependencies().product_answers.listed(doc, context) for doc in found.docs]
+        body = list_answer(items, found.next, bound)
+    body |= found.more
     if names := dependencies().product_types.get().facet_names(found.more.get("facets", ())):
         body["facet_names"] = names
     headers = {**(price_headers(context) or {}), **(OUTDATED if found.outdated else {})}
     return json_answer(body, headers=headers or None)
 
 
-def _rows(docs: Sequence[Product], context: PriceContext, *, collapse: bool) -> list[Any]:
-    """A row for each title, which names its `others`; these come right beneath it, unless they are to collapse."""
+def _rows(
+    found: Listed, earlier: ShownTitles, context: PriceContext, bound: Any, *, collapse: bool
+) -> dict[str, Any]:
+    """A row for each title, which names its `others`; these come right beneath it, unless they are to collapse. What has the title of
+    a row of an earlier page comes behind them all, marked or, where titles collapse, apart."""
     rows: list[Any] = []
-    answers = dependencies().product_answers
-    for doc, others in grouped(docs):
+    known = dependencies().product_answers
+    fresh = [doc for doc in found.docs if not earlier.has(doc)]
+    for doc, others in grouped(fresh):
         if not others:
-            rows.append(answers.listed(doc, context))
+            rows.append(known.listed(doc, context))
             continue
         under = [listed(each, context) for each in others]
-        summaries = [{name: each[name] for name in ("productid", "price", "stock")} for each in under]
-        rows.append(listed(doc, context) | {"others": summaries})
+        rows.append(listed(doc, context) | {"others": list(map(_summary, under))})
         if not collapse:
             rows += [each | {"listed_under": doc["productid"]} for each in under]
-    return rows
+    repeated = [listed(doc, context) for doc in found.docs if earlier.has(doc)]
+    if not collapse:
+        rows += [each | {"title_shown_before": True} for each in repeated]
+    following = None if found.next is None else earlier.cursor(found.next, fresh)
+    answer = list_answer(rows, following, bound)
+    if collapse and repeated:
+        answer["others_of_earlier_rows"] = [_summary(each) | {"name": each["name"]} for each in repeated]
+    return answer
+
+
+def _summary(product: dict[str, Any]) -> dict[str, Any]:
+    return {name: product[name] for name in ("productid", "price", "stock")}
 
 
 @browse.get("/v1/products/suggest")

@@ -90,6 +90,12 @@ class OtherProduct(Shape):
     stock = StrictInteger(0, required=True)
 
 
+class OtherOfEarlierRow(OtherProduct):
+    """A product with the same title as a row of an earlier page."""
+
+    name = ma.fields.String(required=True)
+
+
 class ListedProduct(Product):  # type: ignore[misc, valid-type]  # generated from the declaration
     others = ma.fields.List(
         ma.fields.Nested(OtherProduct),
@@ -102,11 +108,18 @@ class ListedProduct(Product):  # type: ignore[misc, valid-type]  # generated fro
             "description": "the product of the same title and brand whose `others` name it; it stands beneath that one"
         }
     )
+    title_shown_before = ma.fields.Boolean(
+        metadata={"description": "the title and brand are those of a row on an earlier page of this list"}
+    )
 
 
 class ProductList(Shape):
     items = ma.fields.List(ma.fields.Nested(ListedProduct), required=True)
     next = ma.fields.String(required=True, allow_none=True)
+    others_of_earlier_rows = ma.fields.List(
+        ma.fields.Nested(OtherOfEarlierRow),
+        metadata={"description": "with `collapse`: products whose title is a row of an earlier page"},
+    )
     total = StrictInteger(0, metadata={"description": "where it is cheap to know"})
     facets = ma.fields.Dict(keys=ma.fields.String(), values=ma.fields.List(ma.fields.Nested(FacetValue)))
     facet_names = ma.fields.Dict(
@@ -126,6 +139,12 @@ class ProductList(Shape):
         ma.fields.String(),
         metadata={
             "description": "words that no product has together with the others: these products are without them"
+        },
+    )
+    described_words = ma.fields.List(
+        ma.fields.String(),
+        metadata={
+            "description": "words that products have in their descriptions only: what has them comes first, what has the other words follows"
         },
     )
     redirect = ma.fields.Nested(

@@ -61,18 +61,24 @@ def _was(product: Product) -> str:
 
 def _others(others: Sequence[Product]) -> str:
     """Products of the same title, beneath the one that stands for them."""
-    if not others:
-        return ""
+    return _links(others, "productid", f"{len(others)} more of this title") if others else ""
+
+
+def earlier_titles(others: Sequence[Product]) -> Markup:
+    """Products whose title is a row of an earlier page."""
+    return Markup(_links(others, "name", f"{len(others)} more of titles shown before"))
+
+
+def _links(products: Sequence[Product], text: str, summary: str) -> str:
     links = "".join(
         [
-            f'<li><a href="/product/{quote(each["productid"], safe="")}">{escape(each["productid"])}</a> '
+            f'<li><a href="/product/{quote(each["productid"], safe="")}">{escape(each[text])}</a> '
             f"{_price(each['price']['amount'], each['price']['currency'])} {'' if each['stock'] else SOLD_OUT}</li>"
-            for each in others
+            for each in products
         ]
     )
     return (
-        f'<details class="others small"><summary>{len(others)} more of this title</summary>'
-        f'<ul class="plain">{links}</ul></details>'
+        f'<details class="others small"><summary>{summary}</summary><ul class="plain">{links}</ul></details>'
     )
 
 

@@ -28,7 +28,7 @@ from werkzeug.exceptions import HTTPException
 from services.storefront.forms import error_text
 from services.storefront.pages import saved_forms
 from services.storefront.pages.assets import asset, files
-from services.storefront.pages.cards import cards
+from services.storefront.pages.cards import cards, earlier_titles
 from services.storefront.pages.context import dependencies, enhanced
 from services.storefront.pages.csrf import BadToken, csrf_of_session, csrf_token, sent_owner
 from services.storefront.pages.currency import chosen_currency
@@ -80,6 +80,7 @@ def register_layout(app: Flask) -> None:
         "cards": product_cards,
         "category_label": category_label,
         "crumbs": crumbs,
+        "earlier_titles": earlier_titles,
         "csrf_of_session": csrf_of_session,
         "csrf_token": csrf_token,
         "filter_options": filter_options,

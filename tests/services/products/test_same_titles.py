@@ -31,3 +31,32 @@ def test_every_product_is_still_listed_once_beneath_its_row(shop: Shop) -> None:
     assert {each.get("listed_under") for each in beneath} == {items[place]["productid"]}
     assert [each["productid"] for each in items[place]["others"]] == [each["productid"] for each in beneath]
     assert "others" not in str(shop.ok("/v1/products", q="cycling shorts", sort="name")["items"])
+
+
+def test_a_title_is_one_row_over_all_pages(shop: Shop) -> None:
+    goods = [
+        product(f"parasol{n}", name="Parasol of linen" if n % 3 else f"Parasol of linen no {n}")
+        for n in range(30)
+    ]
+    assert shop.load(goods)["created"] == len(goods)
+    rows, beneath, cursor = [], [], ""
+    while cursor is not None:
+        page = shop.ok("/v1/products", q="parasol linen", limit=7, collapse="true", cursor=cursor)
+        rows += page["items"]
+        beneath += [
+            *page.get("others_of_earlier_rows", ()),
+            *(o for each in page["items"] for o in each.get("others", ())),
+        ]
+        cursor = page["next"]
+    assert sorted(each["name"] for each in rows) == sorted({each["name"] for each in goods})
+    shown = [each["productid"] for each in (*rows, *beneath)]
+    assert sorted(shown) == sorted(each["productid"] for each in goods), "each is reachable, once"
+
+
+def test_without_collapse_what_was_shown_before_says_so(shop: Shop) -> None:
+    goods = [product(f"gong{n}", name="Gong of brass") for n in range(9)]
+    assert shop.load(goods)["created"] == len(goods)
+    items = shop.walk(q="gong brass", limit=4)
+    assert sorted(each["productid"] for each in items) == sorted(each["productid"] for each in goods)
+    rows = [each for each in items if not (each.get("listed_under") or each.get("title_shown_before"))]
+    assert len(rows) == 1

@@ -56,6 +56,8 @@ def search(deps: Dependencies, asked: Question) -> Listed:
         more |= {"did_you_mean": shown, "showing_results_for": shown} if shown else {}
     if docs and (dropped := [*rewrite.dropped_words, *query.ignored_words(deps.catalogue.language)]):
         more["dropped_words"] = dropped
+    if docs and rewrite.described:
+        more["described_words"] = list(_in_order(query, rewrite.described))
     if page.unsupported:
         more["unsupported"] = more["cannot"] = list(page.unsupported)
     ended = page.next is None or seen == page.total
@@ -71,7 +73,9 @@ def rewrite_of(deps: Dependencies, query: SearchQuery) -> Rewrite:
         corrections |= deps.vocabulary.corrections(unknown, alone=len(query.all_words) == 1)
         for word, meant in _joined_corrections(deps, query, unknown).items():
             corrections[word] = [*corrections.get(word, ()), *meant]
-    return rewritten(query, unknown, corrections, deps.catalogue.language)
+    content = query.content_words(deps.catalogue.language)
+    described = deps.vocabulary.described(content) - unknown - query.words_with_synonyms - corrections.keys()
+    return rewritten(query, unknown, corrections, described, deps.catalogue.language)
 
 
 def _joined_corrections(deps: Dependencies, query: SearchQuery, unknown: set[str]) -> dict[str, list[str]]:
@@ -92,8 +96,9 @@ def _first_page(
     rewrite = rewrite_of(deps, query)
     words = _known(deps, query, rewrite)
     may_be_apart = len(words) > 1 and not asked.filtered and query.sort is None
+    lost = _in_order(query, rewrite.optional.union(rewrite.dropped_words))
     any_word = replace(
-        rewrite, any_word=True, optional=frozenset(), dropped_words=_in_order(query, rewrite.optional)
+        rewrite, any_word=True, optional=frozenset(), described=frozenset(), dropped_words=lost
     )
     forecast = (
         Forecast(deps, asked, query, words)
@@ -109,8 +114,8 @@ def _first_page(
     if rewrite.optional and page.items:
         there = rewrite.optional & set(matched_words(rewrite, page.items[0], query, deps.catalogue.language))
         if not there:
-            return replace(rewrite, dropped_words=_in_order(query, rewrite.optional)), page
-        narrower = replace(rewrite, optional=rewrite.optional - there)
+            return replace(rewrite, dropped_words=lost), page
+        narrower = replace(rewrite, optional=rewrite.optional - there, dropped_words=())
         return narrower, _found(deps, asked, narrower.applied(query), None)
     if not page.items and may_be_apart:
         if forecast:
@@ -159,7 +164,7 @@ def _known(deps: Dependencies, query: SearchQuery, rewrite: Rewrite) -> list[str
     return [
         word
         for word in query.content_words(deps.catalogue.language)
-        if word not in rewrite.optional | rewrite.forgiven
+        if word not in rewrite.optional | rewrite.forgiven | rewrite.described.union(rewrite.dropped_words)
     ]
 
 

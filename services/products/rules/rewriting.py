@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from services.products.declarations.product import Product
@@ -19,25 +20,30 @@ from shared.couch import (
     words_of,
 )
 
+MAX_NUMBER = 2
+"""Digits of a number that says which of its kind the word before it means."""
+
 
 @dataclass(frozen=True)
 class Rewrite:
     """What became of the words: `corrections` of those that are nearly known, those a typo is forgiven in, those that need not
-    match, and whether any of them is enough. A cursor keeps it, so that all pages ask the same."""
+    match (`described`: for only descriptions have them), those that are not asked at all, and whether any of them is enough. A cursor
+    keeps it, so that all pages ask the same."""
 
     corrections: Mapping[str, Sequence[str]] = field(default_factory=dict)
     forgiven: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
     dropped_words: tuple[str, ...] = ()
     any_word: bool = False
+    described: frozenset[str] = frozenset()
 
     def applied(self, query: SearchQuery) -> SearchQuery:
         """The query that asks so."""
         return replace(
-            query.without(self.dropped_words if self.any_word else ()),
+            query.without(frozenset(self.dropped_words) - self.optional),
             corrections=self.corrections,
             forgiven=self.forgiven,
-            optional=self.optional,
+            optional=self.optional | self.described,
             any_word=self.any_word,
         )
 
@@ -54,25 +60,48 @@ class Rewrite:
             sorted(self.optional),
             list(self.dropped_words),
             self.any_word,
+            sorted(self.described),
         ]
 
 
 def restored(state: list[Any]) -> Rewrite:
-    """What a cursor kept; the last release kept only the words that it forgave."""
-    if len(state) != 5 or not isinstance(state[0], dict):
-        return Rewrite(forgiven=frozenset(state))
-    corrections, forgiven, optional, dropped_words, any_word = state
-    return Rewrite(corrections, frozenset(forgiven), frozenset(optional), tuple(dropped_words), any_word)
+    """What a cursor kept; the last release kept no words that are only described."""
+    corrections, forgiven, optional, dropped_words, any_word, *described = state
+    return Rewrite(
+        corrections,
+        frozenset(forgiven),
+        frozenset(optional),
+        tuple(dropped_words),
+        any_word,
+        frozenset(*described),
+    )
 
 
 def rewritten(
-    query: SearchQuery, unknown: set[str], corrections: Mapping[str, Sequence[str]], language: Language
+    query: SearchQuery,
+    unknown: set[str],
+    corrections: Mapping[str, Sequence[str]],
+    described: Iterable[str],
+    language: Language,
 ) -> Rewrite:
-    """At first: a word with a known neighbour is that one; one that nobody knows may be missing if others are known."""
+    """At first: a word with a known neighbour is that one; one that nobody knows may be missing if others are known, and goes with the
+    number behind it, which says more of it: the 5 of `iphone 5 cover`."""
     content = query.content_words(language)
     lost = frozenset(unknown - corrections.keys())
-    optional = lost if query.sort is None and len(lost) < len(content) else frozenset()
-    return Rewrite(corrections, lost, optional)
+    numbers = _numbers_behind(query.loose_words, lost)
+    if query.sort is not None or len(lost) + len(numbers) >= len(content):
+        return Rewrite(
+            corrections, lost, lost if query.sort is None and len(lost) < len(content) else frozenset()
+        )
+    return Rewrite(corrections, lost, lost, tuple(numbers), described=frozenset(described))
+
+
+def _numbers_behind(words: Sequence[str], lost: Iterable[str]) -> list[str]:
+    return [
+        word
+        for before, word in pairwise(words)
+        if before in lost and len(word) <= MAX_NUMBER and word.isdecimal() and words.count(word) == 1
+    ]
 
 
 def matched_words(rewrite: Rewrite, doc: Product, query: SearchQuery, language: Language) -> list[str]:

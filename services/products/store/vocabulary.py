@@ -26,6 +26,7 @@ _MIN_LENGTHENED = 3
 """Letters of a word that may lack one, beside others."""
 _MAX_JOINED_NUMBER = 8
 """Neighbours with digits are learnt as one up to this length: 9 W, 500 ml."""
+_MIN_NAMED = 2
 _MIN_MISSPELT = 5
 """Letters of a word that may be a misspelt one though products have it."""
 RARE, FAR_MORE = 3, 10
@@ -56,6 +57,7 @@ class Vocabulary:
         self.categories = WordCategories(redis, database, self._words)
         self._near: set[str] = set()
         self._misspelt: dict[str, tuple[float, list[str]]] = {}
+        self._described: dict[tuple[str, ...], tuple[float, frozenset[str]]] = {}
 
     def replace(self, products: Iterable[Product], before: Iterable[Product] = ()) -> None:
         """All words of products that are written now, counted; without those that were there before. Only what the shop shows counts."""
@@ -116,10 +118,12 @@ class Vocabulary:
 
     def unknown(self, words: Iterable[str], beginning: str | None) -> set[str]:
         """Those of the words that no product has in any form, and the `beginning` when no product's word begins so."""
-        forms = {word: self._language.terms(word) for word in words}
+        forms = {word: self._language.own_terms(word) for word in words}
         asked = {form: word for word, its in forms.items() for form in its}
         if beginning:
-            asked |= {f"{beginning}*": beginning} | dict.fromkeys(self._language.terms(beginning), beginning)
+            asked |= {f"{beginning}*": beginning} | dict.fromkeys(
+                self._language.own_terms(beginning), beginning
+            )
         known = {word for key, word in asked.items() if key in self._near}
         rest = {key: word for key, word in asked.items() if word not in known}
         found = self._first_in(
@@ -162,6 +166,21 @@ class Vocabulary:
             known |= {word: (now, found.get(word, [])) for word in asked}
             self._misspelt |= {word: known[word] for word in asked}
         return {word: meant for word, (_, meant) in known.items() if meant}
+
+    def described(self, words: Sequence[str]) -> set[str]:
+        """Of several words those that stand in no short text, as far as is known, where at least two of the others do."""
+        if len(words) <= _MIN_NAMED:
+            return set()
+        now, key = time.monotonic(), tuple(words)
+        at, found = self._described.get(key, (0.0, frozenset[str]()))
+        if now - at > _MISSPELT_SECONDS:
+            counts = self._counts.of(words)
+            named = {word for word in words if counts.get(word, 0) > 0 or not word.isalpha()}
+            found = frozenset(set(words) - named if len(named) >= _MIN_NAMED else ())
+            if len(self._described) > _MAX_MISSPELT:
+                self._described = {}
+            self._described[key] = now, found
+        return set(found)
 
     def _find_misspelt(self, words: list[str]) -> dict[str, list[str]]:
         counted = self._counts.of(words)

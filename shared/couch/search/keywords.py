@@ -146,7 +146,7 @@ def _asked(query: SearchQuery, index: SearchIndex) -> tuple[list[Group], list[Ne
         ways = [frozenset(n for n, _ in own)]
         for words in synonyms:
             ways.append(frozenset(range(len(groups), len(groups) + len(words))))
-            groups += [Group("", frozenset(index.language.terms(word))) for word in words]
+            groups += [Group("", frozenset(index.language.own_terms(word))) for word in words]
         unfinished = not synonyms and any(group.unfinished for _, group in own)
         needs.append(Need(tuple(ways), unfinished))
     return groups, needs
@@ -171,7 +171,7 @@ def _groups(query: SearchQuery, index: SearchIndex) -> list[Group]:
 
 
 def _alternatives(word: str, others: Iterable[str], language: Language) -> frozenset[str]:
-    return frozenset({*language.terms(word), *map(language.stem, others)})
+    return frozenset({*language.own_terms(word), *map(language.stem, others)})
 
 
 def _beginning(query: SearchQuery, groups: Sequence[Group]) -> str | None:

@@ -17,21 +17,38 @@ _PLAIN: Final = re.compile("[a-z]{3,}")
 @dataclass(frozen=True, eq=False)
 class Language:
     """`rules` are (pattern, replacement) in turn over a word without accents; `forms` are words that no rule gets right, before
-    and after the rules. A pattern must mean the same to Python and to JavaScript; `$1` is its first group."""
+    and after the rules. A pattern must mean the same to Python and to JavaScript; `$1` is its first group. Of a word that `compounds`
+    match, each group is found as a word of its own."""
 
     code: str
     stop_words: frozenset[str]
     rules: tuple[tuple[str, str], ...]
     forms: Mapping[str, str] = field(default_factory=dict)
+    compounds: str = ""
 
     def stem(self, word: str) -> str:
         """What all forms of the word have in common."""
         return self._stems(word)
 
     def terms(self, word: str) -> tuple[str, ...]:
-        """What the word is indexed as: itself and, where that is another, its stem."""
+        """What the word is indexed as: itself, where that is another its stem, and those of its parts."""
+        return self._terms(word) if self.compounds else self.own_terms(word)
+
+    def own_terms(self, word: str) -> tuple[str, ...]:
+        """What a word of a query is looked for as: not its parts, for who asks for a Stehlampe wants no other lamp."""
         stem = self.stem(word)
         return (word,) if stem == word else (word, stem)
+
+    @cached_property
+    def _terms(self) -> Callable[[str], tuple[str, ...]]:
+        compound = re.compile(self.compounds or "(?!)")
+
+        def terms(word: str) -> tuple[str, ...]:
+            parts = compound.fullmatch(word)
+            stems = [self.stem(part) for part in parts.groups() if part] if parts else []
+            return tuple(dict.fromkeys((word, self.stem(word), *stems)))
+
+        return lru_cache(maxsize=50_000)(terms)
 
     @cached_property
     def _stems(self) -> Callable[[str], str]:
@@ -66,8 +83,21 @@ class Language:
             "    if (forms[w] === w) return w;\n"
             f"{rules}"
             "    return stems[word] = form(w);\n"
-            "  }"
+            "  }\n"
+            f"{self._javascript_of_terms()}"
         )
+
+    def _javascript_of_terms(self) -> str:
+        if not self.compounds:
+            return "  function with_stem(w) { var s = stem(w); return s === w ? w : w + ' ' + s; }"
+        return f"""  function with_stem(w) {{
+    var found = [w], parts = /^(?:{self.compounds})$/.exec(w) || [];
+    [w].concat(parts.slice(1)).forEach(function (part) {{
+      var s = part && stem(part);
+      if (s && found.indexOf(s) < 0) found.push(s);
+    }});
+    return found.join(" ");
+  }}"""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -116,6 +146,9 @@ ENGLISH: Final = Language(
         "series": "series",
         "species": "species",
         "clothes": "clothing",
+        # two words for one thing, as the rules leave them: neckties, tie
+        "neckty": "ty",
+        "wristwatch": "watch",
         # two spellings
         "color": "colour",
         "jewelry": "jewellery",
@@ -127,10 +160,22 @@ ENGLISH: Final = Language(
     },
 )
 
+_GERMAN_PEOPLE: Final = "damen|herren|frauen|manner|maenner|kinder|baby|madchen|maedchen|jungen|hunde|katzen"
+_GERMAN_FIRST_PARTS: Final = (
+    "arbeits|auto|bade|balkon|baumwoll|bett|bilder|blumen|boden|bucher|buecher|buro|buero|camping|decken|design|doppel|druck|edelstahl|einkaufs|"
+    "esszimmer|fahrrad|feder|fenster|fleece|freizeit|funk|garten|gastebett|geschenk|glas|gold|gummi|halb|halogen|hand(?=tasche|tuch)|handy|haus|"
+    "holz|kaffee|kapuzen|keramik|klapp|kleider|kochtopf|kuchen|kuechen|kuschel|lang|laptop|lauf|leder|leinen|lese|metall|mini|mobil|nacht|"
+    "ohr|outdoor|papier|pendel|plastik|polster|porzellan|radler|regen|reise|rollen|rund|samt|schlaf|schlafzimmer|schmuck|schnur|schreibtisch|"
+    "schuh|schul|schutz|seiden|sicherheits|silber|sitz|sofa|sommer|sonnen|spiel|sport|stand|steh|stein|stepp|stoff|strand|strick|tee|"
+    "teppich|tisch|trekking|trink|turn|wand|wander|wasch|wasser|wein|winter|woll|wohnzimmer"
+)
+"""What German words for goods begin with, where the rest says what they are: a Stehlampe is a lamp, a Handschuh no shoe."""
+
 GERMAN: Final = Language(
     "de",
     _words(
-        "als am an auch auf aus bei bis das dem den der des die ein eine einem einen einer eines fur gegen ich im in ins ist mein meine mit nach oder ohne so uber um und unter vom von vor wie zu zum zur"
+        "als am an auch auf aus bei bis das dem den der des die du ein eine einem einen einer eines er es fuer fur gegen ich ihr ihre im in ins ist "
+        "mein meine meinem meinen meiner mit nach oder ohne sich sie sind so ueber uber um und uns unter vom von vor wie wir zu zum zur"
     ),
     (
         ("([^aeiouq])([aou])e", "$1$2"),  # schuerze, Schürze
@@ -138,6 +183,7 @@ GERMAN: Final = Language(
         ("^(...+?)(?:en|es|er|e)$", "$1"),  # Lampe, Kleider
         ("^(....+)s$", "$1"),  # Sofas, Sofa
     ),
+    compounds=rf"(?:({_GERMAN_PEOPLE})|(?:{_GERMAN_FIRST_PARTS}))(?!e[rnsm])([a-z]{{3,}})",
 )
 
 LANGUAGES: Final = {language.code: language for language in (ENGLISH, GERMAN)}

@@ -100,10 +100,6 @@ def javascript(language: Language) -> str:
     return fold(x).split(" ").filter(function (w) {{ return w; }});
   }}
 {language.javascript()}
-  function with_stem(w) {{
-    var s = stem(w);
-    return s === w ? w : w + " " + s;
-  }}
   function terms(x) {{
     return words_of(x).map(with_stem).join(" ");
   }}

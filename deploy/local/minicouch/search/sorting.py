@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import tantivy
 
-from ..errors import CouchError
+from ..errors import CouchError, bad_request
 from . import pruning
 from .engine import SearchIndex, order_prefix
 from .matching import Matching
@@ -123,6 +123,8 @@ def by_fields(matching: Matching, keys: list[Key], limit: int, after: list[Any] 
     candidates = _candidates(coarse, keys[0], limit, after)
     hits = arranged(index, searcher, [scored[n] for n in candidates], keys)
     if after:
+        if not isinstance(after[1], int):  # of a version that told equal hits apart by their ids
+            raise bad_request("Invalid bookmark parameter supplied")
         place = _ranks(keys, after[0]), after[1]
         hits = [hit for hit in hits if (_ranks(keys, hit.order), hit.seq) > place]
     page = [load(index, searcher, hit) for hit in hits[:limit]]

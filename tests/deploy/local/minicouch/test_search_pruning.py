@@ -1,7 +1,6 @@
 """The best hits are the same ones, with the same scores, whether all hits are scored or only those that may be among them."""
 
 import random
-from pathlib import Path
 
 import pytest
 

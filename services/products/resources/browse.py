@@ -112,7 +112,9 @@ def products() -> Response:
     if asked.currency is None and context.currency:
         asked = replace(asked, currency=context.currency, currency_is_default=True)
     place, earlier = opened(asked.cursor)
-    found = act.products(dependencies(), replace(asked, cursor=place), client_address() if asked.q else "")
+    if place is not asked.cursor:
+        asked = replace(asked, cursor=place)
+    found = act.products(dependencies(), asked, client_address() if asked.q else "")
     if asked.is_by_relevance:
         body = _rows(found, earlier, context, bound, collapse=asked.collapse)
     else:

@@ -11,6 +11,7 @@ from services.orders.rules.pricing import Terms, initial_terms
 from services.orders.rules.steps import Policy
 from services.orders.settings import Settings
 from services.orders.store import (
+    CreditStore,
     DeadLetterStore,
     OrderStore,
     PromotionStore,
@@ -61,6 +62,10 @@ class Dependencies:
     @property
     def reports(self) -> ReportStore:
         return self.stores.reports
+
+    @property
+    def credits(self) -> CreditStore:
+        return self.stores.credits
 
     @property
     def dead_letters(self) -> DeadLetterStore:
@@ -132,4 +137,5 @@ def _initial_terms(settings: Settings) -> Terms:
         tax_name=settings.tax_name,
         tax_basis_points=settings.tax_basis_points,
         tax_included=settings.tax_included,
+        gift_card_days=settings.gift_card_days,
     )

@@ -1,4 +1,4 @@
-"""An order is a partition of immutable documents, declared in `declarations`; its access patterns O1 to O8 stand beside them.
+"""An order is a partition of immutable documents, declared in `declarations`; its access patterns O1 to O11 stand beside them.
 
     order{orderid}:order  :customer  :item1 ...  :payment  :decision  :dispatch  :delivery  :cancellation
                   :session  :processing  :capture  :captured           of a payment on the provider's page
@@ -7,6 +7,8 @@
     report{kind}-{period}:closing1 ...              the sales of a closed period
     code{CODE}:claim   promotion{id}:use{n}  :customer{hash}-{n}   how often promotions were used: `declarations.promotions`
     customer{userid}:{provider}                      what the provider knows a customer by who keeps cards there
+    giftcard{hash of its code}:entry000001 ...       a gift card: `rules.credits` says how it is never overdrawn
+    storecredit{userid}:{currency}-entry000001 ...   the store credit of a customer in a currency
     dead_letters:{job}.{subject}.{n}                 a job that failed for good, `...retried` when an admin sent it again
 
 Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and
@@ -14,7 +16,15 @@ the mark behind it know it by: replicas that meet may give it another number. No
 While traces are on, what happens to an order is written with its `traceparent`, and the worker goes on with that trace.
 """
 
-from services.orders.declarations import dead_letters, events, order, promotions, reports, sandbox
+from services.orders.declarations import (
+    credits,
+    dead_letters,
+    events,
+    order,
+    promotions,
+    reports,
+    sandbox,
+)
 from shared.couch import DatabaseDesign, DocumentType, FindIndex, View, document_id, view_source
 
 ORDER = DocumentType.declared("order", order.Order)
@@ -24,6 +34,7 @@ SESSION = DocumentType.declared("paymentsession", events.PaymentSession)
 PROCESSING = DocumentType.declared("paymentprocessing", events.PaymentProcessing)
 CAPTURE = DocumentType.declared("paymentcapture", events.PaymentCapture)
 CAPTURED = DocumentType.declared("paymentcaptured", events.PaymentCaptured)
+CREDIT_ENTRY = DocumentType.declared("creditentry", credits.CreditEntry)
 PAYMENT_CUSTOMER = DocumentType.declared("paymentcustomer", order.PaymentCustomer)
 PAYMENT = DocumentType.declared("orderpayment", events.OrderPayment, former_name="payment")
 DECISION = DocumentType.declared("decision", events.Decision)
@@ -104,6 +115,16 @@ def choice_key(orderid: str, promotion: str, attempt: int) -> str:
     return order_key(orderid, f"use-{promotion}-{attempt}")
 
 
+def credit_partition(kind: str, id: str) -> str:
+    """Of a gift card by its id, or of a customer's store credit by user id."""
+    return f"{kind.replace('_', '')}{id}"
+
+
+def credit_prefix(kind: str, currency: str) -> str:
+    """How the keys of a chain's entries begin: a customer has a chain for each currency."""
+    return f"{currency}-entry" if kind == credits.STORE_CREDIT else "entry"
+
+
 def _progress(key: str) -> str:
     return view_source(__file__, "progress").replace("KEY", key)
 
@@ -161,7 +182,7 @@ PERSONAL = View(
 CONFLICTS = View(
     "conflicts",
     "documents that diverged replicas wrote differently, for the rules to settle",
-    map="function (doc) { if (doc._conflicts && doc.orderid) emit(null, null); }",
+    map="function (doc) { if (doc._conflicts && (doc.orderid || doc.type === 'creditentry')) emit(null, null); }",
 )
 AUTHORIZATIONS = View(
     "authorizations",
@@ -186,6 +207,19 @@ FULFILMENT = View(
     map=view_source(__file__, "fulfilment"),
     reduce="_stats",
 )
+CREDIT_BALANCES = View(
+    "credit_balances",
+    "O10: what a gift card, or a customer's store credit by currency, holds",
+    map="function (doc) { if (doc.type === 'creditentry') emit([doc.kind, doc.id, doc.currency, doc.name, doc.issued, doc.expires], doc.delta); }",
+    reduce="_sum",
+    partitioned=True,
+)
+GIFT_CARDS = View(
+    "gift_cards",
+    "O11: gift cards with their balances, newest first",
+    map="function (doc) { if (doc.type === 'creditentry' && doc.kind === 'gift_card') emit([doc.issued, doc.id, doc.currency, doc.name, doc.expires], doc.delta); }",
+    reduce="_sum",
+)
 REPORTS = View(
     "reports",
     "O8: reports asked for and closings made, newest first",
@@ -209,6 +243,8 @@ DESIGN = DatabaseDesign(
         AUTHORIZATIONS,
         FULFILMENT,
         REPORTS,
+        CREDIT_BALANCES,
+        GIFT_CARDS,
     ),
     types=(LINE_ITEM, PAYMENT, DISPATCH, DELIVERY, REFUND, RETURN),
 )

@@ -106,6 +106,15 @@ class Settings(DatabaseSettings):
     tax_name: str = setting("TAX_NAME", "VAT", "until the desk writes tax rates: the name on the tax line")
     tax_basis_points: int = setting("TAX_BASIS_POINTS", 2000, "tax rate in hundredths of a percent")
     tax_included: bool = setting("TAX_INCLUDED", True, "prices hold the tax already; otherwise it is added")
+    gift_card_days: int = setting(
+        "GIFT_CARD_DAYS", 0, "until the desk sets it: gift cards can be spent for so many days; 0: for ever"
+    )
+    gift_card_tries: int = setting(
+        "GIFT_CARD_TRIES",
+        20,
+        "codes of gift cards that are none, in ten minutes from one network",
+        local_default=100_000,
+    )
     reservation_seconds: int = setting("RESERVATION_SECONDS", 3600, "how long unpaid goods stay reserved")
     attempt_seconds: float = setting(
         "ATTEMPT_SECONDS", 30.0, "a checkout without an outcome is reconciled after so many seconds"

@@ -103,6 +103,18 @@ class ShopSettings(SettingsDocument):
 
     country: Annotated[str, COUNTRY]
     """Where it is: an address without a country lies there, and so does what customers collect."""
+    gift_card_days: NotRequired[
+        Annotated[
+            int,
+            Integer(
+                0,
+                36_500,
+                default=0,
+                omit_default=False,
+                description="how long a gift card that is issued from now on can be spent; 0: for ever",
+            ),
+        ]
+    ]
 
 
 class ShippingMethod(SettingsDocument):

@@ -1,6 +1,6 @@
 """Cancelling a paid order before it is handed over: one decision document excludes the courier, the rest can be repeated."""
 
-from services.orders.actions.refunds import add_refund, refundable, settle_refunds
+from services.orders.actions.refunds import add_refund, refundable, require_provider, settle_refunds
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.progress import NotPossible, require
@@ -13,7 +13,7 @@ def cancel_order(deps: Dependencies, found: OrderDocuments, actor: str, reason: 
     if found.cancellation is not None and found.payment is not None:
         return found
     require(found.progress, "cancel")
-    deps.provider(found.require_payment()["provider"])
+    require_provider(deps, found)
     decision, _ = deps.orders.add(decision_of(found.order, "cancel", reason, actor))
     if decision["decision"] != "cancel":
         raise NotPossible(

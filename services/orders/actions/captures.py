@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from services.orders.actions.refunds import refundable, settle_refunds
+from services.orders.actions.refunds import capturable, settle_refunds
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CAPTURE, CAPTURED, order_key
 from services.orders.rules.assembly import OrderDocuments
@@ -27,7 +27,7 @@ class Authorization:
         return {
             "orderid": self.found.order["orderid"],
             "date": payment["date"],
-            "total": refundable(self.found),
+            "total": capturable(self.found),
             "capture_before": before,
             "expired": bool(before) and before <= iso(now()),
         }
@@ -39,7 +39,7 @@ def capture_payment(deps: Dependencies, found: OrderDocuments) -> OrderDocuments
     The decision is written first, so that a refund decided later is paid back and not deducted.
     """
     payment = found.require_payment()
-    if found.is_captured or not refundable(found)["amount"]:
+    if found.is_captured or not capturable(found)["amount"]:
         return found
     hosted = deps.hosted(payment["provider"])
     found = _decided(deps, found)
@@ -72,7 +72,7 @@ def authorizations(deps: Dependencies, days: int) -> list[dict[str, Any]]:
 def _decided(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
     if found.capture is not None:
         return found
-    total = refundable(found)
+    total = capturable(found)
     capture = CAPTURE.build(
         order_key(found.order["orderid"], "capture"),
         **event_fields(found.order),

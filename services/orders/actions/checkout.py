@@ -1,6 +1,6 @@
 """Placing an order: the steps of `rules.checkout`'s table, over immutable documents.
 
-intent (order, customer, lines: one bulk) -> stock reserved -> charged -> payment document -> stock sold
+intent (order, customer, lines: one bulk) -> stock reserved -> gift cards spent -> charged -> payment document -> stock sold
 """
 
 import logging
@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Any, TypeVar
 
-from services.orders.actions import payment_pages
+from services.orders.actions import claims, payment_pages
 from services.orders.actions.cancellation import cancel_unfulfillable
 from services.orders.actions.intents import Buyer, Intent, price_request
 from services.orders.actions.refunds import add_refund, settle_refunds
@@ -25,14 +25,16 @@ from services.orders.clients.payments import (
     ProviderUnavailable,
 )
 from services.orders.clients.services import OutOfStock, ReservationClosed
+from services.orders.declarations.credits import CreditPayment
 from services.orders.declarations.events import OrderPayment
 from services.orders.declarations.order import Order
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.checkout import CHECKOUT, ENDS, ENTRIES, State, next_state
+from services.orders.rules.credits import AttemptEnded, BalanceSpent, credits_of, is_covered, to_charge
 from services.orders.rules.identity import key_is_free_again, orderid_for
 from services.orders.rules.writing import cancellation_of, items_of, payment_of
-from shared.clock import iso, now, parse
+from shared.clock import iso, now, parse, timestamp
 from shared.errors import AisleError, Conflict, Invalid, NotFound, Unavailable
 from shared.idempotency import check_same, fingerprint_of
 
@@ -134,7 +136,7 @@ def place_order(deps: Dependencies, buyer: Buyer, key: str, body: dict[str, Any]
 def record_charge(deps: Dependencies, found: OrderDocuments, charge: Charge) -> OrderDocuments:
     """What a webhook says was paid becomes the order's payment; that of an attempt that had ended is paid back."""
     if found.cancellation is not None:
-        payment, _ = deps.orders.add(_payment(found.order, charge, sold=False))
+        payment, _ = deps.orders.add(_payment(found.order, charge, [], sold=False))
         return pay_back(deps, found.with_document(payment))
     checkout = Checkout(deps, found, charge=charge)
     run(checkout, ENTRIES["webhook"])
@@ -197,7 +199,7 @@ def run(checkout: Checkout, state: State) -> State:
 
 def refusal_of(found: OrderDocuments) -> AisleError:
     """The error that a cancelled attempt was answered with."""
-    known = {refusal.code: refusal for refusal in (OutOfStock, PaymentDeclined)}
+    known = {refusal.code: refusal for refusal in (OutOfStock, PaymentDeclined, BalanceSpent)}
     cancellation = found.cancellation
     kind = known.get(cancellation["reason"]) if cancellation else None
     return kind(cancellation["detail"]) if cancellation and kind else AttemptClosed()
@@ -325,6 +327,27 @@ def _reserve(checkout: Checkout) -> str:
     return "reserved"
 
 
+def _claim(checkout: Checkout) -> str:
+    """Takes what the order needs besides goods; where nothing is left to pay then, no provider is asked."""
+    chains = checkout.intent.chains if checkout.intent and not checkout.replayed else {}
+    try:
+        claims.take(checkout.deps, checkout.found, chains)
+    except AttemptEnded:
+        return "closed"
+    except (Conflict, Invalid) as refusal:
+        checkout.refusal = refusal
+        return "taken"
+    if not is_covered(checkout.order):
+        return "claimed"
+    checkout.charge = _nothing(checkout.order)
+    return "covered"
+
+
+def _nothing(order: Order) -> Charge:
+    """What the provider takes of an order that gift cards and store credit pay."""
+    return Charge("", to_charge(order), timestamp())
+
+
 def _charge(checkout: Checkout) -> str:
     """Asks again when the answer is lost: the provider charges an order once."""
     if checkout.order.get("hosted"):
@@ -332,7 +355,7 @@ def _charge(checkout: Checkout) -> str:
     order, token = checkout.order, checkout.require_request().body["payment"]["token"]
     provider = checkout.deps.provider(order["provider"])
     try:
-        checkout.charge = _answered(lambda: provider.charge(order["orderid"], order["total"], token))
+        checkout.charge = _answered(lambda: provider.charge(order["orderid"], to_charge(order), token))
     except PaymentDeclined as refusal:
         checkout.refusal = refusal
         return "declined"
@@ -368,19 +391,28 @@ def _record_payment(checkout: Checkout) -> str:
     if charge is None:
         raise TypeError("nothing was charged")
     sold, gone = _sell(deps, order)
-    checkout.found = checkout.found.with_document(deps.orders.add(_payment(order, charge, sold=sold))[0])
+    held = checkout.request is not None or claims.are_held(deps, checkout.found)
+    payment = _payment(order, charge, credits_of(order) if held else [], sold=sold)
+    checkout.found = checkout.found.with_document(deps.orders.add(payment)[0])
     if order["userid"]:
         deps.recent.remember(order["userid"], order["orderid"])
-    if gone:
+    if gone or not held:
         checkout.found = cancel_unfulfillable(deps, checkout.found)
     checkout.refusal = None
     return "goods_gone" if _is_cancelled_by_shop(checkout.found) else "recorded"
 
 
-def _payment(order: Order, charge: Charge, *, sold: bool) -> OrderPayment:
+def _payment(order: Order, charge: Charge, credits: list[CreditPayment], *, sold: bool) -> OrderPayment:
     before = None if charge.captured else charge.capture_before
     return payment_of(
-        order, order["provider"], charge.ref, charge.total, charge.date, sold=sold, capture_before=before
+        order,
+        order["provider"],
+        charge.ref,
+        charge.total,
+        charge.date,
+        sold=sold,
+        capture_before=before,
+        credits=credits,
     )
 
 
@@ -416,12 +448,15 @@ def _undo(checkout: Checkout) -> str:
         if outcome.state is PageState.PROCESSING:
             return "processing"
         checkout.charge = outcome.charge
+    elif is_covered(order):
+        checkout.charge = _nothing(order) if claims.end(deps, checkout.found) else None
     else:
-        checkout.charge = deps.provider(order["provider"]).close(order["orderid"], order["total"])
+        checkout.charge = deps.provider(order["provider"]).close(order["orderid"], to_charge(order))
     if checkout.charge is not None:
         if len(checkout.found.items) < len(order["basket"]):
             deps.orders.add_all(items_of(order))
         return "charged"
+    claims.give_back(deps, checkout.found)
     deps.products.release(order["orderid"], order["basket"])
     cancellation = cancellation_of(order, refusal.code, refusal.detail, "shop", was_paid=False)
     checkout.found = checkout.found.with_document(deps.orders.add(cancellation)[0])
@@ -439,6 +474,7 @@ STEPS: Mapping[str, Callable[[Checkout], str]] = {
     "complete": _complete,
     "wait": _wait,
     "reserve": _reserve,
+    "claim": _claim,
     "charge": _charge,
     "record_payment": _record_payment,
     "abandon": _abandon,

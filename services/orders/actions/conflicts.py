@@ -2,7 +2,10 @@
 
 import logging
 
+from services.orders.actions import credits
 from services.orders.dependencies import Dependencies
+from services.orders.documents import CREDIT_ENTRY
+from services.orders.rules.credits import CreditKey
 from services.orders.rules.merging import NUMBERED, renumbered, same, settled
 from shared.couch import Doc
 from shared.errors import Conflict, NotFound
@@ -19,7 +22,11 @@ def settle_conflicts(deps: Dependencies) -> int:
 
 def _settle(deps: Dependencies, docid: str) -> int:
     try:
-        stays, going = settled(deps.orders.leaves(docid))
+        leaves = deps.orders.leaves(docid)
+        if entries := CREDIT_ENTRY.among(leaves):
+            key = CreditKey(entries[0]["kind"], entries[0]["id"], entries[0]["currency"])
+            return credits.settle(deps, key, entries)
+        stays, going = settled(leaves)
         for loser in going:
             _preserve_numbered(deps, loser, stays)
             deps.orders.remove_revision(docid, loser["_rev"])

@@ -1,19 +1,23 @@
 """A request to order, priced: what the first bulk of a checkout writes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from services.orders.actions import gift_cards
 from services.orders.actions.code_uses import check_uses, plan_uses, shopper
+from services.orders.declarations.credits import CreditPayment
 from services.orders.declarations.order import ORDER_CONTENT
 from services.orders.declarations.promotions import PlannedUse
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER, ORDER, order_key
 from services.orders.rules.addresses import delivery_address, destination_of, saved_address
-from services.orders.rules.pricing import Quote, QuoteRequest, check_expected, merged, quote
+from services.orders.rules.credits import NO_PROVIDER, Chain, paid_by_credits
+from services.orders.rules.pricing import PriceChanged, Quote, QuoteRequest, check_expected, merged, quote
 from services.orders.rules.writing import items_of
 from shared.clock import timestamp
 from shared.couch import Doc, Document
 from shared.errors import Invalid
+from shared.money import Money, money, shown
 
 
 class NoSuchAddress(Invalid):
@@ -22,13 +26,14 @@ class NoSuchAddress(Invalid):
 
 @dataclass(frozen=True)
 class Buyer:
-    """A customer by user id, or a guest by e-mail address."""
+    """A customer by user id, or a guest by e-mail address; `network` is where the request comes from."""
 
     userid: str | None
     email: str = ""
     name: str = ""
     mail_limited: bool = False
     group: str = ""
+    network: str = ""
 
     @property
     def is_known(self) -> bool:
@@ -54,6 +59,8 @@ class Intent:
     uses: tuple[PlannedUse, ...] = ()
     hosted: bool = False
     saves_card: bool = False
+    credits: list[CreditPayment] = field(default_factory=list)
+    chains: dict[str, Chain] = field(default_factory=dict)
 
     def documents(self, orderid: str, fingerprint: str) -> list[Document]:
         """The order first: it is the claim on the key."""
@@ -74,6 +81,7 @@ class Intent:
             date=date,
             provider=self.provider,
             fingerprint=fingerprint,
+            **({"credits": self.credits} if self.credits else {}),
             **({"hosted": True} if self.hosted else {}),
             **({"saves_card": True} if self.saves_card else {}),
             **ORDER_CONTENT.stored(self.content),
@@ -91,16 +99,10 @@ class Intent:
 
 
 def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Intent:
-    """One look-up of all products and, for a customer, one read of the user; one query for a code with a limit.
+    """One look-up of all products and, for a customer, one read of the user; one query for a code with a limit, and for a gift card.
 
-    Raises NoSuchProduct, PriceChanged, CodeUsedUp, Invalid.
+    Raises NoSuchProduct, PriceChanged, CodeUsedUp, GiftCardNotValid, Invalid.
     """
-    payment = body["payment"]
-    provider, hosted = payment["provider"], "token" not in payment
-    if deps.provider(provider).hosted is None and hosted:
-        raise Invalid(
-            "This provider needs a token.", errors={"payment.token": ["Needed with this provider."]}
-        )
     content = {name: body[name] for name in ORDER_CONTENT.writable if name in body}
     name, email, address = buyer.name, buyer.email, body.get("address")
     if buyer.userid is not None:
@@ -109,17 +111,29 @@ def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Int
     priced = _quote(deps, buyer, body, address)
     check_expected(priced, body.get("expected_total"))
     uses = plan_uses(deps, priced, buyer.owner)
+    credits, chains = _credits(deps, body, buyer, priced, chains=True)
+    to_pay = _to_pay(priced, credits)
+    _check_to_pay(to_pay, body.get("expected_to_pay"))
+    payment = body["payment"] if to_pay["amount"] else {"provider": NO_PROVIDER, "token": ""}
+    provider, hosted = payment["provider"], "token" not in payment
+    if provider != NO_PROVIDER and deps.provider(provider).hosted is None and hosted:
+        raise Invalid(
+            "This provider needs a token.", errors={"payment.token": ["Needed with this provider."]}
+        )
     keeps = hosted and buyer.userid is not None and bool(payment.get("save_method"))
-    return Intent(buyer, name, email, address, content, provider, priced, uses, hosted, keeps)
+    return Intent(
+        buyer, name, email, address, content, provider, priced, uses, hosted, keeps, credits, chains
+    )
 
 
 def quote_answer(deps: Dependencies, body: dict[str, Any], buyer: Buyer) -> Doc:
-    """What `body` (items, codes, currency, address, shipping) costs this buyer now.
+    """What `body` (items, codes, gift cards, currency, address, shipping) costs this buyer now.
 
-    Raises NoSuchProduct, NotDelivered, CodeUsedUp, Invalid, Unavailable.
+    Raises NoSuchProduct, NotDelivered, CodeUsedUp, GiftCardNotValid, Invalid, Unavailable.
     """
     priced = _quote(deps, buyer, body, body.get("address"))
     check_uses(deps, priced, buyer.owner if buyer.is_known else "")
+    credits, _ = _credits(deps, body, buyer, priced, chains=False)
     return {
         "items": priced.lines,
         "goods": priced.goods,
@@ -129,7 +143,31 @@ def quote_answer(deps: Dependencies, body: dict[str, Any], buyer: Buyer) -> Doc:
         "shipping": priced.shipping,
         "tax": priced.taxes,
         "total": priced.total,
+        "credits": credits,
+        "to_pay": _to_pay(priced, credits),
     }
+
+
+def _credits(
+    deps: Dependencies, body: dict[str, Any], buyer: Buyer, priced: Quote, *, chains: bool
+) -> tuple[list[CreditPayment], dict[str, Chain]]:
+    if not body.get("gift_cards") and not body.get("store_credit"):
+        return [], {}
+    return gift_cards.chosen(deps, body, buyer.userid, buyer.network, priced.total, chains=chains)
+
+
+def _to_pay(priced: Quote, credits: list[CreditPayment]) -> Money:
+    return money(priced.total["amount"] - paid_by_credits(credits), priced.total["currency"])
+
+
+def _check_to_pay(to_pay: Money, expected: Money | None) -> None:
+    """Raises PriceChanged unless the customer saw how much is left to pay."""
+    if expected is not None and expected != to_pay:
+        raise PriceChanged(
+            f"A balance has changed: {shown(to_pay)} are left to pay now, not {shown(expected)}; show it and order again.",
+            to_pay=to_pay,
+            expected_to_pay=expected,
+        )
 
 
 def _quote(deps: Dependencies, buyer: Buyer, body: dict[str, Any], address: Any) -> Quote:

@@ -1,10 +1,13 @@
 """Paying back: decided by a refund document (numbered, so two cannot pass each other), then settled at the provider."""
 
+from services.orders.actions import credits
+from services.orders.declarations.credits import CreditPayment
 from services.orders.declarations.events import Refund, Return
 from services.orders.declarations.parts import AppliedTax
 from services.orders.dependencies import Dependencies
 from services.orders.documents import REFUND, SETTLEMENT, order_key
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.credits import paid_by_credits, refund_parts, with_store_credit
 from services.orders.rules.identity import new_reference
 from services.orders.rules.progress import require
 from services.orders.rules.refund_taxes import refunded_taxes
@@ -25,17 +28,36 @@ class OrderBusy(Conflict):
 
 
 def refund_order(
-    deps: Dependencies, found: OrderDocuments, total: Money, reason: str, request: tuple[str, str] | None
+    deps: Dependencies,
+    found: OrderDocuments,
+    total: Money,
+    reason: str,
+    request: tuple[str, str] | None,
+    *,
+    to_store_credit: bool = False,
 ) -> OrderDocuments:
-    """An admin's refund of a part or all. `request`: (key, fingerprint) of an Idempotency-Key; the same key refunds once."""
+    """An admin's refund of a part or all. `request`: (key, fingerprint) of an Idempotency-Key; the same key refunds once.
+
+    What gift cards and store credit paid goes back to them first; the rest to the card, or with `to_store_credit` to the
+    customer's store credit.
+    """
     require(found.progress, "refund")
     payment = found.require_payment()
-    deps.provider(payment["provider"])
+    require_provider(deps, found)
     if total["currency"] != payment["total"]["currency"]:
         raise Invalid(
             "Refund in the currency that was paid.", errors={"amount": ["Not the order's currency."]}
         )
-    return settle_refunds(deps, add_refund(deps, found, total, reason, "admin", request))
+    owner = found.order["userid"]
+    if to_store_credit and owner is None:
+        raise Invalid(
+            "A guest has no store credit: pay back to the card.",
+            errors={"to": ["Guests have no store credit."]},
+        )
+    found = add_refund(
+        deps, found, total, reason, "admin", request, store_credit_of=owner if to_store_credit else None
+    )
+    return settle_refunds(deps, found)
 
 
 def add_refund(
@@ -46,6 +68,7 @@ def add_refund(
     cause: str,
     request: tuple[str, str] | None = None,
     returned: list[AppliedTax] | None = None,
+    store_credit_of: str | None = None,
 ) -> OrderDocuments:
     """Decides a refund: of `total`, or of all that remains; `returned` are the taxes of goods that came back. A `cause` other than admin is refunded once. Raises RefundTooLarge."""
     reference = new_reference("refund", request) if cause == "admin" else cause
@@ -68,6 +91,7 @@ def add_refund(
                 cause=cause,
                 request=list(request) if request else None,
                 **_taxes(found, amount, returned or []),
+                **_credits(found, amount, store_credit_of),
             )
         )
         if created:
@@ -87,7 +111,9 @@ def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
         if found.settled(refund) or not refund["total"]["amount"]:
             continue
         orderid = found.order["orderid"]
-        ref = _pay_back(deps, found, refund)
+        for credit in refund.get("credits", []):
+            credits.refund(deps, credit, orderid, reference, refund["reason"])
+        ref = _pay_back(deps, found, refund) if charged_part(refund) else payment["provider_ref"]
         if ref is None:
             continue
         settlement, _ = deps.orders.add(
@@ -108,7 +134,7 @@ def _pay_back(deps: Dependencies, found: OrderDocuments, refund: Refund) -> str 
     """The provider's reference; None while the money is reserved and the refund waits for the capture."""
     payment, orderid = found.require_payment(), found.order["orderid"]
     if not found.is_captured:
-        if refundable(found)["amount"]:
+        if capturable(found)["amount"]:
             return None
         released = deps.hosted(payment["provider"]).release(orderid, payment["provider_ref"])
         if released is not None:
@@ -121,7 +147,8 @@ def _pay_back(deps: Dependencies, found: OrderDocuments, refund: Refund) -> str 
     ref = found.charge_ref
     if not found.is_captured:
         ref = deps.hosted(payment["provider"]).capture(orderid, ref, found.require_capture()["total"])
-    return deps.provider(payment["provider"]).refund(orderid, ref, refund["reference"], refund["total"])
+    part = money(charged_part(refund), refund["total"]["currency"])
+    return deps.provider(payment["provider"]).refund(orderid, ref, refund["reference"], part)
 
 
 def refundable(found: OrderDocuments) -> Money:
@@ -129,6 +156,35 @@ def refundable(found: OrderDocuments) -> Money:
     paid = found.require_payment()["total"]
     remaining = paid["amount"] - sum(refund["total"]["amount"] for refund in found.refunds)
     return money(max(0, remaining), paid["currency"])
+
+
+def capturable(found: OrderDocuments) -> Money:
+    """What is left at the provider of the money that it took or reserved."""
+    left = found.charged - sum(charged_part(refund) for refund in found.refunds)
+    return money(max(0, left), found.order["total"]["currency"])
+
+
+def charged_part(refund: Refund) -> int:
+    """What the provider pays back of a refund."""
+    return refund["total"]["amount"] - paid_by_credits(refund.get("credits", []))
+
+
+def require_provider(deps: Dependencies, found: OrderDocuments) -> None:
+    """Raises ProviderNotConnected where money would have to go back to a provider that is not there any more."""
+    if found.charged:
+        deps.provider(found.require_payment()["provider"])
+
+
+def _credits(
+    found: OrderDocuments, amount: Money, store_credit_of: str | None
+) -> dict[str, list[CreditPayment]]:
+    """Where a refund goes beside the card."""
+    before = [credit for refund in found.refunds for credit in refund.get("credits", [])]
+    parts = refund_parts(found.require_payment().get("credits", []), before, amount["amount"])
+    rest = amount["amount"] - paid_by_credits(parts)
+    if store_credit_of is not None and rest:
+        parts = with_store_credit(parts, store_credit_of, money(rest, amount["currency"]))
+    return {"credits": parts} if parts else {}
 
 
 def _taxes(found: OrderDocuments, amount: Money, returned: list[AppliedTax]) -> dict[str, list[AppliedTax]]:

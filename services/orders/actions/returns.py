@@ -7,6 +7,7 @@ from services.orders.actions.refunds import (
     OrderBusy,
     add_refund,
     refundable,
+    require_provider,
     same_request,
     settle_refunds,
 )
@@ -35,7 +36,7 @@ def return_items(
         if request is not None and any(same_request(back, request) for back in found.returns):
             return found
         require(found.progress, "return")
-        deps.provider(found.require_payment()["provider"])
+        require_provider(deps, found)
         back, created = deps.orders.add(_return_document(found, requested, reason, request))
         if created:
             return refund_returns(deps, found.with_document(back))

@@ -7,6 +7,7 @@ from services.orders.clients.couriers import CourierEvent
 from services.orders.clients.payments import PaymentEvent
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.credits import to_charge
 from services.orders.rules.progress import NotPossible
 from shared.clock import iso, now, parse
 
@@ -21,7 +22,7 @@ def payment_event(deps: Dependencies, provider: str, event: PaymentEvent) -> Ord
         return refresh_payment(deps, found, event.session)
     if found.cancellation is not None:
         return found
-    charge = deps.provider(provider).find(order["orderid"], order["total"])
+    charge = deps.provider(provider).find(order["orderid"], to_charge(order))
     return found if charge is None else record_charge(deps, found, charge)
 
 

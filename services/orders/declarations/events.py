@@ -3,6 +3,7 @@
 from typing import Annotated, Final, NotRequired
 
 from services.orders.declarations.common import Date, ReadOnlyMoney, ReadOnlyText, Reason
+from services.orders.declarations.credits import CREDIT_PAYMENT_FIELDS, CreditPayment
 from services.orders.declarations.parts import SOLD_LINE_FIELDS, AppliedTax, SoldLine, StockLine
 from shared.couch import StoredDocument
 from shared.fields import Boolean, Declaration, GroupList, Integer, Text
@@ -38,6 +39,7 @@ class PaymentProcessing(OrderEvent):
 class OrderPayment(OrderEvent):
     """The charge. `sold`: the stock was marked as sold before it was written. `taxes` are the order's, for the tax report.
 
+    `credits` are what gift cards and store credit paid of `total`, `charged` what the provider took: all of it without these.
     `captured` is False for money that the bank has only reserved, until `capture_before`; `PaymentCaptured` tells that it was taken.
     """
 
@@ -47,6 +49,13 @@ class OrderPayment(OrderEvent):
     total: ReadOnlyMoney
     units: int
     lines: list[SoldLine]
+    credits: NotRequired[
+        Annotated[
+            list[CreditPayment],
+            GroupList(CREDIT_PAYMENT_FIELDS.fields, default=[], writable=False, show_default=False),
+        ]
+    ]
+    charged: NotRequired[Money]
     taxes: NotRequired[list[AppliedTax]]
     imported: NotRequired[bool]
     sold: NotRequired[bool]
@@ -125,6 +134,18 @@ class Refund(OrderEvent):
     cause: str
     request: list[str] | None
     taxes: NotRequired[list[AppliedTax]]
+    credits: NotRequired[
+        Annotated[
+            list[CreditPayment],
+            GroupList(
+                CREDIT_PAYMENT_FIELDS.fields,
+                default=[],
+                writable=False,
+                show_default=False,
+                description="what of it went to gift cards and store credit",
+            ),
+        ]
+    ]
 
 
 class Settlement(OrderEvent):

@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Final, NotRequired
 
 from services.orders.declarations.common import ORDERID, Date, ReadOnlyMoney
+from services.orders.declarations.credits import CreditPayment
 from services.orders.declarations.parts import (
     APPLIED_DISCOUNT_FIELDS,
     APPLIED_TAX_FIELDS,
@@ -24,6 +25,7 @@ class Order(StoredDocument):
     """What was bought, with which Idempotency-Key; never changed. The API shows `basket` as items and `delivery` as deliveryCharge.
 
     `goods` are before `discounts`; `uses` are those of promotions that are counted.
+    `credits`: what gift cards and store credit pay of `total`.
     `hosted`: it is paid on a page of the provider; `saves_card`: which keeps the card for the next time, as the customer wishes.
     """
 
@@ -64,6 +66,7 @@ class Order(StoredDocument):
         ]
     ]
     total: ReadOnlyMoney
+    credits: NotRequired[list[CreditPayment]]
     date: Date
     provider: str
     fingerprint: str

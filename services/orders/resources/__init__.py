@@ -1,6 +1,7 @@
 """The HTTP side of the orders service: parse, act, answer."""
 
 from services.orders.resources.admin import admin
+from services.orders.resources.gift_cards import gift_cards
 from services.orders.resources.internal import internal
 from services.orders.resources.orders import orders
 from services.orders.resources.promotions import promotions
@@ -9,6 +10,6 @@ from services.orders.resources.shipping import shipping
 from services.orders.resources.shop_settings import shop_settings
 from services.orders.resources.webhooks import webhooks
 
-BLUEPRINTS = (orders, shipping, promotions, admin, reports, shop_settings, webhooks, internal)
+BLUEPRINTS = (orders, shipping, gift_cards, promotions, admin, reports, shop_settings, webhooks, internal)
 
 __all__ = ["BLUEPRINTS"]

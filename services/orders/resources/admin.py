@@ -114,11 +114,16 @@ def deliver(orderid: str) -> Response:
 @admin.alt_response(404, "NOT_FOUND")
 @admin.alt_response(409, "CONFLICT")
 def refund(body: dict[str, Any], orderid: str) -> Response:
-    """Pay back a part or all of what was paid"""
+    """Pay back a part or all of what was paid: to gift cards and store credit what they paid, the rest to the card or to store credit"""
     deps = dependencies()
     found = reading.any_order(deps, orderid)
     total = _money(body["amount"], found.order["total"]["currency"])
-    found = refunds.refund_order(deps, found, total, body["reason"], keyed_request([orderid, body]))
+    request = keyed_request(
+        [orderid, {name: value for name, value in body.items() if (name, value) != ("to", "original")}]
+    )
+    found = refunds.refund_order(
+        deps, found, total, body["reason"], request, to_store_credit=body["to"] == "store_credit"
+    )
     return json_answer(reading.order_answer(deps, found), 201)
 
 

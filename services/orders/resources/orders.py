@@ -36,6 +36,7 @@ orders = Blueprint("orders", __name__, url_prefix="/v1/orders", description="Ord
 @orders.alt_response(401, "UNAUTHORIZED")
 @orders.alt_response(402, "PAYMENT_REQUIRED")
 @orders.alt_response(409, "CONFLICT")
+@orders.alt_response(429, "TOO_MANY_REQUESTS")
 @time_limit(20)
 def place(body: dict[str, Any]) -> Response:
     """Order: reserved, charged and written in one call; the same key again answers the same order"""
@@ -55,10 +56,11 @@ def place(body: dict[str, Any]) -> Response:
 @orders.arguments(requests.QuoteRequest)
 @orders.response(200, answers.Quote)
 @orders.alt_response(409, "CONFLICT")
+@orders.alt_response(429, "TOO_MANY_REQUESTS")
 def price(body: dict[str, Any]) -> Response:
     """What these would cost, with discounts, delivery and tax: one look-up, nothing is written"""
-    user = optional_user()
-    buyer = Buyer(user.userid, group=user.group) if user else Buyer(None)
+    user, network = optional_user(), client_address()
+    buyer = Buyer(user.userid, group=user.group, network=network) if user else Buyer(None, network=network)
     return json_answer(quote_answer(dependencies(), body, buyer))
 
 
@@ -173,10 +175,11 @@ def return_items(headers: dict[str, str], body: dict[str, Any], orderid: str) ->
 def _buyer(body: dict[str, Any]) -> Buyer:
     user = optional_user()
     if user is not None:
-        return Buyer(user.userid, group=user.group)
+        return Buyer(user.userid, group=user.group, network=client_address())
     if "email" not in body:
         raise Unauthorized("Log in, or give an email to order as a guest.")
     if "address" not in body:
         raise Invalid("A guest gives an address.", errors={"address": ["Needed for guests."]})
-    limited = guest_emails_are_limited(dependencies(), client_address())
-    return Buyer(None, body["email"], body.get("name", ""), mail_limited=limited)
+    network = client_address()
+    limited = guest_emails_are_limited(dependencies(), network)
+    return Buyer(None, body["email"], body.get("name", ""), mail_limited=limited, network=network)

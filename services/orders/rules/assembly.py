@@ -24,6 +24,7 @@ from services.orders.declarations.events import (
 from services.orders.declarations.order import ORDER_FIELDS, Customer, Order, OrderLineItem
 from services.orders.declarations.parts import LINE_FIELDS
 from services.orders.documents import DELIVERY, DISPATCH, LINE_ITEM, PAYMENT, REFUND, RETURN
+from services.orders.rules.credits import credits_of, to_charge
 from services.orders.rules.progress import Progress, progress_of, refunded_of, status_of
 from shared.couch import DeclaredType, Document
 from shared.errors import Conflict
@@ -111,6 +112,12 @@ class OrderDocuments:
         """Whether the money came when the attempt was closed already, and was not paid back yet."""
         ended = self.cancellation is not None and not self.cancellation["was_paid"]
         return ended and self.payment is not None and not self.refunds
+
+    @property
+    def charged(self) -> int:
+        """What the payment provider took: nothing where gift cards and store credit paid all."""
+        payment = self.require_payment()
+        return payment.get("charged", payment["total"])["amount"]
 
     def require_payment(self) -> OrderPayment:
         """The payment of an order that is paid. Raises NotPaid."""
@@ -204,6 +211,8 @@ def whole_order(found: OrderDocuments) -> dict[str, Any]:
         "refunded": refunded_of(progress),
         "items": [LINE_FIELDS.shown(line) for line in order["basket"]],
         "deliveryCharge": order["delivery"],
+        "credits": credits_of(order),
+        "to_pay": to_charge(order),
         **({name: customer[name] if customer else None for name in PERSONAL_FIELDS}),
         "payment": _shown_payment(found),
         "payment_page": payment_page(found),

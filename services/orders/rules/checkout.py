@@ -19,6 +19,7 @@ class State(StrEnum):
     COMPLETE = "complete"
     PLACED = "placed"
     RESERVED = "reserved"
+    CLAIMED = "claimed"
     CHARGED = "charged"
     GIVEN_UP = "given up"
     AWAITING = "awaiting payment"
@@ -76,6 +77,16 @@ CHECKOUT: Final[Mapping[State, Row]] = {
         "the reservation is keyed by the order id",
     ),
     State.RESERVED: Row(
+        "claim",
+        {
+            "claimed": State.CLAIMED,
+            "covered": State.CHARGED,
+            "taken": State.GIVEN_UP,
+            "closed": State.CLOSED,
+        },
+        "what gift cards and store credit pay is keyed by the order id, and so is that the attempt has ended",
+    ),
+    State.CLAIMED: Row(
         "charge",
         {
             "charged": State.CHARGED,

@@ -7,6 +7,7 @@ from typing import Final
 from services.orders.declarations.order import Order
 from services.orders.declarations.parts import net_price
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.credits import to_charge
 from shared.clock import parse
 from shared.money import Money
 
@@ -61,7 +62,7 @@ def purchase_of(
     base = f"{storefront_url.rstrip('/')}/checkout"
     return Purchase(
         order["orderid"],
-        order["total"],
+        to_charge(order),
         purchase_lines(order),
         buyer["email"] if buyer else "",
         page_expires(order, seconds),
@@ -75,18 +76,19 @@ def purchase_of(
 
 def purchase_lines(order: Order) -> tuple[PurchaseLine, ...]:
     """The order's lines less discounts, its delivery and what is added to them (tax); a single line where they are too many, or
-    cost more than the total because something was deducted from it."""
+    cost more than what is charged because something was deducted: a discount of all, or what a gift card pays."""
     lines = [
         _line(line["name"], line["quantity"], line["unitPrice"]["amount"], net_price(line))
         for line in order["basket"]
     ]
     if order["delivery"]["amount"]:
         lines.append(PurchaseLine("Delivery", 1, order["delivery"]["amount"]))
-    rest = order["total"]["amount"] - sum(line.quantity * line.unit_price for line in lines)
+    charged = to_charge(order)["amount"]
+    rest = charged - sum(line.quantity * line.unit_price for line in lines)
     if rest > 0:
         lines.append(PurchaseLine(order["tax"]["name"] or "Tax", 1, rest))
     if rest < 0 or len(lines) > MAX_LINES:
-        return (PurchaseLine(f"Order {order['orderid']}", 1, order["total"]["amount"]),)
+        return (PurchaseLine(f"Order {order['orderid']}", 1, charged),)
     return tuple(lines)
 
 

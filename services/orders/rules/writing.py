@@ -1,7 +1,9 @@
 """The documents that steps of an order write; their ids and contents are fixed, so a repetition writes the same."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from services.orders.declarations.credits import CreditPayment
 from services.orders.declarations.events import (
     Cancellation,
     Decision,
@@ -23,7 +25,7 @@ from services.orders.documents import (
     order_key,
 )
 from shared.clock import timestamp
-from shared.money import Money
+from shared.money import Money, add
 
 
 def event_fields(order: Order, date: str = "") -> dict[str, Any]:
@@ -63,18 +65,26 @@ def payment_of(
     *,
     sold: bool = False,
     capture_before: str | None = None,
+    credits: Sequence[CreditPayment] = (),
 ) -> OrderPayment:
-    """`sold`: the stock is marked as sold already; `capture_before`: the money is only reserved, until then ("": nobody knows)."""
+    """`sold`: the stock is marked as sold already; `capture_before`: the money is only reserved, until then ("": nobody knows).
+
+    `total` is what the provider took; what gift cards and store credit paid besides are `credits`.
+    """
     mark: dict[str, Any] = {"imported": True} if order.get("imported") else {"sold": sold}
     if capture_before is not None:
         mark |= {"captured": False, "capture_before": capture_before}
+    paid = total
+    if credits:
+        paid = add(total, *(credit["amount"] for credit in credits))
+        mark |= {"credits": list(credits), "charged": total}
     return PAYMENT.build(
         order_key(order["orderid"], "payment"),
         **event_fields(order, date),
         paid=True,
         provider=provider,
         provider_ref=ref,
-        total=total,
+        total=paid,
         units=sum(line["quantity"] for line in order["basket"]),
         lines=[sold_line(line) for line in order["basket"]],
         **({"taxes": order["taxes"]} if order.get("taxes") else {}),

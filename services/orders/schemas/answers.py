@@ -2,7 +2,7 @@
 
 import marshmallow as ma
 
-from services.orders.declarations import dead_letters, events, order, parts
+from services.orders.declarations import credits, dead_letters, events, order, parts
 from services.orders.rules.progress import STATUSES
 from shared.web import Shape, response_schema
 from shared.web.fields import StrictInteger, Text, Time
@@ -24,6 +24,7 @@ class Lines(Shape):
 
 
 AppliedDiscount = response_schema("AppliedDiscount", parts.APPLIED_DISCOUNT_FIELDS)
+CreditPayment = response_schema("CreditPayment", credits.CREDIT_PAYMENT_FIELDS)
 AppliedTax = response_schema("AppliedTax", parts.APPLIED_TAX_FIELDS)
 ShippingOffer = response_schema("ShippingOffer", parts.SHIPPING_OFFER_FIELDS)
 Shipping = response_schema("Shipping", parts.SHIPPING_FIELDS)
@@ -80,6 +81,11 @@ class Quote(Shape):
     shipping = ma.fields.Nested(Shipping)
     tax = ma.fields.List(ma.fields.Nested(AppliedTax))
     total = ma.fields.Nested(SignedMoney)
+    credits = ma.fields.List(ma.fields.Nested(CreditPayment))
+    to_pay = ma.fields.Nested(
+        SignedMoney,
+        metadata={"description": "what gift cards and store credit leave to the payment provider"},
+    )
 
 
 Payment = response_schema("Payment", events.PAYMENT_FIELDS)
@@ -116,6 +122,8 @@ class Order(response_schema("OrderFields", order.ORDER_FIELDS)):  # type: ignore
     name = ma.fields.String(allow_none=True)
     email = ma.fields.String(allow_none=True)
     deliveryAddress = ma.fields.Raw(allow_none=True)
+    credits = ma.fields.List(ma.fields.Nested(CreditPayment))
+    to_pay = ma.fields.Nested(SignedMoney)
     payment = ma.fields.Nested(Payment, allow_none=True)
     payment_page = ma.fields.Nested(
         PaymentPage, allow_none=True, metadata={"description": "where an order without a payment can be paid"}

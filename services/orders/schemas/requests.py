@@ -118,6 +118,14 @@ class PostalAddress(ma.fields.Field[str | dict[str, str]]):
         return str(self.text.deserialize(value))
 
 
+GIFT_CARD_CODES = ma.fields.List(
+    Text(1, 60),
+    validate=ma.validate.Length(0, 5),
+    metadata={"description": "codes, spent in this order before the payment provider is asked for the rest"},
+)
+STORE_CREDIT = ma.fields.Boolean(
+    metadata={"description": "pay with one's store credit, after the gift cards"}
+)
 CURRENCY = ma.fields.String(
     validate=ma.validate.OneOf(sorted(CURRENCIES)),
     metadata={"description": "of all prices; the shop's own when left out"},
@@ -150,6 +158,11 @@ class OrderRequest(Shape.from_dict(request_fields("Order", order.ORDER_CONTENT),
     )
     email = ma.fields.Email(validate=ma.validate.Length(3, 254), metadata={"description": "guests only"})
     name = Text(1, 200, metadata={"description": "guests only"})
+    gift_cards = GIFT_CARD_CODES
+    store_credit = STORE_CREDIT
+    expected_to_pay = ma.fields.Nested(
+        MoneyShape, metadata={"description": "409 when gift cards and store credit leave another sum by now"}
+    )
 
     @ma.validates_schema
     def check_one_address(self, data: dict[str, Any], **_: Any) -> None:
@@ -167,6 +180,8 @@ class QuoteRequest(Shape):
     currency = CURRENCY
     address = PostalAddress(complete=False)
     shipping = ShippingChoice()
+    gift_cards = GIFT_CARD_CODES
+    store_credit = STORE_CREDIT
 
 
 CancellationRequest = Shape.from_dict(
@@ -211,6 +226,11 @@ class RefundAmount(ma.fields.Field[int | dict[str, Any]]):
 
 class RefundRequest(Shape.from_dict(request_fields("Refund", events.REFUND_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
     amount = RefundAmount(required=True)
+    to = ma.fields.String(
+        load_default="original",
+        validate=ma.validate.OneOf(["original", "store_credit"]),
+        metadata={"description": "where it goes that gift cards and store credit did not pay"},
+    )
 
 
 class HistoryArgs(PageArgs):

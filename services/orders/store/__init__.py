@@ -5,6 +5,7 @@ from typing import Final
 
 from services.orders.documents import DESIGN, SANDBOX_LEDGER
 from services.orders.settings import Settings
+from services.orders.store.credits import CreditStore
 from services.orders.store.dead_letters import DeadLetterStore
 from services.orders.store.ledger import Ledger
 from services.orders.store.orders import Key, OrderStore
@@ -16,6 +17,7 @@ from shared.couch import IndexCatchUp, Server
 from shared.database import LONG_TIMEOUT, TIMEOUT, open_server
 
 __all__ = [
+    "CreditStore",
     "DeadLetterStore",
     "Key",
     "Ledger",
@@ -41,6 +43,7 @@ class Stores:
     server: Server
     orders: OrderStore
     reports: ReportStore
+    credits: CreditStore
     dead_letters: DeadLetterStore
     ledger: Ledger
     settings: SettingsStore
@@ -59,6 +62,7 @@ def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
         server=server,
         orders=OrderStore(database),
         reports=ReportStore(database),
+        credits=CreditStore(database),
         dead_letters=DeadLetterStore(database),
         ledger=Ledger(server.open(SANDBOX_LEDGER)),
         settings=SettingsStore(database),

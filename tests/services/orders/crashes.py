@@ -53,6 +53,8 @@ def _dying(shop: Dependencies, step: str) -> Dependencies:
         return replace(shop, stores=replace(shop.stores, orders=Dying(shop.orders, "place")))
     if step == "reservation":
         return replace(shop, products=Dying(shop.products, "reserve"))
+    if step == "claim":
+        return replace(shop, stores=replace(shop.stores, credits=Dying(shop.credits, "write")))
     if step == "charge":
         return replace(shop, providers={"sandbox": Dying(shop.providers["sandbox"], "charge")})
     return replace(shop, stores=replace(shop.stores, orders=Dying(shop.orders, "add")))

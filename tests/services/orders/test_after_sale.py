@@ -292,6 +292,7 @@ def test_every_endpoint_keeps_its_contract(
     stricter = {
         "POST /v1/orders": "either address or address_id, and products that are for sale",
         "POST /v1/orders/quote": "products that are for sale",
+        "POST /v1/gift-cards/balance": "a code that was issued",
         "POST /v1/admin/shipping-methods": "prices for the rate that is chosen",
         "PUT /v1/admin/shipping-methods/{id}": "prices for the rate that is chosen",
         "POST /v1/admin/tax-rates": "at most four decimals",

@@ -35,11 +35,17 @@ def initial_terms(
     tax_name: str = "VAT",
     tax_basis_points: int = 2000,
     tax_included: bool = True,
+    gift_card_days: int = 0,
 ) -> Terms:
     """The terms of a shop that has set none at the desk: products' own delivery charges and one tax rate, everywhere."""
     free = dict.fromkeys(CURRENCIES, free_delivery_from) if free_delivery_from else {}
     method = ShippingMethod("standard", "Delivery", ProductCharges(delivery_per), free_from=free)
-    return Terms(country, (method,), (TaxRate(tax_name, tax_basis_points * 100, tax_included),))
+    return Terms(
+        country,
+        (method,),
+        (TaxRate(tax_name, tax_basis_points * 100, tax_included),),
+        gift_card_days=gift_card_days,
+    )
 
 
 def terms_of(docs: Sequence[Document], initial: Terms) -> Terms:
@@ -55,6 +61,7 @@ def terms_of(docs: Sequence[Document], initial: Terms) -> Terms:
         tuple(_method(each) for each in methods if each["active"]) if methods else initial.methods,
         tuple(_tax_rate(each) for each in rates if each["active"]) if rates else initial.tax_rates,
         promotions(_promotion(doc) for doc in PROMOTION_TYPE.among(docs)),
+        shops[0].get("gift_card_days", initial.gift_card_days) if shops else initial.gift_card_days,
     )
 
 

@@ -100,12 +100,15 @@ class TaxRate:
 
 @dataclass(frozen=True)
 class Terms:
-    """`country` is the shop's own: where addresses without a country lie, and where goods are collected."""
+    """`country` is the shop's own: where addresses without a country lie, and where goods are collected. Gift cards are good for
+    `gift_card_days` (0: for ever).
+    """
 
     country: str
     methods: tuple[ShippingMethod, ...]
     tax_rates: tuple[TaxRate, ...]
     promotions: Promotions = Promotions()
+    gift_card_days: int = 0
 
 
 def compact(postcode: str) -> str:

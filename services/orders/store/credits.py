@@ -1,0 +1,85 @@
+"""The chains of gift cards and store credit: read whole, and written at their end by one writer at a time."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import cast
+
+from services.orders.declarations.credits import CreditEntry
+from services.orders.documents import CREDIT_BALANCES, CREDIT_ENTRY, GIFT_CARDS, credit_partition
+from services.orders.rules.credits import Chain, CreditKey
+from shared.couch import HIGHEST_KEY, Database, Doc, NoSuchDocument, Page, UpdateConflict
+from shared.errors import Unavailable
+
+
+class CreditStore:
+    """Errors are those of `shared.couch`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def chain(self, key: CreditKey) -> Chain:
+        """Every entry. 1 partition query."""
+        docs = self._database.partition(key.partition).all(key.prefix, conflicts=True)
+        return Chain(key, [self._leaves(doc) for doc in CREDIT_ENTRY.among(docs)])
+
+    def balances(self, kind: str, id: str) -> list[Doc]:
+        """What a gift card or a customer has: {key: [kind, id, currency, name, issued, expires], value: balance}. 1 partition query."""
+        partition = self._database.partition(credit_partition(kind, id))
+        return partition.view(CREDIT_BALANCES, group=True)
+
+    def gift_cards(self, *, limit: int, after: list[str] | None = None) -> Page:
+        """Rows {key: [issued, id, currency, name, expires], value: balance}, newest first. 1 global query."""
+        rows = self._database.across_partitions.view(
+            GIFT_CARDS,
+            start=after or HIGHEST_KEY,
+            descending=True,
+            group=True,
+            limit=limit + 2,
+            allow_stale=False,
+        )
+        if after and rows and rows[0]["key"] == after:
+            rows = rows[1:]
+        return Page(rows[:limit], rows[limit - 1]["key"] if len(rows) > limit else None)
+
+    def write(self, entry: CreditEntry) -> bool:
+        """Whether the entry is the one of its number; one that is not is not left behind. Raises Unavailable."""
+        (written,) = self._database.put_many([entry])
+        if written.rev and not written.accepted:
+            return True
+        if written.accepted:
+            self._withdraw(entry)
+            raise Unavailable("Too few database nodes answer to spend safely; try again.", retry_after=2)
+        if written.error != "conflict":
+            raise Unavailable(f"The database did not take {written.id}: {written.error}.")
+        return self._is_only_or_withdraw(entry)
+
+    def remove(self, leaf: CreditEntry) -> None:
+        """Takes one revision away. Raises UpdateConflict when it is gone."""
+        self._database.delete(leaf["_id"], leaf["_rev"])
+
+    def _leaves(self, doc: CreditEntry) -> Sequence[CreditEntry]:
+        others = [self._database.get(doc["_id"], rev=rev) for rev in cast(Doc, doc).get("_conflicts", ())]
+        return [doc, *cast(list[CreditEntry], others)]
+
+    def _is_only_or_withdraw(self, entry: CreditEntry) -> bool:
+        """A refused write may be our own, sent again after its answer was lost."""
+        leaves = self._stored(entry)
+        own = [leaf for leaf in leaves if leaf["mark"] == entry["mark"]]
+        if own and len(leaves) == 1:
+            return True
+        self._remove_all(own)
+        return False
+
+    def _withdraw(self, entry: CreditEntry) -> None:
+        self._remove_all([leaf for leaf in self._stored(entry) if leaf["mark"] == entry["mark"]])
+
+    def _stored(self, entry: CreditEntry) -> Sequence[CreditEntry]:
+        try:
+            return self._leaves(cast(CreditEntry, self._database.get(entry["_id"], conflicts=True)))
+        except NoSuchDocument:
+            return []
+
+    def _remove_all(self, leaves: Sequence[CreditEntry]) -> None:
+        for leaf in leaves:
+            with suppress(NoSuchDocument, UpdateConflict):
+                self.remove(leaf)

@@ -4,7 +4,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from math import inf
 from typing import Any, Generic, TypeVar, cast
@@ -13,6 +12,7 @@ import orjson
 from redis import Redis
 from redis.exceptions import RedisError
 
+from shared.background import Background
 from shared.clock import now
 from shared.couch import Document, time_ordered_id
 from shared.errors import AisleError, Unavailable
@@ -39,12 +39,14 @@ class DocumentCache(Generic[T]):
     def __init__(
         self,
         redis: Redis,
+        background: Background,
         key: str,
         read: Callable[[], Sequence[Document]],
         make: Callable[[Sequence[Any]], T],
         max_age: float = MAX_AGE_SECONDS,
     ) -> None:
         self._redis, self._read, self._make, self._max_age = redis, read, make, max_age
+        self._background = background
         self._version_key, self._body_key = f"{key}:version", f"{key}:"
         self._docs: Sequence[Document] = []
         self._made = make([])
@@ -52,19 +54,17 @@ class DocumentCache(Generic[T]):
         self._loaded = False
         self._checked_at, self._due = -inf, -inf
         self._lock = threading.Lock()
-        self._executor = ThreadPoolExecutor(1, key.partition(":")[0])
+        self._is_loading = False
 
     def get(self) -> T:
         """What is made of the documents as they were within the last second. No database call."""
         if time.monotonic() - self._checked_at >= CHECK_SECONDS and self._lock.acquire(blocking=False):
-            behind = False
             try:
-                behind = self._check()
+                if self._check() and not self._is_loading:
+                    self._is_loading = True
+                    self._background.run(self._load_behind)
             finally:
-                if behind:
-                    self._executor.submit(self._load_behind)
-                else:
-                    self._lock.release()
+                self._lock.release()
         return self._made
 
     def loaded(self) -> T:
@@ -146,15 +146,16 @@ class DocumentCache(Generic[T]):
         return True
 
     def _load_behind(self) -> None:
-        try:
-            self._load(self._shared_version())
-        except RedisError:
-            self._load_alone()
-        except AisleError as error:
-            log.warning("%s could not be read: %s", self._version_key, error)
-            self._checked_at = time.monotonic() + RETRY_SECONDS
-        finally:
-            self._lock.release()
+        with self._lock:
+            try:
+                self._load(self._shared_version())
+            except RedisError:
+                self._load_alone()
+            except AisleError as error:
+                log.warning("%s could not be read: %s", self._version_key, error)
+                self._checked_at = time.monotonic() + RETRY_SECONDS
+            finally:
+                self._is_loading = False
 
     def _load_alone(self) -> None:
         """While Redis is away."""

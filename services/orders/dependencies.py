@@ -23,6 +23,7 @@ from services.orders.store import (
     open_stores,
     terms_cache,
 )
+from shared.background import Background
 from shared.cache_tags import CacheTags
 from shared.client import ServiceClient
 from shared.database import TIMEOUT
@@ -114,7 +115,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         recent=RecentOrders(redis),
         locks=Locks(redis, stores.orders.database.name),
         terms_cache=terms_cache(
-            redis, stores.settings, stores.orders.database.name, _initial_terms(settings)
+            redis, Background(1), stores.settings, stores.orders.database.name, _initial_terms(settings)
         ),
         cache_tags=CacheTags(redis),
         policy=Policy(

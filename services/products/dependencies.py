@@ -32,6 +32,7 @@ from services.products.store.search_rules import RuleDocuments, RulesCache, rule
 from services.products.store.suggestion_cache import SuggestionCache
 from services.products.store.vocabulary import Vocabulary
 from services.products.store.word_learning import WordLearning
+from shared.background import Background
 from shared.cache_tags import CacheTags
 from shared.client import ServiceClient
 from shared.couch import DatabaseDesign, IndexCatchUp, Server
@@ -93,7 +94,8 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
     catalogue, rule_documents = Catalogue(database, settings.search_language), RuleDocuments(database)
     type_documents, category_documents = ProductTypeDocuments(database), CategoryDocuments(database)
     vocabulary = Vocabulary(redis, database.name, catalogue.language)
-    answer_cache = AnswerCache(redis, database.name, settings.menu_seconds)
+    background = Background()
+    answer_cache = AnswerCache(redis, background, database.name, settings.menu_seconds)
     return Dependencies(
         settings=settings,
         catalogue=catalogue,
@@ -101,7 +103,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         ledger=Ledger(database, redis),
         reviews=Reviews(database),
         review_pages=ReviewPages(redis, database.name),
-        related_products=RelatedProducts(redis, database.name),
+        related_products=RelatedProducts(redis, background, database.name),
         pictures=Pictures(database),
         picture_downloads=PictureDownloads(settings.picture_bytes, settings.picture_networks),
         menu=MenuCache(redis, database.name, settings.menu_seconds),
@@ -112,11 +114,11 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         vocabulary=vocabulary,
         word_learning=WordLearning(redis, database.name, vocabulary),
         rule_documents=rule_documents,
-        search_rules=rules_cache(redis, rule_documents, database.name, catalogue.language),
+        search_rules=rules_cache(redis, background, rule_documents, database.name, catalogue.language),
         product_type_documents=type_documents,
-        product_types=product_type_cache(redis, type_documents, database.name),
+        product_types=product_type_cache(redis, background, type_documents, database.name),
         category_documents=category_documents,
-        categories=category_cache(redis, category_documents, database.name),
+        categories=category_cache(redis, background, category_documents, database.name),
         query_counter=QueryCounter(redis, database.name),
         popular_queries=PopularQueries(redis, database.name),
         search_days=SearchDays(database),

@@ -26,6 +26,7 @@ from services.storefront.pages.layout import register_layout
 from services.storefront.pages.visitor import Sessions, register_visitor
 from services.storefront.settings import Settings
 from services.storefront.store import Mailbox
+from shared.background import Background
 from shared.cache_tags import CacheTags
 from shared.client import ServiceClient
 from shared.logs import log_as_json
@@ -41,7 +42,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     """The WSGI application. Nothing is connected to yet."""
     settings = settings or load(Settings, os.environ)
     redis = open_redis(settings.redis_url)
-    services, cache_tags = open_services(settings), CacheTags(redis)
+    services, cache_tags, background = open_services(settings), CacheTags(redis), Background()
     app = Storefront("storefront", settings, counting)
     log_as_json("storefront", settings.log_level)
     log_warnings(settings)
@@ -56,8 +57,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.extensions["aisle.dependencies"] = Dependencies(
         settings=settings,
         services=services,
-        catalogue=CatalogueCache(services.products, settings.menu_seconds, settings.currencies),
-        shipping_methods=ShippingMethods(services.orders, cache_tags),
+        catalogue=CatalogueCache(services.products, settings.menu_seconds, background, settings.currencies),
+        shipping_methods=ShippingMethods(services.orders, cache_tags, background),
         refresher=Refresher(
             services.users, redis, LiveSessions(open_session_source(settings), settings.session_check_seconds)
         ),

@@ -1,8 +1,5 @@
 """What the actions work with: made once by `app.py`, the command line or the worker."""
 
-import logging
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,29 +10,13 @@ from services.users.security.keys import DeviceTokens, RefreshTokens, SigningKey
 from services.users.security.passwords import Passwords
 from services.users.settings import JobSettings, Settings
 from services.users.store import RecentlyViewed, UserStore
+from shared.background import Background
 from shared.client import ServiceClient
 from shared.database import open_server
 from shared.limits import Limits
 from shared.locks import Locks
 from shared.mail import BackgroundMailer, Mailer, open_mailer
 from shared.redis import open_redis
-
-log = logging.getLogger(__name__)
-
-
-class Background:
-    """Runs one task after the other in the background, so that an answer's time does not show what it caused; the rest at exit."""
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="background")
-
-    def run(self, task: Callable[..., object], *arguments: Any) -> None:
-        self._thread.submit(task, *arguments).add_done_callback(_log_failure)
-
-
-def _log_failure(done: Future[object]) -> None:
-    if done.exception() is not None:
-        log.error("a background task failed", exc_info=done.exception())
 
 
 @dataclass(frozen=True)
@@ -64,6 +45,7 @@ class Dependencies(JobDependencies):
     limits: Limits
     mailer: Mailer
     background: Background
+    """So that an answer's time does not show what it caused: one task after the other."""
 
 
 def open_job_dependencies(settings: JobSettings) -> JobDependencies:
@@ -86,7 +68,7 @@ def open_dependencies(settings: Settings) -> Dependencies:
         device_tokens=DeviceTokens(settings.secret_key),
         limits=Limits(redis),
         mailer=_mailer(settings),
-        background=Background(),
+        background=Background(threads=1),
     )
 
 

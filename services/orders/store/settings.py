@@ -6,6 +6,7 @@ from redis import Redis
 
 from services.orders.rules.pricing import Terms, terms_of
 from services.orders.shop_settings import PARTITION, version_id, versions_prefix
+from shared.background import Background
 from shared.couch import Database, Doc, NoSuchDocument, UpdateConflict
 from shared.document_cache import DocumentCache
 
@@ -51,7 +52,10 @@ class SettingsStore:
             return  # a writer that was cut off had kept it
 
 
-def terms_cache(redis: Redis, store: SettingsStore, database: str, initial: Terms) -> TermsCache:
+def terms_cache(
+    redis: Redis, background: Background, store: SettingsStore, database: str, initial: Terms
+) -> TermsCache:
+    key = f"settings:{database}"
     return DocumentCache(
-        redis, f"settings:{database}", store.all, lambda docs: terms_of(docs, initial), MAX_AGE_SECONDS
+        redis, background, key, store.all, lambda docs: terms_of(docs, initial), MAX_AGE_SECONDS
     )

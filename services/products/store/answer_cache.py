@@ -12,7 +12,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -24,6 +23,7 @@ from redis import Redis
 from redis.exceptions import LockError, RedisError
 
 from services.products.documents import partition_of
+from shared.background import Background
 from shared.clock import now
 from shared.couch import time_ordered_id
 from shared.errors import AisleError
@@ -97,13 +97,13 @@ class AnswerCache:
     Without Redis each process keeps its own, and makes them again every few seconds.
     """
 
-    def __init__(self, redis: Redis, database: str, max_age: float) -> None:
+    def __init__(self, redis: Redis, background: Background, database: str, max_age: float) -> None:
         self._redis, self._prefix, self._max_age = redis, f"kept:{database}:", max_age
         self._local: dict[str, CachedAnswer] = {}
         self._catalogue: tuple[str | None, float] = (None, -inf)
         self._refreshing: set[str] = set()
         self._lock = threading.Lock()
-        self._executor = ThreadPoolExecutor(1, "kept-answers")
+        self._background = background
 
     def get(
         self,
@@ -227,7 +227,7 @@ class AnswerCache:
             if asked.key in self._refreshing:
                 return
             self._refreshing.add(asked.key)
-        self._executor.submit(self._refresh, asked)
+        self._background.run(self._refresh, asked)
 
     def _refresh(self, asked: Question) -> None:
         try:

@@ -6,6 +6,7 @@ from redis import Redis
 
 from services.products.category_documents import CATEGORY, PARTITION, Category, category_id
 from services.products.rules.categories import Categories
+from shared.background import Background
 from shared.couch import Database, Written
 from shared.document_cache import DocumentCache
 
@@ -40,5 +41,7 @@ class CategoryDocuments:
         self._database.delete(doc["_id"], doc["_rev"])
 
 
-def category_cache(redis: Redis, documents: CategoryDocuments, database: str) -> CategoryCache:
-    return DocumentCache(redis, f"categories:{database}", documents.all, Categories)
+def category_cache(
+    redis: Redis, background: Background, documents: CategoryDocuments, database: str
+) -> CategoryCache:
+    return DocumentCache(redis, background, f"categories:{database}", documents.all, Categories)

@@ -4,6 +4,7 @@ from redis import Redis
 
 from services.products.product_types import PARTITION, PRODUCT_TYPE, ProductType, product_type_id
 from services.products.rules.attributes import ProductTypes
+from shared.background import Background
 from shared.couch import Database
 from shared.document_cache import DocumentCache
 
@@ -30,5 +31,7 @@ class ProductTypeDocuments:
         return {**doc, "_rev": self._database.put(doc)}
 
 
-def product_type_cache(redis: Redis, documents: ProductTypeDocuments, database: str) -> ProductTypeCache:
-    return DocumentCache(redis, f"product-types:{database}", documents.all, ProductTypes)
+def product_type_cache(
+    redis: Redis, background: Background, documents: ProductTypeDocuments, database: str
+) -> ProductTypeCache:
+    return DocumentCache(redis, background, f"product-types:{database}", documents.all, ProductTypes)

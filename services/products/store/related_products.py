@@ -3,13 +3,13 @@
 import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import orjson
 from redis import Redis
 from redis.exceptions import RedisError
 
 from services.products.declarations.product import Product
+from shared.background import Background
 from shared.errors import AisleError
 
 FRESH_SECONDS = 60
@@ -24,9 +24,8 @@ Make = Callable[[], list[Product]]
 class RelatedProducts:
     """Documents of products under a key. Without Redis there are none."""
 
-    def __init__(self, redis: Redis, database: str) -> None:
-        self._redis, self._prefix = redis, f"related:{database}:"
-        self._executor = ThreadPoolExecutor(1, "related-products")
+    def __init__(self, redis: Redis, background: Background, database: str) -> None:
+        self._redis, self._background, self._prefix = redis, background, f"related:{database}:"
 
     def get(self, key: str, make: Make, changed: Callable[[], None]) -> list[Product]:
         """Those that are kept, none the first time. When they are old, one process makes them again; `changed` is called when they are others."""
@@ -35,7 +34,7 @@ class RelatedProducts:
             moment, _, body = (kept if isinstance(kept, bytes) else b"").partition(b"\n")
             is_due = time.time() - float(moment or 0) > FRESH_SECONDS
             if is_due and self._redis.set(f"{self._prefix}{key}:lock", 1, nx=True, ex=LOCK_SECONDS):
-                self._executor.submit(self._renew, key, body, make, changed)
+                self._background.run(self._renew, key, body, make, changed)
         except RedisError as error:
             log.warning("related products are not readable: %s", error)
             return []

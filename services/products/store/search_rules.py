@@ -4,6 +4,7 @@ from redis import Redis
 
 from services.products.rules.search_rules import SearchRules, search_rules
 from services.products.search_documents import HISTORY_PARTITION, RULES_PARTITION, rule_id
+from shared.background import Background
 from shared.couch import Database, Doc, Language, UpdateConflict
 from shared.document_cache import DocumentCache
 
@@ -50,7 +51,8 @@ class RuleDocuments:
         return written.rev
 
 
-def rules_cache(redis: Redis, documents: RuleDocuments, database: str, language: Language) -> RulesCache:
-    return DocumentCache(
-        redis, f"search-rules:{database}", documents.all, lambda docs: search_rules(docs, language)
-    )
+def rules_cache(
+    redis: Redis, background: Background, documents: RuleDocuments, database: str, language: Language
+) -> RulesCache:
+    key = f"search-rules:{database}"
+    return DocumentCache(redis, background, key, documents.all, lambda docs: search_rules(docs, language))

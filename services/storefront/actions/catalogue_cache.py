@@ -6,12 +6,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent import futures
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 from services.storefront.clients import Orders, Products
 from services.storefront.rules import taxonomy
+from shared.background import Background
 from shared.cache_tags import TERMS, CacheTags, is_settled
 from shared.errors import AisleError, Unavailable
 from shared.types import Json
@@ -37,8 +37,8 @@ class CachedAnswer:
     being filled). Raises only when there never was an answer.
     """
 
-    def __init__(self, fetch: Callable[[], Any], seconds: float, executor: ThreadPoolExecutor) -> None:
-        self._fetch, self._seconds, self._executor = fetch, seconds, executor
+    def __init__(self, fetch: Callable[[], Any], seconds: float, background: Background) -> None:
+        self._fetch, self._seconds, self._background = fetch, seconds, background
         self._answer: Any = None
         self._error: AisleError | None = None
         self._until, self._invalidated = 0.0, False
@@ -54,7 +54,7 @@ class CachedAnswer:
                 self._renew()
             else:
                 wait = WAIT_SECONDS if self._invalidated else 0
-                futures.wait([self._executor.submit(self._renew)], timeout=wait)
+                futures.wait([self._background.run(self._renew)], timeout=wait)
         if self._answer is None:
             raise Unavailable("The shop cannot show its catalogue just now.", retry_after=3) from self._error
         return self._answer
@@ -92,9 +92,8 @@ class CachedAnswer:
 class ShippingMethods:
     """How the shop delivers, as pages show it before checkout: asked for again after a change of the terms of sale."""
 
-    def __init__(self, orders: Orders, cache_tags: CacheTags) -> None:
-        executor = ThreadPoolExecutor(1, "shipping-methods")
-        self._answer = CachedAnswer(orders.shipping_methods, SHIPPING_SECONDS, executor)
+    def __init__(self, orders: Orders, cache_tags: CacheTags, background: Background) -> None:
+        self._answer = CachedAnswer(orders.shipping_methods, SHIPPING_SECONDS, background)
         self._cache_tags = cache_tags
         self._versions: tuple[str, ...] | None = None
 
@@ -114,16 +113,17 @@ class ShippingMethods:
 class CatalogueCache:
     """What every visitor sees alike: the category menu, and the goods in the window."""
 
-    def __init__(self, products: Products, seconds: float, currencies: Sequence[str] = ()) -> None:
-        executor = ThreadPoolExecutor(1, "catalogue-cache")
-        self._menu = CachedAnswer(lambda: taxonomy.menu(products.categories(MENU_DEPTH)), seconds, executor)
+    def __init__(
+        self, products: Products, seconds: float, background: Background, currencies: Sequence[str] = ()
+    ) -> None:
+        self._menu = CachedAnswer(lambda: taxonomy.menu(products.categories(MENU_DEPTH)), seconds, background)
 
         def fetch(currency: str, group: str) -> list[Json]:
             params = WINDOW | ({"currency": currency} if currency else {})
             return taxonomy.deduplicate(products.search(params, group)["items"], WINDOW_SIZE)
 
         def window(currency: str, group: str) -> CachedAnswer:
-            return CachedAnswer(partial(fetch, currency, group), seconds, executor)
+            return CachedAnswer(partial(fetch, currency, group), seconds, background)
 
         self._new_window, self._lock = window, threading.Lock()
         self._windows = {(each, ""): window(each, "") for each in currencies or ("",)}

@@ -9,6 +9,7 @@ import redis
 
 from services.products.store import answer_cache
 from services.products.store.answer_cache import AnswerCache, Computed
+from shared.background import Background
 from tests.services.products.conftest import Neighbours, Shop, eventually, product
 
 CATEGORIES = [["Shelf", f"Row {number}"] for number in range(12)]
@@ -21,7 +22,7 @@ def redis_server(environment: dict[str, str]) -> redis.Redis:
 
 def answers_of(server: redis.Redis, database: str, max_age: float = 3600) -> tuple[AnswerCache, Callable]:
     """One process's, and a function that asks them: what is kept is the number of its making."""
-    answers, number = AnswerCache(server, database, max_age), itertools.count(1)
+    answers, number = AnswerCache(server, Background(), database, max_age), itertools.count(1)
 
     def ask(category: list[str] = CATEGORIES[0], **options: bool) -> int:
         def make() -> Computed:

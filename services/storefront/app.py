@@ -7,7 +7,7 @@ from pathlib import Path
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from services.storefront.actions.catalogue_cache import CatalogueCache, ShippingMethods
+from services.storefront.actions.catalogue_cache import AutomaticPromotions, CatalogueCache, ShippingMethods
 from services.storefront.actions.checkout import Checkouts
 from services.storefront.actions.repeated_searches import RepeatedSearches
 from services.storefront.actions.saved_forms import SavedForms
@@ -59,6 +59,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         services=services,
         catalogue=CatalogueCache(services.products, settings.menu_seconds, background, settings.currencies),
         shipping_methods=ShippingMethods(services.orders, cache_tags, background),
+        automatic_promotions=AutomaticPromotions(services.orders, cache_tags, background),
         refresher=Refresher(
             services.users, redis, LiveSessions(open_session_source(settings), settings.session_check_seconds)
         ),

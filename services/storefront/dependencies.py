@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from services.storefront.actions.catalogue_cache import CatalogueCache, ShippingMethods
+from services.storefront.actions.catalogue_cache import AutomaticPromotions, CatalogueCache, ShippingMethods
 from services.storefront.actions.checkout import Checkouts
 from services.storefront.actions.repeated_searches import RepeatedSearches
 from services.storefront.actions.saved_forms import SavedForms
@@ -22,6 +22,7 @@ class Dependencies:
     services: Services
     catalogue: CatalogueCache
     shipping_methods: ShippingMethods
+    automatic_promotions: AutomaticPromotions
     refresher: Refresher
     mailbox: Mailbox | None
     fragments: Fragments

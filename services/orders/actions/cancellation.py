@@ -1,5 +1,6 @@
 """Cancelling a paid order before it is handed over: one decision document excludes the courier, the rest can be repeated."""
 
+from services.orders.actions import code_uses
 from services.orders.actions.refunds import add_refund, refundable, require_provider, settle_refunds
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
@@ -27,6 +28,7 @@ def finish_cancellation(deps: Dependencies, found: OrderDocuments) -> OrderDocum
     order, decision = found.order, found.require_decision()
     if refundable(found)["amount"]:
         found = add_refund(deps, found, None, "The order was cancelled.", "cancellation")
+    code_uses.give_back(deps, found)
     if not order.get("imported"):
         deps.products.release(order["orderid"], order["basket"])
     cancellation, _ = deps.orders.add(

@@ -1,6 +1,6 @@
 """Placing an order: the steps of `rules.checkout`'s table, over immutable documents.
 
-intent (order, customer, lines: one bulk) -> stock reserved -> gift cards spent -> charged -> payment document -> stock sold
+intent (order, customer, lines: one bulk) -> stock reserved -> codes used -> gift cards spent -> charged -> payment document -> stock sold
 """
 
 import logging
@@ -33,6 +33,7 @@ from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.checkout import CHECKOUT, ENDS, ENTRIES, State, next_state
 from services.orders.rules.credits import AttemptEnded, BalanceSpent, credits_of, is_covered, to_charge
 from services.orders.rules.identity import key_is_free_again, orderid_for
+from services.orders.rules.pricing import CodeNotValid, CodeUsedUp
 from services.orders.rules.writing import cancellation_of, items_of, payment_of
 from shared.clock import iso, now, parse, timestamp
 from shared.errors import AisleError, Conflict, Invalid, NotFound, Unavailable
@@ -199,7 +200,8 @@ def run(checkout: Checkout, state: State) -> State:
 
 def refusal_of(found: OrderDocuments) -> AisleError:
     """The error that a cancelled attempt was answered with."""
-    known = {refusal.code: refusal for refusal in (OutOfStock, PaymentDeclined, BalanceSpent)}
+    refusals = (OutOfStock, PaymentDeclined, BalanceSpent, CodeUsedUp, CodeNotValid)
+    known = {refusal.code: refusal for refusal in refusals}
     cancellation = found.cancellation
     kind = known.get(cancellation["reason"]) if cancellation else None
     return kind(cancellation["detail"]) if cancellation and kind else AttemptClosed()
@@ -333,7 +335,7 @@ def _claim(checkout: Checkout) -> str:
     try:
         claims.take(checkout.deps, checkout.found, chains)
     except AttemptEnded:
-        return "closed"
+        return _closed(checkout)
     except (Conflict, Invalid) as refusal:
         checkout.refusal = refusal
         return "taken"
@@ -360,8 +362,14 @@ def _charge(checkout: Checkout) -> str:
         checkout.refusal = refusal
         return "declined"
     except PaymentClosed:
-        return "closed"
+        return _closed(checkout)
     return "charged"
+
+
+def _closed(checkout: Checkout) -> str:
+    """The attempt was ended while this request was at work: what it took afterwards goes back, too."""
+    claims.give_back(checkout.deps, checkout.found)
+    return "closed"
 
 
 def _open_page(checkout: Checkout) -> str:
@@ -372,7 +380,7 @@ def _open_page(checkout: Checkout) -> str:
         checkout.refusal = refusal
         return "declined"
     except PaymentClosed:
-        return "closed"
+        return _closed(checkout)
     return "page"
 
 

@@ -23,13 +23,13 @@ from services.orders.documents import (
 )
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.pricing import (
-    CodeNotValid,
-    CodeUsedUp,
     Promotion,
     Promotions,
     Quote,
     Shopper,
     normalized,
+    not_valid,
+    used_up,
 )
 from shared.clock import timestamp
 
@@ -65,12 +65,12 @@ def check_uses(deps: Dependencies, priced: Quote, owner: str) -> None:
     """Whether an order could be placed now. Raises CodeUsedUp, CodeNotValid."""
     for promotion, code in priced.promotions:
         if promotion.limit and not _free_slots(deps, promotion):
-            raise CodeUsedUp(code)
+            raise used_up(code)
         if promotion.per_customer and owner:
             ids = _customer_ids(promotion.id, _customer(deps, owner), promotion.per_customer)
             taken = [use for use in deps.promotions.read(ids).values() if not use["free"]]
             if len(taken) >= promotion.per_customer:
-                raise CodeNotValid(code, "per_customer")
+                raise not_valid(code, "per_customer")
 
 
 def take(deps: Dependencies, found: OrderDocuments) -> bool:
@@ -117,7 +117,7 @@ def _choose(deps: Dependencies, promotion: str, limit: int, code: str) -> Chosen
     """One of the first free ones by chance, so that those who come together do not choose the same. Raises CodeUsedUp."""
     free = _free_uses(deps, promotion, limit)
     if not free:
-        raise CodeUsedUp(code)
+        raise used_up(code)
     slot = random.choice(free)
     return {"promotion": promotion, "number": slot["number"], "rev": slot["_rev"]}
 
@@ -166,16 +166,18 @@ def _customer_claim(order: Order, promotion: str, customer: str, number: int, re
 
 
 def _claim(docid: str, order: Order, promotion: str, number: int, rev: str, **more: str) -> PromotionUse:
-    return PROMOTION_USE.build(
+    claim = PROMOTION_USE.build(
         docid,
         promotion=promotion,
         number=number,
         free=False,
         orderid=order["orderid"],
         date=timestamp(),
-        **({"_rev": rev} if rev else {}),
         **more,
     )
+    if rev:
+        claim["_rev"] = rev
+    return claim
 
 
 def _take_slot(deps: Dependencies, order: Order, use: PlannedUse) -> bool:
@@ -189,7 +191,7 @@ def _take_slot(deps: Dependencies, order: Order, use: PlannedUse) -> bool:
             return False
         if not deps.promotions.write([_slot_claim(order, slot)]):
             return True
-    raise CodeUsedUp(use["code"])
+    raise used_up(use["code"])
 
 
 def _has(deps: Dependencies, order: Order, docid: str) -> bool:
@@ -199,13 +201,17 @@ def _has(deps: Dependencies, order: Order, docid: str) -> bool:
 
 def _next_choice(deps: Dependencies, order: Order, use: PlannedUse, attempt: int) -> ChosenSlot:
     """Written down before it is taken, so that whoever gives it back knows of it; another request's, if that was quicker."""
-    slot = _choose(deps, use["promotion"], use["limit"], use["code"])
-    return _written_choice(deps, order, use["promotion"], attempt, slot)[0]
+    promotion = use["promotion"]
+    known = deps.promotions.choice(order["orderid"], promotion, attempt)
+    if known is not None:
+        return known["slot"]
+    slot = _choose(deps, promotion, use["limit"], use["code"])
+    return _written_choice(deps, order, promotion, attempt, slot)
 
 
 def _written_choice(
     deps: Dependencies, order: Order, promotion: str, attempt: int, slot: ChosenSlot
-) -> tuple[ChosenSlot, bool]:
+) -> ChosenSlot:
     choice: SlotChoice = SLOT_CHOICE.build(
         choice_key(order["orderid"], promotion, attempt),
         orderid=order["orderid"],
@@ -213,15 +219,14 @@ def _written_choice(
         slot=slot,
         date=timestamp(),
     )
-    stored, created = deps.orders.add(choice)
-    return stored["slot"], created
+    return deps.orders.add(choice)[0]["slot"]
 
 
 def _all_choices(deps: Dependencies, order: Order, promotion: str) -> list[ChosenSlot]:
     """Every slot that the order chose after the planned one; from now on it chooses none."""
     found: list[ChosenSlot] = []
     for attempt in range(1, MAX_ATTEMPTS):
-        slot, _ = _written_choice(deps, order, promotion, attempt, NO_SLOT)
+        slot = _written_choice(deps, order, promotion, attempt, NO_SLOT)
         if not slot["number"]:
             break
         found.append(slot)
@@ -242,7 +247,7 @@ def _take_customer_use(deps: Dependencies, order: Order, use: PlannedUse, custom
         rev = before["_rev"] if before else ""
         if not deps.promotions.write([_customer_claim(order, promotion, customer, number, rev)]):
             return
-    raise CodeNotValid(use["code"], "per_customer")
+    raise not_valid(use["code"], "per_customer")
 
 
 def _came_to_nothing(deps: Dependencies, orderid: str) -> bool:

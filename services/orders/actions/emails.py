@@ -84,7 +84,7 @@ def _body(found: OrderDocuments, kind: str) -> str:
 
 
 def _sums(order: Order) -> list[str]:
-    """Shipping, each tax, and the total."""
+    """Discounts, shipping, each tax, and the total."""
     shipping = order["shipping"]["name"] if "shipping" in order else "Delivery"
     taxes = [
         f"{'Includes ' if tax['included'] else ''}{tax['name']} {tax['rate']:g} %  {shown(tax['amount'])}"
@@ -93,7 +93,21 @@ def _sums(order: Order) -> list[str]:
     ]
     added = [] if all(tax["included"] for tax in order.get("taxes", [])) else taxes
     included = [] if added else taxes
-    return [f"{shipping}  {shown(order['delivery'])}", *added, f"Total  {shown(order['total'])}", *included]
+    return [
+        *_discounts(order),
+        f"{shipping}  {shown(order['delivery'])}",
+        *added,
+        f"Total  {shown(order['total'])}",
+        *included,
+    ]
+
+
+def _discounts(order: Order) -> list[str]:
+    return [
+        f"{each['name']}{' (' + each['code'] + ')' if 'code' in each else ''}  "
+        + (f"−{shown(each['amount'])}" if each["amount"]["amount"] else "free delivery")
+        for each in order.get("discounts", [])
+    ]
 
 
 def _label(found: OrderDocuments) -> list[str]:

@@ -83,10 +83,21 @@ def _problems(content: Doc) -> Problems:
     for number, each in enumerate(conditions, 1):
         if not each.get(_NEEDED[each["kind"]], each["kind"] == "first_order"):
             yield "conditions", f"Entry {number}: {each['kind']} needs {_NEEDED[each['kind']]}."
+    for kind in _repeated(content):
+        yield "actions", f"There is more than one {kind}: make them one, or another promotion."
     for number, each in enumerate(content["actions"], 1):
         for needed in _NEEDED_BY_ACTION[each["kind"]]:
             if not each.get(needed):
                 yield "actions", f"Entry {number}: {each['kind']} needs {needed}."
+
+
+def _repeated(content: Doc) -> list[str]:
+    """Kinds of actions of which there is more than one; of amounts one for each currency."""
+    kinds = [
+        f"{each['kind']} {(each.get('amount') or {}).get('currency', '')}".strip()
+        for each in content["actions"]
+    ]
+    return sorted({kind for kind in kinds if kinds.count(kind) > 1})
 
 
 _NEEDED: Final = {

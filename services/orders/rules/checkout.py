@@ -84,7 +84,7 @@ CHECKOUT: Final[Mapping[State, Row]] = {
             "taken": State.GIVEN_UP,
             "closed": State.CLOSED,
         },
-        "what gift cards and store credit pay is keyed by the order id, and so is that the attempt has ended",
+        "what gift cards and store credit pay, and each use of a code, is keyed by the order id, and so is that the attempt has ended",
     ),
     State.CLAIMED: Row(
         "charge",

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
-from services.orders.declarations.promotions import CodeClaim, PromotionUse
+from services.orders.declarations.promotions import CodeClaim, PromotionUse, SlotChoice
 from services.orders.documents import (
     CODE_CLAIM,
     FREE_USES,
     PROMOTION_USE,
+    SLOT_CHOICE,
+    choice_key,
     code_key,
     promotion_partition,
     use_key,
@@ -58,6 +60,11 @@ class PromotionStore:
     def read(self, docids: Sequence[str]) -> dict[str, PromotionUse]:
         """Those that there are, by id. 1 read."""
         return {use["_id"]: use for use in PROMOTION_USE.among(self._database.get_many(docids).values())}
+
+    def choice(self, orderid: str, promotion: str, attempt: int) -> SlotChoice | None:
+        """1 read."""
+        key = choice_key(orderid, promotion, attempt)
+        return SLOT_CHOICE.typed(self._database.get_many([key]).get(key))
 
     def write(self, docs: Sequence[Document]) -> set[str]:
         """The ids of those that somebody else wrote before. 1 write. Raises Unavailable."""

@@ -69,6 +69,11 @@ class Part:
         return add(*(line.sum for line in self.lines if line.sum))
 
     @property
+    def items(self) -> list[Json]:
+        """As an order names them."""
+        return [{"productid": line.key, "quantity": line.quantity} for line in self.lines]
+
+    @property
     def count(self) -> int:
         return sum(line.quantity for line in self.lines)
 

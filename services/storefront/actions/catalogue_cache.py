@@ -89,16 +89,16 @@ class CachedAnswer:
             self._lock.release()
 
 
-class ShippingMethods:
-    """How the shop delivers, as pages show it before checkout: asked for again after a change of the terms of sale."""
+class AnswerOfTerms:
+    """What orders answers of the terms of sale: asked for again after a change of them."""
 
-    def __init__(self, orders: Orders, cache_tags: CacheTags, background: Background) -> None:
-        self._answer = CachedAnswer(orders.shipping_methods, SHIPPING_SECONDS, background)
+    def __init__(self, fetch: Callable[[], Json], cache_tags: CacheTags, background: Background) -> None:
+        self._answer = CachedAnswer(fetch, SHIPPING_SECONDS, background)
         self._cache_tags = cache_tags
         self._versions: tuple[str, ...] | None = None
 
-    def get(self) -> Json:
-        """{country, countries, items}; nothing is known while orders has never answered."""
+    def get(self, otherwise: Json) -> Json:
+        """`otherwise` while orders has never answered."""
         versions = self._cache_tags.versions((TERMS,))
         if versions is None or versions != self._versions or not is_settled(versions):
             self._versions = versions
@@ -107,7 +107,29 @@ class ShippingMethods:
             found: Json = self._answer.get()
             return found
         except AisleError:
-            return {"country": "", "countries": [], "items": []}
+            return otherwise
+
+
+class ShippingMethods:
+    """How the shop delivers, as pages show it before checkout."""
+
+    def __init__(self, orders: Orders, cache_tags: CacheTags, background: Background) -> None:
+        self._answer = AnswerOfTerms(orders.shipping_methods, cache_tags, background)
+
+    def get(self) -> Json:
+        """{country, countries, items}; nothing is known while orders has never answered."""
+        return self._answer.get({"country": "", "countries": [], "items": []})
+
+
+class AutomaticPromotions:
+    """Whether anything lowers prices by itself, so that a basket asks what."""
+
+    def __init__(self, orders: Orders, cache_tags: CacheTags, background: Background) -> None:
+        self._answer = AnswerOfTerms(orders.automatic_promotions, cache_tags, background)
+
+    def exist(self) -> bool:
+        """False while orders has never answered."""
+        return bool(self._answer.get({"items": []})["items"])
 
 
 class CatalogueCache:

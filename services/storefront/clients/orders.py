@@ -87,7 +87,7 @@ class Orders(Client):
         return self.http.get("/v1/admin/reports/best-sellers", without_empty(**choice), token=token)
 
     def quote(self, token: str, items: list[Json], **place: Any) -> Json:
-        """What these would cost now, with delivery and tax; `place`: address, shipping, currency. Nothing is ordered."""
+        """What these would cost now, with discounts, delivery and tax; `place`: address, shipping, currency, codes. Nothing is ordered."""
         body = {"items": items, **without_empty(**place)}
         return self.http.post("/v1/orders/quote", body, idempotent=True, token=token)
 
@@ -95,8 +95,16 @@ class Orders(Client):
         """How the shop delivers, and where to."""
         return self.http.get("/v1/shipping-methods", token=ANONYMOUS)
 
+    def automatic_promotions(self) -> Json:
+        """What lowers prices without a code."""
+        return self.http.get("/v1/promotions", token=ANONYMOUS)
+
+    def promotion_uses(self, token: str, id: str) -> Json:
+        """{used, limit} of a promotion that is counted."""
+        return self.http.get(f"/v1/admin/promotions/{segment(id)}/uses", token=token)
+
     def settings(self, token: str, kind: str) -> list[Json]:
-        """`kind`: shipping-methods or tax-rates."""
+        """`kind`: shipping-methods, tax-rates or promotions."""
         return list(self.http.get(f"/v1/admin/{kind}", without_empty(limit=100), token=token)["items"])
 
     def setting(self, token: str, kind: str, id: str) -> tuple[Json, str]:

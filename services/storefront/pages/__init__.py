@@ -4,6 +4,7 @@ from services.storefront.pages.account import account
 from services.storefront.pages.auth import auth
 from services.storefront.pages.basket import basket
 from services.storefront.pages.checkout import checkout
+from services.storefront.pages.codes import codes
 from services.storefront.pages.currency import currency
 from services.storefront.pages.desk import (
     bulk,
@@ -36,6 +37,7 @@ BLUEPRINTS = (
     currency,
     basket,
     checkout,
+    codes,
     payment,
     own_orders,
     auth,

@@ -7,6 +7,7 @@ from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.actions.basket import MAX_QUANTITY, priced, quantities_of, with_guest_item
+from services.storefront.pages.codes import discounts_of, typed_codes
 from services.storefront.pages.context import dependencies, enhanced, services
 from services.storefront.pages.currency import chosen_currency
 from services.storefront.pages.saved_forms import restored
@@ -20,6 +21,8 @@ from services.storefront.pages.visitor import (
 )
 from services.storefront.rules import terms
 from shared.errors import AisleError, Conflict, Invalid, NotFound
+from shared.money import Money, money
+from shared.types import Json
 
 basket = Blueprint("basket", __name__)
 
@@ -39,7 +42,20 @@ def show() -> str:
     typed = {line.key: restored(_action(line.key)).get("quantity") for line in found.lines}
     methods = dependencies().shipping_methods.get()
     delivery = {part.currency: terms.offers(methods, part.currency) for part in found.parts}
-    return render_template("basket.html", basket=found, typed=typed, delivery=delivery)
+    discounts = {
+        part.currency: discounts_of(part.items, typed_codes(), part.currency)
+        for part in found.parts
+        if part.buyable
+    }
+    return render_template(
+        "basket.html",
+        basket=found,
+        typed=typed,
+        delivery=delivery,
+        discounts=discounts,
+        without_delivery=_without_delivery,
+        codes=typed_codes(),
+    )
 
 
 @basket.post("/basket")
@@ -119,6 +135,12 @@ def _check_for_sale(productid: str) -> None:
         raise NotSoldInCurrency(f"This is not sold in {currency}: choose another currency to buy it.")
     if not found or not found[0].get("for_sale", True):
         raise NotFound("There is no such product.")
+
+
+def _without_delivery(quote: Json) -> Money:
+    """What the goods of a quote cost, less discounts."""
+    off = sum(discount["amount"]["amount"] for discount in quote["discounts"])
+    return money(quote["goods"]["amount"] - off, quote["goods"]["currency"])
 
 
 def _action(productid: str) -> str:

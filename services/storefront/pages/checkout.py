@@ -13,6 +13,7 @@ from services.storefront.actions import basket as baskets
 from services.storefront.actions.checkout import AlreadyOrdered, Purchase, revision_of
 from services.storefront.clients import ANONYMOUS, without_empty
 from services.storefront.pages.basket import basket_id, set_quantity, wanted
+from services.storefront.pages.codes import keep_codes, split, typed_codes
 from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.currency import chosen_currency
 from services.storefront.pages.delivery import delivery_form, quoted
@@ -50,12 +51,14 @@ def show() -> str | BaseResponse:
         card="" if typed else None,
         saves_method=typed.get("save_method", ""),
         shipping=typed.get("shipping", ""),
+        codes=typed.get("codes"),
     )
 
 
 @checkout.post("/checkout")
 def place() -> str | BaseResponse:
     form = delivery_form(request.form)
+    keep_codes(request.form.get("codes", ""))
     key, revision = _sent_key("key"), _sent_key("revision")
     bought = dependencies().checkouts.purchase(revision)
     if bought is not None:
@@ -80,13 +83,15 @@ def place() -> str | BaseResponse:
     if order["payment_page"]:
         return lead_to_payment(order, revision, key)
     take_out_of_basket(order)
+    keep_codes("")
     flash("Thank you! Your order is placed.", "good")
     return redirect(url_for("orders.show", orderid=order["orderid"]))
 
 
 @checkout.post("/checkout/update")
 def update() -> BaseResponse:
-    """The checkout again for the country, the address and the shipping that are chosen now; nothing is ordered."""
+    """The checkout again for the country, the address, the shipping and the codes that are chosen now; nothing is ordered."""
+    keep_codes(request.form.get("codes", ""))
     typed = save_values(url_for("checkout.place"), request.form)
     page = url_for("checkout.show", **without_empty(currency=request.form.get("currency")))
     return redirect(with_saved(page, typed), 303)
@@ -186,6 +191,8 @@ def _order(form: forms.Form) -> dict[str, Any]:
     body["payment"] = _payment()
     if shipping := request.form.get("shipping", ""):
         body["shipping"] = shipping
+    if codes := split(request.form.get("codes", "")):
+        body["codes"] = codes
     chosen = request.form.get("address_id", "new")
     if logged_in() and chosen != "new":
         return body | {"address_id": chosen}
@@ -231,6 +238,7 @@ def _page(
     card: str | None = None,
     saves_method: str | None = None,
     shipping: str | None = None,
+    codes: str | None = None,
 ) -> str | BaseResponse:
     me = services().users.me(token()) if logged_in() else None
     lines = baskets.quantities_of(me) if me else guest_basket()
@@ -251,8 +259,9 @@ def _page(
         chosen = known
         form.values = {"country": form.values["country"]}
     shipping = request.form.get("shipping", "") if shipping is None else shipping
+    codes = typed_codes() if codes is None else codes
     try:
-        quote, undeliverable = quoted(items, form, me, chosen, shipping, shop_currency)
+        found = quoted(items, form, me, chosen, shipping, shop_currency, split(codes))
     except (Conflict, Invalid) as error:
         flash(forms.error_text(error), "bad")
         return redirect(url_for("basket.show"))
@@ -262,15 +271,17 @@ def _page(
     return render_template(
         "checkout.html",
         me=me,
-        quote=quote,
+        quote=found.quote,
         form=form,
-        problem=problem or undeliverable,
+        problem=problem or found.problem,
+        codes=codes,
+        code_problem=found.code_problem,
         cards=SANDBOX_CARDS,
         payment_page=payment_page(settings.pays_with),
         saves_method=request.form.get("save_method", "") if saves_method is None else saves_method,
         key=secrets.token_urlsafe(18),
         order=orjson.dumps(
-            {"items": items, "expected_total": quote["total"], **without_empty(currency=shop_currency)}
+            {"items": items, "expected_total": found.quote["total"], **without_empty(currency=shop_currency)}
         ).decode(),
         currency=currency,
         revision=revision_of(basket, lines),

@@ -1,14 +1,16 @@
 """Where an order goes and how: the address form of a country, the address that is quoted, the shipping chosen."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from services.storefront import address_forms, forms
+from services.storefront.pages.codes import REFUSALS
 from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.visitor import logged_in, token
 from services.storefront.rules import messages
 from shared.addresses import PARTS
-from shared.errors import Invalid
+from shared.errors import Conflict, Invalid
 from shared.types import Json
 
 _FALLBACK_CODES = ("not_delivered", "shipping_not_available")
@@ -24,27 +26,47 @@ def delivery_form(values: Mapping[str, Any], *, default: bool = True) -> forms.F
     )
 
 
+@dataclass(frozen=True)
+class Quoted:
+    """A quote, and what is wrong with the address, the shipping or the codes that it therefore leaves out."""
+
+    quote: Json
+    problem: str = ""
+    code_problem: str = ""
+
+
 def quoted(
-    items: list[Json], form: forms.Form, me: Json | None, chosen: str, shipping: str, currency: str = ""
-) -> tuple[Json, str]:
-    """The quote for the address and the shipping chosen, and what is wrong with them: then it is the shop's own country's.
+    items: list[Json],
+    form: forms.Form,
+    me: Json | None,
+    chosen: str,
+    shipping: str,
+    currency: str = "",
+    codes: Sequence[str] = (),
+) -> Quoted:
+    """The quote for the address, the shipping and the codes chosen; of an address that is none, the shop's own country's.
 
     Raises Conflict and Invalid for what cannot be ordered at all.
     """
     address = _address(form, me, chosen)
-    bearer = token() if me else ""
+    bearer, orders = token() if me else "", services().orders
     try:
-        return services().orders.quote(
-            bearer, items, address=address, shipping=shipping, currency=currency
-        ), ""
-    except Invalid as error:
+        return Quoted(
+            orders.quote(
+                bearer, items, address=address, shipping=shipping, currency=currency, codes=list(codes)
+            )
+        )
+    except (Conflict, Invalid) as error:
+        if error.code in REFUSALS:
+            others = quoted(items, form, me, chosen, shipping, currency)
+            return replace(others, code_problem=messages.message(error))
         if error.code not in _FALLBACK_CODES:
             raise
         problem = messages.message(error)
     if shipping:
-        quote, other = quoted(items, form, me, chosen, "", currency)
-        return quote, other or problem
-    return services().orders.quote(bearer, items, currency=currency), problem
+        found = quoted(items, form, me, chosen, "", currency, codes)
+        return replace(found, problem=found.problem or problem)
+    return Quoted(orders.quote(bearer, items, currency=currency, codes=list(codes)), problem)
 
 
 def _address(form: forms.Form, me: Json | None, chosen: str) -> Json | str | None:

@@ -4,6 +4,7 @@ from flask import Blueprint, flash, g, redirect, render_template, request, sessi
 from werkzeug import Response as BaseResponse
 
 from services.storefront.actions import basket as baskets
+from services.storefront.pages.codes import keep_codes
 from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.saved_forms import save_values, with_saved
 from services.storefront.pages.visitor import (
@@ -99,6 +100,7 @@ def _settle(order: Json) -> None:
     """Once, in the browser that ordered."""
     if kept := _forget(order["orderid"]):
         take_out_of_basket(order)
+        keep_codes("")
         _, revision, form = kept
         dependencies().checkouts.note(revision, order["orderid"], form)
 

@@ -16,6 +16,8 @@ _SENTENCES = {
     "attempt_closed": "This attempt to order was given up, and nothing was charged. Please order again.",
     "idempotency_key_reused": "This form was sent before, with something else in it. Load the page again, please.",
     "idempotency_key_required": "Load the page again, please.",
+    "code_used_up": "This code has been used as often as it could be. Take it out, and order without it.",
+    "code_taken": "Another promotion that still runs has this code: end that one first.",
     "mixed_currencies": "An order holds one currency only. Check out each part of your basket by itself, please.",
     "unknown_address": "This address is not in your account any more: choose another one.",
     "variant_needed": "This comes in several variants: choose one on its page.",
@@ -86,7 +88,27 @@ def _price_changed(error: AisleError, names: Names) -> str:
     )
 
 
+_CODES = {
+    "unknown": "There is no code {code}: look whether it is typed rightly.",
+    "not_yet": "{code} is not valid yet.",
+    "expired": "{code} is not valid any more.",
+    "not_for_you": "{code} is for certain customers only: log in if you are one of them.",
+    "first_order_only": "{code} is for the first order of an account: log in or register, and use it then.",
+    "not_these_products": "{code} does not apply to what is in your basket.",
+    "other_currency": "{code} does not hold in this currency.",
+    "not_combinable": "{code} cannot be combined with the other discounts of this order.",
+    "per_customer": "You have used {code} as often as a customer can.",
+}
+
+
+def _code_not_valid(error: AisleError, names: Names) -> str:
+    """With the code that it is; a reason without words here keeps the service's own sentence, such as how much is missing."""
+    sentence = _CODES.get(str(error.extra.get("reason", "")))
+    return sentence.format(code=error.detail.partition(":")[0]) if sentence else error.detail
+
+
 _DETAILED: dict[str, Callable[[AisleError, Names], str]] = {
     "out_of_stock": _out_of_stock,
     "price_changed": _price_changed,
+    "code_not_valid": _code_not_valid,
 }

@@ -28,7 +28,7 @@ def bands(text: str, field: str, by: str) -> list[Json]:
             raise _wrong(field, "Write a line for each, such as 2000: GBP 7.00.")
         currency, amount = _amount(price, field)
         begin = (
-            prices.parse(start.strip(), currency, field)["amount"] if by == "value" else _whole(start, field)
+            prices.parse(start.strip(), currency, field)["amount"] if by == "value" else whole(start, field)
         )
         found.append({"from": begin, "price": money(amount, currency)})
     return found
@@ -57,7 +57,7 @@ def method_body(values: Mapping[str, str]) -> Json:
         "id": values["id"],
         "name": values["name"],
         "active": bool(values["active"]),
-        "position": _whole(values["position"] or "0", "position"),
+        "position": whole(values["position"] or "0", "position"),
         "zones": zones(values["zones"], "zones"),
         "rate": rate,
         "prices": amounts(values["prices"], "prices"),
@@ -66,9 +66,7 @@ def method_body(values: Mapping[str, str]) -> Json:
         "free_from": amounts(values["free_from"], "free_from"),
         "collect_from": values["collect_from"],
         "tax_class": values["tax_class"] or "standard",
-        **{
-            name: _whole(values[name], name) for name in ("max_grams", "min_days", "max_days") if values[name]
-        },
+        **{name: whole(values[name], name) for name in ("max_grams", "min_days", "max_days") if values[name]},
     }
 
 
@@ -141,6 +139,13 @@ def _price(amount: int, currency: str, *, at_least: bool) -> str:
     return f"{'from ' if at_least else ''}{prices.shown(money(amount, currency))}"
 
 
+def whole(text: str, field: str) -> int:
+    """Of at most nine digits. Raises Invalid on `field`."""
+    if not text.strip().isdecimal() or len(text.strip()) > 9:
+        raise _wrong(field, "Write a whole number.")
+    return int(text)
+
+
 def amounts_text(amounts: Mapping[str, int]) -> str:
     return "; ".join(
         f"{currency} {prices.plain(money(amount, currency))}" for currency, amount in amounts.items()
@@ -163,12 +168,6 @@ def _amount(text: str, field: str) -> tuple[str, int]:
     if found is None or found[1] not in CURRENCIES:
         raise _wrong(field, "Write the currency and the amount: GBP 3.95.")
     return found[1], prices.parse(found[2], found[1], field)["amount"]
-
-
-def _whole(text: str, field: str) -> int:
-    if not text.strip().isdecimal() or len(text.strip()) > 9:
-        raise _wrong(field, "Write a whole number.")
-    return int(text)
 
 
 def _wrong(field: str, message: str) -> Invalid:

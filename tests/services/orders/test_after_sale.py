@@ -297,6 +297,8 @@ def test_every_endpoint_keeps_its_contract(
         "PUT /v1/admin/shipping-methods/{id}": "prices for the rate that is chosen",
         "POST /v1/admin/tax-rates": "at most four decimals",
         "PUT /v1/admin/tax-rates/{id}": "at most four decimals",
+        "POST /v1/admin/promotions": "what each kind of condition and action needs, and a code of its own",
+        "PUT /v1/admin/promotions/{id}": "what each kind of condition and action needs, and a code of its own",
         "GET /v1/admin/reports/tax": "whole days",
         "POST /v1/admin/reports": "whole days for best sellers",
         "POST /v1/admin/reports/closings": "a day for a day's closing, a month for a month's",

@@ -3,7 +3,7 @@
 The quote and the checkout both call `quote`, so that what was shown is what is charged.
 """
 
-from services.orders.rules.pricing.discounts import CodeNotValid, CodeUsedUp, Shopper
+from services.orders.rules.pricing.discounts import CodeNotValid, CodeUsedUp, Shopper, not_valid, used_up
 from services.orders.rules.pricing.from_settings import initial_terms, terms_of
 from services.orders.rules.pricing.items import (
     MixedCurrencies,
@@ -44,6 +44,8 @@ __all__ = [
     "initial_terms",
     "merged",
     "normalized",
+    "not_valid",
     "quote",
     "terms_of",
+    "used_up",
 ]

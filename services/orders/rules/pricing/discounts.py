@@ -39,20 +39,24 @@ REASONS: Final = {
 
 
 class CodeNotValid(Invalid):
-    """`reason` is one of REASONS."""
+    """`reason` is one of REASONS; the last is what an attempt that was placed already can fail for."""
 
     code, title = "code_not_valid", "A code is not valid for this order"
 
-    def __init__(self, typed: str, reason: str, detail: str = "", index: int = 0) -> None:
-        text = f"{typed}: {detail or REASONS[reason]}"
-        super().__init__(text, reason=reason, errors={f"codes.{index}": [text]})
+    def __init__(self, detail: str = "", *, reason: str = "per_customer", index: int = 0) -> None:
+        super().__init__(detail, reason=reason, errors={f"codes.{index}": [detail]})
 
 
 class CodeUsedUp(Conflict):
     code, title = "code_used_up", "A code is used up"
 
-    def __init__(self, typed: str) -> None:
-        super().__init__(f"{typed} has been used as often as it could be.")
+
+def not_valid(typed: str, reason: str, detail: str = "", index: int = 0) -> CodeNotValid:
+    return CodeNotValid(f"{typed}: {detail or REASONS[reason]}", reason=reason, index=index)
+
+
+def used_up(typed: str) -> CodeUsedUp:
+    return CodeUsedUp(f"{typed} has been used as often as it could be.")
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class _Candidate:
     def refuse(self, reason: str, detail: str = "") -> None:
         """A code that is not valid is an error; what would apply by itself just does not."""
         if self.code:
-            raise CodeNotValid(self.code, reason, detail, self.index)
+            raise not_valid(self.code, reason, detail, self.index)
 
 
 def with_discounts(cart: Cart, promotions: Promotions, shopper: Shopper) -> Cart:
@@ -101,7 +105,7 @@ def _candidates(promotions: Promotions, shopper: Shopper) -> list[_Candidate]:
         typed = normalized(code)
         promotion = promotions.by_code.get(typed)
         if promotion is None:
-            raise CodeNotValid(typed, "unknown", index=index)
+            raise not_valid(typed, "unknown", index=index)
         candidate = _Candidate(promotion, typed, index)
         if promotion.id in seen:
             candidate.refuse("not_combinable")

@@ -1,9 +1,10 @@
-"""Shipping methods and tax rates at the desk, with their earlier versions, and the tax report."""
+"""Shipping methods, tax rates and promotions at the desk, with their earlier versions, and the tax report."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
+from urllib.parse import quote
 
 from flask import Response, flash, redirect, render_template, request
 from werkzeug import Response as BaseResponse
@@ -13,7 +14,7 @@ from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
-from services.storefront.rules import periods, terms
+from services.storefront.rules import periods, promotions, terms
 from services.storefront.rules.messages import message
 from shared.errors import Conflict, Invalid, PreconditionFailed
 from shared.types import Json
@@ -29,6 +30,8 @@ class Kind:
     body: Callable[[dict[str, str]], Json]
     values: Callable[[Json], dict[str, str]]
     template: str
+    checked: tuple[str, ...] = ("active",)
+    """Boxes that are ticked in the form of a new one."""
 
 
 METHODS: Final = Kind(
@@ -40,7 +43,22 @@ METHODS: Final = Kind(
     "desk/shipping.html",
 )
 RATES: Final = Kind(
-    "taxes", "tax-rates", forms.TAX_RATE, terms.rate_body, terms.rate_values, "desk/taxes.html"
+    "taxes",
+    "tax-rates",
+    forms.TAX_RATE,
+    terms.rate_body,
+    terms.rate_values,
+    "desk/taxes.html",
+    ("active", "included"),
+)
+PROMOTIONS: Final = Kind(
+    "promotions",
+    "promotions",
+    forms.PROMOTION,
+    promotions.promotion_body,
+    promotions.promotion_values,
+    "desk/promotions.html",
+    ("active", "combines"),
 )
 
 
@@ -67,6 +85,31 @@ def save_tax_rate() -> str | BaseResponse:
     return _save(RATES)
 
 
+@desk.get("/promotions")
+def all_promotions() -> str:
+    """All promotions, and the form of the one that `id` names or of a new one."""
+    return _show(PROMOTIONS)
+
+
+@desk.post("/promotions")
+def save_promotion() -> str | BaseResponse:
+    return _save(PROMOTIONS)
+
+
+@desk.post("/promotions/end")
+def end_promotion() -> BaseResponse:
+    """A last version, which does not run any more: its codes are free for others."""
+    id, etag = request.form.get("setting", ""), request.form.get("etag", "")
+    orders, page = services().orders, f"/admin/promotions?id={quote(id)}"
+    values = promotions.promotion_values(orders.setting(token(), PROMOTIONS.name, id)[0]) | {"active": ""}
+    try:
+        orders.save_setting(token(), PROMOTIONS.name, id, promotions.promotion_body(values), etag)
+        flash("Ended. Nobody can use it any more.", "good")
+    except (Conflict, Invalid, PreconditionFailed) as error:
+        flash(message(error), "bad")
+    return redirect(page, 303)
+
+
 @desk.get("/tax.csv")
 def tax_csv() -> Response:
     span = _span()
@@ -78,7 +121,7 @@ def tax_csv() -> Response:
 def _show(kind: Kind) -> str:
     id = request.args.get("id", "")
     found, etag = services().orders.setting(token(), kind.name, id) if id else (None, "")
-    values = kind.values(found) if found else {"active": "yes", "included": "yes"}
+    values = kind.values(found) if found else dict.fromkeys(kind.checked, "yes")
     form = restore(forms.Form(kind.fields, values), f"/admin/{kind.path}")
     return _page(kind, form, id, etag)
 
@@ -110,6 +153,8 @@ def _page(kind: Kind, form: forms.Form, id: str, etag: str) -> str:
         items=orders.settings(access, kind.name),
         versions=orders.versions(access, kind.name, id) if id else [],
         amounts_text=terms.amounts_text,
+        summary=promotions.summary,
+        uses=orders.promotion_uses(access, id) if kind is PROMOTIONS and id else None,
         report=report,
         span=span,
     )

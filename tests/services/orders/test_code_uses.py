@@ -1,0 +1,230 @@
+"""A code with a limit is used as often as that, and not once more: however many come at once, to whichever replica, whatever dies."""
+
+import secrets
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import requests
+
+from services.orders.actions import promotions as desk
+from services.orders.actions.checkout import reconcile
+from services.orders.actions.code_uses import give_back, take
+from services.orders.dependencies import Dependencies, open_dependencies
+from services.orders.settings import Settings
+from shared.couch import Database
+from shared.settings import load
+from tests.people import ADDRESS, Person
+from tests.services.orders.conftest import Shop, calls, checkout, clone, until
+from tests.services.orders.crashes import STEPS, checkout_that_dies
+from tests.services.orders.test_promotions import code, promotion, quoted
+
+CHECKOUTS, USES, CLIENTS = 300, 100, 16
+
+
+@pytest.fixture(scope="module")
+def replica(shop: Shop, service: Callable[..., str]) -> str:
+    """Another orders service over the same database and Redis."""
+    return service("orders")
+
+
+@pytest.fixture
+def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
+    """What the services of this shop act with."""
+    return open_dependencies(load(Settings, environment))
+
+
+def used(shop: Shop, made: dict[str, Any]) -> int:
+    return shop.get(shop.admin, f"/v1/admin/promotions/{made['id']}/uses").json()["used"]
+
+
+def discounted(database: Database, ten: str) -> list[str]:
+    """Ids of the orders of this code that are paid and not cancelled."""
+    found = Counter[str]()
+    for doc in (change.doc or {} for change in database.changes(limit=100_000).rows):
+        if doc.get("type") == "order" and any(use["code"] == ten for use in doc.get("uses", [])):
+            found[doc["orderid"]] += 1
+        elif doc.get("type") in ("orderpayment", "cancellation"):
+            found[doc["orderid"]] += 10 if doc["type"] == "orderpayment" else 100
+    return [orderid for orderid, sum in found.items() if sum == 11]
+
+
+def test_three_hundred_at_once_use_a_code_of_a_hundred_a_hundred_times(
+    shop: Shop, replica: str, database: Database
+) -> None:
+    ten, product = code(), shop.product(price=1000, stock=2 * CHECKOUTS)
+    made = promotion(shop, codes=[ten], limit=USES)
+    people = [shop.customer() for _ in range(4)]
+    until(lambda: quoted(replica, {product: 1}, ten).status_code == 200, 10)
+
+    def buy(number: int) -> str:
+        person, url = clone(people[number % len(people)]), (shop.orders, replica)[number % 2]
+        answer = person.post(
+            f"{url}/v1/orders",
+            json=checkout({product: 1}, codes=[ten]),
+            headers={"Idempotency-Key": secrets.token_hex(8)},
+            timeout=60,
+        )
+        return "sold" if answer.status_code == 201 else str(answer.json()["code"])
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        outcomes = Counter(pool.map(buy, range(CHECKOUTS)))
+    assert outcomes == {"sold": USES, "code_used_up": CHECKOUTS - USES}
+    assert len(discounted(database, ten)) == USES == used(shop, made)
+    assert shop.stock(product) == 2 * CHECKOUTS - USES
+    assert quoted(shop.orders, {product: 1}, ten).json()["code"] == "code_used_up"
+
+
+def test_a_code_with_a_limit_costs_one_query_and_one_write_more(shop: Shop, customer: Person) -> None:
+    limited, unlimited, product = code(), code(), shop.product(price=1000)
+    promotion(shop, codes=[limited], limit=10, per_customer=5)
+    promotion(shop, codes=[unlimited])
+    shop.placed(customer, {product: 1})
+    plain = calls(shop.order(customer, {product: 1}))
+    assert calls(shop.order(customer, {product: 1}, codes=[unlimited])) == plain
+    counted = calls(shop.order(customer, {product: 1}, codes=[limited]))
+    assert counted == plain | {"partition": plain["partition"] + 1, "write": plain["write"] + 1}
+
+
+def test_a_declined_payment_gives_the_use_back(shop: Shop, customer: Person) -> None:
+    ten, product = code(), shop.product(price=1000)
+    made = promotion(shop, codes=[ten], limit=1, per_customer=1)
+    for _ in range(2):
+        declined = shop.order(customer, {product: 1}, token="tok_declined", codes=[ten])
+        assert declined.status_code == 402 or declined.json()["code"] == "payment_declined", declined.text
+        assert used(shop, made) == 0
+    shop.placed(customer, {product: 1}, codes=[ten])
+    assert used(shop, made) == 1
+    assert shop.order(customer, {product: 1}, codes=[ten]).json()["code"] == "code_used_up"
+
+
+def test_a_cancelled_order_gives_the_use_back(shop: Shop, customer: Person) -> None:
+    ten, product = code(), shop.product(price=1000)
+    made = promotion(shop, codes=[ten], limit=1, per_customer=1)
+    order = shop.placed(customer, {product: 1}, codes=[ten])
+    assert shop.post(customer, f"/v1/orders/{order['orderid']}/cancellation", {"reason": ""}).ok
+    assert used(shop, made) == 0
+    shop.placed(customer, {product: 1}, codes=[ten])
+
+
+def test_each_customer_has_their_own_uses_and_guests_are_told_apart_by_e_mail(
+    shop: Shop, customer: Person
+) -> None:
+    twice, product, other = code(), shop.product(price=1000), shop.customer()
+    promotion(shop, codes=[twice], per_customer=2)
+    for person in (customer, customer, other):
+        shop.placed(person, {product: 1}, codes=[twice])
+    refused = shop.order(customer, {product: 1}, key="third", codes=[twice])
+    assert (refused.status_code, refused.json()["code"]) == (422, "code_not_valid")
+    assert refused.json()["reason"] == "per_customer"
+    again = shop.order(customer, {product: 1}, key="third", codes=[twice])
+    assert (again.status_code, again.json()["code"]) == (422, "code_not_valid"), (
+        "the same key, the same answer"
+    )
+    assert quoted(shop.orders, {product: 1}, twice, by=customer).json()["reason"] == "per_customer"
+    assert quoted(shop.orders, {product: 1}, twice, by=other).status_code == 200
+    guests = [
+        shop.order(requests.Session(), {product: 1}, codes=[twice], email=email, address=ADDRESS).status_code
+        for email in ("eve@example.com", "EVE@example.com", "eve@example.com", "eva@example.com")
+    ]
+    assert guests == [201, 201, 422, 201]
+
+
+def test_one_customer_who_comes_ten_times_at_once_is_served_once(shop: Shop, replica: str) -> None:
+    once, product, person = code(), shop.product(price=1000), shop.customer()
+    promotion(shop, codes=[once], per_customer=1)
+    until(lambda: quoted(replica, {product: 1}, once).status_code == 200, 10)
+
+    def buy(number: int) -> int:
+        body = checkout({product: 1}, codes=[once])
+        url = (shop.orders, replica)[number % 2]
+        headers = {"Idempotency-Key": secrets.token_hex(8)}
+        return clone(person).post(f"{url}/v1/orders", json=body, headers=headers, timeout=60).status_code
+
+    with ThreadPoolExecutor(10) as pool:
+        assert Counter(pool.map(buy, range(10))) == {201: 1, 422: 9}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_checkout_that_died_is_carried_on_with_the_use_it_has(
+    shop: Shop, customer: Person, environment: dict[str, str], step: str
+) -> None:
+    ten, product, key = code(), shop.product(stock=3), secrets.token_hex(8)
+    made = promotion(shop, codes=[ten], limit=1, per_customer=1)
+    body = checkout({product: 1}, codes=[ten])
+    orderid = checkout_that_dies(environment, customer.userid, key, body, step)
+    answer = shop.order(customer, {product: 1}, key, codes=[ten])
+    assert (answer.status_code, answer.json().get("orderid")) == (201, orderid), answer.text
+    assert used(shop, made) == 1
+
+
+@pytest.mark.parametrize("step", STEPS[:-2])
+def test_what_died_and_nobody_repeats_gives_its_use_back(
+    shop: Shop, customer: Person, environment: dict[str, str], deps: Dependencies, step: str
+) -> None:
+    """As the sweep does within a minute; a request that was only slow finds its attempt ended, and takes nothing."""
+    ten, product = code(), shop.product(stock=3)
+    made = promotion(shop, codes=[ten], limit=1, per_customer=1)
+    body = checkout({product: 1}, codes=[ten])
+    orderid = checkout_that_dies(environment, customer.userid, secrets.token_hex(8), body, step)
+    found = deps.orders.order(orderid)
+    assert reconcile(deps, found).cancellation is not None
+    assert used(shop, made) == 0
+    assert not take(deps, found)
+    give_back(deps, found)
+    assert used(shop, made) == 0
+    shop.placed(customer, {product: 1}, codes=[ten])
+
+
+def test_who_loses_a_slot_takes_another_and_gives_that_back(
+    shop: Shop, customer: Person, environment: dict[str, str], deps: Dependencies
+) -> None:
+    """Two orders that chose the same slot when they were priced."""
+    ten, product = code(), shop.product(stock=9)
+    made = promotion(shop, codes=[ten], limit=1)
+    body = checkout({product: 1}, codes=[ten])
+    first, second = (
+        deps.orders.order(
+            checkout_that_dies(environment, customer.userid, secrets.token_hex(8), body, "intent")
+        )
+        for _ in range(2)
+    )
+    path = f"{shop.orders}/v1/admin/promotions/{made['id']}"
+    content = {name: made[name] for name in ("name", "codes", "actions")}
+    assert shop.admin.put(path, json=content | {"limit": 2}, timeout=30).ok
+    desk.add_slots(deps, made["id"], 2)
+    for found in (first, second, second):
+        assert take(deps, found)
+    assert used(shop, made) == 2
+    give_back(deps, second)
+    assert used(shop, made) == 1
+    assert not take(deps, second), "its attempt has ended"
+    assert take(deps, first)
+    give_back(deps, first)
+    assert used(shop, made) == 0
+
+
+def test_a_limit_is_raised_lowered_and_of_a_large_one_slots_follow(
+    shop: Shop, customer: Person, deps: Dependencies
+) -> None:
+    ten, product = code(), shop.product(stock=99)
+    made = promotion(shop, codes=[ten], limit=250)
+    assert len(deps.promotions.uses(made["id"])) == 100
+    desk.add_slots(deps, made["id"], 250)
+    assert len(deps.promotions.uses(made["id"])) == 200
+    desk.add_slots(deps, made["id"], 250)
+    desk.add_slots(deps, made["id"], 250)
+    assert len(deps.promotions.uses(made["id"])) == 250
+    for _ in range(3):
+        shop.placed(customer, {product: 1}, codes=[ten])
+    path = f"{shop.orders}/v1/admin/promotions/{made['id']}"
+    content = {name: made[name] for name in ("name", "codes", "actions")}
+    assert shop.admin.put(path, json=content | {"limit": 4}, timeout=30).ok
+    assert used(shop, made) == 3
+    shop.placed(customer, {product: 1}, codes=[ten])
+    until(lambda: shop.order(customer, {product: 1}, codes=[ten]).json().get("code") == "code_used_up", 10)
+    assert shop.admin.put(path, json=content | {"limit": 5}, timeout=30).ok
+    shop.placed(customer, {product: 1}, codes=[ten])
+    assert used(shop, made) == 5

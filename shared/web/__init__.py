@@ -15,8 +15,21 @@ from shared.web.auth import (
     sessions,
 )
 from shared.web.context import add_log_fields, current_dependencies
-from shared.web.declared import page_schema, request_fields, request_schema, response_schema
-from shared.web.etag import check_if_match, etag_of, not_modified
+from shared.web.declared import (
+    document_answer,
+    page_schema,
+    request_fields,
+    request_schema,
+    response_schema,
+)
+from shared.web.etag import (
+    IF_NONE_MATCH,
+    check_if_match,
+    check_preconditions,
+    etag_of,
+    if_match_header,
+    not_modified,
+)
 from shared.web.factory import create_service
 from shared.web.idempotency import idempotent, idempotent_id
 from shared.web.lines import lines_of
@@ -25,6 +38,7 @@ from shared.web.problems import problem
 
 __all__ = [
     "Blueprint",
+    "IF_NONE_MATCH",
     "JwksKeys",
     "PageArgs",
     "ProblemSchema",
@@ -32,11 +46,14 @@ __all__ = [
     "Tokens",
     "is_service_call",
     "check_if_match",
+    "check_preconditions",
     "client_address",
     "create_service",
     "current_user",
+    "document_answer",
     "etag_of",
     "idempotent",
+    "if_match_header",
     "idempotent_id",
     "json_answer",
     "json_bytes",

@@ -1,6 +1,7 @@
 """flask-smorest as Aisle uses it: strict JSON in, problem+json documented, OpenAPI 3.1."""
 
 import http
+import re
 from collections.abc import Callable
 from copy import deepcopy
 from functools import partial, wraps
@@ -139,6 +140,11 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # the library has no t
         @staticmethod
         def doc(**members):
             return partial(_documenting, SmorestBlueprint.doc(**members))
+
+    def add_endpoint(self, method: str, path: str, handler: Handler, summary: str) -> None:
+        """A route for a handler that is made by a function, for one of several kinds of documents; `summary` is what OpenAPI says of it."""
+        handler.__doc__ = summary
+        self.add_url_rule(path, re.sub(r"\W+", "_", f"{method.lower()}_{path}"), handler, methods=[method])
 
     def _prepare_arguments_doc(
         self, doc: dict[str, Any], doc_info: dict[str, Any], *, method: str, **options: Any

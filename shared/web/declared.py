@@ -4,11 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import marshmallow as ma
+from flask import Response
 
 from shared import fields
 from shared.errors import Invalid
 from shared.fields import Declaration, Field
+from shared.web.answers import json_answer
 from shared.web.api import Shape
+from shared.web.etag import etag_of
 from shared.web.fields import ADDRESS_PATTERN, MoneyShape, StrictInteger, Text, Time
 
 Fields = Mapping[str, ma.fields.Field[Any]]
@@ -67,6 +70,13 @@ def _request_field(name: str, field: Field, defaults: bool) -> ma.fields.Field[A
 def response_schema(name: str, declaration: Declaration, more: Fields | None = None) -> type[Shape]:
     """The schema of an answer with all public fields, and `more` that is computed."""
     return _answer(name, {each: declaration.fields[each] for each in declaration.public}, more)
+
+
+def document_answer(
+    declaration: Declaration, doc: Mapping[str, Any], status: int = 200, headers: dict[str, str] | None = None
+) -> Response:
+    """A document as its declaration shows it, with its ETag."""
+    return json_answer(declaration.shown(doc), status, etag=etag_of(doc["_rev"]), headers=headers)
 
 
 def page_schema(name: str, item: type[ma.Schema], more: Fields | None = None) -> type[Shape]:

@@ -1,10 +1,24 @@
 """ETags from revisions: If-None-Match on reads, If-Match on updates of one document."""
 
 import hashlib
+from typing import Any, Final
 
 from flask import Response, request
 
 from shared.errors import PreconditionFailed
+
+IF_NONE_MATCH: Final[dict[str, Any]] = {
+    "in": "header",
+    "name": "If-None-Match",
+    "schema": {"type": "string", "enum": ["*"]},
+    "description": "only if there is none yet",
+}
+"""The header of a write that must create, for OpenAPI."""
+
+
+def if_match_header(description: str = "the ETag that was read") -> dict[str, Any]:
+    """The header of a write that must not replace a later one, for OpenAPI."""
+    return {"in": "header", "name": "If-Match", "schema": {"type": "string"}, "description": description}
 
 
 def etag_of(*revisions: str) -> str:
@@ -37,3 +51,19 @@ def check_if_match(etag: str) -> bool:
             "It changed since you read it: read it again, then repeat the change.", etag=etag
         )
     return True
+
+
+def check_preconditions(etag: str | None) -> bool:
+    """`check_if_match` for what a PUT may create: `etag` is None where there is nothing. Takes `If-None-Match: *` too.
+
+    Raises PreconditionFailed.
+    """
+    if request.headers.get("If-None-Match", "").strip() == "*":
+        if etag is not None:
+            raise PreconditionFailed("There is one already.", etag=etag)
+        return True
+    if etag is not None:
+        return check_if_match(etag)
+    if request.headers.get("If-Match"):
+        raise PreconditionFailed("There is none: it was removed since you read it, or never written.")
+    return False

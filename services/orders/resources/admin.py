@@ -11,7 +11,7 @@ from services.orders.actions import captures, fulfilment, imports, reading, refu
 from services.orders.actions import dead_letters as act
 from services.orders.actions.sweep import open_attempts_span
 from services.orders.resources.context import dependencies
-from services.orders.resources.requester import actor
+from services.orders.resources.requester import actor, order_response
 from services.orders.rules.periods import span
 from services.orders.schemas import answers, requests
 from shared.couch.deadline import NO_LIMIT, time_limit
@@ -90,7 +90,7 @@ def dispatch(body: dict[str, str], orderid: str) -> Response:
     deps = dependencies()
     found = reading.any_order(deps, orderid)
     found = fulfilment.dispatch_order(deps, found, body["courier"], body["courierid"], actor())
-    return json_answer(reading.order_answer(deps, found), 201)
+    return order_response(found, 201)
 
 
 @admin.post("/orders/<string:orderid>/delivery")
@@ -103,7 +103,7 @@ def deliver(orderid: str) -> Response:
     """The parcel arrived"""
     deps = dependencies()
     found = fulfilment.deliver_order(deps, reading.any_order(deps, orderid))
-    return json_answer(reading.order_answer(deps, found), 201)
+    return order_response(found, 201)
 
 
 @admin.post("/orders/<string:orderid>/refunds")
@@ -124,7 +124,7 @@ def refund(body: dict[str, Any], orderid: str) -> Response:
     found = refunds.refund_order(
         deps, found, total, body["reason"], request, to_store_credit=body["to"] == "store_credit"
     )
-    return json_answer(reading.order_answer(deps, found), 201)
+    return order_response(found, 201)
 
 
 @admin.get("/dead-letters")

@@ -8,7 +8,7 @@ from services.orders.actions import cancellation, checkout, reading, returns
 from services.orders.actions.emails import guest_emails_are_limited
 from services.orders.actions.intents import Buyer, quote_answer
 from services.orders.resources.context import dependencies
-from services.orders.resources.requester import reader
+from services.orders.resources.requester import order_response, reader, requested_order
 from services.orders.schemas import answers, requests
 from shared.couch.deadline import time_limit
 from shared.errors import Invalid, Unauthorized
@@ -86,10 +86,7 @@ def history(args: dict[str, Any]) -> Response:
 @orders.alt_response(404, "NOT_FOUND")
 def get_order(headers: dict[str, str], orderid: str) -> Response:
     """One order with all that happened to it: one partition query"""
-    deps = dependencies()
-    return json_answer(
-        reading.order_answer(deps, reading.read_order(deps, orderid, reader(headers["token"])))
-    )
+    return order_response(requested_order(headers, orderid))
 
 
 @orders.get("/<string:orderid>/items")
@@ -114,10 +111,7 @@ def get_line_items(headers: dict[str, str], orderid: str) -> Response:
 @time_limit(10)
 def refresh_payment(headers: dict[str, str], orderid: str) -> Response:
     """Ask the provider what became of the payment page: what the customer's return to the shop does; any number of times"""
-    deps = dependencies()
-    found = reading.read_order(deps, orderid, reader(headers["token"]))
-    add_log_fields(orderid=orderid)
-    return json_answer(reading.order_answer(deps, checkout.refresh_payment(deps, found)))
+    return order_response(checkout.refresh_payment(dependencies(), requested_order(headers, orderid)))
 
 
 @orders.post("/<string:orderid>/payment/cancellation")
@@ -129,10 +123,7 @@ def refresh_payment(headers: dict[str, str], orderid: str) -> Response:
 @time_limit(10)
 def cancel_payment(headers: dict[str, str], orderid: str) -> Response:
     """End the payment page of an order that is not paid: nothing is charged, the goods go back; a payment that was first stays"""
-    deps = dependencies()
-    found = reading.read_order(deps, orderid, reader(headers["token"]))
-    add_log_fields(orderid=orderid)
-    return json_answer(reading.order_answer(deps, checkout.give_up_payment(deps, found)))
+    return order_response(checkout.give_up_payment(dependencies(), requested_order(headers, orderid)))
 
 
 @orders.post("/<string:orderid>/cancellation")
@@ -145,14 +136,9 @@ def cancel_payment(headers: dict[str, str], orderid: str) -> Response:
 @orders.alt_response(409, "CONFLICT")
 def cancel(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
     """Cancel before dispatch: everything that was paid is paid back; done twice it is done once"""
-    deps = dependencies()
-    requester = reader(headers["token"])
-    found = reading.read_order(deps, orderid, requester)
-    add_log_fields(orderid=orderid)
-    by = f"user {requester.userid}" if requester.userid else "guest"
-    return json_answer(
-        reading.order_answer(deps, cancellation.cancel_order(deps, found, by, body["reason"])), 201
-    )
+    found, user = requested_order(headers, orderid), optional_user()
+    by = f"user {user.userid}" if user else "guest"
+    return order_response(cancellation.cancel_order(dependencies(), found, by, body["reason"]), 201)
 
 
 @orders.post("/<string:orderid>/returns")
@@ -165,11 +151,10 @@ def cancel(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Respo
 @orders.alt_response(409, "CONFLICT")
 def return_items(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
     """Return goods after delivery; their price is refunded"""
-    deps = dependencies()
-    found = reading.read_order(deps, orderid, reader(headers["token"]))
-    add_log_fields(orderid=orderid)
-    found = returns.return_items(deps, found, body["items"], body["reason"], keyed_request([orderid, body]))
-    return json_answer(reading.order_answer(deps, found), 201)
+    found, request = requested_order(headers, orderid), keyed_request([orderid, body])
+    return order_response(
+        returns.return_items(dependencies(), found, body["items"], body["reason"], request), 201
+    )
 
 
 def _buyer(body: dict[str, Any]) -> Buyer:

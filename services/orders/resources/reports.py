@@ -1,5 +1,6 @@
 """What was sold: live reports as JSON, CSV and charts; computed reports and closings as documents."""
 
+from collections.abc import Callable
 from typing import Any
 
 from flask import Response, request
@@ -14,6 +15,7 @@ from shared.couch.deadline import time_limit
 from shared.web import (
     Blueprint,
     PageArgs,
+    Shape,
     json_answer,
     list_answer,
     require_role,
@@ -24,17 +26,26 @@ from shared.web.idempotency import OPTIONAL_KEY, request_key
 reports = Blueprint("reports", __name__, url_prefix="/v1/admin/reports", description="What was sold")
 
 JSON, CSV, SVG = "application/json", "text/csv", "image/svg+xml"
+Handler = Callable[[dict[str, Any]], Response]
 EXPORT_FORMATS = {
     200: {"content": {CSV: {"schema": {"type": "string"}}, SVG: {"schema": {"type": "string"}}}},
 }
 
 
-@reports.get("/sales")
-@require_role("admin", "staff")
-@reports.arguments(requests.SalesArgs, location="query")
-@reports.response(200, answers.SalesReport)
-@reports.doc(responses=EXPORT_FORMATS)
-@time_limit(10)
+def _live_report(path: str, arguments: type[Shape], answer: type[Shape]) -> Callable[[Handler], Handler]:
+    """A report that is computed as it is asked for: as JSON, CSV or a chart."""
+
+    def decorate(handler: Handler) -> Handler:
+        described = reports.response(200, answer)(
+            reports.doc(responses=EXPORT_FORMATS)(time_limit(10)(handler))
+        )
+        checked = reports.arguments(arguments, location="query")(described)
+        return reports.get(path)(require_role("admin", "staff")(checked))
+
+    return decorate
+
+
+@_live_report("/sales", requests.SalesArgs, answers.SalesReport)
 def sales(args: dict[str, Any]) -> Response:
     """Orders, units, gross, refunds and net by period and currency: one global query"""
     report = act.sales(dependencies(), args["by"], span(args["start"], args["end"]), args["currency"])
@@ -49,12 +60,7 @@ def sales(args: dict[str, Any]) -> Response:
     return _answered(report, report["rows"], f"Net sales by {args['by']}", bars)
 
 
-@reports.get("/best-sellers")
-@require_role("admin", "staff")
-@reports.arguments(requests.BestSellersArgs, location="query")
-@reports.response(200, answers.BestSellers)
-@reports.doc(responses=EXPORT_FORMATS)
-@time_limit(10)
+@_live_report("/best-sellers", requests.BestSellersArgs, answers.BestSellers)
 def best_sellers(args: dict[str, Any]) -> Response:
     """Products by units sold less returned: one global query"""
     rows = act.best_sellers(dependencies(), span(args["start"], args["end"]), args["limit"], args["by"])
@@ -62,12 +68,7 @@ def best_sellers(args: dict[str, Any]) -> Response:
     return _answered({"rows": rows}, rows, "Best sellers by units", bars)
 
 
-@reports.get("/tax")
-@require_role("admin", "staff")
-@reports.arguments(requests.SpanArgs, location="query")
-@reports.response(200, answers.TaxReport)
-@reports.doc(responses=EXPORT_FORMATS)
-@time_limit(10)
+@_live_report("/tax", requests.SpanArgs, answers.TaxReport)
 def tax(args: dict[str, Any]) -> Response:
     """Tax by country, region and rate, payments less refunds, by whole days: one global query"""
     rows = act.tax(dependencies(), span(args["start"], args["end"]))
@@ -79,12 +80,7 @@ def tax(args: dict[str, Any]) -> Response:
     return _answered({"rows": rows}, rows, "Tax", bars)
 
 
-@reports.get("/fulfilment")
-@require_role("admin", "staff")
-@reports.arguments(requests.SpanArgs, location="query")
-@reports.response(200, answers.Fulfilment)
-@reports.doc(responses=EXPORT_FORMATS)
-@time_limit(10)
+@_live_report("/fulfilment", requests.SpanArgs, answers.Fulfilment)
 def fulfilment(args: dict[str, Any]) -> Response:
     """Average times from payment to dispatch to delivery, by days: one global query"""
     rows = act.fulfilment(dependencies(), span(args["start"], args["end"]))

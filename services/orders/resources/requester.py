@@ -1,7 +1,12 @@
-"""Who sent a request: what several handlers of this service need to know."""
+"""Who sent a request, which order it is about, and the order as the answer: what several handlers of this service share."""
 
+from flask import Response
+
+from services.orders.actions import reading
 from services.orders.actions.reading import Reader
-from shared.web import current_user, optional_user
+from services.orders.resources.context import dependencies
+from services.orders.rules.assembly import OrderDocuments
+from shared.web import add_log_fields, current_user, json_answer, optional_user
 
 
 def reader(token: str = "") -> Reader:
@@ -13,3 +18,14 @@ def reader(token: str = "") -> Reader:
 def actor() -> str:
     """The user of the request, as documents name who did something."""
     return f"user {current_user().userid}"
+
+
+def requested_order(headers: dict[str, str], orderid: str) -> OrderDocuments:
+    """The order of the path, if the user or the guest's token may see it; the log line names it. Raises NoSuchOrder."""
+    found = reading.read_order(dependencies(), orderid, reader(headers["token"]))
+    add_log_fields(orderid=orderid)
+    return found
+
+
+def order_response(found: OrderDocuments, status: int = 200) -> Response:
+    return json_answer(reading.order_answer(dependencies(), found), status)

@@ -1,9 +1,8 @@
 """What the desk sets: shipping methods, tax rates, promotions and the shop's own settings, each with its earlier versions."""
 
-from collections.abc import Callable
 from typing import Any
 
-from flask import Response, request
+from flask import Response
 
 from services.orders.actions import shop_settings as act
 from services.orders.actions.promotions import PROMOTIONS, used_of
@@ -11,15 +10,16 @@ from services.orders.actions.shop_settings import SHIPPING_METHODS, SHOP_KIND, T
 from services.orders.resources.context import dependencies
 from services.orders.resources.requester import actor
 from services.orders.schemas import settings as schemas
-from shared.couch import Doc
-from shared.errors import PreconditionFailed
 from shared.web import (
     Blueprint,
     PageArgs,
     Shape,
     check_if_match,
+    check_preconditions,
+    document_answer,
     etag_of,
     idempotent,
+    if_match_header,
     json_answer,
     require_role,
     short_list_answer,
@@ -32,12 +32,7 @@ shop_settings = Blueprint(
     description="Shipping, tax, promotions and what else the desk sets",
 )
 
-_IF_MATCH = {
-    "in": "header",
-    "name": "If-Match",
-    "schema": {"type": "string"},
-    "description": "the ETag of the version that this replaces",
-}
+_IF_MATCH = if_match_header("the ETag of the version that this replaces")
 
 
 def _add_endpoints(
@@ -51,7 +46,7 @@ def _add_endpoints(
     @shop_settings.alt_response(400, "BAD_REQUEST")
     def listed(args: dict[str, Any]) -> Response:
         docs = act.settings(dependencies(), kind)
-        return json_answer(short_list_answer([_shown(kind, doc) for doc in docs], args, "id", [path]))
+        return json_answer(short_list_answer([kind.fields.shown(doc) for doc in docs], args, "id", [path]))
 
     @require_role("admin")
     @idempotent
@@ -60,13 +55,13 @@ def _add_endpoints(
     @shop_settings.alt_response(409, "CONFLICT")
     def add(content: dict[str, Any]) -> Response:
         doc = act.add(dependencies(), kind, content, actor())
-        return _answer(kind, doc, 201, {"Location": f"/v1/admin/{path}/{doc['id']}"})
+        return document_answer(kind.fields, doc, 201, {"Location": f"/v1/admin/{path}/{doc['id']}"})
 
     @require_role("admin", "staff")
     @shop_settings.response(200, item)
     @shop_settings.alt_response(404, "NOT_FOUND")
     def read(id: str) -> Response:
-        return _answer(kind, act.get(dependencies(), kind, id))
+        return document_answer(kind.fields, act.get(dependencies(), kind, id))
 
     @require_role("admin")
     @shop_settings.arguments(body)
@@ -79,7 +74,7 @@ def _add_endpoints(
         deps = dependencies()
         before = act.get(deps, kind, id)
         check_if_match(etag_of(before["_rev"]))
-        return _answer(kind, act.replace(deps, kind, before, content, actor()))
+        return document_answer(kind.fields, act.replace(deps, kind, before, content, actor()))
 
     @require_role("admin", "staff")
     @shop_settings.arguments(PageArgs, location="query")
@@ -89,19 +84,13 @@ def _add_endpoints(
     def history(args: dict[str, Any], id: str) -> Response:
         return _versions(kind, args, id)
 
-    _route(f"/{path}", "GET", listed, f"All {path}, by id")
-    _route(f"/{path}", "POST", add, f"A new one of the {path}")
-    _route(f"/{path}/<string:id>", "GET", read, f"One of the {path}")
-    _route(f"/{path}/<string:id>", "PUT", replace, f"A new version of one of the {path}")
-    _route(
-        f"/{path}/<string:id>/history", "GET", history, "Every version with who wrote it, the latest first"
+    shop_settings.add_endpoint("GET", f"/{path}", listed, f"All {path}, by id")
+    shop_settings.add_endpoint("POST", f"/{path}", add, f"A new one of the {path}")
+    shop_settings.add_endpoint("GET", f"/{path}/<string:id>", read, f"One of the {path}")
+    shop_settings.add_endpoint("PUT", f"/{path}/<string:id>", replace, f"A new version of one of the {path}")
+    shop_settings.add_endpoint(
+        "GET", f"/{path}/<string:id>/history", history, "Every version with who wrote it, the latest first"
     )
-
-
-def _route(path: str, method: str, handler: Callable[..., Response], summary: str) -> None:
-    handler.__doc__ = summary
-    name = f"{method.lower()}_{path.strip('/').replace('/', '_').replace('<string:id>', 'one')}"
-    shop_settings.add_url_rule(path, name, handler, methods=[method])
 
 
 _add_endpoints(
@@ -132,7 +121,7 @@ def promotion_uses(id: str) -> Response:
 @shop_settings.alt_response(404, "NOT_FOUND")
 def read_shop() -> Response:
     """The shop's own settings; 404 while the environment's hold"""
-    return _answer(SHOP_KIND, act.get(dependencies(), SHOP_KIND))
+    return document_answer(SHOP_KIND.fields, act.get(dependencies(), SHOP_KIND))
 
 
 @shop_settings.put("/settings")
@@ -146,11 +135,8 @@ def save_shop(content: dict[str, Any]) -> Response:
     """A version of the shop's own settings"""
     deps = dependencies()
     before = act.shop(deps)
-    if before is not None:
-        check_if_match(etag_of(before["_rev"]))
-    elif request.headers.get("If-Match"):
-        raise PreconditionFailed("There is no version yet.")
-    return _answer(SHOP_KIND, act.save_shop(deps, content, before, actor()))
+    check_preconditions(etag_of(before["_rev"]) if before else None)
+    return document_answer(SHOP_KIND.fields, act.save_shop(deps, content, before, actor()))
 
 
 @shop_settings.get("/settings/history")
@@ -165,15 +151,5 @@ def shop_history(args: dict[str, Any]) -> Response:
 
 
 def _versions(kind: SettingKind, args: dict[str, Any], id: str = "") -> Response:
-    items = [_shown(kind, doc) for doc in act.versions(dependencies(), kind, id)]
+    items = [kind.fields.shown(doc) for doc in act.versions(dependencies(), kind, id)]
     return json_answer(short_list_answer(items, args, "version", [kind.name, id]))
-
-
-def _answer(
-    kind: SettingKind, doc: Doc, status: int = 200, headers: dict[str, str] | None = None
-) -> Response:
-    return json_answer(_shown(kind, doc), status, etag=etag_of(doc["_rev"]), headers=headers)
-
-
-def _shown(kind: SettingKind, doc: Doc) -> dict[str, Any]:
-    return kind.fields.shown(doc)

@@ -12,7 +12,7 @@ from services.products.declarations.stock import Movement
 from services.products.resources.context import dependencies, price_context
 from services.products.rules.ledger import Line
 from services.products.rules.product import Checked, etag, listed, public
-from services.products.schemas import answers, parameters, requests
+from services.products.schemas import answers, requests
 from shared.clock import timestamp
 from shared.couch import Document, time_ordered_id
 from shared.web import (
@@ -20,6 +20,7 @@ from shared.web import (
     current_user,
     idempotent,
     idempotent_id,
+    if_match_header,
     json_answer,
     list_answer,
     nothing,
@@ -30,7 +31,7 @@ from shared.web import (
 admin = Blueprint("admin", __name__, description="For admins and staff")
 
 _PRICE_CHANGE = ("date", "before", "after", "sku", "kind", "group", "sale_from", "sale_until", "by")
-_IF_MATCH = parameters.if_match("the ETag that was read; stock and rating do not count")
+_IF_MATCH = if_match_header("the ETag that was read; stock and rating do not count")
 
 
 @admin.post("/v1/products")

@@ -7,18 +7,20 @@ import orjson
 from flask import Response, request
 
 from services.products.actions import categories as act
-from services.products.category_documents import CATEGORY_FIELDS, Category
+from services.products.category_documents import CATEGORY_FIELDS
 from services.products.resources.context import dependencies
 from services.products.schemas import categories as schemas
-from services.products.schemas import parameters
 from shared.clock import timestamp
-from shared.errors import Invalid, PreconditionFailed
+from shared.errors import Invalid
 from shared.web import (
     Blueprint,
     PageArgs,
     check_if_match,
+    check_preconditions,
     current_user,
+    document_answer,
     etag_of,
+    if_match_header,
     json_answer,
     lines_of,
     nothing,
@@ -65,7 +67,7 @@ def import_categories() -> Response:
 @categories.alt_response(404, "NOT_FOUND")
 def read(path: str) -> Response:
     """What is said of a category"""
-    return _answer(act.get(dependencies(), path))
+    return document_answer(CATEGORY_FIELDS, act.get(dependencies(), path))
 
 
 @categories.put("/<path:path>")
@@ -75,18 +77,15 @@ def read(path: str) -> Response:
 @categories.alt_response(201, schema=schemas.DescribedCategory)
 @categories.alt_response(409, "CONFLICT")
 @categories.alt_response(412, "PRECONDITION_FAILED")
-@categories.doc(parameters=[parameters.if_match()])
+@categories.doc(parameters=[if_match_header()])
 def write(content: dict[str, Any], path: str) -> Response:
     """Say something of a category, also of one that no product is in (yet, or any more)"""
     if content["path"] != path:
         raise Invalid("The path cannot change.", errors={"path": [f"Must be {path}, as in the address."]})
     before = dependencies().category_documents.get(path)
-    if before is None and request.headers.get("If-Match"):
-        raise PreconditionFailed("It was removed since you read it.")
-    if before is not None:
-        check_if_match(etag_of(before["_rev"]))
+    check_preconditions(etag_of(before["_rev"]) if before else None)
     doc = act.put(dependencies(), content, before, actor=current_user().userid, date=timestamp())
-    return _answer(doc, 200 if before else 201)
+    return document_answer(CATEGORY_FIELDS, doc, 200 if before else 201)
 
 
 @categories.delete("/<path:path>")
@@ -95,7 +94,7 @@ def write(content: dict[str, Any], path: str) -> Response:
 @categories.alt_response(404, "NOT_FOUND")
 @categories.alt_response(409, "CONFLICT")
 @categories.alt_response(412, "PRECONDITION_FAILED")
-@categories.doc(parameters=[parameters.if_match()])
+@categories.doc(parameters=[if_match_header()])
 def remove(path: str) -> Response:
     """Forget what is said of a category: it is shown by its name again"""
     doc = act.get(dependencies(), path)
@@ -114,7 +113,3 @@ def _lines() -> Iterator[tuple[int, Any]]:
                 yield number, orjson.loads(text)
             except orjson.JSONDecodeError as error:
                 yield number, BrokenLine(str(error))
-
-
-def _answer(doc: Category, status: int = 200) -> Response:
-    return json_answer(CATEGORY_FIELDS.shown(doc), status, etag=etag_of(doc["_rev"]))

@@ -5,16 +5,18 @@ from typing import Any
 from flask import Response
 
 from services.products.actions import product_types as act
-from services.products.product_types import PRODUCT_TYPE_FIELDS, ProductType
+from services.products.product_types import PRODUCT_TYPE_FIELDS
 from services.products.resources.context import dependencies
-from services.products.schemas import answers, parameters, requests
+from services.products.schemas import answers, requests
 from shared.clock import timestamp
 from shared.web import (
     Blueprint,
     PageArgs,
     check_if_match,
+    document_answer,
     etag_of,
     idempotent,
+    if_match_header,
     json_answer,
     require_role,
     short_list_answer,
@@ -48,7 +50,9 @@ def types(args: dict[str, Any]) -> Response:
 def add(content: dict[str, Any]) -> Response:
     """A new product type"""
     doc = act.add(dependencies(), content, timestamp())
-    return _answer(doc, 201, {"Location": f"/v1/admin/product-types/{doc['code']}"})
+    return document_answer(
+        PRODUCT_TYPE_FIELDS, doc, 201, {"Location": f"/v1/admin/product-types/{doc['code']}"}
+    )
 
 
 @product_types.get("/<code>")
@@ -57,7 +61,7 @@ def add(content: dict[str, Any]) -> Response:
 @product_types.alt_response(404, "NOT_FOUND")
 def read(code: str) -> Response:
     """A product type"""
-    return _answer(act.get(dependencies(), code))
+    return document_answer(PRODUCT_TYPE_FIELDS, act.get(dependencies(), code))
 
 
 @product_types.put("/<code>")
@@ -67,13 +71,9 @@ def read(code: str) -> Response:
 @product_types.alt_response(404, "NOT_FOUND")
 @product_types.alt_response(409, "CONFLICT")
 @product_types.alt_response(412, "PRECONDITION_FAILED")
-@product_types.doc(parameters=[parameters.if_match()])
+@product_types.doc(parameters=[if_match_header()])
 def replace(content: dict[str, Any], code: str) -> Response:
     """New attributes; products keep what they have until they are written again"""
     before = act.get(dependencies(), code)
     check_if_match(etag_of(before["_rev"]))
-    return _answer(act.replace(dependencies(), before, content, timestamp()))
-
-
-def _answer(doc: ProductType, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    return json_answer(PRODUCT_TYPE_FIELDS.shown(doc), status, etag=etag_of(doc["_rev"]), headers=headers)
+    return document_answer(PRODUCT_TYPE_FIELDS, act.replace(dependencies(), before, content, timestamp()))

@@ -1,27 +1,27 @@
 """Synonyms, redirects and pinned products: list, read, write, remove. Each kind has the same four endpoints."""
 
-from collections.abc import Callable
 from typing import Any
 
-from flask import Response, request
+from flask import Response
 
 from services.products.actions import query_counts
 from services.products.actions import search_rules as act
 from services.products.actions.search_rules import HIDDEN_QUERIES, PINS, REDIRECTS, SYNONYMS, RuleKind
 from services.products.resources.context import dependencies
 from services.products.schemas import search as schemas
-from services.products.schemas.parameters import if_match
 from services.products.search_documents import SEARCH_RULE_CHANGE
 from shared.clock import timestamp
-from shared.couch import Doc
-from shared.errors import PreconditionFailed
 from shared.web import (
+    IF_NONE_MATCH,
     Blueprint,
     PageArgs,
     Shape,
     check_if_match,
+    check_preconditions,
     current_user,
+    document_answer,
     etag_of,
+    if_match_header,
     json_answer,
     list_answer,
     nothing,
@@ -34,16 +34,6 @@ search_rules = Blueprint(
     "search rules", __name__, url_prefix="/v1/admin/search", description="What a search means and shows first"
 )
 
-_VERSIONS = [
-    if_match(),
-    {
-        "in": "header",
-        "name": "If-None-Match",
-        "schema": {"type": "string", "enum": ["*"]},
-        "description": "only if there is none yet",
-    },
-]
-
 
 def _add_endpoints(
     path: str, kind: RuleKind, body: type[Shape], item: type[Shape], page: type[Shape]
@@ -55,14 +45,14 @@ def _add_endpoints(
     @search_rules.response(200, page)
     @search_rules.alt_response(400, "BAD_REQUEST")
     def listed(args: dict[str, Any]) -> Response:
-        items = [_shown(kind, doc) for doc in act.rules(dependencies(), kind)]
+        items = [kind.fields.shown(doc) for doc in act.rules(dependencies(), kind)]
         return json_answer(short_list_answer(items, args, "query", [path]))
 
     @require_role("admin", "staff")
     @search_rules.response(200, item)
     @search_rules.alt_response(404, "NOT_FOUND")
     def read(query: str) -> Response:
-        return _answer(kind, act.get(dependencies(), kind, query))
+        return document_answer(kind.fields, act.get(dependencies(), kind, query))
 
     @require_role("admin")
     @search_rules.arguments(body)
@@ -70,10 +60,10 @@ def _add_endpoints(
     @search_rules.alt_response(201, schema=item)
     @search_rules.alt_response(409, "CONFLICT")
     @search_rules.alt_response(412, "PRECONDITION_FAILED")
-    @search_rules.doc(parameters=_VERSIONS)
+    @search_rules.doc(parameters=[if_match_header(), IF_NONE_MATCH])
     def write(content: dict[str, Any], query: str) -> Response:
         before = act.find(dependencies(), kind, query)
-        only_before = _check_versions(before)
+        only_before = check_preconditions(etag_of(before["_rev"]) if before else None)
         doc = act.put(
             dependencies(),
             kind,
@@ -84,51 +74,24 @@ def _add_endpoints(
             actor=current_user().userid,
             date=timestamp(),
         )
-        return _answer(kind, doc, 200 if before else 201)
+        return document_answer(kind.fields, doc, 200 if before else 201)
 
     @require_role("admin")
     @search_rules.response(204)
     @search_rules.alt_response(404, "NOT_FOUND")
     @search_rules.alt_response(409, "CONFLICT")
     @search_rules.alt_response(412, "PRECONDITION_FAILED")
-    @search_rules.doc(parameters=_VERSIONS[:1])
+    @search_rules.doc(parameters=[if_match_header()])
     def remove(query: str) -> Response:
         doc = act.get(dependencies(), kind, query)
         check_if_match(etag_of(doc["_rev"]))
         act.remove(dependencies(), kind, doc, actor=current_user().userid, date=timestamp())
         return nothing()
 
-    _route(f"/{path}", "GET", listed, f"All {path}, by query")
-    _route(f"/{path}/<query>", "GET", read, f"The {kind.name} for a query")
-    _route(f"/{path}/<query>", "PUT", write, f"Write the {kind.name} for a query")
-    _route(f"/{path}/<query>", "DELETE", remove, f"Remove the {kind.name} for a query")
-
-
-def _route(path: str, method: str, handler: Callable[..., Response], summary: str) -> None:
-    handler.__doc__ = summary
-    name = f"{method.lower()}_{path.strip('/').replace('/', '_').replace('<', '').replace('>', '')}"
-    search_rules.add_url_rule(path, name, handler, methods=[method])
-
-
-def _check_versions(before: Doc | None) -> bool:
-    """Whether nothing but `before` may be written over. Raises PreconditionFailed."""
-    if request.headers.get("If-None-Match", "").strip() == "*":
-        if before:
-            raise PreconditionFailed("There is one for this query already.", etag=etag_of(before["_rev"]))
-        return True
-    if before is None:
-        if request.headers.get("If-Match"):
-            raise PreconditionFailed("It was removed since you read it.")
-        return False
-    return check_if_match(etag_of(before["_rev"]))
-
-
-def _answer(kind: RuleKind, doc: Doc, status: int = 200) -> Response:
-    return json_answer(_shown(kind, doc), status, etag=etag_of(doc["_rev"]))
-
-
-def _shown(kind: RuleKind, doc: Doc) -> dict[str, Any]:
-    return kind.fields.shown(doc)
+    search_rules.add_endpoint("GET", f"/{path}", listed, f"All {path}, by query")
+    search_rules.add_endpoint("GET", f"/{path}/<query>", read, f"The {kind.name} for a query")
+    search_rules.add_endpoint("PUT", f"/{path}/<query>", write, f"Write the {kind.name} for a query")
+    search_rules.add_endpoint("DELETE", f"/{path}/<query>", remove, f"Remove the {kind.name} for a query")
 
 
 _add_endpoints("synonyms", SYNONYMS, schemas.SynonymContent, schemas.Synonym, schemas.Synonyms)

@@ -1,6 +1,4 @@
-"""Parameters of queries and headers as OpenAPI shows them; `resources.questions` reads those of lists."""
-
-from typing import Any
+"""The query parameters of lists as OpenAPI shows them; `resources.questions` reads them."""
 
 from services.products.declarations import limits
 from services.products.documents import PAIR_FIELDS
@@ -14,11 +12,6 @@ _FACET = "|".join([*FACET_FIELDS, *PAIR_FIELDS, *(f"{name}[.][^,]+" for name in 
 MAX_FACETS_LENGTH = 500
 _FACETS = f"^(({_FACET}|),)*({_FACET}|)$"
 _WHOLE = {"type": "integer", "minimum": 0, "maximum": limits.MAX_PRICE}
-
-
-def if_match(description: str = "the ETag that was read") -> dict[str, Any]:
-    """The header of a write that must not replace a later one, for OpenAPI."""
-    return {"in": "header", "name": "If-Match", "schema": {"type": "string"}, "description": description}
 
 
 LIST_PARAMETERS = [

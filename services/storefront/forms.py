@@ -541,6 +541,31 @@ CLOSURE = (
         help="Needed to close the account of staff.",
     ),
 )
+GIFT_CARD_CODE = (Field("code", "Code of the gift card", autocomplete="off", max_length=60),)
+GIFT_CARD = (
+    Field("amount", "Amount", inputmode="decimal", max_length=20),
+    Field("currency", "Currency", max_length=3, min_length=3, help="Such as GBP."),
+    Field("note", "Why it is issued", max_length=300, required=False, help="For the people of the shop."),
+    Field(
+        "email",
+        "E-mail of the recipient",
+        "email",
+        required=False,
+        max_length=254,
+        help="Gets the code. Without one, write it down: it is shown once.",
+    ),
+    Field("name", "Name of the recipient", required=False),
+    Field("message", "Message to the recipient", "textarea", required=False, max_length=1000),
+)
+CORRECTION = (
+    Field("amount", "Balance from now on", inputmode="decimal", max_length=20, help="0 blocks the card."),
+    Field("note", "Why", max_length=300),
+)
+STORE_CREDIT = (
+    Field("amount", "Amount", inputmode="decimal", max_length=20),
+    Field("currency", "Currency", max_length=3, min_length=3, help="Such as GBP."),
+    Field("reason", "Why", max_length=300),
+)
 REFUND = (
     Field("amount", "Amount", inputmode="decimal", max_length=20),
     Field("reason", "Why", max_length=300),

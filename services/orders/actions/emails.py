@@ -8,6 +8,7 @@ from services.orders.declarations.order import Customer, Order
 from services.orders.declarations.parts import Line
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.credits import credits_of, to_charge
 from services.orders.rules.identity import guest_token
 from shared.errors import Unavailable
 from shared.limits import Limit, network_of
@@ -84,7 +85,7 @@ def _body(found: OrderDocuments, kind: str) -> str:
 
 
 def _sums(order: Order) -> list[str]:
-    """Discounts, shipping, each tax, and the total."""
+    """Discounts, shipping, each tax, the total, and what gift cards and store credit paid of it."""
     shipping = order["shipping"]["name"] if "shipping" in order else "Delivery"
     taxes = [
         f"{'Includes ' if tax['included'] else ''}{tax['name']} {tax['rate']:g} %  {shown(tax['amount'])}"
@@ -99,6 +100,7 @@ def _sums(order: Order) -> list[str]:
         *added,
         f"Total  {shown(order['total'])}",
         *included,
+        *_paid_with(order),
     ]
 
 
@@ -108,6 +110,11 @@ def _discounts(order: Order) -> list[str]:
         + (f"−{shown(each['amount'])}" if each["amount"]["amount"] else "free delivery")
         for each in order.get("discounts", [])
     ]
+
+
+def _paid_with(order: Order) -> list[str]:
+    credits = [f"{credit['name']}  −{shown(credit['amount'])}" for credit in credits_of(order)]
+    return [*credits, f"Charged  {shown(to_charge(order))}"] if credits else []
 
 
 def _label(found: OrderDocuments) -> list[str]:

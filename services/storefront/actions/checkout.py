@@ -21,7 +21,9 @@ log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 40
 TTL_SECONDS = 7 * 86400
-CLOSED = frozenset({"payment_declined", "out_of_stock", "attempt_closed", "code_used_up", "code_not_valid"})
+CLOSED = frozenset(
+    {"payment_declined", "out_of_stock", "attempt_closed", "code_used_up", "code_not_valid", "balance_spent"}
+)
 
 
 class AlreadyOrdered(Conflict):

@@ -86,10 +86,43 @@ class Orders(Client):
     def best_sellers(self, token: str, **choice: Any) -> Json:
         return self.http.get("/v1/admin/reports/best-sellers", without_empty(**choice), token=token)
 
-    def quote(self, token: str, items: list[Json], **place: Any) -> Json:
-        """What these would cost now, with discounts, delivery and tax; `place`: address, shipping, currency, codes. Nothing is ordered."""
+    def quote(self, token: str, items: list[Json], *, visitor: str = "", **place: Any) -> Json:
+        """What these would cost now, with discounts, delivery and tax; `place`: address, shipping, currency, codes, gift_cards,
+        store_credit. Nothing is ordered."""
         body = {"items": items, **without_empty(**place)}
-        return self.http.post("/v1/orders/quote", body, idempotent=True, token=token)
+        return self.http.post("/v1/orders/quote", body, idempotent=True, token=token, client_address=visitor)
+
+    def gift_card_balance(self, code: str, address: str) -> Json:
+        """What is left on a gift card; `address` is the visitor's own, so that guesses are counted by browser."""
+        return self.http.post(
+            "/v1/gift-cards/balance", {"code": code}, idempotent=True, token=ANONYMOUS, client_address=address
+        )
+
+    def store_credit(self, token: str) -> list[Json]:
+        """One's own, by currency."""
+        return list(self.http.get("/v1/store-credit", token=token)["items"])
+
+    def gift_cards(self, token: str, cursor: str) -> Json:
+        return self.http.get("/v1/admin/gift-cards", without_empty(limit=50, cursor=cursor), token=token)
+
+    def gift_card(self, token: str, id: str) -> Json:
+        return self.http.get(f"/v1/admin/gift-cards/{segment(id)}", token=token)
+
+    def issue_gift_card(self, token: str, body: Json, key: str) -> Json:
+        """The new card with its code, which nobody can read again."""
+        return self.http.post("/v1/admin/gift-cards", body, token=token, headers=once(key))
+
+    def correct_gift_card(self, token: str, id: str, body: Json, key: str) -> Json:
+        return self.http.put(f"/v1/admin/gift-cards/{segment(id)}", body, token=token, headers=once(key))
+
+    def customers_store_credit(self, token: str, userid: str) -> list[Json]:
+        """With all that happened to it."""
+        return list(self.http.get(f"/v1/admin/store-credit/{segment(userid)}", token=token)["items"])
+
+    def grant_store_credit(self, token: str, userid: str, body: Json, key: str) -> Json:
+        return self.http.post(
+            f"/v1/admin/store-credit/{segment(userid)}", body, token=token, headers=once(key)
+        )
 
     def shipping_methods(self) -> Json:
         """How the shop delivers, and where to."""

@@ -23,6 +23,10 @@ from services.storefront.pages.desk import (
     terms,
     variants,
 )
+from services.storefront.pages.desk import (
+    gift_cards as desk_gift_cards,
+)
+from services.storefront.pages.gift_cards import gift_cards
 from services.storefront.pages.mailbox import mailbox
 from services.storefront.pages.orders import orders as own_orders
 from services.storefront.pages.payment import payment
@@ -39,6 +43,7 @@ BLUEPRINTS = (
     checkout,
     codes,
     payment,
+    gift_cards,
     own_orders,
     auth,
     account,
@@ -59,6 +64,7 @@ DESK = (
     categories,
     search,
     terms,
+    desk_gift_cards,
     imports,
     failures,
     staff,

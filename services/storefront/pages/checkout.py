@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -25,7 +26,7 @@ from services.storefront.pages.payment import (
 )
 from services.storefront.pages.saved_forms import restored, save_values, updated, with_saved
 from services.storefront.pages.visitor import customer_group, guest_basket, logged_in, token
-from services.storefront.rules import messages
+from services.storefront.rules import credits, messages
 from services.storefront.rules.payments import SANDBOX_CARDS, form_targets, payment_page
 from shared.addresses import parts_of_text
 from shared.errors import AisleError, BadRequest, Conflict, Invalid
@@ -35,6 +36,7 @@ checkout = Blueprint("checkout", __name__)
 CHANGED = (
     "Your basket was changed in another window meanwhile. Nothing was ordered: this is what is in it now."
 )
+CREDITS_CHANGED = "Nothing was ordered yet: look at what is left to pay now, and order."
 _KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
@@ -52,6 +54,7 @@ def show() -> str | BaseResponse:
         saves_method=typed.get("save_method", ""),
         shipping=typed.get("shipping", ""),
         codes=typed.get("codes"),
+        typed=typed,
     )
 
 
@@ -66,6 +69,8 @@ def place() -> str | BaseResponse:
     items = _sent_items()
     if not _are_available(items):
         return _back_to_form(CHANGED)
+    if credits.chosen(request.form) != credits.shown(_sent_order()):
+        return _back_to_form(CREDITS_CHANGED, "warn")
     try:
         body = _order(form)
         order = dependencies().checkouts.place(
@@ -106,9 +111,9 @@ def again() -> BaseResponse:
     return redirect(with_saved(url_for("checkout.show"), typed), 303)
 
 
-def _back_to_form(problem: str) -> BaseResponse:
+def _back_to_form(problem: str, kind: str = "bad") -> BaseResponse:
     """The checkout again, with what was typed and what was wrong; a page of its own, so that the back button leads to it."""
-    flash(problem, "bad")
+    flash(problem, kind)
     typed = save_values(url_for("checkout.place"), request.form)
     page = url_for("checkout.show", **without_empty(currency=request.form.get("currency")))
     return redirect(with_saved(page, typed), 303)
@@ -211,7 +216,7 @@ def _payment() -> dict[str, Any]:
     provider = dependencies().settings.pays_with
     page = payment_page(provider)
     if page is None:
-        return {"provider": provider, "token": request.form.get("card", "")}
+        return {"provider": provider, **without_empty(token=request.form.get("card", ""))}
     keep = page.keeps_methods and logged_in() is not None and "save_method" in request.form
     return {"provider": provider} | ({"save_method": True} if keep else {})
 
@@ -239,7 +244,9 @@ def _page(
     saves_method: str | None = None,
     shipping: str | None = None,
     codes: str | None = None,
+    typed: Mapping[str, str] | None = None,
 ) -> str | BaseResponse:
+    paid_with = request.form if typed is None else typed
     me = services().users.me(token()) if logged_in() else None
     lines = baskets.quantities_of(me) if me else guest_basket()
     shop_currency = chosen_currency()
@@ -261,7 +268,9 @@ def _page(
     shipping = request.form.get("shipping", "") if shipping is None else shipping
     codes = typed_codes() if codes is None else codes
     try:
-        found = quoted(items, form, me, chosen, shipping, shop_currency, split(codes))
+        found = quoted(
+            items, form, me, chosen, shipping, shop_currency, split(codes), credits.chosen(paid_with)
+        )
     except (Conflict, Invalid) as error:
         flash(forms.error_text(error), "bad")
         return redirect(url_for("basket.show"))
@@ -273,15 +282,22 @@ def _page(
         me=me,
         quote=found.quote,
         form=form,
-        problem=problem or found.problem,
+        problem=problem or found.problem or credits.problem(paid_with, found.quote),
         codes=codes,
         code_problem=found.code_problem,
+        gift_code=paid_with.get("gift_code", ""),
+        store_credit=paid_with.get("store_credit", ""),
         cards=SANDBOX_CARDS,
         payment_page=payment_page(settings.pays_with),
         saves_method=request.form.get("save_method", "") if saves_method is None else saves_method,
         key=secrets.token_urlsafe(18),
         order=orjson.dumps(
-            {"items": items, "expected_total": found.quote["total"], **without_empty(currency=shop_currency)}
+            {
+                "items": items,
+                "expected_total": found.quote["total"],
+                **without_empty(currency=shop_currency),
+                **credits.guarded(paid_with, found.quote),
+            }
         ).decode(),
         currency=currency,
         revision=revision_of(basket, lines),

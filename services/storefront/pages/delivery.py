@@ -4,15 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from flask import request
+
 from services.storefront import address_forms, forms
 from services.storefront.pages.codes import REFUSALS
 from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.visitor import logged_in, token
 from services.storefront.rules import messages
 from shared.addresses import PARTS
-from shared.errors import Conflict, Invalid
+from shared.errors import Conflict, Invalid, TooManyRequests
 from shared.types import Json
 
+_CREDIT_CODES = ("gift_card_not_valid", "too_many_requests")
 _FALLBACK_CODES = ("not_delivered", "shipping_not_available")
 
 
@@ -43,30 +46,40 @@ def quoted(
     shipping: str,
     currency: str = "",
     codes: Sequence[str] = (),
+    credits: Json | None = None,
 ) -> Quoted:
-    """The quote for the address, the shipping and the codes chosen; of an address that is none, the shop's own country's.
+    """The quote for the address, the shipping, the codes and the `credits` (gift cards, store credit) chosen; of an address that is
+    none, the shop's own country's.
 
     Raises Conflict and Invalid for what cannot be ordered at all.
     """
     address = _address(form, me, chosen)
-    bearer, orders = token() if me else "", services().orders
+    bearer = token() if me else ""
     try:
         return Quoted(
-            orders.quote(
-                bearer, items, address=address, shipping=shipping, currency=currency, codes=list(codes)
-            )
+            _quote(bearer, items, codes, credits, address=address, shipping=shipping, currency=currency)
         )
-    except (Conflict, Invalid) as error:
+    except (Conflict, Invalid, TooManyRequests) as error:
+        problem = messages.message(error)
         if error.code in REFUSALS:
-            others = quoted(items, form, me, chosen, shipping, currency)
-            return replace(others, code_problem=messages.message(error))
+            others = quoted(items, form, me, chosen, shipping, currency, (), credits)
+            return replace(others, code_problem=problem)
+        if credits and error.code in _CREDIT_CODES:
+            return replace(quoted(items, form, me, chosen, shipping, currency, codes), problem=problem)
         if error.code not in _FALLBACK_CODES:
             raise
-        problem = messages.message(error)
     if shipping:
-        found = quoted(items, form, me, chosen, "", currency, codes)
+        found = quoted(items, form, me, chosen, "", currency, codes, credits)
         return replace(found, problem=found.problem or problem)
-    return Quoted(orders.quote(bearer, items, currency=currency, codes=list(codes)), problem)
+    return Quoted(_quote(bearer, items, codes, credits, currency=currency), problem)
+
+
+def _quote(bearer: str, items: list[Json], codes: Sequence[str], credits: Json | None, **place: Any) -> Json:
+    """With a gift card goes the visitor's address, so that guesses are counted by browser."""
+    visitor = (request.remote_addr or "") if credits else ""
+    return services().orders.quote(
+        bearer, items, visitor=visitor, codes=list(codes), **place, **(credits or {})
+    )
 
 
 def _address(form: forms.Form, me: Json | None, chosen: str) -> Json | str | None:

@@ -57,7 +57,7 @@ def _page(template: str, order: Json) -> str:
 def cancel(orderid: str) -> BaseResponse:
     try:
         services().orders.cancel(requester_of(orderid), orderid)
-        flash("Your order is cancelled; the money goes back to your card.", "good")
+        flash("Your order is cancelled; the money goes back the way you paid.", "good")
     except Conflict as error:
         flash(forms.error_text(error), "bad")
     return redirect(url_for("orders.show", orderid=orderid))

@@ -31,6 +31,7 @@ _SENTENCES = {
     "already_reviewed": "You have reviewed this already, and each customer reviews a product once. Thank you!",
     "order_busy": "This order is being changed just now. Please try again.",
     "transition_not_allowed": "The order has moved on since this page was shown, and this is not possible any more.",
+    "balance_spent": "Somebody has spent the gift card or store credit meanwhile. Nothing was charged: look at what is left to pay, and order again.",
     "payment_declined": "Your bank declined the payment, and nothing was charged. Try another card, please.",
     "payment_provider_unavailable": "The payment provider does not answer just now, and nothing was charged. Try again in a moment, please.",
     "payment_closed": "The bank does not hold the money of this order any more. Cancel it, and ask the customer to order again.",
@@ -79,6 +80,11 @@ def _left(name: str, available: int) -> str:
 
 
 def _price_changed(error: AisleError, names: Names) -> str:
+    if "expected_to_pay" in error.extra:
+        return (
+            f"What is left on your gift card or store credit has changed: {prices.shown(error.extra['to_pay'])} are left to pay now, "
+            f"not {prices.shown(error.extra['expected_to_pay'])}. Nothing was charged; order again if you agree."
+        )
     total, expected = error.extra.get("total"), error.extra.get("expected_total")
     if not (total and expected):
         return "A price has changed. Nothing was charged: look at the new total and order again."

@@ -11,6 +11,7 @@ import requests
 
 from services.orders.actions import fulfilment
 from services.orders.actions.checkout import place_order
+from services.orders.actions.emails import compose
 from services.orders.actions.intents import Buyer
 from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import CREDIT_ENTRY
@@ -132,7 +133,7 @@ def test_staff_sets_a_balance_and_the_history_says_who_and_why(shop: Shop) -> No
 
 
 def test_a_gift_card_pays_a_part_and_the_card_the_rest(
-    shop: Shop, customer: Person, ledger: Database
+    shop: Shop, customer: Person, ledger: Database, deps: Dependencies
 ) -> None:
     card, product = issued(shop, 1000), shop.product(price=1250, delivery=250)
     items = [{"productid": product, "quantity": 1}]
@@ -150,6 +151,8 @@ def test_a_gift_card_pays_a_part_and_the_card_the_rest(
     assert order["payment"]["total"] == money(1500, "GBP")
     assert charged_at(ledger, order["orderid"]) == 500
     assert left_on(shop, card) == 0
+    text = compose(deps, deps.orders.order(order["orderid"]), "payment").text
+    assert f"{card['name']}  −£10.00\nCharged  £5.00" in text
     spent = card_of(shop, card)["entries"][-1]
     assert (spent["reason"], spent["orderid"], spent["by"]) == (
         "spent",

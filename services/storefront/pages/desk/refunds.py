@@ -44,6 +44,8 @@ def _refund(order: dict[str, Any], form: forms.Form) -> None:
     """How much is left is for the orders service to check: a form sent twice is answered as the first time."""
     amount = prices.parse(form.values["amount"], _left(order)["currency"], "amount")
     body = {"amount": amount, "reason": form.values["reason"]}
+    if "store_credit" in request.form:
+        body["to"] = "store_credit"
     try:
         services().orders.act(token(), order["orderid"], "refunds", body, forms.key(request.form))
     except Conflict as error:
@@ -61,4 +63,5 @@ def _confirmation(order: dict[str, Any], form: forms.Form, amount: Money) -> str
         left=_left(order),
         form=form,
         key=forms.key(request.form),
+        to_store_credit="store_credit" in request.form,
     )

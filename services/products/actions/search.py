@@ -75,7 +75,10 @@ def rewrite_of(deps: Dependencies, query: SearchQuery) -> Rewrite:
             corrections[word] = [*corrections.get(word, ()), *meant]
     content = query.content_words(deps.catalogue.language)
     described = deps.vocabulary.described(content) - unknown - query.words_with_synonyms - corrections.keys()
-    return rewritten(query, unknown, corrections, described, deps.catalogue.language)
+    rewrite = rewritten(query, unknown, corrections, described, deps.catalogue.language)
+    is_whole = query.prefix is not None and deps.vocabulary.is_whole(query.prefix)
+    named = deps.vocabulary.frequent(content) - query.words_with_synonyms - corrections.keys()
+    return replace(rewrite, finished=is_whole, named=frozenset(named))
 
 
 def _joined_corrections(deps: Dependencies, query: SearchQuery, unknown: set[str]) -> dict[str, list[str]]:
@@ -98,7 +101,12 @@ def _first_page(
     may_be_apart = len(words) > 1 and not asked.filtered and query.sort is None
     lost = _in_order(query, rewrite.optional.union(rewrite.dropped_words))
     any_word = replace(
-        rewrite, any_word=True, optional=frozenset(), described=frozenset(), dropped_words=lost
+        rewrite,
+        any_word=True,
+        optional=frozenset(),
+        described=frozenset(),
+        dropped_words=lost,
+        named=frozenset(),
     )
     forecast = (
         Forecast(deps, asked, query, words)
@@ -107,7 +115,7 @@ def _first_page(
     )
     if forecast and forecast.are_apart():
         page = _found(deps, asked, any_word.applied(query), None)
-        if not page.items or not _has_all(deps, any_word, page.items, query):
+        if not page.items or rewrite.named or not _has_all(deps, any_word, page.items, query):
             return any_word, page
         forecast.remember(apart=False)
     page = _found(deps, asked, rewrite.applied(query), None)

@@ -1,5 +1,7 @@
 """Suggestions for an unfinished query, typos forgiven, in one call."""
 
+from dataclasses import replace
+
 import orjson
 
 from services.products.actions.search import rewrite_of
@@ -29,7 +31,7 @@ def _suggest(deps: Dependencies, typed: SearchQuery, limit: int) -> bytes:
     begun = {typed.prefix} if typed.words and typed.prefix and len(typed.prefix) < MIN_PREFIX else set()
     rules = deps.search_rules.get()
     query = rules.with_synonyms(typed)
-    rewrite = rewrite_of(deps, query.without(begun))
+    rewrite = replace(rewrite_of(deps, query.without(begun)), finished=False)
     page = deps.catalogue.search(rewrite.applied(query.without(begun)), PRODUCTS_PER_SUGGESTION * limit, None)
     items = suggestions(
         rewrite.applied(query),

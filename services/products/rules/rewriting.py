@@ -27,8 +27,9 @@ MAX_NUMBER = 2
 @dataclass(frozen=True)
 class Rewrite:
     """What became of the words: `corrections` of those that are nearly known, those a typo is forgiven in, those that need not
-    match (`described`: for only descriptions have them), those that are not asked at all, and whether any of them is enough. A cursor
-    keeps it, so that all pages ask the same."""
+    match (`described`: for only descriptions have them), those that are not asked at all, whether any of them is enough, and whether
+    the last one is `finished`, no beginning. What so many products are `named` that nobody looks through the descriptions of others for
+    it is asked of short texts alone. A cursor keeps it, so that all pages ask the same."""
 
     corrections: Mapping[str, Sequence[str]] = field(default_factory=dict)
     forgiven: frozenset[str] = frozenset()
@@ -36,15 +37,19 @@ class Rewrite:
     dropped_words: tuple[str, ...] = ()
     any_word: bool = False
     described: frozenset[str] = frozenset()
+    finished: bool = False
+    named: frozenset[str] = frozenset()
 
     def applied(self, query: SearchQuery) -> SearchQuery:
         """The query that asks so."""
+        kept = query.finished() if self.finished else query
         return replace(
-            query.without(frozenset(self.dropped_words) - self.optional),
+            kept.without(frozenset(self.dropped_words) - self.optional),
             corrections=self.corrections,
             forgiven=self.forgiven,
             optional=self.optional | self.described,
             any_word=self.any_word,
+            named=self.named,
         )
 
     @property
@@ -61,19 +66,24 @@ class Rewrite:
             list(self.dropped_words),
             self.any_word,
             sorted(self.described),
+            self.finished,
+            sorted(self.named),
         ]
 
 
 def restored(state: list[Any]) -> Rewrite:
-    """What a cursor kept; the last release kept no words that are only described."""
-    corrections, forgiven, optional, dropped_words, any_word, *described = state
+    """What a cursor kept; the last release kept less."""
+    corrections, forgiven, optional, dropped_words, any_word = state[:5]
+    described, finished, named = state[5:] or ((), False, ())
     return Rewrite(
         corrections,
         frozenset(forgiven),
         frozenset(optional),
         tuple(dropped_words),
         any_word,
-        frozenset(*described),
+        frozenset(described),
+        finished,
+        frozenset(named),
     )
 
 

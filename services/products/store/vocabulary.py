@@ -17,7 +17,7 @@ from services.products.rules.publishing import is_public
 from services.products.rules.searching import short_texts
 from services.products.rules.typos import is_slip, one_typo_apart, two_edits_apart
 from services.products.store.word_categories import WordCategories
-from services.products.store.word_counts import WordCounts
+from services.products.store.word_counts import ENOUGH, WordCounts
 from shared.couch import Language, compounds_of, letters_of, pairs_of, words_of
 
 _MAX_NEAR = 200_000
@@ -57,7 +57,7 @@ class Vocabulary:
         self.categories = WordCategories(redis, database, self._words)
         self._near: set[str] = set()
         self._misspelt: dict[str, tuple[float, list[str]]] = {}
-        self._described: dict[tuple[str, ...], tuple[float, frozenset[str]]] = {}
+        self._recent: dict[str, tuple[float, int]] = {}
 
     def replace(self, products: Iterable[Product], before: Iterable[Product] = ()) -> None:
         """All words of products that are written now, counted; without those that were there before. Only what the shop shows counts."""
@@ -167,20 +167,35 @@ class Vocabulary:
             self._misspelt |= {word: known[word] for word in asked}
         return {word: meant for word, (_, meant) in known.items() if meant}
 
+    def is_whole(self, word: str) -> bool:
+        """Whether several short texts have the word as it is: who types it has most likely finished it."""
+        is_word = len(word) >= _MIN_CORRECTED and word.isalpha()
+        return is_word and self._counted([word])[word] > RARE
+
+    def frequent(self, words: Sequence[str]) -> set[str]:
+        """Those that the short texts of very many products have: what has them in its description only is not meant."""
+        return {word for word, count in self._counted(words).items() if count >= ENOUGH and word.isalpha()}
+
     def described(self, words: Sequence[str]) -> set[str]:
         """Of several words those that stand in no short text, as far as is known, where at least two of the others do."""
         if len(words) <= _MIN_NAMED:
             return set()
-        now, key = time.monotonic(), tuple(words)
-        at, found = self._described.get(key, (0.0, frozenset[str]()))
-        if now - at > _MISSPELT_SECONDS:
-            counts = self._counts.of(words)
-            named = {word for word in words if counts.get(word, 0) > 0 or not word.isalpha()}
-            found = frozenset(set(words) - named if len(named) >= _MIN_NAMED else ())
-            if len(self._described) > _MAX_MISSPELT:
-                self._described = {}
-            self._described[key] = now, found
-        return set(found)
+        named = {word for word, count in self._counted(words).items() if count > 0 or not word.isalpha()}
+        return set(words) - named if len(named) >= _MIN_NAMED else set()
+
+    def _counted(self, words: Iterable[str]) -> dict[str, int]:
+        """How many products have each word in their short texts, 0 where that is unknown; asked of Redis once a minute."""
+        now = time.monotonic()
+        known = {word: self._recent.get(word, (0.0, 0)) for word in words}
+        asked = [word for word, (at, _) in known.items() if now - at > _MISSPELT_SECONDS]
+        if asked:
+            counts = self._counts.of(asked)
+            if len(self._recent) > _MAX_MISSPELT:
+                self._recent = {}
+            fresh = {word: (now, counts.get(word, 0)) for word in asked}
+            self._recent |= fresh
+            known |= fresh
+        return {word: count for word, (_, count) in known.items()}
 
     def _find_misspelt(self, words: list[str]) -> dict[str, list[str]]:
         counted = self._counts.of(words)

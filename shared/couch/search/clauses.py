@@ -17,12 +17,13 @@ _MAX_REMEMBERED = 5_000
 
 class Word(NamedTuple):
     """A word of a query: `pairs` are both neighbours written as one with it, `begun` the one of the last two words, which may go on as
-    the `last` word may; `code`: the query may name one."""
+    the `last` word may; `named`: only short texts are asked; `code`: the query may name one."""
 
     text: str
     pairs: tuple[str, ...] = ()
     begun: str = ""
     last: bool = False
+    named: bool = False
     code: bool = False
     forgiven: bool = False
     corrections: tuple[str, ...] = ()
@@ -84,7 +85,7 @@ def word_clauses(index: "SearchIndex") -> Callable[[Word], str]:
                 yield f"{each.name}:{text}~{_edits(text)}^1"
 
     def clause(word: Word) -> str:
-        found = list(forms(word, others))
+        found = list(forms(word, [each for each in others if each.code or not (word.named and short)]))
         if short:
             # Weighed by the short text that it is in only where it is in one: the others need not be looked through for each.
             found.append(f"(+({' OR '.join(short_forms(word))}) {' '.join(forms(word, short))})")

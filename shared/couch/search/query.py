@@ -36,8 +36,8 @@ class SearchQuery:
     `filters` is {keyword field: values, one of which must be there}, for a member of a `pairs` field {field.name: values}, `ranges` {number field: (min, max)}, `sort` a
     field's name (with `-` for the largest first) or None for relevance. A word that is `forgiven` may differ by a letter (a long one
     by two); for a word that has `corrections` one of these does, for words in a row that have `synonyms` one row of these. An
-    `optional` word only moves what has it forward; with `any_word` all are, but what has more of them comes first. With `code` the words
-    may be an article number: they have digits, or signs hold them together.
+    `optional` word only moves what has it forward; with `any_word` all are, but what has more of them comes first. A `named` word is
+    looked for in short texts alone, where the server can tell them apart. With `code` the words may be an article number: they have digits, or signs hold them together.
     """
 
     words: tuple[str, ...] = ()
@@ -52,6 +52,7 @@ class SearchQuery:
     corrections: Mapping[str, Sequence[str]] = field(default_factory=dict)
     synonyms: Mapping[tuple[str, ...], Sequence[tuple[str, ...]]] = field(default_factory=dict)
     optional: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
     any_word: bool = False
     code: bool = False
 
@@ -112,8 +113,13 @@ class SearchQuery:
             sorted(self.corrections.items()),
             sorted(self.synonyms.items()),
             sorted(self.optional),
+            sorted(self.named),
             self.any_word,
         )
+
+    def finished(self) -> "SearchQuery":
+        """The same question with a last word that is whole."""
+        return replace(self, words=self.loose_words, prefix=None) if self.prefix else self
 
     def without(self, words: Iterable[str]) -> "SearchQuery":
         """The same question without these words."""
@@ -171,6 +177,7 @@ class SearchQuery:
                     tuple(pairs_of(list(loose[max(0, n - 1) : n + 2]))),
                     begun=begun if n >= len(loose) - 2 else "",
                     last=word == self.prefix,
+                    named=word in self.named,
                     code=self.code or len(content) == 1,
                     forgiven=word in self.forgiven,
                     corrections=tuple(self.corrections.get(word, ())),

@@ -133,26 +133,27 @@ class SearchIndex:
         self.closed = False
         self._path = directory / "tantivy"
         self._state_path = directory / "state.json"
-        self._load()
-        self._open()
+        self.seq = self.size = 0
+        self.reload()
 
     def reload(self) -> None:
-        """See what another process has written; `building` is held while one writes."""
-        before = self.seq, self.size
-        self._load()
-        if before[0] and before[1] == self.size:
-            self._refresh()
-        else:
-            self._open()
+        """See what another process has written; `building` is held while one writes. An empty index when there is none.
 
-    def _load(self) -> None:
-        """What the state says; an empty index when there is none."""
+        The sequence is the last to change: who sees it finds what was written up to it.
+        """
         state = self._read_state()
         if state is None:
             self._start(FIRST_SLOTS)
+            self._open()
+            return
+        is_open = self.seq and self.size == state["size"]
+        self.size, self.slots, self.multivalued = state["size"], state["slots"], set(state["multivalued"])
+        if is_open:
+            self._refresh()
         else:
-            self.seq, self.size, self.slots = state["seq"], state["size"], state["slots"]
-            self.multivalued: set[str] = set(state["multivalued"])
+            self.seq = 0
+            self._open()
+        self.seq = state["seq"]
 
     def _read_state(self) -> dict[str, Any] | None:
         """None when there is no index, or none that this version can read."""

@@ -9,11 +9,22 @@ from urllib.parse import urlsplit
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from hypothesis import HealthCheck, settings
 
 from shared.couch import DatabaseDesign, Server
 from tests.processes import Process, start_minicouch, start_redis, start_service
 
 SLOW_SUITES = ("bench", "browser", "conformance", "deployment", "faults", "load")
+
+
+settings.register_profile(
+    "aisle",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("aisle")  # the same examples in every run, however slow the machine is
 
 
 def pytest_configure(config: pytest.Config) -> None:

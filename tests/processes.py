@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,24 +19,30 @@ from tests.forking import Forked, fork_server
 
 ROOT = Path(__file__).resolve().parent.parent
 STARTING_SECONDS = 180
+PORTS = [range(start, start + 2500) for start in range(10_000, 30_000, 2500)]
+_given: deque[int] = deque(maxlen=200)
+"""Ports that processes of this one may not listen on yet."""
 
 
 def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """For a process that is started in a moment: nobody else is given it meanwhile."""
+    return free_ports(1)
 
 
 def free_ports(count: int) -> int:
-    """The first of `count` free ports in a row, below those the system hands out by itself."""
+    """The first of `count` free ports in a row, below those the system hands out by itself; of a range that no other worker of these tests
+    takes its ports from."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % len(PORTS)
     for _ in range(200):
-        base = random.randrange(10_000, 30_000)
+        base = random.choice(PORTS[worker])
         with contextlib.ExitStack() as stack:
             try:
                 for port in range(base, base + count):
                     stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
             except OSError:
                 continue
+        if not set(_given) & set(range(base, base + count)):
+            _given.extend(range(base, base + count))
             return base
     raise RuntimeError(f"no {count} free ports in a row")
 

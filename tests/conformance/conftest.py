@@ -16,7 +16,7 @@ import pytest
 import requests
 
 ADMIN = ("admin", "secret")
-STARTED_WITHIN = 20
+STARTED_WITHIN = 120
 
 
 @dataclass

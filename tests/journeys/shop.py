@@ -1,15 +1,13 @@
 """The whole shop as `make run` starts it, on ports and in a folder of its own."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from deploy.local.ready import busy
-from tests.processes import ROOT, answers, free_port
+from tests.processes import ROOT, answers, free_ports
 
 STARTING_SECONDS = 240
 SERVICES = ("storefront", "users", "products", "orders")
@@ -19,9 +17,13 @@ class Shop:
     """`python -m deploy.local up` in the background; `stop` is Ctrl-C."""
 
     def __init__(self, state: Path, **env: str) -> None:
-        self.state, self.port = state, _four_free_ports()
+        self.state, self.port = state, free_ports(len(SERVICES) + 1)
         self.log = state.parent / "shop.log"
-        own = {"AISLE_STATE": str(state), "PORT": str(self.port), "COUCH_PORT": str(free_port())}
+        own = {
+            "AISLE_STATE": str(state),
+            "PORT": str(self.port),
+            "COUCH_PORT": str(self.port + len(SERVICES)),
+        }
         self._env = {**os.environ, **own, **env}
         self.prefix = env.get("DATABASE_PREFIX", "")
 
@@ -74,10 +76,3 @@ class Shop:
 
     def listens(self) -> bool:
         return any(answers(f"{self.url(name)}/health/live")() for name in SERVICES)
-
-
-def _four_free_ports() -> int:
-    """The first of four, below the range that outgoing connections take theirs from."""
-    while busy(range(first := random.randrange(12000, 30000), first + 4)):
-        continue
-    return first

@@ -3,13 +3,14 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import requests
 
 from tests.journeys.shop import Shop
+from tests.waiting import eventually
 
 COMMANDS = {
     "minicouch": "deploy.local.minicouch",
@@ -22,7 +23,7 @@ COMMANDS = {
     "follower": "services.worker.follower",
 }
 FORKED = set(COMMANDS) - {"minicouch", "redis"}
-ANSWERING_SECONDS = 60
+ANSWERING_SECONDS = 120
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,16 @@ def _read(path: str) -> str:
         return ""
 
 
+def wait_for(shop: Shop, words: str, since: int) -> None:
+    """Until the launcher says so, after so much of its output: it may have said it of an earlier death."""
+    eventually(lambda: words in shop.log.read_text(errors="replace")[since:], ANSWERING_SECONDS)
+
+
+def said(shop: Shop) -> int:
+    """How much the launcher has said so far."""
+    return len(shop.log.read_text(errors="replace"))
+
+
 def until_answered(url: str, **options: object) -> requests.Response:
     """The first answer below 500. Raises AssertionError with the last one otherwise."""
     end = time.monotonic() + ANSWERING_SECONDS
@@ -71,30 +82,23 @@ def until_answered(url: str, **options: object) -> requests.Response:
     raise AssertionError(f"{url}: {last}")
 
 
-def wait_until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + ANSWERING_SECONDS
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.1)
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_killed_process_comes_back_and_the_shop_answers(shop: Shop, name: str) -> None:
-    before = child(shop, COMMANDS[name])
+    before, since = child(shop, COMMANDS[name]), said(shop)
     os.kill(before, signal.SIGKILL)
-    shop.wait_for(f"{name} ended with signal SIGKILL; starting it again in 0.5 s.")
-    shop.wait_for(f"{name} is up again.")
+    wait_for(shop, f"{name} ended with signal SIGKILL; starting it again in", since)
+    wait_for(shop, f"{name} is up again.", since)
     assert child(shop, COMMANDS[name]) != before
     for page in ("/", "/product/p0018", "/search?q=knife"):
         assert until_answered(f"{shop.url('storefront')}{page}").status_code == 200
 
 
 def test_a_killed_fork_server_is_started_again_with_all_that_it_forked(shop: Shop) -> None:
-    before = {name: child(shop, COMMANDS[name]) for name in FORKED}
+    before, since = {name: child(shop, COMMANDS[name]) for name in FORKED}, said(shop)
     os.kill(child(shop, "deploy.local.fork_server"), signal.SIGKILL)
-    for name in FORKED:
-        shop.wait_for(f"{name} ended with signal SIGTERM; starting it again")
-    wait_until(lambda: shop.log.read_text().count(" is up again.") == len(COMMANDS) + len(FORKED))
+    for words in ("ended with signal SIGTERM; starting it again", "is up again."):
+        for name in FORKED:
+            wait_for(shop, f"{name} {words}", since)
     assert all(child(shop, COMMANDS[name]) != before[name] for name in FORKED)
     for page in ("/", "/product/p0018", "/search?q=knife"):
         assert until_answered(f"{shop.url('storefront')}{page}").status_code == 200
@@ -114,10 +118,8 @@ def test_the_shop_still_sells_and_delivers(shop: Shop) -> None:
         f"{shop.url('orders')}/v1/orders", json=body, headers={"Idempotency-Key": "after-all"}
     )
     assert placed.status_code == 201, placed.text
-    order, end = f"{shop.url('orders')}/v1/orders/{placed.json()['orderid']}", time.monotonic() + 90
-    while session.get(order).json()["status"] != "delivered":
-        assert time.monotonic() < end, session.get(order).text
-        time.sleep(0.2)
+    order = f"{shop.url('orders')}/v1/orders/{placed.json()['orderid']}"
+    eventually(lambda: session.get(order).json()["status"] == "delivered", ANSWERING_SECONDS)
 
 
 def test_ctrl_c_ends_it_all(shop: Shop) -> None:

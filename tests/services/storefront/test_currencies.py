@@ -40,7 +40,7 @@ def bazaar(keeper: Visitor) -> None:
     )
     token = keeper.get("/admin/import").form("/admin/import").values["_csrf"]
     keeper.send("POST", "/admin/import/piece", lines, {"X-CSRF-Token": token})
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while set(shown(keeper.get("/category/Bazaar"))) != set(PRICES) or "GBP 3 INR 2" not in keeper.page.text:
         assert time.monotonic() < deadline, keeper.page.text
         time.sleep(0.2)

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +12,7 @@ from tests.people import PASSWORD, place
 from tests.services.storefront.conftest import link_in_email, log_in
 from tests.services.storefront.test_shop import asked
 from tests.services.storefront.visitor import Page, Visitor
+from tests.waiting import eventually
 
 Join = Callable[..., Visitor]
 
@@ -79,10 +79,8 @@ def test_a_forgotten_password_is_set_anew(join: Join) -> None:
     visitor.submit("/logout")
     visitor.get("/reset")
     assert "an e-mail with a link" in visitor.submit("/reset", email="forgetful.fred@example.com").text
-    deadline = time.monotonic() + 10
-    while "/reset" not in (link := link_in_email(visitor, "forgetful.fred@example.com")):
-        assert time.monotonic() < deadline, link
-    visitor.get(link)
+    eventually(lambda: "/reset" in link_in_email(visitor, "forgetful.fred@example.com"))
+    visitor.get(link_in_email(visitor, "forgetful.fred@example.com"))
     assert visitor.submit("/reset/confirm", password="a brand new password").path == "/login"
     log_in(visitor, "forgetful.fred@example.com", "a brand new password")
 
@@ -221,10 +219,7 @@ def test_only_a_buyer_reviews_and_only_once(ann: Visitor, join: Join) -> None:
     assert "customers who bought this" in page.text
     assert "Lovely" not in Visitor(ann.base).get("/product/cup-08").text
     buy(ann, "cup-08", card="tok_ok")
-    deadline = time.monotonic() + 30
-    while "Publish" not in ann.get("/product/cup-08/review").text:
-        assert time.monotonic() < deadline, ann.page.text
-        time.sleep(0.1)
+    eventually(lambda: "Publish" in ann.get("/product/cup-08/review").text)
     form = ann.page.form("/product/cup-08/reviews")
     page = ann.submit("/product/cup-08/reviews", stars="4", title="Good cup", text="Holds tea.")
     assert "Holds tea." in page.text, page.text
@@ -384,9 +379,6 @@ def test_a_guest_is_written_to_when_a_product_is_back(keeper: Visitor, visitor: 
     assert "We write to you once when it is back." in visitor.submit("/stock-alerts/confirm").text
     keeper.get("/admin/products/await-1")
     keeper.submit("/admin/products/await-1/stock", delta="2", reason="delivery")
-    end = time.monotonic() + 60
-    while "Awaited Lamp is back" not in visitor.get(f"/mailbox?to={email}").text:
-        assert time.monotonic() < end
-        time.sleep(1)
+    eventually(lambda: "Awaited Lamp is back" in visitor.get(f"/mailbox?to={email}").text, 120)
     visitor.get("/stock-alerts/cancel?token=none")
     assert "that is good no more" in visitor.submit("/stock-alerts/cancel").text

@@ -1,12 +1,12 @@
 """Search at the desk, without JavaScript: what customers did not find, and what the shop's people do about it."""
 
-import time
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests.services.storefront.visitor import Page, Visitor
+from tests.waiting import eventually
 
 
 @pytest.fixture(autouse=True)
@@ -43,10 +43,8 @@ def test_a_synonym_helps_those_who_found_nothing(visitor: Visitor, keeper: Visit
     assert found(visitor, "beaker+of+tea") == []
     for n in range(3):
         _search_from(f"127.0.0.{n + 2}", visitor, "beaker+of+tea")
-    ends = time.monotonic() + 20
-    while "beaker of tea" not in (page := keeper.get("/admin/search")).text:
-        assert time.monotonic() < ends
-        time.sleep(0.2)
+    eventually(lambda: "beaker of tea" in keeper.get("/admin/search").text)
+    page = keeper.page
     assert "Counted without saying who searched" in page.text
     page = keeper.get(page.link("Synonym for beaker of tea"))
     assert page.form("/admin/search/synonyms").values["query"] == "beaker of tea"
@@ -135,10 +133,7 @@ def test_addresses_of_forms_lead_back(keeper: Visitor) -> None:
 def test_searches_of_people_whom_a_kept_page_answered_are_counted(visitor: Visitor, keeper: Visitor) -> None:
     for n in range(5):
         _search_from(f"127.0.0.{n + 2}", visitor, "hammock")
-    ends = time.monotonic() + 20
-    while "hammock 5 5 0" not in (page := keeper.get("/admin/search?found=little").text):
-        assert time.monotonic() < ends, page
-        time.sleep(0.2)
+    eventually(lambda: "hammock 5 5 0" in keeper.get("/admin/search?found=little").text)
 
 
 def test_a_query_that_is_hidden_and_who_did_it(keeper: Visitor) -> None:
@@ -151,8 +146,5 @@ def test_what_the_shops_people_look_for_is_not_counted(visitor: Visitor, keeper:
     for n in range(3):
         keeper.get("/admin/products?q=tumbril")
         _search_from(f"127.0.0.{n + 2}", visitor, "wheelbarrow")
-    ends = time.monotonic() + 20
-    while "wheelbarrow" not in (page := keeper.get("/admin/search?found=little")).text:
-        assert time.monotonic() < ends
-        time.sleep(0.2)
-    assert "tumbril" not in page.text
+    eventually(lambda: "wheelbarrow" in keeper.get("/admin/search?found=little").text)
+    assert "tumbril" not in keeper.page.text

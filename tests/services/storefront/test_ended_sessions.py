@@ -1,6 +1,5 @@
 """A session that ended somewhere else is over in every browser, on whatever page it opens next."""
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +10,7 @@ from tests.bench.running import ADMIN_EMAIL, Shop
 from tests.people import PASSWORD
 from tests.services.storefront.conftest import log_in
 from tests.services.storefront.visitor import Visitor
+from tests.waiting import eventually
 
 Join = Callable[..., Visitor]
 
@@ -21,14 +21,6 @@ def second_browser(visitor: Visitor) -> Visitor:
     for cookie in visitor.jar:
         other.jar.set_cookie(cookie)
     return other
-
-
-def within_a_minute(holds: Callable[[], bool]) -> None:
-    """The shop of these tests asks every half second; the bound is generous."""
-    ends = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < ends
-        time.sleep(0.1)
 
 
 def greets(visitor: Visitor, name: str) -> bool:
@@ -55,7 +47,7 @@ def test_logging_out_in_one_browser_ends_the_session_in_its_copy(join: Join) -> 
     assert greets(copy, "Olga Out")
     visitor.get("/account")
     visitor.submit("/logout")
-    within_a_minute(lambda: not greets(copy, "Olga Out"))
+    eventually(lambda: not greets(copy, "Olga Out"))
     assert copy.cookie("aisle_session") is None
     assert copy.get("/account").path.startswith("/login")
 
@@ -70,7 +62,7 @@ def test_an_account_that_is_closed_is_logged_out_on_its_next_page(shop: Shop, jo
     else:
         done = admin.delete(url, timeout=30)
     assert done.ok
-    within_a_minute(lambda: not greets(visitor, name))
+    eventually(lambda: not greets(visitor, name))
     assert visitor.cookie("aisle_session") is None
 
 
@@ -99,5 +91,5 @@ def test_the_desk_closes_for_whoever_lost_the_role_and_the_customer_stays(
     assert visitor.get("/admin").status == 200
     keeper.get("/admin/staff")
     keeper.submit("/admin/staff", email="dora.desk@example.com", role="customer")
-    within_a_minute(lambda: visitor.get("/admin").status == 404)
+    eventually(lambda: visitor.get("/admin").status == 404)
     assert greets(visitor, "Dora Desk")

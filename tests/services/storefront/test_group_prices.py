@@ -117,10 +117,10 @@ def test_the_home_page_has_a_members_prices(
     line = {name: before[name] for name in before if name not in ("rating", "stock")}
     currency = before["price"]["currency"]
     try:
-        load(admin, shop, line | {"group_prices": {"farriers": {currency: 1}}})
-        eventually(lambda: "0.01" in farrier.get("/").text)
+        load(admin, shop, line | {"group_prices": {"farriers": {currency: 53}}})
+        eventually(lambda: "0.53" in farrier.get("/").text)
         assert "global 0" in cost(farrier)
-        assert "0.01" not in visitor.get("/").text
+        assert "0.53" not in visitor.get("/").text
     finally:
         load(admin, shop, line | {"group_prices": {}})
 

@@ -82,7 +82,7 @@ def statuses(url: str) -> list[int]:
 
 
 def until_well(url: str) -> None:
-    ends = time.monotonic() + 30
+    ends = time.monotonic() + 60
     while 503 in statuses(url):
         assert time.monotonic() < ends
         time.sleep(0.2)

@@ -1,7 +1,6 @@
 """One basket revision is one order: two windows, a double click, the back button; guests too."""
 
 import threading
-import time
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from tests.people import place
 from tests.services.storefront.test_customer import put_in_basket
 from tests.services.storefront.visitor import Form, Page, Visitor
+from tests.waiting import eventually
 
 Join = Callable[..., Visitor]
 GUEST = {"name": "Tabby", **place("5 Tab Row"), "card": "tok_ok"}
@@ -28,11 +28,8 @@ def orders_of(visitor: Visitor) -> set[str]:
     put_in_basket(visitor, "spade")
     marker = send(visitor, visitor.get("/checkout").form("/checkout")).path
     assert marker.startswith("/orders/"), visitor.page.text
-    deadline = time.monotonic() + 30
-    while marker not in (found := {href for href, _ in visitor.get("/orders").links}):
-        assert time.monotonic() < deadline, found
-        time.sleep(0.1)
-    return {href for href in found if href.startswith("/orders/")} - {marker}
+    eventually(lambda: marker in {href for href, _ in visitor.get("/orders").links})
+    return {href for href, _ in visitor.page.links if href.startswith("/orders/")} - {marker}
 
 
 def orders_since(visitor: Visitor, before: set[str]) -> set[str]:

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
@@ -19,8 +18,9 @@ from .. import collation
 from ..errors import CouchError, not_found
 from ..reducers import Reducer, State
 from . import blocks, groups, summaries
-from .blocks import BEGIN, EMPTY, END, END_DOCID, Position
+from .blocks import EMPTY, END_DOCID
 from .groups import EXACT, ICU, Group, KeyOrder, Touched
+from .index_rows import SCHEMA, VIEW_SCHEMA, Change, Range, Row, ViewSpec, scan, shape_of
 from .summaries import Shape
 
 __all__ = [
@@ -38,9 +38,6 @@ __all__ = [
 ]
 
 Connection = sqlite3.Connection
-Row = tuple[bytes, str, bytes, bytes]  # key, document id, key JSON, value JSON
-Emitted = tuple[bytes, bytes, bytes]  # key, key JSON, value JSON
-Change = tuple[str, Sequence[Sequence[Emitted]]]  # document id, rows per view
 FORMAT = 1
 log = logging.getLogger("minicouch.indexes")
 KEPT_READERS = 2
@@ -59,54 +56,10 @@ NO_DAMAGE = {
 whose next access is a disk I/O error."""
 REBUILD_FACTOR = 10  # keeping up costs about as much for one row as a rebuild does for this many
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS meta (seq INTEGER NOT NULL, format TEXT NOT NULL, by_doc INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS views (
-  no INTEGER PRIMARY KEY, count INTEGER NOT NULL, stale INTEGER NOT NULL, depth INTEGER NOT NULL,
-  levels TEXT NOT NULL, longest INTEGER NOT NULL, built INTEGER NOT NULL
-);
-"""
-VIEW_SCHEMA = """
-CREATE TABLE IF NOT EXISTS rows_{n} (
-  key BLOB NOT NULL, docid TEXT NOT NULL, n INTEGER NOT NULL, k BLOB NOT NULL, v BLOB NOT NULL,
-  PRIMARY KEY (key, docid, n)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS blocks_{n} (
-  level INTEGER NOT NULL, key BLOB NOT NULL, docid TEXT NOT NULL, count INTEGER NOT NULL, state BLOB,
-  PRIMARY KEY (level, key, docid)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS groups_{n} (
-  level INTEGER NOT NULL, key BLOB NOT NULL, k BLOB NOT NULL, state BLOB NOT NULL,
-  PRIMARY KEY (level, key)
-) WITHOUT ROWID;
-"""
-
 
 def made_of() -> str:
     """What the rows of a file depend on beside the functions: its tables and the order of its keys."""
     return f"{FORMAT}/{collation.stamp()}"
-
-
-@dataclass(frozen=True, slots=True)
-class ViewSpec:
-    """What a view keeps beside its rows: partial results of `reducer`, and counts unless `summaries` is off."""
-
-    reducer: Reducer | None = None
-    summaries: bool = True
-    order: KeyOrder = ICU
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Rows from `lo` (included) to `hi` (excluded), each a (key, document id); None is open."""
-
-    lo: Position | None = None
-    hi: Position | None = None
-    descending: bool = False
-
-    @property
-    def bounds(self) -> tuple[Position, Position]:
-        return self.lo or BEGIN, self.hi or END
 
 
 class Index:
@@ -407,29 +360,3 @@ class Index:
                 if db is not None:
                     db.close()
             self._writer = None
-
-
-def shape_of(db: sqlite3.Connection, view: int) -> Shape:
-    row = db.execute(
-        "SELECT count, stale, depth, levels, longest, built FROM views WHERE no = ?", (view,)
-    ).fetchone()
-    count, stale, depth, levels, longest, built = row
-    if stale:
-        return Shape(count, True, 0, (), longest, built)
-    return Shape(count, False, depth, tuple(orjson.loads(levels)), longest, built)
-
-
-def scan(
-    db: sqlite3.Connection, view: int, rng: Range, limit: int | None = None, skip: int = 0
-) -> Iterator[Row]:
-    """The rows of `rng` in its direction."""
-    conditions: list[str] = []
-    values: list[object] = []
-    for bound, operator in ((rng.lo, ">="), (rng.hi, "<")):
-        if bound is not None:
-            conditions.append(f"(key, docid) {operator} (?, ?)")
-            values += bound
-    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-    order = "key DESC, docid DESC, n" if rng.descending else "key, docid, n"
-    sql = f"SELECT key, docid, k, v FROM rows_{view} {where} ORDER BY {order} LIMIT ? OFFSET ?"
-    return db.execute(sql, (*values, -1 if limit is None else limit, skip))

@@ -15,6 +15,8 @@ from deploy.local.state import find_state
 SERVICES = ("storefront", "users", "products", "orders")
 SECRETS = ("secret-key", "service-secret", "sandbox-webhook-secret", "courier-webhook-secret")
 ADMIN_EMAIL = "admin@example.com"
+SAMPLE_CURRENCIES = "GBP,EUR"
+"""What the sample shop's goods are priced in."""
 # Threads that share one interpreter need no heap of their own; what is large (a password hash, an import's body) is
 # given back when it is done with, which glibc otherwise stops doing after the first such piece.
 MALLOC_SETTINGS = {
@@ -84,6 +86,8 @@ class Layout:
             "COURIER_DELIVERY_SECONDS": "3",
             **secret,
         }
+        if self.settings.sample_shop:
+            ours["CURRENCIES"] = SAMPLE_CURRENCIES
         if self.own_couch:
             ours["MINICOUCH_ADMIN"] = f"aisle:{self._secret('couch-password')}"
         fixed = {

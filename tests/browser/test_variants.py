@@ -16,10 +16,10 @@ Visit = Callable[..., Page]
 @pytest.fixture(scope="module")
 def shirt(shop: Shop) -> dict:
     """One of the sample shop's products with sizes and colours."""
-    return next(each for each in _lines(shop) if len(each.get("options", [])) == 2)
+    return next(each for each in exported_lines(shop) if len(each.get("options", [])) == 2)
 
 
-def _lines(shop: Shop) -> list[dict]:
+def exported_lines(shop: Shop) -> list[dict]:
     login = {"email": "admin@example.com", "password": shop.admin_password}
     token = requests.post(f"{shop.urls['users']}/v1/sessions", json=login, timeout=30).json()["access_token"]
     headers = {"Authorization": f"Bearer {token}"}

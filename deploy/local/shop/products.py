@@ -9,8 +9,13 @@ from pathlib import Path
 
 SEED = 20160512
 VARIANTS = 2
-CURRENCY = "GBP"
+CURRENCY, OTHER_CURRENCY = "GBP", "EUR"
 LARGEST_COSTS_MORE = 250
+EURO_PERCENT = 117
+SALE_PERCENT, TRADE_PERCENT = 75, 85
+"""Of the regular price: what a product on sale costs, and what members of the customer group TRADE pay."""
+TRADE = "trade"
+EVERY_SALE, EVERY_TRADE = 9, 4
 
 
 @dataclass(frozen=True)
@@ -73,10 +78,32 @@ def _price(low: int, high: int, dice: random.Random) -> int:
 def _numbered(item: SampleProduct, number: int) -> SampleProduct:
     productid = f"p{number:04d}"
     line = {"productid": productid, **item.line, "image": f"/media/{productid}.svg"}
+    line |= _prices(line["price"]["amount"], line["delivery"]["amount"], number)
     if item.sizes:
         line |= _variants(line, item.sizes)
     pictures = tuple((f"{productid}-{name}", colour) for name, colour in item.pictures)
     return replace(item, line=line, pictures=pictures)
+
+
+def _prices(amount: int, delivery: int, number: int) -> dict:
+    """In both currencies; some products are on sale, some are cheaper for the trade."""
+    regular = _in_both(amount)
+    found: dict = {"prices": regular, "delivery_prices": _in_both(delivery) if delivery else {}}
+    if number % EVERY_SALE == 0:
+        found["sales"] = [{"prices": _reduced(regular, SALE_PERCENT)}]
+    if number % EVERY_TRADE == 0:
+        found["group_prices"] = {TRADE: _reduced(regular, TRADE_PERCENT)}
+    return found
+
+
+def _in_both(pence: int) -> dict[str, int]:
+    """With an ending of its own in each: .90 or .40 in euros."""
+    cents = max(90, round(pence * EURO_PERCENT / 100 / 50) * 50 - 10)
+    return {CURRENCY: pence, OTHER_CURRENCY: cents}
+
+
+def _reduced(prices: dict[str, int], percent: int) -> dict[str, int]:
+    return {currency: amount * percent // 100 for currency, amount in prices.items()}
 
 
 def _variants(line: dict, sizes: tuple[str, ...]) -> dict:
@@ -95,7 +122,10 @@ def _variants(line: dict, sizes: tuple[str, ...]) -> dict:
             "stock": dice.choice((0, 2, *[dice.randint(5, 30)] * 6)),
         }
         if size == sizes[-1]:
-            variant["prices"] = {CURRENCY: line["price"]["amount"] + LARGEST_COSTS_MORE}
+            more = _in_both(LARGEST_COSTS_MORE)
+            variant["prices"] = {
+                currency: amount + more[currency] for currency, amount in line["prices"].items()
+            }
         if colour != colours[0]:
             variant["picture"] = f"/media/{productid}-{colour}.svg"
         variants.append(variant)

@@ -31,7 +31,7 @@ SHIPPING_METHODS = (
             {"from": 10000, "price": {"amount": 495, "currency": "GBP"}},
             {"from": 0, "price": {"amount": 1145, "currency": "EUR"}},
         ],
-        "free_from": {"GBP": 25000},
+        "free_from": {"GBP": 25000, "EUR": 29000},
         "min_days": 4,
         "max_days": 7,
     },

@@ -11,7 +11,7 @@ from services.products.category_documents import CATEGORY_FIELDS
 from services.products.resources.context import dependencies
 from services.products.schemas import categories as schemas
 from shared.clock import timestamp
-from shared.errors import Invalid
+from shared.errors import BadRequest, Invalid
 from shared.web import (
     Blueprint,
     PageArgs,
@@ -33,11 +33,16 @@ categories = Blueprint(
 )
 
 MAX_LINE = 64 * 1024
-_LINES = {"required": True, "content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
+LINES = ("application/x-ndjson", "text/plain")
+_BODY = {"required": True, "content": {kind: {"schema": {"type": "string"}} for kind in LINES}}
 
 
 class BrokenLine(Invalid):
     code, title = "malformed_json", "The line is not JSON"
+
+
+class WrongMedium(BadRequest):
+    status, code, title = 415, "unsupported_media_type", "This is not an import file"
 
 
 @categories.get("")
@@ -54,9 +59,12 @@ def listed(args: dict[str, Any]) -> Response:
 @categories.post("/import")
 @require_role("admin")
 @categories.response(200, schemas.CategoriesImported)
-@categories.doc(requestBody=_LINES)
+@categories.alt_response(415, "UNSUPPORTED_MEDIA_TYPE")
+@categories.doc(requestBody=_BODY)
 def import_categories() -> Response:
     """Categories as NDJSON, a line each, as the list answers them; each replaces what is said of its category"""
+    if request.mimetype not in LINES:
+        raise WrongMedium(f"Send the lines as {LINES[0]}.")
     outcome = act.import_lines(dependencies(), _lines(), actor=current_user().userid, date=timestamp())
     return json_answer({"written": outcome.written, "unchanged": outcome.unchanged, "failed": outcome.failed})
 

@@ -1,0 +1,97 @@
+"""A customer buys a variant in euros, with and without JavaScript, and the shopkeeper sees the order in them."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.bench.running import Shop
+from tests.browser.conftest import register, write_address
+from tests.browser.test_variants import exported_lines
+
+Visit = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def jumper(shop: Shop) -> dict:
+    """One of the sample shop's products with sizes and colours whose largest costs more, and is there."""
+    return next(
+        line
+        for line in exported_lines(shop)
+        if len(line.get("options", [])) == 2 and "sales" not in line and _largest(line)
+    )
+
+
+def _largest(line: dict) -> dict | None:
+    """A variant with a price of its own, in the last colour."""
+    return next(
+        (
+            each
+            for each in line["variants"]
+            if "prices" in each
+            and each["stock"] > 3
+            and each["options"]["Colour"] == line["options"][1]["values"][-1]
+        ),
+        None,
+    )
+
+
+def euros(cents: int) -> str:
+    return f"€{cents / 100:.2f}"
+
+
+def choose_euros(page: Page) -> None:
+    page.get_by_label("Prices in").select_option("EUR")
+    page.get_by_role("button", name="Change the currency").click()
+    expect(page.get_by_label("Prices in")).to_have_value("EUR")
+
+
+@pytest.mark.parametrize(("width", "javascript"), [(360, True), (1440, False)])
+def test_a_customer_buys_a_variant_in_euros(
+    visit: Visit, keeper: dict, jumper: dict, width: int, javascript: bool
+) -> None:
+    page, wanted = visit(width=width, javascript=javascript), _largest(jumper)
+    assert wanted is not None
+    size, colour = wanted["options"]["Size"], wanted["options"]["Colour"]
+    price = euros(wanted["prices"]["EUR"])
+    page.goto(f"/product/{jumper['productid']}")
+    expect(page.locator(".ticket.large")).to_contain_text("£")
+    choose_euros(page)
+    expect(page.locator(".ticket.large")).to_have_text(f"from {euros(jumper['prices']['EUR'])}")
+    page.get_by_role("group", name="Size").get_by_role("link", name=size, exact=True).click()
+    page.get_by_role("group", name="Colour").get_by_role("link", name=colour).click()
+    page.wait_for_url(f"**/product/{wanted['sku']}")
+    expect(page.locator(".ticket.large")).to_have_text(price)
+    page.get_by_role("button", name="Add to basket").click()
+    if javascript:
+        page.get_by_role("link", name="Go to the basket").click()
+    expect(page.get_by_role("heading", name="Your basket")).to_be_visible()
+    expect(page.get_by_text(f"Size: {size}, Colour: {colour}")).to_be_visible()
+    expect(page.locator("main")).to_contain_text(price)
+    expect(page.locator("main")).not_to_contain_text("£")
+    register(page, "Eva Euro")
+    page.goto("/checkout")
+    expect(page.locator("main")).not_to_contain_text("£")
+    write_address(page, "Eva Euro", "1 Weaver Street")
+    page.get_by_label("Test card ending 4242").check()
+    page.get_by_role("button", name="Order and pay").click()
+    page.wait_for_url("**/orders/*")
+    expect(page.get_by_text(f"Size: {size}, Colour: {colour}").first).to_be_visible()
+    expect(page.locator("main")).to_contain_text(price)
+    expect(page.locator("main")).not_to_contain_text("£")
+    order = re.search(r"/orders/([^/?#]+)", page.url)
+    assert order is not None
+    desk = visit(state=keeper)
+    desk.goto(f"/admin/orders/{order[1]}")
+    expect(desk.locator("main")).to_contain_text(price)
+    expect(desk.locator("main")).to_contain_text(f"Size: {size}, Colour: {colour}")
+
+
+def test_a_sale_says_what_the_price_was(visit: Visit, shop: Shop) -> None:
+    line = next(each for each in exported_lines(shop) if "sales" in each and "variants" not in each)
+    page = visit(width=360)
+    page.goto(f"/product/{line['productid']}")
+    choose_euros(page)
+    expect(page.locator(".ticket.large")).to_have_text(euros(line["sales"][0]["prices"]["EUR"]))
+    expect(page.locator(".priced .was")).to_contain_text(euros(line["prices"]["EUR"]))

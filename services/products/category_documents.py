@@ -1,6 +1,6 @@
 """What the shop says of its categories: their labels, order, pictures and texts, and where they have moved to. Documents beside the catalogue.
 
-    #categories:{path}
+    #categories:path:{path}
 
 No category's path begins with `#`, so the partition holds nothing else. A category is there as long as a product is in it, and
 needs no document; one that has moved has no product any more.
@@ -74,4 +74,4 @@ CATEGORY_FIELDS: Final = Declaration(Category)
 
 
 def category_id(path: str) -> str:
-    return document_id(PARTITION, path)
+    return document_id(PARTITION, f"path:{path}")

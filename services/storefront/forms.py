@@ -273,6 +273,18 @@ STOCK = (
     ),
     Field("reason", "Why", help="Such as: delivery from the supplier, broken."),
 )
+STOCK_CHANGES = (
+    Field(
+        "lines",
+        "A line for each SKU",
+        "textarea",
+        required=False,
+        max_length=100_000,
+        help="mug-1 12 adds twelve, shirt-M-red -3 takes three away, mug-1 = 7 says that seven were counted.",
+    ),
+    Field("file", "Or a file of such lines (CSV)", "file", required=False),
+    Field("reason", "Why", help="Such as: delivery from the supplier, counted."),
+)
 QUERY = Field(
     "query", "Query", max_length=100, help="What customers type. Plurals and capital letters do not matter."
 )

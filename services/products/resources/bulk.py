@@ -5,7 +5,8 @@ from typing import Any
 from flask import Response
 
 from services.products.actions import bulk_edit as edits
-from services.products.actions import publishing
+from services.products.actions import publishing, stock_changes
+from services.products.actions.stock_changes import StockChange
 from services.products.resources.context import dependencies, price_context
 from services.products.rules.bulk_edit import BulkEdit
 from services.products.rules.product import listed
@@ -67,6 +68,20 @@ def edit(body: dict[str, Any]) -> Response:
     if edit.changes_content == bool(edit.stock_delta):
         raise Invalid("Say what to change: either the stock, or something else of the products.")
     report = edits.bulk_edit(dependencies().bulk, body["productids"], edit, timestamp())
+    return json_answer(report.answer())
+
+
+@bulk.post("/stock")
+@require_role("admin", "staff")
+@idempotent
+@bulk.arguments(requests.StockChanges)
+@bulk.response(200, answers.StockReport)
+@time_limit(SECONDS)
+def change_stocks(body: dict[str, Any]) -> Response:
+    """The stock of many products and variants by SKU: what came in or went out, or how many were counted"""
+    changes = [StockChange(**each) for each in body["changes"]]
+    key = idempotent_id() or time_ordered_id()
+    report = stock_changes.change_stocks(dependencies().bulk, changes, body["reason"], key, timestamp())
     return json_answer(report.answer())
 
 

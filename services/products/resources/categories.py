@@ -56,7 +56,7 @@ def listed(args: dict[str, Any]) -> Response:
     return json_answer(short_list_answer(items, args, "path", "categories"))
 
 
-@categories.post("/import")
+@categories.post("")
 @require_role("admin")
 @categories.response(200, schemas.CategoriesImported)
 @categories.alt_response(415, "UNSUPPORTED_MEDIA_TYPE")

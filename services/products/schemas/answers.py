@@ -274,6 +274,18 @@ class NotEdited(Shape):
     detail = ma.fields.String(required=True)
 
 
+class StockNotChanged(Shape):
+    sku = ma.fields.String(required=True)
+    code = ma.fields.String(required=True)
+    detail = ma.fields.String(required=True)
+
+
+class StockReport(Shape):
+    changed = StrictInteger(0, required=True)
+    unchanged = StrictInteger(0, required=True)
+    failed = ma.fields.List(ma.fields.Nested(StockNotChanged), required=True)
+
+
 class BulkEditReport(Shape):
     changed = StrictInteger(0, required=True)
     unchanged = StrictInteger(0, required=True)

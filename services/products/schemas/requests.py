@@ -1,5 +1,7 @@
 """What products' requests may carry."""
 
+from typing import Any
+
 import marshmallow as ma
 
 from services.products import documents
@@ -42,6 +44,41 @@ class StockChange(Shape):
     delta = StrictInteger(-limits.MAX_STOCK, limits.MAX_STOCK, required=True)
     reason = Text(1, 200, required=True)
     sku = Text(1, 64, load_default=None, allow_none=True, metadata={"description": "of a variant"})
+
+
+class StockChangeOfSku(Shape):
+    """One of both is given: `delta` or `level`."""
+
+    sku = Text(
+        1, 64, required=True, metadata={"description": "of a variant, or the productid of what has none"}
+    )
+    delta = StrictInteger(
+        -limits.MAX_STOCK,
+        limits.MAX_STOCK,
+        load_default=None,
+        metadata={"description": "what came in, or, below zero, went out"},
+    )
+    level = StrictInteger(
+        0, limits.MAX_STOCK, load_default=None, metadata={"description": "how many were counted"}
+    )
+
+    @ma.validates_schema
+    def says_one(self, data: dict[str, Any], **_: Any) -> None:
+        if (data.get("delta") is None) == (data.get("level") is None):
+            raise ma.ValidationError("Give one of delta and level.", "delta")
+
+
+class StockChanges(Shape):
+    changes = ma.fields.List(
+        ma.fields.Nested(StockChangeOfSku), required=True, validate=ma.validate.Length(1, rules.MAX_LOOKED_UP)
+    )
+    reason = Text(1, 200, required=True)
+
+    @ma.validates_schema
+    def names_each_once(self, data: dict[str, Any], **_: Any) -> None:
+        skus = [each["sku"] for each in data.get("changes", ())]
+        if twice := next((sku for sku in skus if skus.count(sku) > 1), None):
+            raise ma.ValidationError(f"{twice} comes twice.", "changes")
 
 
 class StockArgs(Shape):

@@ -204,6 +204,12 @@ class Products(Client):
         body = {"delta": delta, "reason": reason, **without_empty(sku=sku)}
         return self.http.post(path, body, token=token, headers=once(key), deadline=WRITE_SECONDS)
 
+    def change_stocks(self, token: str, changes: list[Json], reason: str, key: str) -> Json:
+        """`changes`: {sku, delta or level}, at most 200."""
+        body = {"changes": changes, "reason": reason}
+        path = "/v1/admin/products/stock"
+        return self.http.post(path, body, token=token, headers=once(key), deadline=BULK_SECONDS)
+
     def low_stock(self, token: str, cursor: str) -> Json:
         return self.http.get("/v1/products/low-stock", without_empty(limit=25, cursor=cursor), token=token)
 

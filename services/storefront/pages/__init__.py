@@ -20,6 +20,7 @@ from services.storefront.pages.desk import (
     sales,
     search,
     staff,
+    stock,
     terms,
     variants,
 )
@@ -60,6 +61,7 @@ DESK = (
     bulk,
     variants,
     prices,
+    stock,
     product_types,
     categories,
     search,

@@ -1,6 +1,7 @@
 """What the shop says of its categories: labels, order, pictures, texts and moves; kept with the menu."""
 
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 import pytest
@@ -27,7 +28,7 @@ def put(shop: Shop, path: str, headers: dict[str, str] | None = None, **content:
 
 
 def address(path: str) -> str:
-    return f"{PATH}/{path.replace('#', '%23').replace('/', '%2F').replace(' ', '%20')}"
+    return f"{PATH}/{quote(path, safe='')}"
 
 
 def menu(shop: Shop) -> dict[str, Any]:
@@ -62,6 +63,15 @@ def test_a_category_is_described_read_changed_and_forgotten(shop: Shop) -> None:
     assert shop.request("DELETE", path, headers=token(*ADMIN)).status == 204
     assert shop.get(path, token(*ADMIN)).status == 404
     assert put(shop, "Hiking#Wool/Socks, thick", {"If-Match": made.headers["ETag"]}).status == 412
+
+
+@pytest.mark.parametrize("path", ["_Sale", "__dict__", "Über: alles", "import", "a%b&c=d+e"])
+def test_a_category_may_have_any_name(shop: Shop, path: str) -> None:
+    at = address(path)
+    made = shop.admin("PUT", at, {"path": path, "label": "Sale"})
+    assert made.status == 201, made.body
+    assert shop.get(at, token(*ADMIN)).json["path"] == path
+    assert shop.admin("DELETE", at).status == 204
 
 
 def test_a_position_decides_the_order_and_names_do_where_there_is_none(shop: Shop) -> None:
@@ -127,14 +137,14 @@ def test_an_import_writes_lines_and_names_those_that_it_cannot(shop: Shop) -> No
     ]
     body = b"\n".join([*map(orjson.dumps, lines), b"{", b""])
     headers = token(*ADMIN) | {"Content-Type": "application/x-ndjson"}
-    report = shop.request("POST", f"{PATH}/import", body, headers).json
+    report = shop.request("POST", PATH, body, headers).json
     assert (report["written"], report["unchanged"]) == (2, 0)
     assert [each["line"] for each in report["failed"]] == [2, 4, 5]
     assert "position" in report["failed"][0]["detail"]
     listed = {each["path"]: each for each in shop.ok(PATH, token(*ADMIN))["items"]}
     assert listed["Hiking#Caps"]["label"] == "Hats and caps"
     assert menu(shop)["moved"] == {"Old hats": "Hiking#Caps"}
-    again = shop.request("POST", f"{PATH}/import", orjson.dumps(lines[0]), headers).json
+    again = shop.request("POST", PATH, orjson.dumps(lines[0]), headers).json
     assert again == {"written": 0, "unchanged": 1, "failed": []}
     for path in ("Hiking#Caps", "Old hats"):
         shop.request("DELETE", address(path), headers=token(*ADMIN))

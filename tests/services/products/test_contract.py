@@ -15,6 +15,7 @@ def test_every_endpoint_keeps_its_contract(shop: Shop):
         "POST /v1/products": "the delivery's currency is the price's",
         "PUT /v1/products/{productid}": "the delivery's currency is the price's",
         "POST /v1/admin/products/bulk-edit": "the stock changes, or something else of the products",
+        "POST /v1/admin/products/stock": "a change or a count of each SKU, and each once",
         "POST /v1/admin/product-types": "only attributes with a choice have values, only numbers a unit",
         "PUT /v1/admin/product-types/{code}": "only attributes with a choice have values, only numbers a unit",
         "PUT /v1/admin/categories/{path}": "the path is that of the address",
@@ -22,5 +23,5 @@ def test_every_endpoint_keeps_its_contract(shop: Shop):
         "PUT /v1/admin/search/redirects/{query}": "a category that there is, or an address",
         "PUT /v1/admin/search/pins/{query}": "products that there are",
     }
-    imports = ("POST /v1/products/import", "POST /v1/admin/categories/import")
+    imports = ("POST /v1/products/import", "POST /v1/admin/categories")
     assert keep_contract(shop.url, headers, examples=6, stricter=stricter, free_text=imports) > 20

@@ -1,0 +1,34 @@
+"""Changes of stock as the desk types them: a line for each SKU, "mug-1 5", "shirt-M-red, -3" or, counted, "mug-1 = 12"."""
+
+import re
+from typing import Final
+
+from shared.errors import Invalid
+from shared.types import Json
+
+MAX_LINES: Final = 2000
+MAX_PROBLEMS: Final = 5
+_LINE: Final = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})[\s,;]+(=?)\s*([+-]?[0-9]{1,9})")
+_HEADER: Final = re.compile(r"sku[\s,;]", re.IGNORECASE)
+
+
+def stock_changes(text: str, field: str) -> list[Json]:
+    """{sku, delta or level} of each line; a first line that begins with "sku" is a header. Raises Invalid on `field`."""
+    changes: dict[str, Json] = {}
+    problems = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.strip()
+        if not words or (number == 1 and _HEADER.match(words)):
+            continue
+        found = _LINE.fullmatch(words)
+        if found is None or (found[2] and found[3].startswith("-")):
+            problems.append(f"Line {number}: write a SKU and a number: {words[:40]}.")
+        elif found[1] in changes:
+            problems.append(f"Line {number}: {found[1]} comes twice.")
+        else:
+            changes[found[1]] = {"sku": found[1], "level" if found[2] else "delta": int(found[3])}
+    if len(changes) > MAX_LINES:
+        problems.append(f"At most {MAX_LINES} lines at once.")
+    if problems:
+        raise Invalid(errors={field: problems[:MAX_PROBLEMS]})
+    return list(changes.values())

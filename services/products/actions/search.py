@@ -26,6 +26,7 @@ from services.products.rules.searching import (
 )
 from shared.couch import SearchPageOf, SearchQuery, pairs_of, search_for
 
+MIN_PLURAL = 4
 MIN_JOINED = 6
 """Letters of two words that may be a misspelt one written apart."""
 
@@ -52,7 +53,8 @@ def search(deps: Dependencies, asked: Question) -> Listed:
         more["facets"] = facets_of(deps, asked, rewrite.applied(query), page)
     if not rewrite.plain:
         deps.vocabulary.add(docs)
-        shown = did_you_mean(rewrite.applied(query), deps.catalogue.language, docs)
+        meant = rewrite.applied(query).without(rewrite.dropped_words)
+        shown = did_you_mean(meant, deps.catalogue.language, docs)
         more |= {"did_you_mean": shown, "showing_results_for": shown} if shown else {}
     if docs and (dropped := [*rewrite.dropped_words, *query.ignored_words(deps.catalogue.language)]):
         more["dropped_words"] = dropped
@@ -66,19 +68,26 @@ def search(deps: Dependencies, asked: Question) -> Listed:
 
 def rewrite_of(deps: Dependencies, query: SearchQuery) -> Rewrite:
     """What the words of a query mean to this catalogue. No database call."""
-    asked = set(query.content_words(deps.catalogue.language)) - query.words_with_synonyms
-    unknown = deps.vocabulary.unknown(query.words, query.prefix) & asked
-    corrections = deps.vocabulary.misspelt(asked - unknown)
+    language, vocabulary = deps.catalogue.language, deps.vocabulary
+    finished = query.prefix is not None and _is_finished(deps, query.prefix)
+    loose, content = query.loose_words, query.content_words(language)
+    asked = set(content) - query.words_with_synonyms
+    beginning = None if finished else query.prefix
+    unknown = vocabulary.unknown(loose if finished else query.words, beginning) & asked
+    corrections = vocabulary.misspelt(asked - unknown)
     if unknown:
-        corrections |= deps.vocabulary.corrections(unknown, alone=len(query.all_words) == 1)
+        corrections |= vocabulary.corrections(unknown, alone=len(query.all_words) == 1)
         for word, meant in _joined_corrections(deps, query, unknown).items():
             corrections[word] = [*corrections.get(word, ()), *meant]
-    content = query.content_words(deps.catalogue.language)
-    described = deps.vocabulary.described(content) - unknown - query.words_with_synonyms - corrections.keys()
-    rewrite = rewritten(query, unknown, corrections, described, deps.catalogue.language)
-    is_whole = query.prefix is not None and deps.vocabulary.is_whole(query.prefix)
-    named = deps.vocabulary.frequent(content) - query.words_with_synonyms - corrections.keys()
-    return replace(rewrite, finished=is_whole, named=frozenset(named))
+    known = asked - unknown - corrections.keys()
+    rewrite = rewritten(query, unknown, corrections, vocabulary.described(content) & known, language)
+    return replace(rewrite, finished=finished, named=frozenset(vocabulary.frequent(content) & known))
+
+
+def _is_finished(deps: Dependencies, word: str) -> bool:
+    """Whether a last word is whole: one that products have, or a plural; `bras` is no beginning of brass."""
+    is_plural = len(word) >= MIN_PLURAL and word[-1] == "s" and deps.catalogue.language.stem(word) != word
+    return is_plural or deps.vocabulary.is_whole(word)
 
 
 def _joined_corrections(deps: Dependencies, query: SearchQuery, unknown: set[str]) -> dict[str, list[str]]:

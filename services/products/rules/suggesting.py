@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from services.products.declarations.product import Product
-from shared.couch import Language, SearchQuery, pairs_of, words_of
+from shared.couch import Language, SearchQuery, begun_pair, pairs_of, words_of
 
 MAX_CATEGORIES, MAX_BRANDS, MAX_QUERIES, MIN_PRODUCTS = 3, 2, 3, 2
 
@@ -30,9 +30,13 @@ def suggestions(
             counts.get("category", {}), query, language, lambda path: path.rpartition("#")[2]
         )
     ]
+    # A single letter begins too many brands: it must go with all that stands before it.
+    fewest = len(query.all_words) if len(query.all_words[-1]) == 1 else 1
     brands = [
         {"kind": "brand", "text": brand, "count": count}
-        for brand, count in _best_named(counts.get("brand_is", {}), query, language, lambda brand: brand)
+        for brand, count in _best_named(
+            counts.get("brand_is", {}), query, language, lambda brand: brand, fewest
+        )
     ]
     named = [*categories[:MAX_CATEGORIES], *brands[:MAX_BRANDS]]
     room = limit - len(named) - min(MIN_PRODUCTS, len(docs))
@@ -42,7 +46,7 @@ def suggestions(
 
 def _products(query: SearchQuery, docs: Sequence[Product]) -> list[Suggestion]:
     """Those with the last word in their name first; of several with one name the first."""
-    last = query.all_words[-1]
+    last = tuple(filter(None, (query.all_words[-1], begun_pair(query.loose_words) if query.prefix else "")))
     begun = sorted(docs, key=lambda doc: not any(word.startswith(last) for word in words_of(doc["name"])))
     named = {doc["name"]: doc for doc in reversed(begun)}
     return [
@@ -66,29 +70,34 @@ def _searched(
 
 
 def _best_named(
-    counted: Mapping[str, int], query: SearchQuery, language: Language, name: Callable[[str], str]
+    counted: Mapping[str, int],
+    query: SearchQuery,
+    language: Language,
+    name: Callable[[str], str],
+    fewest: int = 1,
 ) -> list[tuple[str, int]]:
-    """What has the last word in its name: with most of the words first, then the most frequent."""
+    """What has the last word in its name, and `fewest` of the words: with most of them first, then the most frequent."""
     wanted = _wanted(query, language)
     ranked = {value: _shared_words(wanted, language, name(value)) for value in counted}
     return sorted(
-        ((value, count) for value, count in counted.items() if ranked[value]),
+        ((value, count) for value, count in counted.items() if ranked[value] >= fewest),
         key=lambda item: (-ranked[item[0]], -item[1], item[0]),
     )
 
 
 @dataclass(frozen=True)
 class _Wanted:
-    """A word that was typed: any of its `stems`, a word that begins with `beginning` (a space before it), or all words of a synonym."""
+    """A word that was typed: any of its `stems`, a word that begins with one of `beginnings` (a space before each), or all words of a
+    synonym."""
 
     stems: frozenset[str]
-    beginning: str
+    beginnings: tuple[str, ...]
     synonyms: tuple[frozenset[str], ...]
 
     def is_in(self, name: "_Name") -> bool:
         return (
             not self.stems.isdisjoint(name.terms)
-            or bool(self.beginning and self.beginning in name.text)
+            or any(beginning in name.text for beginning in self.beginnings)
             or bool(self.synonyms and any(row <= name.terms for row in self.synonyms))
         )
 
@@ -101,11 +110,19 @@ class _Name(NamedTuple):
 
 
 def _wanted(query: SearchQuery, language: Language) -> list[_Wanted]:
-    """Every word that was typed, in any form or mistyped, the last one as a beginning."""
+    """Every word that was typed, in any form or mistyped, the last one as a beginning, the last two as that of one."""
+    joined = begun_pair(query.loose_words) if query.prefix else ""
     return [
         _Wanted(
             frozenset(map(language.stem, (word, *query.corrections.get(word, ())))),
-            f" {word}" if word == query.prefix else "",
+            tuple(
+                f" {beginning}"
+                for beginning, is_asked in (
+                    (word, word == query.prefix),
+                    (joined, joined and word in query.loose_words[-2:]),
+                )
+                if is_asked
+            ),
             tuple(
                 frozenset(map(language.stem, other))
                 for row, others in query.synonyms.items()

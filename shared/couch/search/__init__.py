@@ -4,7 +4,7 @@
 word are the same word · `query` what is asked, and its Lucene text · `keywords` the view that serves where the server has no text search.
 """
 
-from .clauses import is_forgivable
+from .clauses import begun_pair, is_forgivable
 from .fields import (
     NUMBER_BANDS,
     NouveauIndex,
@@ -33,6 +33,7 @@ __all__ = [
     "SearchQuery",
     "as_javascript",
     "compounds_of",
+    "begun_pair",
     "is_forgivable",
     "letters_of",
     "members_function",

@@ -61,3 +61,14 @@ def test_a_department_is_suggested_by_a_synonym(goods: Shop):
     assert goods.admin("PUT", rule, {"synonyms": ["toys"]}).status == 201
     assert suggested(goods, "playthings")[0] == ("category", "Toys & School Supplies")
     assert goods.admin("DELETE", rule).status == 204
+
+
+def test_two_words_may_be_the_beginning_of_one(goods: Shop):
+    line = product("percale", taxonomy=["Home Furnishing", "Bedsheets"], name="Percale bedsheet")
+    assert goods.load([line])["created"] == 1
+    assert suggested(goods, "bed sh") == [("category", "Bedsheets"), ("product", "Percale bedsheet")]
+
+
+def test_a_single_letter_is_no_brand(goods: Shop):
+    assert ("brand", "Carnaby") in suggested(goods, "rubber ca")
+    assert ("brand", "Carnaby") not in suggested(goods, "rubber c")

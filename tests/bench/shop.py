@@ -99,6 +99,7 @@ class Bench:
         search = next(case for case in measured if case.name.startswith("search"))
         checkout = next(case for case in measured if case.name.startswith("checkout"))
         print("measuring searches before and after sales ...", flush=True)
+        self.shop.settle()
         before = _median([self.drive(search, max(search.clients)) for _ in range(ROUNDS)])
         for _ in range(SALES_ROUNDS):
             self.drive(checkout, max(checkout.clients))

@@ -1,8 +1,9 @@
 """The HTTP client of everything that calls a server: the database, our other services, a payment provider. On libcurl."""
 
 from .breaker import CircuitOpen
-from .client import LONG_CALL_SECONDS, HttpClient
+from .client import HttpClient
 from .errors import NoResponse, NotSent, TransportError
+from .handle import LONG_CALL_SECONDS
 from .response import Headers, Response
 
 __all__ = [

@@ -10,11 +10,9 @@ from functools import partial
 
 from .breaker import FAILING_SECONDS, GATEWAY_ERRORS, http_breaker
 from .errors import NotSent, TransportError
-from .handle import Handle
+from .handle import LONG_CALL_SECONDS, Handle
+from .overdue import overdue_calls
 from .response import Response
-
-LONG_CALL_SECONDS = 5.0
-"""Who gives a call so long (an import) expects it to be slow: that it has no answer yet says nothing about the server."""
 
 
 class HttpClient:
@@ -74,10 +72,11 @@ class HttpClient:
         except IndexError:
             handle = Handle()
         if overdue is not None and timeout < LONG_CALL_SECONDS:
-            handle.notify_after(FAILING_SECONDS, overdue)
+            overdue_calls.begin(handle, FAILING_SECONDS, overdue)
         try:
             return handle.request(method, url, headers, body, timeout)
         finally:
+            overdue_calls.end(handle)
             self._put_back(handle)
 
     def _put_back(self, handle: Handle) -> None:

@@ -3,8 +3,7 @@
 import os
 import select
 import ssl
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import certifi
@@ -17,6 +16,9 @@ CONNECT_SECONDS = 2.0
 IDLE_SECONDS = 20
 """A connection unused for so long is not used again: servers close theirs after a minute or more."""
 MAX_BODY = 512 * 1024 * 1024
+
+LONG_CALL_SECONDS = 5.0
+"""Who gives a call so long (an import) expects it to be slow: that it has no answer yet says nothing about the server."""
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 LOOPBACK = "localhost,127.0.0.1,::1"
@@ -32,18 +34,12 @@ class Handle:
     def __init__(self) -> None:
         self._requests = 0
         self._repeatable = False
-        self._overdue_at = float("inf")
-        self._overdue: Callable[[], None] | None = None
         self._poll, self._polled = select.poll(), -1
         self._curl = curl = pycurl.Curl()
         for option, value in _options().items():
             curl.setopt(option, value)
         curl.setopt(pycurl.PREREQFUNCTION, self._before_request)
-        curl.setopt(pycurl.XFERINFOFUNCTION, self._while_waiting)
-
-    def notify_after(self, seconds: float, overdue: Callable[[], None]) -> None:
-        """`overdue` is called once if the next request has no response after so long."""
-        self._overdue_at, self._overdue = time.monotonic() + seconds, overdue
+        curl.setopt(pycurl.XFERINFOFUNCTION, _let_python_act)
 
     def request(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, timeout: float
@@ -56,6 +52,7 @@ class Handle:
         _set_method(curl, method, body)
         curl.setopt(pycurl.HTTPHEADER, _header_lines(headers))
         curl.setopt(pycurl.TIMEOUT_MS, max(1, int(timeout * 1000)))
+        curl.setopt(pycurl.NOPROGRESS, timeout < LONG_CALL_SECONDS)
         curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int(min(timeout, CONNECT_SECONDS) * 1000)))
         curl.setopt(pycurl.HEADERFUNCTION, lines.append)
         curl.setopt(pycurl.WRITEFUNCTION, chunks.append)
@@ -65,7 +62,6 @@ class Handle:
         except pycurl.error as error:
             raise self._failure(error) from error
         finally:
-            self._overdue_at = float("inf")
             chunks.clear()
             if body:
                 curl.setopt(pycurl.POSTFIELDS, b"")
@@ -97,12 +93,6 @@ class Handle:
         allowed = self._requests == 1 or self._repeatable
         return int(pycurl.PREREQFUNC_OK if allowed else pycurl.PREREQFUNC_ABORT)
 
-    def _while_waiting(self, *_: int) -> None:
-        """libcurl calls this several times a second; it is also where Python gets to act on Ctrl-C."""
-        if time.monotonic() > self._overdue_at and self._overdue is not None:
-            self._overdue_at = float("inf")
-            self._overdue()
-
     def _failure(self, error: pycurl.error) -> NotSent | NoResponse:
         code, reason = error.args[0], error.args[1] if len(error.args) > 1 else ""
         if self._requests == 0:
@@ -110,6 +100,10 @@ class Handle:
         if code == pycurl.E_ABORTED_BY_CALLBACK:
             reason = "the server closed the connection without an answer"
         return NoResponse(f"{reason} (libcurl {code})")
+
+
+def _let_python_act(*_: int) -> None:
+    """libcurl calls this several times a second of a long call: where Python gets to act on Ctrl-C."""
 
 
 def trusted_certificates() -> str:
@@ -123,7 +117,6 @@ def _options() -> dict[int, Any]:
     excepted = os.environ.get("no_proxy") or os.environ.get("NO_PROXY") or ""
     return {
         pycurl.NOSIGNAL: 1,
-        pycurl.NOPROGRESS: 0,
         _QUICK_EXIT: 1,
         _SUPPRESS_CONNECT_HEADERS: 1,
         pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,

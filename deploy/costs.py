@@ -37,6 +37,7 @@ REQUESTS = {
     "log in": Calls(globals=1),
     "profile with addresses and basket": Calls(reads=1),
     "checkout": Calls(reads=1, globals=1, writes=4),
+    "checkout with a code that has a limit": Calls(reads=2, globals=1, writes=5),
     "order": Calls(reads=1),
     "order history": Calls(globals=1),
 }

@@ -29,6 +29,14 @@ def sequence(shop: Shop) -> int:
     return sum(int(str(info["update_seq"]).split("-")[0]) for info in infos)
 
 
+def admin_of(shop: Shop) -> dict[str, str]:
+    """The headers of a request by the shop's admin."""
+    password = (shop.state / "admin-password").read_text().strip()
+    login = {"email": "admin@example.com", "password": password}
+    answer = requests.post(f"{shop.url('users')}/v1/sessions", json=login)
+    return {"Authorization": f"Bearer {answer.json()['access_token']}"}
+
+
 @pytest.fixture(scope="module")
 def actions(shop: Shop) -> dict[str, Action]:
     """The request of each row of the page, by somebody who is logged in and has ordered before."""
@@ -42,10 +50,21 @@ def actions(shop: Shop) -> dict[str, Action]:
         "payment": {"provider": "sandbox", "token": "tok_ok"},
     }
 
-    def check_out() -> requests.Response:
+    def check_out(*codes: str) -> requests.Response:
         return requests.post(
-            f"{orders}/v1/orders", json=basket, headers={**me, "Idempotency-Key": secrets.token_hex(8)}
+            f"{orders}/v1/orders",
+            json=basket | ({"codes": list(codes)} if codes else {}),
+            headers={**me, "Idempotency-Key": secrets.token_hex(8)},
         )
+
+    promotion = {
+        "name": "Ten percent",
+        "codes": ["COUNTED"],
+        "limit": 100,
+        "actions": [{"kind": "percent", "basis_points": 1000}],
+    }
+    made = requests.post(f"{orders}/v1/admin/promotions", json=promotion, headers=admin_of(shop))
+    assert made.ok, made.text
 
     orderid = check_out().json()["orderid"]
     category = {"category": "Home#Kitchen#Cook's Knives"}
@@ -57,6 +76,7 @@ def actions(shop: Shop) -> dict[str, Action]:
         "log in": lambda: requests.post(f"{users}/v1/sessions", json=credentials),
         "profile with addresses and basket": lambda: requests.get(f"{users}/v1/users/me", headers=me),
         "checkout": check_out,
+        "checkout with a code that has a limit": lambda: check_out("COUNTED"),
         "order": lambda: requests.get(f"{orders}/v1/orders/{orderid}", headers=me),
         "order history": lambda: requests.get(f"{orders}/v1/orders", headers=me),
     }
@@ -74,11 +94,7 @@ def test_a_request_costs_what_the_page_says(shop: Shop, actions: dict[str, Actio
 def test_an_order_writes_as_many_documents_as_the_page_says(shop: Shop, actions: dict[str, Action]) -> None:
     before = quiet(shop)
     orderid = actions["checkout"]().json()["orderid"]
-    password = (shop.state / "admin-password").read_text().strip()
-    answer = requests.post(
-        f"{shop.url('users')}/v1/sessions", json={"email": "admin@example.com", "password": password}
-    )
-    admin = {"Authorization": f"Bearer {answer.json()['access_token']}"}
+    admin = admin_of(shop)
     courier = {"courier": "Pedal & Post", "courierid": "1"}
     for step, body in (("dispatch", courier), ("delivery", courier)):
         done = requests.post(

@@ -17,9 +17,10 @@ from services.orders.settings import Settings
 from shared.couch import Database
 from shared.settings import load
 from tests.people import ADDRESS, Person
-from tests.services.orders.conftest import Shop, calls, checkout, clone, until
+from tests.services.orders.conftest import Shop, calls, checkout, clone
 from tests.services.orders.crashes import STEPS, checkout_that_dies
 from tests.services.orders.test_promotions import code, promotion, quoted
+from tests.waiting import eventually
 
 CHECKOUTS, USES, CLIENTS = 300, 100, 16
 
@@ -57,7 +58,7 @@ def test_three_hundred_at_once_use_a_code_of_a_hundred_a_hundred_times(
     ten, product = code(), shop.product(price=1000, stock=2 * CHECKOUTS)
     made = promotion(shop, codes=[ten], limit=USES)
     people = [shop.customer() for _ in range(4)]
-    until(lambda: quoted(replica, {product: 1}, ten).status_code == 200, 10)
+    eventually(lambda: quoted(replica, {product: 1}, ten).status_code == 200)
 
     def buy(number: int) -> str:
         person, url = clone(people[number % len(people)]), (shop.orders, replica)[number % 2]
@@ -135,7 +136,7 @@ def test_each_customer_has_their_own_uses_and_guests_are_told_apart_by_e_mail(
 def test_one_customer_who_comes_ten_times_at_once_is_served_once(shop: Shop, replica: str) -> None:
     once, product, person = code(), shop.product(price=1000), shop.customer()
     promotion(shop, codes=[once], per_customer=1)
-    until(lambda: quoted(replica, {product: 1}, once).status_code == 200, 10)
+    eventually(lambda: quoted(replica, {product: 1}, once).status_code == 200)
 
     def buy(number: int) -> int:
         body = checkout({product: 1}, codes=[once])
@@ -224,7 +225,7 @@ def test_a_limit_is_raised_lowered_and_of_a_large_one_slots_follow(
     assert shop.admin.put(path, json=content | {"limit": 4}, timeout=30).ok
     assert used(shop, made) == 3
     shop.placed(customer, {product: 1}, codes=[ten])
-    until(lambda: shop.order(customer, {product: 1}, codes=[ten]).json().get("code") == "code_used_up", 10)
+    assert shop.order(customer, {product: 1}, codes=[ten]).json()["code"] == "code_used_up"
     assert shop.admin.put(path, json=content | {"limit": 5}, timeout=30).ok
     shop.placed(customer, {product: 1}, codes=[ten])
     assert used(shop, made) == 5

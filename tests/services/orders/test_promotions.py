@@ -7,9 +7,14 @@ from typing import Any
 import pytest
 import requests
 
+from services.orders.actions.emails import compose
+from services.orders.dependencies import open_dependencies
+from services.orders.settings import Settings
 from shared.couch import Database
+from shared.settings import load
 from tests.people import Person
-from tests.services.orders.conftest import Shop, calls, clone, until
+from tests.services.orders.conftest import Shop, calls, clone
+from tests.waiting import eventually
 
 TEN_PERCENT = [{"kind": "percent", "basis_points": 1000}]
 
@@ -51,7 +56,8 @@ def test_a_code_lowers_what_is_quoted_ordered_and_paid(
     assert (made["codes"], made["version"], made["edited_by"]) == ([ten], 1, f"user {shop.admin.userid}")
     items = {kettle: 2, pot: 1}
     for url in (shop.orders, replica):
-        quote = until(lambda url=url: quoted(url, items, ten).json(), 10)
+        eventually(lambda url=url: quoted(url, items, ten).ok)
+        quote = quoted(url, items, ten).json()
     (discount,) = quote["discounts"]
     assert (discount["code"], discount["name"], discount["amount"]["amount"]) == (ten, "An offer", 283)
     assert [line["discount"]["amount"] for line in quote["items"]] == [250, 33]
@@ -104,11 +110,11 @@ def test_a_new_version_and_the_end_of_a_promotion_hold_at_once(
     assert (changed.status_code, changed.json()["version"]) == (200, 2), changed.text
     stale = shop.admin.put(f"{shop.orders}{path}", json=content, headers={"If-Match": etag}, timeout=30)
     assert stale.status_code == 412
-    until(lambda: quoted(replica, {kettle: 1}, ten).json()["discounts"][0]["amount"]["amount"] == 500, 10)
+    eventually(lambda: quoted(replica, {kettle: 1}, ten).json().get("total", {}).get("amount") == 750)
     assert database.get(f"promotion{made['id']}:v000001")["actions"] == TEN_PERCENT
     ended = half | {"active": False}
     assert shop.admin.put(f"{shop.orders}{path}", json=ended, timeout=30).status_code == 200
-    until(lambda: quoted(replica, {kettle: 1}, ten).json().get("reason") == "expired", 10)
+    eventually(lambda: quoted(replica, {kettle: 1}, ten).json().get("reason") == "expired")
     history = shop.get(shop.admin, f"{path}/history").json()["items"]
     assert [(each["version"], each["active"]) for each in history] == [(3, False), (2, True), (1, True)]
     assert shop.get(customer, f"/v1/orders/{order['orderid']}").json()["discounts"] == order["discounts"]
@@ -160,12 +166,11 @@ def test_a_code_for_first_orders_is_for_accounts_that_have_none(shop: Shop) -> N
     assert quoted(shop.orders, {kettle: 1}, first).json()["reason"] == "first_order_only"
     assert quoted(shop.orders, {kettle: 1}, first, by=newcomer).status_code == 200
     shop.placed(newcomer, {kettle: 1}, codes=[first])
-    until(
+    eventually(
         lambda: (
             quoted(shop.orders, {kettle: 1}, first, by=clone(newcomer)).json().get("reason")
             == "first_order_only"
-        ),
-        60,
+        )
     )
 
 
@@ -189,3 +194,33 @@ def test_a_return_gives_back_what_was_paid_and_a_refund_what_is_left(shop: Shop,
     assert too_much.json()["code"] == "refund_too_large"
     assert shop.post(shop.admin, f"{path}/refunds", {"amount": payable[pot], "reason": ""}).ok
     assert shop.get(customer, f"/v1/orders/{order['orderid']}").json()["refunded"] == "whole"
+
+
+def test_an_order_that_costs_nothing_any_more_asks_no_provider(
+    shop: Shop, customer: Person, ledger: Database
+) -> None:
+    kettle, free = shop.product(price=1000), code()
+    made = promotion(
+        shop,
+        codes=[free],
+        limit=5,
+        actions=[{"kind": "percent", "basis_points": 10_000}, {"kind": "free_delivery"}],
+    )
+    order = shop.placed(customer, {kettle: 2}, codes=[free], token="tok_declined")
+    assert (order["status"], order["total"]["amount"], order["payment"]["provider"]) == ("paid", 0, "none")
+    assert not ledger.partition(f"order{order['orderid']}").all()
+    uses = f"/v1/admin/promotions/{made['id']}/uses"
+    assert shop.get(shop.admin, uses).json() == {"used": 1, "limit": 5}
+    assert shop.post(customer, f"/v1/orders/{order['orderid']}/cancellation", {"reason": ""}).ok
+    assert shop.get(shop.admin, uses).json()["used"] == 0
+    assert shop.stock(kettle) == 100
+
+
+def test_the_e_mail_says_what_came_off(shop: Shop, customer: Person, environment: dict[str, str]) -> None:
+    kettle, ten = shop.product(price=1000), code()
+    promotion(shop, name="Spring sale", codes=[ten], actions=[*TEN_PERCENT, {"kind": "free_delivery"}])
+    order = shop.placed(customer, {kettle: 1}, codes=[ten])
+    deps = open_dependencies(load(Settings, environment))
+    text = compose(deps, deps.orders.order(order["orderid"]), "payment").text
+    assert f"Spring sale ({ten})  −£1.00" in text
+    assert "Delivery  £0.00" in text

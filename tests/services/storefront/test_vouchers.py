@@ -5,11 +5,25 @@ import secrets
 import pytest
 
 from tests.people import place
+from tests.services.storefront.conftest import import_goods, product
 from tests.services.storefront.test_customer import put_in_basket
 from tests.services.storefront.visitor import Page, Visitor
 
 DESK = "/admin/promotions"
 GUEST = {"email": "vera@example.com", "name": "Vera", "card": "tok_ok", **place()}
+
+
+RED, BLUE = "voucher-mug-red", "voucher-mug-blue"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def goods(keeper: Visitor) -> None:
+    """Goods of these tests' own."""
+    shelf = ["Voucher Mugs"]
+    import_goods(
+        keeper,
+        [product(RED, "Red Voucher Mug", shelf, 950), product(BLUE, "Blue Voucher Mug", shelf, 1050)],
+    )
 
 
 def new_code() -> str:
@@ -33,10 +47,10 @@ def use_code(visitor: Visitor, code: str) -> Page:
 
 def test_a_voucher_is_made_used_and_ended(keeper: Visitor, visitor: Visitor) -> None:
     code = new_code()
-    made = promotion(keeper, codes=code.lower(), percent="10", products="mug-red\nmug-blue", limit="3")
+    made = promotion(keeper, codes=code.lower(), percent="10", products=f"{RED}\n{BLUE}", limit="3")
     assert "Used by 0 of 3 orders." in made.text
     assert "10 %" in made.text
-    put_in_basket(visitor, "mug-red", "2")
+    put_in_basket(visitor, RED, "2")
     page = visitor.get("/basket")
     page = visitor.submit("/checkout/codes", codes=code.lower())
     assert page.path == "/basket"
@@ -58,7 +72,7 @@ def test_a_voucher_is_made_used_and_ended(keeper: Visitor, visitor: Visitor) -> 
     assert "Ended." in page.text
     assert "ended" in page.text
     assert "Its versions" in page.text
-    put_in_basket(visitor, "mug-red")
+    put_in_basket(visitor, RED)
     page = use_code(visitor, code)
     assert f"{code} is not valid any more." in page.text
     assert page.form("/checkout").values["codes"] == code
@@ -67,14 +81,14 @@ def test_a_voucher_is_made_used_and_ended(keeper: Visitor, visitor: Visitor) -> 
 def test_what_is_wrong_with_a_code_stands_beside_its_field(keeper: Visitor, visitor: Visitor) -> None:
     code = new_code()
     promotion(keeper, codes=code, amount="GBP 5.00", minimum="GBP 40.00")
-    put_in_basket(visitor, "mug-blue")
+    put_in_basket(visitor, BLUE)
     page = use_code(visitor, "NONSENSE")
     assert "There is no code NONSENSE" in page.text
     assert page.form("/checkout").values["codes"] == "NONSENSE"
     page = use_code(visitor, code)
     assert "It needs goods worth £40.00 or more." in page.text
     assert "−£5.00" not in page.text
-    put_in_basket(visitor, "mug-blue", "3")
+    put_in_basket(visitor, BLUE, "3")
     page = use_code(visitor, code)
     assert "It needs goods" not in page.text
     assert "−£5.00" in page.text
@@ -85,7 +99,7 @@ def test_a_code_that_was_typed_and_not_shown_yet_is_shown_before_anything_is_pai
 ) -> None:
     code = new_code()
     promotion(keeper, codes=code, free_delivery="yes")
-    put_in_basket(visitor, "mug-blue")
+    put_in_basket(visitor, BLUE)
     visitor.get("/checkout")
     page = visitor.submit("/checkout", codes=code, **GUEST)
     assert page.path.startswith("/checkout"), page.text

@@ -45,11 +45,11 @@ def flush(deps: Dependencies, now: datetime) -> int:
 def queries(deps: Dependencies, found: str) -> list[dict[str, Any]]:
     """{query, searches, people, found, rules} of the last DAYS_KEPT days, the most frequent first. 1 partition query."""
     counts = summed([*(day["queries"] for day in deps.search_days.all()), deps.query_counter.pending()])
-    most = FOUND[found]
+    maximum = FOUND[found]
     return [
         each._asdict() | {"rules": _rules(deps, each.query)}
         for each in most_frequent(counts, deps.settings.searches_shown_from)
-        if most is None or each.found <= most
+        if maximum is None or each.found <= maximum
     ]
 
 

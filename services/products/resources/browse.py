@@ -253,10 +253,10 @@ def _asked_by_staff() -> bool:
     return user is not None and user.has_role("admin", "staff")
 
 
-def _number(name: str, most: int) -> int | None:
+def _number(name: str, maximum: int) -> int | None:
     text = request.args.get(name)
     if text is None:
         return None
-    if not (text.isascii() and text.isdecimal() and len(text) < 6 and 1 <= int(text) <= most):
-        raise Invalid(f"{name} is not right.", errors={name: [f"A whole number, 1 to {most}."]})
+    if not (text.isascii() and text.isdecimal() and len(text) < 6 and 1 <= int(text) <= maximum):
+        raise Invalid(f"{name} is not right.", errors={name: [f"A whole number, 1 to {maximum}."]})
     return int(text)

@@ -116,17 +116,17 @@ def _choices(args: MultiDict[str, str]) -> dict[str, list[str]]:
 def _whole(
     args: MultiDict[str, str],
     name: str,
-    least: int,
-    most: int,
+    minimum: int,
+    maximum: int,
     default: int | None,
     errors: dict[str, list[str]],
 ) -> int | None:
     text = args.get(name)
     if text is None or text == "":
         return default
-    if len(text) < 16 and text.isascii() and text.isdecimal() and least <= int(text) <= most:
+    if len(text) < 16 and text.isascii() and text.isdecimal() and minimum <= int(text) <= maximum:
         return int(text)
-    errors[name] = [f"A whole number, {least} to {most}."]
+    errors[name] = [f"A whole number, {minimum} to {maximum}."]
     return default
 
 

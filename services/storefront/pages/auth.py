@@ -196,7 +196,10 @@ def logout() -> BaseResponse:
         everywhere = False
     leave()
     if not everywhere:
-        flash("You are logged out of this browser. The rest of the shop could not be told.", "warn")
+        flash(
+            "You are logged out of this browser. The session could not be ended elsewhere: it ends by itself.",
+            "warn",
+        )
     return redirect(url_for("shop.home"))
 
 

@@ -66,7 +66,7 @@ def test_who_logs_out_now_is_out_here_and_told_of_the_rest(alone: str, expires: 
     token = visitor.get("/reset").form("/reset").values["_csrf"]
     body = f"_csrf={token}".encode()
     page = visitor.send("POST", "/logout", body, {"Content-Type": "application/x-www-form-urlencoded"})
-    assert "could not be told" in page.text
+    assert "could not be ended elsewhere" in page.text
     assert visitor.get("/departments").link("Log in") == "/login"
 
 

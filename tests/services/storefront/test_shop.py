@@ -47,7 +47,7 @@ def test_a_category_with_a_slash_and_a_comma_has_a_page(visitor: Visitor) -> Non
 def test_what_is_not_there_is_not_found(visitor: Visitor, path: str) -> None:
     page = visitor.get(path)
     assert page.status == 404
-    assert "Not on our shelves" in page.text
+    assert "Not found" in page.text
 
 
 def test_pages_of_a_long_shelf_follow_each_other_without_a_gap(visitor: Visitor) -> None:

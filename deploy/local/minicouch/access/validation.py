@@ -48,11 +48,11 @@ class Validator:
 
     def _full_partitions(self, database: Database, edits: list[Edit]) -> set[str | None]:
         """Those of the edits' partitions that hold as much as one may."""
-        most = int(self._config.get("couchdb", "max_partition_size") or 0)
-        if not database.partitioned or most <= 0 or database.counts["external"] < most:
+        limit = int(self._config.get("couchdb", "max_partition_size") or 0)
+        if not database.partitioned or limit <= 0 or database.counts["external"] < limit:
             return set()
         names = {database.partition_of(edit.id) for edit in edits} - {None}
-        return {name for name in names if database.partition_info(name)[2] >= most}
+        return {name for name in names if database.partition_info(name)[2] >= limit}
 
     def _users(self, database: Database) -> bool:
         return users.is_users_database(database.name, self._config)

@@ -93,20 +93,20 @@ def left_behind(db: Database, index: Index) -> bool:
     return index.stale and (index.seq >= db.update_seq or not index.kept_warm)
 
 
-def advance(db: Database, spec: IndexSpec, index: Index, target: int, most: int = BATCH) -> bool:
+def advance(db: Database, spec: IndexSpec, index: Index, target: int, limit: int = BATCH) -> bool:
     """One batch of changes nearer to `target`, by one thread at a time; False when it is reached."""
     with index.building:
         if index.seq < target and not index.closed:
             _begin(index, target)
             if not _build_elsewhere(db, [index], target):
-                _apply(db, spec, index, target, db.changes_since(index.seq, most), spec.mapper)
+                _apply(db, spec, index, target, db.changes_since(index.seq, limit), spec.mapper)
             if index.seq < target:
                 return True
         index.progress = None
         return False
 
 
-def advance_together(db: Database, specs: Sequence[IndexSpec], target: int, most: int) -> bool:
+def advance_together(db: Database, specs: Sequence[IndexSpec], target: int, limit: int) -> bool:
     """`advance` for those that are furthest behind, with mappers of one environment: a document is read, sent to the
     functions and parsed once for all of them. False when all have reached `target`."""
     indexes = {spec.signature: get_index(db, spec) for spec in specs}
@@ -117,7 +117,7 @@ def advance_together(db: Database, specs: Sequence[IndexSpec], target: int, most
         return True
     last = [spec for spec in specs if indexes[spec.signature].seq == seqs[0]]
     upto = min([target, *seqs[1:2]])  # from there on with the next ones
-    docs = db.changes_since(seqs[0], most, upto=upto)
+    docs = db.changes_since(seqs[0], limit, upto=upto)
     rows = _map_together(last, [doc for doc in docs if _is_mapped(last[0], doc)])
     for spec in last:
         index, emitted = indexes[spec.signature], rows[spec.signature]

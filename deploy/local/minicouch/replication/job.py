@@ -128,7 +128,7 @@ class Job(threading.Thread):
     """Runs in its own thread; `finished` is called there, with the result or a PeerError.
 
     A persistent one outlasts any failure that may pass; others give up after some seconds. `outcome` is its starter's, to
-    wait for; `trouble` is the failure it waits after.
+    wait for; `last_error` is the failure it waits after.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class Job(threading.Thread):
         self.started = time.time()
         self.pending: int | None = None
         self.last_seq: Any = 0
-        self.trouble: PeerError | None = None
+        self.last_error: PeerError | None = None
         self._finished = finished
         self._persistent = persistent or request.continuous
         self._pause = FIRST_PAUSE
@@ -181,7 +181,7 @@ class Job(threading.Thread):
                 temporary = error.status == 0 or error.status >= 500 or error.status in (409, 429)
                 if not temporary or (self._pause >= ENOUGH and not self._persistent):
                     return error
-                self.trouble = error
+                self.last_error = error
             if self._cancelled.wait(self._pause):
                 return CANCELLED
             self._pause = min(2 * self._pause, MAX_PAUSE_SECONDS)
@@ -210,7 +210,7 @@ class Job(threading.Thread):
                 return CANCELLED
             self.pending = body.get("pending")
             moved, self.last_seq = body["last_seq"] != self.last_seq, body["last_seq"]
-            self.trouble, self._pause = None, FIRST_PAUSE
+            self.last_error, self._pause = None, FIRST_PAUSE
             if moved and rows and self.request.use_checkpoints:
                 self._remember(entry, log)
             if not rows and not self.pending:

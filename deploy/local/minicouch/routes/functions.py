@@ -59,8 +59,8 @@ async def show(request: Request) -> Response:
     name, docid = target(request, "show_error")
     ddoc, source = function_of(request, "shows", name)
     doc = current(request, docid)
-    told = [ddoc["_rev"], doc and doc.rev, request.headers.get("accept"), request.user.roles]
-    etag = f'"{hashlib.md5(orjson.dumps(told), usedforsecurity=False).hexdigest()}"'
+    parts = [ddoc["_rev"], doc and doc.rev, request.headers.get("accept"), request.user.roles]
+    etag = f'"{hashlib.md5(orjson.dumps(parts), usedforsecurity=False).hexdigest()}"'
     if (unchanged := not_modified(request, etag)) is not None:
         return unchanged
     answer = await run_in_thread(javascript.render, ddoc, "show", source, arguments(request, doc, docid))
@@ -97,10 +97,10 @@ async def listed(request: Request) -> Response:
     elif request.method not in ("GET", "HEAD", "OPTIONS"):
         raise method_not_allowed("GET,POST,HEAD")
     ddoc, source = function_of(request, "lists", parts[0])
-    told = answers.described(request, info(request.db), None, body)
+    described = answers.described(request, info(request.db), None, body)
     request.params = {"ddoc": parts[1] if len(parts) == 3 else request.params["ddoc"], "view": parts[-1]}
     rows = await _rows(request, body)
-    payload = b"[%b,%b]" % (rows, orjson.dumps(told))
+    payload = b"[%b,%b]" % (rows, orjson.dumps(described))
     answer = await run_in_thread(javascript.render, ddoc, "list", source, payload)
     return answers.respond(answer, kind="application/json")
 
@@ -129,8 +129,8 @@ async def rewrite(request: Request) -> Response:
     if isinstance(rules, list):
         return await request.server.dispatch(rewriting.by_rules(request, rules))
     if isinstance(rules, str):
-        told = orjson.dumps(answers.described(request, info(request.db), None))
-        found = await run_in_thread(javascript.render, ddoc, "rewrite", rules, told)
+        described = orjson.dumps(answers.described(request, info(request.db), None))
+        found = await run_in_thread(javascript.render, ddoc, "rewrite", rules, described)
         if isinstance(found, dict):
             if "code" in found:
                 return answers.respond(

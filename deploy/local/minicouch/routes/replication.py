@@ -118,7 +118,7 @@ def one_doc(request: Request) -> Response:
 
 def _doc(docid: str, entry: dict[str, Any]) -> dict[str, Any]:
     job: Job | None = entry["job"]
-    trouble = job.trouble if job and entry["state"] == "running" else None
+    last_error = job.last_error if job and entry["state"] == "running" else None
     return {
         "database": "_replicator",
         "doc_id": docid,
@@ -126,9 +126,11 @@ def _doc(docid: str, entry: dict[str, Any]) -> dict[str, Any]:
         "node": NODE,
         "source": job.source.url if job else None,
         "target": job.target.url if job else None,
-        "state": "crashing" if trouble else entry["state"],
-        "info": {"error": trouble.reason} if trouble else entry["info"] or (stats(job) if job else None),
-        "error_count": 1 if trouble or entry["state"] == "failed" else 0,
+        "state": "crashing" if last_error else entry["state"],
+        "info": {"error": last_error.reason}
+        if last_error
+        else entry["info"] or (stats(job) if job else None),
+        "error_count": 1 if last_error or entry["state"] == "failed" else 0,
         "last_updated": stamp(entry.get("updated", time.time())),
         "start_time": stamp(entry["started"]),
         "source_proxy": None,

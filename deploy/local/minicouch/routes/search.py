@@ -130,12 +130,12 @@ def _positive(name: str, value: Any) -> int:
 
 
 def _limit(request: Request, options: Options) -> int:
-    default, most = (2000, 2000) if request.db.partitioned else (25, 200)
+    default, maximum = (2000, 2000) if request.db.partitioned else (25, 200)
     value = options.get("limit", default)
     if not isinstance(value, int) or isinstance(value, bool):
         raise query_parse_error(f"Invalid value for limit: {orjson.dumps(value).decode()}")
-    if value > most:
-        raise query_parse_error(f"Value for limit is too large, must not exceed {most}")
+    if value > maximum:
+        raise query_parse_error(f"Value for limit is too large, must not exceed {maximum}")
     if value < 0:
         raise query_parse_error("limit must be greater than or equal to zero")
     return value

@@ -67,14 +67,14 @@ class Config:
 
     def limited(self, limit: int | None, partitioned: bool) -> int | None:
         """A query's limit under `query_limit` or `partition_query_limit`. Errors: 400 when it asks for more."""
-        most = self.get(
+        maximum = self.get(
             "query_server_config", "partition_query_limit" if partitioned else "query_limit", "infinity"
         )
-        if most is None or not most.isdigit():
+        if maximum is None or not maximum.isdigit():
             return limit
-        if limit is not None and limit > int(most):
-            raise query_parse_error(f"Limit is too large, must not exceed {most}")
-        return int(most) if limit is None else limit
+        if limit is not None and limit > int(maximum):
+            raise query_parse_error(f"Limit is too large, must not exceed {maximum}")
+        return int(maximum) if limit is None else limit
 
     def sections(self) -> dict[str, dict[str, str]]:
         names = sorted(self._defaults.keys() | self._changed.keys())

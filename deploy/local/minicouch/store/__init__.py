@@ -54,10 +54,10 @@ class Store:
         """The databases that somebody has used since the start."""
         return list(self._open.values())
 
-    def close_idle(self, most: int, unused_since: float) -> None:
-        """Close the databases nobody is at, longest unused first, until `most` are open; never a system database."""
+    def close_idle(self, keep: int, unused_since: float) -> None:
+        """Close the databases nobody is at, longest unused first, until `keep` are open; never a system database."""
         with self._lock:
-            surplus = len(self._open) - most
+            surplus = len(self._open) - keep
             if surplus <= 0:
                 return
             idle = [

@@ -115,10 +115,10 @@ def test_no_mail_server_is_unavailable():
 
 def test_nobody_waits_and_a_refused_email_is_tried_again(mail_server):
     mail_server.refuse = 2
-    mailer = BackgroundMailer(SmtpMailer(mail_server.url), pauses=(0.05, 0.05))
+    mailer = BackgroundMailer(SmtpMailer(mail_server.url), pauses=(0.3, 0.3))
     mailer.send(EMAIL)
     assert mail_server.emails == []
-    mailer.close()
+    mailer.close(60)
     assert len(mail_server.emails) == 1
 
 
@@ -126,7 +126,7 @@ def test_what_waits_at_the_end_is_sent(mail_server):
     mailer = BackgroundMailer(SmtpMailer(mail_server.url))
     for _ in range(5):
         mailer.send(EMAIL)
-    mailer.close()
+    mailer.close(60)
     assert len(mail_server.emails) == 5
 
 

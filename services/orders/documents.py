@@ -2,6 +2,7 @@
 
     order{orderid}:order  :customer  :item1 ...  :payment  :decision  :dispatch  :delivery  :cancellation
                   :session  :processing  :capture  :captured           of a payment on the provider's page
+                  :giftcards  :giftcardssent      which gift cards it bought, and that their codes went out
                   :refund1  :refund-{..}settled  :return1  :return-{..}restocked  :notice-payment ...
     report{id}:request  :part001 ...  :result       a report computed by the worker
     report{kind}-{period}:closing1 ...              the sales of a closed period
@@ -48,6 +49,8 @@ SETTLEMENT = DocumentType.declared("settlement", events.Settlement)
 RETURN = DocumentType.declared(
     "return", events.Return, schema=2, upgrades={1: lambda doc: doc | {"reference": f"return{doc['number']}"}}
 )
+GIFT_CARD_ISSUE = DocumentType.declared("giftcardissue", events.GiftCardIssue)
+GIFT_CARDS_SENT = DocumentType.declared("giftcardssent", events.GiftCardsSent)
 RESTOCK = DocumentType.declared("restock", events.Restock)
 NOTICE = DocumentType.declared("notice", events.Notice)
 
@@ -158,7 +161,7 @@ ORDERS_BETWEEN = View(
 )
 SALES = View(
     "sales",
-    "O5: orders, units, gross and refunds per currency and period; payments plus, refunds minus",
+    "O5: orders, units, gross and refunds per currency and period, without gift cards that were sold; payments plus, refunds minus",
     map=view_source(__file__, "sales"),
     reduce="_sum",
 )

@@ -158,6 +158,14 @@ PRODUCT = (
     ),
     Field("status", "Status", "select", required=False, options=STATUSES),
     Field(
+        "kind",
+        "What it is",
+        "select",
+        required=False,
+        options=(("goods", "Goods"), ("gift_card", "A gift card worth its price")),
+        help="A gift card has no delivery and no tax; its code goes out by e-mail.",
+    ),
+    Field(
         "publish_from",
         "Publish from",
         "datetime-local",

@@ -1,6 +1,7 @@
 """Cancelling a paid order before it is handed over: one decision document excludes the courier, the rest can be repeated."""
 
 from services.orders.actions import code_uses
+from services.orders.actions.gift_card_sales import check_unused, take_back
 from services.orders.actions.refunds import add_refund, refundable, require_provider, settle_refunds
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
@@ -15,6 +16,7 @@ def cancel_order(deps: Dependencies, found: OrderDocuments, actor: str, reason: 
         return found
     require(found.progress, "cancel")
     require_provider(deps, found)
+    check_unused(deps, found)
     decision, _ = deps.orders.add(decision_of(found.order, "cancel", reason, actor))
     if decision["decision"] != "cancel":
         raise NotPossible(
@@ -26,8 +28,10 @@ def cancel_order(deps: Dependencies, found: OrderDocuments, actor: str, reason: 
 def finish_cancellation(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
     """Everything that follows from the decision to cancel; the cancellation document comes last and proves the rest."""
     order, decision = found.order, found.require_decision()
-    if refundable(found)["amount"]:
-        found = add_refund(deps, found, None, "The order was cancelled.", "cancellation")
+    left = refundable(found)
+    left["amount"] -= take_back(deps, found) if left["amount"] else 0
+    if left["amount"] > 0:
+        found = add_refund(deps, found, left, "The order was cancelled.", "cancellation")
     code_uses.give_back(deps, found)
     if not order.get("imported"):
         deps.products.release(order["orderid"], order["basket"])

@@ -1,5 +1,6 @@
 """The e-mails about an order."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from redis.exceptions import RedisError
@@ -13,7 +14,7 @@ from services.orders.rules.identity import guest_token
 from shared.errors import Unavailable
 from shared.limits import Limit, network_of
 from shared.mail import Email
-from shared.money import shown
+from shared.money import Money, shown
 
 _SUBJECTS = {
     "payment": "Your order {orderid}",
@@ -30,11 +31,49 @@ def send(deps: Dependencies, found: OrderDocuments, kind: str) -> str:
     A guest can name any address: so many e-mails in an hour go there and no more. Raises Unavailable.
     """
     customer = found.customer
-    if customer is None or not customer["email"]:
+    if (
+        customer is None
+        or not customer["email"]
+        or (found.goes_by_email and kind in ("dispatch", "delivery"))
+    ):
         return "nobody"
     if customer["userid"] is None and (customer.get("mail_limited") or not _is_within_limit(deps, customer)):
         return "limited"
     deps.mailer.send(compose(deps, found, kind))
+    return "sent"
+
+
+def send_gift_cards(deps: Dependencies, found: OrderDocuments, codes: Sequence[tuple[str, Money]]) -> str:
+    """The codes of the gift cards that an order bought, to their recipient or else to the customer. Raises Unavailable."""
+    customer = found.customer
+    recipient = (customer and customer.get("gift_recipient")) or {}
+    email = recipient.get("email") or (customer["email"] if customer else "")
+    if not email:
+        return "nobody"
+    giver = f"{customer['name']} has sent you" if recipient and customer and customer["name"] else "here is"
+    cards = [f"{shown(value)}: {code}" for code, value in codes]
+    message = [recipient["message"], ""] if recipient.get("message") else []
+    deps.mailer.send(
+        Email(
+            to=email,
+            subject="Your gift card" if len(codes) == 1 else "Your gift cards",
+            text="\n".join(
+                [
+                    f"Hello {recipient.get('name') or 'there'},",
+                    "",
+                    f"{giver} {'a gift card' if len(codes) == 1 else 'gift cards'}.",
+                    "",
+                    *message,
+                    *cards,
+                    "",
+                    "Type the code at checkout; what is left of it stays on the card.",
+                ]
+            ),
+            link=deps.settings.storefront_url.rstrip("/"),
+            link_label="To the shop",
+            key=f"order.{found.order['orderid']}.gift-cards",
+        )
+    )
     return "sent"
 
 

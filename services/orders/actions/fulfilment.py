@@ -7,17 +7,20 @@ from services.orders.actions import emails
 from services.orders.actions.cancellation import cancel_unfulfillable, finish_cancellation
 from services.orders.actions.captures import capture_payment
 from services.orders.actions.checkout import pay_back, reconcile, refresh_payment
+from services.orders.actions.gift_card_sales import issue_bought
 from services.orders.actions.returns import refund_returns, restock_returns
 from services.orders.clients.services import ReservationClosed
 from services.orders.declarations.parts import line_key
 from services.orders.dependencies import Dependencies
+from services.orders.documents import GIFT_CARDS_SENT, order_key
 from services.orders.rules import steps
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.progress import NotPossible, require
-from services.orders.rules.writing import decision_of, delivery_of, dispatch_of, notice_of
+from services.orders.rules.writing import decision_of, delivery_of, dispatch_of, event_fields, notice_of
 from shared.clock import now
 from shared.errors import AisleError
 
+BY_EMAIL = "e-mail"
 log = logging.getLogger(__name__)
 
 Step = Callable[[Dependencies, OrderDocuments], OrderDocuments]
@@ -105,6 +108,8 @@ def _confirm(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
 
 
 def _dispatch(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
+    if found.goes_by_email:
+        return dispatch_order(deps, found, BY_EMAIL, "gift cards", "worker")
     parcel = deps.courier.book(found.order["orderid"])
     return dispatch_order(deps, found, deps.courier.name, parcel, "worker")
 
@@ -113,6 +118,19 @@ def _notify(deps: Dependencies, found: OrderDocuments, kind: str) -> OrderDocume
     """Sends the e-mail, then writes that it was sent: a crash in between sends it twice, under one Message-ID, rather than never."""
     message_id = emails.send(deps, found, kind)
     return found.with_document(deps.orders.add(notice_of(found.order, kind, message_id))[0])
+
+
+def _issue_gift_cards(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
+    """Which cards is written first, each card once, and last that they were sent: a crash in between sends them twice."""
+    found, codes = issue_bought(deps, found)
+    if not codes:
+        return found
+    sent = GIFT_CARDS_SENT.build(
+        order_key(found.order["orderid"], "giftcardssent"),
+        **event_fields(found.order),
+        message_id=emails.send_gift_cards(deps, found, codes),
+    )
+    return found.with_document(deps.orders.add(sent)[0])
 
 
 def _notification(kind: str) -> Step:
@@ -127,6 +145,7 @@ STEPS: dict[str, Step] = {
     steps.CONFIRM: _confirm,
     steps.SETTLE_REFUNDS: refund_returns,
     steps.RESTOCK: restock_returns,
+    steps.ISSUE_GIFT_CARDS: _issue_gift_cards,
     steps.FINISH_CANCELLATION: finish_cancellation,
     steps.NOTIFY_CANCELLATION: _notification("cancellation"),
     steps.DISPATCH: _dispatch,

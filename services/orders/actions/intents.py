@@ -13,7 +13,7 @@ from services.orders.documents import CUSTOMER, ORDER, order_key
 from services.orders.rules.addresses import delivery_address, destination_of, saved_address
 from services.orders.rules.credits import NO_PROVIDER, Chain, paid_by_credits
 from services.orders.rules.pricing import PriceChanged, Quote, QuoteRequest, check_expected, merged, quote
-from services.orders.rules.writing import items_of
+from services.orders.rules.writing import items_of, value_of_gift_cards
 from shared.clock import timestamp
 from shared.couch import Doc, Document
 from shared.errors import Invalid
@@ -61,6 +61,7 @@ class Intent:
     saves_card: bool = False
     credits: list[CreditPayment] = field(default_factory=list)
     chains: dict[str, Chain] = field(default_factory=dict)
+    gift_recipient: dict[str, str] = field(default_factory=dict)
 
     def documents(self, orderid: str, fingerprint: str) -> list[Document]:
         """The order first: it is the claim on the key."""
@@ -94,6 +95,7 @@ class Intent:
             email=self.email,
             deliveryAddress=delivery_address(self.address),
             **({"mail_limited": True} if self.buyer.mail_limited else {}),
+            **({"gift_recipient": self.gift_recipient} if self.gift_recipient else {}),
         )
         return [order, customer, *items_of(order)]
 
@@ -122,7 +124,19 @@ def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Int
         )
     keeps = hosted and buyer.userid is not None and bool(payment.get("save_method"))
     return Intent(
-        buyer, name, email, address, content, provider, priced, uses, hosted, keeps, credits, chains
+        buyer,
+        name,
+        email,
+        address,
+        content,
+        provider,
+        priced,
+        uses,
+        hosted,
+        keeps,
+        credits,
+        chains,
+        gift_recipient=body.get("gift_recipient", {}) if value_of_gift_cards(priced.lines) else {},
     )
 
 
@@ -153,7 +167,9 @@ def _credits(
 ) -> tuple[list[CreditPayment], dict[str, Chain]]:
     if not body.get("gift_cards") and not body.get("store_credit"):
         return [], {}
-    return gift_cards.chosen(deps, body, buyer.userid, buyer.network, priced.total, chains=chains)
+    total = priced.total
+    payable = money(total["amount"] - value_of_gift_cards(priced.lines), total["currency"])
+    return gift_cards.chosen(deps, body, buyer.userid, buyer.network, payable, chains=chains)
 
 
 def _to_pay(priced: Quote, credits: list[CreditPayment]) -> Money:

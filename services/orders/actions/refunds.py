@@ -1,5 +1,7 @@
 """Paying back: decided by a refund document (numbered, so two cannot pass each other), then settled at the provider."""
 
+from typing import Any
+
 from services.orders.actions import credits
 from services.orders.declarations.credits import CreditPayment
 from services.orders.declarations.events import Refund, Return
@@ -9,6 +11,7 @@ from services.orders.documents import REFUND, SETTLEMENT, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.credits import paid_by_credits, refund_parts, with_store_credit
 from services.orders.rules.identity import new_reference
+from services.orders.rules.pricing import NO_TAX
 from services.orders.rules.progress import require
 from services.orders.rules.refund_taxes import refunded_taxes
 from services.orders.rules.writing import event_fields
@@ -187,13 +190,16 @@ def _credits(
     return {"credits": parts} if parts else {}
 
 
-def _taxes(found: OrderDocuments, amount: Money, returned: list[AppliedTax]) -> dict[str, list[AppliedTax]]:
-    """Nothing of a payment of the last version, which holds no taxes."""
+def _taxes(found: OrderDocuments, amount: Money, returned: list[AppliedTax]) -> dict[str, Any]:
+    """And what of it is for gift cards. Nothing of a payment of the last version, which holds no taxes."""
     paid = found.require_payment().get("taxes")
     if not paid:
         return {}
     before = [refund.get("taxes", []) for refund in found.refunds]
-    return {"taxes": refunded_taxes(paid, before, amount["amount"], returned)}
+    taxes = refunded_taxes(paid, before, amount["amount"], returned)
+    cards = sum(tax["base"]["amount"] for tax in taxes if tax["name"] == NO_TAX.name and not tax["rate"])
+    sold = found.require_payment().get("gift_cards_sold")
+    return {"taxes": taxes} | ({"gift_cards_sold": cards} if sold and cards else {})
 
 
 def _refunded_before(found: OrderDocuments, cause: str, request: tuple[str, str] | None) -> bool:

@@ -40,6 +40,7 @@ class OrderPayment(OrderEvent):
     """The charge. `sold`: the stock was marked as sold before it was written. `taxes` are the order's, for the tax report.
 
     `credits` are what gift cards and store credit paid of `total`, `charged` what the provider took: all of it without these.
+    `gift_cards_sold`: what of it is for gift cards, which the shop owes and has not earned.
     `captured` is False for money that the bank has only reserved, until `capture_before`; `PaymentCaptured` tells that it was taken.
     """
 
@@ -56,6 +57,7 @@ class OrderPayment(OrderEvent):
         ]
     ]
     charged: NotRequired[Money]
+    gift_cards_sold: NotRequired[int]
     taxes: NotRequired[list[AppliedTax]]
     imported: NotRequired[bool]
     sold: NotRequired[bool]
@@ -134,6 +136,7 @@ class Refund(OrderEvent):
     cause: str
     request: list[str] | None
     taxes: NotRequired[list[AppliedTax]]
+    gift_cards_sold: NotRequired[int]
     credits: NotRequired[
         Annotated[
             list[CreditPayment],
@@ -165,6 +168,18 @@ class Return(OrderEvent):
     lines: Annotated[list[SoldLine], GroupList(SOLD_LINE_FIELDS.fields, writable=False)]
     reason: Annotated[str, Reason]
     request: list[str] | None
+
+
+class GiftCardIssue(OrderEvent):
+    """The gift cards that an order bought, by their ids, decided before they are issued."""
+
+    cards: list[str]
+
+
+class GiftCardsSent(OrderEvent):
+    """The codes of an order's gift cards went out."""
+
+    message_id: str
 
 
 class Restock(OrderEvent):

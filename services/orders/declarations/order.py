@@ -76,13 +76,14 @@ class Order(StoredDocument):
 
 
 class Customer(StoredDocument):
-    """Whom an order is for: the one document that erasing a person overwrites."""
+    """Whom an order is for: the one document that erasing a person overwrites. `gift_recipient` {email, name, message} gets its gift cards."""
 
     orderid: str
     userid: str | None
     name: str
     email: str
     deliveryAddress: Any
+    gift_recipient: NotRequired[dict[str, str]]
     erased: NotRequired[str]
     mail_limited: NotRequired[bool]
 

@@ -56,6 +56,10 @@ class Shipping(ShippingOffer):
     tax: Annotated[AppliedTax, Group(APPLIED_TAX_FIELDS.fields)]
 
 
+EMAIL_SHIPPING: Final = "email"
+"""The shipping method of an order of nothing but gift cards."""
+
+
 class Line(TypedDict):
     """A line item as the order's basket holds it: product and price as they were."""
 
@@ -72,6 +76,16 @@ class Line(TypedDict):
                 default={},
                 show_default=False,
                 description="of the variant, such as Size: M",
+            ),
+        ]
+    ]
+    gift_card: NotRequired[
+        Annotated[
+            bool,
+            Boolean(
+                default=False,
+                show_default=False,
+                description="a gift card worth the unit price; its code goes out by e-mail",
             ),
         ]
     ]

@@ -12,6 +12,7 @@ from services.orders.declarations.events import (
     RETURN_FIELDS,
     Cancellation,
     Decision,
+    GiftCardIssue,
     OrderDelivery,
     OrderDispatch,
     OrderPayment,
@@ -22,7 +23,7 @@ from services.orders.declarations.events import (
     Return,
 )
 from services.orders.declarations.order import ORDER_FIELDS, Customer, Order, OrderLineItem
-from services.orders.declarations.parts import LINE_FIELDS
+from services.orders.declarations.parts import EMAIL_SHIPPING, LINE_FIELDS
 from services.orders.documents import DELIVERY, DISPATCH, LINE_ITEM, PAYMENT, REFUND, RETURN
 from services.orders.rules.credits import credits_of, to_charge
 from services.orders.rules.progress import Progress, progress_of, refunded_of, status_of
@@ -156,6 +157,22 @@ class OrderDocuments:
     @property
     def is_being_cancelled(self) -> bool:
         return self.decision is not None and self.decision["decision"] == "cancel"
+
+    @property
+    def goes_by_email(self) -> bool:
+        """Whether nothing but gift cards was bought."""
+        shipping = self.order.get("shipping")
+        return shipping is not None and shipping["id"] == EMAIL_SHIPPING
+
+    @property
+    def gift_cards(self) -> GiftCardIssue | None:
+        return self._by_key.get("giftcards")
+
+    @property
+    def owes_gift_cards(self) -> bool:
+        """Whether it has bought gift cards that were not issued and sent yet."""
+        bought = any(line.get("gift_card") for line in self.order["basket"])
+        return bought and "giftcardssent" not in self._by_key
 
     @property
     def exists(self) -> bool:

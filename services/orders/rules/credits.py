@@ -125,7 +125,8 @@ class Chain:
             raise BalanceSpent(
                 f"It was spent meanwhile: {shown(left)} are left. Nothing was charged.", balance=left
             )
-        return entry_of(self.key, self.number + 1, change, balance, about or _about(self.slots[0][0]))
+        known = _about(self.slots[0][0]) if self.slots else about or {}
+        return entry_of(self.key, self.number + 1, change, balance, known)
 
 
 def entry_of(

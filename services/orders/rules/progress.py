@@ -6,7 +6,7 @@ The counts are the very numbers that the `progress` view sums, so a list and a s
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from services.orders.documents import DELIVERY, DISPATCH, PAYMENT
+from services.orders.documents import DELIVERY, DISPATCH, GIFT_CARDS_SENT, PAYMENT
 from shared.couch import Document
 from shared.errors import Conflict
 
@@ -33,6 +33,7 @@ class Progress(NamedTuple):
     repaid: int = 0
     sessions: int = 0
     processing: int = 0
+    unissued: int = 0
 
 
 _COUNTED: Final = {
@@ -87,9 +88,12 @@ def progress_of(documents: Sequence[Document]) -> Progress:
         elif doc["type"] == PAYMENT.name:
             counts["paid"], counts["units"] = doc["total"]["amount"], doc["units"]
             counts["imported"] = int(bool(doc.get("imported")))
+            counts["unissued"] += int(bool(doc.get("gift_cards_sold")))
         elif doc["type"] == "refund":
             counts["refunded"] += doc["total"]["amount"]
             counts["repaid"] += int(doc["cause"].startswith("return"))
+        elif doc["type"] == GIFT_CARDS_SENT.name:
+            counts["unissued"] -= 1
         elif doc["type"] == "return":
             counts["repaid"] += int(cost_nothing(doc))
     return Progress(**counts)
@@ -150,4 +154,4 @@ def is_finished(progress: Progress) -> bool:
         return False
     if progress.cancellations:
         return progress.notices >= (2 if progress.payments else progress.processing)
-    return bool(progress.deliveries) and progress.notices >= 3
+    return bool(progress.deliveries) and progress.notices >= 3 and not progress.unissued

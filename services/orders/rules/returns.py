@@ -23,6 +23,8 @@ def returned_lines(
     for index, item in enumerate(merged(requested)):
         line = bought.get(item["productid"])
         remaining = line["quantity"] - back.get(item["productid"], 0) if line else 0
+        if line is not None and line.get("gift_card"):
+            remaining = 0
         if line is None or item["quantity"] > remaining:
             errors[f"items.{index}.quantity"] = [f"{remaining} of {item['productid']} can still be returned."]
         else:

@@ -20,6 +20,7 @@ NOTIFY_DISPATCH = "notify_dispatch"
 DELIVER = "deliver"
 NOTIFY_DELIVERY = "notify_delivery"
 RESTOCK = "restock"
+ISSUE_GIFT_CARDS = "issue_gift_cards"
 
 
 FEED_GRACE = timedelta(seconds=5)
@@ -70,6 +71,8 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
         return Plan((*due, *([] if found.noticed("cancellation") else [NOTIFY_CANCELLATION])))
     if found.is_being_cancelled:
         return Plan((*due, FINISH_CANCELLATION))
+    if found.owes_gift_cards and found.is_captured and found.noticed("payment"):
+        due.append(ISSUE_GIFT_CARDS)
     return _parcel(found, due, moment, policy)
 
 
@@ -99,7 +102,10 @@ def _attempt(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
 def _parcel(found: OrderDocuments, due: list[str], moment: datetime, policy: Policy) -> Plan:
     """Goods go out once they are surely sold: as the payment says, or as the confirmation has seen to."""
     payment, dispatch, delivery = found.require_payment(), found.dispatch, found.delivery
-    if dispatch is None:
+    if found.goes_by_email and found.noticed("payment"):
+        if dispatch is None or delivery is None:
+            return Plan((*due, DISPATCH if dispatch is None else DELIVER))
+    elif dispatch is None:
         if not policy.books_parcels or not (payment.get("sold") or found.noticed("payment")):
             return Plan(tuple(due))
         return _when_due(payment["date"], policy.dispatch_seconds, moment, due, DISPATCH)
@@ -107,7 +113,7 @@ def _parcel(found: OrderDocuments, due: list[str], moment: datetime, policy: Pol
         due.append(NOTIFY_DISPATCH)
     if delivery is not None:
         return Plan((*due, *([] if found.noticed("delivery") else [NOTIFY_DELIVERY])))
-    if policy.reports_arrival or dispatch["courier"] != policy.courier:
+    if dispatch is None or policy.reports_arrival or dispatch["courier"] != policy.courier:
         return Plan(tuple(due))
     return _when_due(dispatch["date"], policy.delivery_seconds, moment, due, DELIVER)
 
@@ -126,7 +132,7 @@ def may_be_due(progress: Progress, placed: str, moment: datetime, policy: Policy
     moment -= FEED_GRACE
     waits_for_parcel = progress.notices == 1 and not progress.dispatches
     waits_for_arrival = progress.notices == 2 and progress.dispatches == 1 and not progress.deliveries
-    owes = progress.refunds != progress.settlements or progress.returns > 0
+    owes = progress.refunds != progress.settlements or progress.returns > 0 or progress.unissued > 0
     if owes or progress.cancellations or not (waits_for_parcel or waits_for_arrival):
         return _passed(placed, 0, moment)
     if waits_for_arrival and policy.reports_arrival:

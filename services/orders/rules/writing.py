@@ -78,6 +78,8 @@ def payment_of(
     if credits:
         paid = add(total, *(credit["amount"] for credit in credits))
         mark |= {"credits": list(credits), "charged": total}
+    if sold_cards := value_of_gift_cards(order["basket"]):
+        mark["gift_cards_sold"] = sold_cards
     return PAYMENT.build(
         order_key(order["orderid"], "payment"),
         **event_fields(order, date),
@@ -90,6 +92,10 @@ def payment_of(
         **({"taxes": order["taxes"]} if order.get("taxes") else {}),
         **mark,
     )
+
+
+def value_of_gift_cards(basket: Sequence[Line]) -> int:
+    return sum(line["total"]["amount"] for line in basket if line.get("gift_card"))
 
 
 def sold_line(line: Line) -> SoldLine:

@@ -123,6 +123,16 @@ GIFT_CARD_CODES = ma.fields.List(
     validate=ma.validate.Length(0, 5),
     metadata={"description": "codes, spent in this order before the payment provider is asked for the rest"},
 )
+
+
+class GiftRecipient(Shape):
+    """Who gets the codes of the gift cards that are bought; the customer when left out."""
+
+    email = ma.fields.Email(required=True, validate=ma.validate.Length(3, 254))
+    name = Text(1, 200)
+    message = Text(1, 1000)
+
+
 STORE_CREDIT = ma.fields.Boolean(
     metadata={"description": "pay with one's store credit, after the gift cards"}
 )
@@ -160,6 +170,7 @@ class OrderRequest(Shape.from_dict(request_fields("Order", order.ORDER_CONTENT),
     name = Text(1, 200, metadata={"description": "guests only"})
     gift_cards = GIFT_CARD_CODES
     store_credit = STORE_CREDIT
+    gift_recipient = ma.fields.Nested(GiftRecipient)
     expected_to_pay = ma.fields.Nested(
         MoneyShape, metadata={"description": "409 when gift cards and store credit leave another sum by now"}
     )

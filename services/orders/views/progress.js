@@ -1,19 +1,20 @@
 function (doc) {
   var slot = {order: 0, orderpayment: 4, payment: 4, orderdispatch: 5, dispatch: 5, orderdelivery: 6, delivery: 6, cancellation: 7, decision: 8, refund: 9,
-    settlement: 11, "return": 12, notice: 13, restock: 15, paymentsession: 17, paymentprocessing: 18}[doc.type];
+    settlement: 11, "return": 12, notice: 13, restock: 15, paymentsession: 17, paymentprocessing: 18, giftcardssent: 19}[doc.type];
   if (slot === undefined) return;
   var first = doc.type === "order";
   var placed = first ? doc.date : doc.placed;
   var currency = first ? doc.total.currency : doc.currency;
   var key = KEY;
   if (!key) return;
-  var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-  sums[slot] = 1;
+  var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+  sums[slot] = slot === 19 ? -1 : 1;
   if (first) sums[1] = doc.total.amount;
   if (slot === 4) {
     sums[2] = doc.total.amount;
     sums[3] = doc.units;
     if (doc.imported) sums[14] = 1;
+    if (doc.gift_cards_sold) sums[19] = 1;
   }
   if (doc.type === "refund") {
     sums[10] = doc.total.amount;

@@ -19,3 +19,7 @@ CODE_MESSAGE: Final = "Only small letters, digits, dash and underscore, a letter
 DIGEST: Final = "[0-9a-f]{64}"
 MAX_PICTURES: Final = 20
 MAX_RELATED: Final = 20
+
+GOODS: Final = "goods"
+GIFT_CARD: Final = "gift_card"
+PRODUCT_KINDS: Final = (GOODS, GIFT_CARD)

@@ -6,6 +6,7 @@ from services.products.declarations.limits import (
     ACTIVE,
     CODE,
     CODE_MESSAGE,
+    GOODS,
     MAX_LEVELS,
     MAX_OPTIONS,
     MAX_PICTURES,
@@ -13,6 +14,7 @@ from services.products.declarations.limits import (
     MAX_STOCK,
     MAX_VARIANTS,
     MOMENT,
+    PRODUCT_KINDS,
     STATUSES,
     UNPUBLISHED,
 )
@@ -177,6 +179,17 @@ class Product(StoredDocument):
         Annotated[
             int | None,
             Integer(1, 10**9, default=None, show_default=False, description="what shipping by weight counts"),
+        ]
+    ]
+    kind: NotRequired[
+        Annotated[
+            str,
+            Choice(
+                PRODUCT_KINDS,
+                default=GOODS,
+                show_default=False,
+                description="a gift card is worth what it costs: its code goes out by e-mail, without delivery and tax",
+            ),
         ]
     ]
     tax_class: NotRequired[

@@ -194,6 +194,8 @@ def _order(form: forms.Form) -> dict[str, Any]:
     """What was bought, as the page showed it. Raises Invalid for an address that is not complete."""
     body = _sent_order()
     body["payment"] = _payment()
+    if recipient := credits.recipient(request.form):
+        body["gift_recipient"] = recipient
     if shipping := request.form.get("shipping", ""):
         body["shipping"] = shipping
     if codes := split(request.form.get("codes", "")):
@@ -285,6 +287,7 @@ def _page(
         problem=problem or found.problem or credits.problem(paid_with, found.quote),
         codes=codes,
         code_problem=found.code_problem,
+        recipient=paid_with,
         gift_code=paid_with.get("gift_code", ""),
         store_credit=paid_with.get("store_credit", ""),
         cards=SANDBOX_CARDS,

@@ -33,3 +33,9 @@ def problem(typed: Mapping[str, str], quote: Json) -> str:
     asked = bool(typed.get("store_credit")) and bool(quote["to_pay"]["amount"])
     has = any(credit["kind"] == "store_credit" for credit in quote["credits"])
     return "You have no store credit in this currency." if asked and not has else ""
+
+
+def recipient(typed: Mapping[str, str]) -> dict[str, str]:
+    """Who gets the gift cards that are bought; nothing: who buys them."""
+    names = {name: typed.get(f"gift_{name}", "").strip() for name in ("email", "name", "message")}
+    return {name: text for name, text in names.items() if text} if names["email"] else {}

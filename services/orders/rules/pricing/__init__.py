@@ -21,9 +21,11 @@ from services.orders.rules.pricing.pipeline import (
 )
 from services.orders.rules.pricing.promotions import Promotion, Promotions, normalized
 from services.orders.rules.pricing.shipping import NotDelivered, ShippingNotAvailable
+from services.orders.rules.pricing.tax import NO_TAX
 from services.orders.rules.pricing.terms import Destination, Terms
 
 __all__ = [
+    "NO_TAX",
     "CodeNotValid",
     "CodeUsedUp",
     "Destination",

@@ -23,7 +23,10 @@ class Share:
 
 @dataclass(frozen=True)
 class CartLine:
-    """A line: so many of a product or variant. `price` is what all of them cost, less discounts; `delivery_charge` the product's own."""
+    """A line: so many of a product or variant. `price` is what all of them cost, less discounts; `delivery_charge` the product's own.
+
+    A gift card is worth its price: nothing is taken off it, and it has neither delivery nor tax.
+    """
 
     key: str
     productid: str
@@ -37,6 +40,7 @@ class CartLine:
     grams: int
     price: int
     tax: Share | None = None
+    is_gift_card: bool = False
 
     @property
     def regular_price(self) -> int:

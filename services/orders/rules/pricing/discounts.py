@@ -136,7 +136,7 @@ def _problem(promotion: Promotion, cart: Cart, shopper: Shopper) -> tuple[str, s
 
 
 def _is_eligible(promotion: Promotion, line: CartLine) -> bool:
-    return promotion.includes(line.key, line.productid, line.taxonomy)
+    return not line.is_gift_card and promotion.includes(line.key, line.productid, line.taxonomy)
 
 
 def _combines(cart: Cart, promotion: Promotion) -> bool:

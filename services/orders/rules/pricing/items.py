@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from services.orders.declarations.credits import GIFT_CARD
 from services.orders.declarations.parts import line_key
 from services.orders.rules.pricing.cart import Cart, CartLine
 from services.orders.rules.pricing.terms import STANDARD_CLASS
@@ -80,4 +81,5 @@ def _line(key: str, product: Doc, quantity: int) -> CartLine:
         tax_class=product.get("tax_class") or STANDARD_CLASS,
         grams=product.get("weight_grams") or 0,
         price=price["amount"] * quantity,
+        is_gift_card=product.get("kind") == GIFT_CARD,
     )

@@ -59,7 +59,7 @@ class Quote:
     @property
     def tax(self) -> Tax:
         """All taxes in one line, under the name and rate of the one with the largest base."""
-        main = max(self.taxes, key=lambda row: row["base"]["amount"])
+        main = max(self.taxes, key=lambda row: (row["amount"]["amount"] > 0, row["base"]["amount"]))
         return {
             "name": main["name"],
             "basisPoints": round(main["rate"] * 100),
@@ -168,6 +168,8 @@ def _line(number: int, line: CartLine, currency: str, *, discounted: bool) -> Li
         found["sku"] = line.key
     if line.options:
         found["options"] = line.options
+    if line.is_gift_card:
+        found["gift_card"] = True
     return found
 
 

@@ -1,10 +1,16 @@
 """The shipping step of a quote: what takes the cart to its destination, and the method chosen."""
 
 from dataclasses import replace
+from typing import Final
 
+from services.orders.declarations.parts import EMAIL_SHIPPING
 from services.orders.rules.pricing.cart import Cart, ShippingOption
+from services.orders.rules.pricing.rates import FlatRate
 from services.orders.rules.pricing.terms import Destination, Parcel, ShippingMethod, Terms
 from shared.errors import Invalid
+
+BY_EMAIL: Final = ShippingMethod(EMAIL_SHIPPING, "By e-mail", FlatRate({}))
+"""How an order of nothing but gift cards arrives."""
 
 
 class NotDelivered(Invalid):
@@ -28,11 +34,14 @@ def with_shipping(cart: Cart, terms: Terms, destination: Destination, chosen: st
             ),
             errors={"address": ["We do not deliver there."]},
         )
-    return replace(cart, options=options, shipping=_chosen(options, chosen))
+    only = BY_EMAIL in (option.method for option in options)
+    return replace(cart, options=options, shipping=_chosen(options, "" if only else chosen))
 
 
 def shipping_options(cart: Cart, terms: Terms, destination: Destination) -> tuple[ShippingOption, ...]:
     """Every method that takes the cart there, in the order of the terms."""
+    if all(line.is_gift_card for line in cart.lines):
+        return (ShippingOption(BY_EMAIL, 0, 0),)
     parcel = _parcel(cart)
     prices = [(method, _price(method, parcel)) for method in terms.methods if method.reaches(destination)]
     return tuple(
@@ -43,11 +52,12 @@ def shipping_options(cart: Cart, terms: Terms, destination: Destination) -> tupl
 
 
 def _parcel(cart: Cart) -> Parcel:
+    lines = [line for line in cart.lines if not line.is_gift_card]
     return Parcel(
         cart.currency,
-        cart.goods,
-        sum(line.grams * line.quantity for line in cart.lines),
-        tuple((line.delivery_charge, line.quantity) for line in cart.lines),
+        sum(line.price for line in lines),
+        sum(line.grams * line.quantity for line in lines),
+        tuple((line.delivery_charge, line.quantity) for line in lines),
     )
 
 

@@ -6,6 +6,7 @@ always add up to the tax of the whole.
 
 from dataclasses import replace
 from itertools import repeat
+from typing import Final
 
 from services.orders.rules.pricing.cart import Cart, Share
 from services.orders.rules.pricing.terms import (
@@ -17,6 +18,9 @@ from services.orders.rules.pricing.terms import (
 )
 from shared.money import apportion
 
+NO_TAX: Final = TaxRate("Gift card", 0, included=True)
+"""Of a gift card: tax is due on what is bought with it."""
+
 
 def with_tax(cart: Cart, terms: Terms, destination: Destination, date: str) -> Cart:
     """With the tax that is due at the destination on `date`; of what is collected, at the shop's own country."""
@@ -24,9 +28,15 @@ def with_tax(cart: Cart, terms: Terms, destination: Destination, date: str) -> C
     if shipping is None:
         raise TypeError("tax comes after shipping")
     place = Destination(terms.country) if shipping.method.collect_from else destination
-    classes = [*(line.tax_class for line in cart.lines), shipping.method.tax_class]
+    shipping_rate = rate_for(terms.tax_rates, shipping.method.tax_class, place, date)
     prices = [*(line.price for line in cart.lines), shipping.price]
-    rates = [rate_for(terms.tax_rates, each, place, date) for each in classes]
+    rates = [
+        *(
+            NO_TAX if line.is_gift_card else rate_for(terms.tax_rates, line.tax_class, place, date)
+            for line in cart.lines
+        ),
+        shipping_rate,
+    ]
     shares = _shares(prices, rates, place)
     lines = tuple(replace(line, tax=share) for line, share in zip(cart.lines, shares, strict=False))
     return replace(cart, lines=lines, shipping_tax=shares[-1])

@@ -153,6 +153,7 @@ def product_values(product: Json) -> dict[str, str]:
     money = product_prices.values_of(product)
     charge = product.get("delivery")
     more = {"delivery": prices.plain(charge) if charge else "0", "image": image}
+    more["kind"] = product.get("kind", "goods")
     return plain | lists | money | more | publishing.values_of(product)
 
 
@@ -175,6 +176,7 @@ def product_body(values: dict[str, str]) -> Json:
     """The form as the API's product. Raises Invalid by field."""
     currency = values["currency"].upper()
     plain: Json = {name: values[name] for name in ("productid", "name", "brand", "description", "image")}
+    plain |= without_empty(kind=values.get("kind"))
     plain["taxonomy"] = [part.strip() for part in values["taxonomy"].split(taxonomy.SEPARATOR)]
     lists = {name: forms.split_list(values[name]) for name in ("keywords", "colours", "related")}
     money = {name: prices.parse(values[name], currency, name) for name in ("price", "delivery")}

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import requests
 
+from tests.faults.codes import code_with_limit, wrong_uses
 from tests.faults.shop import ADMIN, BreakableShop
 from tests.people import ADDRESS, Person, register
 
@@ -57,6 +58,7 @@ def test_every_order_a_client_was_told_of_is_complete_once(
     admin = Person(shop.url("users"), ADMIN)
     product = stocked(shop, admin, CHECKOUTS * 2)
     customers = [register(shop.url("users"), Path(shop.environment["MAIL_DIR"])) for _ in range(CLIENTS)]
+    code = code_with_limit(shop, admin, CHECKOUTS)
     told, killed = Told(), Counter()
     killer = threading.Thread(target=kill_at_random, args=(shop, random.Random(20261120), killed))
     killer.start()
@@ -64,7 +66,7 @@ def test_every_order_a_client_was_told_of_is_complete_once(
     def buy_in_turn(number: int) -> None:
         while killer.is_alive() and killed.total() < number * KILLS // CHECKOUTS:
             time.sleep(0.05)
-        buy(shop, customers[number % CLIENTS], product, told)
+        buy(shop, customers[number % CLIENTS], product, told, [code] if number % 2 else [])
 
     with ThreadPoolExecutor(CLIENTS) as pool:
         list(pool.map(buy_in_turn, range(CHECKOUTS)))
@@ -78,6 +80,8 @@ def test_every_order_a_client_was_told_of_is_complete_once(
     shown_after = time.monotonic() - ended
     while (missing := incomplete(shop, told.placed)) and time.monotonic() < deadline:
         time.sleep(2)
+    while (wrong := wrong_uses(everything(shop.orders()), orders(shop))) and time.monotonic() < deadline:
+        time.sleep(2)
     with capsys.disabled():
         print(f"\n{report(shop, told, killed, missing)}")
         print(
@@ -87,6 +91,7 @@ def test_every_order_a_client_was_told_of_is_complete_once(
     assert not missing, (
         f"{len(missing)} orders incomplete after {HEALING_SECONDS} s: {list(missing.items())[:5]}"
     )
+    assert not wrong, list(wrong.items())[:5]
     assert shown_stock(shop, product) == stock_of(shop, admin, product)
     assert len(told.placed) + sum(told.refused.values()) >= CHECKOUTS * 0.9
     assert len(set(told.placed)) == len(told.placed)
@@ -109,7 +114,7 @@ def report(shop: BreakableShop, told: Told, killed: Counter[str], missing: dict[
 
 def twice(docs: dict[str, dict[str, Any]]) -> list[str]:
     """The kinds of document that an order of one line has more than one of."""
-    kinds = Counter(doc["type"] for doc in docs.values() if doc["type"] != "notice")
+    kinds = Counter(doc["type"] for doc in docs.values() if doc["type"] not in ("notice", "slotchoice"))
     return [kind for kind, times in kinds.items() if times > 1]
 
 
@@ -151,10 +156,11 @@ def kill_at_random(shop: BreakableShop, chance: random.Random, killed: Counter[s
         shop.start(victim)
 
 
-def buy(shop: BreakableShop, person: Person, product: str, told: Told) -> None:
+def buy(shop: BreakableShop, person: Person, product: str, told: Told, codes: list[str]) -> None:
     """A customer who presses the button again, with the same key, until there is an answer."""
     body = {
         "items": [{"productid": product, "quantity": 1}],
+        "codes": codes,
         "address": ADDRESS,
         "payment": {"provider": "sandbox", "token": "tok_ok"},
     }

@@ -20,9 +20,11 @@ import pytest
 import requests
 
 from services.orders.clients.signatures import sign
+from tests.faults.codes import code_with_limit, wrong_uses
 from tests.faults.shop import ADMIN, BreakableShop
 from tests.faults.test_killed import (
     KILLS,
+    everything,
     kill_at_random,
     orders,
     stock_of,
@@ -124,7 +126,7 @@ def test_whoever_paid_has_one_order(
     shop: BreakableShop, stripe: StripeStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
     admin = Person(shop.url("users"), ADMIN)
-    product = stocked(shop, admin, CHECKOUTS)
+    product, code = stocked(shop, admin, CHECKOUTS), code_with_limit(shop, admin, CHECKOUTS, per_customer=100)
     customers = [register(shop.url("users"), Path(shop.environment["MAIL_DIR"])) for _ in range(CLIENTS)]
     killed, done = Counter[str](), Counter[str]()
     killer = threading.Thread(target=kill_at_random, args=(shop, random.Random(20261122), killed))
@@ -137,7 +139,7 @@ def test_whoever_paid_has_one_order(
         while killer.is_alive() and killed.total() < number * KILLS // CHECKOUTS:
             time.sleep(0.05)
         behaviour = BEHAVIOURS[number % len(BEHAVIOURS)]
-        done[buy(shop, stripe, customers[number % CLIENTS], product, behaviour)] += 1
+        done[buy(shop, stripe, customers[number % CLIENTS], product, behaviour, code)] += 1
 
     with ThreadPoolExecutor(CLIENTS) as pool:
         list(pool.map(buy_in_turn, range(CHECKOUTS)))
@@ -146,7 +148,9 @@ def test_whoever_paid_has_one_order(
     mail.stopping.set()
     carrier.join()
     ended = time.monotonic()
-    while (wrong := disagreements(shop, stripe)) and time.monotonic() < ended + HEALING_SECONDS:
+    while (
+        wrong := disagreements(shop, stripe) | uses_of(shop)
+    ) and time.monotonic() < ended + HEALING_SECONDS:
         time.sleep(1)
     agreed_after = time.monotonic() - ended
     stored = orders(shop)
@@ -165,11 +169,19 @@ def test_whoever_paid_has_one_order(
     assert done["paid"] > CHECKOUTS / 4
 
 
-def buy(shop: BreakableShop, stripe: StripeStandIn, person: Person, product: str, behaviour: str) -> str:
+def uses_of(shop: BreakableShop) -> dict[str, str]:
+    """Orders whose uses of the code are not what became of them."""
+    return wrong_uses(everything(shop.orders()), orders(shop))
+
+
+def buy(
+    shop: BreakableShop, stripe: StripeStandIn, person: Person, product: str, behaviour: str, code: str
+) -> str:
     """A customer who orders, again and again until there is an answer, and then does on the page what `behaviour` says."""
     body = {
         "items": [{"productid": product, "quantity": 1}],
         "address": ADDRESS,
+        "codes": [code],
         "payment": {"provider": "stripe"},
     }
     key, login = secrets.token_hex(8), person.headers["Authorization"]

@@ -21,7 +21,7 @@ def code_with_limit(shop: BreakableShop, admin: Person, limit: int, **more: int)
 
 def wrong_uses(stored: list[dict[str, Any]], orders: dict[str, dict[str, dict[str, Any]]]) -> dict[str, str]:
     """Orders that were sold with a code and do not hold one use of it, or hold one and were not sold."""
-    uses = [doc for doc in stored if doc["type"] == "promotionuse" and not doc["free"]]
+    uses = [doc for doc in stored if doc.get("type") == "promotionuse" and not doc["free"]]
     slots = Counter(doc["orderid"] for doc in uses if "customer" not in doc)
     by_customer = Counter(doc["orderid"] for doc in uses if "customer" in doc)
     wrong = {}

@@ -23,7 +23,7 @@ $(STAMP): requirements.lock
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
 		{ echo "$(PYTHON) has no venv module. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing into $(VENV) ..."
+	@echo "Installing $$(grep -c == requirements.lock) packages into $(VENV), once; this takes a minute or two ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m compileall -q services shared deploy
 	@rm -f $(VENV)/installed-* && touch $@

@@ -102,7 +102,7 @@ def test_suggestions_by_mouse_and_when_the_shop_is_silent(visit: Visit) -> None:
     page.goto("/")
     search = page.get_by_role("combobox", name="Search the shop")
     search.press_sequentially("mug", delay=30)
-    page.get_by_role("option").first.click()
+    page.get_by_role("listbox", name="Suggestions").get_by_role("option").first.click()
     page.wait_for_url(lambda url: not url.endswith("/"))
     page.goto("/")
     page.route("**/suggest?*", lambda route: route.abort())

@@ -47,6 +47,14 @@ DESK = (
     "/admin/failures",
     "/admin/staff",
 )
+DESK_GOODS = (
+    "{edit}/prices",
+    "/admin/products/{sized}/variants",
+    "/admin/stock",
+    "/admin/stock?product={sized}",
+    "/admin/categories",
+    "/admin/categories?path=Home%23Kitchen",
+)
 SHIFTS = """() => new Promise(done => {
   let sum = 0;
   new PerformanceObserver(list => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) sum += entry.value; })
@@ -62,19 +70,24 @@ RUN_AXE = "rules => axe.run(document, {runOnly: rules, resultTypes: ['violations
 @pytest.fixture(scope="session")
 def known(shop, customer: dict) -> dict[str, str]:
     """Addresses with something behind them."""
-    products = requests.get(f"{shop.urls['products']}/v1/products?limit=1&q=mug", timeout=30).json()["items"]
-    productid = products[0]["productid"]
+    productid, sized = (
+        requests.get(f"{shop.urls['products']}/v1/products?limit=1&q={q}", timeout=30).json()["items"][0][
+            "productid"
+        ]
+        for q in ("mug", "jumper")
+    )
     order = "/orders/" + customer["order"].rsplit("/", 1)[1]
     return {
         "category": "/category/Home",
         "product": f"/product/{productid}",
         "edit": f"/admin/products/{productid}",
+        "sized": sized,
         "order": order,
         "orderid": order.rsplit("/", 1)[1],
     }
 
 
-@pytest.mark.parametrize("who", ["anybody", "customer", "keeper"])
+@pytest.mark.parametrize("who", ["anybody", "customer", "keeper", "keeper of goods"])
 def test_pages_are_accessible_and_steady(
     visit: Callable[..., Page], known: dict, customer: dict, keeper: dict, who: str
 ) -> None:
@@ -82,6 +95,7 @@ def test_pages_are_accessible_and_steady(
         "anybody": (PUBLIC, None),
         "customer": (OWN, customer["cookies"]),
         "keeper": (DESK, keeper),
+        "keeper of goods": (DESK_GOODS, keeper),
     }[who]
     page = visit(width=360, state=state)
     if state is None:

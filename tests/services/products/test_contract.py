@@ -22,6 +22,7 @@ def test_every_endpoint_keeps_its_contract(shop: Shop):
         "PUT /v1/admin/search/synonyms/{query}": "a query has a word, a synonym is another one",
         "PUT /v1/admin/search/redirects/{query}": "a category that there is, or an address",
         "PUT /v1/admin/search/pins/{query}": "products that there are",
+        "PUT /v1/admin/search/hidden/{query}": "a query has a word",
     }
     imports = ("POST /v1/products/import", "POST /v1/admin/categories")
     assert keep_contract(shop.url, headers, examples=6, stricter=stricter, free_text=imports) > 20

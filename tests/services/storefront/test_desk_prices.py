@@ -1,6 +1,5 @@
 """Prices of groups and currencies at the desk, who pays a group's prices, and what prices were, without JavaScript."""
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from tests.people import PASSWORD
 from tests.services.storefront.conftest import log_in
 from tests.services.storefront.visitor import Page, Visitor
+from tests.waiting import eventually
 
 Join = Callable[..., Visitor]
 PRODUCTS = "/admin/products"
@@ -110,10 +110,7 @@ def test_a_customer_is_put_into_a_group_and_pays_its_prices(
     assert "Changed the customer group" in page.text
     assert "Group now: pewterers" in page.text
     log_in_again(member, email)
-    ends = time.monotonic() + 60
-    while "£17.77" not in member.get("/product/pewter-tankard").text:
-        assert time.monotonic() < ends, member.page.text
-        time.sleep(0.2)
+    eventually(lambda: "£17.77" in member.get("/product/pewter-tankard").text)
     keeper.get("/admin/staff")
     assert "Saved." in keeper.submit("/admin/staff/group", email=email, group="").text
     log_in_again(member, email)

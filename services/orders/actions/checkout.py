@@ -7,18 +7,23 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
-from functools import cached_property
 from typing import Any, TypeVar
 
 from services.orders.actions import claims, payment_pages
+from services.orders.actions.attempts import (
+    Abandoned,
+    AttemptClosed,
+    Checkout,
+    Placed,
+    Request,
+    unpaid,
+)
 from services.orders.actions.cancellation import cancel_unfulfillable
-from services.orders.actions.intents import Buyer, Intent, price_request
+from services.orders.actions.intents import Buyer, price_request
 from services.orders.actions.refunds import add_refund, settle_refunds
 from services.orders.clients.payments import (
     Charge,
-    Outcome,
     PageState,
     PaymentClosed,
     PaymentDeclined,
@@ -37,7 +42,7 @@ from services.orders.rules.pricing import CodeNotValid, CodeUsedUp
 from services.orders.rules.writing import cancellation_of, items_of, payment_of
 from shared.clock import iso, now, parse, timestamp
 from shared.errors import AisleError, Conflict, Invalid, NotFound, Unavailable
-from shared.idempotency import check_same, fingerprint_of
+from shared.idempotency import check_same
 
 log = logging.getLogger(__name__)
 
@@ -46,75 +51,6 @@ Answer = TypeVar("Answer")
 MAX_CHARGE_ATTEMPTS = 3
 MIN_DELAY, MAX_DELAY = 0.04, 0.4
 FIRST_REQUEST_SECONDS = 3.0
-
-
-class AttemptClosed(Conflict):
-    code, title = "attempt_closed", "This attempt to order was closed"
-
-    def __init__(self) -> None:
-        super().__init__("Nothing was charged; order again with a new Idempotency-Key.")
-
-
-class Abandoned(Conflict):
-    code, title = "abandoned", "No payment arrived in time"
-
-
-class PaymentCancelled(Conflict):
-    code, title = "payment_cancelled", "The customer went back without paying"
-
-
-class PaymentFailed(PaymentDeclined):
-    """The customer paid by a method that takes days, and the money did not come."""
-
-    code, title = "payment_failed", "The money did not come"
-
-
-@dataclass(frozen=True)
-class Placed:
-    """An order, and whether an earlier request with the same key had placed it."""
-
-    found: OrderDocuments
-    replayed: bool = False
-
-
-@dataclass
-class Checkout:
-    """One worker's view of a checkout: what was asked, what was found, what went wrong. `request` is None for webhook and sweep."""
-
-    deps: Dependencies
-    found: OrderDocuments
-    request: "Request | None" = None
-    intent: Intent | None = None
-    charge: Charge | None = None
-    refusal: AisleError | None = None
-    replayed: bool = False
-
-    @property
-    def order(self) -> Order:
-        return self.found.order
-
-    def require_request(self) -> "Request":
-        if self.request is None:
-            raise TypeError("only a request prices, places, waits and charges")
-        return self.request
-
-    def require_intent(self) -> Intent:
-        if self.intent is None:
-            raise TypeError("only what is priced can be placed")
-        return self.intent
-
-
-@dataclass(frozen=True)
-class Request:
-    """Who asked for what, with which Idempotency-Key."""
-
-    buyer: Buyer
-    key: str
-    body: dict[str, Any]
-
-    @cached_property
-    def fingerprint(self) -> str:
-        return fingerprint_of(self.body)
 
 
 def place_order(deps: Dependencies, buyer: Buyer, key: str, body: dict[str, Any]) -> Placed:
@@ -151,36 +87,6 @@ def reconcile(deps: Dependencies, found: OrderDocuments, refusal: AisleError | N
     checkout = Checkout(deps, found, refusal=refusal or Abandoned("No payment arrived in time."))
     run(checkout, ENTRIES["sweep"])
     return checkout.found
-
-
-def refresh_payment(deps: Dependencies, found: OrderDocuments, session: str = "") -> OrderDocuments:
-    """Asks the provider what became of an order's payment page, and does what follows. Any number of times, by anybody.
-
-    `session`: the page's reference, from an event that may be here before it is stored.
-    """
-    order = found.order
-    if not order.get("hosted") or found.payment is not None:
-        return found
-    found, outcome = payment_pages.look_up(deps, found, session)
-    if outcome.charge is not None:
-        return record_charge(deps, found, outcome.charge)
-    if outcome.state is PageState.ENDED:
-        return reconcile(deps, found, _unpaid(found, outcome))
-    return found
-
-
-def give_up_payment(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
-    """The customer came back without paying: the page is ended and the goods go back, unless the money was first."""
-    if not found.is_open or not found.order.get("hosted"):
-        return found
-    found, outcome = payment_pages.look_up(deps, found)
-    return reconcile(deps, found, PaymentCancelled(outcome.detail or "The payment was not made."))
-
-
-def _unpaid(found: OrderDocuments, outcome: Outcome) -> AisleError:
-    if found.processing is not None:
-        return PaymentFailed(outcome.detail or "The bank did not send the money.")
-    return Abandoned(outcome.detail or "No payment arrived in time.")
 
 
 def pay_back(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
@@ -306,7 +212,7 @@ def _look_up_page(checkout: Checkout) -> str:
         return "charged"
     if outcome.state is not PageState.ENDED:
         return "page"
-    checkout.refusal = _unpaid(checkout.found, outcome)
+    checkout.refusal = unpaid(checkout.found, outcome)
     return "ended"
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from services.orders.actions import emails
 from services.orders.actions.cancellation import cancel_unfulfillable, finish_cancellation
 from services.orders.actions.captures import capture_payment
-from services.orders.actions.checkout import pay_back, reconcile, refresh_payment
+from services.orders.actions.checkout import pay_back, reconcile
 from services.orders.actions.gift_card_sales import issue_bought
+from services.orders.actions.hosted_payments import refresh_payment
 from services.orders.actions.returns import refund_returns, restock_returns
 from services.orders.clients.services import ReservationClosed
 from services.orders.declarations.parts import line_key

@@ -1,7 +1,8 @@
 """Events of providers and couriers. A replayed one finds its documents there, under fixed ids, and changes nothing."""
 
-from services.orders.actions.checkout import record_charge, refresh_payment
+from services.orders.actions.checkout import record_charge
 from services.orders.actions.fulfilment import deliver_order, dispatch_order
+from services.orders.actions.hosted_payments import refresh_payment
 from services.orders.actions.reading import any_order
 from services.orders.clients.couriers import CourierEvent
 from services.orders.clients.payments import PaymentEvent

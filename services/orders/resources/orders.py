@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Response
 
-from services.orders.actions import cancellation, checkout, reading, returns
+from services.orders.actions import cancellation, checkout, hosted_payments, reading, returns
 from services.orders.actions.emails import guest_emails_are_limited
 from services.orders.actions.intents import Buyer, quote_answer
 from services.orders.resources.context import dependencies
@@ -111,7 +111,7 @@ def get_line_items(headers: dict[str, str], orderid: str) -> Response:
 @time_limit(10)
 def refresh_payment(headers: dict[str, str], orderid: str) -> Response:
     """Ask the provider what became of the payment page: what the customer's return to the shop does; any number of times"""
-    return order_response(checkout.refresh_payment(dependencies(), requested_order(headers, orderid)))
+    return order_response(hosted_payments.refresh_payment(dependencies(), requested_order(headers, orderid)))
 
 
 @orders.post("/<string:orderid>/payment/cancellation")
@@ -123,7 +123,7 @@ def refresh_payment(headers: dict[str, str], orderid: str) -> Response:
 @time_limit(10)
 def cancel_payment(headers: dict[str, str], orderid: str) -> Response:
     """End the payment page of an order that is not paid: nothing is charged, the goods go back; a payment that was first stays"""
-    return order_response(checkout.give_up_payment(dependencies(), requested_order(headers, orderid)))
+    return order_response(hosted_payments.give_up_payment(dependencies(), requested_order(headers, orderid)))
 
 
 @orders.post("/<string:orderid>/cancellation")

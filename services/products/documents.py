@@ -155,7 +155,7 @@ def picture_address_id(address: str) -> str:
 COMBINATIONS: Final = "combinations"
 _FIELDS = search_fields(product.Product)
 _PAIRS = tuple(each for each in _FIELDS if each.kind == "pairs" or each.name == COMBINATIONS)
-PAIR_FIELDS: Final = frozenset(each.name for each in _FIELDS if each.kind == "pairs")
+PAIR_FIELDS: Final = tuple(each.name for each in _FIELDS if each.kind == "pairs")
 """The search index's fields of objects, each of whose members filters and is counted."""
 
 PUBLIC: Final = {"type": "product", "hidden": {"$exists": False}}

@@ -38,6 +38,7 @@ REQUESTS = {
     "profile with addresses and basket": Calls(reads=1),
     "checkout": Calls(reads=1, globals=1, writes=4),
     "checkout with a code that has a limit": Calls(reads=2, globals=1, writes=5),
+    "checkout with a gift card": Calls(reads=2, globals=1, writes=5),
     "order": Calls(reads=1),
     "order history": Calls(globals=1),
 }

@@ -50,10 +50,10 @@ def actions(shop: Shop) -> dict[str, Action]:
         "payment": {"provider": "sandbox", "token": "tok_ok"},
     }
 
-    def check_out(*codes: str) -> requests.Response:
+    def check_out(*codes: str, **more: object) -> requests.Response:
         return requests.post(
             f"{orders}/v1/orders",
-            json=basket | ({"codes": list(codes)} if codes else {}),
+            json=basket | more | ({"codes": list(codes)} if codes else {}),
             headers={**me, "Idempotency-Key": secrets.token_hex(8)},
         )
 
@@ -66,6 +66,9 @@ def actions(shop: Shop) -> dict[str, Action]:
     made = requests.post(f"{orders}/v1/admin/promotions", json=promotion, headers=admin_of(shop))
     assert made.ok, made.text
 
+    value = {"value": {"amount": 400, "currency": "GBP"}}
+    url, admin = f"{orders}/v1/admin/gift-cards", admin_of(shop)
+    gift_cards = [requests.post(url, json=value, headers=admin).json()["code"] for _ in range(5)]
     orderid = check_out().json()["orderid"]
     category = {"category": "Home#Kitchen#Cook's Knives"}
     return {
@@ -77,6 +80,7 @@ def actions(shop: Shop) -> dict[str, Action]:
         "profile with addresses and basket": lambda: requests.get(f"{users}/v1/users/me", headers=me),
         "checkout": check_out,
         "checkout with a code that has a limit": lambda: check_out("COUNTED"),
+        "checkout with a gift card": lambda: check_out(gift_cards=[gift_cards.pop()]),
         "order": lambda: requests.get(f"{orders}/v1/orders/{orderid}", headers=me),
         "order history": lambda: requests.get(f"{orders}/v1/orders", headers=me),
     }

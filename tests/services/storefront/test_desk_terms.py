@@ -1,6 +1,7 @@
 """Shipping methods and tax rates at the desk, without JavaScript: what is saved there holds at the checkout."""
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import requests
 from redis import Redis
 
 from services.orders.documents import DESIGN
-from services.orders.shop_settings import HISTORY_PARTITION, PARTITION
+from services.orders.shop_settings import HISTORY_PARTITION, PARTITION, SHIPPING_METHOD, TAX_RATE
 from shared.cache_tags import TERMS, CacheTags
 from tests.bench.running import Shop
 from tests.people import place
@@ -49,8 +50,8 @@ def no_settings_afterwards(shop: Shop) -> Iterator[None]:
     """Other tests' shop has none. The API keeps every setting for good, so the documents themselves are removed."""
     yield
     database = database_of(shop).open(DESIGN)
-    for partition in (PARTITION, HISTORY_PARTITION):
-        for doc in database.partition(partition).all():
+    for partition, kind in product((PARTITION, HISTORY_PARTITION), (SHIPPING_METHOD, TAX_RATE)):
+        for doc in database.partition(partition).all(f"{kind}."):
             database.delete(doc["_id"], doc["_rev"])
     eventually(lambda: _offered(shop) == ["standard"])
     CacheTags(Redis.from_url(redis_url_of(shop))).invalidate([TERMS])

@@ -1,0 +1,68 @@
+"""A gift card beside a payment on the provider's page: the page asks for the rest, and who does not pay has the card as it was."""
+
+from datetime import timedelta
+
+import pytest
+
+from services.orders.actions import fulfilment
+from services.orders.dependencies import Dependencies
+from shared.clock import now
+from tests.people import Person
+from tests.services.orders.conftest import Shop
+from tests.services.orders.stripe_standin import API_KEY, StripeStandIn
+from tests.services.orders.test_gift_cards import issued, left_on
+from tests.services.orders.test_payment_pages import placed
+
+
+@pytest.fixture(scope="module")
+def orders_settings(stripe: StripeStandIn) -> dict[str, str]:
+    return {
+        "PAYMENT_PROVIDERS": "sandbox,stripe",
+        "STRIPE_URL": stripe.url,
+        "STRIPE_API_KEY": API_KEY,
+        "STRIPE_WEBHOOK_SECRET": "whsec",
+    }
+
+
+def test_the_page_asks_for_the_rest(shop: Shop, customer: Person, stripe: StripeStandIn) -> None:
+    card, product = issued(shop, 1000), shop.product(price=1250, delivery=250)
+    order = placed(shop, customer, {product: 1}, gift_cards=[card["code"]])
+    (session,) = stripe.checkout.of(order["orderid"])
+    assert session["amount_total"] == 500
+    assert left_on(shop, card) == 0
+    stripe.checkout.pay(session["id"])
+    paid = shop.post(customer, f"/v1/orders/{order['orderid']}/payment").json()
+    assert paid["payment"]["total"]["amount"] == 1500
+    assert shop.post(customer, f"/v1/orders/{order['orderid']}/cancellation", {}).status_code == 201
+    assert left_on(shop, card) == 1000
+    assert [refund["amount"] for refund in stripe.refunds] == [500]
+
+
+def test_who_goes_back_without_paying_has_the_card_as_it_was(
+    shop: Shop, customer: Person, stripe: StripeStandIn
+) -> None:
+    card, product = issued(shop, 1000), shop.product(stock=3)
+    order = placed(shop, customer, {product: 1}, gift_cards=[card["code"]])
+    answer = shop.post(customer, f"/v1/orders/{order['orderid']}/payment/cancellation")
+    assert answer.json()["status"] == "cancelled"
+    assert (left_on(shop, card), shop.stock(product)) == (1000, 3)
+
+
+def test_a_page_that_nobody_pays_gives_the_card_back(
+    shop: Shop, customer: Person, deps: Dependencies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card, product = issued(shop, 1000), shop.product(stock=3)
+    order = placed(shop, customer, {product: 1}, gift_cards=[card["code"]])
+    monkeypatch.setattr(fulfilment, "now", lambda: now() + timedelta(hours=2))
+    for _ in range(2):
+        fulfilment.advance_order(deps, order["orderid"])
+    assert shop.get(customer, f"/v1/orders/{order['orderid']}").json()["status"] == "cancelled"
+    assert (left_on(shop, card), shop.stock(product)) == (1000, 3)
+
+
+def test_what_covers_all_opens_no_page(shop: Shop, customer: Person, stripe: StripeStandIn) -> None:
+    card = issued(shop, 5000)
+    order = placed(shop, customer, {shop.product(): 1}, gift_cards=[card["code"]])
+    assert (order["status"], order["payment_page"]) == ("paid", None)
+    assert stripe.checkout.of(order["orderid"]) == []
+    assert left_on(shop, card) == 3500

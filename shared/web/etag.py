@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from flask import Response, request
 
-from shared.errors import PreconditionFailed
+from shared.errors import Invalid, PreconditionFailed
 
 IF_NONE_MATCH: Final[dict[str, Any]] = {
     "in": "header",
@@ -56,9 +56,14 @@ def check_if_match(etag: str) -> bool:
 def check_preconditions(etag: str | None) -> bool:
     """`check_if_match` for what a PUT may create: `etag` is None where there is nothing. Takes `If-None-Match: *` too.
 
-    Raises PreconditionFailed.
+    Raises PreconditionFailed, Invalid.
     """
-    if request.headers.get("If-None-Match", "").strip() == "*":
+    only_new = request.headers.get("If-None-Match")
+    if only_new is not None and only_new.strip() != "*":
+        raise Invalid(
+            "A write takes * in If-None-Match, nothing else.", errors={"If-None-Match": ["Must be *."]}
+        )
+    if only_new:
         if etag is not None:
             raise PreconditionFailed("There is one already.", etag=etag)
         return True

@@ -151,6 +151,9 @@ def test_versions_of_a_rule(goods: Shop):
     assert (
         goods.admin("PUT", f"{RULES}/pins/SOFA", {"productids": ["sofa-2"]}, If_None_Match="*").status == 412
     )
+    for other in ("", '"1-abc"'):
+        answer = goods.admin("PUT", f"{RULES}/pins/sofa", {"productids": ["sofa-1"]}, If_None_Match=other)
+        assert (answer.status, answer.json["code"]) == (422, "invalid")
     read = goods.get(f"{RULES}/pins/sofa", token("admin", "admin"))
     assert read.headers["ETag"] == first.headers["ETag"]
     second = put(goods, "pins/sofa", {"productids": ["sofa-2"]}, If_Match=first.headers["ETag"])

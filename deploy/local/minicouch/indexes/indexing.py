@@ -116,6 +116,8 @@ def advance_together(db: Database, specs: Sequence[IndexSpec], target: int, limi
     if _together_elsewhere(db, list(indexes.values()), target):
         return True
     last = [spec for spec in specs if indexes[spec.signature].seq == seqs[0]]
+    if not last:  # a reader has brought them further meanwhile
+        return True
     upto = min([target, *seqs[1:2]])  # from there on with the next ones
     docs = db.changes_since(seqs[0], limit, upto=upto)
     rows = _map_together(last, [doc for doc in docs if _is_mapped(last[0], doc)])

@@ -14,7 +14,7 @@ from deploy.local.minicouch.building.warming import Warmer
 from deploy.local.minicouch.documents.database import Database
 from deploy.local.minicouch.documents.edits import Edit
 from deploy.local.minicouch.errors import CouchError
-from deploy.local.minicouch.indexes import searching
+from deploy.local.minicouch.indexes import indexing, searching
 from deploy.local.minicouch.indexes.indexing import IndexSpec, advance, catch_up, get_index, ready
 from deploy.local.minicouch.runtime.config import Config
 from deploy.local.minicouch.store import Store, StoredDoc, summaries
@@ -93,6 +93,24 @@ def test_an_index_that_is_up_to_date_is_summed_up_before_the_others_are_built(
     assert step(lambda: None), "there is more to do"
     assert not get_index(db, ahead).stale
     assert get_index(db, behind).seq < db.update_seq
+
+
+def test_a_reader_that_is_quicker_than_the_background_disturbs_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index was left out of the background's work for a minute then, for an IndexError."""
+    db = filled(store, "goods")
+    both = [IndexSpec(name, (ViewSpec(),), emit_number, shared=OneEnvironment()) for name in ("one", "two")]
+
+    def read_meanwhile(*_: object) -> bool:
+        for each in both:
+            catch_up(db, each)
+        return False
+
+    monkeypatch.setattr(indexing, "_together_elsewhere", read_meanwhile)
+    while indexing.advance_together(db, both, db.update_seq, 250):
+        pass
+    assert [get_index(db, each).seq for each in both] == [db.update_seq] * 2
 
 
 def test_who_waits_for_an_index_gets_it_summed_up_once_no_more_is_written(store: Store) -> None:

@@ -6,7 +6,7 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -156,11 +156,11 @@ def kill_at_random(shop: BreakableShop, chance: random.Random, killed: Counter[s
         shop.start(victim)
 
 
-def buy(shop: BreakableShop, person: Person, product: str, told: Told, codes: list[str]) -> None:
+def buy(shop: BreakableShop, person: Person, product: str, told: Told, codes: Sequence[str] = ()) -> None:
     """A customer who presses the button again, with the same key, until there is an answer."""
     body = {
         "items": [{"productid": product, "quantity": 1}],
-        "codes": codes,
+        "codes": list(codes),
         "address": ADDRESS,
         "payment": {"provider": "sandbox", "token": "tok_ok"},
     }

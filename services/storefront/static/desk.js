@@ -9,6 +9,10 @@
     button.addEventListener("click", () => print());
   }
 
+  /* On a phone the pages of the desk are one row that is moved sideways. */
+  const current = document.querySelector(".desk-nav [aria-current]");
+  if (current) current.closest("ul").scrollLeft = current.offsetLeft - current.offsetWidth;
+
   /* Pictures: each file is sent as soon as it is chosen or dropped and becomes a row of the form, which itself stays small
      and comes back whole when the session is lost meanwhile. A file that cannot be sent now goes with the form. */
   const field = document.querySelector("[data-pictures]");

@@ -12,15 +12,15 @@ from shared.couch import words_of
 
 MAX_SHOWN: Final = 400
 """So many titles, the last ones, fit into an address beside all else."""
-_MAX_REMEMBERED, _DIGEST = 20_000, 3
+_MAX_REMEMBERED, _DIGEST = 10_000, 3
 _TITLES, _AFTER = "titles", "page"
 
 
 def grouped(docs: Sequence[Product]) -> list[tuple[Product, list[Product]]]:
     """Each product with those behind it that have the same title."""
-    rows: dict[tuple[str, ...], tuple[Product, list[Product]]] = {}
+    rows: dict[str, tuple[Product, list[Product]]] = {}
     for doc in docs:
-        title = title_of(doc.get("brand", ""), doc["name"])
+        title = _title(doc)
         if title in rows:
             rows[title][1].append(doc)
         else:
@@ -29,9 +29,13 @@ def grouped(docs: Sequence[Product]) -> list[tuple[Product, list[Product]]]:
 
 
 @lru_cache(_MAX_REMEMBERED)
-def title_of(brand: str, name: str) -> tuple[str, ...]:
+def _title_of(brand: str, name: str) -> str:
     """The same for all that have this brand and, but for signs and case, this name."""
-    return (brand, *words_of(name))
+    return "\n".join((brand, *words_of(name)))
+
+
+def _title(doc: Product) -> str:
+    return _title_of(doc.get("brand", ""), doc["name"])
 
 
 class ShownTitles:
@@ -59,9 +63,4 @@ def opened(cursor: Any) -> tuple[Any, ShownTitles]:
 
 
 def _digest(doc: Product) -> bytes:
-    return _digest_of(doc.get("brand", ""), doc["name"])
-
-
-@lru_cache(_MAX_REMEMBERED)
-def _digest_of(brand: str, name: str) -> bytes:
-    return zlib.crc32("\n".join(title_of(brand, name)).encode()).to_bytes(4, "big")[-_DIGEST:]
+    return zlib.crc32(_title(doc).encode()).to_bytes(4, "big")[-_DIGEST:]

@@ -118,27 +118,28 @@ def photographed(keeper: Visitor, join: Callable[..., Visitor]) -> str:
 def test_every_page_loads_a_picture_in_the_width_that_it_needs(
     visitor: Visitor, photographed: str, path: str
 ) -> None:
-    body = eventually_with_picture(visitor, path)
+    address = re.search(r"/pictures/[0-9a-f]{64}/", eventually_with(visitor, photographed, "<picture>"))
+    assert address, "the product's own page shows its picture first"
     found = re.search(
-        r'<picture><source type="image/webp" srcset="(?P<webp>[^"]*)" sizes="[^"]+">'
+        rf'<picture><source type="image/webp" srcset="(?P<webp>{address[0]}[^"]*)" sizes="[^"]+">'
         r'<img src="[^"]*" srcset="(?P<own>[^"]*)" sizes="[^"]+" width="\d+" height="\d+" alt="[^"]*"',
-        body,
+        eventually_with(visitor, path, address[0]),
     )
     assert found, path
     for format_, kind in (("webp", "image/webp"), ("own", "image/jpeg")):
         widths = {}
         for each in found[format_].split(", "):
-            address, width = each.split(" ")
-            file = visitor.get(address)
+            source, width = each.split(" ")
+            file = visitor.get(source)
             assert (file.status, file.headers["Content-Type"]) == (200, kind)
             assert file.headers["Cache-Control"] == "public, max-age=31536000, immutable"
             widths[width] = opened(file.body).width
         assert widths == {"320w": 320, "640w": 640, "1280w": 1280}
 
 
-def eventually_with_picture(visitor: Visitor, path: str) -> str:
+def eventually_with(visitor: Visitor, path: str, text: str) -> str:
     """The page, once its list knows the new product: the home page is some tenths of a second old."""
-    eventually(lambda: b"<picture>" in visitor.get(path).body)
+    eventually(lambda: text.encode() in visitor.get(path).body)
     return visitor.page.body.decode()
 
 

@@ -11,7 +11,7 @@ from tests.services.storefront.visitor import Page, Visitor
 from tests.waiting import eventually
 
 CODE = re.compile(r"\b(?:[0-9A-Z]{4}-){3}[0-9A-Z]{4}\b")
-SPADE, RAKE = "gift-spade", "gift-rake"
+VASE, TRAY = "gift-vase", "gift-tray"
 ADDRESS = {"line1": "1 High Street", "city": "Leeds", "postcode": "LS1 4AP"}
 
 
@@ -20,7 +20,7 @@ def goods(keeper: Visitor) -> None:
     place = ["Presents", "Tools"]
     import_goods(
         keeper,
-        [product(SPADE, "Spade as a present", place, 2500), product(RAKE, "Rake as a present", place, 1900)],
+        [product(VASE, "Vase as a present", place, 2500), product(TRAY, "Tray as a present", place, 1900)],
     )
 
 
@@ -53,7 +53,7 @@ def shown_again(visitor: Visitor, **values: str) -> Page:
 
 def test_a_guest_pays_a_part_with_a_gift_card(shop: Shop, keeper: Visitor) -> None:
     code = issued(keeper, "5.00", note="a page journey")
-    visitor = with_basket(shop, SPADE)
+    visitor = with_basket(shop, VASE)
     visitor.get("/checkout")
     page = shown_again(visitor, gift_code=f" {code.lower()} ")
     assert f"Gift card ending {code[-4:]} −£5.00 Left to pay £23.00" in page.text
@@ -72,7 +72,7 @@ def test_a_guest_pays_a_part_with_a_gift_card(shop: Shop, keeper: Visitor) -> No
 
 def test_a_gift_card_pays_all(shop: Shop, keeper: Visitor) -> None:
     code = issued(keeper, "100.00")
-    visitor = with_basket(shop, RAKE)
+    visitor = with_basket(shop, TRAY)
     visitor.get("/checkout")
     page = shown_again(visitor, gift_code=code)
     assert "Nothing is left to pay." in page.text
@@ -85,7 +85,7 @@ def test_a_gift_card_pays_all(shop: Shop, keeper: Visitor) -> None:
 
 def test_a_code_typed_with_the_order_is_shown_before_anything_is_charged(shop: Shop, keeper: Visitor) -> None:
     code = issued(keeper, "5.00")
-    visitor = with_basket(shop, SPADE)
+    visitor = with_basket(shop, VASE)
     visitor.get("/checkout")
     page = checked_out(visitor, gift_code=code, card="tok_ok")
     assert page.path.startswith("/checkout?"), page.text
@@ -95,7 +95,7 @@ def test_a_code_typed_with_the_order_is_shown_before_anything_is_charged(shop: S
 
 
 def test_a_wrong_code_is_said_and_nothing_is_lost(shop: Shop) -> None:
-    visitor = with_basket(shop, RAKE)
+    visitor = with_basket(shop, TRAY)
     visitor.get("/checkout")
     page = shown_again(
         visitor, gift_code="0000-1111-2222-3333", line1="7 Long Lane", email="wrong@example.com"
@@ -109,7 +109,7 @@ def test_a_wrong_code_is_said_and_nothing_is_lost(shop: Shop) -> None:
 
 def test_a_balance_that_somebody_else_spends_meanwhile_charges_nobody(shop: Shop, keeper: Visitor) -> None:
     code = issued(keeper, "20.00")
-    first, second = with_basket(shop, SPADE), with_basket(shop, SPADE)
+    first, second = with_basket(shop, VASE), with_basket(shop, VASE)
     for visitor in (first, second):
         visitor.get("/checkout")
         assert "Left to pay £8.00" in shown_again(visitor, gift_code=code).text
@@ -126,7 +126,7 @@ def test_store_credit_is_granted_spent_and_refunded_to(
     shop: Shop, keeper: Visitor, join: Callable[..., Visitor]
 ) -> None:
     visitor = join("Credit Customer")
-    with_basket(shop, SPADE, visitor)
+    with_basket(shop, VASE, visitor)
     visitor.get("/checkout")
     page = shown_again(visitor, store_credit="yes", **ADDRESS, name="Credit Customer")
     assert "You have no store credit in this currency." in page.text
@@ -138,7 +138,7 @@ def test_store_credit_is_granted_spent_and_refunded_to(
     path = keeper.page.path
     page = keeper.submit(path, amount="8.00", currency="GBP", reason="Sorry for the wait.")
     assert "Granted: Sorry for the wait." in page.text
-    with_basket(shop, SPADE, visitor)
+    with_basket(shop, VASE, visitor)
     visitor.get("/checkout")
     page = shown_again(visitor, store_credit="yes")
     assert "Store credit −£8.00 Left to pay £20.00" in page.text
@@ -186,10 +186,10 @@ def test_a_gift_card_is_sold_for_somebody_else(shop: Shop, keeper: Visitor) -> N
     page = visitor.get("/checkout")
     assert "By e-mail: free" in page.text
     to = "dear-friend@example.com"
-    page = checked_out(visitor, card="tok_ok", gift_email=to, gift_name="Dear", gift_message="Buy a spade!")
+    page = checked_out(visitor, card="tok_ok", gift_email=to, gift_name="Dear", gift_message="Buy a vase!")
     assert "Total £30.00" in page.text
     reader = Visitor(shop.urls["storefront"])
     text = eventually(lambda: CODE.search(reader.get(f"/mailbox?to={to}").text) and reader.page.text)
-    assert "Buy a spade!" in text
+    assert "Buy a vase!" in text
     visitor.get("/gift-cards")
     assert "£30.00 are left" in visitor.submit("/gift-cards", code=CODE.search(text)[0]).text

@@ -13,16 +13,16 @@ DESK = "/admin/promotions"
 GUEST = {"email": "vera@example.com", "name": "Vera", "card": "tok_ok", **place()}
 
 
-RED, BLUE = "voucher-mug-red", "voucher-mug-blue"
+RED, BLUE = "voucher-bowl-red", "voucher-bowl-blue"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def goods(keeper: Visitor) -> None:
     """Goods of these tests' own."""
-    shelf = ["Voucher Mugs"]
+    shelf = ["Voucher Bowls"]
     import_goods(
         keeper,
-        [product(RED, "Red Voucher Mug", shelf, 950), product(BLUE, "Blue Voucher Mug", shelf, 1050)],
+        [product(RED, "Red Voucher Bowl", shelf, 950), product(BLUE, "Blue Voucher Bowl", shelf, 1050)],
     )
 
 

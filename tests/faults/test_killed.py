@@ -25,7 +25,7 @@ VICTIMS = ("couch", "redis", "users", "products", "orders", "worker", "follower"
 ONCE = ("customer", "delivery", "dispatch", "item1", "order", "payment")
 ROUNDS = int(os.environ.get("FAULTS_ROUNDS", "4"))
 KILLS = ROUNDS * len(VICTIMS)
-HEALING_SECONDS = 180
+HEALING_SECONDS = 60
 GIVE_UP_SECONDS = 120
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(3600)]

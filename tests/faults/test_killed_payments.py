@@ -36,8 +36,8 @@ from tests.services.orders.stripe_standin import API_KEY, StripeStandIn
 
 CHECKOUTS = int(os.environ.get("FAULTS_PAYMENTS", "150"))
 CLIENTS = 6
-HEALING_SECONDS = 180
-STOCK_SECONDS = 360
+HEALING_SECONDS = 60
+STOCK_SECONDS = 240
 """A kill in the middle of giving goods back is mended when their reservation's time is up, by the second sweep of reservations after it."""
 GIVE_UP_SECONDS = 120
 PAGE_SECONDS = 6.0

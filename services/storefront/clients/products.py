@@ -138,13 +138,7 @@ class Products(Client):
 
     def described_categories(self, token: str) -> list[Json]:
         """All categories of which something is said, by path."""
-        path, found, cursor = "/v1/admin/categories", [], ""
-        while True:
-            page = self.http.get(path, without_empty(limit=100, cursor=cursor), token=token)
-            found += page["items"]
-            cursor = page["next"]
-            if cursor is None:
-                return found
+        return self._all_pages("/v1/admin/categories", token)
 
     def described_category(self, token: str, path: str) -> tuple[Json, str]:
         """What is said of a category, and its ETag. Raises NotFound."""
@@ -162,13 +156,7 @@ class Products(Client):
 
     def product_types(self, token: str) -> list[Json]:
         """All product types, by code."""
-        path, types, cursor = "/v1/admin/product-types", [], ""
-        while True:
-            page = self.http.get(path, without_empty(limit=100, cursor=cursor), token=token)
-            types += page["items"]
-            cursor = page["next"]
-            if cursor is None:
-                return types
+        return self._all_pages("/v1/admin/product-types", token)
 
     def product_type(self, token: str, code: str) -> tuple[Json, str]:
         """The type and its ETag."""
@@ -234,6 +222,16 @@ class Products(Client):
         return self.http.fetch(
             "GET", "/v1/products/export", token=token, headers={"Accept": "*/*"}, deadline=IMPORT_SECONDS
         )
+
+    def _all_pages(self, path: str, token: str) -> list[Json]:
+        """The items of every page of a list."""
+        found: list[Json] = []
+        cursor: str | None = ""
+        while cursor is not None:
+            page = self.http.get(path, without_empty(limit=100, cursor=cursor), token=token)
+            found += page["items"]
+            cursor = page["next"]
+        return found
 
 
 def _price_token(group: str) -> str | None:

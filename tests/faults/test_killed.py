@@ -6,7 +6,7 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,15 +29,6 @@ HEALING_SECONDS = 60
 GIVE_UP_SECONDS = 120
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(3600)]
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory, signing_key_file: Path) -> Iterator[BreakableShop]:
-    shop = BreakableShop(tmp_path_factory.mktemp("shop"), signing_key_file)
-    try:
-        yield shop.open()
-    finally:
-        shop.close()
 
 
 @dataclass

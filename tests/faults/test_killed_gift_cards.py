@@ -9,7 +9,6 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -33,15 +32,6 @@ VALUES = (500, 2000)
 REFUSALS = ("attempt_closed", "gift_card_not_valid", "balance_spent")
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(3600)]
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory, signing_key_file: Path) -> Iterator[BreakableShop]:
-    shop = BreakableShop(tmp_path_factory.mktemp("shop"), signing_key_file)
-    try:
-        yield shop.open()
-    finally:
-        shop.close()
 
 
 def test_every_card_and_every_order_agree(shop: BreakableShop, capsys: pytest.CaptureFixture[str]) -> None:

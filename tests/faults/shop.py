@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from services.orders.documents import DESIGN, SANDBOX_LEDGER
 from services.products.documents import DESIGN as PRODUCTS
@@ -34,6 +35,14 @@ SETTINGS = {
 
 
 @dataclass
+class Copy:
+    """What a test has read of a database, and up to where."""
+
+    since: str = "0"
+    docs: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+@dataclass
 class BreakableShop:
     """`kill(name)` and `start(name)` for couch, redis, each service, worker and follower."""
 
@@ -43,6 +52,7 @@ class BreakableShop:
     running: dict[str, Process] = field(default_factory=dict)
     ports: dict[str, int] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
+    copies: dict[str, "Copy"] = field(default_factory=dict)
     plan: str = ""
     """Of Cloudant's, whose limits the database keeps from its next start."""
 
@@ -84,6 +94,18 @@ class BreakableShop:
 
     def ledger(self) -> Database:
         return self.server().open(SANDBOX_LEDGER)
+
+    def documents(self, database: Database) -> list[dict[str, Any]]:
+        """All of a database. Only what changed since the last call is read, so that looking slows nothing down."""
+        copy = self.copies.setdefault(database.name, Copy())
+        found = database.changes(copy.since, limit=1_000_000)
+        for row in found.rows:
+            if row.deleted or not row.doc:
+                copy.docs.pop(row.id, None)
+            else:
+                copy.docs[row.id] = row.doc
+        copy.since = found.last_seq
+        return list(copy.docs.values())
 
     def kill(self, name: str) -> None:
         """SIGKILL, to it and its children."""

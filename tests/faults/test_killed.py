@@ -71,7 +71,7 @@ def test_every_order_a_client_was_told_of_is_complete_once(
     shown_after = time.monotonic() - ended
     while (missing := incomplete(shop, told.placed)) and time.monotonic() < deadline:
         time.sleep(2)
-    while (wrong := wrong_uses(everything(shop.orders()), orders(shop))) and time.monotonic() < deadline:
+    while (wrong := wrong_uses(shop.documents(shop.orders()), orders(shop))) and time.monotonic() < deadline:
         time.sleep(2)
     with capsys.disabled():
         print(f"\n{report(shop, told, killed, missing)}")
@@ -94,7 +94,7 @@ def test_every_order_a_client_was_told_of_is_complete_once(
 def report(shop: BreakableShop, told: Told, killed: Counter[str], missing: dict[str, list[str]]) -> str:
     """What happened, in a line. Doubled: two documents of a kind, or two charges."""
     kills = ", ".join(f"{name} {times}" for name, times in sorted(killed.items()))
-    charged = Counter(doc["orderid"] for doc in everything(shop.ledger()) if doc["type"] == "charge")
+    charged = Counter(doc["orderid"] for doc in shop.documents(shop.ledger()) if doc["type"] == "charge")
     doubled = {orderid for orderid, docs in orders(shop).items() if twice(docs)}
     doubled |= {orderid for orderid, times in charged.items() if times > 1}
     return (
@@ -177,15 +177,11 @@ def buy(shop: BreakableShop, person: Person, product: str, told: Told, codes: Se
 def orders(shop: BreakableShop) -> dict[str, dict[str, dict[str, Any]]]:
     """Every order's documents by their key."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
-    for doc in everything(shop.orders()):
+    for doc in shop.documents(shop.orders()):
         partition, _, key = doc["_id"].partition(":")
         if partition.startswith("order"):
             found.setdefault(partition.removeprefix("order"), {})[key] = doc
     return found
-
-
-def everything(database: Any) -> list[dict[str, Any]]:
-    return [row.doc for row in database.changes(limit=1_000_000).rows if row.doc and not row.deleted]
 
 
 def incomplete(shop: BreakableShop, placed: list[str]) -> dict[str, list[str]]:
@@ -204,7 +200,7 @@ def books_agree(shop: BreakableShop) -> None:
     """Each paid charge has its payment document with the same amount, each payment its charge; no order two of a kind."""
     charges = {
         doc["orderid"]: doc["total"]
-        for doc in everything(shop.ledger())
+        for doc in shop.documents(shop.ledger())
         if doc["type"] == "charge" and doc["status"] == "paid"
     }
     stored = orders(shop)

@@ -20,7 +20,7 @@ from services.orders.declarations.credits import GIFT_CARD
 from services.orders.rules.credits import CreditKey
 from services.orders.store.credits import CreditStore
 from tests.faults.shop import ADMIN, BreakableShop
-from tests.faults.test_killed import KILLS, everything, kill_at_random, orders, stocked, twice
+from tests.faults.test_killed import KILLS, kill_at_random, orders, stocked, twice
 from tests.people import ADDRESS, Person, register
 
 CHECKOUTS = int(os.environ.get("FAULTS_GIFT_CARDS", "200"))
@@ -102,7 +102,7 @@ def disagreements(shop: BreakableShop, cards: list[dict[str, Any]]) -> dict[str,
     found: dict[str, str] = {}
     charges = {
         doc["orderid"]: doc["total"]["amount"]
-        for doc in everything(shop.ledger())
+        for doc in shop.documents(shop.ledger())
         if doc["type"] == "charge" and doc["status"] == "paid"
     }
     spent = Counter[str]()

@@ -24,7 +24,6 @@ from tests.faults.codes import code_with_limit, wrong_uses
 from tests.faults.shop import ADMIN, BreakableShop
 from tests.faults.test_killed import (
     KILLS,
-    everything,
     kill_at_random,
     orders,
     stock_of,
@@ -171,7 +170,7 @@ def test_whoever_paid_has_one_order(
 
 def uses_of(shop: BreakableShop) -> dict[str, str]:
     """Orders whose uses of the code are not what became of them."""
-    return wrong_uses(everything(shop.orders()), orders(shop))
+    return wrong_uses(shop.documents(shop.orders()), orders(shop))
 
 
 def buy(

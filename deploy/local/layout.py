@@ -76,6 +76,7 @@ class Layout:
         ours = {
             "AISLE_ENV": "local",
             "PYTHONUNBUFFERED": "1",
+            "ACCESS_LOG": "false",
             **MALLOC_SETTINGS,
             "MAIL_DIR": str(self.state / "mail"),
             "MEDIA_DIR": str(self.state / "media"),

@@ -95,6 +95,14 @@ def test_servers_of_others_are_used_and_not_started(tmp_path: Path) -> None:
     assert layout.environment()["COUCH_URL"] == "http://a:b@elsewhere:5984"
 
 
+def test_each_request_is_shown_only_when_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = Layout(Settings.read({"AISLE_STATE": str(tmp_path)}))
+    monkeypatch.delenv("ACCESS_LOG", raising=False)
+    assert layout.environment()["ACCESS_LOG"] == "false"
+    monkeypatch.setenv("ACCESS_LOG", "true")
+    assert layout.environment()["ACCESS_LOG"] == "true"
+
+
 def test_the_table_is_whole(tmp_path: Path) -> None:
     rows = table(Layout(Settings.read({"AISLE_STATE": str(tmp_path), "PORT": "9000"})))
     names = [row.name for row in rows]

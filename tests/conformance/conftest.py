@@ -15,6 +15,8 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 import requests
 
+from .views import BY_N, Query, design, fill
+
 ADMIN = ("admin", "secret")
 STARTED_WITHIN = 120
 
@@ -177,3 +179,17 @@ def pdb(couch: Couch) -> Iterator[str]:
     path = couch.make("confp", "?partitioned=true")
     yield path
     couch.delete(path)
+
+
+@pytest.fixture
+def numbers(couch: Couch, db: str) -> Query:
+    """Ten documents d0..d9 with n = 0..9; query("startkey=3") gives the answer's rows."""
+    fill(couch, db, [{"_id": f"d{n}", "n": n, "even": n % 2 == 0} for n in range(10)])
+    path = design(couch, db, "n", by_n=BY_N, by_even="function (doc) { emit(doc.even, doc.n); }")
+
+    def query(parameters: str = "", view: str = "by_n", *, ids: bool = True) -> Any:
+        answer = couch.get(f"{path}/{view}?{parameters}")
+        assert answer.status_code == 200, answer.text
+        return [row["id"] for row in answer.json()["rows"]] if ids else answer.json()
+
+    return query

@@ -13,7 +13,7 @@ import pytest
 import requests
 
 from .conftest import Couch, Process
-from .test_views import design
+from .views import design
 
 pytestmark = pytest.mark.faults
 ROUNDS = int(os.environ.get("KILL_ROUNDS", "6"))

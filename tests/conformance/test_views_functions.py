@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from .conftest import Couch
-from .test_views import design, fill
+from .views import design, fill
 
 pytestmark = pytest.mark.conformance
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from .conftest import Couch
-from .test_views import fill
+from .views import fill
 
 pytestmark = pytest.mark.conformance
 BY_K = "function (doc) { emit(doc.k, doc.n); }"

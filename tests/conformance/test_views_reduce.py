@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from .conftest import Couch
-from .test_views import design, fill
+from .views import design, fill
 
 pytestmark = pytest.mark.conformance
 DATES = "function (doc) { emit([doc.currency, doc.y, doc.m], doc.total); }"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from .conftest import Couch
-from .test_views import design, fill
+from .views import design, fill
 
 pytestmark = pytest.mark.conformance
 

@@ -17,7 +17,7 @@ from shared.settings import load
 from tests.maildir import read_mail
 from tests.people import Person
 from tests.services.orders.conftest import Shop, until
-from tests.services.orders.test_gift_cards import charged_at
+from tests.services.orders.gift_cards import charged_at
 from tests.services.worker.processes import Worker
 
 CODE = re.compile(r"\b(?:[0-9A-Z]{4}-){3}[0-9A-Z]{4}\b")

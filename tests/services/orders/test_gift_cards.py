@@ -1,15 +1,12 @@
 """Gift cards and store credit over HTTP: issued, spent beside a card and alone, given back, refunded, never overdrawn."""
 
 import secrets
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Any
 
 import pytest
 import requests
 
-from services.orders.actions import fulfilment
 from services.orders.actions.checkout import place_order
 from services.orders.actions.emails import compose
 from services.orders.actions.intents import Buyer
@@ -23,66 +20,7 @@ from shared.money import money
 from shared.settings import load
 from tests.people import Person
 from tests.services.orders.conftest import Shop, calls, checkout, clone
-from tests.services.orders.crashes import checkout_that_dies
-
-
-def issued(shop: Shop, amount: int, currency: str = "GBP", **more: Any) -> dict[str, Any]:
-    """A new gift card, with its code."""
-    answer = shop.post(
-        shop.admin, "/v1/admin/gift-cards", {"value": {"amount": amount, "currency": currency}, **more}
-    )
-    assert answer.status_code == 201, answer.text
-    return answer.json()
-
-
-def card_of(shop: Shop, card: dict[str, Any]) -> dict[str, Any]:
-    return shop.get(shop.admin, f"/v1/admin/gift-cards/{card['id']}").json()
-
-
-def left_on(shop: Shop, card: dict[str, Any]) -> int:
-    """The balance, which every entry and the sum of all agree about."""
-    found = card_of(shop, card)
-    total = 0
-    for entry in found["entries"]:
-        total += entry["amount"]["amount"]
-        assert entry["balance"]["amount"] == total >= 0
-    told = requests.post(f"{shop.orders}/v1/gift-cards/balance", json={"code": card["code"]}, timeout=30)
-    assert told.json()["balance"] == found["balance"] == money(total, found["balance"]["currency"])
-    return total
-
-
-def granted(shop: Shop, person: Person, amount: int) -> None:
-    path = f"/v1/admin/store-credit/{person.userid}"
-    body = {"amount": money(amount, "GBP"), "reason": "Sorry for the dented kettle."}
-    assert shop.post(shop.admin, path, body).status_code == 201
-
-
-def store_credit_of(shop: Shop, person: Person) -> int:
-    items = shop.get(person, "/v1/store-credit").json()["items"]
-    return sum(item["balance"]["amount"] for item in items)
-
-
-def charged_at(ledger: Database, orderid: str) -> int:
-    """What the sandbox took of an order and has not paid back."""
-    docs = ledger.partition(f"order{orderid}").all()
-    taken = sum(doc["total"]["amount"] for doc in docs if doc["type"] == "charge" and doc["status"] == "paid")
-    return taken - sum(doc["total"]["amount"] for doc in docs if doc["type"] == "ledgerrefund")
-
-
-@pytest.fixture
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    return open_dependencies(load(Settings, environment))
-
-
-@pytest.fixture
-def sweep(deps: Dependencies, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """What the worker does for an order when everything that can fall due has."""
-
-    def swept(orderid: str) -> None:
-        monkeypatch.setattr(fulfilment, "now", lambda: now() + timedelta(hours=2))
-        fulfilment.advance_order(deps, orderid)
-
-    return swept
+from tests.services.orders.gift_cards import card_of, charged_at, granted, issued, left_on, store_credit_of
 
 
 def test_a_code_is_shown_once_and_only_its_hash_is_stored(shop: Shop, database: Database) -> None:
@@ -249,74 +187,6 @@ def test_twenty_who_spend_one_card_at_once_never_overdraw_it(
     assert shop.stock(product) == 100 - len(placed)
     entries = CREDIT_ENTRY.among(database.partition(f"giftcard{card['id']}").all())
     assert all(entry["_rev"].startswith("1-") for entry in entries)
-
-
-@pytest.mark.parametrize("token", ["tok_declined", "tok_ok"])
-def test_a_checkout_that_comes_to_nothing_gives_the_card_back(
-    shop: Shop, customer: Person, token: str
-) -> None:
-    """Declined by the bank, or sold out."""
-    card, product = issued(shop, 1000), shop.product(stock=5 if token == "tok_declined" else 0)
-    answer = shop.order(
-        customer, {product: 1}, gift_cards=[card["code"]], payment={"provider": "sandbox", "token": token}
-    )
-    assert answer.status_code == (402 if token == "tok_declined" else 409), answer.text
-    assert left_on(shop, card) == 1000
-    assert card_of(shop, card)["entries"][-1]["reason"] == (
-        "given_back" if token == "tok_declined" else "closed"
-    )
-
-
-@pytest.mark.parametrize("value", [1000, 5000], ids=["beside a card", "alone"])
-@pytest.mark.parametrize("step", ["intent", "reservation", "claim", "charge", "payment"])
-def test_a_checkout_that_died_is_ended_by_the_sweep(
-    shop: Shop,
-    customer: Person,
-    ledger: Database,
-    environment: dict[str, str],
-    sweep: Callable[[str], None],
-    step: str,
-    value: int,
-) -> None:
-    """Nothing is lost, doubled or left claimed, whatever the process had done; who asks again later finds the same end."""
-    if step == "charge" and value == 5000:
-        step = "claim"
-    card, product = issued(shop, value), shop.product(price=1250, delivery=250, stock=3)
-    body, key = checkout({product: 1}, gift_cards=[card["code"]]), secrets.token_hex(8)
-    orderid = checkout_that_dies(environment, customer.userid, key, body, step)
-    for _ in range(2):
-        sweep(orderid)
-    order = shop.get(customer, f"/v1/orders/{orderid}").json()
-    spent = min(value, 1500)
-    if order["status"] == "cancelled":
-        assert left_on(shop, card) == value
-        assert charged_at(ledger, orderid) == 0
-        assert shop.stock(product) == 3
-    else:
-        assert left_on(shop, card) == value - spent
-        assert charged_at(ledger, orderid) == 1500 - spent
-        assert shop.stock(product) == 2
-    paid_before_it_died = step in ("payment", "charge") or (step == "claim" and value == 5000)
-    assert (order["status"] != "cancelled") == paid_before_it_died
-    again = shop.order(customer, {product: 1}, key, gift_cards=[card["code"]])
-    assert (again.status_code == 201) == paid_before_it_died, again.text
-
-
-def test_a_slow_checkout_finds_that_the_sweep_has_ended_it(
-    shop: Shop, customer: Person, deps: Dependencies, environment: dict[str, str], ledger: Database
-) -> None:
-    """The sweep comes between reservation and claim: the card is not spent any more, and nothing is charged."""
-    card, product = issued(shop, 5000), shop.product(stock=3)
-    body, key = checkout({product: 1}, gift_cards=[card["code"]]), secrets.token_hex(8)
-    orderid = checkout_that_dies(environment, customer.userid, key, body, "reservation")
-    from services.orders.actions import claims
-
-    found = deps.orders.order(orderid)
-    assert not claims.end(deps, found)
-    answer = shop.order(customer, {product: 1}, key, gift_cards=[card["code"]])
-    assert (answer.status_code, answer.json()["code"]) == (409, "attempt_closed")
-    assert left_on(shop, card) == 5000
-    assert ledger.partition(f"order{orderid}").all() == []
 
 
 def test_a_cancelled_order_gives_the_card_its_share_back(

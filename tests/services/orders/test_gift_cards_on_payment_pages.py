@@ -9,8 +9,8 @@ from services.orders.dependencies import Dependencies
 from shared.clock import now
 from tests.people import Person
 from tests.services.orders.conftest import Shop
+from tests.services.orders.gift_cards import issued, left_on
 from tests.services.orders.stripe_standin import API_KEY, StripeStandIn
-from tests.services.orders.test_gift_cards import issued, left_on
 from tests.services.orders.test_payment_pages import placed
 
 

@@ -101,6 +101,9 @@ format: setup ## put the code into its format, and the settings tables into READ
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/python -m tests.readme
 
+messages: setup ## collect the pages' texts into the catalogues of all languages (services/storefront/translations)
+	@$(BIN)/python -m tests.messages
+
 clean: ## forget everything a run left behind (.local, .local-PORT), and caches
 	rm -rf .local .local-* .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

@@ -5,14 +5,16 @@ from dataclasses import replace
 from typing import Any, Final
 
 from services.storefront.forms import EMAIL, Field, Form
+from services.storefront.translation import gettext, territory_names
+from services.storefront.translation import gettext_noop as _
 from shared.addresses import PARTS, country_names, form_of
 
-NAME: Final = Field("name", "Name", autocomplete="name", max_length=100, help="Who receives it.")
-DEFAULT: Final = Field("default", "Deliver here unless I say otherwise", "check", required=False)
-_COMPANY: Final = Field("company", "Company", required=False, autocomplete="organization")
-_LINE1: Final = Field("line1", "Street and number", autocomplete="address-line1")
-_LINE2: Final = Field("line2", "Flat, floor, building", required=False, autocomplete="address-line2")
-_PHONE: Final = Field("phone", "Phone", "tel", required=False, autocomplete="tel", max_length=40)
+NAME: Final = Field("name", _("Name"), autocomplete="name", max_length=100, help=_("Who receives it."))
+DEFAULT: Final = Field("default", _("Deliver here unless I say otherwise"), "check", required=False)
+_COMPANY: Final = Field("company", _("Company"), required=False, autocomplete="organization")
+_LINE1: Final = Field("line1", _("Street and number"), autocomplete="address-line1")
+_LINE2: Final = Field("line2", _("Flat, floor, building"), required=False, autocomplete="address-line2")
+_PHONE: Final = Field("phone", _("Phone"), "tel", required=False, autocomplete="tel", max_length=40)
 _TEXT: Final = "address"
 
 
@@ -66,10 +68,12 @@ def country_of(values: Mapping[str, Any], own: str) -> str:
 
 
 def _country(country: str, countries: Sequence[str]) -> Field:
-    names = country_names()
+    names = territory_names(country_names())
     offered = {code: names[code] for code in names if not countries or code in {*countries, country}}
-    unknown = () if country else (("", "Choose one"),)
-    return Field("country", "Country", "select", autocomplete="country", options=(*unknown, *offered.items()))
+    unknown = () if country else (("", _("Choose one")),)
+    return Field(
+        "country", _("Country"), "select", autocomplete="country", options=(*unknown, *offered.items())
+    )
 
 
 def _places(country: str) -> tuple[Field, ...]:
@@ -77,21 +81,21 @@ def _places(country: str) -> tuple[Field, ...]:
     if form is None:
         return ()
     made = {
-        "city": Field("city", "Town or city", autocomplete="address-level2", max_length=100),
+        "city": Field("city", _("Town or city"), autocomplete="address-level2", max_length=100),
         "region": Field(
             "region",
-            form.region_label,
+            gettext(form.region_label),
             "select" if form.regions else "text",
             autocomplete="address-level1",
             max_length=100,
-            options=(("", "Choose one"), *form.regions) if form.regions else (),
+            options=(("", _("Choose one")), *form.regions) if form.regions else (),
         ),
         "postcode": Field(
             "postcode",
-            form.postcode_label,
+            gettext(form.postcode_label),
             autocomplete="postal-code",
             max_length=20,
-            help=f"Such as {form.example}." if form.example else "",
+            help=gettext("Such as %(example)s.", example=form.example) if form.example else "",
         ),
     }
     return tuple(_as_required(made[name], name in form.required) for name in form.order if name in made)

@@ -22,10 +22,12 @@ from services.storefront.pages.caching import register_caching
 from services.storefront.pages.compression import register_compression
 from services.storefront.pages.desk.uploads import allow_large_files
 from services.storefront.pages.kept_answers import Storefront
+from services.storefront.pages.language import register_language
 from services.storefront.pages.layout import register_layout
 from services.storefront.pages.visitor import Sessions, register_visitor
 from services.storefront.settings import Settings
 from services.storefront.store import Mailbox
+from services.storefront.translation import read_languages
 from shared.background import Background
 from shared.cache_tags import CacheTags
 from shared.client import ServiceClient
@@ -70,8 +72,10 @@ def create_app(settings: Settings | None = None) -> Flask:
         coalescing=Coalescing(),
         repeated_searches=RepeatedSearches(services.products),
         checkouts=Checkouts(services.orders, redis),
+        languages=read_languages(settings.languages, settings.catalogues),
         saved_forms=SavedForms(redis, settings.secret_key),
     )
+    register_language(app)
     app.before_request(allow_large_files)
     register_compression(app)  # what is registered first has the last word on an answer
     register_caching(app)

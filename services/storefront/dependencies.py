@@ -1,5 +1,6 @@
 """What every page works with: the services, the menu, the settings: made by `app.py`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from services.storefront.actions.catalogue_cache import AutomaticPromotions, CatalogueCache, ShippingMethods
@@ -13,6 +14,7 @@ from services.storefront.caches.page_cache import PublicPages
 from services.storefront.clients import Services
 from services.storefront.settings import Settings
 from services.storefront.store import Mailbox
+from services.storefront.translation import Language
 from shared.cache_tags import CacheTags
 
 
@@ -32,3 +34,4 @@ class Dependencies:
     repeated_searches: RepeatedSearches
     saved_forms: SavedForms
     checkouts: Checkouts
+    languages: Mapping[str, Language]

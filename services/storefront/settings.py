@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+from services.storefront.translation import FOLDER, SOURCE_LANGUAGE, available_languages
 from shared.money import CURRENCIES
 from shared.settings import WebSettings, setting
 
@@ -18,6 +20,16 @@ class Settings(WebSettings):
         (),
         "the same as the products service has: pages are in the first until a visitor chooses another",
         choices=sorted(CURRENCIES),
+    )
+    languages: tuple[str, ...] = setting(
+        "LANGUAGES",
+        (SOURCE_LANGUAGE,),
+        "what the pages are in, with commas (`en,de`): the first for browsers that prefer none of them",
+    )
+    translations_dir: str = setting(
+        "TRANSLATIONS_DIR",
+        "",
+        "folder of catalogues of your own, `LANGUAGE/LC_MESSAGES/messages.po`; empty: those that come with the storefront",
     )
     secure_cookies: bool = setting("SECURE_COOKIES", True, "cookies over HTTPS only", local_default=False)
     session_days: int = setting("SESSION_DAYS", 30, "how long a browser stays logged in")
@@ -74,7 +86,13 @@ class Settings(WebSettings):
         """The provider of the checkout page."""
         return self.payment_provider or self.payment_providers[0]
 
+    @property
+    def catalogues(self) -> Path:
+        """The folder of the languages' catalogues."""
+        return Path(self.translations_dir) if self.translations_dir else FOLDER
+
     def contradictions(self) -> Iterator[str]:
+        yield from self._unknown_languages()
         if not self.payment_providers:
             yield "PAYMENT_PROVIDERS names no provider."
         elif self.pays_with not in self.payment_providers:
@@ -82,6 +100,13 @@ class Settings(WebSettings):
                 f"PAYMENT_PROVIDER is {self.payment_provider!r}, which is not among PAYMENT_PROVIDERS: "
                 "checkout would pay with what the orders service does not take."
             )
+
+    def _unknown_languages(self) -> Iterator[str]:
+        known = available_languages(self.catalogues)
+        if not self.languages:
+            yield "LANGUAGES names no language."
+        elif unknown := [code for code in self.languages if code not in known]:
+            yield f"LANGUAGES names {', '.join(unknown)}: there are catalogues for {', '.join(known)} only."
 
     def warnings(self) -> Iterator[str]:
         if not self.local and self.pays_with == "sandbox":

@@ -7,6 +7,7 @@ from typing import Any
 
 from services.storefront.clients import Products, Users, attempt
 from services.storefront.rules.variants import line_key
+from services.storefront.translation import gettext
 from shared.errors import Conflict
 from shared.money import Money, add, times
 from shared.types import Json
@@ -139,7 +140,9 @@ def with_guest_item(basket: Mapping[str, int], key: str, quantity: int) -> dict[
     if quantity <= 0:
         changed.pop(key)
     if len(changed) > MAX_GUEST_ITEMS:
-        raise Conflict(f"A basket holds {MAX_GUEST_ITEMS} different things until you log in.")
+        raise Conflict(
+            gettext("A basket holds %(count)s different things until you log in.", count=MAX_GUEST_ITEMS)
+        )
     return changed
 
 

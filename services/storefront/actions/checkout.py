@@ -15,6 +15,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from services.storefront.clients import Orders
+from services.storefront.translation import gettext
 from shared.errors import AisleError, Conflict
 
 log = logging.getLogger(__name__)
@@ -32,7 +33,7 @@ class AlreadyOrdered(Conflict):
     code, title = "already_ordered", "You have ordered this already"
 
     def __init__(self, orderid: str, *, paid: bool = True) -> None:
-        super().__init__("You have ordered this already.")
+        super().__init__(gettext("You have ordered this already."))
         self.orderid, self.paid = orderid, paid
 
 
@@ -89,7 +90,7 @@ class Checkouts:
                 if not order["payment_page"]:
                     self.note(revision, order["orderid"], form)
                 return order
-        raise Conflict("This basket was tried too often: change it, or try again tomorrow.")
+        raise Conflict(gettext("This basket was tried too often: change it, or try again tomorrow."))
 
     def note(self, revision: str, orderid: str, form: str) -> None:
         """This revision was bought."""

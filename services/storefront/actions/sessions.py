@@ -15,6 +15,7 @@ from redis.exceptions import RedisError
 
 from services.storefront.actions.basket import pieces
 from services.storefront.clients import Services, Users
+from services.storefront.rules.messages import message
 from shared.errors import AisleError, Conflict, Invalid, Unauthorized, Unavailable
 from shared.sessions import Sessions
 from shared.types import Json
@@ -96,7 +97,7 @@ def log_in(
         try:
             users.merge_basket(session.access, basket)
         except (Conflict, Invalid) as error:
-            problem = error.detail
+            problem = message(error)
     me = users.me(session.access)
     return LogIn(replace(session, name=me["name"]), pieces(me["basket"]), problem, tokens["device_token"])
 

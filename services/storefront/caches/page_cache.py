@@ -22,6 +22,7 @@ class PublicAddress(NamedTuple):
     query: str
     encoding: str | None
     currency: str = ""
+    language: str = ""
 
 
 class Freshness(Protocol):

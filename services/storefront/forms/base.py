@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from services.storefront.rules.messages import message
+from services.storefront.rules.service_texts import service_text
+from services.storefront.translation import gettext as _
 from shared.errors import AisleError, Invalid
 
 _QUANTITY = re.compile(r"-?[0-9]{1,6}")
@@ -72,24 +74,24 @@ class Form:
         for path, messages in error.errors.items():
             known = next((part for part in reversed(path.split(".")) if part in names), None)
             if known:
-                self.errors.setdefault(known, []).extend(messages)
+                self.errors.setdefault(known, []).extend(map(service_text, messages))
             else:
-                self.general = " ".join([self.general, *messages]).strip()
+                self.general = " ".join([self.general, *map(service_text, messages)]).strip()
         if self.is_valid:
             self.general = message(error)
 
 
 def _wrong(item: Field, text: str) -> str:
     if item.required and not text:
-        return f"{item.label} is missing."
+        return _("%(label)s is missing.", label=_(item.label))
     if text and len(text) < item.min_length:
-        return f"At least {item.min_length} characters, please."
+        return _("At least %(count)s characters, please.", count=item.min_length)
     if len(text) > item.max_length:
-        return f"At most {item.max_length} characters, please."
+        return _("At most %(count)s characters, please.", count=item.max_length)
     if item.kind == "email" and text and "@" not in text[1:-1]:
-        return "An e-mail address looks like name@example.com."
+        return _("An e-mail address looks like name@example.com.")
     if item.kind == "select" and text and text not in dict(item.options):
-        return "Choose one of the list."
+        return _("Choose one of the list.")
     return ""
 
 
@@ -101,7 +103,7 @@ def split_list(text: str) -> list[str]:
 def parse_integer(text: str, name: str) -> int:
     """A whole number of at most nine digits. Raises Invalid on the field `name` otherwise."""
     if not _WHOLE.fullmatch(text.strip()):
-        raise Invalid(errors={name: ["Write a whole number, of nine digits at most."]})
+        raise Invalid(errors={name: [_("Write a whole number, of nine digits at most.")]})
     return int(text)
 
 
@@ -109,12 +111,14 @@ def quantity(text: str, *, min: int, max: int) -> int:
     """How many of one product. Raises Invalid, in words for customers."""
     sent = text.strip()
     if not _QUANTITY.fullmatch(sent):
-        raise Invalid(f"Write how many you want as a whole number from {min} to {max}.")
+        raise Invalid(
+            _("Write how many you want as a whole number from %(min)s to %(max)s.", min=min, max=max)
+        )
     number = int(sent)
     if number < min:
-        raise Invalid(f"Write how many you want: {min} or more.")
+        raise Invalid(_("Write how many you want: %(min)s or more.", min=min))
     if number > max:
-        raise Invalid(f"A basket holds at most {max} of one thing.")
+        raise Invalid(_("A basket holds at most %(max)s of one thing.", max=max))
     return number
 
 

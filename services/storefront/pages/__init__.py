@@ -28,6 +28,7 @@ from services.storefront.pages.desk import (
     gift_cards as desk_gift_cards,
 )
 from services.storefront.pages.gift_cards import gift_cards
+from services.storefront.pages.language import language
 from services.storefront.pages.mailbox import mailbox
 from services.storefront.pages.orders import orders as own_orders
 from services.storefront.pages.payment import payment
@@ -40,6 +41,7 @@ BLUEPRINTS = (
     shop,
     pictures,
     currency,
+    language,
     basket,
     checkout,
     codes,

@@ -10,6 +10,7 @@ from services.storefront.pages.context import services
 from services.storefront.pages.delivery import delivery_form
 from services.storefront.pages.saved_forms import restore, restored, save_values, updated, with_saved
 from services.storefront.pages.visitor import leave, logged_in, needs_login, remember, token
+from services.storefront.translation import gettext as _
 from shared.addresses import PARTS
 from shared.errors import Conflict, Forbidden, Invalid, TooManyRequests
 
@@ -31,7 +32,7 @@ def save() -> str | BaseResponse:
             services().users.change(token(), {"name": form.values["name"]})
             if current := logged_in():
                 remember(replace(current, name=form.values["name"]))
-            flash("Saved.", "good")
+            flash(_("Saved."), "good")
             return redirect(url_for("account.show"))
         except Invalid as error:
             form.add_errors(error)
@@ -56,7 +57,7 @@ def add_address() -> str | BaseResponse:
         body = {**address_forms.parts_of(form.values), "default": bool(form.values.get("default"))}
         try:
             services().users.add_address(token(), body)
-            flash("Address added.", "good")
+            flash(_("Address added."), "good")
             return redirect(url_for("account.show") + "#addresses")
         except Invalid as error:
             form.add_errors(error)
@@ -76,7 +77,7 @@ def change_address(address_id: str) -> BaseResponse:
             services().users.change_address(token(), address_id, {"default": True})
         else:
             services().users.change_address(token(), address_id, _changes())
-        flash("Saved.", "good")
+        flash(_("Saved."), "good")
     except (Conflict, Invalid) as error:
         flash(forms.error_text(error), "bad")
     return redirect(url_for("account.show") + "#addresses")
@@ -111,10 +112,10 @@ def erase() -> str | BaseResponse:
         try:
             services().users.erase(token(), form.values["password"])
             leave()
-            flash("Your account is erased. Thank you for having been here.", "good")
+            flash(_("Your account is erased. Thank you for having been here."), "good")
             return redirect(url_for("shop.home"))
         except Forbidden:
-            form.errors["password"] = ["This is not your password."]
+            form.errors["password"] = [_("This is not your password.")]
         except (Conflict, TooManyRequests) as error:
             form.general = forms.error_text(error)
     return _page(erase=form)

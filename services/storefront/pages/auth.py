@@ -20,6 +20,8 @@ from services.storefront.pages.visitor import (
     remember_device,
     token,
 )
+from services.storefront.rules.service_texts import service_text
+from services.storefront.translation import gettext as _
 from shared.errors import AisleError, BadRequest, Conflict, Forbidden, Invalid, TooManyRequests, Unauthorized
 
 auth = Blueprint("auth", __name__)
@@ -49,7 +51,7 @@ def register_now() -> str | BaseResponse:
         except Invalid as error:
             form.add_errors(error)
         except TooManyRequests as error:
-            form.general = error.detail
+            form.general = forms.error_text(error)
     return render_template("register.html", form=form)
 
 
@@ -74,7 +76,7 @@ def back_to_registered() -> BaseResponse:
 def resend() -> BaseResponse:
     try:
         services().users.resend(request.form.get("email", ""), session.get("registration", ""), address())
-        flash("If that address waits to be confirmed, a new e-mail is on its way.", "good")
+        flash(_("If that address waits to be confirmed, a new e-mail is on its way."), "good")
     except (Invalid, TooManyRequests) as error:
         flash(forms.error_text(error), "bad")
     return redirect(url_for("auth.registered"))
@@ -101,12 +103,12 @@ def verify_now() -> str | BaseResponse:
     except Forbidden as error:
         form = forms.Form(forms.CONFIRM)
         if "password" in proof:
-            form.errors["password"] = [error.detail]
+            form.errors["password"] = [forms.error_text(error)]
         else:
-            form.general = error.detail
+            form.general = forms.error_text(error)
         return _verify_page(sent, form=form)
     except TooManyRequests as error:
-        return _verify_page(sent, form=forms.Form(forms.CONFIRM, general=error.detail))
+        return _verify_page(sent, form=forms.Form(forms.CONFIRM, general=forms.error_text(error)))
     except Invalid as error:
         if "new_password" not in proof:
             return _verify_page("", problem=forms.error_text(error))
@@ -116,8 +118,8 @@ def verify_now() -> str | BaseResponse:
         return _verify_page("", problem=forms.error_text(error))
     session.pop("email", None)
     session.pop("registration", None)
-    words = "Your e-mail address is confirmed."
-    flash(words if logged_in() is not None else f"{words} You can log in now.", "good")
+    words = _("Your e-mail address is confirmed.")
+    flash(words if logged_in() is not None else " ".join([words, _("You can log in now.")]), "good")
     return redirect(url_for("auth.login"))
 
 
@@ -173,14 +175,15 @@ def login_now() -> str | BaseResponse:
             enter(done.session, done.count)
             remember_device(done.device_token)
             if done.problem:
-                flash(f"{done.problem} What you chose before you logged in was left out.", "warn")
+                left_out = _("What you chose before you logged in was left out.")
+                flash(f"{done.problem} {left_out}", "warn")
             return redirect(target or url_for("desk.sales" if done.session.staff else "shop.home"))
         except Invalid as error:
             form.add_errors(error)
         except Unauthorized as error:
-            form.general = f"{error.title}. {error.detail}"
+            form.general = f"{service_text(error.title)}. {forms.error_text(error)}"
         except TooManyRequests as error:
-            form.general = error.detail
+            form.general = forms.error_text(error)
     return render_template("login.html", form=form, next=target)
 
 
@@ -197,7 +200,9 @@ def logout() -> BaseResponse:
     leave()
     if not everywhere:
         flash(
-            "You are logged out of this browser. The session could not be ended elsewhere: it ends by itself.",
+            _(
+                "You are logged out of this browser. The session could not be ended elsewhere: it ends by itself."
+            ),
             "warn",
         )
     return redirect(url_for("shop.home"))
@@ -219,7 +224,7 @@ def ask_reset_now() -> str:
         except Invalid as error:
             form.add_errors(error)
         except TooManyRequests as error:
-            form.general = error.detail
+            form.general = forms.error_text(error)
     return render_template("reset.html", form=form, sent=form.is_valid)
 
 
@@ -237,10 +242,10 @@ def reset_now() -> str | BaseResponse:
     if form.is_valid:
         try:
             services().users.reset(request.form.get("token", ""), form.values["password"])
-            flash("Your new password is set. Log in with it.", "good")
+            flash(_("Your new password is set. Log in with it."), "good")
             return redirect(url_for("auth.login"))
         except Invalid as error:
             form.add_errors(error)
         except BadRequest as error:
-            form.general = error.detail
+            form.general = forms.error_text(error)
     return render_template("new_password.html", form=form, token=request.form.get("token", ""))

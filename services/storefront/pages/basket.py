@@ -20,6 +20,7 @@ from services.storefront.pages.visitor import (
     token,
 )
 from services.storefront.rules import terms
+from services.storefront.translation import gettext as _
 from shared.errors import AisleError, Conflict, Invalid, NotFound
 from shared.money import Money, money
 from shared.types import Json
@@ -67,7 +68,11 @@ def add() -> str | BaseResponse:
         before = wanted().get(productid, 0)
         if before + quantity > MAX_QUANTITY:
             raise Invalid(
-                f"{before} of it are in your basket already, and {MAX_QUANTITY} are the most it holds."
+                _(
+                    "%(count)s of it are in your basket already, and %(max)s are the most it holds.",
+                    count=before,
+                    max=MAX_QUANTITY,
+                )
             )
         set_quantity(productid, before + quantity)
     except (Conflict, Invalid) as error:
@@ -77,7 +82,7 @@ def add() -> str | BaseResponse:
     session["count"] = basket_count() + quantity
     if enhanced():
         return render_template("parts/added.html", name=request.form.get("name", "")[:200])
-    flash("Added to your basket.", "good")
+    flash(_("Added to your basket."), "good")
     return redirect(_back(url_for("basket.show")))
 
 
@@ -130,11 +135,13 @@ def set_quantity(productid: str, quantity: int) -> None:
 def _check_for_sale(productid: str) -> None:
     found = services().products.lookup([productid], chosen_currency())["found"]
     if found and found[0].get("sku", productid) is None:
-        raise VariantNeeded("Choose a variant.")
+        raise VariantNeeded(_("Choose a variant."))
     if found and (currency := found[0].get("not_sold_in")):
-        raise NotSoldInCurrency(f"This is not sold in {currency}: choose another currency to buy it.")
+        raise NotSoldInCurrency(
+            _("This is not sold in %(currency)s: choose another currency to buy it.", currency=currency)
+        )
     if not found or not found[0].get("for_sale", True):
-        raise NotFound("There is no such product.")
+        raise NotFound(_("There is no such product."))
 
 
 def _without_delivery(quote: Json) -> Money:

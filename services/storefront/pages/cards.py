@@ -14,10 +14,11 @@ from markupsafe import Markup, escape
 from services.storefront.pages.picture_tags import FIRST, LAZY, picture_tag
 from services.storefront.rules import prices
 from services.storefront.rules.pictures import Source
+from services.storefront.translation import Language, active_language
+from services.storefront.translation import gettext as _
 
 Product = dict[str, Any]
 CARD_WIDTHS = "(max-width: 36rem) 46vw, 16rem"
-SOLD_OUT = '<span class="tag bad">Sold out</span>'
 
 
 def cards(
@@ -26,54 +27,69 @@ def cards(
     """The cards of a list with their pictures' `sources`; `level` is the heading they have, `back` the page to come back
     to after adding one."""
     inputs = f'{csrf}<input type="hidden" name="back" value="{escape(back)}">'
+    language = active_language()
     shown = zip(products, sources, strict=True)
     return Markup(
-        "".join([_card(each, level, inputs, source, place) for place, (each, source) in enumerate(shown)])
+        "".join(
+            [
+                _card(each, level, inputs, source, place, language)
+                for place, (each, source) in enumerate(shown)
+            ]
+        )
     )
 
 
-def _card(product: Product, level: str, inputs: str, source: Source | None, place: int) -> str:
+def _card(
+    product: Product, level: str, inputs: str, source: Source | None, place: int, language: Language
+) -> str:
     name, price = escape(product["name"]), product["price"]
     rating = product.get("rating")
-    stars = _stars(rating["average"], rating["count"]) if rating and rating["count"] else ""
-    start = '<span class="small">from</span> ' if product.get("highest_price") else ""
+    stars = _stars(language, rating["average"], rating["count"]) if rating and rating["count"] else ""
+    start = _small_from() if product.get("highest_price") else ""
     return f"""<li class="card">
 <span class="shot">{_image(source, place) if source else _initial(product["name"][:1])}</span>
 <div class="card-text">
 <span class="brand-name">{escape(product.get("brand") or "")}</span>
 <{level}><a href="/product/{quote(product["productid"], safe="")}">{name}</a></{level}>{stars}
-<div class="card-foot"><span class="ticket">{start}{_price(price["amount"], price["currency"])}</span>{_was(product)}
+<div class="card-foot"><span class="ticket">{start}{_price(language, price["amount"], price["currency"])}</span>{_was(product, language)}
 {_foot(product, name, inputs)}
-</div>{_others(product.get("others", ()))}
+</div>{_others(product.get("others", ()), language)}
 </div>
 </li>
 """
 
 
-def _was(product: Product) -> str:
+def _was(product: Product, language: Language) -> str:
     """What the price is compared with."""
     before = product.get("compare_at_price")
     if not before:
         return ""
-    amount = _price(before["amount"], before["currency"])
-    return f' <s class="was small"><span class="hide-text">Was </span>{amount}</s>'
+    words = _("Was")
+    amount = _price(language, before["amount"], before["currency"])
+    return f' <s class="was small"><span class="hide-text">{words} </span>{amount}</s>'
 
 
-def _others(others: Sequence[Product]) -> str:
+def _others(others: Sequence[Product], language: Language) -> str:
     """Products of the same title, beneath the one that stands for them."""
-    return _links(others, "productid", f"{len(others)} more of this title") if others else ""
+    if not others:
+        return ""
+    return _links(others, "productid", _("%(count)s more of this title", count=len(others)), language)
 
 
 def earlier_titles(others: Sequence[Product]) -> Markup:
     """Products whose title is a row of an earlier page."""
-    return Markup(_links(others, "name", f"{len(others)} more of titles shown before"))
+    return Markup(
+        _links(
+            others, "name", _("%(count)s more of titles shown before", count=len(others)), active_language()
+        )
+    )
 
 
-def _links(products: Sequence[Product], text: str, summary: str) -> str:
+def _links(products: Sequence[Product], text: str, summary: str, language: Language) -> str:
     links = "".join(
         [
             f'<li><a href="/product/{quote(each["productid"], safe="")}">{escape(each[text])}</a> '
-            f"{_price(each['price']['amount'], each['price']['currency'])} {'' if each['stock'] else SOLD_OUT}</li>"
+            f"{_price(language, each['price']['amount'], each['price']['currency'])} {'' if each['stock'] else _sold_out()}</li>"
             for each in products
         ]
     )
@@ -85,17 +101,29 @@ def _links(products: Sequence[Product], text: str, summary: str) -> str:
 def _foot(product: Product, name: Markup, inputs: str) -> str:
     """What can be done: a product with options is chosen on its own page."""
     if (product.get("stock") or 0) <= 0:
-        return SOLD_OUT
+        return _sold_out()
     if not product.get("options"):
         return _add_form(escape(product["productid"]), name, inputs)
     href = f"/product/{quote(product['productid'], safe='')}"
-    return f'<a class="button second" href="{href}">Choose<span class="hide-text"> {name}</span></a>'
+    words = _("Choose")
+    return f'<a class="button second" href="{href}">{words}<span class="hide-text"> {name}</span></a>'
 
 
 def _add_form(productid: Markup, name: Markup, inputs: str) -> str:
+    words = _('Add<span class="hide-text"> %(name)s to the basket</span>', name=name)
     return f"""<form method="post" action="/basket" hx-post="/basket" hx-target="#notes" hx-swap="innerHTML">\
 {inputs}<input type="hidden" name="productid" value="{productid}"><input type="hidden" name="name" value="{name}">\
-<button class="second">Add<span class="hide-text"> {name} to the basket</span></button></form>"""
+<button class="second">{words}</button></form>"""
+
+
+def _sold_out() -> str:
+    words = _("Sold out")
+    return f'<span class="tag bad">{words}</span>'
+
+
+def _small_from() -> str:
+    words = _("from")
+    return f'<span class="small">{words}</span> '
 
 
 def _image(source: Source, place: int) -> str:
@@ -112,12 +140,13 @@ def _initial(letter: str) -> str:
 
 
 @lru_cache(1024)
-def _stars(average: float, count: int) -> str:
+def _stars(language: Language, average: float, count: int) -> str:
+    """`language` is the active one, here and below."""
     return str(_macros().stars({"average": average, "count": count}))
 
 
 @lru_cache(2048)
-def _price(amount: int, currency: str) -> str:
+def _price(language: Language, amount: int, currency: str) -> str:
     return str(escape(prices.shown({"amount": amount, "currency": currency})))
 
 

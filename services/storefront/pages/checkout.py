@@ -28,15 +28,17 @@ from services.storefront.pages.saved_forms import restored, save_values, updated
 from services.storefront.pages.visitor import customer_group, guest_basket, logged_in, token
 from services.storefront.rules import credits, messages
 from services.storefront.rules.payments import SANDBOX_CARDS, form_targets, payment_page
+from services.storefront.translation import gettext as _
+from services.storefront.translation import gettext_noop
 from shared.addresses import parts_of_text
 from shared.errors import AisleError, BadRequest, Conflict, Invalid
 
 checkout = Blueprint("checkout", __name__)
 
-CHANGED = (
+CHANGED = gettext_noop(
     "Your basket was changed in another window meanwhile. Nothing was ordered: this is what is in it now."
 )
-CREDITS_CHANGED = "Nothing was ordered yet: look at what is left to pay now, and order."
+CREDITS_CHANGED = gettext_noop("Nothing was ordered yet: look at what is left to pay now, and order.")
 _KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
@@ -68,9 +70,9 @@ def place() -> str | BaseResponse:
         return _order_of(bought) if bought.form == key else _already_ordered(bought.orderid)
     items = _sent_items()
     if not _are_available(items):
-        return _back_to_form(CHANGED)
+        return _back_to_form(_(CHANGED))
     if credits.chosen(request.form) != credits.shown(_sent_order()):
-        return _back_to_form(CREDITS_CHANGED, "warn")
+        return _back_to_form(_(CREDITS_CHANGED), "warn")
     try:
         body = _order(form)
         order = dependencies().checkouts.place(
@@ -89,7 +91,7 @@ def place() -> str | BaseResponse:
         return lead_to_payment(order, revision, key)
     take_out_of_basket(order)
     keep_codes("")
-    flash("Thank you! Your order is placed.", "good")
+    flash(_("Thank you! Your order is placed."), "good")
     return redirect(url_for("orders.show", orderid=order["orderid"]))
 
 
@@ -126,7 +128,7 @@ def _names(items: dict[str, int]) -> dict[str, str]:
 
 def _order_of(bought: Purchase) -> BaseResponse:
     """The form was sent twice, by a double click or a reload."""
-    flash("Your order is placed. It was sent twice and ordered once.", "good")
+    flash(_("Your order is placed. It was sent twice and ordered once."), "good")
     return redirect(url_for("orders.show", orderid=bought.orderid))
 
 
@@ -153,7 +155,7 @@ def _token() -> str:
 def _sent_key(name: str) -> str:
     sent = request.form.get(name, "")
     if not _KEY.fullmatch(sent):
-        raise BadRequest("Load the checkout page again.")
+        raise BadRequest(_("Load the checkout page again."))
     return sent
 
 
@@ -165,7 +167,7 @@ def _sent_order() -> dict[str, Any]:
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         body = None
     if not isinstance(body, dict):
-        raise BadRequest("Load the checkout page again.")
+        raise BadRequest(_("Load the checkout page again."))
     return body
 
 
@@ -180,7 +182,7 @@ def _sent_items() -> dict[str, int]:
         or not all(isinstance(each, str) for each in found)
         or not all(type(n) is int for n in found.values())
     ):
-        raise BadRequest("Load the checkout page again.")
+        raise BadRequest(_("Load the checkout page again."))
     return found
 
 
@@ -205,7 +207,7 @@ def _order(form: forms.Form) -> dict[str, Any]:
         return body | {"address_id": chosen}
     address_forms.read(form, request.form)
     if not form.is_valid:
-        raise Invalid("The address is not complete.", errors={})
+        raise Invalid(_("The address is not complete."), errors={})
     address = address_forms.parts_of(form.values)
     if logged_in():
         return body | {"address_id": _saved_or_added(address, default=bool(form.values.get("default")))}
@@ -257,7 +259,7 @@ def _page(
     currency = shop_currency or request.values.get("currency", "")
     items = [{"productid": productid, "quantity": quantity} for productid, quantity in lines.items()]
     if not items:
-        flash("Your basket is empty.", "warn")
+        flash(_("Your basket is empty."), "warn")
         return redirect(url_for("basket.show"))
     chosen = request.form.get("address_id", "") if chosen is None else chosen
     if (

@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 from flask import Response, g, request, session
 from markupsafe import Markup
 
+from services.storefront.translation import gettext as _
 from shared.errors import Forbidden
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-TOKENLESS = frozenset({"basket.add", "currency.choose", "stock_alerts.ask", "wishes.add"})
+TOKENLESS = frozenset({"basket.add", "currency.choose", "language.choose", "stock_alerts.ask", "wishes.add"})
 """What a page without a token can send."""
 
 _BYTES = 18
@@ -53,15 +54,15 @@ def mask_token(response: Response) -> None:
 def check_form() -> None:
     """Refuses a change that comes from none of our own forms. The form is read last, and of a known browser only."""
     if request.headers.get("Sec-Fetch-Site") == "cross-site":
-        raise BadToken("Forms are taken from our own pages only.")
+        raise BadToken(_("Forms are taken from our own pages only."))
     if request.endpoint in TOKENLESS and _needs_no_token():
         return
     known = session.get("csrf", "")
     if not known or not _is_present_owners(known):
-        raise BadToken("Go back, load the page again and send the form once more.")
+        raise BadToken(_("Go back, load the page again and send the form once more."))
     sent = request.headers.get("X-CSRF-Token") or request.form.get("_csrf", "")
     if not any(hmac.compare_digest(each, known.encode()) for each in (_unmasked(sent), sent.encode())):
-        raise BadToken("Go back, load the page again and send the form once more.")
+        raise BadToken(_("Go back, load the page again and send the form once more."))
 
 
 def sent_owner() -> str:

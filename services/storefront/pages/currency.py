@@ -9,6 +9,7 @@ from werkzeug.http import parse_cookie
 
 from services.storefront.pages.context import dependencies
 from services.storefront.pages.visitor import own_path
+from services.storefront.translation import gettext as _
 from shared.errors import Invalid
 
 CURRENCY_COOKIE = "aisle_currency"
@@ -39,7 +40,7 @@ def choose() -> BaseResponse:
     settings = dependencies().settings
     chosen = request.form.get("currency", "")
     if chosen not in settings.currencies:
-        raise Invalid("The shop does not sell in this currency.")
+        raise Invalid(_("The shop does not sell in this currency."))
     response = redirect(own_path(request.form.get("back", ""), url_for("shop.home")), 303)
     response.set_cookie(
         CURRENCY_COOKIE,

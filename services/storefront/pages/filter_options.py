@@ -6,9 +6,11 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from services.storefront.rules.listing import FacetGroup
+from services.storefront.translation import gettext as _
+from services.storefront.translation import gettext_noop
 
 MAX_OPTIONS = 30
-BOOLEANS = {"true": "Yes", "false": "No"}
+BOOLEANS = {"true": gettext_noop("Yes"), "false": gettext_noop("No")}
 """An attribute that products have or have not."""
 
 
@@ -36,13 +38,18 @@ def _band_words(value: Markup) -> Markup:
     if not dots or not (low or high) or not (low + high).replace(".", "").isdigit():
         return value
     if not high:
-        return Markup("{} and more").format(low)
-    return Markup("{} to under {}").format(low, high) if low else Markup("under 0")
+        return Markup(_("%(low)s and more", low=low))
+    return Markup(_("%(low)s to under %(high)s", low=low, high=high)) if low else Markup(_("under 0"))
+
+
+def _attribute_words(value: Markup) -> str:
+    known = BOOLEANS.get(value)
+    return _(known) if known else _band_words(value)
 
 
 def _option(field: Markup, kind: str, counted: Mapping[str, Any], chosen: frozenset[str]) -> str:
     value, checked = escape(counted["value"]), "checked" if counted["value"] in chosen else ""
-    words = BOOLEANS.get(value) or _band_words(value) if "." in field else value
+    words = _attribute_words(value) if "." in field else value
     count = f'<span class="quiet">{counted["count"]:d}</span>' if counted["count"] else ""
     return (
         f'<label class="pick"><input type="{kind}" name="{field}" value="{value}" {checked}>'

@@ -7,6 +7,7 @@ from services.storefront.caches.page_cache import SentPage
 from services.storefront.dependencies import Dependencies
 from services.storefront.pages.caching import CONDITIONAL_HEADERS
 from services.storefront.pages.currency import CURRENCY_COOKIE
+from services.storefront.pages.language import LANGUAGE_COOKIE
 from services.storefront.pages.public_pages import HIT, SENT, address_of
 from shared.web.factory import ROUTE, Environ, Service
 
@@ -37,12 +38,14 @@ def _kept_page(deps: Dependencies, environ: Environ) -> SentPage | None:
         return None
     if any(name in environ for name in CONDITIONAL_HEADERS):
         return None
-    return deps.public_pages.get_sent(deps.catalogue.menu, address_of(environ, deps.settings.currencies))
+    return deps.public_pages.get_sent(deps.catalogue.menu, address_of(environ, deps))
 
 
 def _is_known(cookies: str) -> bool:
-    """Whether the shop has told this browser more than which currency it chose."""
-    return cookies.count(COOKIE_PREFIX) > cookies.count(f"{CURRENCY_COOKIE}=")
+    """Whether the shop has told this browser more than which currency and which language it chose."""
+    return cookies.count(COOKIE_PREFIX) > cookies.count(f"{CURRENCY_COOKIE}=") + cookies.count(
+        f"{LANGUAGE_COOKIE}="
+    )
 
 
 def _noting(deps: Dependencies, environ: Environ, start_response: "StartResponse") -> "StartResponse":

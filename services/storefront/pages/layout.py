@@ -2,6 +2,7 @@
 
 import logging
 import secrets
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -33,12 +34,16 @@ from services.storefront.pages.context import dependencies, enhanced
 from services.storefront.pages.csrf import BadToken, csrf_of_session, csrf_token, sent_owner
 from services.storefront.pages.currency import chosen_currency
 from services.storefront.pages.filter_options import filter_options, price_bands
+from services.storefront.pages.language import shown_languages
 from services.storefront.pages.picture_tags import gallery, product_picture, shown_first
 from services.storefront.pages.visitor import basket_count, here, leave, logged_in, login_url
 from services.storefront.rules import attributes, prices, progress, taxonomy
+from services.storefront.rules.service_texts import service_text
 from services.storefront.rules.variants import options_text
 from services.storefront.rules.wording import days_text
 from services.storefront.settings import Settings
+from services.storefront.translation import active_language, day_text, join_words, moment_text, number_text
+from services.storefront.translation import gettext as _
 from shared.errors import AisleError, Unauthorized, Unavailable
 from shared.request_id import request_id
 
@@ -72,6 +77,10 @@ def register_layout(app: Flask) -> None:
         "path": taxonomy.path_of,
         "opening": opening,
         "attribute": attributes.shown,
+        "number": number_text,
+        "service_text": service_text,
+        "join_words": join_words,
+        "join_quoted": join_quoted,
     }
     app.jinja_env.globals |= {
         "absolute": absolute,
@@ -110,6 +119,8 @@ def page_context() -> dict[str, Any]:
         "mailbox": dependencies().mailbox is not None,
         "currencies": dependencies().settings.currencies,
         "chosen_currency": chosen_currency(),
+        "language": active_language(),
+        "languages": shown_languages(),
     }
 
 
@@ -135,7 +146,7 @@ def department_links(current: str) -> Markup:
     return Markup(
         dependencies().fragments.get(
             f"departments {known}",
-            (menu,),
+            (menu, active_language()),
             lambda: render_template("parts/department_links.html", menu=menu, current=known),
         )
     )
@@ -164,6 +175,11 @@ def here_without(name: str) -> str:
     return quote(request.path, safe="/") + (f"?{urlencode(kept)}" if kept else "")
 
 
+def join_quoted(words: Iterable[str]) -> str:
+    """“Red”, “green” and “blue”."""
+    return join_words(_("“%(query)s”", query=word) for word in words)
+
+
 def with_query(**changes: str) -> str:
     """This page's query string with `changes` made."""
     return f"?{urlencode({**request.args, **changes})}"
@@ -180,12 +196,12 @@ def opening(text: str, length: int = 600) -> tuple[str, str]:
 
 def day(text: str | None) -> str:
     """2026-11-20T23:11:00.000Z -> 20 November 2026"""
-    return _read_time(text).strftime("%-d %B %Y") if text else ""
+    return day_text(_read_time(text)) if text else ""
 
 
 def moment(text: str | None) -> str:
     """2026-11-20T23:11:00.000Z -> 20 Nov 2026, 23:11 UTC"""
-    return _read_time(text).strftime("%-d %b %Y, %H:%M UTC") if text else ""
+    return moment_text(_read_time(text)) if text else ""
 
 
 def _read_time(text: str) -> datetime:
@@ -242,7 +258,9 @@ def error_page(error: AisleError) -> BaseResponse:
             and (kept := saved_forms.keep_unanswered())
         ):
             return kept
-    return _answer(error.status, error.title, error_text(error), getattr(error, "retry_after", None))
+    return _answer(
+        error.status, service_text(error.title), error_text(error), getattr(error, "retry_after", None)
+    )
 
 
 def stale_form_page() -> BaseResponse:
@@ -261,7 +279,7 @@ def login_first_page() -> BaseResponse:
     if saved_forms.is_own_form() and (found is not None or session):
         return saved_forms.resume(found.owner if found else _sender(), login=True)
     if found is not None:
-        flash("Your session has ended. Log in again to go on.", "warn")
+        flash(_("Your session has ended. Log in again to go on."), "warn")
     if enhanced():
         return Response(status=401, headers={"HX-Redirect": login_url()})
     return redirect(login_url())
@@ -275,11 +293,13 @@ def http_error_page(error: HTTPException) -> BaseResponse:
     if error.code is not None and error.code < 400 or error.response is not None:
         return error.get_response()
     words = {
-        404: "There is nothing at this address.",
-        405: "This address takes no such request.",
-        413: "That is more than we take at once.",
+        404: _("There is nothing at this address."),
+        405: _("This address takes no such request."),
+        413: _("That is more than we take at once."),
     }
-    return _answer(error.code or 500, error.name, words.get(error.code or 500, error.description or ""))
+    return _answer(
+        error.code or 500, service_text(error.name), words.get(error.code or 500, error.description or "")
+    )
 
 
 def unavailable_page(error: RedisError) -> BaseResponse:
@@ -290,13 +310,19 @@ def unavailable_page(error: RedisError) -> BaseResponse:
 def broken_body_page(error: ParseException) -> Response:
     """Chunks that are none, and a form that comes too slowly, are found when it is read; the connection is closed after it."""
     if getattr(error, "status", 400) == 408:
-        return _answer(408, "This took too long", "The form did not arrive in time. Please send it again.")
-    return _answer(400, "This cannot be read", "Go back, load the page again and send the form once more.")
+        return _answer(
+            408, _("This took too long"), _("The form did not arrive in time. Please send it again.")
+        )
+    return _answer(
+        400, _("This cannot be read"), _("Go back, load the page again and send the form once more.")
+    )
 
 
 def unexpected_page(error: Exception) -> Response:
     log.error("unexpected error", exc_info=error)
-    return _answer(500, "Something broke on our side", "It has been noted. Please try again in a moment.")
+    return _answer(
+        500, _("Something broke on our side"), _("It has been noted. Please try again in a moment.")
+    )
 
 
 def _answer(status: int, title: str, detail: str, retry_after: int | None = None) -> Response:

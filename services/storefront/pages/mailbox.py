@@ -7,6 +7,7 @@ from markupsafe import Markup, escape
 
 from services.storefront.pages.context import dependencies
 from services.storefront.store import Mailbox
+from services.storefront.translation import gettext as _
 from shared.errors import NotFound
 
 mailbox = Blueprint("mailbox", __name__)
@@ -29,7 +30,7 @@ def one(id: str) -> str:
 def _mails() -> Mailbox:
     found = dependencies().mailbox
     if found is None:
-        raise NotFound("This shop sends real mail: look into your own mailbox.")
+        raise NotFound(_("This shop sends real mail: look into your own mailbox."))
     return found
 
 

@@ -8,6 +8,7 @@ from services.storefront.clients import Requester
 from services.storefront.pages.context import services
 from services.storefront.pages.visitor import needs_login, remember_order, requester_of, token
 from services.storefront.rules import progress
+from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid
 from shared.types import Json
 
@@ -57,7 +58,7 @@ def _page(template: str, order: Json) -> str:
 def cancel(orderid: str) -> BaseResponse:
     try:
         services().orders.cancel(requester_of(orderid), orderid)
-        flash("Your order is cancelled; the money goes back the way you paid.", "good")
+        flash(_("Your order is cancelled; the money goes back the way you paid."), "good")
     except Conflict as error:
         flash(forms.error_text(error), "bad")
     return redirect(url_for("orders.show", orderid=orderid))
@@ -77,9 +78,9 @@ def give_back(orderid: str) -> BaseResponse:
     ]
     try:
         if not items:
-            raise Invalid("Say how many of what you send back.")
+            raise Invalid(_("Say how many of what you send back."))
         services().orders.give_back(requester_of(orderid), orderid, items, forms.key(request.form))
-        flash("Your return is noted.", "good")
+        flash(_("Your return is noted."), "good")
     except (Conflict, Invalid) as error:
         flash(forms.error_text(error), "bad")
     return redirect(url_for("orders.show", orderid=orderid))

@@ -14,7 +14,9 @@ from services.storefront.pages.visitor import (
     remember_order,
     requester_of,
 )
+from services.storefront.rules.service_texts import service_text
 from services.storefront.rules.variants import line_key
+from services.storefront.translation import gettext as _
 from shared.errors import AisleError
 from shared.types import Json
 
@@ -88,10 +90,10 @@ def _after(order: Json) -> BaseResponse:
         _say_thanks(order)
         return page
     if order["status"] != "cancelled":
-        flash("This order is not paid yet.", "warn")
+        flash(_("This order is not paid yet."), "warn")
         return page
-    why = order["cancellation"]["detail"]
-    flash(f"Nothing was charged and nothing was ordered. {why}".strip(), "warn")
+    why = service_text(order["cancellation"]["detail"])
+    flash(" ".join([_("Nothing was charged and nothing was ordered."), why]).strip(), "warn")
     kept, target = _forget(order["orderid"]), url_for("checkout.show")
     return redirect(with_saved(target, kept[0]) if kept else target)
 
@@ -107,11 +109,11 @@ def _settle(order: Json) -> None:
 
 def _say_thanks(order: Json) -> None:
     if order["status"] == "cancelled":
-        flash("What you bought was sold out by the time you paid: you get all of it back.", "bad")
+        flash(_("What you bought was sold out by the time you paid: you get all of it back."), "bad")
     elif order["payment"]:
-        flash("Thank you! Your order is placed.", "good")
+        flash(_("Thank you! Your order is placed."), "good")
     else:
-        flash("Thank you! Your payment is on its way: we write to you as soon as it has arrived.", "good")
+        flash(_("Thank you! Your payment is on its way: we write to you as soon as it has arrived."), "good")
 
 
 def _kept() -> dict[str, list[str]]:

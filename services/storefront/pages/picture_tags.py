@@ -6,6 +6,7 @@ from markupsafe import Markup, escape
 
 from services.storefront.pages.context import dependencies
 from services.storefront.rules.pictures import Source, first_source, sources
+from services.storefront.translation import gettext as _
 
 LAZY = ' loading="lazy" decoding="async"'
 FIRST = ' fetchpriority="high"'
@@ -40,12 +41,23 @@ def gallery(product: dict[str, Any]) -> list[tuple[Markup, Markup]]:
     found = shown_sources(product)
     shown = []
     for number, source in enumerate(found, start=1):
-        alt = source.alt or (product["name"] if number == 1 else f"{product['name']}, picture {number}")
+        alt = source.alt or _alternative_text(product["name"], number)
         large = picture_tag(
             source, 720, "(max-width: 52rem) 94vw, 38rem", alt, FIRST if number == 1 else LAZY
         )
-        shown.append((large, picture_tag(source, 88, "88px", f"Show picture {number}: {alt}")))
+        shown.append(
+            (
+                large,
+                picture_tag(
+                    source, 88, "88px", _("Show picture %(number)s: %(text)s", number=number, text=alt)
+                ),
+            )
+        )
     return shown
+
+
+def _alternative_text(name: str, number: int) -> str:
+    return name if number == 1 else _("%(product)s, picture %(number)s", product=name, number=number)
 
 
 def product_picture(product: dict[str, Any], side: int, alt: str = "") -> Markup | None:

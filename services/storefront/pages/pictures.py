@@ -5,6 +5,7 @@ from pathlib import Path
 from flask import Blueprint, Response, request, send_from_directory
 
 from services.storefront.pages.context import dependencies, services
+from services.storefront.translation import gettext as _
 from shared.errors import NotFound
 
 pictures = Blueprint("pictures", __name__)
@@ -17,7 +18,7 @@ ALONE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 def media(name: str) -> Response:
     folder = dependencies().settings.media_dir
     if not folder:
-        raise NotFound("This shop keeps its pictures elsewhere.")
+        raise NotFound(_("This shop keeps its pictures elsewhere."))
     response = send_from_directory(Path(folder).resolve(), name, max_age=86400)
     response.headers["Content-Security-Policy"] = ALONE
     return response
@@ -30,7 +31,7 @@ def kept(digest: str, name: str = "") -> Response:
     answer = services().products.picture(digest, name, request.headers.get("If-None-Match", ""))
     kind = answer.headers.get("Content-Type", "")
     if answer.status == 200 and not kind.startswith("image/"):
-        raise NotFound("There is no such picture.")
+        raise NotFound(_("There is no such picture."))
     response = Response(answer.body, answer.status)
     for header in ("Content-Type", "ETag", "Cache-Control"):
         if header in answer.headers:

@@ -20,6 +20,7 @@ from services.storefront.dependencies import Dependencies
 from services.storefront.pages.compression import encoded, preferred_encoding
 from services.storefront.pages.context import dependencies
 from services.storefront.pages.currency import currency_of_cookie
+from services.storefront.pages.language import language_of
 from services.storefront.pages.visitor import is_anonymous
 from shared.cache_tags import CATALOGUE, SHOP, is_settled
 from shared.couch.deadline import READ_SECONDS, time_for
@@ -68,18 +69,19 @@ def public_address() -> PublicAddress | None:
     """Where this request's page may be kept; None for a browser with a session."""
     if request.method not in ("GET", "HEAD") or not is_anonymous():
         return None
-    return address_of(request.environ, dependencies().settings.currencies)
+    return address_of(request.environ, dependencies())
 
 
-def address_of(environ: Mapping[str, Any], currencies: Sequence[str]) -> PublicAddress:
-    """Where a page for everybody who chose the same of a shop's currencies is kept."""
+def address_of(environ: Mapping[str, Any], deps: Dependencies) -> PublicAddress:
+    """Where a page for everybody who chose the same of a shop's currencies and languages is kept."""
     site = f"{environ['wsgi.url_scheme']}://{environ.get('HTTP_HOST', '')} {environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
     return PublicAddress(
         site,
         environ["PATH_INFO"],
         environ["QUERY_STRING"],
         preferred_encoding(environ),
-        currency_of_cookie(environ, currencies),
+        currency_of_cookie(environ, deps.settings.currencies),
+        language_of(environ, deps.settings.languages),
     )
 
 

@@ -19,6 +19,8 @@ from services.storefront.actions.saved_forms import SavedForm, savable
 from services.storefront.forms import Form, key
 from services.storefront.pages.context import dependencies, enhanced
 from services.storefront.pages.visitor import owner
+from services.storefront.translation import gettext as _
+from services.storefront.translation import gettext_noop
 
 log = logging.getLogger(__name__)
 
@@ -26,11 +28,11 @@ PARAMETER = "form"
 MAX_FORMS = 3
 NOT_SAVED = "none"
 MAX_BYTES = 128 * 1024
-UNANSWERED = (
+UNANSWERED = gettext_noop(
     "The shop did not answer in time, so this may not have been done. What you typed is here again: "
     "look whether it was done, and send it once more if not."
 )
-SAVED_MESSAGE = "What you typed is kept: load this page again in a moment."
+SAVED_MESSAGE = gettext_noop("What you typed is kept: load this page again in a moment.")
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
@@ -47,7 +49,9 @@ def resume(sender: str, *, login: bool) -> BaseResponse:
     target = with_saved(_page_of_form(), _save(SavedForm(request.path, {}, sender)))
     if login:
         flash(
-            "Your session has ended. Log in, and you are back at the form with what you typed; nothing has been sent.",
+            _(
+                "Your session has ended. Log in, and you are back at the form with what you typed; nothing has been sent."
+            ),
             "warn",
         )
         target = url_for("auth.login", next=target)
@@ -107,7 +111,7 @@ def restored_key(action: str) -> str:
 def announce_kept() -> str:
     """For a page that cannot be shown now: that what was typed is kept; "" when there is nothing."""
     g.restored_announced = True
-    return SAVED_MESSAGE if _found() is not None else ""
+    return _(SAVED_MESSAGE) if _found() is not None else ""
 
 
 def announce_restored() -> None:
@@ -120,16 +124,16 @@ def announce_restored() -> None:
         return  # what went wrong says enough
     found = _found()
     if found is None:
-        flash("The page had been open for too long, and what you typed could not be kept.", "warn")
+        flash(_("The page had been open for too long, and what you typed could not be kept."), "warn")
     elif found.unanswered:
-        flash(UNANSWERED, "bad")
+        flash(_(UNANSWERED), "bad")
     elif found.files:
         flash(
-            "What you typed is here again, but not the file: choose it again. Nothing has been sent yet.",
+            _("What you typed is here again, but not the file: choose it again. Nothing has been sent yet."),
             "warn",
         )
     else:
-        flash("What you typed is here again. Nothing has been sent yet: look it over and send it.", "warn")
+        flash(_("What you typed is here again. Nothing has been sent yet: look it over and send it."), "warn")
 
 
 def _found() -> SavedForm | None:

@@ -16,6 +16,7 @@ from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import customer_group, logged_in, needs_login, token
 from services.storefront.rules import listing, messages, taxonomy, terms
 from services.storefront.rules.variants import as_sold, selection
+from services.storefront.translation import gettext as _
 from shared.cache_tags import CATALOGUE, TERMS, category_tags, product_tag
 from shared.errors import AisleError, Invalid, NotFound
 from shared.types import Json
@@ -110,7 +111,7 @@ def _draw_listing(
     """Raises NotFound for a category that nothing is in."""
     answer = orjson.loads(body)
     if filters.category and place is None and not answer["items"] and not filters.chosen:
-        raise NotFound("There is no such department.")
+        raise NotFound(_("There is no such department."))
     currencies = answer.get("facets", {}).get("currency", [])
     currency = filters.in_one_currency or listing.most_frequent(currencies) or listing.USUAL_CURRENCY
     bands = answer.get("facets", {}).get("price", [])
@@ -204,7 +205,7 @@ def review(productid: str) -> str | BaseResponse:
         }
         try:
             services().products.review(token(), productid, body, forms.key(request.form))
-            flash("Thank you: your review is published.", "good")
+            flash(_("Thank you: your review is published."), "good")
             return redirect(url_for("shop.product", productid=productid) + "#reviews")
         except Invalid as error:
             form.add_errors(error)

@@ -6,6 +6,7 @@ from werkzeug import Response as BaseResponse
 from services.storefront import forms
 from services.storefront.pages.context import services
 from services.storefront.pages.visitor import logged_in, own_path, token
+from services.storefront.translation import gettext as _
 from shared.errors import BadRequest, Conflict, Invalid, NotFound, TooManyRequests
 
 stock_alerts = Blueprint("stock_alerts", __name__, url_prefix="/stock-alerts")
@@ -22,12 +23,13 @@ def ask() -> BaseResponse:
     sku, email = request.form.get("sku", "")[:64], request.form.get("email", "").strip()[:254]
     try:
         if logged_in() is None and not email:
-            raise Invalid("Write your e-mail address, so that we can write to you.")
+            raise Invalid(_("Write your e-mail address, so that we can write to you."))
         services().users.ask_stock_alert(
             token() if logged_in() else "", sku, email, request.remote_addr or ""
         )
-        asked = "We write to you once when it is back."
-        flash(f"Look into your mailbox and confirm it. {asked}" if email else asked, "good")
+        asked = _("We write to you once when it is back.")
+        confirm_it = _("Look into your mailbox and confirm it.")
+        flash(f"{confirm_it} {asked}" if email else asked, "good")
     except (Conflict, Invalid, NotFound, TooManyRequests) as error:
         flash(forms.error_text(error), "bad")
     return redirect(own_path(request.form.get("back", ""), url_for("shop.home")))
@@ -50,7 +52,7 @@ def confirm() -> str | BaseResponse:
         sku = services().users.confirm_stock_alert(sent)
     except (BadRequest, Invalid) as error:
         return render_template("stock_alert.html", verb="confirm", token="", problem=forms.error_text(error))
-    flash("Thank you. We write to you once when it is back.", "good")
+    flash(_("Thank you. We write to you once when it is back."), "good")
     return redirect(url_for("shop.product", productid=sku))
 
 
@@ -60,5 +62,5 @@ def cancel() -> str | BaseResponse:
         services().users.cancel_stock_alert(request.form.get("token", "")[:400])
     except (BadRequest, Invalid) as error:
         return render_template("stock_alert.html", verb="cancel", token="", problem=forms.error_text(error))
-    flash("It is ended: we do not write to you about it.", "good")
+    flash(_("It is ended: we do not write to you about it."), "good")
     return redirect(url_for("shop.home"))

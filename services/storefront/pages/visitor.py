@@ -15,6 +15,7 @@ from services.storefront.clients import Requester
 from services.storefront.pages.compression import add_vary
 from services.storefront.pages.context import dependencies
 from services.storefront.pages.csrf import SAFE_METHODS, check_form
+from services.storefront.translation import gettext as _
 from shared.errors import NotFound, Unauthorized
 
 COOKIE = "aisle_session"
@@ -51,7 +52,7 @@ def token() -> str:
     """A valid access token of this browser, renewed when it has run out. Raises Unauthorized when logged out."""
     found = logged_in()
     if found is None:
-        raise Unauthorized("Log in first.")
+        raise Unauthorized(_("Log in first."))
     fresh = dependencies().refresher.fresh(found)
     if fresh is not found:
         remember(fresh)
@@ -178,7 +179,7 @@ def needs_login(page: Page) -> Page:
     @wraps(page)
     def checked(*args: Any, **kwargs: Any) -> Any:
         if logged_in() is None:
-            raise Unauthorized("Log in first.")
+            raise Unauthorized(_("Log in first."))
         return page(*args, **kwargs)
 
     return cast(Page, checked)
@@ -188,9 +189,9 @@ def needs_staff() -> None:
     """For the desk: a visitor who is not logged in goes to the log-in page, a customer finds no desk."""
     found = logged_in()
     if found is None:
-        raise Unauthorized("Log in as one of the shop's people.")
+        raise Unauthorized(_("Log in as one of the shop's people."))
     if not found.staff:
-        raise NotFound("There is no such page.")
+        raise NotFound(_("There is no such page."))
 
 
 def login_url() -> str:

@@ -8,6 +8,7 @@ from services.storefront.pages.context import services
 from services.storefront.pages.currency import chosen_currency
 from services.storefront.pages.visitor import basket_count, needs_login, own_path, token
 from services.storefront.rules.variants import line_key
+from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, NotFound
 
 wishes = Blueprint("wishes", __name__)
@@ -27,7 +28,7 @@ def add() -> BaseResponse:
     back = own_path(request.form.get("back", ""), url_for("wishes.show"))
     try:
         wish = services().users.add_wish(token(), request.form.get("productid", "")[:100] or "-")
-        flash(f"“{wish['name']}” is on your wish list.", "good")
+        flash(_("“%(name)s” is on your wish list.", name=wish["name"]), "good")
     except (Conflict, NotFound) as error:
         flash(forms.error_text(error), "bad")
     return redirect(back)
@@ -49,7 +50,7 @@ def change(productid: str) -> BaseResponse:
         else:
             services().users.move_wish(token(), productid)
             session["count"] = basket_count() + 1
-            flash("Moved to your basket.", "good")
+            flash(_("Moved to your basket."), "good")
     except (Conflict, Invalid, NotFound) as error:
         flash(forms.error_text(error), "bad")
     return redirect(url_for("wishes.show"))

@@ -3,17 +3,26 @@
 from collections.abc import Mapping
 from typing import Any
 
+from services.storefront.translation import SOURCE_LANGUAGE, active_language, gettext, number_text
+
 
 def shown(specification: Mapping[str, Any]) -> str:
     """{value: 450.5, unit: "g"} -> "450.5 g", true -> "Yes", several with commas."""
     value = specification["value"]
     if isinstance(value, bool):
-        return "Yes" if value else "No"
+        return gettext("Yes") if value else gettext("No")
     if isinstance(value, list):
         return ", ".join(value)
     if isinstance(value, int | float):
-        return f"{plain_number(value)} {specification['unit']}".strip()
+        return f"{_number(value)} {specification['unit']}".strip()
     return str(value)
+
+
+def _number(number: float) -> str:
+    """As the active language writes it, of a specification without thousands separators."""
+    if active_language().code == SOURCE_LANGUAGE:
+        return plain_number(number)
+    return number_text(number, "0.##########")
 
 
 def plain_number(number: float) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from services.storefront.translation import gettext
 from shared.types import Json
 
 MAX_CODES = 5
@@ -32,7 +33,7 @@ def problem(typed: Mapping[str, str], quote: Json) -> str:
     """Store credit was chosen by somebody who has none."""
     asked = bool(typed.get("store_credit")) and bool(quote["to_pay"]["amount"])
     has = any(credit["kind"] == "store_credit" for credit in quote["credits"])
-    return "You have no store credit in this currency." if asked and not has else ""
+    return gettext("You have no store credit in this currency.") if asked and not has else ""
 
 
 def recipient(typed: Mapping[str, str]) -> dict[str, str]:

@@ -8,19 +8,24 @@ from typing import Any
 from urllib.parse import urlencode
 
 from services.storefront.rules import prices
+from services.storefront.translation import Language, active_language, gettext, gettext_noop
 from shared.errors import Invalid
 from shared.money import CURRENCIES, money
 
 PER_PAGE = 24
 USUAL_CURRENCY = "GBP"
 SORTS = {
-    "relevance": "Best match",
-    "rating": "Best rated",
-    "price": "Price, lowest first",
-    "-price": "Price, highest first",
-    "name": "Name",
+    "relevance": gettext_noop("Best match"),
+    "rating": gettext_noop("Best rated"),
+    "price": gettext_noop("Price, lowest first"),
+    "-price": gettext_noop("Price, highest first"),
+    "name": gettext_noop("Name"),
 }
-FACETS = {"brand": "Brand", "colour": "Colour", "currency": "Currency"}
+FACETS = {
+    "brand": gettext_noop("Brand"),
+    "colour": gettext_noop("Colour"),
+    "currency": gettext_noop("Currency"),
+}
 MEMBERS = ("options", "attributes")
 """Facets of which a list's products decide what they are: `options` is `options.Size` and others."""
 MAX_CHOICES = 20
@@ -150,7 +155,7 @@ def facet_groups(
     titles: Mapping[str, str] | None = None,
 ) -> list[FacetGroup]:
     """What a list can be filtered by; `titles` are what the shop calls its attributes."""
-    titles = {**(titles or {}), **FACETS}
+    titles = {**(titles or {}), **{name: gettext(title) for name, title in FACETS.items()}}
     names = dict.fromkeys([*FACETS, *(name for name in counted if "." in name), *filters.choices])
     return [
         _group(name, titles.get(name, ""), counted.get(name, ()), filters.chosen_of(name)) for name in names
@@ -189,13 +194,18 @@ def _band_query(low: int, high: int | None, currency: str) -> str:
 
 
 def _band_words(band: Mapping[str, Any], currency: str) -> tuple[str, int]:
-    return _edges(band["from"], band["to"], currency), band["count"]
+    return _edges(active_language(), band["from"], band["to"], currency), band["count"]
 
 
 @lru_cache(512)
-def _edges(low: int, high: int | None, currency: str) -> str:
+def _edges(language: Language, low: int, high: int | None, currency: str) -> str:
+    """`language` is the active one."""
     first = prices.shown(money(low, currency))
-    return f"{first} and more" if high is None else f"{first} – {prices.shown(money(high, currency))}"
+    return (
+        gettext("%(price)s and more", price=first)
+        if high is None
+        else f"{first} – {prices.shown(money(high, currency))}"
+    )
 
 
 def most_frequent(currencies: Iterable[Mapping[str, Any]]) -> str:
@@ -211,10 +221,10 @@ def read(query: Mapping[str, Sequence[str]], category: str = "") -> Filters:
         name: args.get(name, "").strip()[:200] for name in Filters._own() if name != "cursor"
     }
     if known["sort"] and known["sort"] not in SORTS:
-        raise Invalid(errors={"sort": [f"Choose one of {', '.join(SORTS)}."]})
+        raise Invalid(errors={"sort": [gettext("Choose one of %(choices)s.", choices=", ".join(SORTS))]})
     for name in ("currency", "priced_in"):
         if known[name] and known[name] not in CURRENCIES:
-            raise Invalid(errors={name: ["Choose a currency such as GBP."]})
+            raise Invalid(errors={name: [gettext("Choose a currency such as GBP.")]})
     chosen = {name: _chosen(values) for name, values in query.items() if _is_choice(name)}
     known["choices"] = {name: values for name, values in chosen.items() if values}
     return Filters(**known, category=category or args.get("category", ""), cursor=args.get("cursor", ""))

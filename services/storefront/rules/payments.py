@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from services.storefront.translation import gettext_noop as _
+
 
 @dataclass(frozen=True)
 class Card:
@@ -22,21 +24,21 @@ class PaymentPage:
 
 
 SANDBOX_CARDS: Final = (
-    Card("tok_ok", "Test card ending 4242", "Pays at once."),
-    Card("tok_declined", "Test card ending 0002", "The bank declines it."),
-    Card("tok_timeout", "Test card ending 0119", "Pays, but the bank's answer is lost on the way."),
-    Card("tok_error", "Test card ending 0341", "Fails at the first try and then pays."),
+    Card("tok_ok", _("Test card ending 4242"), _("Pays at once.")),
+    Card("tok_declined", _("Test card ending 0002"), _("The bank declines it.")),
+    Card("tok_timeout", _("Test card ending 0119"), _("Pays, but the bank's answer is lost on the way.")),
+    Card("tok_error", _("Test card ending 0341"), _("Fails at the first try and then pays.")),
 )
 PAYMENT_PAGES: Final = {
     "stripe": PaymentPage(
         "Stripe",
-        "Cards, and what else this shop takes there.",
+        _("Cards, and what else this shop takes there."),
         ("https://checkout.stripe.com",),
         keeps_methods=True,
     ),
     "paypal": PaymentPage(
         "PayPal",
-        "With your account there, or with a card.",
+        _("With your account there, or with a card."),
         ("https://www.paypal.com", "https://www.sandbox.paypal.com"),
     ),
 }

@@ -3,6 +3,8 @@
 import re
 from decimal import Decimal
 
+from services.storefront.translation import SOURCE_LANGUAGE, active_language, gettext
+from services.storefront.translation import money_text as localized_money_text
 from shared.errors import Invalid
 from shared.money import MINOR_UNITS, SYMBOLS, Money, money
 from shared.money import shown as money_text
@@ -16,8 +18,13 @@ _ONE_COMMA = re.compile(r"(?P<whole>[0-9]{1,9}),(?P<after>[0-9]{1,4})")
 
 
 def shown(value: Money | None) -> str:
-    """£1,234.56; "" for nothing."""
-    return "" if value is None else money_text(value)
+    """£1,234.56, as the active language writes it; "" for nothing."""
+    if value is None:
+        return ""
+    if active_language().code == SOURCE_LANGUAGE:
+        return money_text(value)
+    currency = value["currency"]
+    return localized_money_text(value["amount"], MINOR_UNITS.get(currency, 2), currency)
 
 
 def plain(value: Money) -> str:
@@ -42,7 +49,9 @@ def parse(text: str, currency: str, field: str = "price") -> Money:
         raise Invalid(errors={field: [_error_text(number, currency, digits)]})
     amount = int(found["whole"].replace(",", "") + fraction.ljust(digits, "0"))
     if amount > MAX_AMOUNT:
-        raise Invalid(errors={field: [f"At most {shown(money(MAX_AMOUNT, currency))}."]})
+        raise Invalid(
+            errors={field: [gettext("At most %(amount)s.", amount=shown(money(MAX_AMOUNT, currency)))]}
+        )
     return money(amount, currency)
 
 
@@ -57,13 +66,22 @@ def _error_text(number: str, currency: str, digits: int) -> str:
     """What to write instead: the typed number in each way it can be meant, else any number of this currency."""
     example = f"{1250 if digits == 0 else 12.5:.{digits}f}"
     if readings := _readings(number, digits):
-        instead = " or ".join(readings)
-        ambiguous_message = f"This can be read in two ways: write {instead}."
-        return ambiguous_message if len(readings) > 1 else f"Write {instead}, without a comma."
+        if len(readings) > 1:
+            return gettext(
+                "This can be read in two ways: write %(one)s or %(other)s.",
+                one=readings[0],
+                other=readings[1],
+            )
+        return gettext("Write %(number)s, without a comma.", number=readings[0])
     if _PLAIN.fullmatch(number):
-        places = f"{digits} decimal places" if digits else "no decimal places"
-        return f"{currency} has {places}: write a number such as {example}."
-    return f"Write a number such as {example}."
+        places = gettext("%(count)s decimal places", count=digits) if digits else gettext("no decimal places")
+        return gettext(
+            "%(currency)s has %(places)s: write a number such as %(example)s.",
+            currency=currency,
+            places=places,
+            example=example,
+        )
+    return gettext("Write a number such as %(example)s.", example=example)
 
 
 def _readings(number: str, digits: int) -> list[str]:

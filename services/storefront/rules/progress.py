@@ -4,20 +4,21 @@ from collections import Counter
 from dataclasses import dataclass
 
 from services.storefront.rules.variants import line_key
+from services.storefront.translation import gettext, gettext_noop
 from shared.types import Json
 
 STEPS = ("placed", "paid", "dispatched", "delivered")
 FINAL_STATUSES = frozenset({"delivered", "cancelled", "returned", "refunded"})
 STATUS_LABELS = {
-    "placed": "Placed",
-    "paid": "Paid",
-    "dispatched": "On its way",
-    "delivered": "Delivered",
-    "cancelled": "Cancelled",
-    "returned": "Returned",
-    "refunded": "Refunded",
-    "partly_refunded": "Partly refunded",
-    "failed": "Payment failed",
+    "placed": gettext_noop("Placed"),
+    "paid": gettext_noop("Paid"),
+    "dispatched": gettext_noop("On its way"),
+    "delivered": gettext_noop("Delivered"),
+    "cancelled": gettext_noop("Cancelled"),
+    "returned": gettext_noop("Returned"),
+    "refunded": gettext_noop("Refunded"),
+    "partly_refunded": gettext_noop("Partly refunded"),
+    "failed": gettext_noop("Payment failed"),
 }
 STATUS_STYLES = {
     "delivered": "good",
@@ -41,7 +42,8 @@ class Step:
 
 
 def label(status: str) -> str:
-    return STATUS_LABELS.get(status, status.replace("_", " ").capitalize())
+    known = STATUS_LABELS.get(status)
+    return gettext(known) if known else status.replace("_", " ").capitalize()
 
 
 def style(status: str) -> str:
@@ -50,7 +52,7 @@ def style(status: str) -> str:
 
 def steps(order: Json) -> list[Step]:
     """What has happened, in its order, then what is still to come while the order is alive."""
-    end = {"cancelled": STATUS_LABELS["failed"]} if failed(order) else {}
+    end = {"cancelled": label("failed")} if failed(order) else {}
     happened = [
         Step(
             each["status"],

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import quote
 
+from services.storefront.translation import gettext
 from shared.errors import NotFound
 from shared.types import Json
 
@@ -124,7 +125,7 @@ def from_url(decoded: str) -> str:
     """The category that an address's (once decoded) path names. Raises NotFound for an empty name."""
     names = [name.replace("%2F", "/").replace("%25", "%") for name in decoded.split("/")]
     if not all(names) or any(SEPARATOR in name for name in names):
-        raise NotFound("There is no such department.")
+        raise NotFound(gettext("There is no such department."))
     return SEPARATOR.join(names)
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from services.storefront.rules import prices
 from services.storefront.rules.wording import days_text
+from services.storefront.translation import gettext
 from shared.errors import Invalid
 from shared.money import CURRENCIES, money
 from shared.types import Json
@@ -121,13 +122,11 @@ def _offer(method: Json, currency: str, charge: int | None) -> str:
     if known and currency not in known:
         return ""
     amount = known[currency] if known else charge
-    parts = [
-        method["name"]
-        if amount is None
-        else f"{method['name']} {_price(amount, currency, at_least=bool(known))}"
-    ]
+    name = method["name"]
+    parts = [name if amount is None else f"{name} {_price(amount, currency, at_least=bool(known))}"]
     if amount and currency in method["free_from"]:
-        parts.append(f"free from {prices.shown(money(method['free_from'][currency], currency))}")
+        free_from = prices.shown(money(method["free_from"][currency], currency))
+        parts.append(gettext("free from %(price)s", price=free_from))
     if "days" in method:
         parts.append(days_text(method["days"]))
     return ", ".join(parts)
@@ -135,8 +134,9 @@ def _offer(method: Json, currency: str, charge: int | None) -> str:
 
 def _price(amount: int, currency: str, *, at_least: bool) -> str:
     if not amount:
-        return "free"
-    return f"{'from ' if at_least else ''}{prices.shown(money(amount, currency))}"
+        return gettext("free")
+    price = prices.shown(money(amount, currency))
+    return gettext("from %(price)s", price=price) if at_least else price
 
 
 def whole(text: str, field: str) -> int:

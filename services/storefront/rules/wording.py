@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from services.storefront.translation import gettext, ngettext
+
 _JOBS = {
     "orders.advance": "Moving an order on: dispatch, delivery, refunds, e-mails",
     "orders.report": "Working out a report",
@@ -25,8 +27,8 @@ def days_text(days: Mapping[str, int]) -> str:
     """How long a delivery takes: 2 to 4 days."""
     first, last = days["min"], days["max"]
     if first == last:
-        return f"{last} day{'' if last == 1 else 's'}" if last else "today"
-    return f"{first} to {last} days"
+        return ngettext("%(num)s day", "%(num)s days", last) if last else gettext("today")
+    return gettext("%(first)s to %(last)s days", first=first, last=last)
 
 
 def job_label(job: str) -> str:

@@ -4,6 +4,7 @@
   "use strict";
 
   const notes = document.getElementById("notes");
+  const texts = document.body.dataset; // in the language of the page
 
   function say(words, mood) {
     const note = document.createElement("div");
@@ -25,9 +26,9 @@
   document.addEventListener("htmx:responseError", (event) => {
     const { status, responseText } = event.detail.xhr;
     const found = new DOMParser().parseFromString(responseText, "text/html").querySelector("p");
-    say(found ? found.textContent : `The shop answered ${status}. Please try again.`, "bad");
+    say(found ? found.textContent : texts.refused.replace("{status}", status), "bad");
   });
-  document.addEventListener("htmx:sendError", () => say("The shop does not answer. Are you online?", "bad"));
+  document.addEventListener("htmx:sendError", () => say(texts.offline, "bad"));
 
   /* Another country has another form. */
   document.addEventListener("change", (event) => {
@@ -53,7 +54,7 @@
 
   /* Loading: the button pressed shows that it is at work, and a bar that the next page is on its way. */
   const bar = Object.assign(document.createElement("div"), { className: "loading-bar", hidden: true, role: "progressbar" });
-  bar.setAttribute("aria-label", "Loading");
+  bar.setAttribute("aria-label", texts.loading);
   document.body.prepend(bar);
   let coming;
 
@@ -108,8 +109,7 @@
   function show(open) {
     list.hidden = !open;
     input.setAttribute("aria-expanded", String(open));
-    const count = options().length;
-    status.textContent = open ? `${count} suggestion${count === 1 ? "" : "s"}: use the arrow keys` : "";
+    status.textContent = open ? texts.suggested.replace("{count}", options().length) : "";
     if (!open) choose(-1);
   }
 
@@ -150,7 +150,7 @@
 
   if (input && list) {
     list.setAttribute("role", "listbox");
-    list.setAttribute("aria-label", "Suggestions");
+    list.setAttribute("aria-label", texts.suggestions);
     for (const [name, value] of Object.entries({ role: "combobox", "aria-expanded": "false", "aria-controls": "suggestions", "aria-autocomplete": "list" })) input.setAttribute(name, value);
     input.addEventListener("input", () => {
       clearTimeout(waiting);

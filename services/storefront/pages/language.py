@@ -1,0 +1,109 @@
+"""The language of the pages: named by the address, else chosen by the visitor and kept in a cookie, else the browser's, else the shop's first."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote
+
+from flask import Blueprint, Flask, Response, redirect, request, url_for
+from markupsafe import Markup
+from werkzeug import Response as BaseResponse
+from werkzeug.datastructures import LanguageAccept
+from werkzeug.http import parse_accept_header, parse_cookie
+
+from services.storefront.pages.compression import add_vary
+from services.storefront.pages.context import dependencies
+from services.storefront.pages.visitor import own_path
+from services.storefront.translation import SOURCE_LANGUAGE, activate, gettext, pgettext, plain_ngettext
+from shared.errors import Invalid
+
+LANGUAGE_COOKIE = "aisle_language"
+COOKIE_DAYS = 365
+DESK = "desk"
+"""The blueprint of the shop's people, whose pages are in the language of the code."""
+
+language = Blueprint("language", __name__)
+
+
+def register_language(app: Flask) -> None:
+    """Before all that writes a text."""
+    app.before_request(activate_language)
+    app.after_request(vary_by_language)
+    app.jinja_env.add_extension("jinja2.ext.i18n")
+    app.jinja_env.install_gettext_callables(gettext, plain_ngettext, pgettext=pgettext, newstyle=True)  # type: ignore[attr-defined]  # the extension's
+    app.jinja_env.policies["ext.i18n.trimmed"] = True
+    app.jinja_env.filters["gettext"] = gettext
+    app.jinja_env.globals["language_links"] = language_links
+
+
+def chosen_language() -> str:
+    """Of this request."""
+    known = dependencies().languages
+    if request.blueprint == DESK and SOURCE_LANGUAGE in known:
+        return SOURCE_LANGUAGE
+    asked = request.args.get("language", "")
+    return asked if asked in known else language_of(request.environ, tuple(known))
+
+
+def language_of(environ: Mapping[str, Any], known: tuple[str, ...]) -> str:
+    """What the visitor or the browser prefers of the shop's languages, where the address names none."""
+    if len(known) == 1:
+        return known[0]
+    cookies = environ.get("HTTP_COOKIE", "")
+    chosen = parse_cookie(cookies).get(LANGUAGE_COOKIE, "") if LANGUAGE_COOKIE in cookies else ""
+    return chosen if chosen in known else _preferred(environ.get("HTTP_ACCEPT_LANGUAGE", ""), known)
+
+
+@lru_cache(1024)
+def _preferred(header: str, known: tuple[str, ...]) -> str:
+    return parse_accept_header(header[:500], LanguageAccept).best_match(known) or known[0]
+
+
+def activate_language() -> None:
+    activate(dependencies().languages[chosen_language()])
+
+
+def vary_by_language(response: Response) -> Response:
+    """Where no cookie decides the browser does: whoever keeps pages keeps one for each."""
+    if len(dependencies().languages) > 1:
+        add_vary(response, "Accept-Language")
+    return response
+
+
+def language_links(path: str) -> Markup:
+    """For search engines: which address a public page goes by, and the same page in each of the shop's languages."""
+    known, address = dependencies().languages, request.host_url.rstrip("/") + path
+    asked = request.args.get("language", "")
+    own = f"{address}?language={quote(asked)}" if asked in known else address
+    links = [Markup('<link rel="canonical" href="{}">').format(own)]
+    if len(known) > 1:
+        alternates = {code: f"{address}?language={quote(code)}" for code in known} | {"x-default": address}
+        links += [
+            Markup('<link rel="alternate" hreflang="{}" href="{}">').format(code, href)
+            for code, href in alternates.items()
+        ]
+    return Markup("\n").join(links)
+
+
+def shown_languages() -> dict[str, str]:
+    """The names of the shop's languages by their codes."""
+    return {code: each.name for code, each in dependencies().languages.items()}
+
+
+@language.post("/language")
+def choose() -> BaseResponse:
+    """The same page again in this language."""
+    deps = dependencies()
+    chosen = request.form.get("language", "")
+    if chosen not in deps.languages:
+        raise Invalid(gettext("The shop has no pages in this language."))
+    response = redirect(own_path(request.form.get("back", ""), url_for("shop.home")), 303)
+    response.set_cookie(
+        LANGUAGE_COOKIE,
+        chosen,
+        max_age=COOKIE_DAYS * 86400,
+        secure=deps.settings.secure_cookies,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response

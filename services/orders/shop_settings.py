@@ -251,9 +251,7 @@ class Promotion(SettingsDocument, _Span):
         ]
     ]
     limit: NotRequired[
-        Annotated[
-            int | None, Integer(1, 100_000, default=None, description="orders that can use it; needs a code")
-        ]
+        Annotated[int | None, Integer(1, 100_000, default=None, description="orders that can use it")]
     ]
     per_customer: NotRequired[
         Annotated[
@@ -262,7 +260,7 @@ class Promotion(SettingsDocument, _Span):
                 1,
                 100,
                 default=None,
-                description="orders of one customer that can use it, of a guest by e-mail; needs a code",
+                description="orders of one customer that can use it: of one e-mail address, with an account or as a guest",
             ),
         ]
     ]

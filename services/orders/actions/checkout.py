@@ -38,7 +38,7 @@ from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.checkout import CHECKOUT, ENDS, ENTRIES, State, next_state
 from services.orders.rules.credits import AttemptEnded, BalanceSpent, credits_of, is_covered, to_charge
 from services.orders.rules.identity import key_is_free_again, orderid_for
-from services.orders.rules.pricing import CodeNotValid, CodeUsedUp
+from services.orders.rules.pricing import CodeNotValid, CodeUsedUp, PriceChanged
 from services.orders.rules.writing import cancellation_of, items_of, payment_of
 from shared.clock import iso, now, parse, timestamp
 from shared.errors import AisleError, Conflict, Invalid, NotFound, Unavailable
@@ -106,7 +106,7 @@ def run(checkout: Checkout, state: State) -> State:
 
 def refusal_of(found: OrderDocuments) -> AisleError:
     """The error that a cancelled attempt was answered with."""
-    refusals = (OutOfStock, PaymentDeclined, BalanceSpent, CodeUsedUp, CodeNotValid)
+    refusals = (OutOfStock, PaymentDeclined, BalanceSpent, CodeUsedUp, CodeNotValid, PriceChanged)
     known = {refusal.code: refusal for refusal in refusals}
     cancellation = found.cancellation
     kind = known.get(cancellation["reason"]) if cancellation else None

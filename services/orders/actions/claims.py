@@ -11,7 +11,7 @@ from services.orders.rules.credits import AttemptEnded, Chain, credits_of, key_o
 def take(deps: Dependencies, found: OrderDocuments, known: Mapping[str, Chain]) -> None:
     """The counted uses of promotions, then what gift cards and store credit pay of the order, in their order; once.
 
-    Raises CodeUsedUp, CodeNotValid, BalanceSpent, AttemptEnded.
+    Raises CodeUsedUp, CodeNotValid, PriceChanged, BalanceSpent, AttemptEnded.
 
     `known`: the chains as they were read when the order was priced, by id.
     """

@@ -4,13 +4,10 @@ A slot is taken under the revision that it had when it was chosen, so that two o
 changes the slots that the order chose and does not have: a slow checkout that comes after it gets none, and finds its attempt ended.
 """
 
-import hashlib
-import hmac
-import random
 from collections.abc import Sequence
 from typing import Final
 
-from services.orders.actions.promotions import FIRST_SLOTS, add_slots
+from services.orders.actions.planned_uses import choose_slot, customer_use_ids, open_customer_uses
 from services.orders.declarations.order import Order
 from services.orders.declarations.promotions import ChosenSlot, PlannedUse, PromotionUse, SlotChoice
 from services.orders.dependencies import Dependencies
@@ -22,128 +19,63 @@ from services.orders.documents import (
     use_key,
 )
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.pricing import (
-    Promotion,
-    Promotions,
-    Quote,
-    Shopper,
-    normalized,
-    not_valid,
-    used_up,
-)
+from services.orders.rules.pricing import PriceChanged, not_valid, used_up
 from shared.clock import timestamp
+from shared.errors import AisleError
 
-CHOICES, MIN_FREE, MAX_ATTEMPTS = 50, 10, 100
+MAX_ATTEMPTS = 100
 NO_SLOT: Final[ChosenSlot] = {"promotion": "", "number": 0, "rev": ""}
-
-
-def shopper(
-    deps: Dependencies,
-    promotions: Promotions,
-    userid: str | None,
-    group: str,
-    codes: Sequence[str],
-    moment: str,
-) -> Shopper:
-    """Who buys, as far as promotions ask; 1 global query where a code is for first orders only."""
-    known = [promotions.by_code.get(normalized(code)) for code in codes]
-    asks = userid is not None and any(each is not None and each.first_order for each in known)
-    first = asks and userid is not None and not deps.orders.has_ordered(userid)
-    return Shopper(moment, tuple(codes), group, is_first_order=first)
-
-
-def plan_uses(deps: Dependencies, priced: Quote, owner: str) -> tuple[PlannedUse, ...]:
-    """The uses that the order will take. 1 partition query for each promotion with a limit. Raises CodeUsedUp."""
-    return tuple(
-        _planned(deps, promotion, code, owner)
-        for promotion, code in priced.promotions
-        if promotion.limit or promotion.per_customer
-    )
-
-
-def check_uses(deps: Dependencies, priced: Quote, owner: str) -> None:
-    """Whether an order could be placed now. Raises CodeUsedUp, CodeNotValid."""
-    for promotion, code in priced.promotions:
-        if promotion.limit and not _free_slots(deps, promotion):
-            raise used_up(code)
-        if promotion.per_customer and owner:
-            ids = _customer_ids(promotion.id, _customer(deps, owner), promotion.per_customer)
-            taken = [use for use in deps.promotions.read(ids).values() if not use["free"]]
-            if len(taken) >= promotion.per_customer:
-                raise not_valid(code, "per_customer")
 
 
 def take(deps: Dependencies, found: OrderDocuments) -> bool:
     """Takes the order's planned uses, or others where somebody was quicker. 1 write; nothing for an order without any.
 
-    False when the attempt has been ended meanwhile. Raises CodeUsedUp, CodeNotValid. May be repeated.
+    False when the attempt has been ended meanwhile. Raises CodeUsedUp, CodeNotValid, PriceChanged. May be repeated.
     """
     order = found.order
     planned = order.get("uses", [])
     refused = deps.promotions.write([claim for use in planned for claim in _first_claims(order, use)])
-    for use in planned if refused else ():
-        slot, customer = use.get("slot"), use.get("customer")
-        if slot and use_key(use["promotion"], slot["number"]) in refused and not _take_slot(deps, order, use):
-            return False
-        if customer and customer_use_key(use["promotion"], customer, 1) in refused:
-            _take_customer_use(deps, order, use, customer)
-    return True
+    return all(_take(deps, order, use, refused) for use in planned) if refused else True
 
 
 def give_back(deps: Dependencies, found: OrderDocuments) -> None:
     """Frees what the order has and bars it from taking more. May be repeated."""
     order = found.order
     for use in order.get("uses", []):
+        chosen = _all_choices(deps, order, use["promotion"])
         if slot := use.get("slot"):
-            chosen = [slot, *_all_choices(deps, order, use["promotion"])]
+            chosen.insert(0, slot)
             _free(deps, order, {use_key(each["promotion"], each["number"]): each["rev"] for each in chosen})
         if customer := use.get("customer"):
-            ids = _customer_ids(use["promotion"], customer, use["per_customer"])
-            _free(deps, order, dict.fromkeys(ids, ""))
+            _free_customer_uses(deps, order, use, customer)
 
 
-def _planned(deps: Dependencies, promotion: Promotion, code: str, owner: str) -> PlannedUse:
-    use: PlannedUse = {"promotion": promotion.id, "code": code}
-    if promotion.limit:
-        use["slot"] = _choose(deps, promotion.id, promotion.limit, code)
-        use["limit"] = promotion.limit
-    if promotion.per_customer:
-        use["customer"] = _customer(deps, owner)
-        use["per_customer"] = promotion.per_customer
-    return use
+def _take(deps: Dependencies, order: Order, use: PlannedUse, refused: set[str]) -> bool:
+    """What somebody else has written of a use is taken otherwise; False when the attempt has been ended."""
+    slot, customer, promotion = use.get("slot"), use.get("customer"), use["promotion"]
+    if slot and use_key(promotion, slot["number"]) in refused and not _take_slot(deps, order, use):
+        return False
+    refused_customer = customer and customer_use_key(promotion, customer, 1) in refused
+    return not refused_customer or _take_customer_use(deps, order, use, str(customer))
 
 
-def _choose(deps: Dependencies, promotion: str, limit: int, code: str) -> ChosenSlot:
-    """One of the first free ones by chance, so that those who come together do not choose the same. Raises CodeUsedUp."""
-    free = _free_uses(deps, promotion, limit)
-    if not free:
-        raise used_up(code)
-    slot = random.choice(free)
-    return {"promotion": promotion, "number": slot["number"], "rev": slot["_rev"]}
+def _refusal(use: PlannedUse, reason: str = "") -> AisleError:
+    """Why an order cannot have what it was priced with: of a code by its name, of what applied by itself as a price that has changed."""
+    if not use["code"]:
+        return PriceChanged(
+            "An offer of this order has been used as often as it could be; look at the new total."
+        )
+    return not_valid(use["code"], reason) if reason else used_up(use["code"])
 
 
-def _free_slots(deps: Dependencies, promotion: Promotion) -> list[PromotionUse]:
-    return _free_uses(deps, promotion.id, promotion.limit or 0)
-
-
-def _free_uses(deps: Dependencies, promotion: str, limit: int) -> list[PromotionUse]:
-    """Where few are left of those that there are, more are added first, up to the limit."""
-    free = deps.promotions.free_uses(promotion, count=CHOICES)
-    if len(free) >= MIN_FREE or limit <= FIRST_SLOTS:
-        return free
-    add_slots(deps, promotion, limit)
-    return deps.promotions.free_uses(promotion, count=CHOICES)
-
-
-def _customer(deps: Dependencies, owner: str) -> str:
-    """Tells customers apart without telling who they are."""
-    return hmac.new(deps.settings.secret_key.encode(), f"code {owner}".encode(), hashlib.sha256).hexdigest()[
-        :32
-    ]
-
-
-def _customer_ids(promotion: str, customer: str, per_customer: int) -> list[str]:
-    return [customer_use_key(promotion, customer, number) for number in range(1, per_customer + 1)]
+def forget_customer_uses(deps: Dependencies, orderids: Sequence[str]) -> None:
+    """What would say that these orders were one customer's is removed; the slots that they have stay used. May be repeated."""
+    for order in deps.orders.headers(orderids).values():
+        for use in order.get("uses", []):
+            if customer := use.get("customer"):
+                ids = customer_use_ids(use["promotion"], customer, use["per_customer"])
+                uses = deps.promotions.read(ids).values()
+                deps.promotions.remove([each for each in uses if each["orderid"] == order["orderid"]])
 
 
 def _first_claims(order: Order, use: PlannedUse) -> list[PromotionUse]:
@@ -191,7 +123,7 @@ def _take_slot(deps: Dependencies, order: Order, use: PlannedUse) -> bool:
             return False
         if not deps.promotions.write([_slot_claim(order, slot)]):
             return True
-    raise used_up(use["code"])
+    raise _refusal(use)
 
 
 def _has(deps: Dependencies, order: Order, docid: str) -> bool:
@@ -205,7 +137,9 @@ def _next_choice(deps: Dependencies, order: Order, use: PlannedUse, attempt: int
     known = deps.promotions.choice(order["orderid"], promotion, attempt)
     if known is not None:
         return known["slot"]
-    slot = _choose(deps, promotion, use["limit"], use["code"])
+    slot = choose_slot(deps, promotion, use["limit"])
+    if slot is None:
+        raise _refusal(use)
     return _written_choice(deps, order, promotion, attempt, slot)
 
 
@@ -233,25 +167,49 @@ def _all_choices(deps: Dependencies, order: Order, promotion: str) -> list[Chose
     return found
 
 
-def _take_customer_use(deps: Dependencies, order: Order, use: PlannedUse, customer: str) -> None:
-    """Raises CodeNotValid when the customer has none left. One of an order that came to nothing is taken over."""
-    promotion, number = use["promotion"], 0
-    ids = _customer_ids(promotion, customer, use["per_customer"])
-    known = deps.promotions.read(ids)
-    if any(each["orderid"] == order["orderid"] for each in known.values()):
-        return
-    for number, docid in enumerate(ids, 1):
-        before = known.get(docid)
-        if before is not None and not before["free"] and not _came_to_nothing(deps, before["orderid"]):
+def _take_customer_use(deps: Dependencies, order: Order, use: PlannedUse, customer: str) -> bool:
+    """Another one of the customer's; of an order that came to nothing it is taken over. False when the attempt has been ended.
+
+    Raises CodeNotValid, or PriceChanged, when the customer has none left.
+    """
+    ids = customer_use_ids(use["promotion"], customer, use["per_customer"])
+    for _ in range(MAX_ATTEMPTS):
+        known = deps.promotions.read(ids)
+        if any(each["orderid"] == order["orderid"] for each in known.values()):
+            return True
+        if _has_ended(deps, order, use["promotion"]):
+            return False
+        docid = next(open_customer_uses(deps, ids, known), None)
+        if docid is None:
+            break
+        number, rev = ids.index(docid) + 1, known[docid]["_rev"] if docid in known else ""
+        claim = _customer_claim(order, use["promotion"], customer, number, rev)
+        if deps.promotions.write([claim]):
             continue
-        rev = before["_rev"] if before else ""
-        if not deps.promotions.write([_customer_claim(order, promotion, customer, number, rev)]):
-            return
-    raise not_valid(use["code"], "per_customer")
+        if not _has_ended(deps, order, use["promotion"]):
+            return True
+        _free(deps, order, {docid: ""})
+        return False
+    raise _refusal(use, "per_customer")
 
 
-def _came_to_nothing(deps: Dependencies, orderid: str) -> bool:
-    return deps.orders.order(orderid).cancellation is not None
+def _has_ended(deps: Dependencies, order: Order, promotion: str) -> bool:
+    """Whether its attempt was given back: 1 read for each choice that it made."""
+    for attempt in range(1, MAX_ATTEMPTS):
+        known = deps.promotions.choice(order["orderid"], promotion, attempt)
+        if known is None:
+            break
+        if not known["slot"]["number"]:
+            return True
+    return False
+
+
+def _free_customer_uses(deps: Dependencies, order: Order, use: PlannedUse, customer: str) -> None:
+    """The first one is written also where there is none, free: who claims it without a look at what was written before is refused."""
+    ids = customer_use_ids(use["promotion"], customer, use["per_customer"])
+    bar: PromotionUse = {**_customer_claim(order, use["promotion"], customer, 1), "free": True, "orderid": ""}
+    deps.promotions.write([bar])
+    _free(deps, order, dict.fromkeys(ids, ""))
 
 
 def _free(deps: Dependencies, order: Order, revisions: dict[str, str]) -> None:

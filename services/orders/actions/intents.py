@@ -1,10 +1,11 @@
 """A request to order, priced: what the first bulk of a checkout writes."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from services.orders.actions import gift_cards
-from services.orders.actions.code_uses import check_uses, plan_uses, shopper
+from services.orders.actions.planned_uses import PlannedUses, check_uses, plan_uses, shopper
 from services.orders.declarations.credits import CreditPayment
 from services.orders.declarations.order import ORDER_CONTENT
 from services.orders.declarations.promotions import PlannedUse
@@ -34,11 +35,6 @@ class Buyer:
     mail_limited: bool = False
     group: str = ""
     network: str = ""
-
-    @property
-    def is_known(self) -> bool:
-        """False for a guest who has not said who they are yet, as in a quote."""
-        return bool(self.userid or self.email)
 
     @property
     def owner(self) -> str:
@@ -110,9 +106,8 @@ def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Int
     if buyer.userid is not None:
         user = deps.users.checkout(buyer.userid)
         name, email, address = user["name"], user["email"], address or _address_of(user, body["address_id"])
-    priced = _quote(deps, buyer, body, address)
+    priced, uses = _quote(deps, buyer, body, address, lambda found: plan_uses(deps, found, email))
     check_expected(priced, body.get("expected_total"))
-    uses = plan_uses(deps, priced, buyer.owner)
     credits, chains = _credits(deps, body, buyer, priced, chains=True)
     to_pay = _to_pay(priced, credits)
     _check_to_pay(to_pay, body.get("expected_to_pay"))
@@ -145,8 +140,13 @@ def quote_answer(deps: Dependencies, body: dict[str, Any], buyer: Buyer) -> Doc:
 
     Raises NoSuchProduct, NotDelivered, CodeUsedUp, GiftCardNotValid, Invalid, Unavailable.
     """
-    priced = _quote(deps, buyer, body, body.get("address"))
-    check_uses(deps, priced, buyer.owner if buyer.is_known else "")
+    priced, _ = _quote(
+        deps,
+        buyer,
+        body,
+        body.get("address"),
+        lambda found: check_uses(deps, found, lambda: _email(deps, buyer)),
+    )
     credits, _ = _credits(deps, body, buyer, priced, chains=False)
     return {
         "items": priced.lines,
@@ -186,19 +186,36 @@ def _check_to_pay(to_pay: Money, expected: Money | None) -> None:
         )
 
 
-def _quote(deps: Dependencies, buyer: Buyer, body: dict[str, Any], address: Any) -> Quote:
-    """One look-up of all products; the same for the quote and the checkout."""
+def _quote(
+    deps: Dependencies,
+    buyer: Buyer,
+    body: dict[str, Any],
+    address: Any,
+    uses_of: Callable[[Quote], PlannedUses],
+) -> tuple[Quote, tuple[PlannedUse, ...]]:
+    """One look-up of all products; the same for the quote and the checkout. Without what applies by itself and is used up."""
     keys = [item["productid"] for item in merged(body["items"])]
     products = deps.products.lookup(keys, currency=body.get("currency"), group=buyer.group)
     terms, moment = deps.terms, timestamp()
-    request = QuoteRequest(
-        body["items"],
-        moment[:10],
-        destination_of(address, terms.country),
-        body.get("shipping", ""),
-        shopper(deps, terms.promotions, buyer.userid, buyer.group, body.get("codes", []), moment),
-    )
-    return quote(request, products, terms)
+    who = shopper(deps, terms.promotions, buyer.userid, buyer.group, body.get("codes", []), moment)
+    while True:
+        request = QuoteRequest(
+            body["items"],
+            moment[:10],
+            destination_of(address, terms.country),
+            body.get("shipping", ""),
+            who,
+        )
+        found = quote(request, products, terms)
+        planned = uses_of(found)
+        if not planned.used_up:
+            return found, planned.uses
+        who = replace(who, used_up=who.used_up | planned.used_up)
+
+
+def _email(deps: Dependencies, buyer: Buyer) -> str:
+    """Of who asks for a quote: 1 read of the user; "" of a guest who has not said it yet."""
+    return str(deps.users.checkout(buyer.userid)["email"]) if buyer.userid else buyer.email
 
 
 def _address_of(user: Doc, address_id: str) -> Any:

@@ -3,30 +3,34 @@
 from collections.abc import Iterator
 from typing import Any
 
+from services.orders.actions.code_uses import forget_customer_uses
+from services.orders.actions.gift_cards import store_credit_history
 from services.orders.actions.payment_pages import forget_customers
 from services.orders.declarations.order import Customer
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER
-from services.orders.rules.assembly import whole_order
+from services.orders.rules.assembly import OrderDocuments, whole_order
 from services.orders.store import Key
 from shared.clock import timestamp
 
 PAGE = 100
 
 
-def export_orders(deps: Dependencies, userid: str) -> list[dict[str, Any]]:
-    """Every order of a person, whole."""
-    return [whole_order(deps.orders.order(orderid)) for orderid in _orderids(deps, userid)]
+def export_orders(deps: Dependencies, userid: str) -> dict[str, Any]:
+    """Every order of a person, whole, and their store credit with all that happened to it."""
+    orders = [_exported(deps.orders.order(orderid)) for orderid in _orderids(deps, userid)]
+    return {"items": orders, "store_credit": store_credit_history(deps, userid)["items"]}
 
 
 def anonymise(deps: Dependencies, userid: str) -> int:
-    """Takes name, e-mail and address out of a person's orders; how many were changed. May be repeated.
+    """Takes name, e-mail and address out of a person's orders, and whom they sent gift cards; how many were changed. May be repeated.
 
-    The payment providers forget them first. Raises ProviderUnavailable: the worker goes on with it.
+    That their uses of promotions were theirs is forgotten, too. The payment providers forget them first. Raises ProviderUnavailable: the worker goes on with it.
     """
     forget_customers(deps, userid)
     changed = 0
     while named := deps.orders.personal_documents(userid, limit=PAGE):
+        forget_customer_uses(deps, [doc["orderid"] for doc in named])
         deps.orders.overwrite_customers([_erased(doc) for doc in named])
         changed += len(named)
     return changed
@@ -35,6 +39,11 @@ def anonymise(deps: Dependencies, userid: str) -> int:
 def has_bought(deps: Dependencies, userid: str, productid: str) -> bool:
     """Whether this person has paid for this product: what a review asks."""
     return deps.orders.bought(userid, productid)
+
+
+def _exported(found: OrderDocuments) -> dict[str, Any]:
+    recipient = found.customer and found.customer.get("gift_recipient")
+    return {**whole_order(found), **({"gift_recipient": recipient} if recipient else {})}
 
 
 def _erased(doc: Customer) -> Customer:

@@ -74,10 +74,7 @@ def _normalize(content: Doc) -> Doc:
 
 
 def _problems(content: Doc) -> Problems:
-    conditions, codes = content["conditions"], content["codes"]
-    first_order = any(each["kind"] == "first_order" for each in conditions)
-    if not codes and (content["limit"] or content["per_customer"] or first_order):
-        yield "codes", "A limit, and a first order, need a code: what applies by itself is not counted."
+    conditions = content["conditions"]
     if content["from"] and content["to"] and content["from"] > content["to"]:
         yield "to", "It ends before it begins."
     for number, each in enumerate(conditions, 1):

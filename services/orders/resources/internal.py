@@ -8,6 +8,7 @@ from services.orders.actions import privacy
 from services.orders.actions.bought_together import bought_together
 from services.orders.resources.context import dependencies
 from services.orders.schemas import answers, requests
+from services.orders.schemas import privacy as schemas
 from shared.couch.deadline import time_limit
 from shared.web import Blueprint, json_answer, require_service
 
@@ -34,11 +35,11 @@ def bought_with(args: dict[str, Any], productid: str) -> Response:
 
 @internal.get("/users/<string:userid>/orders")
 @require_service
-@internal.response(200, answers.Orders)
+@internal.response(200, schemas.ExportedOrders)
 @time_limit(30)
 def export(userid: str) -> Response:
-    """Every order of a person, for the export of their data"""
-    return json_answer({"items": privacy.export_orders(dependencies(), userid)})
+    """Every order of a person and their store credit, for the export of their data"""
+    return json_answer(privacy.export_orders(dependencies(), userid))
 
 
 @internal.post("/users/<string:userid>/anonymise")

@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 
 from shared.clock import parse
 from shared.couch import time_ordered_id
+from shared.emails import normalised_email
+from shared.errors import Invalid
 
 KEY_TTL = timedelta(hours=24)
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -35,3 +37,11 @@ def new_reference(kind: str, request: tuple[str, str] | None) -> str:
 def guest_token(secret: str, orderid: str) -> str:
     """What lets a guest read this one order."""
     return hmac.digest(secret.encode(), f"guest order {orderid}".encode(), "sha256").hex()[:40]
+
+
+def same_person(email: str) -> str:
+    """The one spelling of an e-mail address that a customer is known by, with an account or as a guest."""
+    try:
+        return normalised_email(email)
+    except Invalid:
+        return email.strip().lower()

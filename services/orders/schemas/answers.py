@@ -155,10 +155,6 @@ class OrderPage(Shape):
     next = ma.fields.String(allow_none=True)
 
 
-class Orders(Shape):
-    items = ma.fields.List(ma.fields.Nested(Order))
-
-
 class Authorization(Shape):
     """Money that is only reserved."""
 

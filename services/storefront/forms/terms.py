@@ -123,7 +123,7 @@ PROMOTION = (
         required=False,
         inputmode="numeric",
         max_length=6,
-        help="Needs a code. Empty: any number.",
+        help="All together. Empty: any number.",
     ),
     Field(
         "per_customer",
@@ -131,7 +131,7 @@ PROMOTION = (
         required=False,
         inputmode="numeric",
         max_length=3,
-        help="Needs a code. Guests are told apart by e-mail. Empty: any number.",
+        help="A customer is an e-mail address, with an account or as a guest. Empty: any number.",
     ),
     Field(
         "priority",

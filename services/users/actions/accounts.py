@@ -20,10 +20,10 @@ from services.users.actions.reauthentication import check_current_password
 from services.users.dependencies import Dependencies, JobDependencies
 from services.users.documents import CUSTOMER_ROLE, TOKEN, USER, Account, Token, auth_id, token_id
 from services.users.rules.accounts import is_live
-from services.users.rules.emails import normalised_email
 from services.users.rules.passwords import check_password
 from shared.clock import iso, now, parse, timestamp
 from shared.couch import UpdateConflict
+from shared.emails import normalised_email
 from shared.errors import BadRequest, NotFound, Unauthorized
 from shared.user import User
 

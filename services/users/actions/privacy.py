@@ -30,7 +30,7 @@ def export(deps: Dependencies, userid: str) -> dict[str, Any]:
         "exported": timestamp(),
         "profile": profile_of(docs),
         "recently_viewed": deps.recently_viewed.list(userid),
-        "orders": deps.orders.of_user(userid),
+        **deps.orders.of_user(userid),
         "reviews": deps.products.reviews_of(userid),
         "documents": [{key: value for key, value in doc.items() if key not in _SECRETS} for doc in docs],
     }

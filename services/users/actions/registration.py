@@ -18,10 +18,10 @@ from services.users.actions.notifications import (
 )
 from services.users.dependencies import Dependencies
 from services.users.documents import Account, Token, claim_id
-from services.users.rules.emails import normalised_email
 from services.users.rules.errors import EmailTaken
 from services.users.rules.passwords import check_password
 from shared.couch import QueryRefused
+from shared.emails import normalised_email
 from shared.errors import Unavailable
 from shared.limits import Limit, network_of
 

@@ -23,10 +23,10 @@ from services.users.documents import (
     user_document,
 )
 from services.users.rules.accounts import is_live
-from services.users.rules.emails import normalised_email
 from services.users.rules.errors import BadLogin, BadRefreshToken
 from shared.clock import iso, now, parse, timestamp
 from shared.couch import UpdateConflict
+from shared.emails import normalised_email
 from shared.errors import Invalid
 from shared.limits import Limit, network_of
 

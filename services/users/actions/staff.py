@@ -19,11 +19,11 @@ from services.users.documents import (
     claim_id,
 )
 from services.users.rules.accounts import check_roles_change, is_admin, is_live
-from services.users.rules.emails import normalised_email
 from services.users.rules.errors import EmailTaken, NoSuchUser
 from services.users.rules.passwords import check_password
 from shared.clock import now, timestamp
 from shared.couch import document_id, time_ordered_id
+from shared.emails import normalised_email
 from shared.errors import AisleError, Unavailable
 
 _MAX_STAFF = 200

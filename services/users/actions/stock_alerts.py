@@ -9,11 +9,11 @@ from services.users.actions.accounts import BadToken
 from services.users.actions.notifications import may_send_email
 from services.users.dependencies import Dependencies, JobDependencies
 from services.users.documents import STOCK_ALERT, StockAlert, stock_alert_id
-from services.users.rules.emails import normalised_email
 from services.users.rules.errors import NoSuchProduct, VariantNeeded
 from services.users.rules.stock_alerts import docid_of, token_of
 from shared.clock import iso, now, parse
 from shared.couch import NoSuchDocument, UpdateConflict
+from shared.emails import normalised_email
 from shared.errors import Conflict, Unavailable
 from shared.limits import Limit, network_of
 from shared.mail import Email

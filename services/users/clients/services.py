@@ -32,10 +32,10 @@ class Products:
 class Orders:
     http: ServiceClient
 
-    def of_user(self, userid: str) -> list[dict[str, Any]]:
-        """All orders of a person, for the export. Raises Unavailable."""
+    def of_user(self, userid: str) -> dict[str, list[dict[str, Any]]]:
+        """All orders of a person and their store credit, for the export. Raises Unavailable."""
         answer = self.http.get(f"/v1/internal/users/{quote(userid, safe='')}/orders", deadline=30)
-        return list(answer["items"])
+        return {"orders": answer["items"], "store_credit": answer["store_credit"]}
 
     def anonymise(self, userid: str) -> None:
         """Takes the person out of their orders; may be repeated. Raises Unavailable."""

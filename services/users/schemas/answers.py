@@ -127,6 +127,7 @@ class Export(Shape):
     profile = ma.fields.Nested(Me, required=True)
     recently_viewed = ma.fields.List(ma.fields.Nested(ViewedProduct), required=True)
     orders = ma.fields.List(ma.fields.Dict(), required=True)
+    store_credit = ma.fields.List(ma.fields.Dict(), required=True)
     reviews = ma.fields.List(ma.fields.Dict(), required=True)
     documents = ma.fields.List(
         ma.fields.Dict(), required=True, metadata={"description": "every document, without secrets"}

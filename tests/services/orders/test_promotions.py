@@ -144,8 +144,6 @@ def test_two_promotions_never_have_one_code_until_the_first_has_ended(shop: Shop
         ("actions", {"actions": [{"kind": "buy_x_get_y", "buy": 2}]}),
         ("actions", {"actions": []}),
         ("conditions", {"conditions": [{"kind": "minimum"}]}),
-        ("codes", {"limit": 5}),
-        ("codes", {"conditions": [{"kind": "first_order"}]}),
         ("codes", {"codes": ["no spaces"]}),
         ("to", {"from": "2026-12-02", "to": "2026-12-01"}),
         ("from", {"from": "tomorrow"}),

@@ -34,7 +34,7 @@ def test_the_export_holds_everything_and_no_secret(person):
     assert data["profile"]["addresses"][0]["address"] == "7 Secret Lane"
     assert data["profile"]["preferences"]["language"] == "fr"
     assert data["recently_viewed"][0]["productid"] == "kettle"
-    assert (data["orders"], data["reviews"]) == ([], [])
+    assert (data["orders"], data["store_credit"], data["reviews"]) == ([], [], [])
     kinds = {doc["type"] for doc in data["documents"]}
     assert kinds == {"user", "userdelivery", "paymentmethod", "preferences", "token"}
     assert "argon2" not in answer.text

@@ -61,12 +61,16 @@ def used_up(typed: str) -> CodeUsedUp:
 
 @dataclass(frozen=True)
 class Shopper:
-    """What promotions ask about who buys: `moment` is now, `is_first_order` is asked only where one depends on it."""
+    """What promotions ask about who buys: `moment` is now, `is_first_order` is asked only where one depends on it.
+
+    `used_up`: promotions that apply by themselves, but to no order like this any more.
+    """
 
     moment: str
     codes: tuple[str, ...] = ()
     group: str = ""
     is_first_order: bool = False
+    used_up: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ def with_discounts(cart: Cart, promotions: Promotions, shopper: Shopper) -> Cart
 
 def _candidates(promotions: Promotions, shopper: Shopper) -> list[_Candidate]:
     """In the order in which they act; of one priority those that the customer asked for come first."""
-    found = [_Candidate(each) for each in promotions.automatic]
+    found = [_Candidate(each) for each in promotions.automatic if each.id not in shopper.used_up]
     seen: set[str] = set()
     for index, code in enumerate(shopper.codes):
         typed = normalized(code)

@@ -72,6 +72,10 @@ class Promotion:
     priority: int = 0
     combines: bool = True
 
+    @property
+    def is_counted(self) -> bool:
+        return bool(self.limit or self.per_customer)
+
     def includes(self, key: str, productid: str, taxonomy: list[str]) -> bool:
         """Whether it acts on a line: `key` is the SKU, or the productid of what has no variants."""
         if not self.categories and not self.products:
@@ -82,6 +86,9 @@ class Promotion:
 
     def has_begun(self, moment: str) -> bool:
         return self.starts <= moment
+
+    def holds_at(self, moment: str) -> bool:
+        return self.has_begun(moment) and not self.has_ended(moment)
 
     def has_ended(self, moment: str) -> bool:
         if not self.active:

@@ -1,0 +1,21 @@
+"""What is handed out of a person's orders."""
+
+import marshmallow as ma
+
+from services.orders.schemas.answers import Order
+from services.orders.schemas.credits import StoreCreditBalance
+from services.orders.schemas.requests import GiftRecipient
+from shared.web import Shape
+
+
+class ExportedOrder(Order):
+    gift_recipient = ma.fields.Nested(
+        GiftRecipient, metadata={"description": "whom the gift cards of this order were sent to"}
+    )
+
+
+class ExportedOrders(Shape):
+    """Everything that the orders service holds of a person."""
+
+    items = ma.fields.List(ma.fields.Nested(ExportedOrder))
+    store_credit = ma.fields.List(ma.fields.Nested(StoreCreditBalance))

@@ -19,6 +19,7 @@ from shared.errors import AisleError, Unavailable
 
 CHECK_SECONDS, CONFIRM_SECONDS, MAX_AGE_SECONDS, TTL_SECONDS = 0.1, 5, 60, 24 * 3600
 RETRY_AFTER_SECONDS = 2
+OVERDUE_SECONDS = 0.9
 RETRY_SECONDS = 1.0
 """What did not answer is asked again after so long."""
 
@@ -52,7 +53,7 @@ class DocumentCache(Generic[T]):
         self._made = make([])
         self._version: str | None = None
         self._loaded = False
-        self._checked_at, self._due = -inf, -inf
+        self._checked_at, self._due, self._current_at = -inf, -inf, -inf
         self._lock = threading.Lock()
         self._is_loading = False
 
@@ -75,8 +76,14 @@ class DocumentCache(Generic[T]):
         return self.get()
 
     def required(self) -> T:
-        """The same, never what is made of nothing: raises Unavailable while they cannot be read for the first time."""
+        """The same, never older than OVERDUE_SECONDS more than `max_age`: a process that nobody asked for longer, or one without Redis
+        whose reading behind is late, reads within the request. Raises Unavailable while they cannot be read for the first time."""
         found = self.loaded()
+        if self._is_overdue():
+            with self._lock:
+                if self._is_overdue():
+                    self._load_overdue()
+            found = self._made
         if not self._loaded:
             raise Unavailable("The shop's settings cannot be read just now.", retry_after=RETRY_AFTER_SECONDS)
         return found
@@ -118,12 +125,25 @@ class DocumentCache(Generic[T]):
         except AisleError as error:
             log.warning("%s could not be read: %s", self._version_key, error)
 
+    def _is_overdue(self) -> bool:
+        return self._loaded and time.monotonic() - self._current_at > self._max_age + OVERDUE_SECONDS
+
+    def _load_overdue(self) -> None:
+        try:
+            self._load(self._shared_version())
+        except RedisError:
+            self._load_alone()
+        except AisleError as error:
+            log.warning("%s could not be read: %s", self._version_key, error)
+
     def _check(self) -> bool:
         """Takes over what is kept; whether the documents have to be read."""
         self._checked_at = time.monotonic()
         try:
             version = self._shared_version()
-            if version != self._version and self._take_over(version):
+            if version == self._version:
+                self._current_at = self._checked_at
+            elif self._take_over(version):
                 return False
         except RedisError as error:
             log.warning("%s are not readable: %s", self._version_key, error)
@@ -177,5 +197,5 @@ class DocumentCache(Generic[T]):
         settled = version is None or version < time_ordered_id(now() - timedelta(seconds=CONFIRM_SECONDS))
         if docs != self._docs:
             self._made, self._docs = self._make(docs), docs
-        self._version, self._loaded = version, True
+        self._version, self._loaded, self._current_at = version, True, time.monotonic()
         self._due = time.monotonic() + (self._max_age if settled else min(CONFIRM_SECONDS, self._max_age))

@@ -40,7 +40,8 @@ _ERRORS: dict[int, type[errors.AisleError]] = {
 ATTEMPT_HEADER = "X-Attempt"
 """Of a request that is sent again: the earlier one may have been done, its answer lost."""
 _ATTEMPTS = 3
-_DATABASE_AWAY = "database_unavailable"
+_WAITED_FOR = frozenset({"database_unavailable", "carrier_unavailable", "tax_unavailable"})
+"""Codes of services that have waited in vain for somebody else already."""
 """The code with which a service says that it has asked its database long enough."""
 _TIME_TO_ANSWER = 0.1
 """Seconds before our own limit at which the other service should give up, so that its answer still arrives."""
@@ -226,7 +227,7 @@ class ServiceClient:
 
 def _repeatable(error: errors.Unavailable, idempotent: bool) -> bool:
     """A server that is away stays away for a while: asking again at once would only hold up those who wait behind us."""
-    if isinstance(error.__cause__, CircuitOpen) or error.code == _DATABASE_AWAY:
+    if isinstance(error.__cause__, CircuitOpen) or error.code in _WAITED_FOR:
         return False
     return idempotent or isinstance(error.__cause__, NotSent)
 

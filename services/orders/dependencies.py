@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from services.orders.clients.couriers import COURIERS, Courier
 from services.orders.clients.payments import HostedProvider, Provider
 from services.orders.clients.providers import PROVIDERS
+from services.orders.clients.rates import RATE_PROVIDERS, RateProvider
 from services.orders.clients.services import Products, Users
+from services.orders.clients.taxes import TAX_PROVIDERS, TaxProvider
 from services.orders.rules.payment_pages import page_lifetime
 from services.orders.rules.pricing import Terms, initial_terms
 from services.orders.rules.steps import Policy
@@ -15,6 +17,7 @@ from services.orders.store import (
     DeadLetterStore,
     OrderStore,
     PromotionStore,
+    ProviderAnswers,
     RecentOrders,
     ReportStore,
     SettingsStore,
@@ -40,17 +43,20 @@ class ProviderNotConnected(Conflict):
 
 @dataclass(frozen=True)
 class Dependencies:
-    """Passed to every action: stores, other services, payment providers, the courier, e-mail, the terms of sale."""
+    """Passed to every action: stores, other services, payment, rate and tax providers, the courier, e-mail, the terms of sale."""
 
     settings: Settings
     stores: Stores
     users: Users
     products: Products
     providers: dict[str, Provider]
+    rate_providers: dict[str, RateProvider]
+    tax_provider: TaxProvider | None
     courier: Courier
     mailer: Mailer
     limits: Limits
     recent: RecentOrders
+    provider_answers: ProviderAnswers
     locks: Locks
     terms_cache: TermsCache
     cache_tags: CacheTags
@@ -109,10 +115,13 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         users=Users(ServiceClient("users", settings.users_url, settings.service_secret)),
         products=Products(ServiceClient("products", settings.products_url, settings.service_secret)),
         providers={name: PROVIDERS[name](settings, stores.ledger) for name in settings.payment_providers},
+        rate_providers={name: RATE_PROVIDERS[name](settings) for name in settings.rate_providers},
+        tax_provider=TAX_PROVIDERS[settings.tax_provider](settings),
         courier=courier,
         mailer=open_mailer(settings.mail_dir, settings.smtp_url),
         limits=Limits(redis),
         recent=RecentOrders(redis),
+        provider_answers=ProviderAnswers(redis, stores.orders.database.name),
         locks=Locks(redis, stores.orders.database.name),
         terms_cache=terms_cache(
             redis, Background(1), stores.settings, stores.orders.database.name, _initial_terms(settings)

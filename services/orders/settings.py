@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from shared.settings import DatabaseSettings, setting
 
 SANDBOX, STRIPE, PAYPAL, MANUAL = "sandbox", "stripe", "paypal", "manual"
+EASYPOST = "easypost"
+TABLE, REFUSE = "table", "refuse"
 ORDER, DISPATCH = "order", "dispatch"
 
 
@@ -72,6 +74,16 @@ class Settings(DatabaseSettings):
         "when money is taken that is paid on the provider's page: with the `order`, or at its `dispatch`, being only reserved until then",
         choices=(ORDER, DISPATCH),
     )
+    rate_providers: tuple[str, ...] = setting(
+        "RATE_PROVIDERS",
+        (),
+        "comma-separated, who shipping methods can ask for carriers' rates: `easypost`",
+        choices=(EASYPOST,),
+    )
+    easypost_url: str = setting("EASYPOST_URL", "https://api.easypost.com", "the EasyPost API")
+    easypost_api_key: str = setting(
+        "EASYPOST_API_KEY", "", "needed with the rate provider `easypost`", secret=True
+    )
     courier: str = setting(
         "COURIER",
         help="`sandbox` pretends to ship by itself; `manual` waits for people or webhooks",
@@ -106,6 +118,23 @@ class Settings(DatabaseSettings):
     tax_name: str = setting("TAX_NAME", "VAT", "until the desk writes tax rates: the name on the tax line")
     tax_basis_points: int = setting("TAX_BASIS_POINTS", 2000, "tax rate in hundredths of a percent")
     tax_included: bool = setting("TAX_INCLUDED", True, "prices hold the tax already; otherwise it is added")
+    tax_provider: str = setting(
+        "TAX_PROVIDER",
+        TABLE,
+        "who works tax out: the shop's own `table` of rates, or `stripe` (Stripe Tax, with STRIPE_API_KEY)",
+        choices=(TABLE, STRIPE),
+    )
+    tax_fallback: str = setting(
+        "TAX_FALLBACK",
+        REFUSE,
+        "while the tax provider does not answer: `refuse` quotes and orders, or take the `table`'s rates",
+        choices=(REFUSE, TABLE),
+    )
+    stripe_tax_codes: tuple[str, ...] = setting(
+        "STRIPE_TAX_CODES",
+        (),
+        "comma-separated, Stripe's code of each tax class: `books=txcd_35010000`; those of others are the account's own",
+    )
     gift_card_days: int = setting(
         "GIFT_CARD_DAYS", 0, "until the desk sets it: gift cards can be spent for so many days; 0: for ever"
     )
@@ -129,6 +158,12 @@ class Settings(DatabaseSettings):
             yield "PAYMENT_PROVIDERS names `stripe`, and STRIPE_API_KEY is not set."
         if PAYPAL in self.payment_providers and not (self.paypal_client_id and self.paypal_secret):
             yield "PAYMENT_PROVIDERS names `paypal`, and PAYPAL_CLIENT_ID or PAYPAL_SECRET is not set."
+        if EASYPOST in self.rate_providers and not self.easypost_api_key:
+            yield "RATE_PROVIDERS names `easypost`, and EASYPOST_API_KEY is not set."
+        if self.tax_provider == STRIPE and not self.stripe_api_key:
+            yield "TAX_PROVIDER is `stripe`, and STRIPE_API_KEY is not set."
+        if wrong := [pair for pair in self.stripe_tax_codes if not all(pair.partition("="))]:
+            yield f"STRIPE_TAX_CODES has {wrong[0]!r}: write class=txcd_..."
         if not self.smtp_url and not self.mail_dir:
             yield "Neither SMTP_URL nor MAIL_DIR is set: the shop must be able to send e-mail."
 

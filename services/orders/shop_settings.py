@@ -31,7 +31,7 @@ from shared.fields import (
 PARTITION, HISTORY_PARTITION = "settings", "settings_history"
 SHOP, SHIPPING_METHOD, TAX_RATE, PROMOTION = "shop", "shipping-method", "tax-rate", "promotion"
 MAX_OF_A_KIND, MAX_ZONES, MAX_BANDS = 500, 250, 50
-RATES: Final = ("flat", "weight", "value", "product")
+RATES: Final = ("flat", "weight", "value", "product", "carrier")
 CODE: Final = "[a-z0-9][a-z0-9-]*"
 CODE_MESSAGE: Final = "Only small letters, digits and dashes, a letter or digit first."
 DAY: Final = r"|\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
@@ -103,6 +103,12 @@ class ShopSettings(SettingsDocument):
 
     country: Annotated[str, COUNTRY]
     """Where it is: an address without a country lies there, and so does what customers collect."""
+    region: NotRequired[Annotated[str, Text(0, 100, default="", description="its code: CA")]]
+    postcode: NotRequired[
+        Annotated[
+            str, Text(0, 12, default="", description="where parcels leave from, as carriers ask for it")
+        ]
+    ]
     gift_card_days: NotRequired[
         Annotated[
             int,
@@ -136,7 +142,8 @@ class ShippingMethod(SettingsDocument):
         str,
         Choice(
             RATES,
-            description="flat: `prices`; weight, value: `bands`; product: the products' own delivery charges",
+            description="flat: `prices`; weight, value: `bands`; product: the products' own delivery charges; "
+            "carrier: what `provider` says of `service`",
         ),
     ]
     prices: NotRequired[
@@ -154,6 +161,31 @@ class ShippingMethod(SettingsDocument):
     per: NotRequired[
         Annotated[
             str, Choice(("line", "unit", "highest"), default="line", description="how product charges count")
+        ]
+    ]
+    provider: NotRequired[
+        Annotated[
+            str, Text(0, 40, default="", description="one of RATE_PROVIDERS, which is asked for the rate")
+        ]
+    ]
+    service: NotRequired[
+        Annotated[
+            str,
+            Text(
+                0,
+                200,
+                default="",
+                description="of a carrier: USPS/Priority; USPS: the cheapest of it; empty: the cheapest of all",
+            ),
+        ]
+    ]
+    fallback_prices: NotRequired[
+        Annotated[
+            dict[str, int],
+            Amounts(
+                default={},
+                description="while the provider does not answer; where there is none the method is not offered then",
+            ),
         ]
     ]
     free_from: NotRequired[

@@ -38,7 +38,8 @@ from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.checkout import CHECKOUT, ENDS, ENTRIES, State, next_state
 from services.orders.rules.credits import AttemptEnded, BalanceSpent, credits_of, is_covered, to_charge
 from services.orders.rules.identity import key_is_free_again, orderid_for
-from services.orders.rules.pricing import CodeNotValid, CodeUsedUp, PriceChanged
+from services.orders.rules.pricing import CarrierUnavailable, CodeNotValid, CodeUsedUp, PriceChanged
+from services.orders.rules.pricing.tax_question import TaxUnavailable
 from services.orders.rules.writing import cancellation_of, items_of, payment_of
 from shared.clock import iso, now, parse, timestamp
 from shared.errors import AisleError, Conflict, Invalid, NotFound, Unavailable
@@ -117,7 +118,7 @@ def _price(checkout: Checkout) -> str:
     request = checkout.require_request()
     try:
         checkout.intent = price_request(checkout.deps, request.buyer, request.body)
-    except (Conflict, Invalid, NotFound) as refusal:
+    except (Conflict, Invalid, NotFound, CarrierUnavailable, TaxUnavailable) as refusal:
         checkout.refusal = refusal
         return "refused"
     return "priced"

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from services.orders.actions import gift_cards
+from services.orders.actions.carrier_rates import carrier_rates
 from services.orders.actions.planned_uses import PlannedUses, check_uses, plan_uses, shopper
+from services.orders.actions.taxes import tax_step
 from services.orders.declarations.credits import CreditPayment
 from services.orders.declarations.order import ORDER_CONTENT
 from services.orders.declarations.promotions import PlannedUse
@@ -138,7 +140,7 @@ def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Int
 def quote_answer(deps: Dependencies, body: dict[str, Any], buyer: Buyer) -> Doc:
     """What `body` (items, codes, gift cards, currency, address, shipping) costs this buyer now.
 
-    Raises NoSuchProduct, NotDelivered, CodeUsedUp, GiftCardNotValid, Invalid, Unavailable.
+    Raises NoSuchProduct, NotDelivered, CodeUsedUp, GiftCardNotValid, Invalid, CarrierUnavailable, TaxUnavailable, Unavailable.
     """
     priced, _ = _quote(
         deps,
@@ -154,6 +156,7 @@ def quote_answer(deps: Dependencies, body: dict[str, Any], buyer: Buyer) -> Doc:
         "discounts": priced.discounts,
         "deliveryCharge": priced.delivery,
         "shipping_options": priced.shipping_options,
+        **({"unpriced_shipping": priced.unpriced_shipping} if priced.unpriced_shipping else {}),
         "shipping": priced.shipping,
         "tax": priced.taxes,
         "total": priced.total,
@@ -193,20 +196,20 @@ def _quote(
     address: Any,
     uses_of: Callable[[Quote], PlannedUses],
 ) -> tuple[Quote, tuple[PlannedUse, ...]]:
-    """One look-up of all products; the same for the quote and the checkout. Without what applies by itself and is used up."""
+    """One look-up of all products; the same for the quote and the checkout. Without what applies by itself and is used up.
+
+    Rate and tax providers are asked where the shop has them.
+    """
     keys = [item["productid"] for item in merged(body["items"])]
     products = deps.products.lookup(keys, currency=body.get("currency"), group=buyer.group)
     terms, moment = deps.terms, timestamp()
     who = shopper(deps, terms.promotions, buyer.userid, buyer.group, body.get("codes", []), moment)
+    request = QuoteRequest(
+        body["items"], moment[:10], destination_of(address, terms.country), body.get("shipping", "")
+    )
+    rates = carrier_rates(deps, request, products, terms)
     while True:
-        request = QuoteRequest(
-            body["items"],
-            moment[:10],
-            destination_of(address, terms.country),
-            body.get("shipping", ""),
-            who,
-        )
-        found = quote(request, products, terms)
+        found = quote(replace(request, shopper=who), products, terms, rates, tax_step(deps))
         planned = uses_of(found)
         if not planned.used_up:
             return found, planned.uses

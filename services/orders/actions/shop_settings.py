@@ -138,9 +138,18 @@ def _problems_of_method(content: Doc) -> Problems:
         yield "prices", "A flat rate needs a price in at least one currency."
     if content["rate"] in ("weight", "value") and not content["bands"]:
         yield "bands", "Give at least one band, the first from 0."
+    if content["rate"] == "carrier" and not content["provider"]:
+        yield "provider", "Name the provider that is asked for the rate."
     shortest, longest = content["min_days"], content["max_days"]
     if (shortest is None) != (longest is None) or (longest is not None and shortest > longest):
         yield "min_days", "Give both min_days and max_days, the smaller one first."
+
+
+def _check_provider(deps: Dependencies, id: str, content: Doc) -> None:
+    """Raises Invalid for a rate provider that the services are not connected to."""
+    known = ", ".join(deps.rate_providers) or "none"
+    if content["rate"] == "carrier" and content["provider"] not in deps.rate_providers:
+        raise Invalid(errors={"provider": [f"RATE_PROVIDERS names {known}."]})
 
 
 def _no_problems(content: Doc) -> Problems:
@@ -153,6 +162,7 @@ SHIPPING_METHODS: Final = SettingKind(
     SHIPPING_METHOD_FIELDS,
     lambda content: str(content["id"]),
     _problems_of_method,
+    prepare=_check_provider,
 )
 TAX_RATES: Final = SettingKind(
     TAX_RATE,

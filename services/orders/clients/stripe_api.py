@@ -29,9 +29,12 @@ class KeyUsedOtherwise(StripeRefused):
 class StripeApi:
     """One account of Stripe."""
 
-    def __init__(self, url: str, api_key: str) -> None:
-        self._url, self._api_key = url.rstrip("/"), api_key
-        self._http = HttpClient(max_idle=8)
+    def __init__(
+        self, url: str, api_key: str, timeout: float = _TIMEOUT_SECONDS, probe_url: str | None = None
+    ) -> None:
+        """`probe_url`: see HttpClient."""
+        self._url, self._api_key, self._timeout = url.rstrip("/"), api_key, timeout
+        self._http = HttpClient(max_idle=8, probe_url=probe_url)
 
     def get(self, path: str, **query: Any) -> Json:
         return self._call("GET", f"{path}?{urlencode(query, doseq=True)}" if query else path)
@@ -54,9 +57,7 @@ class StripeApi:
             **(headers or {}),
         }
         try:
-            answer = self._http.request(
-                method, self._url + path, sent, body, timeout=time_for(_TIMEOUT_SECONDS)
-            )
+            answer = self._http.request(method, self._url + path, sent, body, timeout=time_for(self._timeout))
             said: Json = orjson.loads(answer.body)
         except (TransportError, orjson.JSONDecodeError) as error:
             raise ProviderUnavailable(

@@ -31,6 +31,19 @@ class Days(TypedDict):
     max: Annotated[int, Integer(0, 365)]
 
 
+class CarrierService(TypedDict):
+    name: Annotated[str, Text(0, 100)]
+    service: Annotated[str, Text(0, 100)]
+
+
+class UnpricedShipping(TypedDict):
+    """A shipping method that goes there, and cannot be chosen now because its carrier has no rate."""
+
+    id: Annotated[str, Text(1, 40, writable=False)]
+    name: Annotated[str, ReadOnlyText]
+    reason: Annotated[str, Text(1, 40, writable=False, description="carrier_unavailable or weight_unknown")]
+
+
 class ShippingOffer(TypedDict):
     """A shipping method at its price for an order."""
 
@@ -46,6 +59,27 @@ class ShippingOffer(TypedDict):
     collect_from: NotRequired[
         Annotated[
             str, Text(0, 1000, default="", show_default=False, description="where the goods are fetched")
+        ]
+    ]
+    carrier: NotRequired[
+        Annotated[
+            CarrierService,
+            Group(
+                Declaration(CarrierService).fields,
+                default=None,
+                show_default=False,
+                description="whose rate the price is",
+            ),
+        ]
+    ]
+    fallback: NotRequired[
+        Annotated[
+            bool,
+            Boolean(
+                default=False,
+                show_default=False,
+                description="the carrier did not answer: this is the shop's fixed price for then",
+            ),
         ]
     ]
 
@@ -164,6 +198,7 @@ LINE_FIELDS: Final = Declaration(Line)
 TAX_FIELDS: Final = Declaration(Tax)
 APPLIED_DISCOUNT_FIELDS: Final = Declaration(AppliedDiscount)
 SHIPPING_OFFER_FIELDS: Final = Declaration(ShippingOffer)
+UNPRICED_SHIPPING_FIELDS: Final = Declaration(UnpricedShipping)
 SHIPPING_FIELDS: Final = Declaration(Shipping)
 SOLD_LINE_FIELDS: Final = Declaration(SoldLine)
 

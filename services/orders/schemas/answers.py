@@ -27,6 +27,7 @@ AppliedDiscount = response_schema("AppliedDiscount", parts.APPLIED_DISCOUNT_FIEL
 CreditPayment = response_schema("CreditPayment", credits.CREDIT_PAYMENT_FIELDS)
 AppliedTax = response_schema("AppliedTax", parts.APPLIED_TAX_FIELDS)
 ShippingOffer = response_schema("ShippingOffer", parts.SHIPPING_OFFER_FIELDS)
+UnpricedShipping = response_schema("UnpricedShipping", parts.UNPRICED_SHIPPING_FIELDS)
 Shipping = response_schema("Shipping", parts.SHIPPING_FIELDS)
 
 
@@ -78,6 +79,7 @@ class Quote(Shape):
     discounts = ma.fields.List(ma.fields.Nested(AppliedDiscount))
     deliveryCharge = ma.fields.Nested(SignedMoney)
     shipping_options = ma.fields.List(ma.fields.Nested(ShippingOffer))
+    unpriced_shipping = ma.fields.List(ma.fields.Nested(UnpricedShipping))
     shipping = ma.fields.Nested(Shipping)
     tax = ma.fields.List(ma.fields.Nested(AppliedTax))
     total = ma.fields.Nested(SignedMoney)

@@ -10,6 +10,7 @@ from services.orders.store.dead_letters import DeadLetterStore
 from services.orders.store.ledger import Ledger
 from services.orders.store.orders import Key, OrderStore
 from services.orders.store.promotions import PromotionStore
+from services.orders.store.provider_answers import ProviderAnswers
 from services.orders.store.recent import RecentOrders
 from services.orders.store.reports import ReportStore
 from services.orders.store.settings import SettingsStore, TermsCache, terms_cache
@@ -23,6 +24,7 @@ __all__ = [
     "Ledger",
     "OrderStore",
     "PromotionStore",
+    "ProviderAnswers",
     "RecentOrders",
     "ReportStore",
     "SettingsStore",

@@ -3,6 +3,7 @@
 The quote and the checkout both call `quote`, so that what was shown is what is charged.
 """
 
+from services.orders.rules.pricing.carriers import Destination
 from services.orders.rules.pricing.discounts import CodeNotValid, CodeUsedUp, Shopper, not_valid, used_up
 from services.orders.rules.pricing.from_settings import initial_terms, terms_of
 from services.orders.rules.pricing.items import (
@@ -15,17 +16,20 @@ from services.orders.rules.pricing.pipeline import (
     PriceChanged,
     Quote,
     QuoteRequest,
+    TaxStep,
+    asked_of_carriers,
     by_rate,
     check_expected,
     quote,
 )
 from services.orders.rules.pricing.promotions import Promotion, Promotions, normalized
-from services.orders.rules.pricing.shipping import NotDelivered, ShippingNotAvailable
+from services.orders.rules.pricing.shipping import CarrierUnavailable, NotDelivered, ShippingNotAvailable
 from services.orders.rules.pricing.tax import NO_TAX
-from services.orders.rules.pricing.terms import Destination, Terms
+from services.orders.rules.pricing.terms import Terms
 
 __all__ = [
     "NO_TAX",
+    "CarrierUnavailable",
     "CodeNotValid",
     "CodeUsedUp",
     "Destination",
@@ -39,8 +43,10 @@ __all__ = [
     "QuoteRequest",
     "ShippingNotAvailable",
     "Shopper",
+    "TaxStep",
     "Terms",
     "VariantNeeded",
+    "asked_of_carriers",
     "by_rate",
     "check_expected",
     "initial_terms",

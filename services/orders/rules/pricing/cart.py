@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from services.orders.rules.pricing.carriers import CarrierRate, NoRates
 from services.orders.rules.pricing.promotions import FreeDelivery, Promotion
 from services.orders.rules.pricing.terms import ShippingMethod, TaxRate
 
@@ -64,21 +65,30 @@ class Discount:
 
 @dataclass(frozen=True)
 class ShippingOption:
-    """A method that takes this cart to its destination, at a price; `regular_price` is what it costs without promotions."""
+    """A method that takes this cart to its destination, at a price; `regular_price` is what it costs without promotions.
+
+    `carrier_rate` is the carrier's own that it follows; `is_fallback`: the carrier has none, and this is the method's fixed price for then.
+    """
 
     method: ShippingMethod
     price: int
     regular_price: int
+    carrier_rate: CarrierRate | None = None
+    is_fallback: bool = False
 
 
 @dataclass(frozen=True)
 class Cart:
-    """An order on its way through the steps; each returns a new one with what it found out."""
+    """An order on its way through the steps; each returns a new one with what it found out.
+
+    `unpriced` methods go there, and are left out because their carrier has no rate now.
+    """
 
     currency: str
     lines: tuple[CartLine, ...]
     discounts: tuple[Discount, ...] = ()
     options: tuple[ShippingOption, ...] = ()
+    unpriced: tuple[tuple[ShippingMethod, NoRates], ...] = ()
     shipping: ShippingOption | None = None
     shipping_tax: Share | None = None
 

@@ -12,7 +12,14 @@ from services.orders.rules.pricing.promotions import (
     Promotion,
     promotions,
 )
-from services.orders.rules.pricing.rates import Band, FlatRate, ProductCharges, ValueRate, WeightRate
+from services.orders.rules.pricing.rates import (
+    Band,
+    FlatRate,
+    ProductCharges,
+    ProviderRate,
+    ValueRate,
+    WeightRate,
+)
 from services.orders.rules.pricing.terms import Rate, ShippingMethod, TaxRate, Terms, Zone
 from services.orders.shop_settings import (
     PROMOTION_FIELDS,
@@ -50,18 +57,20 @@ def initial_terms(
 
 def terms_of(docs: Sequence[Document], initial: Terms) -> Terms:
     """Documents of the partition `settings`; `initial` holds for a kind that has none."""
-    shops = SHOP_SETTINGS_TYPE.among(docs)
+    shop: Document = next(iter(SHOP_SETTINGS_TYPE.among(docs)), {})
     methods = sorted(
         (SHIPPING_METHOD_FIELDS.content(doc) for doc in SHIPPING_METHOD_TYPE.among(docs)),
         key=lambda content: (content["position"], content["id"]),
     )
     rates = [TAX_RATE_FIELDS.content(doc) for doc in TAX_RATE_TYPE.among(docs)]
     return Terms(
-        shops[0]["country"] if shops else initial.country,
+        shop.get("country", initial.country),
         tuple(_method(each) for each in methods if each["active"]) if methods else initial.methods,
         tuple(_tax_rate(each) for each in rates if each["active"]) if rates else initial.tax_rates,
         promotions(_promotion(doc) for doc in PROMOTION_TYPE.among(docs)),
-        shops[0].get("gift_card_days", initial.gift_card_days) if shops else initial.gift_card_days,
+        shop.get("gift_card_days", initial.gift_card_days),
+        shop.get("region", ""),
+        shop.get("postcode", ""),
     )
 
 
@@ -91,6 +100,8 @@ def _rate(content: Doc) -> Rate:
             return WeightRate(bands)
         case "value":
             return ValueRate(bands)
+        case "carrier":
+            return ProviderRate(content["provider"], content["service"], content["fallback_prices"])
         case _:
             return ProductCharges(content["per"])
 

@@ -1,20 +1,32 @@
 """The steps of a quote one after the other, and what comes out: lines, shipping, taxes and total as the order holds them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from services.orders.declarations.parts import AppliedDiscount, AppliedTax, Line, Shipping, ShippingOffer, Tax
+from services.orders.declarations.parts import (
+    AppliedDiscount,
+    AppliedTax,
+    Line,
+    Shipping,
+    ShippingOffer,
+    Tax,
+    UnpricedShipping,
+)
+from services.orders.rules.pricing.carriers import CarrierParcel, CarrierRates, Destination
 from services.orders.rules.pricing.cart import Cart, CartLine, Discount, Share, ShippingOption
 from services.orders.rules.pricing.discounts import Shopper, with_discounts
 from services.orders.rules.pricing.items import priced
 from services.orders.rules.pricing.promotions import Promotion
-from services.orders.rules.pricing.shipping import with_shipping
+from services.orders.rules.pricing.shipping import carrier_parcel, with_shipping
 from services.orders.rules.pricing.tax import with_tax
-from services.orders.rules.pricing.terms import Destination, Terms
+from services.orders.rules.pricing.terms import Terms
 from shared.errors import Conflict
 from shared.money import Money, money, shown
 
 Doc = dict[str, Any]
+TaxStep = Callable[[Cart, Terms, Destination, str], Cart]
+"""A cart with the tax that is due at the destination on a day, as `with_tax` works it out from the terms."""
 
 
 class PriceChanged(Conflict):
@@ -45,6 +57,7 @@ class Quote:
     promotions: tuple[tuple[Promotion, str], ...]
     shipping: Shipping
     shipping_options: list[ShippingOffer]
+    unpriced_shipping: list[UnpricedShipping]
     taxes: list[AppliedTax]
     total: Money
 
@@ -68,17 +81,32 @@ class Quote:
         }
 
 
-def quote(request: QuoteRequest, products: dict[str, Doc], terms: Terms) -> Quote:
-    """What `request` costs now: `products` as they were looked up, at the shop's `terms`.
+def quote(
+    request: QuoteRequest,
+    products: dict[str, Doc],
+    terms: Terms,
+    carrier_rates: CarrierRates | None = None,
+    tax: TaxStep = with_tax,
+) -> Quote:
+    """What `request` costs now: `products` as they were looked up, at the shop's `terms`, by `carrier_rates` as they were asked for.
 
-    Raises NoSuchProduct, VariantNeeded, MixedCurrencies, CodeNotValid, NotDelivered, ShippingNotAvailable.
+    Raises NoSuchProduct, VariantNeeded, MixedCurrencies, CodeNotValid, NotDelivered, ShippingNotAvailable, CarrierUnavailable.
     """
-    destination = request.destination or Destination(terms.country)
+    destination = request.destination or terms.home
     cart = priced(request.items, products)
     cart = with_discounts(cart, terms.promotions, request.shopper or Shopper(request.date))
-    cart = with_shipping(cart, terms, destination, request.shipping)
-    cart = with_tax(cart, terms, destination, request.date)
+    cart = with_shipping(cart, terms, destination, request.shipping, carrier_rates)
+    cart = tax(cart, terms, destination, request.date)
     return _quote_of(cart)
+
+
+def asked_of_carriers(
+    request: QuoteRequest, products: dict[str, Doc], terms: Terms
+) -> tuple[frozenset[str], CarrierParcel | None]:
+    """The rate providers that the quote depends on, and what they are asked. Raises NoSuchProduct, VariantNeeded, MixedCurrencies."""
+    if not terms.rate_providers:
+        return frozenset(), None
+    return carrier_parcel(priced(request.items, products), terms, request.destination or terms.home)
 
 
 def check_expected(found: Quote, expected: Money | None) -> None:
@@ -108,7 +136,11 @@ def _quote_of(cart: Cart) -> Quote:
         promotions=tuple((discount.promotion, discount.code) for discount in cart.discounts),
         shipping={**_offer(cart.shipping, currency), "tax": applied[-1]},
         shipping_options=[_offer(option, currency) for option in cart.options],
-        taxes=by_rate(applied),
+        unpriced_shipping=[
+            {"id": method.id, "name": method.name, "reason": problem.value}
+            for method, problem in cart.unpriced
+        ],
+        taxes=by_rate([tax for tax in applied if _is_due(tax)] or applied[:1]),
         total=money(payable, currency),
     )
 
@@ -121,6 +153,11 @@ def by_rate(applied: list[AppliedTax]) -> list[AppliedTax]:
         before = found.get(key)
         found[key] = _added(before, tax) if before else tax
     return list(found.values())
+
+
+def _is_due(tax: AppliedTax) -> bool:
+    """False of what costs nothing and has no rate."""
+    return bool(tax["name"] or tax["base"]["amount"])
 
 
 def _added(one: AppliedTax, other: AppliedTax) -> AppliedTax:
@@ -189,8 +226,15 @@ def _applied(share: Share, currency: str) -> AppliedTax:
 def _offer(option: ShippingOption, currency: str) -> ShippingOffer:
     method = option.method
     found: ShippingOffer = {"id": method.id, "name": method.name, "price": money(option.price, currency)}
+    rate = option.carrier_rate
     if method.min_days is not None and method.max_days is not None:
         found["days"] = {"min": method.min_days, "max": method.max_days}
+    elif rate is not None and rate.days is not None:
+        found["days"] = {"min": rate.days, "max": rate.days}
     if method.collect_from:
         found["collect_from"] = method.collect_from
+    if rate is not None:
+        found["carrier"] = {"name": rate.carrier, "service": rate.service}
+    if option.is_fallback:
+        found["fallback"] = True
     return found

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
+from services.orders.rules.pricing.carriers import CarrierRate, NoRates
 from services.orders.rules.pricing.terms import Parcel
 
 
@@ -11,6 +13,8 @@ class FlatRate:
     """The same for every parcel, by currency."""
 
     prices: Mapping[str, int]
+
+    provider: ClassVar[str] = ""
 
     def price(self, parcel: Parcel) -> int | None:
         return self.prices.get(parcel.currency)
@@ -34,6 +38,8 @@ class WeightRate:
 
     bands: tuple[Band, ...]
 
+    provider: ClassVar[str] = ""
+
     def price(self, parcel: Parcel) -> int | None:
         return _reached(self.bands, parcel.currency, parcel.grams)
 
@@ -46,6 +52,8 @@ class ValueRate:
     """By what the goods cost."""
 
     bands: tuple[Band, ...]
+
+    provider: ClassVar[str] = ""
 
     def price(self, parcel: Parcel) -> int | None:
         return _reached(self.bands, parcel.currency, parcel.value)
@@ -60,10 +68,37 @@ class ProductCharges:
 
     per: str = "line"
 
+    provider: ClassVar[str] = ""
+
     def price(self, parcel: Parcel) -> int:
         if self.per == "highest":
             return max(charge for charge, _ in parcel.charges)
         return sum(charge * (quantity if self.per == "unit" else 1) for charge, quantity in parcel.charges)
+
+    def lowest_prices(self) -> dict[str, int]:
+        return {}
+
+
+@dataclass(frozen=True)
+class ProviderRate:
+    """What a rate provider says of a carrier's `service`, the cheapest where it fits several; the `fallback` price while it has no answer."""
+
+    provider: str
+    service: str
+    fallback: Mapping[str, int]
+
+    def carrier_rate(self, parcel: Parcel) -> CarrierRate | None:
+        return parcel.carrier_rates.cheapest(self.provider, self.service, parcel.currency)
+
+    def problem(self, parcel: Parcel) -> NoRates | None:
+        """Why the provider has no answer."""
+        return parcel.carrier_rates.problems.get(self.provider)
+
+    def price(self, parcel: Parcel) -> int | None:
+        if self.problem(parcel):
+            return self.fallback.get(parcel.currency)
+        found = self.carrier_rate(parcel)
+        return found.price if found else None
 
     def lowest_prices(self) -> dict[str, int]:
         return {}

@@ -4,10 +4,11 @@ from dataclasses import replace
 from typing import Final
 
 from services.orders.declarations.parts import EMAIL_SHIPPING
+from services.orders.rules.pricing.carriers import CarrierParcel, CarrierRates, Destination, NoRates
 from services.orders.rules.pricing.cart import Cart, ShippingOption
-from services.orders.rules.pricing.rates import FlatRate
-from services.orders.rules.pricing.terms import Destination, Parcel, ShippingMethod, Terms
-from shared.errors import Invalid
+from services.orders.rules.pricing.rates import FlatRate, ProviderRate
+from services.orders.rules.pricing.terms import Parcel, ShippingMethod, Terms
+from shared.errors import Invalid, Unavailable
 
 BY_EMAIL: Final = ShippingMethod(EMAIL_SHIPPING, "By e-mail", FlatRate({}))
 """How an order of nothing but gift cards arrives."""
@@ -21,34 +22,53 @@ class ShippingNotAvailable(Invalid):
     code, title = "shipping_not_available", "This shipping method is not available"
 
 
-def with_shipping(cart: Cart, terms: Terms, destination: Destination, chosen: str = "") -> Cart:
+class CarrierUnavailable(Unavailable):
+    code, title = "carrier_unavailable", "The carrier cannot tell its price just now"
+
+
+def with_shipping(
+    cart: Cart,
+    terms: Terms,
+    destination: Destination,
+    chosen: str = "",
+    carrier_rates: CarrierRates | None = None,
+) -> Cart:
     """With every method that takes the cart there, and the one chosen: without a choice the cheapest that delivers.
 
-    Raises NotDelivered when there is none, ShippingNotAvailable when the one chosen is not among them.
+    Raises NotDelivered when there is none, ShippingNotAvailable when the one chosen is not among them, CarrierUnavailable when that
+    is only because its carrier does not answer.
     """
-    options = shipping_options(cart, terms, destination)
-    if not options:
-        raise NotDelivered(
-            f"Nothing that we have takes this order to {destination.postcode} {destination.country}.".replace(
-                "  ", " "
-            ),
-            errors={"address": ["We do not deliver there."]},
-        )
-    only = BY_EMAIL in (option.method for option in options)
-    return replace(cart, options=options, shipping=_chosen(options, "" if only else chosen))
-
-
-def shipping_options(cart: Cart, terms: Terms, destination: Destination) -> tuple[ShippingOption, ...]:
-    """Every method that takes the cart there, in the order of the terms."""
     if all(line.is_gift_card for line in cart.lines):
-        return (ShippingOption(BY_EMAIL, 0, 0),)
-    parcel = _parcel(cart)
-    prices = [(method, _price(method, parcel)) for method in terms.methods if method.reaches(destination)]
-    return tuple(
-        ShippingOption(method, 0 if cart.is_delivered_free(method.id) else price, price)
-        for method, price in prices
-        if price is not None
+        option = ShippingOption(BY_EMAIL, 0, 0)
+        return replace(cart, options=(option,), shipping=option)
+    parcel = replace(_parcel(cart), carrier_rates=carrier_rates or CarrierRates())
+    methods = [method for method in terms.methods if _takes(method, parcel, destination)]
+    found = {method.id: _option(method, parcel, cart) for method in methods}
+    options = tuple(option for option in found.values() if option is not None)
+    unpriced = tuple(
+        (method, problem)
+        for method in methods
+        if found[method.id] is None and (problem := _problem(method, parcel))
     )
+    if not options:
+        _refuse(unpriced, destination)
+    return replace(cart, options=options, unpriced=unpriced, shipping=_chosen(options, unpriced, chosen))
+
+
+def carrier_parcel(
+    cart: Cart, terms: Terms, destination: Destination
+) -> tuple[frozenset[str], CarrierParcel | None]:
+    """The rate providers that methods there depend on, and what they are asked; None where the weight of a product is not known."""
+    goods = [line for line in cart.lines if not line.is_gift_card]
+    parcel = _parcel(cart)
+    providers = frozenset(
+        method.rate.provider
+        for method in terms.methods
+        if goods and isinstance(method.rate, ProviderRate) and _takes(method, parcel, destination)
+    )
+    if not all(line.grams for line in goods):
+        return providers, None
+    return providers, CarrierParcel(terms.home, destination, parcel.grams)
 
 
 def _parcel(cart: Cart) -> Parcel:
@@ -61,22 +81,61 @@ def _parcel(cart: Cart) -> Parcel:
     )
 
 
-def _price(method: ShippingMethod, parcel: Parcel) -> int | None:
+def _takes(method: ShippingMethod, parcel: Parcel, destination: Destination) -> bool:
+    is_light = method.max_grams is None or parcel.grams <= method.max_grams
+    return is_light and method.reaches(destination)
+
+
+def _option(method: ShippingMethod, parcel: Parcel, cart: Cart) -> ShippingOption | None:
     """A method without a price in the cart's currency is not offered; it never costs 0 for want of one."""
-    if method.max_grams is not None and parcel.grams > method.max_grams:
-        return None
     price = method.rate.price(parcel)
+    if price is None:
+        return None
     threshold = method.free_from.get(parcel.currency)
-    return 0 if price is not None and threshold is not None and parcel.value >= threshold else price
+    if threshold is not None and parcel.value >= threshold:
+        price = 0
+    problem = _problem(method, parcel)
+    return ShippingOption(
+        method,
+        0 if cart.is_delivered_free(method.id) else price,
+        price,
+        method.rate.carrier_rate(parcel) if isinstance(method.rate, ProviderRate) and not problem else None,
+        is_fallback=problem is not None,
+    )
 
 
-def _chosen(options: tuple[ShippingOption, ...], chosen: str) -> ShippingOption:
+def _problem(method: ShippingMethod, parcel: Parcel) -> NoRates | None:
+    return method.rate.problem(parcel) if isinstance(method.rate, ProviderRate) else None
+
+
+def _refuse(unpriced: tuple[tuple[ShippingMethod, NoRates], ...], destination: Destination) -> None:
+    """Raises what is wrong when no method is left."""
+    if any(problem is NoRates.CARRIER_UNAVAILABLE for _, problem in unpriced):
+        raise _away(", ".join(method.name for method, _ in unpriced))
+    place = " ".join(filter(None, (destination.postcode, destination.country)))
+    why = "; the weight of a product is not known" if unpriced else ""
+    raise NotDelivered(
+        f"Nothing that we have takes this order to {place}{why}.",
+        errors={"address": ["We do not deliver there."]},
+    )
+
+
+def _away(name: str) -> CarrierUnavailable:
+    return CarrierUnavailable(f"What {name} costs cannot be found out just now.", retry_after=5)
+
+
+def _chosen(
+    options: tuple[ShippingOption, ...], unpriced: tuple[tuple[ShippingMethod, NoRates], ...], chosen: str
+) -> ShippingOption:
     if not chosen:
         return min(
             options, key=lambda option: (bool(option.method.collect_from), option.price, option.regular_price)
         )
     found = next((option for option in options if option.method.id == chosen), None)
     if found is None:
+        for method, problem in unpriced:
+            if method.id == chosen and problem is NoRates.CARRIER_UNAVAILABLE:
+                raise _away(method.name)
         known = ", ".join(option.method.id for option in options)
         raise ShippingNotAvailable(
             f"There is {known} for this order.", errors={"shipping": [f"Choose one of: {known}."]}

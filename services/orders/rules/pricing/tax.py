@@ -8,14 +8,9 @@ from dataclasses import replace
 from itertools import repeat
 from typing import Final
 
+from services.orders.rules.pricing.carriers import Destination
 from services.orders.rules.pricing.cart import Cart, Share
-from services.orders.rules.pricing.terms import (
-    PARTS_PER_MILLION,
-    STANDARD_CLASS,
-    Destination,
-    TaxRate,
-    Terms,
-)
+from services.orders.rules.pricing.terms import PARTS_PER_MILLION, STANDARD_CLASS, TaxRate, Terms
 from shared.money import apportion
 
 NO_TAX: Final = TaxRate("Gift card", 0, included=True)
@@ -27,7 +22,7 @@ def with_tax(cart: Cart, terms: Terms, destination: Destination, date: str) -> C
     shipping = cart.shipping
     if shipping is None:
         raise TypeError("tax comes after shipping")
-    place = Destination(terms.country) if shipping.method.collect_from else destination
+    place = taxed_at(cart, terms, destination)
     shipping_rate = rate_for(terms.tax_rates, shipping.method.tax_class, place, date)
     prices = [*(line.price for line in cart.lines), shipping.price]
     rates = [
@@ -40,6 +35,12 @@ def with_tax(cart: Cart, terms: Terms, destination: Destination, date: str) -> C
     shares = _shares(prices, rates, place)
     lines = tuple(replace(line, tax=share) for line, share in zip(cart.lines, shares, strict=False))
     return replace(cart, lines=lines, shipping_tax=shares[-1])
+
+
+def taxed_at(cart: Cart, terms: Terms, destination: Destination) -> Destination:
+    """Where tax is due: what is collected is taxed at the shop."""
+    is_collected = cart.shipping is not None and cart.shipping.method.collect_from
+    return terms.home if is_collected else destination
 
 
 def rate_for(rates: tuple[TaxRate, ...], tax_class: str, place: Destination, date: str) -> TaxRate | None:

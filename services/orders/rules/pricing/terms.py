@@ -2,21 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, Protocol
 
+from services.orders.rules.pricing.carriers import CarrierRates, Destination
 from services.orders.rules.pricing.promotions import Promotions
 
 STANDARD_CLASS: Final = "standard"
 PARTS_PER_MILLION: Final = 1_000_000
-
-
-@dataclass(frozen=True)
-class Destination:
-    """Where an order goes, as far as prices depend on it. `country`: ISO 3166-1 alpha-2."""
-
-    country: str
-    region: str = ""
-    postcode: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,10 +39,14 @@ class Parcel:
     value: int
     grams: int
     charges: tuple[tuple[int, int], ...]
+    carrier_rates: CarrierRates = CarrierRates()
 
 
 class Rate(Protocol):
-    """What a shipping method charges."""
+    """What a shipping method charges. `provider` is who is asked for it, "" where the shop itself knows."""
+
+    @property
+    def provider(self) -> str: ...
 
     def price(self, parcel: Parcel) -> int | None:
         """Minor units of the parcel's currency; None when the method does not take this parcel."""
@@ -100,8 +97,8 @@ class TaxRate:
 
 @dataclass(frozen=True)
 class Terms:
-    """`country` is the shop's own: where addresses without a country lie, and where goods are collected. Gift cards are good for
-    `gift_card_days` (0: for ever).
+    """`country` is the shop's own: where addresses without a country lie, and where goods are collected; parcels leave from its
+    `region` and `postcode`. Gift cards are good for `gift_card_days` (0: for ever).
     """
 
     country: str
@@ -109,6 +106,18 @@ class Terms:
     tax_rates: tuple[TaxRate, ...]
     promotions: Promotions = Promotions()
     gift_card_days: int = 0
+    region: str = ""
+    postcode: str = ""
+
+    @cached_property
+    def rate_providers(self) -> frozenset[str]:
+        """Those that a shipping method names."""
+        return frozenset(provider for method in self.methods if (provider := method.rate.provider))
+
+    @property
+    def home(self) -> Destination:
+        """Where the shop is."""
+        return Destination(self.country, self.region, self.postcode)
 
 
 def compact(postcode: str) -> str:

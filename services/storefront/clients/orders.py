@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from services.storefront.clients.base import ANONYMOUS, Client, json_of, once, segment, without_empty
 from shared.client import Answer
+from shared.errors import NotFound
 from shared.types import Json
 
 
@@ -159,6 +160,25 @@ class Orders(Client):
             return self.http.post(f"/v1/admin/{kind}", body, token=token)
         headers = {"If-Match": etag}
         return self.http.put(f"/v1/admin/{kind}/{segment(id)}", body, token=token, headers=headers)
+
+    def shop_settings(self, token: str) -> tuple[Json | None, str]:
+        """The shop's own settings and their ETag; None and "" while the environment's hold."""
+        try:
+            answer = self.http.fetch("GET", "/v1/admin/settings", token=token)
+        except NotFound:
+            return None, ""
+        return json_of(answer), answer.headers.get("ETag", "")
+
+    def shop_versions(self, token: str) -> list[Json]:
+        """Every version of them, the latest first."""
+        return list(
+            self.http.get("/v1/admin/settings/history", without_empty(limit=100), token=token)["items"]
+        )
+
+    def save_shop_settings(self, token: str, body: Json, etag: str) -> Json:
+        """A new version over the one of `etag`, the first without one."""
+        headers = {"If-Match": etag} if etag else {"If-None-Match": "*"}
+        return self.http.put("/v1/admin/settings", body, token=token, headers=headers)
 
     def tax(self, token: str, **span: Any) -> list[Json]:
         return list(self.http.get("/v1/admin/reports/tax", without_empty(**span), token=token)["rows"])

@@ -53,6 +53,7 @@ from services.storefront.forms.service import (
 from services.storefront.forms.terms import (
     PROMOTION,
     SHIPPING_METHOD,
+    SHOP,
     TAX_RATE,
 )
 
@@ -87,6 +88,7 @@ __all__ = [
     "RESET",
     "REVIEW",
     "SHIPPING_METHOD",
+    "SHOP",
     "SHOP_EXPORT",
     "STAFF",
     "STOCK",

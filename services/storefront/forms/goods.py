@@ -41,6 +41,21 @@ PRODUCT = (
     Field("delivery", "Delivery charge", inputmode="decimal", max_length=20),
     Field("currency", "Currency", max_length=3, help="Three letters: GBP, EUR, USD ..."),
     Field(
+        "weight_grams",
+        "Weight in grams",
+        required=False,
+        inputmode="numeric",
+        max_length=9,
+        help="What delivery by weight and carriers' rates count. A variant can have its own.",
+    ),
+    Field(
+        "tax_class",
+        "Tax class",
+        required=False,
+        max_length=40,
+        help="As at Tax: books, food. standard when left empty.",
+    ),
+    Field(
         "prices", "Prices in other currencies", required=False, max_length=500, help="EUR 17.90; USD 19.99"
     ),
     Field(

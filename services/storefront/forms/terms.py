@@ -27,6 +27,7 @@ SHIPPING_METHOD = (
             ("weight", "By weight"),
             ("value", "By what the goods cost"),
             ("product", "The products' own delivery charges"),
+            ("carrier", "What a carrier charges"),
         ),
     ),
     Field("prices", "Price", required=False, max_length=500, help="Of one price: GBP 3.95; EUR 4.95"),
@@ -44,6 +45,27 @@ SHIPPING_METHOD = (
         "select",
         options=(("line", "For each product"), ("unit", "For each piece"), ("highest", "Only the highest")),
     ),
+    Field(
+        "provider",
+        "Asked for carriers' rates",
+        required=False,
+        max_length=40,
+        help="easypost, where the shop is connected to it.",
+    ),
+    Field(
+        "service",
+        "Carrier and service",
+        required=False,
+        max_length=200,
+        help="USPS/Priority; USPS: the cheapest of it. Empty: the cheapest of all.",
+    ),
+    Field(
+        "fallback_prices",
+        "Price while the carrier does not answer",
+        required=False,
+        max_length=500,
+        help="GBP 7.00. Empty: customers cannot choose it then.",
+    ),
     Field("free_from", "Free from", required=False, max_length=500, help="GBP 50.00"),
     Field("max_grams", "Heaviest parcel in grams", required=False, inputmode="numeric", max_length=9),
     Field("min_days", "Days at least", required=False, inputmode="numeric", max_length=3),
@@ -52,6 +74,33 @@ SHIPPING_METHOD = (
     Field("tax_class", "Tax class", required=False, max_length=40, help="standard when left empty."),
     Field("position", "Place in the list", required=False, inputmode="numeric", max_length=4),
     Field("active", "Customers can choose it", "check", required=False),
+)
+
+
+SHOP = (
+    Field(
+        "country",
+        "Country of the shop",
+        max_length=2,
+        help="Two letters: GB. An address without a country lies there, and what customers collect is taxed there.",
+    ),
+    Field(
+        "region", "Region of the shop", required=False, max_length=100, help="Its code, where it has one: CA."
+    ),
+    Field(
+        "postcode",
+        "Postcode of the shop",
+        required=False,
+        max_length=12,
+        help="Where parcels leave from: carriers' rates need it.",
+    ),
+    Field(
+        "gift_card_days",
+        "Days that a gift card can be spent",
+        inputmode="numeric",
+        max_length=5,
+        help="Of cards that are issued from now on. 0: for ever.",
+    ),
 )
 
 

@@ -27,6 +27,9 @@ from services.storefront.pages.desk import (
 from services.storefront.pages.desk import (
     gift_cards as desk_gift_cards,
 )
+from services.storefront.pages.desk import (
+    settings as desk_settings,
+)
 from services.storefront.pages.gift_cards import gift_cards
 from services.storefront.pages.language import language
 from services.storefront.pages.mailbox import mailbox
@@ -69,6 +72,7 @@ DESK = (
     search,
     terms,
     desk_gift_cards,
+    desk_settings,
     imports,
     failures,
     staff,

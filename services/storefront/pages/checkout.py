@@ -31,7 +31,7 @@ from services.storefront.rules.payments import SANDBOX_CARDS, form_targets, paym
 from services.storefront.translation import gettext as _
 from services.storefront.translation import gettext_noop
 from shared.addresses import parts_of_text
-from shared.errors import AisleError, BadRequest, Conflict, Invalid
+from shared.errors import AisleError, BadRequest, Conflict, Invalid, Unavailable
 
 checkout = Blueprint("checkout", __name__)
 
@@ -39,6 +39,7 @@ CHANGED = gettext_noop(
     "Your basket was changed in another window meanwhile. Nothing was ordered: this is what is in it now."
 )
 CREDITS_CHANGED = gettext_noop("Nothing was ordered yet: look at what is left to pay now, and order.")
+PROVIDERS_AWAY = ("payment_provider_unavailable", "carrier_unavailable", "tax_unavailable")
 _KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
@@ -84,7 +85,7 @@ def place() -> str | BaseResponse:
         form.add_errors(error)
         return _page(form, form.general)
     except AisleError as error:
-        if error.status not in (402, 409) and error.code != "payment_provider_unavailable":
+        if error.status not in (402, 409) and error.code not in PROVIDERS_AWAY:
             raise
         return _back_to_form(messages.message(error, _names(items)))
     if order["payment_page"]:
@@ -275,7 +276,9 @@ def _page(
         found = quoted(
             items, form, me, chosen, shipping, shop_currency, split(codes), credits.chosen(paid_with)
         )
-    except (Conflict, Invalid) as error:
+    except (Conflict, Invalid, Unavailable) as error:
+        if error.status >= 500 and error.code not in PROVIDERS_AWAY:
+            raise
         flash(forms.error_text(error), "bad")
         return redirect(url_for("basket.show"))
     settings = dependencies().settings

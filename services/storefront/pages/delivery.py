@@ -12,11 +12,11 @@ from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.visitor import logged_in, token
 from services.storefront.rules import messages
 from shared.addresses import PARTS
-from shared.errors import Conflict, Invalid, TooManyRequests
+from shared.errors import Conflict, Invalid, TooManyRequests, Unavailable
 from shared.types import Json
 
 _CREDIT_CODES = ("gift_card_not_valid", "too_many_requests")
-_FALLBACK_CODES = ("not_delivered", "shipping_not_available")
+_FALLBACK_CODES = ("not_delivered", "shipping_not_available", "tax_location_invalid", "carrier_unavailable")
 
 
 def delivery_form(values: Mapping[str, Any], *, default: bool = True) -> forms.Form:
@@ -59,7 +59,7 @@ def quoted(
         return Quoted(
             _quote(bearer, items, codes, credits, address=address, shipping=shipping, currency=currency)
         )
-    except (Conflict, Invalid, TooManyRequests) as error:
+    except (Conflict, Invalid, TooManyRequests, Unavailable) as error:
         problem = messages.message(error)
         if error.code in REFUSALS:
             others = quoted(items, form, me, chosen, shipping, currency, (), credits)

@@ -53,6 +53,15 @@ _SENTENCES = {
     "payment_provider_unavailable": _(
         "The payment provider does not answer just now, and nothing was charged. Try again in a moment, please."
     ),
+    "carrier_unavailable": _(
+        "The carrier does not tell its price just now, and nothing was charged. Try again in a moment, please."
+    ),
+    "tax_unavailable": _(
+        "The tax of your order cannot be worked out just now, and nothing was charged. Try again in a moment, please."
+    ),
+    "tax_location_invalid": _(
+        "The tax of this address cannot be worked out. Check the postcode and the region, please."
+    ),
     "payment_closed": _(
         "The bank does not hold the money of this order any more. Cancel it, and ask the customer to order again."
     ),
@@ -68,7 +77,7 @@ _SENTENCES = {
 def message(error: AisleError, names: Names | None = None) -> str:
     """What went wrong and what to do about it. `names`: products by id, as far as the page knows them."""
     if error.status >= 500:
-        return gettext(UNAVAILABLE)
+        return gettext(_SENTENCES.get(error.code, UNAVAILABLE))
     if known := _DETAILED.get(error.code):
         return known(error, names or {})
     if known_sentence := _SENTENCES.get(error.code):

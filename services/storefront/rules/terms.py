@@ -64,6 +64,9 @@ def method_body(values: Mapping[str, str]) -> Json:
         "prices": amounts(values["prices"], "prices"),
         "bands": bands(values["bands"], "bands", rate),
         "per": values["per"],
+        "provider": values["provider"],
+        "service": values["service"],
+        "fallback_prices": amounts(values["fallback_prices"], "fallback_prices"),
         "free_from": amounts(values["free_from"], "free_from"),
         "collect_from": values["collect_from"],
         "tax_class": values["tax_class"] or "standard",
@@ -73,13 +76,15 @@ def method_body(values: Mapping[str, str]) -> Json:
 
 def method_values(method: Json) -> dict[str, str]:
     """The form of a shipping method."""
-    plain = {name: method[name] for name in ("id", "name", "rate", "per", "collect_from", "tax_class")}
+    texts = ("id", "name", "rate", "per", "provider", "service", "collect_from", "tax_class")
+    plain = {name: method[name] for name in texts}
     numbers = {name: method[name] for name in ("position", "max_grams", "min_days", "max_days")}
     return {
         **plain,
         **{name: "" if number is None else str(number) for name, number in numbers.items()},
         "active": "yes" if method["active"] else "",
         "prices": amounts_text(method["prices"]),
+        "fallback_prices": amounts_text(method["fallback_prices"]),
         "free_from": amounts_text(method["free_from"]),
         "bands": "\n".join(_band_text(band, method["rate"]) for band in method["bands"]),
         "zones": "\n".join(map(_zone_text, method["zones"])),
@@ -106,6 +111,17 @@ def rate_values(rate: Json) -> dict[str, str]:
     texts = ("country", "region", "tax_class", "name", "valid_from")
     checks = {name: "yes" if rate[name] else "" for name in ("included", "active")}
     return {**{name: rate[name] for name in texts}, **checks, "rate": f"{rate['rate']:g}"}
+
+
+def shop_body(values: Mapping[str, str]) -> Json:
+    """The shop's own settings out of their form. Raises Invalid by field."""
+    texts = {"country": values["country"].upper(), "region": values["region"], "postcode": values["postcode"]}
+    return texts | {"gift_card_days": whole(values["gift_card_days"], "gift_card_days")}
+
+
+def shop_values(shop: Json) -> dict[str, str]:
+    """The form of the shop's own settings."""
+    return {name: str(shop[name]) for name in ("country", "region", "postcode", "gift_card_days")}
 
 
 def offers(methods: Json, currency: str, charge: int | None = None) -> list[str]:

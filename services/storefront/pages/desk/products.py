@@ -154,6 +154,8 @@ def product_values(product: Json) -> dict[str, str]:
     charge = product.get("delivery")
     more = {"delivery": prices.plain(charge) if charge else "0", "image": image}
     more["kind"] = product.get("kind", "goods")
+    more["weight_grams"] = str(product.get("weight_grams") or "")
+    more["tax_class"] = product.get("tax_class", "standard")
     return plain | lists | money | more | publishing.values_of(product)
 
 
@@ -177,10 +179,16 @@ def product_body(values: dict[str, str]) -> Json:
     currency = values["currency"].upper()
     plain: Json = {name: values[name] for name in ("productid", "name", "brand", "description", "image")}
     plain |= without_empty(kind=values.get("kind"))
+    plain |= {"weight_grams": _grams(values["weight_grams"]), "tax_class": values["tax_class"] or "standard"}
     plain["taxonomy"] = [part.strip() for part in values["taxonomy"].split(taxonomy.SEPARATOR)]
     lists = {name: forms.split_list(values[name]) for name in ("keywords", "colours", "related")}
     money = {name: prices.parse(values[name], currency, name) for name in ("price", "delivery")}
     return plain | lists | money | product_prices.body_of(values, **money) | publishing.body_of(values)
+
+
+def _grams(text: str) -> int | None:
+    """Raises Invalid."""
+    return forms.parse_integer(text, "weight_grams") if text else None
 
 
 def _saved(productid: str, words: str) -> BaseResponse:

@@ -17,6 +17,7 @@ SECRETS = ("secret-key", "service-secret", "sandbox-webhook-secret", "courier-we
 ADMIN_EMAIL = "admin@example.com"
 SAMPLE_CURRENCIES = "GBP,EUR"
 """What the sample shop's goods are priced in."""
+SAMPLE_LANGUAGES = "en,de"
 # Threads that share one interpreter need no heap of their own; what is large (a password hash, an import's body) is
 # given back when it is done with, which glibc otherwise stops doing after the first such piece.
 MALLOC_SETTINGS = {
@@ -88,7 +89,7 @@ class Layout:
             **secret,
         }
         if self.settings.sample_shop:
-            ours["CURRENCIES"] = SAMPLE_CURRENCIES
+            ours |= {"CURRENCIES": SAMPLE_CURRENCIES, "LANGUAGES": SAMPLE_LANGUAGES}
         if self.own_couch:
             ours["MINICOUCH_ADMIN"] = f"aisle:{self._secret('couch-password')}"
         fixed = {

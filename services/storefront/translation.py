@@ -123,7 +123,8 @@ def territory_names(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def _without_accents(text: str) -> str:
-    return unicodedata.normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode() or text
+    parts = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(each for each in parts if not unicodedata.combining(each))
 
 
 def money_text(amount: int, digits: int, currency: str) -> str:

@@ -1,0 +1,82 @@
+"""A catalogue whose translations are the texts of the code between marks: what a page shows outside of them was never looked up."""
+
+import re
+from html.parser import HTMLParser
+from io import BytesIO
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import write_po
+
+from services.storefront.translation import FOLDER
+from tests.messages import template
+
+START, END = "⟦", "⟧"
+LANGUAGE = "ar"
+"""Written from right to left, so that the same pages show how the layout takes it."""
+_MARKED = re.compile(f"{START}[^{START}{END}]*{END}")
+WORD = re.compile(r"[A-Za-z]{2,}(?:['’][A-Za-z]+)*")
+_ATTRIBUTES = {"aria-label", "placeholder", "alt", "title", "data-refused", "data-offline", "data-loading"}
+
+
+def write_catalogues(folder: Path) -> Path:
+    """The catalogues that come with the storefront, and this one."""
+    for source in FOLDER.glob("*/LC_MESSAGES/messages.po"):
+        _file(folder, source.parent.parent.name).write_bytes(source.read_bytes())
+    catalogue = Catalog(locale=LANGUAGE, charset="utf-8")
+    for message in template():
+        if message.id:
+            catalogue.add(message.id, _marked(message.id, catalogue.num_plurals), context=message.context)
+    written = BytesIO()
+    write_po(written, catalogue)
+    _file(folder, LANGUAGE).write_bytes(written.getvalue())
+    return folder
+
+
+def _file(folder: Path, language: str) -> Path:
+    path = folder / language / "LC_MESSAGES" / "messages.po"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _marked(text: str | tuple[str, str], plurals: int) -> str | tuple[str, ...]:
+    if isinstance(text, str):
+        return f"{START}{text}{END}"
+    return tuple(f"{START}{text[1]}{END}" for _ in range(plurals))
+
+
+class _Texts(HTMLParser):
+    """What people read of a page: its text, and the attributes that are read out or shown."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.flow: list[str] = []
+        self.attributes: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        got = dict(attrs)
+        self._hidden += tag in ("script", "style")
+        self.attributes += [text for name, text in attrs if name in _ATTRIBUTES and text]
+        if tag == "meta" and got.get("name") == "description":
+            self.attributes.append(got.get("content") or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden -= tag in ("script", "style")
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.flow.append(data)
+
+
+def unmarked_words(html: str) -> set[str]:
+    """The words of a page that no catalogue was asked for."""
+    texts = _Texts()
+    texts.feed(html)
+    found = set()
+    for text in [" ".join(texts.flow), *texts.attributes]:
+        before = ""
+        while before != text:
+            before, text = text, _MARKED.sub(" ", text)
+        found |= set(WORD.findall(text))
+    return found

@@ -15,7 +15,7 @@ from ..errors import CouchError
 
 log = logging.getLogger("minicouch.building")
 MANY = 1000  # changes that are worth starting the process for
-FEW = 100  # changes that are worth asking one that runs
+FEW = 500  # changes that are worth asking one that runs: whoever waits for fewer has them sooner than what is before him there
 IDLE = 3.0
 WORKER = f"{__package__}.build_worker"
 ROOT = Path(__file__).parents[__package__.count(".") + 1]

@@ -24,7 +24,7 @@ from . import declared
 
 log = logging.getLogger("minicouch.warming")
 TICK = 0.4
-MANY = 1000
+MANY = 500  # fewer than a process is started for: orders that come one by one never need it
 BATCH = 250
 MAX_PAUSE = 0.1
 RETRY_AFTER = 60.0

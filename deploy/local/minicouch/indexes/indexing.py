@@ -136,12 +136,14 @@ def advance_together(db: Database, specs: Sequence[IndexSpec], target: int, limi
 def _together_elsewhere(db: Database, indexes: list[Index], target: int) -> bool:
     """A slice of the builds of those that are far behind and that nobody else is at, in the build process.
 
-    Nobody waits for one index with the lock of another: a function that never ends would keep readers of all from theirs.
+    Nobody waits for one index with the lock of another: a function that never ends would keep readers of all from theirs. One that
+    readers keep up to date is left to them, who would wait for the whole slice.
     """
-    if not _is_far_behind(db, indexes, target):
+    behind = [index for index in indexes if _is_far_behind(db, [index], target)]
+    if not behind:
         return False
     with contextlib.ExitStack() as locks:
-        free = [index for index in indexes if _is_locked_now(index, locks)]
+        free = [index for index in behind if _is_locked_now(index, locks)]
         for index in free:
             _begin(index, target)
         built = bool(free) and not any(index.closed for index in free) and _build_elsewhere(db, free, target)
@@ -149,7 +151,7 @@ def _together_elsewhere(db: Database, indexes: list[Index], target: int) -> bool
             index.progress = index.progress if index.seq < target else None
     if free:
         return built
-    with indexes[0].building:
+    with behind[0].building:
         return True
 
 

@@ -20,6 +20,8 @@ REFUSED = {
     "unauthorized": 401,
     "bad_request": 400,
 }
+PIECE = 25
+"""So many documents go to a process at once: who has few does not wait long for who has many."""
 pool = Pool()
 _guard = threading.Lock()
 LONE_SURROGATE = re.compile(
@@ -46,10 +48,10 @@ def _array(docs: Sequence[bytes]) -> bytes:
 
 
 def _each(env: Any, command: dict[str, Any], docs: Sequence[bytes]) -> list[Any]:
-    """Like CouchDB the time limit is meant for one document: a slow batch comes back in slices (runtime.js)."""
+    """Like CouchDB the time limit is meant for one document: a slow piece comes back in slices (runtime.js)."""
     found: list[Any] = []
     while len(found) < len(docs):
-        found += _run(env, command, _array(docs[len(found) :]))
+        found += _run(env, command, _array(docs[len(found) : len(found) + PIECE]))
     return found
 
 

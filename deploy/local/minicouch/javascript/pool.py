@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from pathlib import Path
 
 import orjson
@@ -109,13 +110,14 @@ class Worker:
 
 
 class Pool:
-    """Lends workers; `timeout` is what one call may take, in seconds."""
+    """Lends workers in the order of asking; `timeout` is what one call may take, in seconds."""
 
     def __init__(self, timeout: float = 5.0, idle: float = 10.0) -> None:
         self.timeout = timeout
         self.idle = idle
         self._free: list[Worker] = []
         self._busy: set[Worker] = set()
+        self._waiting: deque[object] = deque()
         self._count = 0
         self._stopped = False
         self._changed = threading.Condition()
@@ -142,19 +144,18 @@ class Pool:
         return answer[1:]
 
     def _acquire(self) -> Worker:
-        """A free worker, or a new one when none came free in time and there may be another."""
+        """A free worker, or a new one when none came free in time and there may be another. Nobody is overtaken: a reader's few
+        documents are mapped between two pieces of a long build."""
         with self._changed:
-            while True:
-                self._check_running()
-                while self._free:
-                    worker = self._free.pop()
-                    if worker.alive:
-                        return worker
-                    self._count -= 1
-                if self._count == 0:
-                    break
-                if not self._changed.wait(WAIT_SECONDS) and not self._free and self._count < MAX_WORKERS:
-                    break
+            ticket = object()
+            self._waiting.append(ticket)
+            try:
+                worker = self._wait_for_worker(ticket)
+            finally:
+                self._waiting.remove(ticket)
+                self._changed.notify_all()
+            if worker is not None:
+                return worker
             self._count += 1
         try:
             return self._start()
@@ -162,6 +163,21 @@ class Pool:
             with self._changed:
                 self._count -= 1
             raise
+
+    def _wait_for_worker(self, ticket: object) -> Worker | None:
+        """None when there is to be a new one."""
+        while True:
+            self._check_running()
+            if self._waiting[0] is ticket:
+                while self._free:
+                    worker = self._free.pop()
+                    if worker.alive:
+                        return worker
+                    self._count -= 1
+                if self._count == 0:
+                    return None
+            if not self._changed.wait(WAIT_SECONDS) and not self._free and self._count < MAX_WORKERS:
+                return None
 
     def _check_running(self) -> None:
         if self._stopped:
@@ -180,7 +196,7 @@ class Pool:
                 self._free.append(worker)
             else:
                 self._count -= 1
-            self._changed.notify()
+            self._changed.notify_all()
 
     def _reap(self) -> None:
         """End the workers nobody used for `idle` seconds; ends itself with the last one."""

@@ -149,7 +149,8 @@ class SearchIndex:
         is_open = self.seq and self.size == state["size"]
         self.size, self.slots, self.multivalued = state["size"], state["slots"], set(state["multivalued"])
         if is_open:
-            self._refresh()
+            if self._last_commit() != self._commit_read:
+                self._refresh()
         else:
             self.seq = 0
             self._open()
@@ -186,8 +187,13 @@ class SearchIndex:
 
     def _refresh(self) -> None:
         """Read the index as it is now; what is known of it from before belongs to the old one."""
+        self._commit_read = self._last_commit()
         self._index.reload()
         self.generation = Generation(self._index.searcher())
+
+    def _last_commit(self) -> bytes:
+        """What names the segments: another after each commit."""
+        return (self._path / "meta.json").read_bytes()
 
     @property
     def searcher(self) -> tantivy.Searcher:

@@ -238,6 +238,29 @@ def test_who_builds_several_indexes_waits_for_none_with_the_lock_of_another(stor
         write(db, 0, COUNT, "again")
 
 
+def test_an_index_that_readers_keep_up_to_date_is_not_locked_while_others_are_built(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each checkout looks products up, and waited for a slice of the builds of all other indexes."""
+    db = goods(store)
+    read, *others = [spec for spec in declared.specs(db, db.design_docs()) if spec.shared is not None]
+    indexing.catch_up(db, read)
+    write(db, 0, 20, "sold")
+    asked: list[set[str]] = []
+    run = BuildProcesses.run
+
+    def noted(builder: BuildProcesses, *what: Any) -> bool:
+        asked.append(set(what[3]))
+        assert not indexing.get_index(db, read).building.locked()
+        return run(builder, *what)
+
+    monkeypatch.setattr(BuildProcesses, "run", noted)
+    while indexing.advance_together(db, [read, *others], db.update_seq, indexing.BATCH):
+        pass
+    assert {signature for each in asked for signature in each} == {spec.signature for spec in others}
+    assert {indexing.get_index(db, spec).seq for spec in (read, *others)} == {db.update_seq}
+
+
 def test_a_database_is_dropped_under_its_build(store: Store, tmp_path: Path) -> None:
     db = goods(store)
     specs = list(declared.specs(db, db.design_docs()))

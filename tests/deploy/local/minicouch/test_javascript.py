@@ -1,6 +1,9 @@
 """Design functions in V8: what they find around them, and that no function harms more than its own request."""
 
+import sys
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -101,6 +104,24 @@ def test_the_time_is_for_one_document(pool: Pool) -> None:
     slow = "function(doc){ var end = Date.now() + 300; while (Date.now() < end); emit(doc.n, 1) }"
     docs = [b'{"_id":"%d","n":%d}' % (n, n) for n in range(6)]
     assert mapped(slow, docs) == [[[n, 1]] for n in range(6)]
+
+
+def test_a_few_documents_are_mapped_between_the_pieces_of_many(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader waits for an index that lacks some documents, while another index is built, in the one process that there is."""
+    monkeypatch.setattr(sys.modules[Pool.__module__], "MAX_WORKERS", 1)
+    mapped(HARMLESS)
+    slow = "function(doc){ var end = Date.now() + 20; while (Date.now() < end); emit(doc.n, 1) }"
+    many = [b'{"_id":"%d","n":%d}' % (n, n) for n in range(2000)]
+    with ThreadPoolExecutor(1) as builder:
+        build = builder.submit(mapped, slow, many)
+        while not pool._busy:
+            time.sleep(0.01)
+        assert [mapped(HARMLESS) for _ in range(3)] == [[[[1, 1]], [[2, 1]]]] * 3
+        assert not build.done()
+        pool.stop()
+        assert isinstance(build.exception(), CouchError)
 
 
 def test_a_process_nobody_uses_is_ended(pool: Pool) -> None:

@@ -44,6 +44,12 @@ def pre_fork(server, worker) -> None:
     gc.freeze()
 
 
+def post_worker_init(worker) -> None:
+    """The same of what a worker has loaded by itself: each full collection would look through all of it, while requests wait."""
+    gc.collect()
+    gc.freeze()
+
+
 def child_exit(server, worker) -> None:
     """A worker that is gone no longer counts in gauges."""
     if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from services.products.clients.picture_downloads import PictureDownloads
 from services.products.clients.services import Orders
@@ -35,13 +36,24 @@ from services.products.store.word_learning import WordLearning
 from shared.background import Background
 from shared.cache_tags import CacheTags
 from shared.client import ServiceClient
-from shared.couch import DatabaseDesign, IndexCatchUp, Server
+from shared.couch import DatabaseDesign, IndexCatchUp, RepeatedReads, Server
 from shared.database import LONG_TIMEOUT, TIMEOUT, open_server
 from shared.locks import Locks
 from shared.redis import open_redis
 
 PRODUCTS_PER_UPDATE = 10_000
 """Products that an import writes while the indexes take in as many before them."""
+
+
+MAX_LIST_BYTES = 8 * 1024 * 1024
+"""Of lists that are answered again while the database says the same, in each process."""
+
+
+class ListText(NamedTuple):
+    """A list of products as JSON, and how many of them have what was searched for."""
+
+    text: bytes
+    found: int
 
 
 @dataclass(frozen=True)
@@ -51,6 +63,7 @@ class Dependencies:
     settings: Settings
     catalogue: Catalogue
     product_answers: ProductAnswers
+    list_texts: RepeatedReads[ListText]
     ledger: Ledger
     reviews: Reviews
     review_pages: ReviewPages
@@ -100,6 +113,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         settings=settings,
         catalogue=catalogue,
         product_answers=ProductAnswers(),
+        list_texts=RepeatedReads(MAX_LIST_BYTES),
         ledger=Ledger(database, redis),
         reviews=Reviews(database),
         review_pages=ReviewPages(redis, database.name),

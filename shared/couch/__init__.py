@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .index_catch_up import IndexCatchUp
     from .indexes import DatabaseDesign, FindIndex, View, view_source
     from .pages import Page, PageOf, SearchPage, SearchPageOf
+    from .repeats import Made, RepeatedReads
     from .search import (
         LANGUAGES,
         NUMBER_BANDS,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HIGHEST_KEY",
     "LANGUAGES",
+    "Made",
     "NUMBER_BANDS",
     "AcrossPartitions",
     "Band",
@@ -80,6 +82,7 @@ __all__ = [
     "Partition",
     "PartitionFull",
     "QueryRefused",
+    "RepeatedReads",
     "SearchField",
     "SearchIndex",
     "SearchPage",
@@ -173,6 +176,7 @@ _MODULES = {
         "search_for",
         "words_of",
     ),
+    "repeats": ("Made", "RepeatedReads"),
     "server": ("Server",),
     "staleness": ("StaleRows",),
     "tally": (

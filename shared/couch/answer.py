@@ -9,13 +9,16 @@ from .http import Response
 
 
 class Answer:
-    """As much of `requests.Response` as the SDK reads. `resent` tells that an earlier try may have been carried out."""
+    """As much of `requests.Response` as the SDK reads. `resent` tells that an earlier try may have been carried out.
 
-    def __init__(self, response: Response, resent: bool = False) -> None:
+    With `as_bytes` what was found is handed on as it came, for who parses it later or not at all.
+    """
+
+    def __init__(self, response: Response, resent: bool = False, *, as_bytes: bool = False) -> None:
         self.status_code = response.status
         self.content = response.body
         self.resent = resent
-        self._response = response
+        self._response, self._as_bytes = response, as_bytes
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -30,4 +33,4 @@ class Answer:
         return self.status_code < 400
 
     def json(self, **_: Any) -> Any:
-        return orjson.loads(self.content)
+        return self.content if self._as_bytes and self.ok else orjson.loads(self.content)

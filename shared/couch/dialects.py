@@ -1,6 +1,5 @@
 """Runs one search declaration in the dialect of the server: `_search`, `_nouveau`, or the keyword view of a plain CouchDB."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
 
@@ -18,7 +17,7 @@ class Caller(Protocol):
         self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any], **options: Any
     ) -> Any: ...
 
-    def allow_stale(self, index: str, ask: Callable[..., Any], stale: dict[str, Any]) -> tuple[Any, bool]: ...
+    def allow_stale(self, index: str, ask: partial[Any], stale: dict[str, Any]) -> tuple[Any, bool]: ...
 
     def features(self) -> frozenset[str]: ...
 
@@ -113,10 +112,7 @@ def _nouveau(
             name: [{"label": band.label, "min": band.min, "max": band.max} for band in bands]
             for name, bands in query.bands.items()
         }
-
-    def ask(update: bool = True, **options: Any) -> Any:
-        return client.nouveau(at, index.design_id, index.name, body | {"update": update}, **options)
-
+    ask = partial(_ask_nouveau, client, at, index.design_id, index.name, body)
     answer, _ = client.allow_stale(index.design_id, ask, {"update": False})
     there = [hit for hit in answer["hits"] if hit.get("doc")]
     docs = [hit["doc"] for hit in there]
@@ -126,6 +122,18 @@ def _nouveau(
     total = answer["total_hits"] if exact else None
     counts, ranges = answer.get("counts") or {}, answer.get("ranges") or {}
     return SearchPage(docs, following, total, counts, ranges, scores=scores)
+
+
+def _ask_nouveau(
+    client: Caller,
+    at: dict[str, str],
+    ddoc: str,
+    index: str,
+    body: dict[str, Any],
+    update: bool = True,
+    **options: Any,
+) -> Any:
+    return client.nouveau(at, ddoc, index, body | {"update": update}, **options)
 
 
 def _by_keyword(

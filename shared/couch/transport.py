@@ -20,13 +20,16 @@ from .tally import classify, record
 
 RETRIED = frozenset({429, 500, 502, 503, 504})
 FIRST_DELAY, MAX_DELAY = 0.05, 2.0
+_OUR_OPTIONS = ("call_timeout", "as_bytes", "all_headers")
+"""Of a call, beside those of `requests`."""
 
 
 class DatabaseSession(requests.Session):
     """The session given to the SDK, for the server at `url`.
 
     `timeout`: seconds a call may take in all, its retries included; a call may bring its own `call_timeout`. Neither
-    gives it more than is left of the request it is made for (`deadline`).
+    gives it more than is left of the request it is made for (`deadline`). A call `as_bytes` gets its answer unparsed; one without
+    `all_headers` has only those that `http` names.
     """
 
     def __init__(self, url: str, timeout: float = 2.5, max_idle: int = 32) -> None:
@@ -39,7 +42,8 @@ class DatabaseSession(requests.Session):
     ) -> Any:
         """The SDK's own `timeout` among `rest` is always its default of a minute, and is not ours."""
         if rest.get("stream"):
-            rest.pop("call_timeout", None)
+            for ours in _OUR_OPTIONS:
+                rest.pop(ours, None)
             return super().request(method, url, params=params, data=data, headers=headers, **rest)
         target = f"{url}?{urlencode(params)}" if params else url
         body = data.read() if hasattr(data, "read") else data
@@ -47,12 +51,28 @@ class DatabaseSession(requests.Session):
         timeout = rest.get("call_timeout", self.timeout)
         deadline = began + time_for(timeout + _long_poll_seconds(params))
         try:
-            return self._until_answered(method, target, body, headers or {}, deadline)
+            return self._until_answered(
+                method,
+                target,
+                body,
+                headers or {},
+                deadline,
+                as_bytes=rest.get("as_bytes", False),
+                all_headers=rest.get("all_headers", True),
+            )
         finally:
             record(classify(method, urlsplit(url).path), (time.monotonic() - began) * 1000)
 
     def _until_answered(
-        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], deadline: float
+        self,
+        method: str,
+        url: str,
+        body: bytes | None,
+        headers: Mapping[str, str],
+        deadline: float,
+        *,
+        as_bytes: bool,
+        all_headers: bool,
     ) -> Answer:
         """A call that was given long (an import, a job, `prepare`) waits for a server that is away to come back."""
         resent, pause = False, FIRST_DELAY
@@ -64,7 +84,10 @@ class DatabaseSession(requests.Session):
             if left <= 0:
                 raise DatabaseUnavailable("The time for this request is over; try again shortly.")
             try:
-                answer = Answer(self.http.request(method, url, headers, body, timeout=left), resent)
+                response = self.http.request(
+                    method, url, headers, body, timeout=left, all_headers=all_headers
+                )
+                answer = Answer(response, resent, as_bytes=as_bytes)
             except TransportError as error:
                 if isinstance(error, CircuitOpen) and not is_long:
                     raise _away() from error

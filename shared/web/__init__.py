@@ -1,6 +1,6 @@
 """Flask plumbing that every service shares: factory, problems, auth, paging, idempotency, ETags."""
 
-from shared.web.answers import json_answer, json_bytes, nothing
+from shared.web.answers import json_answer, json_bytes, json_text, nothing
 from shared.web.api import Blueprint, ProblemSchema, Shape
 from shared.web.auth import (
     JwksKeys,
@@ -57,6 +57,7 @@ __all__ = [
     "idempotent_id",
     "json_answer",
     "json_bytes",
+    "json_text",
     "lines_of",
     "list_answer",
     "not_modified",

@@ -8,6 +8,7 @@ import orjson
 
 from services.products.actions.filter_counts import Counts, counts_of_category
 from services.products.actions.merchandising import search
+from services.products.actions.query_counts import count_found
 from services.products.actions.question import Listed, Question, crumbs
 from services.products.actions.search import search_query
 from services.products.declarations.product import Product
@@ -72,6 +73,12 @@ def products(deps: Dependencies, asked: Question, visitor: str = "") -> Listed:
         docs = [doc for doc in deduplicate_moved(page.items) if is_sold_in(doc, asked.currency or "")]
         return Listed(docs, page.next, crumbs(asked))
     return search(deps, asked, visitor)
+
+
+def count_repeated(deps: Dependencies, asked: Question, found: int, visitor: str) -> None:
+    """Counts a search whose list was made before. No database call."""
+    if asked.is_plain_search and asked.analytics and not asked.cursor:
+        count_found(deps, asked.q, found, visitor)
 
 
 def best_rated(deps: Dependencies, limit: int, cursor: Any, currency: str) -> PageOf[Product]:

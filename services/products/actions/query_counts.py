@@ -19,8 +19,17 @@ FOUND: Final = {NOTHING: 0, LITTLE: FEW, ANY: None}
 
 def count(deps: Dependencies, text: str, listed: Listed, visitor: str) -> None:
     """Counts a query, and whether it is somebody else's; one that nothing has all words of found nothing. No database call."""
+    count_found(deps, text, found_by_words(listed), visitor)
+
+
+def found_by_words(listed: Listed) -> int:
+    """How many products have all the words."""
+    return 0 if listed.more.get("dropped_words") else int(listed.more.get("total", len(listed.docs)))
+
+
+def count_found(deps: Dependencies, text: str, found: int, visitor: str) -> None:
+    """Counts a query that found so many. No database call."""
     if (query := countable(text)) is not None:
-        found = 0 if listed.more.get("dropped_words") else listed.more.get("total", len(listed.docs))
         deps.query_counter.count(query, found, visitor)
 
 

@@ -10,8 +10,10 @@ from services.products.actions import browse as act
 from services.products.actions import related, suggesting
 from services.products.actions import reviews as review_acts
 from services.products.actions.catalogue import NoSuchProduct
-from services.products.actions.question import Listed
+from services.products.actions.query_counts import found_by_words
+from services.products.actions.question import Listed, Question
 from services.products.declarations.product import Product
+from services.products.dependencies import ListText
 from services.products.documents import taxonomy_of
 from services.products.resources.context import (
     asked_currency,
@@ -20,12 +22,12 @@ from services.products.resources.context import (
     price_headers,
 )
 from services.products.resources.questions import MAX_QUERY, question_at_hand
-from services.products.rules.prices import PriceContext, is_sold_in
+from services.products.rules.prices import PriceContext, has_terms, is_sold_in
 from services.products.rules.product import listed, public
 from services.products.rules.publishing import is_public
 from services.products.rules.same_titles import ShownTitles, grouped, opened
 from services.products.schemas import answers, parameters, requests
-from shared.couch import Doc, NoSuchDocument
+from shared.couch import Doc, Made, NoSuchDocument
 from shared.errors import Invalid
 from shared.money import CURRENCIES
 from shared.web import (
@@ -34,6 +36,7 @@ from shared.web import (
     client_address,
     json_answer,
     json_bytes,
+    json_text,
     list_answer,
     not_modified,
     optional_user,
@@ -114,7 +117,28 @@ def products() -> Response:
     place, earlier = opened(asked.cursor)
     if place is not asked.cursor:
         asked = replace(asked, cursor=place)
-    found = act.products(dependencies(), asked, client_address() if asked.q else "")
+    deps, visitor = dependencies(), client_address() if asked.q else ""
+    if asked.facets or context.staff:
+        found = act.products(deps, asked, visitor)
+        headers = {**(price_headers(context) or {}), **(OUTDATED if found.outdated else {})}
+        return json_answer(_list_body(found, asked, earlier, context, bound), headers=headers or None)
+
+    def make() -> Made[ListText]:
+        found = act.products(deps, asked, visitor)
+        text = json_text(_list_body(found, asked, earlier, context, bound))
+        has_others = any(map(has_terms, found.docs))  # prices that depend on the time, or on who asks
+        return Made(ListText(text, found_by_words(found)), len(text), repeatable=not has_others)
+
+    question = (request.query_string, context.currency, context.group)
+    made, repeated = deps.list_texts.get(question, make, given=(deps.search_rules.get(),))
+    if repeated:
+        act.count_repeated(deps, asked, made.found, visitor)
+    return json_bytes(made.text, headers=price_headers(context))
+
+
+def _list_body(
+    found: Listed, asked: Question, earlier: ShownTitles, context: PriceContext, bound: Any
+) -> dict[str, Any]:
     if asked.is_by_relevance:
         body = _rows(found, earlier, context, bound, collapse=asked.collapse)
     else:
@@ -123,8 +147,7 @@ def products() -> Response:
     body |= found.more
     if names := dependencies().product_types.get().facet_names(found.more.get("facets", ())):
         body["facet_names"] = names
-    headers = {**(price_headers(context) or {}), **(OUTDATED if found.outdated else {})}
-    return json_answer(body, headers=headers or None)
+    return body
 
 
 def _rows(

@@ -33,7 +33,7 @@ class Handle:
 
     def __init__(self) -> None:
         self._requests = 0
-        self._repeatable = False
+        self._repeatable = self._reads_headers = False
         self._poll, self._polled = select.poll(), -1
         self._curl = curl = pycurl.Curl()
         for option, value in _options().items():
@@ -42,9 +42,17 @@ class Handle:
         curl.setopt(pycurl.XFERINFOFUNCTION, _let_python_act)
 
     def request(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, timeout: float
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        timeout: float,
+        *,
+        all_headers: bool = True,
     ) -> Response:
-        """`timeout`: seconds for everything from the name look-up to the last byte. Raises NotSent or NoResponse."""
+        """`timeout`: seconds for everything from the name look-up to the last byte. Without `all_headers` the response has
+        only those that libcurl itself reads: it hands the others to Python one by one. Raises NotSent or NoResponse."""
         curl, lines, chunks = self._curl, [], []  # type: Any, list[bytes], list[bytes]
         self._requests, self._repeatable = 0, method in SAFE_METHODS
         curl.setopt(pycurl.URL, url)
@@ -54,10 +62,12 @@ class Handle:
         curl.setopt(pycurl.TIMEOUT_MS, max(1, int(timeout * 1000)))
         curl.setopt(pycurl.NOPROGRESS, timeout < LONG_CALL_SECONDS)
         curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int(min(timeout, CONNECT_SECONDS) * 1000)))
-        curl.setopt(pycurl.HEADERFUNCTION, lines.append)
+        self._read_headers(lines if all_headers else None)
         curl.setopt(pycurl.WRITEFUNCTION, chunks.append)
         try:
             curl.perform()
+            if not all_headers:
+                lines = self._known_headers()
             return Response(curl.getinfo(pycurl.RESPONSE_CODE), lines, b"".join(chunks))
         except pycurl.error as error:
             raise self._failure(error) from error
@@ -76,6 +86,22 @@ class Handle:
             null = os.open(os.devnull, os.O_RDWR)
             os.dup2(null, socket)
             os.close(null)
+
+    def _read_headers(self, lines: list[bytes] | None) -> None:
+        """Into `lines`, or not at all. Each line would wait for the interpreter while other threads work."""
+        if lines is not None:
+            self._curl.setopt(pycurl.HEADERFUNCTION, lines.append)
+        elif self._reads_headers:
+            self._curl.unsetopt(pycurl.HEADERFUNCTION)
+        self._reads_headers = lines is not None
+
+    def _known_headers(self) -> list[bytes]:
+        content_type = self._curl.getinfo(pycurl.CONTENT_TYPE)
+        seconds = self._curl.getinfo(pycurl.RETRY_AFTER)
+        return [
+            *([f"Content-Type: {content_type}".encode("latin-1")] if content_type else ()),
+            *([b"Retry-After: %d" % seconds] if seconds else ()),
+        ]
 
     def _was_closed(self) -> bool:
         """An idle connection with something to read was closed by the server; libcurl looks only once a second."""

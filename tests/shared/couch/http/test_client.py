@@ -64,6 +64,24 @@ def test_methods_follow_each_other_on_one_connection() -> None:
     assert server.connections == 1
 
 
+def test_who_needs_no_headers_gets_the_body_alone_and_the_next_one_gets_them_again() -> None:
+    lines = ("Content-Type: application/json", "ETag: x", "Retry-After: 3", "X-Name: y")
+
+    def serve(connection: Connection) -> None:
+        while connection.read() is not None:
+            connection.send(response(b"{}", "429 Too Many Requests", *lines))
+
+    client = HttpClient()
+    with serving(serve) as server:
+        for all_headers in (True, False, False, True, False):
+            answer = client.request("GET", server.url + "/", {}, timeout=SOON, all_headers=all_headers)
+            assert (answer.status, answer.body) == (429, b"{}")
+            named = {"Content-Type": "application/json", "Retry-After": "3"}
+            assert {name: answer.headers[name] for name in named} == named
+            assert ("ETag" in answer.headers, "X-Name" in answer.headers) == (all_headers, all_headers)
+    assert server.connections == 1
+
+
 def test_headers_are_read_whatever_their_case_and_number() -> None:
     early = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
     answer = response(b"", "200 OK", 'ETag:  "1-x" ', "Vary: Accept", "vary: Cookie", "X-Name: caf\xe9")

@@ -1,0 +1,176 @@
+"""Lists that are asked for again: what the service has made of the database's answer before is never older than that answer, and
+never somebody else's."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from services.products.actions import maintenance
+from tests.services.products.conftest import SERVICE, Shop, eventually, open_as_worker, product, token
+
+SHELF = ["Repeated", "Lists"]
+ADDRESS = "Repeated#Lists"
+GOODS = [
+    product("again-1", taxonomy=SHELF, name="Quillfeather lamp", prices={"GBP": 1000, "EUR": 1300}),
+    product(
+        "again-2",
+        taxonomy=SHELF,
+        name="Quillfeather table",
+        price={"amount": 2000, "currency": "GBP"},
+        prices={"GBP": 2000, "EUR": 2600},
+    ),
+    product("again-3", taxonomy=SHELF, name="Quillfeather vase"),
+]
+RULES = "/v1/admin/search"
+SEARCH, CATEGORY = {"q": "quillfeather"}, {"category": ADDRESS, "sort": "name"}
+LISTS = pytest.mark.parametrize("asked", [SEARCH, CATEGORY], ids=["search", "category"])
+
+
+@pytest.fixture(autouse=True)
+def goods(shop: Shop) -> Shop:
+    assert shop.load(GOODS)["failed"] == []
+    for asked in (SEARCH, CATEGORY):
+        eventually(lambda asked=asked: len(ids(shop, **asked)) == 3)
+    return shop
+
+
+def ids(shop: Shop, **asked: str) -> list[str]:
+    return [each["productid"] for each in items(shop, **asked)]
+
+
+def items(shop: Shop, headers: dict[str, str] | None = None, **asked: str) -> list[dict]:
+    """The list as it is answered the second time, when it may have been made before."""
+    shop.ok("/v1/products", headers, **asked)
+    return shop.ok("/v1/products", headers, **asked)["items"]
+
+
+def prices(shop: Shop, headers: dict[str, str] | None = None, **asked: str) -> dict[str, int]:
+    return {each["productid"]: each["price"]["amount"] for each in items(shop, headers, **asked)}
+
+
+def change(shop: Shop, productid: str, **fields) -> None:
+    line = next(each for each in GOODS if each["productid"] == productid)
+    assert shop.load([line | fields])["failed"] == []
+
+
+@LISTS
+def test_a_list_costs_one_query_each_time(goods: Shop, asked: dict[str, str]):
+    kind = "global" if "q" in asked else "partition"
+    eventually(lambda: goods.get("/v1/products", **asked).calls == {kind: 1})
+    answers = [goods.get("/v1/products", **asked) for _ in range(4)]
+    assert {answer.body for answer in answers} == {answers[0].body}
+    assert [answer.calls for answer in answers] == [{kind: 1}] * 4
+
+
+@LISTS
+def test_a_change_is_in_the_next_list(goods: Shop, asked: dict[str, str]):
+    for name in ("Quillfeather lantern", "Quillfeather lighthouse"):
+        change(goods, "again-1", name=name)
+        eventually(lambda name=name: name in [each["name"] for each in items(goods, **asked)])
+    change(goods, "again-2", status="draft")
+    eventually(lambda: "again-2" not in ids(goods, **asked))
+    change(goods, "again-2", status="active")
+    eventually(lambda: "again-2" in ids(goods, **asked))
+
+
+@LISTS
+def test_stock_that_has_changed_is_in_the_next_list(
+    goods: Shop, environment: dict[str, str], asked: dict[str, str]
+):
+    worker = open_as_worker(environment)
+
+    def shown() -> int:
+        maintenance.sum_up(worker)
+        return next(each["stock"] for each in items(goods, **asked) if each["productid"] == "again-3")
+
+    before = shown()
+    delivery = {"delta": 5, "reason": "delivery"}
+    assert goods.admin("POST", "/v1/products/again-3/stock", delivery).status == 201
+    eventually(lambda: shown() == before + 5)
+
+
+@LISTS
+def test_each_currency_has_its_own_list(goods: Shop, asked: dict[str, str]):
+    for currency, lamp in (("GBP", 1000), ("EUR", 1300), ("GBP", 1000)):
+        assert prices(goods, currency=currency, **asked)["again-1"] == lamp
+    assert "again-3" not in ids(goods, currency="EUR", **asked)
+
+
+@LISTS
+def test_prices_of_a_group_are_shown_to_nobody_else(goods: Shop, asked: dict[str, str]):
+    change(goods, "again-1", group_prices={"trade": {"GBP": 700}})
+    trade, other = token("u7", group="trade"), token("u8", group="other")
+    eventually(lambda: prices(goods, trade, **asked)["again-1"] == 700)
+    for headers, group, amount in (
+        (None, "", 1000),
+        (trade, "", 700),
+        (other, "", 1000),
+        (SERVICE, "trade", 700),
+        (SERVICE, "", 1000),
+        (None, "trade", 1000),
+        (None, "", 1000),
+    ):
+        named = {"group": group} if group else {}
+        assert prices(goods, headers, **named, **asked)["again-1"] == amount, (headers, group)
+    change(goods, "again-1", group_prices={})
+    eventually(lambda: prices(goods, trade, **asked)["again-1"] == 1000)
+
+
+@LISTS
+def test_a_sale_begins_and_ends_without_a_change_of_the_product(goods: Shop, asked: dict[str, str]):
+    begins = datetime.now(UTC) + timedelta(seconds=3)
+    sale = {"from": _iso(begins), "until": _iso(begins + timedelta(seconds=4)), "prices": {"GBP": 500}}
+    change(goods, "again-1", sales=[sale])
+    seen = []
+
+    def is_over() -> bool:
+        amount = prices_once(goods, asked)
+        if not seen or seen[-1] != amount:
+            seen.append(amount)
+        return datetime.now(UTC) > begins + timedelta(seconds=5) and amount == 1000
+
+    eventually(is_over)
+    assert seen in ([1000, 500, 1000], [500, 1000]) or datetime.now(UTC) > begins + timedelta(seconds=8)
+    change(goods, "again-1", sales=[])
+
+
+def prices_once(shop: Shop, asked: dict[str, str]) -> int:
+    """What the lamp costs: asked once, for a sale may begin between two lists."""
+    listed = shop.ok("/v1/products", **asked)["items"]
+    return next(each["price"]["amount"] for each in listed if each["productid"] == "again-1")
+
+
+def _iso(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+def test_rules_of_search_are_in_force_in_the_next_list(goods: Shop):
+    def listed() -> dict:
+        return goods.ok("/v1/products", **SEARCH)
+
+    plain = listed()
+    assert listed() == plain
+    path = f"{RULES}/redirects/quillfeather"
+    assert goods.admin("PUT", path, {"address": "/pages/quills", "category": ""}).status == 201
+    eventually(lambda: listed().get("redirect") == {"address": "/pages/quills"})
+    assert goods.admin("DELETE", path).status == 204
+    eventually(lambda: listed() == plain)
+    path = f"{RULES}/pins/quillfeather"
+    assert goods.admin("PUT", path, {"productids": ["again-3"]}).status == 201
+    eventually(lambda: ids(goods, **SEARCH)[0] == "again-3")
+    assert goods.admin("DELETE", path).status == 204
+    path = f"{RULES}/synonyms/quillfeather"
+    assert goods.get("/v1/products", q="plumewing").json["items"] == []
+    assert goods.admin("PUT", path, {"synonyms": ["plumewing"]}).status == 201
+    eventually(lambda: len(ids(goods, q="plumewing")) == 3)
+    assert goods.admin("DELETE", path).status == 204
+    eventually(lambda: ids(goods, q="plumewing") == [])
+
+
+@LISTS
+def test_each_page_is_its_own(goods: Shop, asked: dict[str, str]):
+    whole = ids(goods, **asked)
+    for _ in range(2):
+        first = goods.ok("/v1/products", limit="2", **asked)
+        second = goods.ok("/v1/products", limit="2", cursor=first["next"], **asked)
+        assert [each["productid"] for each in first["items"] + second["items"]] == whole

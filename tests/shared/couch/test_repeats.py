@@ -1,0 +1,138 @@
+"""What is made of a read again, and what is not: on a real server, with what a block makes counted."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from shared.couch import Database, DatabaseDesign, Made, RepeatedReads, Server, View, counting, repeats
+from tests.waiting import eventually
+
+COLOURS = View(
+    "by_colour",
+    "Which things have this colour?",
+    "function (doc) { if (doc.colour) emit(doc.colour, doc.size); }",
+    partitioned=False,
+)
+THINGS = DatabaseDesign("repeated_things", (COLOURS,))
+
+
+@pytest.fixture(scope="module")
+def things(server: Server, prepared: Callable[..., None]) -> Database:
+    prepared(THINGS)
+    return server.open(THINGS)
+
+
+class Sizes:
+    """The sizes of all things of a colour, as a text that is kept; `made` counts how often it was made."""
+
+    def __init__(self, things: Database, max_bytes: int = 100_000) -> None:
+        self.things, self.made = things, 0
+        self.kept: RepeatedReads[str] = RepeatedReads(max_bytes)
+
+    def is_repeated(self, colour: str) -> bool:
+        """Whether its text is kept by now: that of an index that is behind is not."""
+        before = self.made
+        self.of(colour)
+        return self.made == before
+
+    def of(
+        self, colour: str, *, given: tuple[object, ...] = (), repeatable: bool = True, reads: int = 1
+    ) -> str:
+        def make() -> Made[str]:
+            for _ in range(reads):
+                rows = self.things.across_partitions.view(COLOURS, key=colour, allow_stale=True)
+            self.made += 1
+            text = ",".join(str(row["value"]) for row in rows)
+            return Made(text, len(text), repeatable)
+
+        return self.kept.get("sizes", make, given)[0]
+
+
+@pytest.fixture
+def red(things: Database) -> Iterator[Database]:
+    things.put({"_id": "things:red", "colour": "red", "size": 1})
+    yield things
+    things.delete("things:red", things.get("things:red")["_rev"])
+
+
+def grow(things: Database, size: int) -> None:
+    things.put(things.get("things:red") | {"size": size})
+
+
+def test_the_database_is_asked_again_but_nothing_is_made_again(red: Database) -> None:
+    sizes = Sizes(red)
+    eventually(lambda: sizes.is_repeated("red"))
+    before = sizes.made
+    with counting() as tally:
+        assert [sizes.of("red") for _ in range(3)] == ["1"] * 3
+    assert tally.calls["global"] == 3
+    assert sizes.made == before
+
+
+def test_another_answer_makes_another_value_with_one_call(red: Database) -> None:
+    sizes = Sizes(red)
+    for size in (2, 3):
+        grow(red, size)
+        eventually(lambda size=size: sizes.of("red") == str(size))
+    grow(red, 4)
+    eventually(lambda: sizes.of("red") == "4")
+    with counting() as tally:
+        assert sizes.of("red") == "4"
+    assert tally.calls["global"] == 1
+
+
+def test_another_read_under_the_same_question_is_another_value(red: Database) -> None:
+    sizes = Sizes(red)
+    eventually(lambda: sizes.of("red") == "1")
+    assert [sizes.of(colour) for colour in ("red", "blue", "red", "blue")] == ["1", "", "1", ""]
+
+
+def test_what_depends_on_more_than_the_answer_is_made_each_time(red: Database) -> None:
+    rules, others = ["a"], ["a"]
+    sizes = Sizes(red)
+    for given, made in ((rules, 1), (rules, 1), (others, 2), (others, 2)):
+        sizes.of("red", given=(given,))
+        assert sizes.made == made, "equal is not the same"
+    for options in ({"repeatable": False}, {"reads": 2}):
+        sizes = Sizes(red)
+        for _ in range(3):
+            sizes.of("red", **options)  # type: ignore[arg-type]
+        assert sizes.made == 3, options
+
+
+def test_what_is_old_is_made_again(red: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = Sizes(red)
+    monkeypatch.setattr(repeats, "MAX_AGE_SECONDS", 0.0)
+    sizes.of("red")
+    sizes.of("red")
+    assert sizes.made == 2
+
+
+def test_no_more_is_kept_than_there_is_room_for(red: Database) -> None:
+    sizes = Sizes(red, max_bytes=3 * repeats.ENTRY_BYTES)
+    sizes.of("red")
+    for number in range(10):
+        sizes.of(f"colour {number}")
+    before = sizes.made
+    sizes.of("red")
+    assert sizes.made == before + 1
+    sizes.of("red")
+    assert sizes.made == before + 1
+
+
+def test_threads_keep_out_of_each_others_blocks(red: Database) -> None:
+    sizes = Sizes(red)
+    eventually(lambda: sizes.of("red") == "1")
+    colours = ["red", "blue"] * 50
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(sizes.of, colours)) == ["1", ""] * 50
+
+
+def test_a_failure_leaves_no_block_behind(red: Database) -> None:
+    def fail() -> Made[str]:
+        raise KeyError("made nothing")
+
+    with pytest.raises(KeyError):
+        Sizes(red).kept.get("sizes", fail)
+    assert repeats.current_block() is None

@@ -46,8 +46,10 @@ def _prepare(options: argparse.Namespace, language: str) -> int:
     if options.check:
         problems = server.check(designs)
         print("\n".join(problems) or "Every database and index is in place.")
+        _warn(server.check_search())
         return 1 if problems else 0
     server.prepare(designs, progress=_say)
+    _warn(server.check_search())
     if options.migrate:
         server.migrate(designs, progress=_say)
     if options.clean_up:
@@ -68,6 +70,11 @@ def _arguments() -> argparse.Namespace:
 def _fail(why: str) -> int:
     print(why, file=sys.stderr)
     return 1
+
+
+def _warn(sentence: str) -> None:
+    if sentence:
+        print(sentence, file=sys.stderr)
 
 
 def _say(line: str) -> None:

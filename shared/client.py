@@ -40,9 +40,10 @@ _ERRORS: dict[int, type[errors.AisleError]] = {
 ATTEMPT_HEADER = "X-Attempt"
 """Of a request that is sent again: the earlier one may have been done, its answer lost."""
 _ATTEMPTS = 3
-_WAITED_FOR = frozenset({"database_unavailable", "carrier_unavailable", "tax_unavailable"})
+_WAITED_FOR = frozenset(
+    {"database_unavailable", "search_unavailable", "carrier_unavailable", "tax_unavailable"}
+)
 """Codes of services that have waited in vain for somebody else already."""
-"""The code with which a service says that it has asked its database long enough."""
 _TIME_TO_ANSWER = 0.1
 """Seconds before our own limit at which the other service should give up, so that its answer still arrives."""
 

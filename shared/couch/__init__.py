@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         NotPrepared,
         PartitionFull,
         QueryRefused,
+        SearchUnavailable,
         UpdateConflict,
     )
     from .index_catch_up import IndexCatchUp
@@ -88,6 +89,7 @@ __all__ = [
     "SearchPage",
     "SearchPageOf",
     "SearchQuery",
+    "SearchUnavailable",
     "Server",
     "StaleRows",
     "StoredDocument",
@@ -142,6 +144,7 @@ _MODULES = {
         "NotPrepared",
         "PartitionFull",
         "QueryRefused",
+        "SearchUnavailable",
         "UpdateConflict",
     ),
     "index_catch_up": ("IndexCatchUp",),

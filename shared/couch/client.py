@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import orjson
 import requests
@@ -13,8 +13,11 @@ from ibmcloudant.cloudant_v1 import CloudantV1
 from .deadline import time_for
 from .errors import DatabaseUnavailable, NotPrepared, from_answer
 from .repeats import current_block
+from .search_engine import SearchEngine
 from .staleness import StaleReads
 from .tally import counting
+
+NOUVEAU_HEADERS = {"Accept": "application/json", "Content-Type": "application/json"}
 
 
 class Client:
@@ -25,6 +28,7 @@ class Client:
         self._features: frozenset[str] | None = None
         self._shards: dict[str, int] = {}
         self._stale_reads = StaleReads()
+        self.search_engine = SearchEngine(urlsplit(sdk.service_url).netloc, self._analyze)
         self.not_prepared = 0
         """How many calls met a database or an index that is not there."""
 
@@ -61,14 +65,21 @@ class Client:
         return self._shards[db]
 
     def nouveau(self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any], **options: Any) -> Any:
-        """A Nouveau search, which the SDK has no operation for. `options` are the SDK's, such as `call_timeout`."""
+        """A Nouveau search, which the SDK has no operation for. `options` are the SDK's, such as `call_timeout`. Raises
+        SearchUnavailable while Nouveau is away."""
         partition = f"/_partition/{quote(at['partition_key'], safe='')}" if "partition_key" in at else ""
         path = f"/{quote(at['db'], safe='')}{partition}/_design/{quote(ddoc, safe='')}/_nouveau/{quote(index, safe='')}"
-        headers = {"Accept": "application/json", "Content-Type": "application/json"}
-        request = self.sdk.prepare_request("POST", path, headers=headers, data=body)
-        return self._sent(
-            lambda: self.sdk.send(request, all_headers=False, **options), "nouveau"
-        ).get_result()
+        request = self.sdk.prepare_request("POST", path, headers=NOUVEAU_HEADERS, data=body)
+        with self.search_engine.asked():
+            return self._sent(
+                lambda: self.sdk.send(request, all_headers=False, **options), "nouveau"
+            ).get_result()
+
+    def _analyze(self, seconds: float) -> None:
+        body = {"analyzer": "standard", "text": "word"}
+        request = self.sdk.prepare_request("POST", "/_nouveau_analyze", headers=NOUVEAU_HEADERS, data=body)
+        with counting():
+            self._sent(lambda: self.sdk.send(request, call_timeout=seconds), "nouveau_analyze")
 
     def _sent(self, send: Callable[[], Any], operation: str) -> Any:
         if (block := current_block()) is not None:

@@ -4,18 +4,30 @@ A design document is named after its content, so that code asks for exactly the 
 runs before new code starts: readers of the old code keep their old index and never wait for a build.
 """
 
+import logging
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from .client import Client
 from .documents import Shapes
-from .errors import Conflict, DatabaseUnavailable, NotPrepared, UpdateConflict
+from .errors import (
+    Conflict,
+    DatabaseUnavailable,
+    Error,
+    NotPrepared,
+    SearchUnavailable,
+    UpdateConflict,
+)
 from .indexes import AccessPattern, DatabaseDesign, FindIndex, View
 from .renaming import adopt_names
 from .search import NouveauIndex, SearchIndex
 
+log = logging.getLogger(__name__)
+
 PARTITIONED_INDEX_LIMIT = 10
+SEARCH_ENGINE_SECONDS = 5.0
+"""So long whoever waits for indexes waits for a search engine that does not answer."""
 
 Progress = Callable[[str], None]
 
@@ -29,11 +41,15 @@ def prepare(
 
 
 def create_indexes(client: Client, name: str, patterns: Iterable[AccessPattern], progress: Progress) -> None:
-    """Those that are not there yet, and returns when all of them are built."""
+    """Those that are not there yet, and returns when all of them are built. A search index whose engine is away is left to the
+    server, which builds it when the engine answers: everything else is there without it."""
     for pattern in patterns:
         if _create_index(client, name, pattern):
             progress(f"{name}: {pattern.name} is new, building")
-        warm(client, name, pattern, progress)
+        try:
+            warm(client, name, pattern, progress)
+        except SearchUnavailable as error:
+            progress(f"{name}: {pattern.name} is not built: {error.detail}. Search will work when it does.")
 
 
 def missing(
@@ -54,7 +70,7 @@ def check(client: Client, name: str, design: DatabaseDesign, features: Iterable[
     for pattern in servable(design, features):
         if pattern.design_id not in there:
             problems.append(f"{name}: {pattern.name} ({pattern.design_id}) is not there")
-        elif not answers(client, name, pattern):
+        elif not is_usable(client, name, pattern):
             problems.append(f"{name}: {pattern.name} ({pattern.design_id}) is still being built")
     return problems
 
@@ -99,36 +115,64 @@ def design_documents(client: Client, name: str) -> dict[str, str]:
     return {row["id"].removeprefix("_design/"): row["value"]["rev"] for row in rows}
 
 
+def warm_all(client: Client, name: str, patterns: Iterable[AccessPattern]) -> None:
+    """Waits until these indexes have caught up. Raises SearchUnavailable, when all others have, if Nouveau does not answer."""
+    away: SearchUnavailable | None = None
+    for pattern in patterns:
+        try:
+            warm(client, name, pattern, _no_progress)
+        except SearchUnavailable as error:
+            away = error
+    if away is not None:
+        raise away
+
+
 def warm(client: Client, name: str, pattern: AccessPattern, progress: Progress, pause: float = 0.5) -> None:
-    """Waits until the index has caught up, with progress from the server's task list."""
+    """Waits until the index has caught up, with progress from the server's task list. Raises SearchUnavailable."""
     reported = ""
-    while not answers(client, name, pattern):
-        share = _build_progress(client, pattern)
-        if share and share != reported:
-            progress(f"{name}: {pattern.name} {share}")
-            reported = share
+    while (why := _why_unanswered(client, name, pattern)) is not None:
+        state = _build_progress(client, pattern) or f"does not answer yet: {why.detail}"
+        if state != reported:
+            progress(f"{name}: {pattern.name} {state}")
+            reported = state
         time.sleep(pause)
 
 
-def answers(client: Client, name: str, pattern: AccessPattern) -> bool:
-    """One cheap query; the server holds it back while it builds, until our timeout."""
+def is_usable(client: Client, name: str, pattern: AccessPattern) -> bool:
+    """Whether the index answers, or cannot because its search engine is away: what needs no search can work without."""
     try:
-        if isinstance(pattern, View):
-            _ask_view(client, name, pattern)
-        elif isinstance(pattern, FindIndex):
-            _ask_index(client, name, pattern)
-        elif isinstance(pattern, SearchIndex):
-            _ask_search(client, name, pattern)
-        elif isinstance(pattern, NouveauIndex):
-            client.nouveau(
-                {"db": name, **_warm_partition(pattern)},
-                pattern.design_id,
-                pattern.name,
-                {"q": "*:*", "limit": 1},
-            )
-    except (DatabaseUnavailable, NotPrepared):
-        return False
-    return True
+        return _why_unanswered(client, name, pattern, seconds=1.0) is None
+    except SearchUnavailable as error:
+        log.warning("%s: %s: %s", name, pattern.name, error)
+        return True
+
+
+def _why_unanswered(
+    client: Client, name: str, pattern: AccessPattern, seconds: float = SEARCH_ENGINE_SECONDS
+) -> Error | None:
+    """None when one cheap query is answered, which the server holds back while it builds, until our timeout. Raises
+    SearchUnavailable when the engine of a search index has not answered for so many seconds."""
+    if isinstance(pattern, NouveauIndex):
+        client.search_engine.require(seconds)
+    try:
+        _ask(client, name, pattern)
+    except SearchUnavailable:
+        raise
+    except (DatabaseUnavailable, NotPrepared) as error:
+        return error
+    return None
+
+
+def _ask(client: Client, name: str, pattern: AccessPattern) -> None:
+    if isinstance(pattern, View):
+        _ask_view(client, name, pattern)
+    elif isinstance(pattern, FindIndex):
+        _ask_index(client, name, pattern)
+    elif isinstance(pattern, SearchIndex):
+        _ask_search(client, name, pattern)
+    elif isinstance(pattern, NouveauIndex):
+        at = {"db": name, **_warm_partition(pattern)}
+        client.nouveau(at, pattern.design_id, pattern.name, {"q": "*:*", "limit": 1})
 
 
 def create_database(client: Client, name: str, design: DatabaseDesign, features: Iterable[str]) -> None:
@@ -210,3 +254,7 @@ def _build_progress(client: Client, pattern: AccessPattern) -> str:
         task.get("progress") for task in tasks if pattern.design_id in str(task.get("design_document", ""))
     ]
     return f"{min(shares)}% built" if shares else ""
+
+
+def _no_progress(line: str) -> None:
+    """For who does not show progress."""

@@ -17,7 +17,7 @@ NameOf = Callable[[DatabaseDesign], str]
 class Readiness:
     """Call it: raises NotPrepared or DatabaseUnavailable while something is missing.
 
-    An index that has answered once counts as built for good. That all of them are still there is looked up again
+    While the search engine behind the server is away its indexes are not waited for. An index that has answered once counts as built for good. That all of them are still there is looked up again
     after `RECHECK_SECONDS`, and at once after a read that met a missing one.
     """
 
@@ -54,6 +54,6 @@ class Readiness:
     def _require_built(self, name: str, pattern: AccessPattern) -> None:
         if (name, pattern.design_id) in self._built:
             return
-        if not designs.answers(self._client, name, pattern):
+        if not designs.is_usable(self._client, name, pattern):
             raise NotPrepared(f"{name}: {pattern.name} is still being built.")
         self._built |= {(name, pattern.design_id)}

@@ -22,6 +22,7 @@ from . import migration
 from .client import Client
 from .database import Database
 from .documents import Shapes
+from .errors import SearchUnavailable
 from .iam import iam_authenticator
 from .indexes import DatabaseDesign
 from .readiness import Readiness
@@ -65,7 +66,8 @@ class Server:
         return sorted(self.client.features())
 
     def prepare(self, wanted: Iterable[DatabaseDesign], progress: designs.Progress = print) -> None:
-        """Databases and indexes, built and warm, before code that needs them starts. Old ones stay: see `clean_up`.
+        """Databases and indexes, built and warm, before code that needs them starts. Old ones stay: see `clean_up`. Search indexes
+        are not waited for while their engine does not answer: see `check_search`.
 
         The databases are prepared at the same time; `progress` is called from several threads.
         """
@@ -87,6 +89,16 @@ class Server:
             for line in designs.check(self.client, self.name_of(design), design, features)
         ]
 
+    def check_search(self) -> str:
+        """What is wrong with the search engine behind the server, in a sentence; empty when it answers or none is configured."""
+        if {"nouveau", "search"} & self.client.features() != {"nouveau"}:
+            return ""
+        try:
+            self.client.search_engine.require(designs.SEARCH_ENGINE_SECONDS)
+        except SearchUnavailable as error:
+            return f"{error.detail}: the shop works without search until it does. See [nouveau] in the server's configuration."
+        return ""
+
     def clean_up(
         self,
         wanted: Iterable[DatabaseDesign],
@@ -105,10 +117,11 @@ class Server:
                 migration.migrate(self.client, self.name_of(design), design.types, progress)
 
     def wait_for_indexes(self, *wanted: DatabaseDesign) -> None:
-        """Returns when every index of these designs holds what was written before the call. For who wrote much, and for jobs."""
+        """Returns when every index of these designs holds what was written before the call. For who wrote much, and for jobs.
+        Raises SearchUnavailable, when all others do, while the search engine behind the server is away."""
         for design in wanted:
-            for pattern in designs.servable(design, self.client.features()):
-                designs.warm(self.client, self.name_of(design), pattern, _no_progress)
+            patterns = designs.servable(design, self.client.features())
+            designs.warm_all(self.client, self.name_of(design), patterns)
 
     def restore_indexes(self, *wanted: DatabaseDesign) -> None:
         """Makes indexes again that were dropped; where all are there it only looks. Raises NotPrepared without the database."""
@@ -124,10 +137,6 @@ class Server:
     def ready(self) -> None:
         """Raises DatabaseUnavailable while the server does not answer."""
         self.client.call("get_up_information")
-
-
-def _no_progress(line: str) -> None:
-    """For who does not show progress."""
 
 
 def _split_credentials(url: str) -> tuple[str, tuple[str, str]]:

@@ -124,3 +124,27 @@ def test_standard_analysis_has_no_stop_words(couch) -> None:
             found = couch.post(f"{db}/_design/g/_nouveau/{index}", {"q": f"name:{word}"}).json()
             assert ids(found) == ["a"], (index, word)
     couch.delete(db)
+
+
+@pytest.mark.parametrize(
+    ("analyzer", "text", "tokens"),
+    [
+        ("standard", "The red Pans", ["the", "red", "pans"]),
+        ("english", "The red Pans", ["red", "pan"]),
+        ("keyword", "Red Pan", ["Red Pan"]),
+        ("simple_asciifolding", "Café 9", ["cafe"]),
+    ],
+)
+def test_analysis(couch, path: str, analyzer: str, text: str, tokens: list[str]) -> None:
+    answer = couch.post("/_nouveau_analyze", {"analyzer": analyzer, "text": text})
+    assert (answer.status_code, answer.json()) == (200, {"tokens": tokens})
+
+
+@pytest.mark.parametrize("body", [{"text": "a"}, {"analyzer": "standard"}, {"analyzer": "none", "text": "a"}])
+def test_what_cannot_be_analyzed(couch, path: str, body: Any) -> None:
+    answer = couch.post("/_nouveau_analyze", body)
+    assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
+
+
+def test_analysis_is_asked_by_post(couch, path: str) -> None:
+    assert couch.get("/_nouveau_analyze").status_code == 405

@@ -21,8 +21,11 @@ from services.products.rules.product import deduplicate_moved, is_product, offer
 from services.products.rules.publishing import is_public
 from services.products.store.answer_cache import Computed
 from services.products.store.menu import tag_of
-from shared.couch import DatabaseUnavailable, Doc, PageOf, StaleRows
+from shared.couch import DatabaseUnavailable, Doc, PageOf, SearchUnavailable, StaleRows
 from shared.errors import NotFound
+
+NOT_SEARCHED = "not_searched"
+WITHOUT_SEARCH = ("filter or sort this list while the search engine does not answer",)
 
 DEPARTMENT_SECONDS = 30
 """A search index may be late after many writes: which products come first is asked for again so often."""
@@ -59,8 +62,21 @@ def menu(deps: Dependencies, under: Sequence[str], depth: int | None) -> tuple[b
 def products(deps: Dependencies, asked: Question, visitor: str = "") -> Listed:
     """The cheapest way to answer: a partition's index (with counts that are kept), the tree of categories, or a search index.
 
-    `visitor`: the address that searches, so that who searches twice counts once.
+    `visitor`: the address that searches, so that who searches twice counts once. While the search engine behind the database is away
+    a category and all below it is listed without filters, in the order of categories. Raises SearchUnavailable for all else that
+    only a search finds.
     """
+    if isinstance(asked.cursor, dict) and NOT_SEARCHED in asked.cursor:
+        return _listed_without_search(deps, replace(asked, cursor=asked.cursor[NOT_SEARCHED]))
+    try:
+        return _products(deps, asked, visitor)
+    except SearchUnavailable:
+        if not asked.is_plain or asked.cursor:
+            raise
+        return _listed_without_search(deps, asked)
+
+
+def _products(deps: Dependencies, asked: Question, visitor: str) -> Listed:
     if asked.one_category and not asked.q and counts_in_category(asked.facets):
         counts = _counts(deps, asked) if asked.facets else Counts({}, outdated=False)
         if counts is not None:
@@ -69,9 +85,7 @@ def products(deps: Dependencies, asked: Question, visitor: str = "") -> Listed:
         return _department(deps, asked)
     by_category = asked.is_plain and asked.sort in (None, "relevance")
     if by_category and not asked.facets and (asked.currency is None or asked.currency_is_default):
-        page = deps.catalogue.subtree(asked.category or (), asked.limit, asked.cursor)
-        docs = [doc for doc in deduplicate_moved(page.items) if is_sold_in(doc, asked.currency or "")]
-        return Listed(docs, page.next, crumbs(asked))
+        return _subtree(deps, asked)
     return search(deps, asked, visitor)
 
 
@@ -79,6 +93,20 @@ def count_repeated(deps: Dependencies, asked: Question, found: int, visitor: str
     """Counts a search whose list was made before. No database call."""
     if asked.is_plain_search and asked.analytics and not asked.cursor:
         count_found(deps, asked.q, found, visitor)
+
+
+def _listed_without_search(deps: Dependencies, asked: Question) -> Listed:
+    """Says so, and is not to be kept."""
+    found = _subtree(deps, asked)
+    following = None if found.next is None else {NOT_SEARCHED: found.next}
+    more = found.more | {"facets": {}, "unsupported": list(WITHOUT_SEARCH), "cannot": list(WITHOUT_SEARCH)}
+    return Listed(found.docs, following, more, outdated=True)
+
+
+def _subtree(deps: Dependencies, asked: Question) -> Listed:
+    page = deps.catalogue.subtree(asked.category or (), asked.limit, asked.cursor)
+    docs = [doc for doc in deduplicate_moved(page.items) if is_sold_in(doc, asked.currency or "")]
+    return Listed(docs, page.next, crumbs(asked))
 
 
 def best_rated(deps: Dependencies, limit: int, cursor: Any, currency: str) -> PageOf[Product]:

@@ -16,6 +16,9 @@ Names = Mapping[str, str]
 UNAVAILABLE = _("This part of the shop does not answer just now. Please try again in a moment.")
 
 _SENTENCES = {
+    "search_unavailable": _(
+        "Search does not answer just now. The departments are open: find your way from the front of the shop."
+    ),
     "attempt_closed": _("This attempt to order was given up, and nothing was charged. Please order again."),
     "idempotency_key_reused": _(
         "This form was sent before, with something else in it. Load the page again, please."

@@ -48,11 +48,13 @@ Probe = Callable[[float], bool]
 
 
 class Breaker:
-    """The circuit to the server `name`; `probe` tells whether it answers within so many seconds."""
+    """The circuit to the server `name`; `probe` tells whether it answers within so many seconds. It is suspect after
+    `failing_seconds` without a success."""
 
-    def __init__(self, name: str, probe: Probe) -> None:
+    def __init__(self, name: str, probe: Probe, failing_seconds: float = FAILING_SECONDS) -> None:
         self.name = name
         self._answers = probe
+        self._failing_seconds = failing_seconds
         self.reset()
 
     def reset(self) -> None:
@@ -94,7 +96,7 @@ class Breaker:
                 since = min(since, self._failing_since)
             self._failing_since = since
             believed = now - self._verified < TRUSTED_SECONDS
-            if self.state is State.CLOSED and now - since >= FAILING_SECONDS and not believed:
+            if self.state is State.CLOSED and now - since >= self._failing_seconds and not believed:
                 self._asked = now
                 self._suspect()
 
@@ -155,9 +157,9 @@ _breakers: dict[str, Breaker] = {}
 _listeners: list[Listener] = []
 
 
-def breaker_for(name: str, probe: Probe) -> Breaker:
+def breaker_for(name: str, probe: Probe, failing_seconds: float = FAILING_SECONDS) -> Breaker:
     """This process's one breaker of a server."""
-    return _breakers.get(name) or _breakers.setdefault(name, Breaker(name, probe))
+    return _breakers.get(name) or _breakers.setdefault(name, Breaker(name, probe, failing_seconds))
 
 
 def http_breaker(probe_url: str) -> Breaker:

@@ -112,6 +112,11 @@ def nouveau_spec_of(db: Database, ddoc: dict[str, Any], name: str) -> SearchSpec
     )
 
 
+def nouveau_terms(analyzer: str, text: str) -> list[str]:
+    """Errors: 400 for an unknown analyzer."""
+    return search.Analyzers(_of_lucene_9(analyzer)).of("default").terms(text)
+
+
 def _of_lucene_9(analyzer: Any) -> Any:
     """The analyzer that Nouveau means: its `standard` keeps stop words, which Cloudant's, of Lucene 4, leaves out."""
     return {"name": "standard", "stopwords": []} if analyzer == "standard" else analyzer

@@ -1,4 +1,4 @@
-"""`_nouveau` of design documents: the same searches in the form of CouchDB's own text search."""
+"""`_nouveau` of design documents: the same searches in the form of CouchDB's own text search; `_nouveau_analyze`."""
 
 from typing import Any
 
@@ -180,6 +180,15 @@ def info(request: Request) -> Response:
     )
 
 
+def analyze(request: Request) -> Response:
+    request.require_json()
+    options = request.json_object()
+    analyzer, text = options.get("analyzer"), options.get("text")
+    if not (isinstance(analyzer, str) and isinstance(text, str)):
+        raise bad_request("'text' and 'analyzer' fields must be non-empty strings")
+    return json_response({"tokens": searching.nouveau_terms(analyzer, text)})
+
+
 ROUTES: list[Route] = [
     (method, prefix + "/_nouveau/{index}", ask, name)
     for method in ("GET", "POST")
@@ -187,4 +196,7 @@ ROUTES: list[Route] = [
         ("/{db}/_design/{ddoc}", "nouveau"),
         ("/{db}/_partition/{partition}/_design/{ddoc}", "partition_nouveau"),
     )
-] + [("GET", "/{db}/_design/{ddoc}/_nouveau_info/{index}", info, "nouveau_info")]
+] + [
+    ("GET", "/{db}/_design/{ddoc}/_nouveau_info/{index}", info, "nouveau_info"),
+    ("POST", "/_nouveau_analyze", analyze, "nouveau_analyze"),
+]

@@ -1,7 +1,8 @@
 """Counted uses of promotions: planned when an order is priced, taken before it is charged, given back when it comes to nothing.
 
-A slot is taken under the revision that it had when it was chosen, so that two orders never have the same one. Giving back also
-changes the slots that the order chose and does not have: a slow checkout that comes after it gets none, and finds its attempt ended.
+A slot is taken under the revision that it had when it was chosen, so that two orders never have the same one; on a cluster it is
+the order's that a majority of the copies gave it to. Giving back also changes the slots that the order chose and does not have: a
+slow checkout that comes after it gets none, and finds its attempt ended.
 """
 
 from collections.abc import Sequence
@@ -34,7 +35,7 @@ def take(deps: Dependencies, found: OrderDocuments) -> bool:
     """
     order = found.order
     planned = order.get("uses", [])
-    refused = deps.promotions.write([claim for use in planned for claim in _first_claims(order, use)])
+    refused = deps.promotions.claim([claim for use in planned for claim in _first_claims(order, use)])
     return all(_take(deps, order, use, refused) for use in planned) if refused else True
 
 
@@ -121,7 +122,7 @@ def _take_slot(deps: Dependencies, order: Order, use: PlannedUse) -> bool:
         slot = _next_choice(deps, order, use, attempt)
         if not slot["number"]:
             return False
-        if not deps.promotions.write([_slot_claim(order, slot)]):
+        if not deps.promotions.claim([_slot_claim(order, slot)]):
             return True
     raise _refusal(use)
 
@@ -184,7 +185,7 @@ def _take_customer_use(deps: Dependencies, order: Order, use: PlannedUse, custom
             break
         number, rev = ids.index(docid) + 1, known[docid]["_rev"] if docid in known else ""
         claim = _customer_claim(order, use["promotion"], customer, number, rev)
-        if deps.promotions.write([claim]):
+        if deps.promotions.claim([claim]):
             continue
         if not _has_ended(deps, order, use["promotion"]):
             return True

@@ -1,6 +1,8 @@
 """Codes and the slots of promotions: who may use one is decided by who writes its document first."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import cast
 
 from services.orders.declarations.promotions import CodeClaim, PromotionUse, SlotChoice
 from services.orders.documents import (
@@ -14,7 +16,7 @@ from services.orders.documents import (
     use_key,
 )
 from shared.clock import timestamp
-from shared.couch import Database, Document, UpdateConflict
+from shared.couch import Database, Doc, Document, NoSuchDocument, UpdateConflict, Written
 from shared.errors import Unavailable
 
 
@@ -66,15 +68,52 @@ class PromotionStore:
         key = choice_key(orderid, promotion, attempt)
         return SLOT_CHOICE.typed(self._database.get_many([key]).get(key))
 
+    def claim(self, uses: Sequence[PromotionUse]) -> set[str]:
+        """The ids of those that somebody else has; what was written of them is not left behind. 1 write, and reads for those.
+        Raises Unavailable, with none of them claimed that too few of a cluster's nodes took."""
+        written = self._write(uses)
+        unsure = {row.id for row in written if row.accepted}
+        for use, row in zip(uses, written, strict=True):
+            if row.error or row.accepted:
+                self._withdraw(use, row.id in unsure)
+        if unsure:
+            raise Unavailable("Too few database nodes answer to use a code safely; try again.", retry_after=2)
+        return {row.id for row in written if row.error}
+
     def write(self, docs: Sequence[Document]) -> set[str]:
         """The ids of those that somebody else wrote before. 1 write. Raises Unavailable."""
-        if not docs:
-            return set()
-        written = self._database.put_many(docs)
+        return {row.id for row in self._write(docs) if row.error}
+
+    def _write(self, docs: Sequence[Document]) -> list[Written]:
+        written = self._database.put_many(docs) if docs else []
         failed = [row for row in written if row.error and row.error != "conflict"]
         if failed:
             raise Unavailable(f"The database did not take {failed[0].id}: {failed[0].error}.")
-        return {row.id for row in written if row.error}
+        return written
+
+    def _withdraw(self, use: PromotionUse, is_unsure: bool) -> None:
+        """A node of a cluster keeps what the others refused. A refused write that is alone there is the order's own, sent again
+        after its answer was lost; one that too few took goes in any case."""
+        leaves = self._leaves(use["_id"])
+        own = [leaf for leaf in leaves if not leaf["free"] and leaf["orderid"] == use["orderid"]]
+        if len(leaves) == len(own) == 1 and not is_unsure:
+            return
+        for leaf in own:
+            with suppress(NoSuchDocument, UpdateConflict):
+                if len(leaves) == 1 and "customer" not in leaf:
+                    self._database.put({**leaf, "free": True, "orderid": "", "date": timestamp()})
+                else:
+                    self._database.delete(leaf["_id"], leaf["_rev"])
+
+    def _leaves(self, docid: str) -> list[PromotionUse]:
+        try:
+            winner = PROMOTION_USE.typed(self._database.get(docid, conflicts=True))
+        except NoSuchDocument:
+            return []
+        if winner is None:
+            return []
+        others = [self._database.get(docid, rev=rev) for rev in cast(Doc, winner).pop("_conflicts", ())]
+        return [winner, *cast(list[PromotionUse], others)]
 
 
 def free_use(promotion: str, number: int) -> PromotionUse:

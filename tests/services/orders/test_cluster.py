@@ -1,4 +1,5 @@
-"""One Idempotency-Key is one order on a cluster too, where writes through different nodes may all be told 201.
+"""One Idempotency-Key is one order on a cluster too, where writes through different nodes may all be told 201; gift cards and
+codes are spent once.
 
 COUCH_URLS names the nodes, separated by spaces; without it there is nothing to prove here. The guard: the documents'
 ids and the charge's key come from the customer and the Idempotency-Key, and from nothing that a node knows.
@@ -10,11 +11,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+import requests
 
+from services.orders.actions.conflicts import settle_conflicts
+from services.orders.declarations.credits import GIFT_CARD
+from services.orders.dependencies import Dependencies
+from services.orders.rules.credits import CreditKey
 from shared.couch import Database
 from tests.people import Person
 from tests.services.orders.conftest import Shop, clone
 from tests.services.orders.test_checkout import kinds
+from tests.services.orders.test_code_uses import discounted, used
+from tests.services.orders.test_gift_cards import charged_at, issued, left_on
+from tests.services.orders.test_promotions import code, promotion, quoted
+from tests.services.worker.processes import Worker
+from tests.waiting import eventually
 
 NODES = os.environ.get("COUCH_URLS", "").split()
 
@@ -52,3 +63,55 @@ def test_one_key_at_every_node_is_one_order_and_one_charge(
     assert kinds(database, orderid) == ["customer", "item1", "order", "payment"]
     assert [doc["status"] for doc in ledger.partition(f"order{orderid}").all()] == ["paid"]
     assert shops[0].stock(product) == 99
+
+
+@pytest.mark.parametrize("round_", range(2))
+def test_a_gift_card_spent_at_every_node_is_never_overdrawn(
+    shops: list[Shop], worker: Worker, ledger: Database, deps: Dependencies, round_: int
+) -> None:
+    """Four orders' worth on the card; whoever was told 201 has paid with what the chain says, and nobody else spent any."""
+    card, product = issued(shops[0], 4 * 1500), shops[0].product(price=1250, delivery=250, stock=100)
+    people = [shops[0].customer() for _ in range(4)]
+
+    def buy(number: int) -> requests.Response:
+        session = clone(people[number % len(people)])
+        return shops[number % len(shops)].order(session, {product: 1}, gift_cards=[card["code"]])
+
+    with ThreadPoolExecutor(24) as pool:
+        answers = list(pool.map(buy, range(36)))
+    assert {answer.status_code for answer in answers} <= {201, 409, 422, 503}, [a.text for a in answers]
+    placed = [answer.json() for answer in answers if answer.status_code == 201]
+    spent = sum(credit["amount"]["amount"] for order in placed for credit in order["credits"])
+    for order in placed:
+        by_card = sum(credit["amount"]["amount"] for credit in order["credits"])
+        assert by_card + charged_at(ledger, order["orderid"]) == 1500
+    assert 0 < spent <= 4 * 1500
+    key = CreditKey(GIFT_CARD, card["id"], "GBP")
+    eventually(lambda: not (settle_conflicts(deps) or deps.credits.chain(key).conflicts))
+    eventually(lambda: deps.credits.chain(key).balance == 4 * 1500 - spent)
+    assert left_on(shops[-1], card) == 4 * 1500 - spent
+
+
+@pytest.mark.parametrize("round_", range(2))
+def test_a_code_is_used_at_every_node_as_often_as_its_limit_allows(
+    shops: list[Shop], worker: Worker, database: Database, deps: Dependencies, round_: int
+) -> None:
+    limit, ten, product = 10, code(), shops[0].product(price=1000, stock=200)
+    made = promotion(shops[0], codes=[ten], limit=limit)
+    people = [shops[0].customer() for _ in range(4)]
+    for shop in shops:
+        eventually(lambda orders=shop.orders: quoted(orders, {product: 1}, ten).status_code == 200)
+
+    def buy(number: int) -> int:
+        session = clone(people[number % len(people)])
+        return shops[number % len(shops)].order(session, {product: 1}, codes=[ten]).status_code
+
+    with ThreadPoolExecutor(24) as pool:
+        statuses = list(pool.map(buy, range(60)))
+    assert set(statuses) <= {201, 409, 503}, statuses
+    assert 0 < statuses.count(201) <= limit
+    eventually(lambda: not settle_conflicts(deps))
+    eventually(lambda: used(shops[-1], made) == len(discounted(database, ten)) <= limit)
+    slots = deps.promotions.uses(made["id"])
+    holders = [use["orderid"] for use in slots if not use["free"]]
+    assert sorted(holders) == sorted(discounted(database, ten)), "each order has a slot of its own"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import orjson
 import pytest
 import requests
 
@@ -13,9 +14,14 @@ from services.orders.actions import promotions as desk
 from services.orders.actions.checkout import reconcile
 from services.orders.actions.code_uses import give_back, take
 from services.orders.dependencies import Dependencies, open_dependencies
+from services.orders.documents import use_key
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.pricing import CodeUsedUp
 from services.orders.settings import Settings
 from shared.couch import Database
+from shared.errors import Unavailable
 from shared.settings import load
+from tests.forwarding import Forward, Response, forwarding
 from tests.people import ADDRESS, Person
 from tests.services.orders.conftest import Shop, calls, checkout, clone
 from tests.services.orders.crashes import STEPS, checkout_that_dies
@@ -205,6 +211,77 @@ def test_who_loses_a_slot_takes_another_and_gives_that_back(
     assert take(deps, first)
     give_back(deps, first)
     assert used(shop, made) == 0
+
+
+def two_with_one_slot(
+    shop: Shop, customer: Person, environment: dict[str, str], deps: Dependencies, ten: str
+) -> list[OrderDocuments]:
+    body = checkout({shop.product(stock=9): 1}, codes=[ten])
+    return [
+        deps.orders.order(
+            checkout_that_dies(environment, customer.userid, secrets.token_hex(8), body, "intent")
+        )
+        for _ in range(2)
+    ]
+
+
+def test_what_one_node_of_a_cluster_kept_of_a_refused_claim_is_no_claim(
+    shop: Shop, customer: Person, environment: dict[str, str], deps: Dependencies, database: Database
+) -> None:
+    """It may even be what the database shows: a node stores what the majority refuses, and of two revisions the higher wins."""
+    ten = code()
+    made = promotion(shop, codes=[ten], limit=1)
+    first, second = two_with_one_slot(shop, customer, environment, deps, ten)
+    assert take(deps, first)
+    slot = second.order["uses"][0]["slot"]
+    docid = use_key(made["id"], slot["number"])
+    kept = database.get(docid) | {"orderid": second.order["orderid"]}
+    history = {"start": 2, "ids": ["f" * 32, slot["rev"].partition("-")[2]]}
+    del kept["_rev"]
+    database._client.call(
+        "post_bulk_docs",
+        db=database.name,
+        bulk_docs={"docs": [{**kept, "_revisions": history}], "new_edits": False},
+    )
+    assert database.get(docid)["orderid"] == second.order["orderid"]
+    with pytest.raises(CodeUsedUp):
+        take(deps, second)
+    stored = database.get(docid, conflicts=True)
+    assert (stored["orderid"], "_conflicts" in stored) == (first.order["orderid"], False)
+    give_back(deps, second)
+    assert used(shop, made) == 1
+
+
+@pytest.mark.parametrize("limits", [{"limit": 1}, {"per_customer": 1}], ids=["limit", "per customer"])
+def test_what_too_few_nodes_of_a_cluster_took_is_no_claim(
+    shop: Shop,
+    customer: Person,
+    environment: dict[str, str],
+    deps: Dependencies,
+    couch_url: str,
+    limits: dict[str, int],
+) -> None:
+    """CouchDB says 202 and `accepted`: another order may be told the same."""
+    ten = code()
+    made = promotion(shop, codes=[ten], **limits)
+    first, second = two_with_one_slot(shop, customer, environment, deps, ten)
+
+    def answer(method: str, path: str, body: bytes, forward: Forward) -> Response:
+        status, headers, content = forward()
+        docs = orjson.loads(body)["docs"] if path.endswith("/_bulk_docs") else []
+        if any(doc["type"] == "promotionuse" and not doc["free"] for doc in docs):
+            rows = [row | {"accepted": True} if row.get("ok") else row for row in orjson.loads(content)]
+            return 202, headers, orjson.dumps(rows)
+        return status, headers, content
+
+    with forwarding(couch_url, answer) as url:
+        lonely = open_dependencies(load(Settings, environment | {"COUCH_URL": url}))
+        with pytest.raises(Unavailable):
+            take(lonely, first)
+    assert used(shop, made) == 0
+    if "limit" in limits:
+        assert [use["free"] for use in deps.promotions.uses(made["id"])] == [True]
+    assert take(deps, second)
 
 
 def test_a_limit_is_raised_lowered_and_of_a_large_one_slots_follow(

@@ -1,6 +1,8 @@
 """The whole shop as processes that can be killed one by one, each started again on its own port with its own data."""
 
 import os
+import secrets
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -12,11 +14,22 @@ from services.products.documents import DESIGN as PRODUCTS
 from services.users.documents import DESIGN as USERS
 from shared.couch import Database, Server
 from tests.people import PASSWORD
-from tests.processes import ROOT, Process, free_port, start_minicouch, start_redis, start_service
+from tests.processes import ROOT, Process, answers, free_port, start_minicouch, start_redis, start_service
 from tests.services.worker.processes import FOLLOWER, WORKER
 
 SERVICES = ("users", "products", "orders")
 ADMIN = "admin@example.com"
+COUCH_URL, COUCH_COMMAND = os.environ.get("COUCH_URL", ""), os.environ.get("COUCH_COMMAND", "")
+"""Another server than a minicouch of the test's own; it is killed too if there is a command that starts it, in the foreground."""
+VICTIMS = (
+    *(("couch",) if COUCH_COMMAND or not COUCH_URL else ()),
+    "redis",
+    "users",
+    "products",
+    "orders",
+    "worker",
+    "follower",
+)
 SETTINGS = {
     "AISLE_ENV": "local",
     "ARGON2_MEMORY_KIB": "64",
@@ -64,7 +77,8 @@ class BreakableShop:
         self.environment = {
             **SETTINGS,
             **self.settings,
-            "COUCH_URL": f"http://admin:secret@127.0.0.1:{self.ports['couch']}",
+            "COUCH_URL": COUCH_URL or f"http://admin:secret@127.0.0.1:{self.ports['couch']}",
+            "DATABASE_PREFIX": f"faults{secrets.token_hex(4)}-" if COUCH_URL else "",
             "REDIS_URL": f"redis://127.0.0.1:{self.ports['redis']}/0",
             "MAIL_DIR": str(self.folder / "mail"),
             "JWT_PRIVATE_KEY_FILE": str(self.key_file),
@@ -72,7 +86,8 @@ class BreakableShop:
             "ADMIN_PASSWORD_FILE": str(password),
             **{f"{name.upper()}_URL": f"http://127.0.0.1:{self.ports[name]}" for name in SERVICES},
         }
-        self.start("couch")
+        if "couch" in VICTIMS:
+            self.start("couch")
         self.start("redis")
         self.server().prepare([USERS, PRODUCTS, DESIGN, SANDBOX_LEDGER], progress=lambda line: None)
         for name in (*SERVICES, "worker", "follower"):
@@ -87,7 +102,7 @@ class BreakableShop:
         return self.environment[f"{service.upper()}_URL"]
 
     def server(self) -> Server:
-        return Server(self.environment["COUCH_URL"], timeout=60)
+        return Server(self.environment["COUCH_URL"], prefix=self.environment["DATABASE_PREFIX"], timeout=60)
 
     def orders(self) -> Database:
         return self.server().open(DESIGN)
@@ -113,7 +128,10 @@ class BreakableShop:
 
     def start(self, name: str) -> None:
         """Starts it where it was; returns when it answers."""
-        if name == "couch":
+        if name == "couch" and COUCH_URL:
+            started = Process(name, shlex.split(COUCH_COMMAND), self._log(name))
+            self.running[name] = started.wait_until(answers(f"{COUCH_URL}/_up"))
+        elif name == "couch":
             limits = ("--plan", self.plan) if self.plan else ()
             self.running[name], _ = start_minicouch(self.folder / "data", *limits, port=self.ports[name])
         elif name == "redis":
@@ -125,6 +143,8 @@ class BreakableShop:
             self.running[name] = Process(name, command, self._log(name), self.environment)
 
     def close(self) -> None:
+        if COUCH_URL:
+            self._drop_databases()
         for process in self.running.values():
             process.ask_to_stop()
         for process in self.running.values():
@@ -132,3 +152,9 @@ class BreakableShop:
 
     def _log(self, name: str) -> Path:
         return self.folder / f"{name}.log"
+
+    def _drop_databases(self) -> None:
+        server = self.server()
+        for name in server.client.call("get_all_dbs"):
+            if name.startswith(server.prefix):
+                server.client.call("delete_database", db=name)

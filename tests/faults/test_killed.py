@@ -16,12 +16,11 @@ import pytest
 import requests
 
 from tests.faults.codes import code_with_limit, wrong_uses
-from tests.faults.shop import ADMIN, BreakableShop
+from tests.faults.shop import ADMIN, VICTIMS, BreakableShop
 from tests.people import ADDRESS, Person, register
 
 CHECKOUTS = int(os.environ.get("FAULTS_CHECKOUTS", "500"))
 CLIENTS = 8
-VICTIMS = ("couch", "redis", "users", "products", "orders", "worker", "follower")
 ONCE = ("customer", "delivery", "dispatch", "item1", "order", "payment")
 ROUNDS = int(os.environ.get("FAULTS_ROUNDS", "4"))
 KILLS = ROUNDS * len(VICTIMS)

@@ -8,14 +8,18 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.faults.shop import ADMIN, BreakableShop
+from tests.faults.shop import ADMIN, COUCH_URL, BreakableShop
 from tests.faults.test_killed import Told, books_agree, buy, incomplete, orders, stock_of, stocked
 from tests.people import Person, register
 
 CHECKOUTS, CLIENTS = 20, 4
 HEALING_SECONDS = 300
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.faults,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(bool(COUCH_URL), reason="only minicouch keeps the limits of a plan of Cloudant's"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from services.orders.clients.rates import RATE_PROVIDERS, RateProvider
 from services.orders.clients.services import Products, Users
 from services.orders.clients.taxes import TAX_PROVIDERS, TaxProvider
 from services.orders.rules.payment_pages import page_lifetime
-from services.orders.rules.pricing import Terms, initial_terms
+from services.orders.rules.pricing import ReturnTerms, Terms, initial_terms
 from services.orders.rules.steps import Policy
 from services.orders.settings import Settings
 from services.orders.store import (
@@ -148,4 +148,5 @@ def _initial_terms(settings: Settings) -> Terms:
         tax_basis_points=settings.tax_basis_points,
         tax_included=settings.tax_included,
         gift_card_days=settings.gift_card_days,
+        returns=ReturnTerms(settings.return_days, settings.approve_returns, settings.refund_before_receipt),
     )

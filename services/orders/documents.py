@@ -3,7 +3,8 @@
     order{orderid}:order  :customer  :item1 ...  :payment  :decision  :dispatch  :delivery  :cancellation
                   :session  :processing  :capture  :captured           of a payment on the provider's page
                   :giftcards  :giftcardssent      which gift cards it bought, and that their codes went out
-                  :refund1  :refund-{..}settled  :return1  :return-{..}restocked  :notice-payment ...
+                  :refund1  :refund-{..}settled  :notice-payment ...
+                  :returnrequest1  :return-{..}decision  :return-{..}ended  :return-{..}restocked   goods that come back
     report{id}:request  :part001 ...  :result       a report computed by the worker
     report{kind}-{period}:closing1 ...              the sales of a closed period
     code{CODE}:claim   promotion{id}:use{n}  :customer{hash}-{n}   how often promotions were used: `declarations.promotions`
@@ -24,6 +25,7 @@ from services.orders.declarations import (
     order,
     promotions,
     reports,
+    returns,
     sandbox,
 )
 from shared.couch import DatabaseDesign, DocumentType, FindIndex, View, document_id, view_source
@@ -46,12 +48,17 @@ REFUND = DocumentType.declared(
     "refund", events.Refund, schema=2, upgrades={1: lambda doc: doc | {"reference": f"refund{doc['number']}"}}
 )
 SETTLEMENT = DocumentType.declared("settlement", events.Settlement)
+RETURN_REQUEST = DocumentType.declared("returnrequest", returns.ReturnRequest)
+RETURN_DECISION = DocumentType.declared("returndecision", returns.ReturnDecision)
 RETURN = DocumentType.declared(
-    "return", events.Return, schema=2, upgrades={1: lambda doc: doc | {"reference": f"return{doc['number']}"}}
+    "return",
+    returns.Return,
+    schema=2,
+    upgrades={1: lambda doc: doc | {"reference": f"return{doc['number']}"}},
 )
 GIFT_CARD_ISSUE = DocumentType.declared("giftcardissue", events.GiftCardIssue)
 GIFT_CARDS_SENT = DocumentType.declared("giftcardssent", events.GiftCardsSent)
-RESTOCK = DocumentType.declared("restock", events.Restock)
+RESTOCK = DocumentType.declared("restock", returns.Restock)
 NOTICE = DocumentType.declared("notice", events.Notice)
 
 REPORT_REQUEST = DocumentType.declared("reportrequest", reports.ReportRequest)

@@ -138,6 +138,19 @@ class Settings(DatabaseSettings):
     gift_card_days: int = setting(
         "GIFT_CARD_DAYS", 0, "until the desk sets it: gift cards can be spent for so many days; 0: for ever"
     )
+    return_days: int = setting(
+        "RETURN_DAYS",
+        30,
+        "until the desk sets it: goods can be sent back for so many days after they arrived; 0: for ever",
+    )
+    approve_returns: bool = setting(
+        "APPROVE_RETURNS", False, "until the desk sets it: returns are approved as soon as they are requested"
+    )
+    refund_before_receipt: bool = setting(
+        "REFUND_BEFORE_RECEIPT",
+        False,
+        "until the desk sets it: a return is paid back when it is approved, not when the goods are here",
+    )
     gift_card_tries: int = setting(
         "GIFT_CARD_TRIES",
         20,

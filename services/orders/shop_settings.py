@@ -122,6 +122,44 @@ class ShopSettings(SettingsDocument):
         ]
     ]
 
+    return_days: NotRequired[
+        Annotated[
+            int,
+            Integer(
+                0,
+                36_500,
+                default=30,
+                omit_default=False,
+                description="how long after their arrival goods can be sent back; 0: for ever",
+            ),
+        ]
+    ]
+    approve_returns: NotRequired[
+        Annotated[
+            bool,
+            Boolean(
+                default=False,
+                omit_default=False,
+                description="returns are approved as soon as they are requested",
+            ),
+        ]
+    ]
+    refund_before_receipt: NotRequired[
+        Annotated[
+            bool,
+            Boolean(
+                default=False,
+                omit_default=False,
+                description="a return is paid back when it is approved, not when the goods are here",
+            ),
+        ]
+    ]
+    return_address: NotRequired[
+        Annotated[
+            str, Text(0, 1000, default="", description="where returned goods go, as e-mails and pages say it")
+        ]
+    ]
+
 
 class ShippingMethod(SettingsDocument):
     """A way to the customer: where it goes, what it charges, how long it takes."""

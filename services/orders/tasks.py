@@ -23,6 +23,8 @@ from services.orders.documents import (
     REFUND,
     REPORT_REQUEST,
     RETURN,
+    RETURN_DECISION,
+    RETURN_REQUEST,
     SANDBOX_LEDGER,
 )
 from services.orders.settings import Settings
@@ -48,7 +50,7 @@ from shared.settings import load
 
 log = logging.getLogger(__name__)
 
-_EVENTS = (PAYMENT, DISPATCH, DELIVERY, CANCELLATION, REFUND, RETURN)
+_EVENTS = (PAYMENT, DISPATCH, DELIVERY, CANCELLATION, REFUND, RETURN_REQUEST, RETURN_DECISION, RETURN)
 FEED = Feed(
     database="orders",
     routes={

@@ -4,7 +4,7 @@ import logging
 
 from services.orders.actions import credits
 from services.orders.dependencies import Dependencies
-from services.orders.documents import CREDIT_ENTRY
+from services.orders.documents import CREDIT_ENTRY, RETURN_REQUEST
 from services.orders.rules.credits import CreditKey
 from services.orders.rules.merging import NUMBERED, renumbered, same, settled
 from shared.couch import Doc
@@ -40,8 +40,10 @@ def _preserve_numbered(deps: Dependencies, loser: Doc, stays: Doc) -> None:
     """Written before the loser goes: a crash in between leaves the conflict, and the content is seen to be there."""
     if loser["type"] not in NUMBERED:
         return
-    siblings = deps.orders.order(loser["orderid"]).of_type(loser["type"])
-    taken = {doc["number"] for doc in siblings}
+    found = deps.orders.order(loser["orderid"])
+    siblings = found.of_type(loser["type"])
+    others = [back.number for back in found.order_returns] if loser["type"] == RETURN_REQUEST.name else []
+    taken = {*others, *(doc["number"] for doc in siblings)}
     moved = renumbered(loser, stays, taken)
     if moved and not any(same(moved, doc) for doc in siblings if doc["_id"] != loser["_id"]):
         deps.orders.add(moved)

@@ -1,6 +1,6 @@
 """The e-mails about an order."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from redis.exceptions import RedisError
@@ -24,22 +24,28 @@ _SUBJECTS = {
     "payment_failed": "Your order {orderid} was not paid",
 }
 
+NOBODY = "nobody"
+Composer = Callable[[Dependencies, OrderDocuments, str], Email]
+
 
 def send(deps: Dependencies, found: OrderDocuments, kind: str) -> str:
-    """Sends the e-mail of this kind; to whom is not recorded, only `sent`, `nobody` (the person is erased) or `limited`.
+    """Sends the e-mail of this kind, as `deliver` does. Raises Unavailable."""
+    if found.goes_by_email and kind in ("dispatch", "delivery"):
+        return NOBODY
+    return deliver(deps, found, kind, compose)
+
+
+def deliver(deps: Dependencies, found: OrderDocuments, kind: str, composed: Composer) -> str:
+    """Sends what is composed to the customer; to whom is not recorded, only `sent`, `nobody` (the person is erased) or `limited`.
 
     A guest can name any address: so many e-mails in an hour go there and no more. Raises Unavailable.
     """
     customer = found.customer
-    if (
-        customer is None
-        or not customer["email"]
-        or (found.goes_by_email and kind in ("dispatch", "delivery"))
-    ):
-        return "nobody"
+    if customer is None or not customer["email"]:
+        return NOBODY
     if customer["userid"] is None and (customer.get("mail_limited") or not _is_within_limit(deps, customer)):
         return "limited"
-    deps.mailer.send(compose(deps, found, kind))
+    deps.mailer.send(composed(deps, found, kind))
     return "sent"
 
 
@@ -49,7 +55,7 @@ def send_gift_cards(deps: Dependencies, found: OrderDocuments, codes: Sequence[t
     recipient = (customer and customer.get("gift_recipient")) or {}
     email = recipient.get("email") or (customer["email"] if customer else "")
     if not email:
-        return "nobody"
+        return NOBODY
     giver = f"{customer['name']} has sent you" if recipient and customer and customer["name"] else "here is"
     cards = [f"{shown(value)}: {code}" for code, value in codes]
     message = [recipient["message"], ""] if recipient.get("message") else []
@@ -95,11 +101,17 @@ def _is_within_limit(deps: Dependencies, customer: Customer) -> bool:
 
 
 def compose(deps: Dependencies, found: OrderDocuments, kind: str) -> Email:
+    subject = _SUBJECTS[kind].format(orderid=found.order["orderid"])
+    return compose_mail(deps, found, subject, _body(found, kind), kind)
+
+
+def compose_mail(deps: Dependencies, found: OrderDocuments, subject: str, body: str, kind: str) -> Email:
+    """To the customer of an order, with a greeting before and a link to the order behind it."""
     order, customer = found.order, found.customer
     return Email(
         to=customer["email"] if customer else "",
-        subject=_SUBJECTS[kind].format(orderid=order["orderid"]),
-        text=f"Hello {(customer and customer['name']) or 'there'},\n\n{_body(found, kind)}",
+        subject=subject,
+        text=f"Hello {(customer and customer['name']) or 'there'},\n\n{body}",
         link=_link(deps, order),
         link_label="See your order",
         key=f"order.{order['orderid']}.{kind}",

@@ -9,6 +9,7 @@ from services.orders.actions.captures import capture_payment
 from services.orders.actions.checkout import pay_back, reconcile
 from services.orders.actions.gift_card_sales import issue_bought
 from services.orders.actions.hosted_payments import refresh_payment
+from services.orders.actions.return_emails import compose_return
 from services.orders.actions.returns import refund_returns, restock_returns
 from services.orders.clients.services import ReservationClosed
 from services.orders.declarations.parts import line_key
@@ -121,6 +122,14 @@ def _notify(deps: Dependencies, found: OrderDocuments, kind: str) -> OrderDocume
     return found.with_document(deps.orders.add(notice_of(found.order, kind, message_id))[0])
 
 
+def _notify_returns(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
+    """The e-mails about returns that were not sent yet, in their order."""
+    for kind in found.return_notices:
+        message_id = emails.deliver(deps, found, kind, compose_return)
+        found = found.with_document(deps.orders.add(notice_of(found.order, kind, message_id))[0])
+    return found
+
+
 def _issue_gift_cards(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
     """Which cards is written first, each card once, and last that they were sent: a crash in between sends them twice."""
     found, codes = issue_bought(deps, found)
@@ -146,6 +155,7 @@ STEPS: dict[str, Step] = {
     steps.CONFIRM: _confirm,
     steps.SETTLE_REFUNDS: refund_returns,
     steps.RESTOCK: restock_returns,
+    steps.NOTIFY_RETURNS: _notify_returns,
     steps.ISSUE_GIFT_CARDS: _issue_gift_cards,
     steps.FINISH_CANCELLATION: finish_cancellation,
     steps.NOTIFY_CANCELLATION: _notification("cancellation"),

@@ -11,6 +11,7 @@ from services.orders.rules.assembly import OrderDocuments, summary_of, whole_ord
 from services.orders.rules.identity import guest_token
 from services.orders.rules.periods import Span
 from services.orders.rules.progress import STATUSES, Progress, is_failed, is_finished, status_of
+from services.orders.rules.returns import last_day_to_return
 from services.orders.store import Key
 from services.orders.store.orders import customer_item_of, customer_row_of, row_of
 from shared.clock import iso
@@ -110,6 +111,9 @@ def open_orders(deps: Dependencies, span: Span, limit: int, after: Key | None, *
 def order_answer(deps: Dependencies, found: OrderDocuments) -> dict[str, Any]:
     """The order of api.md; a guest's carries the token that reads it again."""
     answer = whole_order(found)
+    delivery = found.delivery
+    last = last_day_to_return(delivery["date"], deps.terms.returns.days) if delivery else None
+    answer["returnable_until"] = iso(last) if last else None
     if answer["userid"] is None and not found.order.get("imported"):
         answer["guest_token"] = guest_token(deps.settings.secret_key, answer["orderid"])
     return answer

@@ -1,11 +1,13 @@
 """Paying back: decided by a refund document (numbered, so two cannot pass each other), then settled at the provider."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from services.orders.actions import credits
 from services.orders.declarations.credits import CreditPayment
-from services.orders.declarations.events import Refund, Return
+from services.orders.declarations.events import Refund
 from services.orders.declarations.parts import AppliedTax
+from services.orders.declarations.returns import Return, ReturnRequest
 from services.orders.dependencies import Dependencies
 from services.orders.documents import REFUND, SETTLEMENT, order_key
 from services.orders.rules.assembly import OrderDocuments
@@ -70,10 +72,9 @@ def add_refund(
     reason: str,
     cause: str,
     request: tuple[str, str] | None = None,
-    returned: list[AppliedTax] | None = None,
     store_credit_of: str | None = None,
 ) -> OrderDocuments:
-    """Decides a refund: of `total`, or of all that remains; `returned` are the taxes of goods that came back. A `cause` other than admin is refunded once. Raises RefundTooLarge."""
+    """Decides a refund: of `total`, or of all that remains. A `cause` other than admin is refunded once. Raises RefundTooLarge."""
     reference = new_reference("refund", request) if cause == "admin" else cause
     for _ in range(MAX_ATTEMPTS):
         if _refunded_before(found, cause, request):
@@ -82,25 +83,40 @@ def add_refund(
         if not amount["amount"]:
             return found
         _check_refundable(found, amount)
-        number = len(found.refunds) + 1
         refund, created = deps.orders.add(
-            REFUND.build(
-                order_key(found.order["orderid"], f"refund{number}"),
-                **event_fields(found.order),
-                number=number,
-                reference=reference,
-                total=amount,
-                reason=reason,
-                cause=cause,
-                request=list(request) if request else None,
-                **_taxes(found, amount, returned or []),
-                **_credits(found, amount, store_credit_of),
-            )
+            refund_of(found, amount, reason, cause, reference, request, store_credit_of=store_credit_of)
         )
         if created:
             return found.with_document(refund)
         found = deps.orders.order(found.order["orderid"])
     raise OrderBusy
+
+
+def refund_of(
+    found: OrderDocuments,
+    amount: Money,
+    reason: str,
+    cause: str,
+    reference: str,
+    request: tuple[str, str] | None = None,
+    *,
+    returned: Sequence[AppliedTax] = (),
+    store_credit_of: str | None = None,
+) -> Refund:
+    """The next refund of an order, by number; `returned` are the taxes of goods that came back."""
+    number = len(found.refunds) + 1
+    return REFUND.build(
+        order_key(found.order["orderid"], f"refund{number}"),
+        **event_fields(found.order),
+        number=number,
+        reference=reference,
+        total=amount,
+        reason=reason,
+        cause=cause,
+        request=list(request) if request else None,
+        **_taxes(found, amount, list(returned)),
+        **_credits(found, amount, store_credit_of),
+    )
 
 
 def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
@@ -208,7 +224,7 @@ def _refunded_before(found: OrderDocuments, cause: str, request: tuple[str, str]
     return request is not None and any(same_request(refund, request) for refund in found.refunds)
 
 
-def same_request(doc: Refund | Return, request: tuple[str, str]) -> bool:
+def same_request(doc: Refund | Return | ReturnRequest, request: tuple[str, str]) -> bool:
     """Raises KeyReused when the key came with another body."""
     if not doc["request"] or doc["request"][0] != request[0]:
         return False

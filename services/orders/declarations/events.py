@@ -4,7 +4,7 @@ from typing import Annotated, Final, NotRequired
 
 from services.orders.declarations.common import Date, ReadOnlyMoney, ReadOnlyText, Reason
 from services.orders.declarations.credits import CREDIT_PAYMENT_FIELDS, CreditPayment
-from services.orders.declarations.parts import SOLD_LINE_FIELDS, AppliedTax, SoldLine, StockLine
+from services.orders.declarations.parts import AppliedTax, SoldLine
 from shared.couch import StoredDocument
 from shared.fields import Boolean, Declaration, GroupList, Integer, Text
 from shared.money import Money
@@ -160,16 +160,6 @@ class Settlement(OrderEvent):
     provider_ref: str
 
 
-class Return(OrderEvent):
-    """Goods that come back."""
-
-    number: Annotated[int, Integer(1, 10**6, writable=False)]
-    reference: str
-    lines: Annotated[list[SoldLine], GroupList(SOLD_LINE_FIELDS.fields, writable=False)]
-    reason: Annotated[str, Reason]
-    request: list[str] | None
-
-
 class GiftCardIssue(OrderEvent):
     """The gift cards that an order bought, by their ids, decided before they are issued."""
 
@@ -180,13 +170,6 @@ class GiftCardsSent(OrderEvent):
     """The codes of an order's gift cards went out."""
 
     message_id: str
-
-
-class Restock(OrderEvent):
-    """Returned goods are back in stock."""
-
-    reference: str
-    lines: list[StockLine]
 
 
 class Notice(OrderEvent):
@@ -201,4 +184,3 @@ DISPATCH_FIELDS: Final = Declaration(OrderDispatch)
 DELIVERY_FIELDS: Final = Declaration(OrderDelivery)
 CANCELLATION_FIELDS: Final = Declaration(Cancellation)
 REFUND_FIELDS: Final = Declaration(Refund)
-RETURN_FIELDS: Final = Declaration(Return)

@@ -6,10 +6,22 @@ from services.orders.resources.internal import internal
 from services.orders.resources.orders import orders
 from services.orders.resources.promotions import promotions
 from services.orders.resources.reports import reports
+from services.orders.resources.returns import returns
 from services.orders.resources.shipping import shipping
 from services.orders.resources.shop_settings import shop_settings
 from services.orders.resources.webhooks import webhooks
 
-BLUEPRINTS = (orders, shipping, gift_cards, promotions, admin, reports, shop_settings, webhooks, internal)
+BLUEPRINTS = (
+    orders,
+    shipping,
+    gift_cards,
+    promotions,
+    admin,
+    returns,
+    reports,
+    shop_settings,
+    webhooks,
+    internal,
+)
 
 __all__ = ["BLUEPRINTS"]

@@ -4,11 +4,11 @@ from typing import Any
 
 from flask import Response
 
-from services.orders.actions import cancellation, checkout, hosted_payments, reading, returns
+from services.orders.actions import cancellation, checkout, hosted_payments, reading, return_requests
 from services.orders.actions.emails import guest_emails_are_limited
 from services.orders.actions.intents import Buyer, quote_answer
 from services.orders.resources.context import dependencies
-from services.orders.resources.requester import order_response, reader, requested_order
+from services.orders.resources.requester import order_response, reader, requested_order, return_response
 from services.orders.schemas import answers, requests
 from shared.couch.deadline import time_limit
 from shared.errors import Invalid, Unauthorized
@@ -136,25 +136,36 @@ def cancel_payment(headers: dict[str, str], orderid: str) -> Response:
 @orders.alt_response(409, "CONFLICT")
 def cancel(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
     """Cancel before dispatch: everything that was paid is paid back; done twice it is done once"""
-    found, user = requested_order(headers, orderid), optional_user()
-    by = f"user {user.userid}" if user else "guest"
-    return order_response(cancellation.cancel_order(dependencies(), found, by, body["reason"]), 201)
+    found = requested_order(headers, orderid)
+    return order_response(cancellation.cancel_order(dependencies(), found, _requester(), body["reason"]), 201)
 
 
 @orders.post("/<string:orderid>/returns")
 @orders.doc(parameters=[OPTIONAL_KEY], security=[{"user": []}, {}])
 @orders.arguments(requests.TokenHeader, location="headers")
 @orders.arguments(requests.ReturnRequest)
-@orders.response(201, answers.Order)
+@orders.response(201, answers.OrderReturn)
 @orders.alt_response(401, "UNAUTHORIZED")
 @orders.alt_response(404, "NOT_FOUND")
 @orders.alt_response(409, "CONFLICT")
-def return_items(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
-    """Return goods after delivery; their price is refunded"""
+def request_return(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
+    """Ask to send goods back after delivery; they are paid back once the shop has received them"""
     found, request = requested_order(headers, orderid), keyed_request([orderid, body])
-    return order_response(
-        returns.return_items(dependencies(), found, body["items"], body["reason"], request), 201
+    back = return_requests.request_return(
+        dependencies(),
+        found,
+        body,
+        request,
+        _requester(),
+        at_any_time=reader(headers["token"]).is_staff,
     )
+    return return_response(*back)
+
+
+def _requester() -> str:
+    """Who cancels an order or sends something of it back, as its documents name them."""
+    user = optional_user()
+    return f"user {user.userid}" if user else "guest"
 
 
 def _buyer(body: dict[str, Any]) -> Buyer:

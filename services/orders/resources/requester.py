@@ -5,7 +5,8 @@ from flask import Response
 from services.orders.actions import reading
 from services.orders.actions.reading import Reader
 from services.orders.resources.context import dependencies
-from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.assembly import OrderDocuments, shown_return
+from services.orders.rules.order_returns import OrderReturn
 from shared.web import add_log_fields, current_user, json_answer, optional_user
 
 
@@ -29,3 +30,8 @@ def requested_order(headers: dict[str, str], orderid: str) -> OrderDocuments:
 
 def order_response(found: OrderDocuments, status: int = 200) -> Response:
     return json_answer(reading.order_answer(dependencies(), found), status)
+
+
+def return_response(found: OrderDocuments, back: OrderReturn) -> Response:
+    """A return with the order that it belongs to."""
+    return json_answer({**shown_return(found, back), "orderid": found.order["orderid"]}, 201)

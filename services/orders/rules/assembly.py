@@ -9,7 +9,6 @@ from services.orders.declarations.events import (
     DISPATCH_FIELDS,
     PAYMENT_FIELDS,
     REFUND_FIELDS,
-    RETURN_FIELDS,
     Cancellation,
     Decision,
     GiftCardIssue,
@@ -20,13 +19,23 @@ from services.orders.declarations.events import (
     PaymentProcessing,
     PaymentSession,
     Refund,
-    Return,
 )
 from services.orders.declarations.order import ORDER_FIELDS, Customer, Order, OrderLineItem
 from services.orders.declarations.parts import EMAIL_SHIPPING, LINE_FIELDS
-from services.orders.documents import DELIVERY, DISPATCH, LINE_ITEM, PAYMENT, REFUND, RETURN
+from services.orders.declarations.returns import Return, ReturnRequest
+from services.orders.documents import (
+    DELIVERY,
+    DISPATCH,
+    LINE_ITEM,
+    PAYMENT,
+    REFUND,
+    RETURN,
+    RETURN_DECISION,
+    RETURN_REQUEST,
+)
 from services.orders.rules.credits import credits_of, to_charge
-from services.orders.rules.progress import Progress, progress_of, refunded_of, status_of
+from services.orders.rules.order_returns import OrderReturn, line_progress, return_answer, returns_of
+from services.orders.rules.progress import Progress, progress_of, refunded_of, returned_of, status_of
 from shared.couch import DeclaredType, Document
 from shared.errors import Conflict
 from shared.fields import Declaration
@@ -41,6 +50,7 @@ _TIMELINE = {
     DELIVERY.name: "delivered",
     "cancellation": "cancelled",
     "refund": "refunded",
+    RETURN_REQUEST.name: "return_requested",
     "return": "returned",
 }
 PERSONAL_FIELDS: Final = ("name", "email", "deliveryAddress")
@@ -196,7 +206,29 @@ class OrderDocuments:
 
     @property
     def returns(self) -> list[Return]:
+        """Goods that came back."""
         return sorted(self._of(RETURN), key=lambda back: back["number"])
+
+    @property
+    def return_requests(self) -> list[ReturnRequest]:
+        return self._of(RETURN_REQUEST)
+
+    @property
+    def order_returns(self) -> list[OrderReturn]:
+        """What was asked to be sent back, and what came of it."""
+        return returns_of(self.return_requests, self._of(RETURN_DECISION), self._of(RETURN))
+
+    @property
+    def unrefunded_returns(self) -> list[OrderReturn]:
+        """Returns that a refund is to follow."""
+        causes = {refund["cause"] for refund in self.refunds}
+        return [back for back in self.order_returns if back.refunded_lines and back.reference not in causes]
+
+    @property
+    def return_notices(self) -> list[str]:
+        """The kinds of the e-mails about returns that were not sent yet."""
+        kinds = (kind for back in self.order_returns for kind in back.notices)
+        return [kind for kind in kinds if not self.noticed(kind)]
 
     def of_type(self, name: str) -> list[Document]:
         return [doc for doc in self.documents if doc["type"] == name]
@@ -208,7 +240,10 @@ class OrderDocuments:
         return f"{refund['reference']}settled" in self._by_key
 
     def restocked(self, back: Return) -> bool:
-        return f"{back['reference']}restocked" in self._by_key
+        return self.is_restocked(back["reference"])
+
+    def is_restocked(self, reference: str) -> bool:
+        return f"{reference}restocked" in self._by_key
 
     def noticed(self, kind: str) -> bool:
         return f"notice-{kind}" in self._by_key
@@ -222,11 +257,13 @@ class OrderDocuments:
 def whole_order(found: OrderDocuments) -> dict[str, Any]:
     """The order of api.md."""
     order, customer, progress = found.order, found.customer, found.progress
+    returns = found.order_returns
     return {
         **ORDER_FIELDS.shown(order),
         "status": status_of(progress),
         "refunded": refunded_of(progress),
-        "items": [LINE_FIELDS.shown(line) for line in order["basket"]],
+        "returned": returned_of(progress),
+        "items": [LINE_FIELDS.shown(line) | line_progress(line, returns) for line in order["basket"]],
         "deliveryCharge": order["delivery"],
         "credits": credits_of(order),
         "to_pay": to_charge(order),
@@ -240,9 +277,13 @@ def whole_order(found: OrderDocuments) -> dict[str, Any]:
         "refunds": [
             {**REFUND_FIELDS.shown(refund), "settled": found.settled(refund)} for refund in found.refunds
         ],
-        "returns": [RETURN_FIELDS.shown(back) for back in found.returns],
+        "returns": [shown_return(found, back) for back in returns],
         "timeline": timeline(found),
     }
+
+
+def shown_return(found: OrderDocuments, back: OrderReturn) -> dict[str, Any]:
+    return return_answer(back, found.refunds, restocked=found.is_restocked(back.reference))
 
 
 def payment_page(found: OrderDocuments) -> dict[str, str] | None:
@@ -279,6 +320,8 @@ def summary_of(
         "date": placed,
         "status": status_of(progress),
         "refunded": refunded_of(progress),
+        "returned": returned_of(progress),
+        "open_returns": progress.open_returns,
         "total": money(progress.ordered or progress.paid, currency),
         "units": progress.units,
     }

@@ -1,15 +1,15 @@
 """What holds when two diverged replicas wrote the same document of an order: decided by rule, never by an operator.
 
 Refunds and returns are numbered, so both of two replicas' hold: the one that loses its number gets the next free
-one. Of everything else one stays: an erased person stays erased, a parcel on its way wins over a cancellation,
-else what was written first.
+one. Of everything else one stays: an erased person stays erased, a parcel on its way wins over a cancellation, goods that came back
+and a return that was approved over its refusal, else what was written first.
 """
 
 from typing import Any
 
 from shared.couch import Doc, Document
 
-NUMBERED = ("refund", "return")
+NUMBERED = ("refund", "return", "returnrequest")
 
 
 def settled(leaves: list[Doc]) -> tuple[Doc, list[Doc]]:
@@ -34,5 +34,5 @@ def same(one: Document, other: Document) -> bool:
 
 
 def _rank(leaf: Doc) -> tuple[Any, ...]:
-    is_personal, is_cancellation = not leaf.get("erased"), leaf.get("decision") != "dispatch"
-    return (is_personal, is_cancellation, leaf.get("date", ""), leaf["_rev"])
+    is_personal, is_refusal = not leaf.get("erased"), leaf.get("decision") in ("cancel", "refuse")
+    return (is_personal, is_refusal, leaf.get("date", ""), leaf["_rev"])

@@ -6,7 +6,15 @@ The counts are the very numbers that the `progress` view sums, so a list and a s
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from services.orders.documents import DELIVERY, DISPATCH, GIFT_CARDS_SENT, PAYMENT
+from services.orders.declarations.returns import REFUSE
+from services.orders.documents import (
+    DELIVERY,
+    DISPATCH,
+    GIFT_CARDS_SENT,
+    PAYMENT,
+    RETURN_DECISION,
+    RETURN_REQUEST,
+)
 from shared.couch import Document
 from shared.errors import Conflict
 
@@ -34,6 +42,9 @@ class Progress(NamedTuple):
     sessions: int = 0
     processing: int = 0
     unissued: int = 0
+    returned_units: int = 0
+    unnotified: int = 0
+    open_returns: int = 0
 
 
 _COUNTED: Final = {
@@ -46,7 +57,6 @@ _COUNTED: Final = {
     "refund": "refunds",
     "settlement": "settlements",
     "return": "returns",
-    "notice": "notices",
     "restock": "restocks",
     "paymentsession": "sessions",
     "paymentprocessing": "processing",
@@ -54,7 +64,11 @@ _COUNTED: Final = {
 
 PLACED, PAID, DISPATCHED, DELIVERED = "placed", "paid", "dispatched", "delivered"
 CANCELLED, RETURNED = "cancelled", "returned"
+NONE, PART, WHOLE = "none", "part", "whole"
 STATUSES: Final = (PLACED, PAID, DISPATCHED, DELIVERED, CANCELLED, RETURNED)
+
+RETURN_NOTICES: Final = "return-"
+"""How the kinds of notices about returns begin: they are counted apart, for their number is not known before."""
 
 TRANSITIONS: Final = {
     (PLACED, "pay"): PAID,
@@ -94,9 +108,24 @@ def progress_of(documents: Sequence[Document]) -> Progress:
             counts["repaid"] += int(doc["cause"].startswith("return"))
         elif doc["type"] == GIFT_CARDS_SENT.name:
             counts["unissued"] -= 1
-        elif doc["type"] == "return":
-            counts["repaid"] += int(cost_nothing(doc))
+        elif doc["type"] == "notice":
+            counts["notices"] += int(not doc["kind"].startswith(RETURN_NOTICES))
+            counts["unnotified"] -= int(doc["kind"].startswith(RETURN_NOTICES))
+        _count_return(doc, counts)
     return Progress(**counts)
+
+
+def _count_return(doc: Document, counts: dict[str, int]) -> None:
+    """`repaid` is less by what an approval owes before the goods are here, and by that more once they are."""
+    if doc["type"] == "return":
+        counts["returned_units"] += sum(line["quantity"] for line in doc["lines"])
+        counts["repaid"] += int(bool(doc.get("refund_first")) or cost_nothing(doc))
+        counts["unnotified"] += int(bool(doc.get("requested")))
+        counts["open_returns"] -= int(bool(doc.get("requested")))
+    elif doc["type"] in (RETURN_REQUEST.name, RETURN_DECISION.name):
+        counts["unnotified"] += 1
+        counts["open_returns"] += int(doc["type"] == RETURN_REQUEST.name) - int(doc.get("decision") == REFUSE)
+        counts["repaid"] -= int(bool(doc.get("refund_first")))
 
 
 def cost_nothing(back: Document) -> bool:
@@ -105,10 +134,10 @@ def cost_nothing(back: Document) -> bool:
 
 
 def status_of(progress: Progress) -> str:
-    """The one status its documents mean; never stored."""
+    """The one status its documents mean; never stored. It is returned once all of it came back."""
     if progress.cancellations:
         return CANCELLED
-    if progress.returns:
+    if returned_of(progress) == WHOLE:
         return RETURNED
     if progress.deliveries:
         return DELIVERED
@@ -120,8 +149,15 @@ def status_of(progress: Progress) -> str:
 def refunded_of(progress: Progress) -> str:
     """`none`, `part` or `whole`: refunds stand beside the status, for a delivered order can be refunded too."""
     if not progress.refunds:
-        return "none"
-    return "whole" if progress.refunded >= progress.paid else "part"
+        return NONE
+    return WHOLE if progress.refunded >= progress.paid else PART
+
+
+def returned_of(progress: Progress) -> str:
+    """`none`, `part` or `whole` of the goods that were bought."""
+    if not progress.returns:
+        return NONE
+    return WHOLE if progress.returned_units >= progress.units else PART
 
 
 def require(progress: Progress, verb: str) -> str:
@@ -150,6 +186,8 @@ def is_finished(progress: Progress) -> bool:
         return False
     if progress.imported:
         return True
+    if progress.unnotified > 0:
+        return False
     if progress.returns > progress.restocks:
         return False
     if progress.cancellations:

@@ -1,21 +1,23 @@
 """How much of an order can still come back, and what it is worth."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
-from services.orders.declarations.events import Return
 from services.orders.declarations.order import Order
 from services.orders.declarations.parts import Line, SoldLine, StockLine, line_key, net_price
+from services.orders.declarations.returns import ReturnedLine
 from services.orders.rules.pricing import merged
 from services.orders.rules.writing import sold
+from shared.clock import parse
 from shared.errors import Invalid
 from shared.money import apportion
 
 
 def returned_lines(
-    basket: list[Line], returns: list[Return], requested: list[dict[str, Any]]
+    basket: list[Line], returns: Sequence[Mapping[str, Any]], requested: list[dict[str, Any]]
 ) -> list[SoldLine]:
-    """The lines of a new return. Raises Invalid when more would come back than was bought."""
+    """The lines of a new return after those of `returns`. Raises Invalid when more would come back than was bought."""
     bought = {line_key(line): line for line in basket}
     back = quantities_by_key(line for earlier in returns for line in earlier["lines"])
     lines: list[SoldLine] = []
@@ -32,6 +34,39 @@ def returned_lines(
     if errors:
         raise Invalid("More cannot come back than was bought.", errors=errors)
     return lines
+
+
+def received_lines(
+    basket: list[Line],
+    earlier: Iterable[SoldLine],
+    requested: Iterable[SoldLine],
+    items: list[dict[str, Any]],
+) -> list[ReturnedLine]:
+    """What came back of a return, by product and condition. Raises Invalid for more than was requested."""
+    bought, back = {line_key(line): line for line in basket}, quantities_by_key(earlier)
+    left = quantities_by_key(requested)
+    quantities: dict[tuple[str, str], int] = {}
+    errors: dict[str, list[str]] = {}
+    for index, item in enumerate(items):
+        key, quantity = line_key(item), item["quantity"]
+        if quantity > left.get(key, 0):
+            errors[f"items.{index}.quantity"] = [f"{left.get(key, 0)} of {key} are left of this return."]
+            continue
+        left[key] -= quantity
+        quantities[key, item["condition"]] = quantities.get((key, item["condition"]), 0) + quantity
+    if errors:
+        raise Invalid("More cannot come back than was requested.", errors=errors)
+    lines: list[ReturnedLine] = []
+    for (key, condition), quantity in sorted(quantities.items()):
+        amount = _worth(bought[key], back, quantity)
+        back[key] = back.get(key, 0) + quantity
+        lines.append({**sold(bought[key], quantity, amount), "condition": condition})
+    return lines
+
+
+def last_day_to_return(delivered: str, days: int) -> datetime | None:
+    """Until when goods can be sent back; None for ever."""
+    return parse(delivered) + timedelta(days=days) if days else None
 
 
 def _worth(line: Line, back: dict[str, int], quantity: int) -> int:
@@ -72,7 +107,7 @@ def quantities_by_key(lines: Iterable[SoldLine]) -> dict[str, int]:
     return found
 
 
-def stock_lines(basket: list[Line], lines: list[SoldLine]) -> list[StockLine]:
+def stock_lines(basket: list[Line], lines: Sequence[SoldLine]) -> list[StockLine]:
     """The lines of a return as the stock ledger takes them."""
     taxonomies = {line_key(line): line["taxonomy"] for line in basket}
     return [stock_line(line, taxonomies[line_key(line)]) for line in lines]

@@ -21,6 +21,7 @@ DELIVER = "deliver"
 NOTIFY_DELIVERY = "notify_delivery"
 RESTOCK = "restock"
 ISSUE_GIFT_CARDS = "issue_gift_cards"
+NOTIFY_RETURNS = "notify_returns"
 
 
 FEED_GRACE = timedelta(seconds=5)
@@ -67,6 +68,8 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
         due.append(CONFIRM)
     elif any(not found.restocked(back) for back in found.returns):
         due.append(RESTOCK)
+    if found.return_notices:
+        due.append(NOTIFY_RETURNS)
     if found.cancellation is not None:
         return Plan((*due, *([] if found.noticed("cancellation") else [NOTIFY_CANCELLATION])))
     if found.is_being_cancelled:
@@ -82,10 +85,7 @@ def _owes_refunds(found: OrderDocuments) -> bool:
     remaining: int = found.require_payment()["total"]["amount"] - sum(
         refund["total"]["amount"] for refund in found.refunds
     )
-    causes = {refund["cause"] for refund in found.refunds}
-    return remaining > 0 and any(
-        back["reference"] not in causes and not cost_nothing(back) for back in found.returns
-    )
+    return remaining > 0 and any(not cost_nothing({"lines": back.lines}) for back in found.unrefunded_returns)
 
 
 def _attempt(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
@@ -133,6 +133,7 @@ def may_be_due(progress: Progress, placed: str, moment: datetime, policy: Policy
     waits_for_parcel = progress.notices == 1 and not progress.dispatches
     waits_for_arrival = progress.notices == 2 and progress.dispatches == 1 and not progress.deliveries
     owes = progress.refunds != progress.settlements or progress.returns > 0 or progress.unissued > 0
+    owes = owes or progress.unnotified > 0
     if owes or progress.cancellations or not (waits_for_parcel or waits_for_arrival):
         return _passed(placed, 0, moment)
     if waits_for_arrival and policy.reports_arrival:

@@ -2,8 +2,9 @@
 
 import marshmallow as ma
 
-from services.orders.declarations import credits, dead_letters, events, order, parts
-from services.orders.rules.progress import STATUSES
+from services.orders.declarations import credits, dead_letters, events, order, parts, returns
+from services.orders.rules.order_returns import RETURN_STATUSES
+from services.orders.rules.progress import NONE, PART, STATUSES, WHOLE
 from shared.web import Shape, response_schema
 from shared.web.fields import StrictInteger, Text, Time
 
@@ -15,6 +16,7 @@ class SignedMoney(Shape):
     currency = ma.fields.String(required=True)
 
 
+PARTS = (NONE, PART, WHOLE)
 LineItem = response_schema("LineItem", parts.LINE_FIELDS)
 
 
@@ -94,7 +96,45 @@ Payment = response_schema("Payment", events.PAYMENT_FIELDS)
 Dispatch = response_schema("Dispatch", events.DISPATCH_FIELDS)
 Delivery = response_schema("Delivery", events.DELIVERY_FIELDS)
 Cancellation = response_schema("Cancellation", events.CANCELLATION_FIELDS)
-Return = response_schema("Return", events.RETURN_FIELDS)
+ReturnedLine = response_schema("ReturnedLine", returns.RETURNED_LINE_FIELDS)
+OrderedItem = response_schema(
+    "OrderedItem",
+    parts.LINE_FIELDS,
+    {
+        "returned": StrictInteger(0, metadata={"description": "how many of it came back, if any"}),
+        "status": ma.fields.String(
+            metadata={"description": "where it differs from the order's: `partly_returned`, `returned`"}
+        ),
+    },
+)
+
+
+class Return(Shape):
+    """Goods that a customer sends back; nothing is paid back before they are received, unless the shop's settings say so."""
+
+    number = StrictInteger(1)
+    status = ma.fields.String(validate=ma.validate.OneOf(RETURN_STATUSES))
+    date = Time()
+    reason = ma.fields.String()
+    note = ma.fields.String()
+    lines = ma.fields.List(
+        ma.fields.Nested(ReturnedLine), metadata={"description": "as received, until then as requested"}
+    )
+    requested_lines = ma.fields.List(ma.fields.Nested(ReturnedLine))
+    approved = Time(allow_none=True)
+    refused = Time(allow_none=True)
+    refusal_reason = ma.fields.String()
+    received = Time(allow_none=True)
+    refund = ma.fields.Nested(
+        SignedMoney, allow_none=True, metadata={"description": "what is paid back for it"}
+    )
+    restocked = ma.fields.Boolean(metadata={"description": "what can be sold again is in stock"})
+
+
+class OrderReturn(Return):
+    orderid = ma.fields.String()
+
+
 Refund = response_schema(
     "Refund",
     events.REFUND_FIELDS,
@@ -118,8 +158,15 @@ class Order(response_schema("OrderFields", order.ORDER_FIELDS)):  # type: ignore
     """An order: what was bought never changes, what happened next is added."""
 
     status = ma.fields.String(validate=ma.validate.OneOf(STATUSES))
-    refunded = ma.fields.String(validate=ma.validate.OneOf(["none", "part", "whole"]))
-    items = ma.fields.List(ma.fields.Nested(LineItem))
+    refunded = ma.fields.String(validate=ma.validate.OneOf(PARTS))
+    returned = ma.fields.String(
+        validate=ma.validate.OneOf(PARTS), metadata={"description": "how much of the goods came back"}
+    )
+    returnable_until = Time(
+        allow_none=True,
+        metadata={"description": "the last moment to request a return; null before delivery, or for ever"},
+    )
+    items = ma.fields.List(ma.fields.Nested(OrderedItem))
     deliveryCharge = ma.fields.Nested(SignedMoney)
     name = ma.fields.String(allow_none=True)
     email = ma.fields.String(allow_none=True)
@@ -148,6 +195,8 @@ class OrderSummary(Shape):
     date = Time()
     status = ma.fields.String(validate=ma.validate.OneOf(STATUSES))
     refunded = ma.fields.String()
+    returned = ma.fields.String()
+    open_returns = StrictInteger(metadata={"description": "returns that wait for the shop or for the goods"})
     total = ma.fields.Nested(SignedMoney)
     units = StrictInteger(0)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import marshmallow as ma
 
-from services.orders.declarations import events, order, reports
+from services.orders.declarations import events, order, reports, returns
 from services.orders.rules.progress import STATUSES
 from shared.addresses import PART_FIELDS, PARTS, checked
 from shared.errors import Invalid
@@ -201,11 +201,34 @@ CancellationRequest = Shape.from_dict(
 DispatchRequest = Shape.from_dict(request_fields("Dispatch", events.DISPATCH_FIELDS), name="DispatchRequest")
 
 
-class ReturnRequest(Shape.from_dict(request_fields("Return", events.RETURN_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
+class ReturnRequest(Shape.from_dict(request_fields("Return", returns.RETURN_REQUEST_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
     items = ma.fields.List(
         ma.fields.Nested(RequestedItem, metadata=NAMED),
         required=True,
         validate=ma.validate.Length(1, MAX_LINES),
+    )
+
+
+ReturnRefusal = Shape.from_dict(
+    request_fields("ReturnRefusal", returns.RETURN_REFUSAL_FIELDS), name="ReturnRefusal"
+)
+
+
+class ReceivedItem(RequestedItem):
+    condition = ma.fields.String(
+        required=True,
+        validate=ma.validate.OneOf([returns.RESALEABLE, returns.DAMAGED]),
+        metadata={"description": "damaged goods are paid back, and do not go into stock"},
+    )
+
+
+class ReturnReceipt(Shape):
+    """What of a return is in the parcel; what is left out did not come."""
+
+    items = ma.fields.List(
+        ma.fields.Nested(ReceivedItem, metadata=NAMED),
+        required=True,
+        validate=ma.validate.Length(1, 2 * MAX_LINES),
     )
 
 

@@ -1,13 +1,14 @@
 function (doc) {
   var slot = {order: 0, orderpayment: 4, payment: 4, orderdispatch: 5, dispatch: 5, orderdelivery: 6, delivery: 6, cancellation: 7, decision: 8, refund: 9,
-    settlement: 11, "return": 12, notice: 13, restock: 15, paymentsession: 17, paymentprocessing: 18, giftcardssent: 19}[doc.type];
+    settlement: 11, "return": 12, notice: 13, restock: 15, paymentsession: 17, paymentprocessing: 18, giftcardssent: 19,
+    returnrequest: 22, returndecision: 21}[doc.type];
   if (slot === undefined) return;
   var first = doc.type === "order";
   var placed = first ? doc.date : doc.placed;
   var currency = first ? doc.total.currency : doc.currency;
   var key = KEY;
   if (!key) return;
-  var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+  var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
   sums[slot] = slot === 19 ? -1 : 1;
   if (first) sums[1] = doc.total.amount;
   if (slot === 4) {
@@ -20,6 +21,16 @@ function (doc) {
     sums[10] = doc.total.amount;
     if (doc.cause.indexOf("return") === 0) sums[16] = 1;
   }
-  if (doc.type === "return" && doc.lines.every(function (line) { return !line.amount; })) sums[16] = 1;
+  if (slot === 12) {
+    doc.lines.forEach(function (line) { sums[20] += line.quantity; });
+    if (doc.refund_first || doc.lines.every(function (line) { return !line.amount; })) sums[16] = 1;
+    if (doc.requested) { sums[21] = 1; sums[22] = -1; }
+  }
+  if (slot === 21 || slot === 22) {
+    sums[21] = 1;
+    if (doc.refund_first) sums[16] = -1;
+    if (doc.decision === "refuse") sums[22] = -1;
+  }
+  if (slot === 13 && doc.kind.indexOf("return-") === 0) { sums[13] = 0; sums[21] = -1; }
   emit(key, sums);
 }

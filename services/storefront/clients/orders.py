@@ -68,16 +68,20 @@ class Orders(Client):
         """Reserved money that expires soon."""
         return self.http.get("/v1/admin/authorizations", token=token)
 
-    def give_back(self, requester: Requester, orderid: str, items: list[Json], key: str) -> Json:
+    def request_return(
+        self, requester: Requester, orderid: str, items: list[Json], reason: str, note: str, key: str
+    ) -> Json:
+        """Nothing is paid back before the shop has received the goods."""
         path, options = f"/v1/orders/{segment(orderid)}/returns", requester.options
         options["headers"] |= once(key)
-        return self.http.post(path, {"items": items}, deadline=10, **options)
+        body = {"items": items, "reason": reason, "note": note}
+        return self.http.post(path, body, deadline=10, **options)
 
     def all(self, token: str, **filters: Any) -> Json:
         return self.http.get("/v1/admin/orders", without_empty(**filters), token=token)
 
     def act(self, token: str, orderid: str, verb: str, body: Json, key: str = "") -> Json:
-        """`verb`: dispatch, delivery or refunds."""
+        """`verb`: dispatch, delivery, refunds, or what is done with a return: returns/1/approval."""
         path = f"/v1/admin/orders/{segment(orderid)}/{verb}"
         return self.http.post(path, body, token=token, headers=once(key), deadline=10)
 

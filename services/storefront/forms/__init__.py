@@ -47,6 +47,7 @@ from services.storefront.forms.service import (
     DISPATCH,
     GIFT_CARD,
     REFUND,
+    RETURN_REFUSAL,
     STAFF,
     STORE_CREDIT,
 )
@@ -84,6 +85,7 @@ __all__ = [
     "QUERY",
     "REDIRECT",
     "REFUND",
+    "RETURN_REFUSAL",
     "REGISTER",
     "RESET",
     "REVIEW",

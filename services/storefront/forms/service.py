@@ -73,6 +73,9 @@ STORE_CREDIT = (
 )
 
 
+RETURN_REFUSAL = (Field("reason", "Why", max_length=500, help="The customer reads it."),)
+
+
 REFUND = (
     Field("amount", "Amount", inputmode="decimal", max_length=20),
     Field("reason", "Why", max_length=300),

@@ -101,6 +101,29 @@ SHOP = (
         max_length=5,
         help="Of cards that are issued from now on. 0: for ever.",
     ),
+    Field(
+        "return_days",
+        "Days that goods can be sent back",
+        required=False,
+        inputmode="numeric",
+        max_length=5,
+        help="After they arrived. 0: for ever.",
+    ),
+    Field(
+        "return_address",
+        "Where returned goods go",
+        "textarea",
+        required=False,
+        max_length=1000,
+        help="As customers read it in the e-mail that approves a return.",
+    ),
+    Field("approve_returns", "Returns are approved as soon as they are requested", "check", required=False),
+    Field(
+        "refund_before_receipt",
+        "Returns are paid back when they are approved, not when the goods are here",
+        "check",
+        required=False,
+    ),
 )
 
 

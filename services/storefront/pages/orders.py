@@ -51,6 +51,7 @@ def _page(template: str, order: Json) -> str:
         steps=progress.steps(order),
         settled=progress.settled(order),
         returnable=progress.returnable(order),
+        return_reasons=progress.RETURN_REASONS,
     )
 
 
@@ -65,7 +66,7 @@ def cancel(orderid: str) -> BaseResponse:
 
 
 @orders.post("/<orderid>/returns")
-def give_back(orderid: str) -> BaseResponse:
+def request_return(orderid: str) -> BaseResponse:
     wanted = {
         name.removeprefix("back-"): forms.parse_integer(value or "0", name)
         for name, value in request.form.items()
@@ -79,8 +80,18 @@ def give_back(orderid: str) -> BaseResponse:
     try:
         if not items:
             raise Invalid(_("Say how many of what you send back."))
-        services().orders.give_back(requester_of(orderid), orderid, items, forms.key(request.form))
-        flash(_("Your return is noted."), "good")
+        back = services().orders.request_return(
+            requester_of(orderid),
+            orderid,
+            items,
+            request.form.get("reason", "")[:500],
+            request.form.get("note", "")[:1000],
+            forms.key(request.form),
+        )
+        if back["status"] == "approved":
+            flash(_("Your return is approved: please send the goods."), "good")
+        else:
+            flash(_("Your return is noted. We look at it and write to you."), "good")
     except (Conflict, Invalid) as error:
         flash(forms.error_text(error), "bad")
     return redirect(url_for("orders.show", orderid=orderid))

@@ -71,6 +71,12 @@ _SENTENCES = {
     "provider_not_connected": _(
         "This way of paying is not offered at the moment. Choose another one, please."
     ),
+    "no_such_return": _("There is no such return of this order."),
+    "return_too_late": _(
+        "The time for sending this back is over. Write to us if something is wrong with it."
+    ),
+    "return_ended": _("This return was received or refused already."),
+    "return_not_approved": _("This return has to be approved first."),
     "refund_too_large": _("This is more than what is left to pay back."),
     "bad_token": _("This link was used before, is too old or is not whole."),
     "bad_cursor": _("This page of the list is not there any more. Start again at the first one, please."),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from services.storefront.rules.variants import line_key
 from services.storefront.translation import gettext, gettext_noop
+from shared.clock import now, parse
 from shared.types import Json
 
 STEPS = ("placed", "paid", "dispatched", "delivered")
@@ -16,6 +17,8 @@ STATUS_LABELS = {
     "delivered": gettext_noop("Delivered"),
     "cancelled": gettext_noop("Cancelled"),
     "returned": gettext_noop("Returned"),
+    "partly_returned": gettext_noop("Partly returned"),
+    "return_requested": gettext_noop("Return requested"),
     "refunded": gettext_noop("Refunded"),
     "partly_refunded": gettext_noop("Partly refunded"),
     "failed": gettext_noop("Payment failed"),
@@ -29,6 +32,15 @@ STATUS_STYLES = {
     "returned": "bad",
     "refunded": "bad",
 }
+
+RETURN_REASONS = (
+    "",
+    gettext_noop("Does not fit"),
+    gettext_noop("Not as described"),
+    gettext_noop("Damaged when it arrived"),
+    gettext_noop("Another thing was sent"),
+    gettext_noop("Changed my mind"),
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +65,8 @@ def style(status: str) -> str:
 def steps(order: Json) -> list[Step]:
     """What has happened, in its order, then what is still to come while the order is alive."""
     end = {"cancelled": label("failed")} if failed(order) else {}
+    if order.get("returned") == "part":
+        end["returned"] = label("partly_returned")
     happened = [
         Step(
             each["status"],
@@ -80,10 +94,18 @@ def failed(order: Json) -> bool:
 
 def returnable(order: Json) -> dict[str, int]:
     """How many of each product or variant, by its SKU, can still be sent back: all of it may come in several parcels."""
-    if order["status"] not in ("delivered", "returned"):
+    if order["status"] not in ("delivered", "returned") or _is_past(order.get("returnable_until")):
         return {}
     back = Counter[str]()
-    for line in (line for each in order["returns"] for line in each["lines"]):
+    for line in (line for each in order["returns"] if each["status"] != "refused" for line in each["lines"]):
         back[line_key(line)] += line["quantity"]
-    left = {line_key(item): item["quantity"] - back[line_key(item)] for item in order["items"]}
+    left = {
+        line_key(item): item["quantity"] - back[line_key(item)]
+        for item in order["items"]
+        if not item.get("gift_card")
+    }
     return {key: quantity for key, quantity in left.items() if quantity > 0}
+
+
+def _is_past(moment: str | None) -> bool:
+    return moment is not None and parse(moment) < now()

@@ -115,13 +115,22 @@ def rate_values(rate: Json) -> dict[str, str]:
 
 def shop_body(values: Mapping[str, str]) -> Json:
     """The shop's own settings out of their form. Raises Invalid by field."""
-    texts = {"country": values["country"].upper(), "region": values["region"], "postcode": values["postcode"]}
-    return texts | {"gift_card_days": whole(values["gift_card_days"], "gift_card_days")}
+    body: Json = {name: values[name] for name in ("region", "postcode", "return_address")}
+    numbers = [name for name in ("gift_card_days", "return_days") if values[name]]
+    checks = {name: bool(values[name]) for name in ("approve_returns", "refund_before_receipt")}
+    return (
+        body
+        | {"country": values["country"].upper()}
+        | {name: whole(values[name], name) for name in numbers}
+        | checks
+    )
 
 
 def shop_values(shop: Json) -> dict[str, str]:
     """The form of the shop's own settings."""
-    return {name: str(shop[name]) for name in ("country", "region", "postcode", "gift_card_days")}
+    texts = ("country", "region", "postcode", "gift_card_days", "return_days", "return_address")
+    checks = ("approve_returns", "refund_before_receipt")
+    return {name: str(shop[name]) for name in texts} | {name: "yes" if shop[name] else "" for name in checks}
 
 
 def offers(methods: Json, currency: str, charge: int | None = None) -> list[str]:

@@ -94,6 +94,20 @@ class Shop:
         assert answer.status_code == 201, answer.text
         return answer.json()
 
+    def sent_back(
+        self, person: requests.Session, orderid: str, items: dict[str, int], condition: str = "resaleable"
+    ) -> dict[str, Any]:
+        """A return that was requested, approved and received: the order after it."""
+        wanted = [{"productid": productid, "quantity": quantity} for productid, quantity in items.items()]
+        asked = self.post(person, f"/v1/orders/{orderid}/returns", {"items": wanted})
+        assert asked.status_code == 201, asked.text
+        path = f"/v1/admin/orders/{orderid}/returns/{asked.json()['number']}"
+        received = {"items": [{**item, "condition": condition} for item in wanted]}
+        for verb, body in (("approval", None), ("receipt", received)):
+            done = self.post(self.admin, f"{path}/{verb}", body)
+            assert done.status_code == 201, done.text
+        return dict(self.get(self.admin, f"/v1/orders/{orderid}").json())
+
     def get(self, person: requests.Session, path: str, **options: Any) -> requests.Response:
         return person.get(f"{self.orders}{path}", timeout=60, **options)
 

@@ -82,8 +82,39 @@ def test_an_order_is_dispatched_delivered_and_refunded_by_hand(customer: Visitor
     own = customer.get(f"/orders/{orderid}")
     assert "Delivered" in own.text
     assert "B-17" in own.text
-    returned = customer.submit(f"/orders/{orderid}/returns", **{"back-spade": "1"})
-    assert "Returned" in returned.text
+    asked = customer.submit(f"/orders/{orderid}/returns", **{"back-spade": "1"}, reason="Does not fit")
+    assert "Your return is noted." in asked.text
+    assert "Return requested" in asked.text
+    page = keeper.get(address)
+    assert "Does not fit" in page.text
+    assert "Return requested" in keeper.get("/admin/orders").text
+    keeper.get(address)
+    assert "Approved" in keeper.submit(f"{address}/returns/1/approval").text
+    assert "please send it" in customer.get(f"/orders/{orderid}").text
+    nothing = keeper.submit(f"{address}/returns/1/receipt", **{"resaleable-spade": "0", "damaged-spade": "0"})
+    assert "Say how many of what has come back." in nothing.text
+    received = keeper.submit(
+        f"{address}/returns/1/receipt", **{"resaleable-spade": "0", "damaged-spade": "1"}
+    )
+    assert "Received; the money is on its way back." in received.text
+    own = customer.get(f"/orders/{orderid}")
+    assert "Returned" in own.text
+    assert "(damaged)" in own.text
+
+
+def test_a_return_is_refused_at_the_desk_with_a_reason(customer: Visitor, keeper: Visitor) -> None:
+    orderid = bought(customer, "spade")
+    address = f"/admin/orders/{orderid}"
+    keeper.get(address)
+    keeper.submit(f"{address}/dispatch", courier="Bike", courierid="B-19")
+    keeper.submit(f"{address}/delivery")
+    customer.get(f"/orders/{orderid}")
+    customer.submit(f"/orders/{orderid}/returns", **{"back-spade": "1"})
+    keeper.get(address)
+    keeper.submit(f"{address}/returns/1/refusal", reason="It was dug with")
+    own = customer.get(f"/orders/{orderid}")
+    assert "It was dug with" in own.text
+    assert [form.action for form in own.forms if form.action.endswith("/returns")] != []
 
 
 def test_what_was_not_sent_back_yet_can_be_sent_back_later(customer: Visitor, keeper: Visitor) -> None:
@@ -104,7 +135,7 @@ def test_what_was_not_sent_back_yet_can_be_sent_back_later(customer: Visitor, ke
     page = customer.submit(f"{address}/returns", **{"back-rake": "2"})
     assert "Your return is noted." in page.text
     assert [form for form in page.forms if form.action.startswith(address)] == []
-    assert "Sent back 2 × Garden Rake" in keeper.get(f"/admin/orders/{orderid}").text
+    assert "Return 2 2 × Garden Rake: requested" in keeper.get(f"/admin/orders/{orderid}").text
 
 
 def test_a_change_of_stock_sent_twice_counts_once(keeper: Visitor) -> None:

@@ -25,7 +25,7 @@ from services.orders.rules.pricing.pipeline import (
 from services.orders.rules.pricing.promotions import Promotion, Promotions, normalized
 from services.orders.rules.pricing.shipping import CarrierUnavailable, NotDelivered, ShippingNotAvailable
 from services.orders.rules.pricing.tax import NO_TAX
-from services.orders.rules.pricing.terms import Terms
+from services.orders.rules.pricing.terms import ReturnTerms, Terms
 
 __all__ = [
     "NO_TAX",
@@ -41,6 +41,7 @@ __all__ = [
     "Promotions",
     "Quote",
     "QuoteRequest",
+    "ReturnTerms",
     "ShippingNotAvailable",
     "Shopper",
     "TaxStep",

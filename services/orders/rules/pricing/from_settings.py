@@ -20,7 +20,15 @@ from services.orders.rules.pricing.rates import (
     ValueRate,
     WeightRate,
 )
-from services.orders.rules.pricing.terms import Rate, ShippingMethod, TaxRate, Terms, Zone
+from services.orders.rules.pricing.terms import (
+    RETURNS,
+    Rate,
+    ReturnTerms,
+    ShippingMethod,
+    TaxRate,
+    Terms,
+    Zone,
+)
 from services.orders.shop_settings import (
     PROMOTION_FIELDS,
     PROMOTION_TYPE,
@@ -43,6 +51,7 @@ def initial_terms(
     tax_basis_points: int = 2000,
     tax_included: bool = True,
     gift_card_days: int = 0,
+    returns: ReturnTerms = RETURNS,
 ) -> Terms:
     """The terms of a shop that has set none at the desk: products' own delivery charges and one tax rate, everywhere."""
     free = dict.fromkeys(CURRENCIES, free_delivery_from) if free_delivery_from else {}
@@ -52,6 +61,7 @@ def initial_terms(
         (method,),
         (TaxRate(tax_name, tax_basis_points * 100, tax_included),),
         gift_card_days=gift_card_days,
+        returns=returns,
     )
 
 
@@ -71,6 +81,12 @@ def terms_of(docs: Sequence[Document], initial: Terms) -> Terms:
         shop.get("gift_card_days", initial.gift_card_days),
         shop.get("region", ""),
         shop.get("postcode", ""),
+        ReturnTerms(
+            shop.get("return_days", initial.returns.days),
+            shop.get("approve_returns", initial.returns.approved),
+            shop.get("refund_before_receipt", initial.returns.refund_first),
+            shop.get("return_address", initial.returns.address),
+        ),
     )
 
 

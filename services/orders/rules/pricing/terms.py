@@ -96,6 +96,22 @@ class TaxRate:
 
 
 @dataclass(frozen=True)
+class ReturnTerms:
+    """Goods can be sent back for `days` after they arrived (0: for ever), to `address` where that is another than the shop's own.
+
+    `approved`: nobody looks at a request first. `refund_first`: an approval is paid back before the goods are here.
+    """
+
+    days: int = 30
+    approved: bool = False
+    refund_first: bool = False
+    address: str = ""
+
+
+RETURNS: Final = ReturnTerms()
+
+
+@dataclass(frozen=True)
 class Terms:
     """`country` is the shop's own: where addresses without a country lie, and where goods are collected; parcels leave from its
     `region` and `postcode`. Gift cards are good for `gift_card_days` (0: for ever).
@@ -108,6 +124,7 @@ class Terms:
     gift_card_days: int = 0
     region: str = ""
     postcode: str = ""
+    returns: ReturnTerms = RETURNS
 
     @cached_property
     def rate_providers(self) -> frozenset[str]:

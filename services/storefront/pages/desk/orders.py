@@ -116,4 +116,10 @@ def order_page(
         refundable=refundable(found),
         dispatch=dispatch or restore(by_hand, url_for("desk.dispatch", orderid=orderid)),
         refund=refund or restore(whole, url_for("desk.refund", orderid=orderid)),
+        refusals={back["number"]: _refusal(orderid, back["number"]) for back in found["returns"]},
     )
+
+
+def _refusal(orderid: str, number: int) -> forms.Form:
+    action = url_for("desk.refuse_return", orderid=orderid, number=number)
+    return restore(forms.Form(forms.RETURN_REFUSAL), action)

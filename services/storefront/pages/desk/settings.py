@@ -1,4 +1,4 @@
-"""What holds for the whole shop, at the desk: where it is, how long gift cards can be spent, with its earlier versions."""
+"""What holds for the whole shop, at the desk: where it is, gift cards, how returns are dealt with, with its earlier versions."""
 
 from flask import flash, redirect, render_template, request
 from werkzeug import Response as BaseResponse

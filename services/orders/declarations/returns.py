@@ -1,0 +1,79 @@
+"""Goods that come back: asked for, decided on, received, put back into stock; a document each."""
+
+from typing import Annotated, Final, NotRequired
+
+from services.orders.declarations.common import Reason
+from services.orders.declarations.events import OrderEvent
+from services.orders.declarations.parts import SoldLine, StockLine
+from shared.fields import Choice, Declaration, Integer, Text
+
+RESALEABLE, DAMAGED = "resaleable", "damaged"
+APPROVE, REFUSE = "approve", "refuse"
+
+
+class ReturnedLine(SoldLine):
+    """So many of a product or variant that came back. Without a condition they can be sold again."""
+
+    condition: NotRequired[
+        Annotated[
+            str,
+            Choice(
+                (RESALEABLE, DAMAGED),
+                default=RESALEABLE,
+                show_default=False,
+                description="damaged goods do not go back into stock",
+            ),
+        ]
+    ]
+
+
+class ReturnRequest(OrderEvent):
+    """What a customer wants to send back. `reference` is what it is known by, whatever number replicas give it.
+
+    `approved`: at once, as the shop's settings were. `refund_first`: it is paid back before the goods are here.
+    """
+
+    number: Annotated[int, Integer(1, 10**6, writable=False)]
+    reference: str
+    lines: list[SoldLine]
+    reason: Annotated[str, Reason]
+    note: Annotated[str, Text(0, 1000, default="", description="what else the shop should know")]
+    request: list[str] | None
+    by: str
+    approved: NotRequired[bool]
+    refund_first: NotRequired[bool]
+
+
+class ReturnDecision(OrderEvent):
+    """`approve` or `refuse`: of a request one id for both, so that only one of them is taken; the same type ends an approved one."""
+
+    reference: str
+    decision: str
+    reason: Annotated[str, Text(1, 500)]
+    by: str
+    refund_first: NotRequired[bool]
+
+
+class Return(OrderEvent):
+    """Goods that came back: they are refunded, and in stock again unless damaged. `requested`: it answers a ReturnRequest."""
+
+    number: Annotated[int, Integer(1, 10**6, writable=False)]
+    reference: str
+    lines: list[ReturnedLine]
+    reason: Annotated[str, Reason]
+    request: list[str] | None
+    requested: NotRequired[bool]
+    refund_first: NotRequired[bool]
+    by: NotRequired[str]
+
+
+class Restock(OrderEvent):
+    """Returned goods are back in stock."""
+
+    reference: str
+    lines: list[StockLine]
+
+
+RETURNED_LINE_FIELDS: Final = Declaration(ReturnedLine)
+RETURN_REQUEST_FIELDS: Final = Declaration(ReturnRequest)
+RETURN_REFUSAL_FIELDS: Final = Declaration(ReturnDecision)

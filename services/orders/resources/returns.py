@@ -1,0 +1,55 @@
+"""Staff and returns: approve or refuse what customers want to send back, receive the goods."""
+
+from typing import Any
+
+from flask import Response
+
+from services.orders.actions import reading, return_requests
+from services.orders.resources.context import dependencies
+from services.orders.resources.requester import actor, return_response
+from services.orders.schemas import answers, requests
+from shared.web import Blueprint, require_role
+from shared.web.idempotency import OPTIONAL_KEY
+
+returns = Blueprint("returns", __name__, url_prefix="/v1/admin/orders", description="Goods that come back")
+
+RETURN = "/<string:orderid>/returns/<string:number>"
+
+
+@returns.post(f"{RETURN}/approval")
+@require_role("admin", "staff")
+@returns.doc(parameters=[OPTIONAL_KEY])
+@returns.response(201, answers.OrderReturn)
+@returns.alt_response(404, "NOT_FOUND")
+@returns.alt_response(409, "CONFLICT")
+def approve(orderid: str, number: str) -> Response:
+    """Let the customer send the goods; nothing is paid back yet, unless the shop's settings say so"""
+    deps = dependencies()
+    back = return_requests.approve_return(deps, reading.any_order(deps, orderid), number, actor())
+    return return_response(*back)
+
+
+@returns.post(f"{RETURN}/refusal")
+@require_role("admin", "staff")
+@returns.doc(parameters=[OPTIONAL_KEY])
+@returns.arguments(requests.ReturnRefusal)
+@returns.response(201, answers.OrderReturn)
+@returns.alt_response(404, "NOT_FOUND")
+@returns.alt_response(409, "CONFLICT")
+def refuse(body: dict[str, str], orderid: str, number: str) -> Response:
+    """Do not take the goods back, or no longer: they never came"""
+    deps, found = dependencies(), reading.any_order(dependencies(), orderid)
+    return return_response(*return_requests.refuse_return(deps, found, number, body["reason"], actor()))
+
+
+@returns.post(f"{RETURN}/receipt")
+@require_role("admin", "staff")
+@returns.doc(parameters=[OPTIONAL_KEY])
+@returns.arguments(requests.ReturnReceipt)
+@returns.response(201, answers.OrderReturn)
+@returns.alt_response(404, "NOT_FOUND")
+@returns.alt_response(409, "CONFLICT")
+def receive(body: dict[str, Any], orderid: str, number: str) -> Response:
+    """The goods are here: they are paid back, and those that can be sold go into stock; received twice it is done once"""
+    deps, found = dependencies(), reading.any_order(dependencies(), orderid)
+    return return_response(*return_requests.receive_return(deps, found, number, body["items"], actor()))

@@ -1,0 +1,155 @@
+"""A return as its documents tell it: requested, approved or refused, received."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from services.orders.declarations.events import Refund
+from services.orders.declarations.parts import Line, SoldLine, line_key
+from services.orders.declarations.returns import (
+    APPROVE,
+    REFUSE,
+    RETURNED_LINE_FIELDS,
+    Return,
+    ReturnDecision,
+    ReturnRequest,
+)
+from services.orders.rules.returns import quantities_by_key
+
+REQUESTED, APPROVED, REFUSED, RECEIVED = "requested", "approved", "refused", "received"
+RETURN_STATUSES: Final = (REQUESTED, APPROVED, REFUSED, RECEIVED)
+DECISION_KEY, END_KEY = "decision", "ended"
+
+
+@dataclass(frozen=True)
+class OrderReturn:
+    """`request` is None for goods that came back before returns were requested; `end`: that an approved one was refused after all."""
+
+    request: ReturnRequest | None = None
+    decision: ReturnDecision | None = None
+    receipt: Return | None = None
+    end: ReturnDecision | None = None
+
+    @property
+    def first(self) -> ReturnRequest | Return:
+        document = self.request or self.receipt
+        if document is None:
+            raise TypeError("a return without a document")
+        return document
+
+    @property
+    def reference(self) -> str:
+        return self.first["reference"]
+
+    @property
+    def number(self) -> int:
+        return self.first["number"]
+
+    @property
+    def lines(self) -> Sequence[SoldLine]:
+        """What came back; before that, what was asked for."""
+        return self.receipt["lines"] if self.receipt else self.requested
+
+    @property
+    def requested(self) -> Sequence[SoldLine]:
+        return self.request["lines"] if self.request else self.first["lines"]
+
+    @property
+    def refusal(self) -> ReturnDecision | None:
+        return next((each for each in (self.end, self.decision) if each and each["decision"] == REFUSE), None)
+
+    @property
+    def approved(self) -> str:
+        """When it was approved; empty when it was not."""
+        if self.request is not None and self.request.get("approved"):
+            return self.request["date"]
+        return self.decision["date"] if self.decision and self.decision["decision"] == APPROVE else ""
+
+    @property
+    def status(self) -> str:
+        if self.receipt is not None:
+            return RECEIVED
+        if self.refusal is not None:
+            return REFUSED
+        return APPROVED if self.approved else REQUESTED
+
+    @property
+    def is_refunded_first(self) -> bool:
+        """Whether it is paid back once it is approved, before the goods are here."""
+        return any(bool(each.get("refund_first")) for each in (self.request, self.decision) if each)
+
+    @property
+    def refunded_lines(self) -> Sequence[SoldLine]:
+        """What is paid back: what was asked for where that is done first, else what came back; nothing before that."""
+        if self.is_refunded_first:
+            return self.requested
+        return self.receipt["lines"] if self.receipt else []
+
+    @property
+    def notices(self) -> list[str]:
+        """The kinds of the e-mails that it calls for, in their order; none for one that nobody has requested."""
+        if self.request is None:
+            return []
+        happened = (
+            ("requested", self.request),
+            (DECISION_KEY, self.decision),
+            (END_KEY, self.receipt or self.end),
+        )
+        return [f"{self.reference}{name}" for name, document in happened if document is not None]
+
+
+def returns_of(
+    requests: Iterable[ReturnRequest], decisions: Iterable[ReturnDecision], receipts: Iterable[Return]
+) -> list[OrderReturn]:
+    """All returns of an order, by number."""
+    by_id = {each["_id"].partition(":")[2]: each for each in decisions}
+    received = {each["reference"]: each for each in receipts}
+    found = [
+        OrderReturn(
+            request,
+            by_id.get(f"{request['reference']}{DECISION_KEY}"),
+            received.pop(request["reference"], None),
+            by_id.get(f"{request['reference']}{END_KEY}"),
+        )
+        for request in requests
+    ]
+    found += [OrderReturn(receipt=receipt) for receipt in received.values()]
+    return sorted(found, key=lambda back: (back.number, back.reference))
+
+
+def not_refused(returns: Iterable[OrderReturn]) -> list[SoldLine]:
+    """The lines that came back, or are still to come back."""
+    return [line for back in returns if back.status != REFUSED for line in back.lines]
+
+
+def came_back(returns: Iterable[OrderReturn]) -> list[SoldLine]:
+    return [line for back in returns if back.receipt for line in back.receipt["lines"]]
+
+
+def return_answer(back: OrderReturn, refunds: Iterable[Refund], *, restocked: bool) -> dict[str, Any]:
+    """A return as the API shows it; `refund` once it is decided how much is paid back."""
+    refund = next((each for each in refunds if each["cause"] == back.reference), None)
+    request, refusal = back.request, back.refusal
+    return {
+        "number": back.number,
+        "status": back.status,
+        "date": back.first["date"],
+        "reason": back.first["reason"],
+        "note": request["note"] if request else "",
+        "lines": [RETURNED_LINE_FIELDS.shown(line) for line in back.lines],
+        "requested_lines": [RETURNED_LINE_FIELDS.shown(line) for line in back.requested],
+        "approved": back.approved or None,
+        "refused": refusal["date"] if refusal else None,
+        "refusal_reason": refusal["reason"] if refusal else "",
+        "received": back.receipt["date"] if back.receipt else None,
+        "refund": refund["total"] if refund else None,
+        "restocked": restocked,
+    }
+
+
+def line_progress(line: Line, returns: Iterable[OrderReturn]) -> dict[str, Any]:
+    """How many of a line came back, and the status that this gives it; nothing where the order's own holds."""
+    returned = quantities_by_key(came_back(returns)).get(line_key(line), 0)
+    if not returned:
+        return {}
+    return {"returned": returned, "status": "returned" if returned >= line["quantity"] else "partly_returned"}

@@ -1,0 +1,75 @@
+"""Returns at the desk: approved or refused, and received line by line with the condition of the goods."""
+
+from collections.abc import Mapping
+
+from flask import flash, redirect, request, url_for
+from werkzeug import Response as BaseResponse
+
+from services.storefront import forms
+from services.storefront.pages.context import services
+from services.storefront.pages.desk import desk
+from services.storefront.pages.desk.orders import done
+from services.storefront.pages.visitor import token
+from shared.errors import Conflict, Invalid, NotFound
+from shared.types import Json
+
+CONDITIONS = ("resaleable", "damaged")
+_RETURN = "/orders/<orderid>/returns/<int:number>"
+
+
+@desk.get(f"{_RETURN}/approval")
+@desk.get(f"{_RETURN}/refusal")
+@desk.get(f"{_RETURN}/receipt")
+def back_to_return(orderid: str, number: int) -> BaseResponse:
+    """The addresses that forms go to, opened as pages."""
+    return redirect(url_for("desk.order", orderid=orderid, form=request.args.get("form")))
+
+
+@desk.post(f"{_RETURN}/approval")
+def approve_return(orderid: str, number: int) -> BaseResponse:
+    return _act(orderid, number, "approval", {}, "Approved; the customer gets an e-mail.")
+
+
+@desk.post(f"{_RETURN}/refusal")
+def refuse_return(orderid: str, number: int) -> BaseResponse:
+    form = forms.Form(forms.RETURN_REFUSAL).read(request.form)
+    if not form.is_valid:
+        return _problem(orderid, " ".join(form.errors["reason"]))
+    return _act(orderid, number, "refusal", form.values, "Refused; the customer gets an e-mail.")
+
+
+@desk.post(f"{_RETURN}/receipt")
+def receive_return(orderid: str, number: int) -> BaseResponse:
+    try:
+        items = received_items(request.form)
+    except Invalid as error:
+        return _problem(orderid, forms.error_text(error))
+    return _act(orderid, number, "receipt", {"items": items}, "Received; the money is on its way back.")
+
+
+def received_items(sent: Mapping[str, str]) -> list[Json]:
+    """Fields `resaleable-{SKU}` and `damaged-{SKU}`: how many of each came. Raises Invalid when nothing did."""
+    items = []
+    for name, text in sent.items():
+        condition, _, key = name.partition("-")
+        if condition not in CONDITIONS or not key:
+            continue
+        quantity = forms.parse_integer(text or "0", name)
+        if quantity > 0:
+            items.append({"productid": key, "quantity": quantity, "condition": condition})
+    if not items:
+        raise Invalid("Say how many of what has come back.")
+    return items
+
+
+def _act(orderid: str, number: int, verb: str, body: Json, words: str) -> BaseResponse:
+    try:
+        services().orders.act(token(), orderid, f"returns/{number}/{verb}", body)
+    except (Conflict, Invalid, NotFound) as error:
+        return _problem(orderid, forms.error_text(error))
+    return done(orderid, words)
+
+
+def _problem(orderid: str, words: str) -> BaseResponse:
+    flash(words, "bad")
+    return redirect(url_for("desk.order", orderid=orderid))

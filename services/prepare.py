@@ -25,16 +25,18 @@ def main() -> int:
         return _fail(
             "COUCH_URL is not set: the database server's address, like http://name:password@host:5984."
         )
-    if (language := os.environ.get("SEARCH_LANGUAGE", "en")) not in LANGUAGES:
-        return _fail(f"SEARCH_LANGUAGE is {language!r}: set it to one of {', '.join(LANGUAGES)}.")
+    named = "LANGUAGES" if os.environ.get("LANGUAGES") else "SEARCH_LANGUAGE"
+    languages = tuple(dict.fromkeys(each.strip() for each in os.environ.get(named, "en").split(",")))
+    if unknown := [each for each in languages if each not in LANGUAGES]:
+        return _fail(f"{named} has {unknown[0]!r}: choose from {', '.join(LANGUAGES)}.")
     try:
-        return _prepare(options, language)
+        return _prepare(options, languages)
     except AisleError as error:
         return _fail(error.detail)
 
 
-def _prepare(options: argparse.Namespace, language: str) -> int:
-    designs = [products.design_in(language) if each is products.DESIGN else each for each in DESIGNS]
+def _prepare(options: argparse.Namespace, languages: tuple[str, ...]) -> int:
+    designs = [products.design_in(*languages) if each is products.DESIGN else each for each in DESIGNS]
     server = Server(
         os.environ["COUCH_URL"],
         username=os.environ.get("COUCH_USERNAME", ""),

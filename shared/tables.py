@@ -16,6 +16,7 @@ from shared.fields import (
     Field,
     Group,
     GroupList,
+    GroupsByName,
     Integer,
     JsonObject,
     TextList,
@@ -23,6 +24,9 @@ from shared.fields import (
 
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
 _SPECIAL, _ESCAPED, _ENTRY = re.compile(r"[\\|]"), re.compile(r"\\([\\|])"), re.compile(r"(?:\\[\\|]|[^|])+")
+
+
+_AS_JSON = (GroupList, GroupsByName, JsonObject, Amounts, AmountsByName)
 
 
 def columns(declaration: Declaration) -> tuple[str, ...]:
@@ -74,7 +78,7 @@ def _cells(name: str, field: Field, value: Any) -> dict[str, Any]:
         return {f"{name}_amount": value["amount"], f"{name}_currency": value["currency"]}
     if isinstance(field, TextList):
         return {name: _joined(value) if field.separator == "|" else field.separator.join(value)}
-    if isinstance(field, GroupList | JsonObject | Amounts | AmountsByName):
+    if isinstance(field, _AS_JSON):
         return {name: orjson.dumps(value).decode() if value else ""}
     return {name: value}
 
@@ -90,7 +94,7 @@ def _value(name: str, field: Field, cells: Mapping[str, str]) -> Any:
         return None
     if isinstance(field, TextList):
         return _split(cell) if field.separator == "|" else _levels(cell, field.separator)
-    if isinstance(field, GroupList | JsonObject | Amounts | AmountsByName):
+    if isinstance(field, _AS_JSON):
         return _parsed(cell)
     return _number(cell) if isinstance(field, Integer) else cell
 

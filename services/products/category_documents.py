@@ -9,6 +9,7 @@ needs no document; one that has moved has no product any more.
 from typing import Annotated, Final, NotRequired
 
 from services.products.declarations.parts import PICTURE_ADDRESS
+from services.products.declarations.translations import CATEGORY_TRANSLATIONS
 from shared.couch import DocumentType, StoredDocument, document_id
 from shared.fields import Declaration, Integer, Moment, Text
 
@@ -52,6 +53,7 @@ class Category(StoredDocument):
     text: NotRequired[
         Annotated[str, Text(0, MAX_TEXT, default="", description="what stands above its products")]
     ]
+    translations: NotRequired[Annotated[dict[str, dict[str, str]], CATEGORY_TRANSLATIONS]]
     moved_to: NotRequired[
         Annotated[
             str,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from services.products.store.catalogue import Catalogue
 from services.products.store.categories import CategoryCache, CategoryDocuments, category_cache
 from services.products.store.facet_counts import FacetCounts
 from services.products.store.import_progress import ImportProgress
+from services.products.store.labels import LabelCache, label_cache
 from services.products.store.ledger import Ledger
 from services.products.store.menu import MenuCache
 from services.products.store.pictures import Pictures
@@ -31,16 +33,18 @@ from services.products.store.review_pages import ReviewPages
 from services.products.store.reviews import Reviews
 from services.products.store.search_rules import RuleDocuments, RulesCache, rules_cache
 from services.products.store.suggestion_cache import SuggestionCache
-from services.products.store.vocabulary import Vocabulary
+from services.products.store.vocabulary import Translated, Vocabulary
 from services.products.store.word_learning import WordLearning
 from shared.background import Background
 from shared.cache_tags import CacheTags
 from shared.client import ServiceClient
-from shared.couch import DatabaseDesign, IndexCatchUp, RepeatedReads, Server
+from shared.couch import LANGUAGES, DatabaseDesign, IndexCatchUp, RepeatedReads, Server
 from shared.database import LONG_TIMEOUT, TIMEOUT, open_server
 from shared.locks import Locks
 from shared.redis import open_redis
 
+MAX_LANGUAGES = 50
+"""That are remembered; anybody may ask for one that no product has."""
 PRODUCTS_PER_UPDATE = 10_000
 """Products that an import writes while the indexes take in as many before them."""
 
@@ -79,6 +83,8 @@ class Dependencies:
     word_learning: WordLearning
     rule_documents: RuleDocuments
     search_rules: RulesCache
+    search_rules_by_language: Mapping[str, RulesCache]
+    labels: LabelCache
     product_type_documents: ProductTypeDocuments
     product_types: ProductTypeCache
     category_documents: CategoryDocuments
@@ -95,6 +101,30 @@ class Dependencies:
     index_catch_up: IndexCatchUp
 
     @cached_property
+    def _by_language(self) -> dict[str, Dependencies]:
+        return {}
+
+    def in_language(self, code: str) -> Dependencies:
+        """The same for reading, products in a language: where the shop has it, they are searched in it too; "" is the shop's own."""
+        if not code:
+            return self
+        if code not in self._by_language:
+            if len(self._by_language) >= MAX_LANGUAGES:
+                self._by_language.clear()
+            self._by_language[code] = self._read_in(code)
+        return self._by_language[code]
+
+    def _read_in(self, code: str) -> Dependencies:
+        catalogue = self.catalogue.in_language(code)
+        return replace(
+            self,
+            catalogue=catalogue,
+            vocabulary=self.vocabulary.in_language(code),
+            search_rules=self.search_rules_by_language.get(code, self.search_rules),
+            facet_counts=self.facet_counts.in_language(catalogue.language.code),
+        )
+
+    @cached_property
     def bulk(self) -> Dependencies:
         """The same for imports, which wait for the database longer than a visitor does."""
         return open_dependencies(self.settings, LONG_TIMEOUT)
@@ -102,12 +132,20 @@ class Dependencies:
 
 def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependencies:
     """Nothing is connected to yet. `timeout`: seconds that a database call may take."""
-    server, design = open_server(settings, timeout), design_in(settings.search_language)
+    server, design = open_server(settings, timeout), design_in(*settings.spoken)
     database, redis = server.open(design), open_redis(settings.redis_url)
-    catalogue, rule_documents = Catalogue(database, settings.search_language), RuleDocuments(database)
+    catalogue, rule_documents = Catalogue(database, settings.spoken), RuleDocuments(database)
     type_documents, category_documents = ProductTypeDocuments(database), CategoryDocuments(database)
-    vocabulary = Vocabulary(redis, database.name, catalogue.language)
     background = Background()
+    translations = [
+        Translated(each, Vocabulary(redis, f"{database.name}:{each}", LANGUAGES[each]))
+        for each in settings.spoken[1:]
+    ]
+    vocabulary = Vocabulary(redis, database.name, catalogue.language, translations)
+    rules = {
+        each: rules_cache(redis, background, rule_documents, database.name, LANGUAGES[each])
+        for each in settings.spoken
+    }
     answer_cache = AnswerCache(redis, background, database.name, settings.menu_seconds)
     return Dependencies(
         settings=settings,
@@ -128,7 +166,9 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         vocabulary=vocabulary,
         word_learning=WordLearning(redis, database.name, vocabulary),
         rule_documents=rule_documents,
-        search_rules=rules_cache(redis, background, rule_documents, database.name, catalogue.language),
+        search_rules=rules[settings.spoken[0]],
+        search_rules_by_language=rules,
+        labels=label_cache(redis, background, catalogue, database.name),
         product_type_documents=type_documents,
         product_types=product_type_cache(redis, background, type_documents, database.name),
         category_documents=category_documents,

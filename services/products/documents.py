@@ -15,6 +15,7 @@ from typing import Final
 
 from services.products.declarations import limits, product, related_documents, stock
 from services.products.price_fields import PRICES_SCRIPT, regular_prices
+from services.products.translations import translation_into
 from shared.couch import (
     LANGUAGES,
     DatabaseDesign,
@@ -284,6 +285,19 @@ CONFLICTS = View(
     map=view_source(__file__, "conflicts"),
 )
 
+LABELS = View(
+    "labels",
+    "What products' options, colours and attributes are called in each language, and how many products say so",
+    map="""function (doc) {
+  if (doc.type !== "product" || doc.hidden || !doc.translations) return;
+  Object.keys(doc.translations).forEach(function (language) {
+    var labels = doc.translations[language].labels || {};
+    Object.keys(labels).forEach(function (text) { emit([language, text, labels[text]], null); });
+  });
+}""",
+    reduce="_count",
+)
+
 SEARCH = SearchIndex(
     "search",
     "Products everywhere by words, weighted, with facets and filters (P6)",
@@ -331,16 +345,27 @@ DESIGN = DatabaseDesign(
 
 
 @cache
-def design_in(language: str) -> DatabaseDesign:
-    """The design of a shop whose texts are in this language: its search folds the forms of that language's words."""
-    patterns = tuple(
-        replace(each, language=LANGUAGES[language]) if isinstance(each, SearchIndex) else each
-        for each in DESIGN.patterns
+def design_in(own: str, *others: str) -> DatabaseDesign:
+    """The design of a shop whose texts are in its own language and translated into others: the search of each folds the forms of that
+    language's words."""
+    patterns = (each for each in DESIGN.patterns if not isinstance(each, SearchIndex))
+    indexes = (index for language in (own, *others) for index in search_indexes(own, language))
+    return replace(DESIGN, patterns=(*patterns, *indexes, *([LABELS] if others else [])))
+
+
+@cache
+def search_indexes(own: str, language: str) -> tuple[SearchIndex, SearchIndex]:
+    """P6 and P5 in a language of such a shop."""
+    return _index_in(SEARCH, own, language), _index_in(SEARCH_IN_CATEGORY, own, language)
+
+
+def _index_in(index: SearchIndex, own: str, language: str) -> SearchIndex:
+    if language == own:
+        return replace(index, language=LANGUAGES[own])
+    return replace(
+        index,
+        name=f"{index.name}_{language}",
+        question=f"{index.question}, in {language}",
+        language=LANGUAGES[language],
+        translation=translation_into(language),
     )
-    return replace(DESIGN, patterns=patterns)
-
-
-def search_indexes(language: str) -> tuple[SearchIndex, SearchIndex]:
-    """P6 and P5 of such a shop."""
-    found = {each.name: each for each in design_in(language).patterns if isinstance(each, SearchIndex)}
-    return found[SEARCH.name], found[SEARCH_IN_CATEGORY.name]

@@ -8,6 +8,7 @@ No category's path begins with `#`, so the partition holds nothing else.
 from typing import Annotated, Any, Final, NotRequired
 
 from services.products.declarations.limits import CODE, CODE_MESSAGE
+from services.products.declarations.translations import TYPE_TRANSLATIONS
 from shared.couch import DocumentType, StoredDocument, document_id
 from shared.fields import Choice, Declaration, GroupList, Moment, Text, TextList
 
@@ -51,6 +52,7 @@ class ProductType(StoredDocument):
             ),
         ]
     ]
+    translations: NotRequired[Annotated[dict[str, dict[str, Any]], TYPE_TRANSLATIONS]]
     edited: Annotated[str, Moment(writable=False)]
 
 

@@ -25,10 +25,17 @@ class Settings(DatabaseSettings):
     menu_seconds: int = setting(
         "MENU_SECONDS", 300, "the category menu is counted anew after so many seconds at the latest"
     )
+    languages: tuple[str, ...] = setting(
+        "LANGUAGES",
+        (),
+        f"what names and descriptions are in, with commas ({', '.join(LANGUAGES)}): the shop's own first, then those that products are translated "
+        "into; each is searched by its own rules. For `services.prepare`, the worker and the storefront too; empty: SEARCH_LANGUAGE alone",
+        choices=tuple(LANGUAGES),
+    )
     search_language: str = setting(
         "SEARCH_LANGUAGE",
         "en",
-        f"the language of names and descriptions ({', '.join(LANGUAGES)}), for `services.prepare` and the worker too",
+        f"the language of names and descriptions ({', '.join(LANGUAGES)}) of a shop in one language, for `services.prepare` and the worker too",
         choices=tuple(LANGUAGES),
     )
     searches_shown_from: int = setting(
@@ -42,3 +49,8 @@ class Settings(DatabaseSettings):
         "private networks (such as 10.1.0.0/16, several with spaces) from which an import may fetch pictures; else only public addresses are asked",
     )
     picture_bytes: int = setting("PICTURE_BYTES", 5_000_000, "the largest picture taken")
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """The languages of the shop, its own first."""
+        return tuple(dict.fromkeys(self.languages)) or (self.search_language,)

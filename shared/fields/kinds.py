@@ -341,6 +341,37 @@ class AmountsByName(Field):
         return {self.name.clean(name): self.amounts.clean(amounts) for name, amounts in value.items()}
 
 
+@dataclass(frozen=True)
+class GroupsByName(Field):
+    """Objects with fields of their own, of up to `max` names: {"de": {"name": "Becher"}}. A field that says nothing is left out."""
+
+    name: Text
+    fields: Mapping[str, Field]
+    max: int
+
+    def clean(self, value: Any) -> dict[str, dict[str, Any]]:
+        if not isinstance(value, dict) or len(value) > self.max:
+            raise Rejected(f"Not an object of at most {self.max} names.")
+        return {self.name.clean(name): self._group(name, group) for name, group in value.items()}
+
+    def _group(self, name: Any, group: Any) -> dict[str, Any]:
+        if not isinstance(group, dict):
+            raise Rejected(f"{name}: Not an object.")
+        if unknown := sorted(str(each) for each in group.keys() - self.fields.keys()):
+            raise Rejected(f"{name}: {unknown[0]} is unknown.")
+        found = {}
+        for each, field in self.fields.items():
+            if group.get(each) is None:
+                continue
+            try:
+                clean = field.clean(group[each])
+            except Rejected as rejected:
+                raise Rejected(f"{name}, {each}: {rejected}") from None
+            if clean != field.default:
+                found[each] = clean
+        return found
+
+
 def as_whole(value: Any) -> Any:
     """To JSON 2.0 is the whole number 2; any other value stays what it is."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

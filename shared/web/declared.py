@@ -166,6 +166,9 @@ def _described(field: Field, name: str, *, answer: bool, partial: bool = False) 
                 keys=ma.fields.String(), values=StrictInteger(0, None if answer else field.amounts.max)
             )
             return ma.fields.Dict(keys=ma.fields.String(), values=amounts, **common)
+        case fields.GroupsByName():
+            group = _answer(name, field.fields) if answer else _entry_of_request(name, field.fields)
+            return ma.fields.Dict(keys=ma.fields.String(), values=ma.fields.Nested(group), **common)
         case fields.Group():
             return ma.fields.Nested(_answer(name, field.fields), **common)
     raise TypeError(f"no schema is known for {type(field).__name__}")

@@ -9,6 +9,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from deploy.local import keys
+from deploy.local.shop.german import categories
 from deploy.local.shop.history import history
 from deploy.local.shop.photos import photos_of
 from deploy.local.shop.pictures import draw
@@ -32,6 +33,7 @@ def load(environment: Mapping[str, str], say: Callable[[str], None]) -> None:
     lines = [item.line for item in stock]
     if not _has_pictures(environment, lines[0]):
         _import(f"{environment['PRODUCTS_URL']}/v1/products/import", lines, token, "products", say)
+    _label_categories(environment["PRODUCTS_URL"], lines, token, say)
     _set_terms(environment["ORDERS_URL"], token, say)
     first = keys.kept(state / "done" / "sample-shop-date", lambda: datetime.now(UTC).isoformat())
     past = history(lines, datetime.fromisoformat(first))
@@ -75,6 +77,29 @@ def _draw(stock: Iterable[SampleProduct], folder: Path) -> None:
     for number, item in enumerate(stock):
         for name, colour in ((item.line["productid"], item.colour), *item.pictures):
             (folder / f"{name}.svg").write_text(draw(item.shape, colour, number))
+
+
+def _label_categories(
+    products_url: str, lines: Iterable[dict], token: str, say: Callable[[str], None]
+) -> None:
+    """In German; what the desk says of a category stays."""
+    headers = {"Authorization": f"Bearer {token}"}
+    request = Request(f"{products_url}/v1/admin/categories?limit=1", headers=headers)
+    try:
+        with urlopen(request, timeout=TIMEOUT) as answer:
+            if json.load(answer)["items"]:
+                return
+    except (URLError, HTTPException, OSError) as error:
+        raise NotLoaded(f"categories: {error}") from None
+    body = b"".join(
+        json.dumps(line).encode() + b"\n" for line in categories([line["taxonomy"] for line in lines])
+    )
+    found = _post(
+        f"{products_url}/v1/admin/categories", body, headers | {"Content-Type": "application/x-ndjson"}
+    )
+    if found["failed"]:
+        raise NotLoaded(f"categories: {found['failed'][0]}")
+    say(f"categories: {found['written']} labelled")
 
 
 def _set_terms(orders_url: str, token: str, say: Callable[[str], None]) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
+from deploy.local.shop import german
+
 SEED = 20160512
 VARIANTS = 2
 CURRENCY, OTHER_CURRENCY = "GBP", "EUR"
@@ -51,6 +53,7 @@ def _product(
     catalogue: dict, leaf: dict, noun: str, sentence: str, brand: str, style: str, dice: random.Random
 ) -> SampleProduct:
     colours = dice.sample(leaf["colours"], dice.choice((1, 2, 2, 3)))
+    closing = dice.choice(catalogue["closings"])
     line = {
         "taxonomy": leaf["path"],
         "keywords": sorted(
@@ -58,7 +61,8 @@ def _product(
         ),
         "brand": brand,
         "name": f"{brand} {style} {noun}",
-        "description": f"{sentence} {dice.choice(catalogue['closings'])}",
+        "description": f"{sentence} {closing}",
+        "translations": {german.LANGUAGE: german.translation(brand, style, noun, closing, colours)},
         "colours": colours,
         "price": {"amount": _price(*leaf["price"], dice), "currency": CURRENCY},
         "delivery": {"amount": leaf["delivery"], "currency": CURRENCY},

@@ -201,7 +201,9 @@ def _quote(
     Rate and tax providers are asked where the shop has them.
     """
     keys = [item["productid"] for item in merged(body["items"])]
-    products = deps.products.lookup(keys, currency=body.get("currency"), group=buyer.group)
+    products = deps.products.lookup(
+        keys, currency=body.get("currency"), group=buyer.group, language=body.get("language", "")
+    )
     terms, moment = deps.terms, timestamp()
     who = shopper(deps, terms.promotions, buyer.userid, buyer.group, body.get("codes", []), moment)
     request = QuoteRequest(

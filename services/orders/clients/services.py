@@ -45,11 +45,13 @@ class Products:
         self._client = client
 
     def lookup(
-        self, productids: list[str], *, currency: str | None = None, group: str = ""
+        self, productids: list[str], *, currency: str | None = None, group: str = "", language: str = ""
     ) -> dict[str, Doc]:
         """The products and variants that exist, by the productid or SKU asked for; all of them in one call, at the prices in this currency
-        (the shop's own without one) of a customer group."""
-        asked = {"productids": productids, "currency": currency, "group": group or None}
+        (the shop's own without one) of a customer group, named in a language."""
+        asked: Doc = {"productids": productids, "currency": currency, "group": group or None}
+        if language:
+            asked["language"] = language
         answer = self._client.post("/v1/products/lookup", asked, idempotent=True)
         return {offer.get("sku") or offer["productid"]: offer for offer in answer["found"]}
 

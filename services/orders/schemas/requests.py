@@ -140,6 +140,12 @@ CURRENCY = ma.fields.String(
     validate=ma.validate.OneOf(sorted(CURRENCIES)),
     metadata={"description": "of all prices; the shop's own when left out"},
 )
+LANGUAGE = ma.fields.String(
+    validate=ma.validate.Regexp("^[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?$"),
+    metadata={
+        "description": "names and options of products are answered, and kept with the order, in it; the shop's own when left out"
+    },
+)
 
 
 CODES = ma.fields.List(
@@ -163,6 +169,7 @@ class OrderRequest(Shape.from_dict(request_fields("Order", order.ORDER_CONTENT),
     payment = ma.fields.Nested(PaymentRequest, required=True)
     codes = CODES
     currency = CURRENCY
+    language = LANGUAGE
     expected_total = ma.fields.Nested(
         MoneyShape, metadata={"description": "409 when the total is another by now"}
     )
@@ -189,6 +196,7 @@ class QuoteRequest(Shape):
     )
     codes = CODES
     currency = CURRENCY
+    language = LANGUAGE
     address = PostalAddress(complete=False)
     shipping = ShippingChoice()
     gift_cards = GIFT_CARD_CODES

@@ -35,13 +35,16 @@ class NoSuchCategory(NotFound):
     code, title = "no_such_category", "No such category"
 
 
-def menu(deps: Dependencies, under: Sequence[str], depth: int | None) -> tuple[bytes, str]:
+def menu(
+    deps: Dependencies, under: Sequence[str], depth: int | None, language: str = ""
+) -> tuple[bytes, str]:
     """The category tree as JSON bytes and its ETag; no database call while the catalogue's version stays. Raises NoSuchCategory.
 
     While the database cannot count, the last one that is known serves.
     """
     described = deps.categories.loaded()
-    question = f"{depth}:{deps.categories.version()}:{category_path(under)}"
+    language = language if described.is_translated(language) else ""
+    question = f"{depth}{language}:{deps.categories.version()}:{category_path(under)}"
     version = deps.menu.version()
     kept = deps.menu.get(version, question) if version else None
     if kept:
@@ -52,7 +55,7 @@ def menu(deps: Dependencies, under: Sequence[str], depth: int | None) -> tuple[b
         if (known := deps.menu.last(question)) is None:
             raise
         return known
-    tree = categories.tree(rows, under, described)
+    tree = categories.tree(rows, under, described, language)
     if under and not tree["count"]:
         raise NoSuchCategory(f"There is no category {category_path(under)!r}; GET /v1/categories lists them.")
     body = orjson.dumps(tree)
@@ -146,7 +149,8 @@ def _department(deps: Dependencies, asked: Question) -> Listed:
         return Computed(body, up_to_date=True, empty=not ids)
 
     currency = f" in {asked.currency}" if asked.currency else ""
-    name = f"first page by {asked.sort} of {asked.limit} with {','.join(asked.facets)}{currency}"
+    language = f" in {deps.catalogue.language.code}" if deps.catalogue.is_sorted_by_search else ""
+    name = f"first page by {asked.sort} of {asked.limit} with {','.join(asked.facets)}{currency}{language}"
     kept = deps.answer_cache.get(asked.category or (), name, make, max_age=DEPARTMENT_SECONDS)
     listed = orjson.loads(kept.body)
     docs = deps.catalogue.get_many(listed["ids"])
@@ -157,7 +161,7 @@ def _department(deps: Dependencies, asked: Question) -> Listed:
 
 def _category(deps: Dependencies, asked: Question, counts: Counts) -> Listed:
     """By a sorted index; where it does not hold what filters, by the search index."""
-    if _needs_search(asked):
+    if _needs_search(asked) or (deps.catalogue.is_sorted_by_search and _is_by_name(asked)):
         query = search_query(replace(asked, facets=()))
         found = deps.catalogue.search_in_category(asked.category or (), query, asked.limit, asked.cursor)
         return Listed(found.items, found.next, crumbs(asked) | counts.values, counts.outdated)
@@ -181,6 +185,10 @@ def _needs_search(asked: Question) -> bool:
         or (bool(asked.choices) and by_price)
         or (bounded and not by_price and asked.currency is None)
     )
+
+
+def _is_by_name(asked: Question) -> bool:
+    return asked.sort in (None, "relevance", "name", "-name")
 
 
 def _selector(asked: Question) -> Doc:

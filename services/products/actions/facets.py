@@ -3,6 +3,7 @@ kept for a minute while no product changes, and mostly known from the page on wh
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from services.products.actions.question import Question
 from services.products.declarations.product import Product
@@ -18,6 +19,7 @@ from services.products.rules.facets import (
     shown,
     shown_bands,
 )
+from services.products.rules.labels import labelled, option_names
 from services.products.store.facet_counts import FieldCounts
 from shared.couch import Band, Doc, SearchPageOf, SearchQuery
 
@@ -48,6 +50,17 @@ def facets_of(
         else:
             found[facet] = shown(facet, counts.counts.get(counted_field(facet), {}))
     return found
+
+
+def facet_labels(deps: Dependencies, facets: Mapping[str, list[Doc]]) -> dict[str, Any]:
+    """{"facets", "facet_names"}: what filters and their values are called in the language that products are read in. No database call."""
+    types, language = deps.product_types.get(), deps.catalogue.read_in
+    names = types.facet_names(facets, language)
+    if not language:
+        return {"facet_names": names} if names else {}
+    labels = {**types.labels(language), **deps.labels.loaded().of(language)}
+    names |= option_names(facets, labels)
+    return {"facets": labelled(facets, labels), **({"facet_names": names} if names else {})}
 
 
 def _alternatives(deps: Dependencies, asked: Question, query: SearchQuery, facet: str) -> FieldCounts:

@@ -23,6 +23,7 @@ class Question:
     max_price: int | None = None
     currency: str | None = None
     currency_is_default: bool = False
+    language: str = ""
     sort: str | None = None
     facets: tuple[str, ...] = ()
     stale_facets: bool = False

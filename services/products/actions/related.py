@@ -50,4 +50,10 @@ def _bought_with(deps: Dependencies, productid: str) -> list[str]:
 
 
 def _slim(doc: Product) -> Product:
-    return cast(Product, {name: value for name, value in doc.items() if name not in _LEFT_OUT})
+    slim = {name: value for name, value in doc.items() if name not in _LEFT_OUT}
+    if "translations" in doc:
+        slim["translations"] = {
+            each: {name: said[name] for name in ("name", "labels") if name in said}
+            for each, said in doc["translations"].items()
+        }
+    return cast(Product, slim)

@@ -23,7 +23,8 @@ def suggest(deps: Dependencies, text: str, limit: int, currency: str = "") -> by
     query = search_for(text.rstrip(), counts=("brand_is", "category"), filters=filters)
     if not query.all_words:
         return orjson.dumps({"items": []})
-    key = f"{deps.search_rules.version()}:{limit}:{currency}:{' '.join(query.all_words)}"
+    version, language = deps.search_rules.version(), deps.catalogue.read_in
+    key = f"{version}:{limit}:{currency}{language}:{' '.join(query.all_words)}"
     return deps.suggestion_cache.get(key, lambda: _suggest(deps, query, limit))
 
 

@@ -33,6 +33,7 @@ from services.products.declarations.prices import (
     SALE_ENDS,
     SALES,
 )
+from services.products.declarations.translations import PRODUCT_TRANSLATIONS
 from services.products.option_values import (
     ATTRIBUTE_WORDS_SCRIPT,
     CODES_SCRIPT,
@@ -107,11 +108,12 @@ class Product(StoredDocument):
         str,
         Text(1, 500),
         SearchField("name", weight=8, short=True),
-        SearchField("name", kind="keyword", called="name_order"),
+        SearchField("name", kind="keyword", called="name_order", translated=True),
     ]
     description: NotRequired[
         Annotated[str, Text(0, 20_000, default="", omit_default=False), SearchField("description", weight=1)]
     ]
+    translations: NotRequired[Annotated[dict[str, dict[str, Any]], PRODUCT_TRANSLATIONS]]
     colours: NotRequired[
         Annotated[
             list[str],
@@ -386,6 +388,8 @@ class Product(StoredDocument):
     ]
     bulk_edits: NotRequired[list[str]]
     """The last bulk edits that changed it, so that none changes it twice."""
+    translated_to: NotRequired[str]
+    """Of a product as it is read in another language; never stored."""
     edited: str
     moved_from: NotRequired[str]
     request: NotRequired[str]

@@ -10,16 +10,21 @@ from services.products.actions import browse as act
 from services.products.actions import related, suggesting
 from services.products.actions import reviews as review_acts
 from services.products.actions.catalogue import NoSuchProduct
+from services.products.actions.facets import facet_labels
 from services.products.actions.query_counts import found_by_words
 from services.products.actions.question import Listed, Question
 from services.products.declarations.product import Product
-from services.products.dependencies import ListText
+from services.products.declarations.translations import LANGUAGE
+from services.products.dependencies import Dependencies, ListText
 from services.products.documents import taxonomy_of
 from services.products.resources.context import (
     asked_currency,
+    asked_language,
     dependencies,
+    language_headers,
     price_context,
     price_headers,
+    reading,
 )
 from services.products.resources.questions import MAX_QUERY, question_at_hand
 from services.products.rules.prices import PriceContext, has_terms, is_sold_in
@@ -27,6 +32,7 @@ from services.products.rules.product import listed, public
 from services.products.rules.publishing import is_public
 from services.products.rules.same_titles import ShownTitles, grouped, opened
 from services.products.schemas import answers, parameters, requests
+from services.products.translations import translated
 from shared.couch import Doc, Made, NoSuchDocument
 from shared.errors import Invalid
 from shared.money import CURRENCIES
@@ -79,6 +85,12 @@ _CURRENCY = {
     "schema": {"type": "string", "enum": sorted(CURRENCIES)},
     "description": "prices are answered in; the shop's own when left out",
 }
+_LANGUAGE = {
+    "in": "query",
+    "name": "language",
+    "schema": {"type": "string", "pattern": f"^({LANGUAGE}|)$"},
+    "description": "names, descriptions and labels are answered in; the shop's own when left out, or where something is not translated",
+}
 _GROUP = {
     "in": "query",
     "name": "group",
@@ -96,12 +108,15 @@ _REVIEWS = {
 @browse.get("/v1/categories")
 @browse.response(200, answers.Category)
 @browse.alt_response(404, "NOT_FOUND")
-@browse.doc(parameters=[_DEPTH, _UNDER])
+@browse.doc(parameters=[_DEPTH, _UNDER, _LANGUAGE])
 def categories() -> Response:
     """The category menu with counts"""
-    path = request.args.get("under") or ""
-    body, tag = act.menu(dependencies(), taxonomy_of(path) if path else [], _number("depth", 12))
-    return not_modified(tag) or json_bytes(body, etag=tag)
+    path, language = request.args.get("under") or "", asked_language()
+    deps = reading(language)
+    body, tag = act.menu(
+        deps, taxonomy_of(path) if path else [], _number("depth", 12), deps.catalogue.read_in
+    )
+    return not_modified(tag) or json_bytes(body, etag=tag, headers=language_headers(language))
 
 
 @browse.get("/v1/products")
@@ -117,15 +132,16 @@ def products() -> Response:
     place, earlier = opened(asked.cursor)
     if place is not asked.cursor:
         asked = replace(asked, cursor=place)
-    deps, visitor = dependencies(), client_address() if asked.q else ""
+    deps, visitor = reading(asked.language), client_address() if asked.q else ""
+    headers = {**(price_headers(context) or {}), **language_headers(asked.language)}
     if asked.facets or context.staff:
         found = act.products(deps, asked, visitor)
-        headers = {**(price_headers(context) or {}), **(OUTDATED if found.outdated else {})}
-        return json_answer(_list_body(found, asked, earlier, context, bound), headers=headers or None)
+        headers |= OUTDATED if found.outdated else {}
+        return json_answer(_list_body(deps, found, asked, earlier, context, bound), headers=headers)
 
     def make() -> Made[ListText]:
         found = act.products(deps, asked, visitor)
-        text = json_text(_list_body(found, asked, earlier, context, bound))
+        text = json_text(_list_body(deps, found, asked, earlier, context, bound))
         has_others = any(map(has_terms, found.docs))  # prices that depend on the time, or on who asks
         return Made(ListText(text, found_by_words(found)), len(text), repeatable=not has_others)
 
@@ -133,11 +149,16 @@ def products() -> Response:
     made, repeated = deps.list_texts.get(question, make, given=(deps.search_rules.get(),))
     if repeated:
         act.count_repeated(deps, asked, made.found, visitor)
-    return json_bytes(made.text, headers=price_headers(context))
+    return json_bytes(made.text, headers=headers)
 
 
 def _list_body(
-    found: Listed, asked: Question, earlier: ShownTitles, context: PriceContext, bound: Any
+    deps: Dependencies,
+    found: Listed,
+    asked: Question,
+    earlier: ShownTitles,
+    context: PriceContext,
+    bound: Any,
 ) -> dict[str, Any]:
     if asked.is_by_relevance:
         body = _rows(found, earlier, context, bound, collapse=asked.collapse)
@@ -145,8 +166,8 @@ def _list_body(
         items = [dependencies().product_answers.listed(doc, context) for doc in found.docs]
         body = list_answer(items, found.next, bound)
     body |= found.more
-    if names := dependencies().product_types.get().facet_names(found.more.get("facets", ())):
-        body["facet_names"] = names
+    if "facets" in found.more:
+        body |= facet_labels(deps, found.more["facets"])
     return body
 
 
@@ -182,32 +203,32 @@ def _summary(product: dict[str, Any]) -> dict[str, Any]:
 
 @browse.get("/v1/products/suggest")
 @browse.response(200, answers.Suggestions)
-@browse.doc(parameters=[_PREFIX, _SUGGESTIONS, _CURRENCY])
+@browse.doc(parameters=[_PREFIX, _SUGGESTIONS, _CURRENCY, _LANGUAGE])
 def suggest() -> Response:
     """Categories, brands, past queries and products for an unfinished query"""
     text = request.args.get("q", "")
     if not 1 <= len(text) <= MAX_QUERY:
         raise Invalid("Say what to look for.", errors={"q": [f"1 to {MAX_QUERY} characters."]})
+    language = asked_language()
     body = suggesting.suggest(
-        dependencies(), text, _number("limit", 20) or 8, price_context(asked_currency()).currency
+        reading(language), text, _number("limit", 20) or 8, price_context(asked_currency()).currency
     )
-    response = json_bytes(body)
-    response.headers["Cache-Control"] = "public, max-age=60"
-    return response
+    return json_bytes(body, headers={"Cache-Control": "public, max-age=60", **language_headers(language)})
 
 
 @browse.get("/v1/products/best-rated")
 @browse.arguments(PageArgs, location="query")
 @browse.response(200, answers.ProductList)
 @browse.alt_response(400, "BAD_REQUEST")
-@browse.doc(parameters=[_CURRENCY])
+@browse.doc(parameters=[_CURRENCY, _LANGUAGE])
 def best_rated(page: dict[str, Any]) -> Response:
     """The best rated products, by a cautious average"""
-    context = price_context(asked_currency())
+    context, language = price_context(asked_currency()), asked_language()
     bound = ["best-rated", context.currency] if context.currency else "best-rated"
-    found = act.best_rated(dependencies(), page["limit"], unsign(page["cursor"], bound), context.currency)
+    found = act.best_rated(reading(language), page["limit"], unsign(page["cursor"], bound), context.currency)
     items = [listed(doc, context) for doc in found.items]
-    return json_answer(list_answer(items, found.next, bound), headers=price_headers(context))
+    headers = (price_headers(context) or {}) | language_headers(language)
+    return json_answer(list_answer(items, found.next, bound), headers=headers)
 
 
 @browse.post("/v1/products/lookup")
@@ -216,27 +237,32 @@ def best_rated(page: dict[str, Any]) -> Response:
 def lookup(asked: dict[str, Any]) -> Response:
     """Many products and variants by productid or SKU in one call, each as it is bought"""
     context = price_context(asked["currency"], asked["group"] or "")
-    found = act.lookup(dependencies(), asked["productids"], context)
-    return json_answer(found, headers=price_headers(context))
+    language = asked_language(asked["language"] or "")
+    found = act.lookup(reading(language), asked["productids"], context)
+    return json_answer(found, headers=(price_headers(context) or {}) | language_headers(language))
 
 
 @browse.get("/v1/products/<productid>")
 @browse.response(200, answers.ProductWithReviews)
 @browse.alt_response(404, "NOT_FOUND")
-@browse.doc(parameters=[_REVIEWS, _CURRENCY, _GROUP])
+@browse.doc(parameters=[_REVIEWS, _CURRENCY, _GROUP, _LANGUAGE])
 def product(productid: str) -> Response:
     """A product, by its productid or the SKU of one of its variants; what the shop does not show, to its staff"""
-    doc = _product(productid)
+    deps = reading(asked_language())
+    doc, language = _product(productid, deps), deps.catalogue.read_in
     context = price_context(asked_currency(), request.args.get("group", ""))
-    headers = price_headers(context) or {"Cache-Control": "no-cache"}
+    headers = {
+        **(price_headers(context) or {"Cache-Control": "no-cache"}),
+        **language_headers(language if "translated_to" in doc else ""),
+    }
     if (most := _number("reviews", 100)) is not None:
         newest = review_acts.first_page(dependencies(), doc, most)
         return json_answer(
             public(doc, context)
             | {
                 "reviews": list_answer(newest.items, newest.next, ["reviews", doc["productid"]]),
-                "related": _sold_together(related.related(dependencies(), doc), context),
-                "specifications": dependencies().product_types.loaded().specifications(doc),
+                "related": _sold_together(related.related(dependencies(), doc), context, language),
+                "specifications": dependencies().product_types.loaded().specifications(doc, language),
             },
             headers=headers,
         )
@@ -247,23 +273,27 @@ def product(productid: str) -> Response:
 @browse.get("/v1/products/<productid>/related")
 @browse.response(200, answers.RelatedProducts)
 @browse.alt_response(404, "NOT_FOUND")
-@browse.doc(parameters=[_CURRENCY])
+@browse.doc(parameters=[_CURRENCY, _LANGUAGE])
 def related_products(productid: str) -> Response:
     """What goes with a product: named by hand first, then what is bought with it"""
-    doc, context = _product(productid), price_context(asked_currency())
-    items = _sold_together(related.find_related(dependencies(), doc), context)
-    return json_answer({"items": items}, headers=price_headers(context))
+    language = asked_language()
+    deps, context = reading(language), price_context(asked_currency())
+    found = related.find_related(dependencies(), _product(productid, deps))
+    items = _sold_together(found, context, deps.catalogue.read_in)
+    return json_answer({"items": items}, headers=(price_headers(context) or {}) | language_headers(language))
 
 
-def _sold_together(docs: Sequence[Product], context: PriceContext) -> list[Doc]:
+def _sold_together(docs: Sequence[Product], context: PriceContext, language: str) -> list[Doc]:
     """Those that are sold in the currency of the page that shows them."""
-    return [listed(each, context) for each in docs if is_sold_in(each, context.currency)]
+    return [
+        listed(translated(each, language), context) for each in docs if is_sold_in(each, context.currency)
+    ]
 
 
-def _product(productid: str) -> Product:
+def _product(productid: str, deps: Dependencies) -> Product:
     """The product that may be shown to who asks. Raises NoSuchProduct."""
     try:
-        doc = dependencies().catalogue.by_productid(productid)
+        doc = deps.catalogue.by_productid(productid)
     except NoSuchDocument:
         raise NoSuchProduct(f"There is no product {productid}.") from None
     if not (is_public(doc) or _asked_by_staff()):

@@ -1,9 +1,11 @@
 """What the handlers of the running service act with."""
 
+import re
 from typing import Any
 
 from flask import request
 
+from services.products.declarations.translations import LANGUAGE, LANGUAGE_MESSAGE
 from services.products.dependencies import Dependencies
 from services.products.rules.prices import PriceContext
 from shared.clock import timestamp
@@ -14,6 +16,9 @@ from shared.web import current_dependencies, is_service_call, optional_user
 
 PRIVATE_PRICES = {"Cache-Control": "private, no-cache", "Vary": "Authorization"}
 """Of an answer with prices that not everybody is shown."""
+
+
+_LANGUAGE = re.compile(LANGUAGE)
 
 
 def dependencies() -> Dependencies:
@@ -37,6 +42,32 @@ def asked_currency() -> str | None:
     if text is not None and text not in CURRENCIES:
         raise Invalid("See `errors`.", errors={"currency": ["A currency the shop takes, such as GBP."]})
     return text
+
+
+def reading(language: str) -> Dependencies:
+    """What reads products in the language that was asked for: the shop's own where it is that, or none. No database call."""
+    return dependencies().in_language(_translation(language))
+
+
+def asked_language(text: str | None = None) -> str:
+    """The query's `language`, or that of a body. Raises Invalid for what is none."""
+    language = request.args.get("language", "") if text is None else text
+    if language and not _LANGUAGE.fullmatch(language):
+        raise Invalid("See `errors`.", errors={"language": [LANGUAGE_MESSAGE]})
+    return language
+
+
+def language_headers(language: str) -> dict[str, str]:
+    """In which of the shop's languages an answer is, whatever was asked for."""
+    spoken, asked = dependencies().settings.spoken, _translation(language)
+    return {"Content-Language": asked if asked in spoken else spoken[0]}
+
+
+def _translation(language: str) -> str:
+    """The language of products' translations that is meant: de for de-AT, unless the shop has that; "" for its own."""
+    spoken = dependencies().settings.spoken
+    found = language if language in spoken else language.partition("-")[0]
+    return "" if found == spoken[0] else found if found in spoken else language
 
 
 def price_headers(context: PriceContext) -> dict[str, Any] | None:

@@ -173,7 +173,7 @@ def _check_header(header: list[str]) -> None:
         raise BadRequest(f"The first row must name the columns; {', '.join(missing)} is missing.")
     if unknown := [name for name in header if not rows.is_column(name)]:
         raise BadRequest(
-            f"No product has a column {unknown[0]!r}; the columns are {', '.join(rows.COLUMNS)}, price_EUR and so on."
+            f"No product has a column {unknown[0]!r}; the columns are {', '.join(rows.COLUMNS)}, price_EUR, name_de and so on."
         )
 
 
@@ -217,11 +217,12 @@ def _decoded(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[str]:
 
 def _csv_rows(products: Iterator[dict[str, Any]]) -> Iterator[str]:
     buffer = io.StringIO()
-    currencies = dependencies().settings.currencies
-    writer = csv.DictWriter(buffer, rows.columns(currencies))
+    settings = dependencies().settings
+    currencies, languages = settings.currencies, settings.spoken[1:]
+    writer = csv.DictWriter(buffer, rows.columns(currencies, languages))
     writer.writeheader()
     for product in products:
-        writer.writerows(rows.rows_of(product, currencies))
+        writer.writerows(rows.rows_of(product, currencies, languages))
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()

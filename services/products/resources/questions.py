@@ -1,5 +1,6 @@
 """Reads the query string of the product list by hand: it is the shop's hottest path, and a schema costs more than the query."""
 
+import re
 import unicodedata
 from functools import lru_cache
 from typing import Any
@@ -9,6 +10,7 @@ from werkzeug.datastructures import MultiDict
 
 from services.products.actions.question import Question
 from services.products.declarations.limits import MAX_PRICE
+from services.products.declarations.translations import LANGUAGE, LANGUAGE_MESSAGE
 from services.products.documents import taxonomy_of
 from services.products.rules.facets import FACET_FIELDS, is_facet, is_pair
 from services.products.rules.searching import SORTS
@@ -18,6 +20,7 @@ from shared.web import unsign
 
 MAX_QUERY, MAX_CHOICES, MAX_LIMIT, MAX_FACETS = 200, 20, 100, 500
 MAX_CACHED_QUERY = 500
+_LANGUAGE = re.compile(LANGUAGE)
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 _FLAGS_OR_EMPTY = {**_FLAGS, "": False}
 
@@ -52,6 +55,9 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
         "sort": args.get("sort") or None,
         "facets": [name for name in args.get("facets", "").split(",") if name],
     }
+    language = args.get("language", "")
+    if language:
+        bound["language"] = language
     stale_facets = _choice(args, "stale_facets", _FLAGS_OR_EMPTY, False, errors)
     analytics = _choice(args, "analytics", _FLAGS, True, errors)
     collapse = _choice(args, "collapse", _FLAGS, False, errors)
@@ -67,6 +73,7 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
         min_price=bound["min_price"],
         max_price=bound["max_price"],
         currency=bound["currency"],
+        language=language,
         sort=bound["sort"],
         facets=tuple(dict.fromkeys(bound["facets"])),
         stale_facets=stale_facets,
@@ -84,6 +91,8 @@ def _check(bound: dict[str, Any], errors: dict[str, list[str]]) -> None:
         errors["sort"] = [f"One of {', '.join(SORTS)}."]
     if bound["currency"] is not None and bound["currency"] not in CURRENCIES:
         errors["currency"] = ["A currency the shop takes, such as GBP."]
+    if not _LANGUAGE.fullmatch(bound.get("language", "en")):
+        errors["language"] = [LANGUAGE_MESSAGE]
     if unknown := [name for name in bound["facets"] if not is_facet(name)]:
         errors["facets"] = [f"{unknown[0]!r} is not a facet: choose from {', '.join(FACET_FIELDS)}."]
     if sum(map(len, bound["facets"])) + len(bound["facets"]) > MAX_FACETS + 1:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from services.products.product_types import ProductType
+from services.products.translations import translated_value
 from shared.fields import Boolean, Choice, Field, Number, Rejected, Text, TextList
 
 MAX_NUMBER: Final = 10**15
@@ -17,10 +18,24 @@ class ProductTypes:
 
     def __init__(self, docs: Iterable[ProductType] = ()) -> None:
         self._types = {doc["code"]: doc for doc in docs}
-        attributes = [each for doc in self._types.values() for each in doc.get("attributes", ())]
-        self._names = {
-            each["code"]: f"{each['name']} ({each['unit']})" if each["unit"] else each["name"]
-            for each in attributes
+        self._languages = {each for doc in self._types.values() for each in doc.get("translations", {})}
+        self._names = {each: self._names_in(each) for each in ("", *self._languages)}
+
+    def _names_in(self, language: str) -> dict[str, str]:
+        """What attributes are called, by code; a number with its unit."""
+        return {
+            each["code"]: f"{name} ({each['unit']})" if each["unit"] else name
+            for doc in self._types.values()
+            for each in doc.get("attributes", ())
+            for name in [_said(doc, language, "names").get(each["code"], each["name"])]
+        }
+
+    def labels(self, language: str) -> dict[str, str]:
+        """What values of attributes are called in a language."""
+        return {
+            text: label
+            for doc in self._types.values()
+            for text, label in _said(doc, language, "labels").items()
         }
 
     def get(self, code: str) -> ProductType | None:
@@ -52,24 +67,38 @@ class ProductTypes:
                 errors[f"attributes.{name}"] = [str(rejected)]
         return clean, errors
 
-    def specifications(self, product: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def specifications(self, product: Mapping[str, Any], language: str = "") -> list[dict[str, Any]]:
         """The attributes of a product as its page lists them; what its type does not know any more is left out."""
         known = self._types.get(product.get("product_type") or "")
+        if known is None:
+            return []
         values = product.get("attributes") or {}
+        names, labels = _said(known, language, "names"), _said(known, language, "labels")
         return [
-            {"code": each["code"], "name": each["name"], "unit": each["unit"], "value": values[each["code"]]}
-            for each in (known.get("attributes", ()) if known else ())
+            {
+                "code": each["code"],
+                "name": names.get(each["code"], each["name"]),
+                "unit": each["unit"],
+                "value": translated_value(values[each["code"]], labels),
+            }
+            for each in known.get("attributes", ())
             if each["code"] in values
         ]
 
-    def facet_names(self, facets: Iterable[str]) -> dict[str, str]:
+    def facet_names(self, facets: Iterable[str], language: str = "") -> dict[str, str]:
         """What those facets that are attributes are called; a number with its unit."""
+        known = self._names.get(language, self._names[""])
         names: dict[str, str] = {}
         for facet in facets:
             group, _, code = facet.partition(".")
-            if group == "attributes" and code in self._names:
-                names[facet] = self._names[code]
+            if group == "attributes" and code in known:
+                names[facet] = known[code]
         return names
+
+
+def _said(product_type: ProductType, language: str, what: str) -> dict[str, str]:
+    found: dict[str, str] = product_type.get("translations", {}).get(language, {}).get(what, {})
+    return found
 
 
 def contradictions(product_type: Mapping[str, Any]) -> Iterator[str]:

@@ -20,10 +20,17 @@ class Categories:
         self.moves: dict[str, str] = {doc["path"]: doc["moved_to"] for doc in docs if doc.get("moved_to")}
         """{old path: new path}"""
 
-    def shown(self, path: str) -> dict[str, Any]:
-        """What a menu says of a category besides its name."""
+    def shown(self, path: str, language: str = "") -> dict[str, Any]:
+        """What a menu says of a category besides its name, in a language where it is translated."""
         doc = self._docs.get(path)
-        return {name: doc[name] for name in SHOWN if doc.get(name)} if doc else {}
+        if doc is None:
+            return {}
+        own = {name: doc[name] for name in SHOWN if doc.get(name)}
+        return own | doc.get("translations", {}).get(language, {})
+
+    def is_translated(self, language: str) -> bool:
+        """Whether any category says something in this language."""
+        return any(language in doc.get("translations", {}) for doc in self._docs.values())
 
     def in_order(self, nodes: Iterable[Tree]) -> list[Tree]:
         """Those with a position first, the others as they are."""
@@ -62,9 +69,9 @@ def below(taxonomy: Sequence[str]) -> dict[str, Any]:
     return {"start": list(taxonomy), "end": [*taxonomy, {}]}
 
 
-def tree(rows: list[dict[str, Any]], under: Sequence[str], known: Categories) -> Tree:
-    """{name, path, count, children} from grouped rows, and what is `known` of them; a category's count includes those below it. That of
-    all has `moved` {old path: new path}."""
+def tree(rows: list[dict[str, Any]], under: Sequence[str], known: Categories, language: str = "") -> Tree:
+    """{name, path, count, children} from grouped rows, and what is `known` of them in a language; a category's count includes those below
+    it. That of all has `moved` {old path: new path}."""
     root = _node(under)
     for row in rows:
         levels, node = row["key"], root
@@ -72,7 +79,7 @@ def tree(rows: list[dict[str, Any]], under: Sequence[str], known: Categories) ->
         for depth in range(len(under), len(levels)):
             node = _child(node, levels[: depth + 1])
             node["count"] += row["value"]
-    found = _listed(root, known)
+    found = _listed(root, known, language)
     return found | {"moved": known.moves} if known.moves and not under else found
 
 
@@ -92,6 +99,6 @@ def _child(node: Tree, levels: list[str]) -> Tree:
     return children[levels[-1]]
 
 
-def _listed(node: Tree, known: Categories) -> Tree:
-    children = [_listed(child, known) for child in known.in_order(node["children"].values())]
-    return {**node, **known.shown(node["path"]), "children": children}
+def _listed(node: Tree, known: Categories, language: str) -> Tree:
+    children = [_listed(child, known, language) for child in known.in_order(node["children"].values())]
+    return {**node, **known.shown(node["path"], language), "children": children}

@@ -29,7 +29,9 @@ from services.products.rules.prices import (
 )
 from services.products.rules.publishing import hidden_fields, keep_unsaid, status_of
 from services.products.rules.variants import (
+    MAX_PROBLEMS,
     PRIVATE,
+    ambiguous_labels,
     contradictions,
     is_active,
     price_fields,
@@ -45,7 +47,7 @@ from shared.errors import Invalid
 from shared.fields import Rejected
 
 NO_RATING: Final = {"average": None, "count": 0}
-KEPT_WHEN_UNSAID: Final = ("pictures", "status", "publish_from", "related")
+KEPT_WHEN_UNSAID: Final = ("pictures", "status", "publish_from", "related", "translations")
 """What an older client does not know, it does not undo."""
 RESERVED_IDS: Final = frozenset(
     {"best-rated", "export", "import", "imports", "lookup", "low-stock", "suggest"}
@@ -122,9 +124,13 @@ def _contradictions(content: Doc) -> Iterator[tuple[str, str]]:
 
 
 def complete(content: Doc, before: Product | None = None) -> Doc:
-    """The content with what was not said as it was before. Raises BadProduct when pictures or prices contradict each other."""
+    """The content with what was not said as it was before. Raises BadProduct when pictures, prices or translations contradict each other."""
+    content = keep_unsaid(content, before)
+    if problems := ambiguous_labels(content):
+        words = " ".join(problems[:MAX_PROBLEMS])
+        raise BadProduct(f"translations: {words}", errors={"translations": [words]})
     try:
-        return settled_prices(settled(keep_unsaid(content, before), before), before)
+        return settled_prices(settled(content, before), before)
     except PriceContradiction as found:
         words = "; ".join(f"{field}: {' '.join(texts)}" for field, texts in found.errors.items())
         raise BadProduct(words, errors=found.errors) from None
@@ -194,6 +200,8 @@ def changes_what_is_counted(doc: Product, content: Doc) -> bool:
 def public(doc: Product, context: PriceContext) -> Doc:
     """The product as the API shows it by itself, with its status and variants."""
     found = listed(doc, context) | {"status": status_of(doc)}
+    if "translations" in doc:
+        found["translations"] = doc["translations"]
     if context.staff:
         found |= {name: doc[name] for name in PRIVATE if name in doc}
     return found | {"variants": shown_variants(doc, context)} if variants_of(doc) else found
@@ -202,8 +210,7 @@ def public(doc: Product, context: PriceContext) -> Doc:
 def listed(doc: Product, context: PriceContext) -> Doc:
     """The product as lists show it: without its variants, with the price of the dearest when they differ."""
     found = _with_pictures(PRODUCT_FIELDS.shown(doc))
-    found.pop("variants", None)
-    for name in PRIVATE:
+    for name in ("variants", "translations", *PRIVATE):
         found.pop(name, None)
     return _priced(found, doc, context)
 
@@ -270,7 +277,7 @@ def exported(doc: Product) -> Doc:
     found = content_of(doc) | {"stock": doc["stock"]}
     if len(found["prices"]) <= 1:
         del found["prices"]
-    for name in ("options", "variants", "publish_from", "related", *OPTIONAL):
+    for name in ("options", "variants", "publish_from", "related", "translations", *OPTIONAL):
         if not found.get(name, True):
             del found[name]
     if variants_of(doc):

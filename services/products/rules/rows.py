@@ -1,7 +1,8 @@
 """Products as rows of a CSV file: one a product, and of a product with variants one each. The first names the product and its options,
 the others only repeat its productid.
 
-The currencies of the shop have a column each (`price_EUR`, `variant_price_EUR`); other prices are in the column `prices`."""
+The currencies of the shop have a column each (`price_EUR`, `variant_price_EUR`); other prices are in the column `prices`. So have its
+languages (`name_de`, `description_de`); what else a translation says is in the column `translations`."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,9 +10,11 @@ from typing import Any, Final
 
 from services.products.declarations.limits import MAX_OPTIONS
 from services.products.declarations.parts import ARTICLE_NUMBER, OPTION_NAME, OPTION_VALUE, VARIANT
+from services.products.declarations.translations import LANGUAGE
 from services.products.documents import PRODUCT_FIELDS
 from shared import tables
 from shared.couch import Doc
+from shared.csv_cells import escape_formula, unescape_formula
 from shared.fields import Declaration, Integer, Text, TextList
 from shared.money import CURRENCIES
 
@@ -50,18 +53,22 @@ _ACTIVE: Final = {"true": True, "false": False}
 COLUMNS: Final = (*tables.columns(PRODUCT_FIELDS), *tables.columns(_OPTIONS), *tables.columns(_VARIANT))
 REQUIRED_COLUMNS: Final = tables.required_columns(PRODUCT_FIELDS)
 _PRICE: Final = ("price_amount", "price_currency")
+_TRANSLATED: Final = ("name", "description")
+_IN_LANGUAGE: Final = re.compile(f"({'|'.join(_TRANSLATED)})_({LANGUAGE})")
 _IN_CURRENCY: Final = re.compile("(variant_)?price_([A-Z]{3})")
 _WHOLE: Final = Declaration({"cell": Integer(0, 10**12)})
 
 
-def columns(currencies: Sequence[str]) -> tuple[str, ...]:
-    """The first row of an export of a shop that sells in these."""
-    return (*COLUMNS, *(f"{start}price_{each}" for start in ("", "variant_") for each in currencies))
+def columns(currencies: Sequence[str], languages: Sequence[str] = ()) -> tuple[str, ...]:
+    """The first row of an export of a shop that sells in these, and whose products are translated into these."""
+    prices = [f"{start}price_{each}" for start in ("", "variant_") for each in currencies]
+    return (*COLUMNS, *prices, *(f"{name}_{each}" for each in languages for name in _TRANSLATED))
 
 
 def is_column(name: str) -> bool:
     found = _IN_CURRENCY.fullmatch(name)
-    return name in COLUMNS or (found is not None and found[2] in CURRENCIES)
+    is_price = found is not None and found[2] in CURRENCIES
+    return name in COLUMNS or is_price or _IN_LANGUAGE.fullmatch(name) is not None
 
 
 def missing_columns(header: Sequence[str]) -> list[str]:
@@ -70,13 +77,23 @@ def missing_columns(header: Sequence[str]) -> list[str]:
     return [name for name in REQUIRED_COLUMNS if name not in header and not (priced and name in _PRICE)]
 
 
-def rows_of(product: Mapping[str, Any], currencies: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+def rows_of(
+    product: Mapping[str, Any], currencies: Sequence[str] = (), languages: Sequence[str] = ()
+) -> Iterator[dict[str, Any]]:
     """The rows of a product as the export has it."""
     names = [option["name"] for option in product.get("options", ())]
     cells, rest = _price_cells("", product.get("prices", {}), currencies)
     if product.get("prices"):
         product = {**product, "prices": rest}
-    first = tables.to_row(PRODUCT_FIELDS, product) | tables.to_row(_OPTIONS, _option_cells(product)) | cells
+    texts, translations = _translated_cells(product.get("translations", {}), languages)
+    if texts:
+        product = {**product, "translations": translations}
+    first = (
+        tables.to_row(PRODUCT_FIELDS, product)
+        | tables.to_row(_OPTIONS, _option_cells(product))
+        | cells
+        | texts
+    )
     variants = product.get("variants", ())
     if not variants:
         yield first
@@ -104,6 +121,11 @@ def product_of(row: Mapping[str, str]) -> Doc:
     product = tables.from_row(PRODUCT_FIELDS, row)
     if prices := _prices_in("price_", row):
         product["prices"] = {**_object(product.get("prices")), **prices}
+    if texts := _translations_in(row):
+        rest = _object(product.get("translations"))
+        product["translations"] = {
+            each: {**_object(rest.get(each)), **texts.get(each, {})} for each in [*rest, *texts]
+        }
     cells = tables.from_row(_OPTIONS, row)
     options = [
         {"name": cells[f"option{n}_name"], "values": cells.get(f"option{n}_values", [])}
@@ -158,6 +180,34 @@ def _prices_in(prefix: str, row: Mapping[str, str]) -> Doc:
         if column.startswith(prefix) and _IN_CURRENCY.fullmatch(column) and cell.strip()
     }
     return {currency: tables.from_row(_WHOLE, {"cell": cell})["cell"] for currency, cell in named.items()}
+
+
+def _translated_cells(
+    translations: Mapping[str, Mapping[str, Any]], languages: Sequence[str]
+) -> tuple[dict[str, str], Doc]:
+    """The cells of the languages that have columns, nothing of them a formula, and what else is translated."""
+    cells = {
+        f"{name}_{each}": escape_formula(said[name])
+        for each, said in translations.items()
+        if each in languages
+        for name in _TRANSLATED
+        if name in said
+    }
+    rest = {
+        each: {name: text for name, text in said.items() if f"{name}_{each}" not in cells}
+        for each, said in translations.items()
+    }
+    return cells, {each: said for each, said in rest.items() if said}
+
+
+def _translations_in(row: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """What the columns of single languages say."""
+    found: dict[str, dict[str, str]] = {}
+    for column, cell in row.items():
+        named = _IN_LANGUAGE.fullmatch(column)
+        if named and cell.strip() and column not in COLUMNS:
+            found.setdefault(named[2], {})[named[1]] = unescape_formula(cell)
+    return found
 
 
 def _object(cell: Any) -> Doc:

@@ -82,6 +82,24 @@ def contradictions(content: Doc) -> Iterator[tuple[str, str]]:
         yield "variants", "A product with options needs at least one variant."
 
 
+def ambiguous_labels(content: Doc) -> list[str]:
+    """Names of options, or values of one, that would read alike in a translation: nobody could choose between them."""
+    problems = []
+    for language, said in content["translations"].items():
+        labels = said.get("labels", {})
+        groups = [
+            [option["name"] for option in content["options"]],
+            *(o["values"] for o in content["options"]),
+        ]
+        for texts in groups:
+            shown: dict[str, str] = {}
+            for text in texts:
+                other = shown.setdefault(labels.get(text, text), text)
+                if other != text:
+                    problems.append(f"{language}: {other} and {text} are both {labels.get(text, text)}.")
+    return problems
+
+
 def _of_options(options: list[Doc]) -> Iterator[str]:
     for name in _repeated(option["name"] for option in options):
         yield f"There are two options {name}."

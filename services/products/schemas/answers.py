@@ -68,6 +68,9 @@ class Crumb(Shape):
 
 class FacetValue(Shape):
     value = ma.fields.String(required=True)
+    label = ma.fields.String(
+        metadata={"description": "what it is called in the language asked for, where that is something else"}
+    )
     count = StrictInteger(0, required=True)
     from_ = StrictInteger(0, data_key="from", metadata={"description": "price bands: minor units, from here"})
     to = StrictInteger(
@@ -125,7 +128,9 @@ class ProductList(Shape):
     facet_names = ma.fields.Dict(
         keys=ma.fields.String(),
         values=ma.fields.String(),
-        metadata={"description": "what the shop calls the attributes among the facets"},
+        metadata={
+            "description": "what the shop calls the attributes among the facets, and in another language the options"
+        },
     )
     breadcrumbs = ma.fields.List(ma.fields.Nested(Crumb))
     did_you_mean = ma.fields.String(metadata={"description": "the same as `showing_results_for`"})

@@ -1,6 +1,7 @@
 """The query parameters of lists as OpenAPI shows them; `resources.questions` reads them."""
 
 from services.products.declarations import limits
+from services.products.declarations.translations import LANGUAGE
 from services.products.documents import PAIR_FIELDS
 from services.products.rules.facets import FACET_FIELDS
 from services.products.rules.searching import SORTS
@@ -32,6 +33,12 @@ LIST_PARAMETERS = [
             "currency",
             {"type": "string", "enum": sorted(CURRENCIES)},
             "only what is priced in it, so that prices compare",
+        ),
+        (
+            "language",
+            {"type": "string", "pattern": f"^({LANGUAGE}|)$"},
+            "names, descriptions and labels are answered in, and words looked for; the shop's own when left out, or where something is not translated. "
+            "Filters and categories are named as in the shop's own",
         ),
         ("sort", {"type": "string", "enum": list(SORTS)}, "by relevance when there are words, else by name"),
         (

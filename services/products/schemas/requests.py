@@ -6,6 +6,7 @@ import marshmallow as ma
 
 from services.products import documents
 from services.products.declarations import limits
+from services.products.declarations.translations import LANGUAGE
 from services.products.product_types import PRODUCT_TYPE_FIELDS
 from services.products.rules import product as rules
 from shared.money import CURRENCIES
@@ -25,6 +26,12 @@ class Lookup(Shape):
         allow_none=True,
         validate=ma.validate.OneOf(sorted(CURRENCIES)),
         metadata={"description": "prices are answered in; the shop's own when left out"},
+    )
+    language = ma.fields.String(
+        load_default=None,
+        allow_none=True,
+        validate=ma.validate.Regexp(f"^({LANGUAGE})$"),
+        metadata={"description": "names and options are answered in; the shop's own when left out"},
     )
     group = Text(
         1,

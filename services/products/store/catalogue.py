@@ -15,6 +15,7 @@ from services.products.documents import (
     CATEGORIES,
     CONFLICTS,
     FILTER_VALUES,
+    LABELS,
     LOW_STOCK,
     MOVED,
     PRICE_CHANGE,
@@ -30,6 +31,7 @@ from services.products.rules.categories import below
 from services.products.rules.product import by_any_id, deduplicate_moved, is_product, supersedes
 from services.products.rules.publishing import is_public, words_of
 from services.products.rules.variants import skus_of
+from services.products.translations import translated
 from shared.couch import (
     Changes,
     Database,
@@ -59,10 +61,22 @@ D = TypeVar("D", bound=Document)
 class Catalogue:
     """Errors are those of `shared.couch`."""
 
-    def __init__(self, database: Database, language: str = "en") -> None:
-        self._database = database
-        self._search, self._search_in_category = search_indexes(language)
+    def __init__(self, database: Database, languages: Sequence[str] = ("en",), read_in: str = "") -> None:
+        """`languages` are the shop's, its own first; `read_in` is the one that products are read in, "" its own: they are to be shown then,
+        never written."""
+        self._database, self._languages, self.read_in = database, tuple(languages), read_in
+        searched = read_in if read_in in languages else languages[0]
+        self._search, self._search_in_category = search_indexes(languages[0], searched)
         self.language: Final = self._search.language
+
+    def in_language(self, language: str) -> "Catalogue":
+        """The same for reading in a language: where a product is translated, what it says there."""
+        return Catalogue(self._database, self._languages, language)
+
+    @property
+    def is_sorted_by_search(self) -> bool:
+        """Whether names are in another order than that of the indexes of the shop's own language."""
+        return self._search.translation is not None
 
     def category_by(
         self, sort: str, taxonomy: Sequence[str], more: Doc, limit: int, cursor: str | None
@@ -74,7 +88,7 @@ class Catalogue:
         page = self._database.partition(partition_of(taxonomy)).find(
             index, selector, sort=[{field: direction}], limit=limit, bookmark=cursor, allow_stale=True
         )
-        return PageOf(_public(PRODUCT.among(page.items)), page.next, stale=page.stale)
+        return PageOf(_public(self._read(PRODUCT.among(page.items))), page.next, stale=page.stale)
 
     def category_by_price(
         self,
@@ -152,7 +166,7 @@ class Catalogue:
     def search(self, query: SearchQuery, limit: int, cursor: str | None) -> SearchPageOf[Product]:
         """P6: products everywhere by words, filters and facets. 1 global query."""
         page = self._database.across_partitions.search(self._search, query, limit=limit, bookmark=cursor)
-        return _public_hits(page)
+        return self._hits(page)
 
     def search_in_category(
         self, taxonomy: Sequence[str], query: SearchQuery, limit: int, cursor: str | None
@@ -160,7 +174,7 @@ class Catalogue:
         """P5: products of one category by words; no facets. 1 partition query."""
         partition = self._database.partition(partition_of(taxonomy))
         page = partition.search(self._search_in_category, query, limit=limit, bookmark=cursor)
-        return _public_hits(page)
+        return self._hits(page)
 
     def best_rated(self, limit: int, cursor: str | None) -> PageOf[Product]:
         """P8: the leaderboard. 1 global query."""
@@ -229,7 +243,17 @@ class Catalogue:
 
     def get_many(self, docids: Sequence[str]) -> dict[str, Doc]:
         """Those that exist, products and forwards, by document id. 1 read."""
-        return self._database.get_many(docids)
+        docs = self._database.get_many(docids)
+        if not self.read_in:
+            return docs
+        read: dict[str, Any] = {
+            docid: translated(doc, self.read_in) if is_product(doc) else doc for docid, doc in docs.items()
+        }
+        return read
+
+    def labels(self) -> list[dict[str, Any]]:
+        """Rows {key: [language, text, label], value: how many products say so}. 1 global query."""
+        return self._database.across_partitions.view(LABELS, group=True, allow_stale=True)
 
     def follow_many(self, docids: Sequence[str]) -> dict[str, Product]:
         """The products whose documents have, or had, these ids, by productid. 1 read, 1 more when one was moved."""
@@ -266,7 +290,14 @@ class Catalogue:
         found = [doc for doc in docs if is_product(doc)]
         there = {doc["productid"] for doc in found}
         ahead = {doc["moved_to"] for doc in docs if not is_product(doc) and doc["productid"] not in there}
-        return found + [doc for doc in self.get_many(sorted(ahead)).values() if is_product(doc)]
+        return self._read(found) + [doc for doc in self.get_many(sorted(ahead)).values() if is_product(doc)]
+
+    def _read(self, docs: list[Product]) -> list[Product]:
+        return [translated(doc, self.read_in) for doc in docs] if self.read_in else docs
+
+    def _hits(self, found: SearchPage) -> SearchPageOf[Product]:
+        page = _public_hits(found)
+        return replace(page, items=self._read(page.items)) if self.read_in else page
 
 
 def _first(doc: Product, word: str) -> str:

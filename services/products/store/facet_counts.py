@@ -33,9 +33,14 @@ class FieldCounts(NamedTuple):
 class FacetCounts:
     """Under the condition of a query and the version of the catalogue; a process writes the same again only after a while."""
 
-    def __init__(self, redis: Redis, database: str, versions: AnswerCache) -> None:
-        self._redis, self._prefix, self._versions = redis, f"counts:{database}:", versions
+    def __init__(self, redis: Redis, database: str, versions: AnswerCache, language: str = "") -> None:
+        self._redis, self._database, self._versions = redis, database, versions
+        self._prefix = f"counts:{database}:{language}"
         self._written: dict[str, float] = {}
+
+    def in_language(self, code: str) -> "FacetCounts":
+        """What is counted by the same words of another language."""
+        return FacetCounts(self._redis, self._database, self._versions, f"{code}:")
 
     def get(self, query: SearchQuery, *, allow_stale: bool) -> FieldCounts | None:
         """What was counted for the same condition, if it holds what is asked and, without `allow_stale`, no product has changed since."""

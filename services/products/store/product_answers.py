@@ -43,14 +43,15 @@ class ProductAnswers:
 
 
 class _ByRevision(Generic[T]):
-    """By document and currency the answer of the last revision that was seen; all go when they are too many."""
+    """By document, currency and language the answer of the last revision that was seen; all go when they are too many."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes, self._bytes = max_bytes, 0
-        self._kept: dict[tuple[str, str], tuple[str, T]] = {}
+        self._kept: dict[tuple[str, str, str], tuple[str, T]] = {}
 
     def get(self, doc: Product, context: PriceContext, make: Callable[[], tuple[T, int]]) -> T:
-        key, rev = (doc["_id"], context.currency), doc.get("_rev", "")
+        key = doc["_id"], context.currency, doc.get("translated_to", "")
+        rev = doc.get("_rev", "")
         kept = self._kept.get(key)
         if kept is not None and kept[0] == rev and not context.staff:
             return kept[1]
@@ -59,7 +60,7 @@ class _ByRevision(Generic[T]):
             self._keep(key, (rev, made), size + ENTRY_BYTES)
         return made
 
-    def _keep(self, key: tuple[str, str], entry: tuple[str, T], size: int) -> None:
+    def _keep(self, key: tuple[str, str, str], entry: tuple[str, T], size: int) -> None:
         if key not in self._kept:
             self._bytes += size
         if self._bytes > self._max_bytes:

@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -18,6 +18,7 @@ from services.products.rules.searching import short_texts
 from services.products.rules.typos import is_slip, one_typo_apart, two_edits_apart
 from services.products.store.word_categories import WordCategories
 from services.products.store.word_counts import ENOUGH, WordCounts
+from services.products.translations import translated
 from shared.couch import Language, compounds_of, letters_of, pairs_of, words_of
 
 _MAX_NEAR = 200_000
@@ -49,8 +50,11 @@ class Vocabulary:
     precision, not a query more, until a job has read all products again (see `word_learning`).
     """
 
-    def __init__(self, redis: Redis, database: str, language: Language) -> None:
-        self._redis, self._language = redis, language
+    def __init__(
+        self, redis: Redis, database: str, language: Language, translations: Sequence["Translated"] = ()
+    ) -> None:
+        """`translations`: what learns the same products in other languages."""
+        self._redis, self._language, self._translations = redis, language, translations
         self._words, self._typos = f"words:{database}", f"typos:{database}"
         self._suspects = f"suspects:{database}"
         self._counts = WordCounts(redis, database, language)
@@ -59,9 +63,15 @@ class Vocabulary:
         self._misspelt: dict[str, tuple[float, list[str]]] = {}
         self._recent: dict[str, tuple[float, int]] = {}
 
+    def in_language(self, code: str) -> "Vocabulary":
+        """That of the products' translations; this one where none are searched in the language."""
+        return next((each.words for each in self._translations if each.code == code), self)
+
     def replace(self, products: Iterable[Product], before: Iterable[Product] = ()) -> None:
         """All words of products that are written now, counted; without those that were there before. Only what the shop shows counts."""
-        products = list(filter(is_public, products))
+        products, before = list(filter(is_public, products)), list(before)
+        for each in self._translations:
+            each.words.replace(each.read(products), each.read(before))
         self.add(products)
         changes: Counter[str] = Counter()
         found = [(self._stems(doc), doc["taxonomy"]) for doc in products]
@@ -74,6 +84,8 @@ class Vocabulary:
 
     def learn(self, products: Sequence[Product], *, first: bool) -> None:
         """The words of products that are there already, one part of all of them, counted anew. Raises RedisError."""
+        for each in self._translations:
+            each.words.learn(each.read(products), first=first)
         if first:
             self._near = set()
             self.categories.forget()
@@ -84,6 +96,8 @@ class Vocabulary:
 
     def finish_learning(self) -> None:
         """All products were learnt: their counts replace those that were kept. Raises RedisError."""
+        for each in self._translations:
+            each.words.finish_learning()
         self._counts.replace()
 
     def add(self, products: Iterable[Product]) -> None:
@@ -280,6 +294,16 @@ class Vocabulary:
         if len(self._near) > _MAX_NEAR:
             self._near = set()
         self._near |= known
+
+
+class Translated(NamedTuple):
+    """The words of products as they read in a language."""
+
+    code: str
+    words: Vocabulary
+
+    def read(self, products: Sequence[Product]) -> list[Product]:
+        return [translated(doc, self.code) for doc in products]
 
 
 def _words(doc: Product) -> tuple[list[str], list[str]]:

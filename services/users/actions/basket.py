@@ -27,17 +27,21 @@ class BasketFull(Conflict):
 
 @dataclass(frozen=True)
 class Prices:
-    """In which currency a basket is shown (None: the shop's own), at the prices of which customer group."""
+    """In which currency and language a basket is shown (None and "": the shop's own), at the prices of which customer group."""
 
     currency: str | None = None
     group: str = ""
+    language: str = ""
+
+    def lookup(self, deps: Dependencies, keys: list[str]) -> dict[str, dict[str, Any]]:
+        """The products so, by the productid or SKU asked for. Raises Unavailable."""
+        return deps.products.lookup(keys, currency=self.currency, group=self.group, language=self.language)
 
 
 def priced_basket(deps: Dependencies, userid: str, prices: Prices) -> dict[str, Any]:
     """The items with today's price and stock; what has no price in the currency stays, and says so. 1 partition query here, 1 global query at products. Raises Unavailable."""
     stored = basket_items(deps.store.documents_with_prefix(userid, PREFIX))
-    keys = [basket_key(item) for item in stored]
-    products = deps.products.lookup(keys, currency=prices.currency, group=prices.group)
+    products = prices.lookup(deps, [basket_key(item) for item in stored])
     items = [priced_item(item, products.get(basket_key(item))) for item in stored]
     return {"items": items, "next": None, "totals": totals(items)}
 
@@ -96,8 +100,7 @@ def put_item(
 ) -> dict[str, Any]:
     """Sets the quantity of a product without variants, or of the variant whose SKU this is; with `keep_more` a larger one stays.
     Raises NoSuchProduct, VariantNeeded, BasketFull, Unavailable."""
-    found = deps.products.lookup([productid], currency=prices.currency, group=prices.group)
-    product = found.get(productid)
+    product = prices.lookup(deps, [productid]).get(productid)
     if product is not None and product.get("sku", productid) is None:
         raise VariantNeeded("It is sold by variant: put one of its SKUs into the basket.")
     if product is not None and (currency := product.get("not_sold_in")):

@@ -26,8 +26,7 @@ def wish_list(deps: Dependencies, userid: str, prices: Prices) -> list[dict[str,
     """The last added first, with today's price and stock. 1 partition query here, 1 global query at products. Raises Unavailable."""
     docs = WISH.among(deps.store.documents_with_prefix(userid, PREFIX))
     wishes = sorted(docs, key=lambda doc: (doc["added"], doc["_id"]), reverse=True)
-    keys = [basket_key(doc) for doc in wishes]
-    products = deps.products.lookup(keys, currency=prices.currency, group=prices.group)
+    products = prices.lookup(deps, [basket_key(doc) for doc in wishes])
     return [_shown(WISH_FIELDS.shown(doc), products.get(basket_key(doc))) for doc in wishes]
 
 

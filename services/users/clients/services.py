@@ -12,13 +12,15 @@ class Products:
     http: ServiceClient
 
     def lookup(
-        self, productids: list[str], *, currency: str | None = None, group: str = ""
+        self, productids: list[str], *, currency: str | None = None, group: str = "", language: str = ""
     ) -> dict[str, dict[str, Any]]:
         """The products and variants that exist, by the productid or SKU asked for, at the prices in this currency (the shop's own without
-        one) of a customer group. Raises Unavailable."""
+        one) of a customer group, named in a language. Raises Unavailable."""
         if not productids:
             return {}
-        asked = {"productids": productids, "currency": currency, "group": group or None}
+        asked: dict[str, Any] = {"productids": productids, "currency": currency, "group": group or None}
+        if language:
+            asked["language"] = language
         answer = self.http.post("/v1/products/lookup", asked, idempotent=True)
         return {offer.get("sku") or offer["productid"]: offer for offer in answer["found"]}
 

@@ -15,7 +15,7 @@ basket = Blueprint(
 
 
 def _prices(args: dict[str, Any]) -> act.Prices:
-    return act.Prices(args["currency"], current_user().group)
+    return act.Prices(args["currency"], current_user().group, args["language"])
 
 
 @basket.get("")

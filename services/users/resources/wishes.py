@@ -30,7 +30,7 @@ wishes = Blueprint(
 def show(args: dict[str, Any]) -> Response:
     """The wish list with today's prices and stock, the last added first"""
     user = current_user()
-    items = act.wish_list(dependencies(), user.userid, Prices(args["currency"], user.group))
+    items = act.wish_list(dependencies(), user.userid, Prices(args["currency"], user.group, args["language"]))
     return json_answer(short_list_answer(items, args, "productid", ["wishes", user.userid]))
 
 

@@ -137,19 +137,28 @@ _CURRENCY = ma.fields.String(
 )
 
 
+_LANGUAGE = ma.fields.String(
+    load_default="",
+    validate=ma.validate.Regexp("^(|[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?)$"),
+    metadata={"description": "products are named in; the shop's own when left out"},
+)
+
+
 class CurrencyArgs(Shape):
-    """`?currency=EUR`."""
+    """`?currency=EUR&language=de`."""
 
     class Meta:
         unknown = ma.EXCLUDE
 
     currency = _CURRENCY
+    language = _LANGUAGE
 
 
 class WishArgs(PageArgs):
     """A page of the wish list, priced in a currency."""
 
     currency = _CURRENCY
+    language = _LANGUAGE
 
 
 class GuestBasket(Shape):

@@ -52,6 +52,7 @@ class SearchField:
     whose name is that of the field and the member's; an `exclusion` has stems, in order with single spaces, that a search must not have
     all of. `called` names it in queries when one path is indexed twice.
     Where no path leads to the value, the JavaScript expression `script` makes it of `doc`, and `read` does the same.
+    In an index of a translation, texts, exclusions and what is `translated` are those of the translated document.
     An `unnamed` text is asked only among the short texts together. A `short` text is also found by typos and by neighbouring words written as one; a `code` is a text that a person knows only with its digits.
     """
 
@@ -64,12 +65,18 @@ class SearchField:
     short: bool = False
     code: bool = False
     unnamed: bool = False
+    translated: bool = False
     script: str = ""
     read: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property
     def name(self) -> str:
         return self.called or self.path.replace(".", "_")
+
+    @property
+    def is_translated(self) -> bool:
+        """Whether it is read from the document as it is in the language of its index."""
+        return self.translated or self.kind in ("text", "exclusion")
 
     @property
     def is_number(self) -> bool:
@@ -111,9 +118,18 @@ def _annotations(hint: Any) -> tuple[Any, ...]:
     return getattr(hint, "__metadata__", ())
 
 
+@dataclass(frozen=True, eq=False)
+class Translation:
+    """How documents read in another language than their own: `script` is a JavaScript function of a document, and `read` does the same."""
+
+    script: str
+    read: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
 @dataclass(frozen=True)
 class SearchIndex(Declared):
-    """A full-text index over the documents that have all members of `only` and none named in `without`; its texts are in `language`."""
+    """A full-text index over the documents that have all members of `only` and none named in `without`; its texts are in `language`,
+    those of a `translation` where documents hold several."""
 
     name: str
     question: str
@@ -122,6 +138,7 @@ class SearchIndex(Declared):
     without: tuple[str, ...] = ()
     partitioned: bool = False
     language: Language = ENGLISH
+    translation: Translation | None = None
 
     @cached_property
     def exclusions(self) -> tuple[SearchField, ...]:
@@ -148,7 +165,20 @@ class SearchIndex(Declared):
 
     def index_function(self) -> str:
         """The JavaScript that `_search` runs over every document."""
-        return self.function([each.visit(_clouseau(each)) for each in self.fields])
+        return self.function(self.visits(_clouseau))
+
+    def visits(self, act: "Callable[[SearchField], str]", kinds: Iterable[str] = get_args(Kind)) -> list[str]:
+        """JavaScript that visits the fields of these kinds, each with its `act`; what is translated comes last."""
+        fields = [each for each in self.fields if each.kind in kinds]
+        if self.translation is None:
+            return [each.visit(act(each)) for each in fields]
+        own = [each.visit(act(each)) for each in fields if not each.is_translated]
+        translated = [each.visit(act(each)) for each in fields if each.is_translated]
+        return [*own, f"  doc = {self.translation.script}(doc);", *translated]
+
+    def read(self, doc: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The document as it reads in the language of the index."""
+        return self.translation.read(doc) if self.translation else doc
 
     def function(self, lines: list[str]) -> str:
         excluding = [f"doc[{json.dumps(name)}] !== {json.dumps(value)}" for name, value in self.only]
@@ -176,8 +206,7 @@ class SearchIndex(Declared):
     def keyword_view(self) -> View:
         """A view from every word, weighted, and every category to its documents."""
         lines = ["  var words = Object.create(null);"]
-        kept = ("text", "path", "exclusion")
-        lines += [each.visit(_keyword(each)) for each in self.fields if each.kind in kept]
+        lines += self.visits(_keyword, ("text", "path", "exclusion"))
         lines += [
             '  emit(["all"], null);',
             '  Object.keys(words).forEach(function (w) { emit(["word", w], words[w]); });',
@@ -207,7 +236,7 @@ class NouveauIndex(Declared):
 
     def design_document(self) -> dict[str, Any]:
         keywords = dict.fromkeys(_whole(self.of.fields), "keyword")
-        function = self.of.function([each.visit(_nouveau(each)) for each in self.of.fields])
+        function = self.of.function(self.of.visits(_nouveau))
         index = {"index": function, "default_analyzer": "standard", "field_analyzers": keywords}
         return {"options": {"partitioned": self.partitioned}, "nouveau": {self.name: index}}
 

@@ -48,6 +48,13 @@ class Need(NamedTuple):
         return any(way <= has.keys() for way in self.ways)
 
 
+class Reading(NamedTuple):
+    """A document, and the same as it reads in the language of the index."""
+
+    own: Doc
+    translated: Mapping[str, Any]
+
+
 class Candidates(NamedTuple):
     """Ids in order, their scores; `begun`: their documents have to be asked whether a word begins like the last one."""
 
@@ -120,11 +127,13 @@ def evaluate(query: SearchQuery, index: SearchIndex, docs: Sequence[Doc], *, beg
     """What of the candidates, given in order of their weight, answers the query."""
     fields = {each.name: each for each in index.fields}
     prefix = query.prefix if begun else None
-    matching = [doc for doc in docs if _matches(query, fields, index.texts, prefix, doc)]
+    read = (Reading(doc, index.read(doc)) for doc in docs)
+    matching = [doc for doc in read if _matches(query, fields, index.texts, prefix, doc)]
     if query.sort:
         field, member = field_named(fields, query.sort.lstrip("-"))
         matching.sort(key=lambda doc: _order(_values(field, doc, member)), reverse=query.sort.startswith("-"))
-    return Found(matching, _counts(query, fields, matching), _ranges(query, fields, matching))
+    counts, ranges = _counts(query, fields, matching), _ranges(query, fields, matching)
+    return Found([doc.own for doc in matching], counts, ranges)
 
 
 def begins_at(ids: Sequence[str], place: tuple[Any, str]) -> int:
@@ -191,7 +200,7 @@ def _matches(
     fields: Mapping[str, SearchField],
     texts: Sequence[SearchField],
     prefix: str | None,
-    doc: Doc,
+    doc: Reading,
 ) -> bool:
     return (
         (not prefix or any(f" {prefix}" in text for text in _texts(texts, doc)))
@@ -203,24 +212,25 @@ def _matches(
     )
 
 
-def _has_one(fields: Mapping[str, SearchField], doc: Doc, name: str, values: Iterable[str]) -> bool:
+def _has_one(fields: Mapping[str, SearchField], doc: Reading, name: str, values: Iterable[str]) -> bool:
     field_name = filter_term(name, "")[0]
     return not {filter_term(name, each)[1] for each in values}.isdisjoint(_values(fields[field_name], doc))
 
 
-def _texts(fields: Sequence[SearchField], doc: Doc) -> list[str]:
+def _texts(fields: Sequence[SearchField], doc: Reading) -> list[str]:
     return [f" {fold(value)} " for field in fields for value in _values(field, doc)]
 
 
-def _named_values(fields: Mapping[str, SearchField], name: str, doc: Doc) -> list[Any]:
+def _named_values(fields: Mapping[str, SearchField], name: str, doc: Reading) -> list[Any]:
     field, member = field_named(fields, name)
     return _values(field, doc, member)
 
 
-def _values(field: SearchField, doc: Doc, member: str = "") -> list[Any]:
-    value: Any = field.read(doc) if field.read else doc
+def _values(field: SearchField, doc: Reading, member: str = "") -> list[Any]:
+    there = doc.translated if field.is_translated else doc.own
+    value: Any = field.read(there) if field.read else there
     for part in () if field.read else field.path.split("."):
-        value = value.get(part) if isinstance(value, dict) else None
+        value = value.get(part) if isinstance(value, Mapping) else None
     if field.kind == "path":
         return ["#".join(value[: n + 1]) for n in range(len(value or ()))]
     if field.kind == "place":
@@ -242,7 +252,7 @@ def _order(values: list[Any]) -> tuple[bool, Any]:
 
 
 def _counts(
-    query: SearchQuery, fields: Mapping[str, SearchField], docs: Sequence[Doc]
+    query: SearchQuery, fields: Mapping[str, SearchField], docs: Sequence[Reading]
 ) -> dict[str, dict[str, int]]:
     counts: dict[str, dict[str, int]] = {name: {} for name in query.counts}
     for doc in docs:
@@ -253,7 +263,7 @@ def _counts(
 
 
 def _ranges(
-    query: SearchQuery, fields: Mapping[str, SearchField], docs: Sequence[Doc]
+    query: SearchQuery, fields: Mapping[str, SearchField], docs: Sequence[Reading]
 ) -> dict[str, dict[str, int]]:
     return {
         name: {

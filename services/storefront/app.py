@@ -59,7 +59,13 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.extensions["aisle.dependencies"] = Dependencies(
         settings=settings,
         services=services,
-        catalogue=CatalogueCache(services.products, settings.menu_seconds, background, settings.currencies),
+        catalogue=CatalogueCache(
+            services.products,
+            settings.menu_seconds,
+            background,
+            settings.currencies,
+            settings.languages[1:],
+        ),
         shipping_methods=ShippingMethods(services.orders, cache_tags, background),
         automatic_promotions=AutomaticPromotions(services.orders, cache_tags, background),
         refresher=Refresher(

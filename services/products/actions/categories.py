@@ -65,6 +65,7 @@ def put(deps: Dependencies, content: Doc, before: Category | None, *, actor: str
     if before is None and len(known) >= MAX_CATEGORIES:
         raise TooManyCategories(f"There may be {MAX_CATEGORIES} categories with a document.")
     _check_move(known, content)
+    content = _with_unsaid(content, before)
     try:
         written = deps.category_documents.put(_document(content, before, actor, date))
     except UpdateConflict:
@@ -96,6 +97,7 @@ def import_lines(deps: Dependencies, lines: Iterable[tuple[int, Any]], *, actor:
             outcome.fail(number, error)
             continue
         before = known.get(path)
+        content = _with_unsaid(content, before)
         if before is not None and CATEGORY_FIELDS.content(before) == content:
             outcome.unchanged += 1
             continue
@@ -129,6 +131,13 @@ def _checked(data: Any) -> Doc:
         summary = "; ".join(f"{name}: {' '.join(texts)}" for name, texts in sorted(errors.items()))
         raise BadCategory(summary, errors=errors)
     return content
+
+
+def _with_unsaid(content: Doc, before: Category | None) -> Doc:
+    """What an older client does not know, it does not undo."""
+    if content["translations"] is not None or before is None:
+        return content
+    return content | {"translations": before.get("translations")}
 
 
 def _check_move(known: dict[str, Category], content: Doc) -> None:

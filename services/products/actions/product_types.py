@@ -62,6 +62,8 @@ def replace(deps: Dependencies, before: ProductType, content: dict[str, Any], da
             "The code cannot change.", errors={"code": [f"Must be {before['code']}, as in the path."]}
         )
     _check(content)
+    if content["translations"] is None:
+        content = content | {"translations": before.get("translations")}
     return _write(deps, content, date, before["_rev"])
 
 

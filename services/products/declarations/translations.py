@@ -45,9 +45,9 @@ CATEGORY_TRANSLATIONS: Final = GroupsByName(
         "text": Text(0, 2000, default="", show_default=False),
     },
     MAX_TRANSLATIONS,
-    default={},
+    default=None,
     show_default=False,
-    description="label and text in other languages",
+    description="label and text in other languages; left out, they stay",
 )
 TYPE_TRANSLATIONS: Final = GroupsByName(
     LANGUAGE_CODE,
@@ -63,7 +63,7 @@ TYPE_TRANSLATIONS: Final = GroupsByName(
         "labels": LABELS,
     },
     MAX_TRANSLATIONS,
-    default={},
+    default=None,
     show_default=False,
-    description="what its attributes and their values are called in other languages",
+    description="what its attributes and their values are called in other languages; left out, that stays",
 )

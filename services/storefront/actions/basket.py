@@ -119,13 +119,16 @@ class Basket:
         }
 
 
-def priced(products: Products, wanted: Mapping[str, int], currency: str = "", group: str = "") -> Basket:
-    """A basket with today's prices in a currency, to a customer group, in one look-up; what has no price in it is `gone`."""
+def priced(
+    products: Products, wanted: Mapping[str, int], currency: str = "", group: str = "", language: str = ""
+) -> Basket:
+    """A basket with today's prices in a currency, to a customer group, its goods named in a language, in one look-up; what has no price in
+    it is `gone`."""
     if not wanted:
         return Basket([])
     found = {
         offer.get("sku") or offer["productid"]: offer
-        for offer in products.lookup(list(wanted), currency, group)["found"]
+        for offer in products.lookup(list(wanted), currency, group, language)["found"]
     }
     return Basket([Line(key, quantity, found.get(key)) for key, quantity in wanted.items()])
 

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent import futures
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from services.storefront.clients import Orders, Products
 from services.storefront.rules import taxonomy
@@ -132,50 +132,74 @@ class AutomaticPromotions:
         return bool(self._answer.get({"items": []})["items"])
 
 
+class WindowPlace(NamedTuple):
+    """For whom goods are shown in the window: in a currency, to a customer group, in a language."""
+
+    currency: str
+    group: str
+    language: str
+
+
 class CatalogueCache:
     """What every visitor sees alike: the category menu, and the goods in the window."""
 
     def __init__(
-        self, products: Products, seconds: float, background: Background, currencies: Sequence[str] = ()
+        self,
+        products: Products,
+        seconds: float,
+        background: Background,
+        currencies: Sequence[str] = (),
+        translations: Sequence[str] = (),
     ) -> None:
-        self._menu = CachedAnswer(lambda: taxonomy.menu(products.categories(MENU_DEPTH)), seconds, background)
+        """`translations`: the languages of the shop besides its own."""
+        languages = ("", *translations)
 
-        def fetch(currency: str, group: str) -> list[Json]:
-            params = WINDOW | ({"currency": currency} if currency else {})
-            return taxonomy.deduplicate(products.search(params, group)["items"], WINDOW_SIZE)
+        def fetch_menus() -> dict[str, taxonomy.Menu]:
+            return {each: taxonomy.menu(products.categories(MENU_DEPTH, each)) for each in languages}
 
-        def window(currency: str, group: str) -> CachedAnswer:
-            return CachedAnswer(partial(fetch, currency, group), seconds, background)
+        def fetch(place: WindowPlace) -> list[Json]:
+            params = WINDOW | ({"currency": place.currency} if place.currency else {})
+            found = products.search(params, place.group, place.language)
+            return taxonomy.deduplicate(found["items"], WINDOW_SIZE)
 
+        def window(place: WindowPlace) -> CachedAnswer:
+            return CachedAnswer(partial(fetch, place), seconds, background)
+
+        self._menus = CachedAnswer(fetch_menus, seconds, background)
         self._new_window, self._lock = window, threading.Lock()
-        self._windows = {(each, ""): window(each, "") for each in currencies or ("",)}
-        self._group_windows: OrderedDict[tuple[str, str], CachedAnswer] = OrderedDict()
+        places = [WindowPlace(each, "", language) for each in currencies or ("",) for language in languages]
+        self._windows = {place: window(place) for place in places}
+        self._group_windows: OrderedDict[WindowPlace, CachedAnswer] = OrderedDict()
         self._version = ""
 
-    def menu(self) -> taxonomy.Menu:
-        """The departments; none while products has never answered, since every page shows them."""
+    def menus(self) -> dict[str, taxonomy.Menu]:
+        """The departments by language, "" being the shop's own; none while products has never answered, since every page shows them."""
         try:
-            found: taxonomy.Menu = self._menu.get()
+            found: dict[str, taxonomy.Menu] = self._menus.get()
             return found
         except AisleError:
-            return taxonomy.Menu()
+            return {}
 
-    def window(self, currency: str = "", group: str = "") -> list[Json]:
+    def menu(self, language: str = "") -> taxonomy.Menu:
+        """The departments, labelled in a language."""
+        return self.menus().get(language) or taxonomy.Menu()
+
+    def window(self, currency: str = "", group: str = "", language: str = "") -> list[Json]:
         """The best of each department, as far as it is sold in one of the shop's currencies, at the prices of a customer group.
         Raises Unavailable."""
-        found: list[Json] = self._window(currency, group).get()
+        found: list[Json] = self._window(WindowPlace(currency, group, language)).get()
         return found
 
-    def _window(self, currency: str, group: str) -> CachedAnswer:
-        if not group:
-            return self._windows[currency, ""]
+    def _window(self, place: WindowPlace) -> CachedAnswer:
+        if not place.group:
+            return self._windows[place]
         with self._lock:
-            found = self._group_windows.get((currency, group))
+            found = self._group_windows.get(place)
             if found is None:
-                found = self._group_windows[currency, group] = self._new_window(currency, group)
+                found = self._group_windows[place] = self._new_window(place)
                 if len(self._group_windows) > MAX_GROUP_WINDOWS:
                     self._group_windows.popitem(last=False)
-            self._group_windows.move_to_end((currency, group))
+            self._group_windows.move_to_end(place)
         return found
 
     def _all_windows(self) -> list[CachedAnswer]:
@@ -183,7 +207,7 @@ class CatalogueCache:
             return [*self._windows.values(), *self._group_windows.values()]
 
     def invalidate(self) -> None:
-        self._menu.invalidate()
+        self._menus.invalidate()
         for window in self._all_windows():
             window.invalidate()
 
@@ -191,6 +215,6 @@ class CatalogueCache:
         """The catalogue's version as it is now: with another one than before both are asked for again."""
         if version != self._version:
             self._version = version
-            self._menu.outdated()
+            self._menus.outdated()
             for window in self._all_windows():
                 window.outdated()

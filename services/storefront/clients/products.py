@@ -25,16 +25,22 @@ EXPORT_SECONDS = 3600
 class Products(Client):
     """The catalogue."""
 
-    def categories(self, depth: int) -> Json:
-        return self.http.get("/v1/categories", {"depth": depth}, token=ANONYMOUS)
+    def categories(self, depth: int, language: str = "") -> Json:
+        """Labelled in a language, "" being the shop's own; here and below."""
+        params = {"depth": depth, **without_empty(language=language)}
+        return self.http.get("/v1/categories", params, token=ANONYMOUS)
 
-    def search(self, params: dict[str, Any], group: str = "") -> Json:
+    def search(self, params: dict[str, Any], group: str = "", language: str = "") -> Json:
         """At the prices of a customer group, "" being everybody's; here and below."""
-        return self.http.get("/v1/products", params | without_empty(group=group), token=_price_token(group))
+        params = params | without_empty(group=group, language=language)
+        return self.http.get("/v1/products", params, token=_price_token(group))
 
-    def search_body(self, params: dict[str, Any], address: str = "", group: str = "") -> tuple[bytes, bool]:
+    def search_body(
+        self, params: dict[str, Any], address: str = "", group: str = "", language: str = ""
+    ) -> tuple[bytes, bool]:
         """The same as JSON for a browser at this address, and whether some of it is outdated: it is to be asked for again soon."""
-        path = f"/v1/products?{urlencode(params | without_empty(group=group), doseq=True)}"
+        query = urlencode(params | without_empty(group=group, language=language), doseq=True)
+        path = f"/v1/products?{query}"
         answer = self.http.exchange(
             "GET", path, idempotent=True, token=_price_token(group), client_address=address or None
         )
@@ -44,8 +50,8 @@ class Products(Client):
         """Searches that nobody asked the service for, {q, address}."""
         self.http.post("/v1/internal/searches", {"searches": searches})
 
-    def suggest(self, q: str, currency: str = "") -> Json:
-        params = {"q": q, **without_empty(currency=currency)}
+    def suggest(self, q: str, currency: str = "", language: str = "") -> Json:
+        params = {"q": q, **without_empty(currency=currency, language=language)}
         return self.http.get("/v1/products/suggest", params, deadline=1, token=ANONYMOUS)
 
     def product(self, productid: str, token: str = ANONYMOUS) -> Json:
@@ -53,10 +59,15 @@ class Products(Client):
         return self.http.get(f"/v1/products/{segment(productid)}", token=token)
 
     def product_body(
-        self, productid: str, token: str = ANONYMOUS, currency: str = "", group: str = ""
+        self,
+        productid: str,
+        token: str = ANONYMOUS,
+        currency: str = "",
+        group: str = "",
+        language: str = "",
     ) -> bytes:
         """The product and its newest `reviews` as JSON, in one request."""
-        params = {"reviews": REVIEWS, **without_empty(currency=currency, group=group)}
+        params = {"reviews": REVIEWS, **without_empty(currency=currency, group=group, language=language)}
         path = f"/v1/products/{segment(productid)}"
         return self.http.read(path, params, token=token or _price_token(group))
 
@@ -90,8 +101,11 @@ class Products(Client):
         path = f"/v1/products/{segment(productid)}/reviews"
         return self.http.post(path, body, token=token, headers=once(key))
 
-    def lookup(self, productids: list[str], currency: str = "", group: str = "") -> Json:
-        body = {"productids": productids, **without_empty(currency=currency, group=group)}
+    def lookup(self, productids: list[str], currency: str = "", group: str = "", language: str = "") -> Json:
+        body = {
+            "productids": productids,
+            **without_empty(currency=currency, group=group, language=language),
+        }
         return self.http.post("/v1/products/lookup", body, idempotent=True, token=_price_token(group))
 
     def picture(self, digest: str, name: str, etag: str) -> Answer:

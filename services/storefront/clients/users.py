@@ -76,8 +76,8 @@ class Users(Client):
     def take_from_basket(self, token: str, productid: str) -> None:
         self.http.call("DELETE", f"/v1/users/me/basket/{segment(productid)}", token=token)
 
-    def wishes(self, token: str, cursor: str, currency: str = "") -> Json:
-        params = without_empty(limit=50, cursor=cursor, currency=currency)
+    def wishes(self, token: str, cursor: str, currency: str = "", language: str = "") -> Json:
+        params = without_empty(limit=50, cursor=cursor, currency=currency, language=language)
         return self.http.get("/v1/users/me/wishes", params, token=token)
 
     def add_wish(self, token: str, productid: str) -> Json:

@@ -31,6 +31,9 @@ from services.storefront.forms.goods import (
     SHOP_EXPORT,
     STOCK,
     STOCK_CHANGES,
+    translated_category,
+    translated_product,
+    translated_type,
 )
 from services.storefront.forms.search import (
     HIDDEN_QUERY,
@@ -104,4 +107,7 @@ __all__ = [
     "parse_integer",
     "quantity",
     "split_list",
+    "translated_category",
+    "translated_product",
+    "translated_type",
 ]

@@ -1,5 +1,8 @@
 """The desk's forms for what is sold: products and their types, categories, stock, files of other shops."""
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from services.storefront.forms.base import Field
 from services.storefront.rules.publishing import STATUSES
 
@@ -98,6 +101,57 @@ PRODUCT = (
     ),
     Field("pictures", "Pictures", "file", required=False),
 )
+
+
+def translated_product(languages: Iterable[str]) -> tuple[Field, ...]:
+    """What the product form has of each further language of the shop."""
+    return tuple(
+        replace(each, name=f"{each.name}_{code}", label=f"{each.label} ({code})")
+        for code in languages
+        for each in (
+            Field("name", "Name", required=False, max_length=500),
+            Field("description", "Description", "textarea", required=False, max_length=20_000),
+            Field(
+                "labels",
+                "Options, colours and values",
+                "textarea",
+                required=False,
+                max_length=20_000,
+                help="One a line, as it is in the shop's own language and in this one: Size = Größe",
+            ),
+        )
+    )
+
+
+def translated_category(languages: Iterable[str]) -> tuple[Field, ...]:
+    """What the category form has of each further language of the shop."""
+    return tuple(
+        replace(each, name=f"{each.name}_{code}", label=f"{each.label} ({code})")
+        for code in languages
+        for each in (
+            Field("label", "Label", required=False),
+            Field("text", "Text", "textarea", required=False, max_length=2000),
+        )
+    )
+
+
+def translated_type(languages: Iterable[str]) -> tuple[Field, ...]:
+    """What the form of a product type has of each further language of the shop."""
+    return tuple(
+        Field(
+            f"{name}_{code}",
+            f"{label} ({code})",
+            "textarea",
+            required=False,
+            max_length=20_000,
+            help=f"One a line: {example}",
+        )
+        for code in languages
+        for name, label, example in (
+            ("names", "Names of attributes", "material = Material, by their code"),
+            ("labels", "Values", "Cotton = Baumwolle"),
+        )
+    )
 
 
 PRODUCT_TYPE = (

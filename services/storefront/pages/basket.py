@@ -10,6 +10,7 @@ from services.storefront.actions.basket import MAX_QUANTITY, priced, quantities_
 from services.storefront.pages.codes import discounts_of, typed_codes
 from services.storefront.pages.context import dependencies, enhanced, services
 from services.storefront.pages.currency import chosen_currency
+from services.storefront.pages.language import goods_language
 from services.storefront.pages.saved_forms import restored
 from services.storefront.pages.visitor import (
     basket_count,
@@ -38,7 +39,7 @@ class VariantNeeded(Invalid):
 
 @basket.get("/basket")
 def show() -> str:
-    found = priced(services().products, wanted(), chosen_currency(), customer_group())
+    found = priced(services().products, wanted(), chosen_currency(), customer_group(), goods_language())
     session["count"] = found.count
     typed = {line.key: restored(_action(line.key)).get("quantity") for line in found.lines}
     methods = dependencies().shipping_methods.get()

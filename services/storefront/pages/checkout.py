@@ -18,6 +18,7 @@ from services.storefront.pages.codes import keep_codes, split, typed_codes
 from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.currency import chosen_currency
 from services.storefront.pages.delivery import delivery_form, quoted
+from services.storefront.pages.language import goods_language
 from services.storefront.pages.payment import (
     allow_forms_to,
     end_payment,
@@ -123,7 +124,7 @@ def _back_to_form(problem: str, kind: str = "bad") -> BaseResponse:
 
 
 def _names(items: dict[str, int]) -> dict[str, str]:
-    found = baskets.priced(services().products, items, chosen_currency(), customer_group())
+    found = baskets.priced(services().products, items, chosen_currency(), customer_group(), goods_language())
     return {line.key: line.name for line in found.lines}
 
 
@@ -303,7 +304,7 @@ def _page(
             {
                 "items": items,
                 "expected_total": found.quote["total"],
-                **without_empty(currency=shop_currency),
+                **without_empty(currency=shop_currency, language=goods_language()),
                 **credits.guarded(paid_with, found.quote),
             }
         ).decode(),

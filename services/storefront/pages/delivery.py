@@ -9,6 +9,7 @@ from flask import request
 from services.storefront import address_forms, forms
 from services.storefront.pages.codes import REFUSALS
 from services.storefront.pages.context import dependencies, services
+from services.storefront.pages.language import goods_language
 from services.storefront.pages.visitor import logged_in, token
 from services.storefront.rules import messages
 from shared.addresses import PARTS
@@ -78,7 +79,13 @@ def _quote(bearer: str, items: list[Json], codes: Sequence[str], credits: Json |
     """With a gift card goes the visitor's address, so that guesses are counted by browser."""
     visitor = (request.remote_addr or "") if credits else ""
     return services().orders.quote(
-        bearer, items, visitor=visitor, codes=list(codes), **place, **(credits or {})
+        bearer,
+        items,
+        visitor=visitor,
+        codes=list(codes),
+        language=goods_language(),
+        **place,
+        **(credits or {}),
     )
 
 

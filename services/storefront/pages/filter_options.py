@@ -49,7 +49,8 @@ def _attribute_words(value: Markup) -> str:
 
 def _option(field: Markup, kind: str, counted: Mapping[str, Any], chosen: frozenset[str]) -> str:
     value, checked = escape(counted["value"]), "checked" if counted["value"] in chosen else ""
-    words = _attribute_words(value) if "." in field else value
+    label = escape(counted.get("label", "")) or value
+    words = _attribute_words(label) if "." in field else label
     count = f'<span class="quiet">{counted["count"]:d}</span>' if counted["count"] else ""
     return (
         f'<label class="pick"><input type="{kind}" name="{field}" value="{value}" {checked}>'

@@ -38,7 +38,7 @@ def _kept_page(deps: Dependencies, environ: Environ) -> SentPage | None:
         return None
     if any(name in environ for name in CONDITIONAL_HEADERS):
         return None
-    return deps.public_pages.get_sent(deps.catalogue.menu, address_of(environ, deps))
+    return deps.public_pages.get_sent(deps.catalogue.menus, address_of(environ, deps))
 
 
 def _is_known(cookies: str) -> bool:

@@ -1,5 +1,6 @@
 """The language of the pages: named by the address, else chosen by the visitor and kept in a cookie, else the browser's, else the shop's first."""
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -14,11 +15,13 @@ from werkzeug.http import parse_accept_header, parse_cookie
 from services.storefront.pages.compression import add_vary
 from services.storefront.pages.context import dependencies
 from services.storefront.pages.visitor import own_path
+from services.storefront.rules.taxonomy import Menu
 from services.storefront.translation import SOURCE_LANGUAGE, activate, gettext, pgettext, plain_ngettext
 from shared.errors import Invalid
 
 LANGUAGE_COOKIE = "aisle_language"
 COOKIE_DAYS = 365
+_ASKED = re.compile("(?:^|&)language=([A-Za-z-]+)(?=&|$)")
 DESK = "desk"
 """The blueprint of the shop's people, whose pages are in the language of the code."""
 
@@ -41,14 +44,27 @@ def chosen_language() -> str:
     known = dependencies().languages
     if request.blueprint == DESK and SOURCE_LANGUAGE in known:
         return SOURCE_LANGUAGE
-    asked = request.args.get("language", "")
-    return asked if asked in known else language_of(request.environ, tuple(known))
+    return language_of(request.environ, tuple(known))
+
+
+def goods_language() -> str:
+    """What the services are asked to name products and departments in: "" for the shop's own, the first of its languages."""
+    chosen = chosen_language()
+    return "" if chosen == dependencies().settings.languages[0] else chosen
+
+
+def shown_menu() -> Menu:
+    """The departments as this request's page names them."""
+    return dependencies().catalogue.menu(goods_language())
 
 
 def language_of(environ: Mapping[str, Any], known: tuple[str, ...]) -> str:
-    """What the visitor or the browser prefers of the shop's languages, where the address names none."""
+    """What the address names of the shop's languages, else what the visitor or the browser prefers."""
     if len(known) == 1:
         return known[0]
+    asked = _ASKED.search(environ.get("QUERY_STRING", ""))
+    if asked and asked[1] in known:
+        return asked[1]
     cookies = environ.get("HTTP_COOKIE", "")
     chosen = parse_cookie(cookies).get(LANGUAGE_COOKIE, "") if LANGUAGE_COOKIE in cookies else ""
     return chosen if chosen in known else _preferred(environ.get("HTTP_ACCEPT_LANGUAGE", ""), known)

@@ -34,7 +34,7 @@ from services.storefront.pages.context import dependencies, enhanced
 from services.storefront.pages.csrf import BadToken, csrf_of_session, csrf_token, sent_owner
 from services.storefront.pages.currency import chosen_currency
 from services.storefront.pages.filter_options import filter_options, price_bands
-from services.storefront.pages.language import shown_languages
+from services.storefront.pages.language import shown_languages, shown_menu
 from services.storefront.pages.picture_tags import gallery, product_picture, shown_first
 from services.storefront.pages.visitor import basket_count, here, leave, logged_in, login_url
 from services.storefront.rules import attributes, prices, progress, taxonomy
@@ -114,7 +114,7 @@ def page_context() -> dict[str, Any]:
     return {
         "visitor": logged_in(),
         "basket_count": basket_count(),
-        "menu": dependencies().catalogue.menu(),
+        "menu": shown_menu(),
         "flashes": lambda: get_flashed_messages(with_categories=True),
         "mailbox": dependencies().mailbox is not None,
         "currencies": dependencies().settings.currencies,
@@ -131,17 +131,17 @@ def absolute(path: str) -> str:
 
 def crumbs(path: str) -> list[tuple[str, str]]:
     """(label, href) of a category and all above it, topmost first."""
-    return dependencies().catalogue.menu().crumbs(path)
+    return shown_menu().crumbs(path)
 
 
 def category_label(path: str) -> str:
     """What customers read for a category."""
-    return dependencies().catalogue.menu().label(path)
+    return shown_menu().label(path)
 
 
 def department_links(current: str) -> Markup:
     """The departments in the head of every page; `current` is the path of the one shown, or the page's own."""
-    menu = dependencies().catalogue.menu()
+    menu = shown_menu()
     known = current if current == "/departments" or menu.find(current) else ""
     return Markup(
         dependencies().fragments.get(

@@ -141,7 +141,7 @@ def current_versions(deps: Dependencies, tags: Sequence[str]) -> tuple[str, ...]
 
 
 def _current_page(address: PublicAddress) -> PublicPage | None:
-    return dependencies().public_pages.get_current(dependencies().catalogue.menu, address)
+    return dependencies().public_pages.get_current(dependencies().catalogue.menus, address)
 
 
 def _coalesced(
@@ -166,14 +166,14 @@ def public_page(answers: tuple[object, ...], draw: Callable[[], str]) -> Respons
     if address is None:
         return draw()
     pages, freshness = dependencies().public_pages, g.get("freshness")
-    menu, shown = dependencies().catalogue.menu(), tuple(map(_version, answers))
-    page = pages.get(menu, address, shown, freshness)
+    menus, shown = dependencies().catalogue.menus(), tuple(map(_version, answers))
+    page = pages.get(menus, address, shown, freshness)
     if page is None:
         text = draw()
         if not is_public():
             return text
         page = _finished(text.encode(), address.encoding)
-        pages.put(menu, address, shown, page, freshness)
+        pages.put(menus, address, shown, page, freshness)
     return _response(address, page)
 
 

@@ -11,6 +11,7 @@ from services.storefront import forms
 from services.storefront.actions.catalogue_cache import MENU_DEPTH
 from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.currency import chosen_currency
+from services.storefront.pages.language import goods_language, shown_menu
 from services.storefront.pages.public_pages import followed, is_outdated, kept_for, public_page
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import customer_group, logged_in, needs_login, token
@@ -28,20 +29,21 @@ EMPTY_LIST = b'{"items": [], "next": null, "facets": {}}'
 
 @shop.get("/")
 def home() -> Response | str:
-    products = followed(partial(dependencies().catalogue.window, chosen_currency(), customer_group()))
+    place = chosen_currency(), customer_group(), goods_language()
+    products = followed(partial(dependencies().catalogue.window, *place))
     return public_page((products,), lambda: render_template("home.html", products=products))
 
 
 @shop.get("/departments")
 def departments() -> Response | str:
-    followed(dependencies().catalogue.menu)
+    followed(dependencies().catalogue.menus)
     return public_page((), lambda: render_template("departments.html"))
 
 
 @shop.get("/category/<path:names>")
 @kept_for(lambda names: category_tags(taxonomy.from_url(names).split(taxonomy.SEPARATOR))[-1:])
 def category(names: str) -> BaseResponse | str:
-    path, menu = taxonomy.from_url(names), dependencies().catalogue.menu()
+    path, menu = taxonomy.from_url(names), shown_menu()
     if (target := menu.moved_to(path)) is not None:
         query = request.query_string.decode("latin-1")
         return redirect(taxonomy.href(target) + (f"?{query}" if query else ""), 301)
@@ -84,7 +86,7 @@ def _listing(filters: listing.Filters, place: taxonomy.Category | None) -> BaseR
 
 def _search_body(filters: listing.Filters, *, subtree: bool) -> tuple[bytes, bool]:
     return services().products.search_body(
-        filters.params(subtree=subtree), request.remote_addr or "", customer_group()
+        filters.params(subtree=subtree), request.remote_addr or "", customer_group(), goods_language()
     )
 
 
@@ -95,7 +97,7 @@ def _redirect_of(body: bytes) -> str | None:
     target = orjson.loads(body).get("redirect", {})
     category = target.get("category", "")
     deep = category.count(taxonomy.SEPARATOR) >= MENU_DEPTH
-    if category and (deep or dependencies().catalogue.menu().find(category)):
+    if category and (deep or shown_menu().find(category)):
         return taxonomy.href(category)
     address: str | None = target.get("address")
     return address
@@ -132,7 +134,7 @@ def _draw_listing(
 @shop.get("/suggest")
 def suggest() -> str:
     q = request.args.get("q", "").strip()[:80]
-    found = services().products.suggest(q, chosen_currency()) if q else {"items": []}
+    found = services().products.suggest(q, chosen_currency(), goods_language()) if q else {"items": []}
     return render_template("parts/suggestions.html", items=found["items"][:8], q=q)
 
 
@@ -171,12 +173,19 @@ def _delivery(methods: Json, product: Json) -> list[str]:
 def _product_body(productid: str) -> bytes:
     """Staff see also what the shop does not show. Raises NotFound."""
     try:
-        return services().products.product_body(productid, currency=chosen_currency(), group=customer_group())
+        return services().products.product_body(
+            productid,
+            currency=chosen_currency(),
+            group=customer_group(),
+            language=goods_language(),
+        )
     except NotFound:
         visitor = logged_in()
         if visitor is None or not visitor.staff:
             raise
-        return services().products.product_body(productid, token(), chosen_currency())
+        return services().products.product_body(
+            productid, token(), chosen_currency(), language=goods_language()
+        )
 
 
 @shop.get("/product/<productid>/review")

@@ -6,6 +6,7 @@ from werkzeug import Response as BaseResponse
 from services.storefront import forms
 from services.storefront.pages.context import services
 from services.storefront.pages.currency import chosen_currency
+from services.storefront.pages.language import goods_language
 from services.storefront.pages.visitor import basket_count, needs_login, own_path, token
 from services.storefront.rules.variants import line_key
 from services.storefront.translation import gettext as _
@@ -17,7 +18,9 @@ wishes = Blueprint("wishes", __name__)
 @wishes.get("/wishes")
 @needs_login
 def show() -> str:
-    found = services().users.wishes(token(), request.args.get("cursor", ""), chosen_currency())
+    found = services().users.wishes(
+        token(), request.args.get("cursor", ""), chosen_currency(), goods_language()
+    )
     rows = [(line_key(each), each) for each in found["items"]]
     return render_template("wishes.html", rows=rows, next=found["next"])
 

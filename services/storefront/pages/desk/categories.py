@@ -11,11 +11,13 @@ from services.storefront.pages.desk import desk
 from services.storefront.pages.desk.pictures import take_picture
 from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import token
+from services.storefront.rules import translations
 from services.storefront.rules.messages import message
 from services.storefront.rules.taxonomy import Category
 from shared.errors import Conflict, Invalid, NotFound, PreconditionFailed
 from shared.types import Json
 
+TRANSLATED = ("label", "text")
 TEXTS = ("path", "label", "text", "picture", "moved_to")
 
 
@@ -24,17 +26,18 @@ def categories() -> str:
     """All categories, and the form of the one that `path` names."""
     path, action = request.args.get("path", ""), url_for("desk.save_category")
     found, etag = _described(path)
-    form = restore(forms.Form(forms.CATEGORY, _values(found)), action)
+    form = restore(_form(_values(found)), action)
     return _page(form, restored(action).get("etag", etag))
 
 
 @desk.post("/categories")
 def save_category() -> str | BaseResponse:
-    form, etag = forms.Form(forms.CATEGORY).read(request.form), request.form.get("etag", "")
+    form, etag = _form({}).read(request.form), request.form.get("etag", "")
     form.values["picture"] = take_picture(form, "file") or form.values["picture"]
     if form.is_valid:
         try:
-            services().products.describe_category(token(), _body(form.values), etag)
+            before, _ = _described(form.values["path"])
+            services().products.describe_category(token(), _body(form.values, before), etag)
             return _done("Saved.", form.values["path"])
         except Invalid as error:
             form.add_errors(error)
@@ -73,19 +76,30 @@ def _described(path: str) -> tuple[Json, str]:
         return {"path": path}, ""
 
 
+def _form(values: dict[str, str]) -> forms.Form:
+    return forms.Form((*forms.CATEGORY, *forms.translated_category(_languages())), values)
+
+
+def _languages() -> tuple[str, ...]:
+    """Those of the shop besides its own."""
+    return dependencies().settings.languages[1:]
+
+
 def _values(found: Json) -> dict[str, str]:
     position = found.get("position")
     values = {name: found.get(name, "") for name in TEXTS}
-    return values | {"position": "" if position is None else str(position)}
+    said = translations.values_of(found.get("translations") or {}, TRANSLATED, _languages())
+    return values | said | {"position": "" if position is None else str(position)}
 
 
-def _body(values: dict[str, str]) -> Json:
+def _body(values: dict[str, str], before: Json) -> Json:
     """Raises Invalid by field."""
     typed = {name: values[name] for name in TEXTS}
     for name in ("path", "moved_to"):
         typed[name] = "#".join(level.strip() for level in typed[name].split("#"))
     position = forms.parse_integer(values["position"], "position") if values["position"] else None
-    return {**typed, "position": position}
+    said = translations.body_of(values, before.get("translations") or {}, TRANSLATED, _languages())
+    return {**typed, "position": position, **({"translations": said} if _languages() else {})}
 
 
 def _rows(level: Iterable[Category], depth: int = 0) -> Iterator[tuple[int, Category]]:
@@ -102,6 +116,7 @@ def _page(form: forms.Form, etag: str) -> str:
     return render_template(
         "desk/categories.html",
         form=form,
+        languages_of_goods=_languages(),
         etag=etag,
         rows=rows,
         described=described,

@@ -5,13 +5,16 @@ from collections.abc import Mapping
 from flask import request
 
 from services.storefront import forms
-from services.storefront.pages.context import services
+from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.desk import attributes as typed
 from services.storefront.pages.desk.pictures import Pictures, pictures_of, rows_of, take_pictures
 from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import token
+from services.storefront.rules import translations
 from shared.errors import Invalid
 from shared.types import Json
+
+TRANSLATED = ("name", "description", translations.LABELS)
 
 
 class ProductForm:
@@ -20,8 +23,10 @@ class ProductForm:
     def __init__(self, fields: tuple[forms.Field, ...], code: str) -> None:
         types = services().products.product_types(token())
         self.attributes = typed.attributes_of(types, code)
+        self.languages = dependencies().settings.languages[1:]
+        translated = forms.translated_product(self.languages)
         self.form = forms.Form(
-            (*fields, typed.type_field(types), *typed.attribute_fields(self.attributes)),
+            (*fields, *translated, typed.type_field(types), *typed.attribute_fields(self.attributes)),
             {"product_type": code},
         )
         self.pictures: Pictures = []
@@ -34,7 +39,8 @@ class ProductForm:
         """The form of a product, or what was typed into it before the session was lost."""
         before = restored(action)
         shown = cls(fields, (before or product or {}).get("product_type", ""))
-        shown.form.values |= {**values, **typed.values_of(shown.attributes, product or {})}
+        said = translations.values_of((product or {}).get("translations", {}), TRANSLATED, shown.languages)
+        shown.form.values |= {**values, **said, **typed.values_of(shown.attributes, product or {})}
         restore(shown.form, action)
         shown.pictures = rows_of(before) if before else pictures_of(product)
         return shown
@@ -69,6 +75,14 @@ class ProductForm:
             "product_type": values["product_type"],
             "attributes": typed.body_of(self.attributes, values),
         }
+
+    def translations_body(self, product: Json | None = None) -> Json:
+        """What is said in the shop's other languages; nothing where it has none. Raises Invalid by field."""
+        if not self.languages:
+            return {}
+        before = (product or {}).get("translations", {})
+        body = translations.body_of(self.form.values, before, TRANSLATED, self.languages)
+        return {} if body == before else {"translations": body}
 
     def add_errors(self, error: Invalid) -> None:
         typed.add_errors(self.form, self.attributes, error)

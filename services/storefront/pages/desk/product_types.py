@@ -6,10 +6,11 @@ from flask import flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
-from services.storefront.pages.context import services
+from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import token
+from services.storefront.rules import translations
 from services.storefront.rules.messages import message
 from shared.errors import Conflict, Invalid, PreconditionFailed
 from shared.types import Json
@@ -22,6 +23,7 @@ KINDS = {
     "several_of": "Several of",
 }
 COLUMNS = ("code", "name", "kind", "unit", "values")
+TRANSLATED = ("names", translations.LABELS)
 MAX_ROWS, MORE_ROWS = 50, 3
 
 Rows = list[dict[str, str]]
@@ -32,7 +34,7 @@ def product_types() -> str:
     """All types, and the form of the one that `code` names or of a new one."""
     code = request.args.get("code", "")
     found, etag = services().products.product_type(token(), code) if code else (None, "")
-    form = forms.Form(forms.PRODUCT_TYPE, {"code": found["code"], "name": found["name"]} if found else {})
+    form = _form(_values(found) if found else {})
     action = url_for("desk.save_product_type")
     before = restored(action)
     rows = rows_of(before) if before else _rows_of_type(found)
@@ -41,11 +43,12 @@ def product_types() -> str:
 
 @desk.post("/product-types")
 def save_product_type() -> str | BaseResponse:
-    form, etag = forms.Form(forms.PRODUCT_TYPE).read(request.form), request.form.get("etag", "")
+    form, etag = _form({}).read(request.form), request.form.get("etag", "")
     rows = rows_of(request.form)
     if form.is_valid:
         try:
-            services().products.save_product_type(token(), _body(form.values, rows), etag)
+            body = _body(form.values, rows) | _translated(form.values, etag)
+            services().products.save_product_type(token(), body, etag)
             flash("Saved.", "good")
             return redirect(url_for("desk.product_types", code=form.values["code"]))
         except Invalid as error:
@@ -77,12 +80,40 @@ def _body(values: dict[str, str], rows: Rows) -> Json:
     return {"code": values["code"], "name": values["name"], "attributes": attributes}
 
 
+def _form(values: dict[str, str]) -> forms.Form:
+    return forms.Form((*forms.PRODUCT_TYPE, *forms.translated_type(_languages())), values)
+
+
+def _languages() -> tuple[str, ...]:
+    """Those of the shop besides its own."""
+    return dependencies().settings.languages[1:]
+
+
+def _values(found: Json) -> dict[str, str]:
+    said = {
+        code: {"labels": each.get("labels"), "names": each.get("names")}
+        for code, each in (found.get("translations") or {}).items()
+    }
+    own = {"code": found["code"], "name": found["name"]}
+    return own | translations.values_of(said, TRANSLATED, _languages())
+
+
+def _translated(values: dict[str, str], etag: str) -> Json:
+    """Raises Invalid by field."""
+    if not _languages():
+        return {}
+    before = services().products.product_type(token(), values["code"])[0] if etag else {}
+    said = before.get("translations") or {}
+    return {"translations": translations.body_of(values, said, TRANSLATED, _languages())}
+
+
 def _page(form: forms.Form, rows: Rows, etag: str) -> str:
     empty = dict.fromkeys(COLUMNS, "") | {"kind": "text"}
     return render_template(
         "desk/product_types.html",
         types=services().products.product_types(token()),
         form=form,
+        languages_of_goods=_languages(),
         rows=[*rows, *([empty] * MORE_ROWS)],
         kinds=KINDS,
         etag=etag,

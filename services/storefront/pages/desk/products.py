@@ -65,7 +65,7 @@ def create_product() -> str | BaseResponse:
     form = sent.form
     if sent.ready:
         try:
-            body = product_body(form.values) | sent.attributes_body()
+            body = product_body(form.values) | sent.attributes_body() | sent.translations_body()
             body |= {
                 "pictures": sent.pictures,
                 "stock": forms.parse_integer(form.values["stock"] or "0", "stock"),
@@ -101,6 +101,7 @@ def replace_product(productid: str) -> str | BaseResponse:
         try:
             before = services().products.product(productid, token())
             body = edited_body(before, sent.form.values, sent.pictures) | sent.attributes_body(before)
+            body |= sent.translations_body(before)
             services().products.replace(token(), productid, body, etag)
             return _saved(productid, "Saved.")
         except Invalid as error:
@@ -202,6 +203,7 @@ def _page(product: Json | None, shown: ProductForm, etag: str, stock: forms.Form
         "desk/product.html",
         product=product,
         form=shown.form,
+        languages_of_goods=shown.languages,
         etag=etag,
         stock=stock or _stock_form(product),
         pictures=shown.pictures,

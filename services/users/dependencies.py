@@ -9,7 +9,7 @@ from services.users.clients.services import Orders, Products
 from services.users.security.keys import DeviceTokens, RefreshTokens, SigningKeys, load_keys
 from services.users.security.passwords import Passwords
 from services.users.settings import JobSettings, Settings
-from services.users.store import RecentlyViewed, UserStore
+from services.users.store import UserStore
 from shared.background import Background
 from shared.client import ServiceClient
 from shared.database import open_server
@@ -24,7 +24,6 @@ class JobDependencies:
     """What jobs need: the data, and the services that hold more of it."""
 
     store: UserStore
-    recently_viewed: RecentlyViewed
     locks: Locks
     products: Products
     orders: Orders
@@ -76,7 +75,6 @@ def _for_jobs(settings: JobSettings, redis: Redis) -> dict[str, Any]:
     store = UserStore(open_server(settings))
     return {
         "store": store,
-        "recently_viewed": RecentlyViewed(redis),
         "locks": Locks(redis, store.database.name),
         "products": Products(ServiceClient("products", settings.products_url, settings.service_secret)),
         "job_settings": settings,

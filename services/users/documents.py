@@ -4,13 +4,13 @@
                 :delivery{id}     an address         :payment{id}        a payment method's reference
                 :preferences      one document       :basket-{SKU}     one basket item
                 :wish-{SKU}       one entry of the wish list
+    seen{userid}:{productid}      a product looked at lately: 20 of them, for 30 days
     stockalert{SKU}:{sha256}      who wants an e-mail when it is in stock again
                 :token-{digest}   a one-time token   :session-{id}       a login that was refreshed or ended
     email{sha256}:claim           its `_id` makes an e-mail unique
     audit{yyyy-mm}:{time id}      what staff did, immutable
 
-What was looked at lately is no document: 20 products for 30 days live in Redis, and a Redis that forgets loses them.
-Which address is the default is derived (the latest `default_since`), so that racing writers cannot make two.
+What was looked at has a partition of its own, so that what reads a person (U1) does not read it. Which address is the default is derived (the latest `default_since`), so that racing writers cannot make two.
 """
 
 import hashlib
@@ -49,6 +49,7 @@ _USERID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 CUSTOMER_ROLE, STAFF_ROLE, ADMIN_ROLE = "customer", "staff", "admin"
 ROLES: Final = (CUSTOMER_ROLE, STAFF_ROLE, ADMIN_ROLE)
 MAX_QUANTITY: Final = 999
+SEEN: Final = "seen"
 
 
 class Account(StoredDocument):
@@ -178,6 +179,15 @@ class Wish(StoredDocument):
     added: Annotated[str, Moment(writable=False)]
 
 
+class ViewedProduct(StoredDocument):
+    """A product that somebody looked at lately."""
+
+    userid: str
+    productid: Annotated[str, Text(1, 100)]
+    viewed: Annotated[str, Moment(writable=False)]
+    expires: str
+
+
 class StockAlert(StoredDocument):
     """Who wants an e-mail when a product is in stock again. Without `confirmed` the address did not say so yet, and `expires`."""
 
@@ -237,6 +247,7 @@ PAYMENT_METHOD = DocumentType.declared("paymentmethod", PaymentMethod)
 PREFERENCES = DocumentType.declared("preferences", Preferences)
 BASKET_ITEM = DocumentType.declared("basketline", BasketItem)
 WISH = DocumentType.declared("wish", Wish)
+VIEWED_PRODUCT = DocumentType.declared("seen", ViewedProduct)
 STOCK_ALERT = DocumentType.declared("stockalert", StockAlert)
 TOKEN = DocumentType.declared("token", Token)
 SESSION = DocumentType.declared("session", Session)
@@ -250,6 +261,7 @@ PAYMENT_METHOD_FIELDS = Declaration(PaymentMethod)
 PREFERENCE_FIELDS = Declaration(PreferenceValues)
 BASKET_ITEM_FIELDS = Declaration(BasketItem)
 WISH_FIELDS = Declaration(Wish)
+VIEWED_PRODUCT_FIELDS = Declaration(ViewedProduct)
 AUDIT_FIELDS = Declaration(AuditEntry)
 
 ACCOUNT_BY_EMAIL = FindIndex(
@@ -274,10 +286,10 @@ ACCESS_CHANGES = FindIndex(
 )
 EXPIRING = FindIndex(
     "expiring",
-    "U4: which one-time tokens, sessions and unconfirmed stock alerts have expired?",
+    "U4: which one-time tokens, sessions, unconfirmed stock alerts and views of products have expired?",
     fields=("expires",),
     partitioned=False,
-    partial={"type": {"$in": ["token", "session", "stockalert"]}},
+    partial={"type": {"$in": ["token", "session", "stockalert", "seen"]}},
 )
 STAFF = FindIndex(
     "staff",
@@ -319,6 +331,11 @@ def blanked(doc: Document) -> Doc:
 
 def is_blank(doc: Document) -> bool:
     return doc.keys() <= {*_BLANK_FIELDS, "_conflicts"}
+
+
+def seen_partition(userid: str) -> str:
+    """Raises NotFound for what cannot be a userid."""
+    return f"{SEEN}{user_partition(userid).removeprefix('user')}"
 
 
 def user_partition(userid: str) -> str:

@@ -5,7 +5,7 @@ import logging
 from services.users.actions.accounts import end_of_sessions, update_user
 from services.users.actions.privacy import finish_erasure
 from services.users.dependencies import JobDependencies
-from services.users.documents import auth_id, claim_id
+from services.users.documents import SEEN, auth_id, claim_id
 from services.users.rules.merging import merged, merged_claims
 from shared.clock import timestamp
 from shared.couch import Change, Doc, split_id
@@ -78,7 +78,14 @@ def _take_email_away(deps: JobDependencies, userid: str) -> None:
 def _erase_resurrected(deps: JobDependencies, rows: list[Change]) -> None:
     """A replica that had not heard of an erasure brings documents back; they go again."""
     partitions = {split_id(row.id)[0] for row in rows if not row.deleted and not row.id.endswith(":auth")}
-    userids = [name.removeprefix("user") for name in partitions if name.startswith("user")]
+    userids = list(
+        dict.fromkeys(
+            name.removeprefix(kind)
+            for kind in ("user", SEEN)
+            for name in sorted(partitions)
+            if name.startswith(kind)
+        )
+    )
     users = deps.store.get_many([auth_id(userid) for userid in userids])
     for user in users.values():
         if user.get("erasure") == "done":

@@ -8,6 +8,7 @@ erasure that a crash or an absent service interrupts is finished by the worker.
 import logging
 from typing import Any
 
+from services.users.actions import recently_viewed
 from services.users.actions.accounts import end_of_sessions, update_user
 from services.users.actions.profile import live_user, profile_of
 from services.users.actions.staff import keep_one_admin
@@ -29,7 +30,7 @@ def export(deps: Dependencies, userid: str) -> dict[str, Any]:
     return {
         "exported": timestamp(),
         "profile": profile_of(docs),
-        "recently_viewed": deps.recently_viewed.list(userid),
+        "recently_viewed": recently_viewed.viewed_products(deps, userid),
         **deps.orders.of_user(userid),
         "reviews": deps.products.reviews_of(userid),
         "documents": [{key: value for key, value in doc.items() if key not in _SECRETS} for doc in docs],
@@ -52,7 +53,7 @@ def erase(deps: Dependencies, userid: str, *, allow_closed: bool = False) -> Non
 def finish_erasure(deps: JobDependencies, userid: str) -> None:
     """The steps after the mark, in any state they were left. Raises Unavailable when orders is away."""
     _remove_documents(deps, userid)
-    deps.recently_viewed.clear(userid)
+    recently_viewed.clear(deps, userid)
     user = deps.store.user(userid)
     if user is None:
         return

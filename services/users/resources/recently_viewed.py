@@ -4,6 +4,7 @@ from typing import Any
 
 from flask import Response
 
+from services.users.actions import recently_viewed as act
 from services.users.resources.context import dependencies
 from services.users.schemas import answers
 from shared.web import (
@@ -28,8 +29,7 @@ recently_viewed = Blueprint(
 def list_viewed(args: dict[str, Any]) -> Response:
     """Products looked at lately, newest first"""
     userid = current_user().userid
-    deps = dependencies()
-    items = deps.recently_viewed.list(userid)
+    items = act.viewed_products(dependencies(), userid)
     return json_answer(short_list_answer(items, args, "productid", ["viewed", userid]))
 
 
@@ -38,6 +38,5 @@ def list_viewed(args: dict[str, Any]) -> Response:
 @recently_viewed.response(204)
 def add_viewed(productid: str) -> Response:
     """Note that a product was looked at"""
-    deps = dependencies()
-    deps.recently_viewed.add(current_user().userid, productid[:100])
+    act.add(dependencies(), current_user().userid, productid[:100])
     return nothing()

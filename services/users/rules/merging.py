@@ -6,6 +6,7 @@
 | user | an erasure wins over everything, and frees every e-mail that either side had; else name of the latest change, password, e-mail, the e-mail asked for and roles each of its own latest change, on a tie the password that readers saw and the fewer rights; the later end of sessions |
 | claim | of the accounts that have the e-mail (else of all) the earlier claim keeps it; another account must choose a new one |
 | userdelivery, preferences, paymentmethod | the latest change; an address keeps the later `default_since` |
+| seen | the latest view |
 | basketline | the latest change, on a tie the larger quantity |
 | session | two versions mean that a refresh token was used twice: the session ends |
 | token | used if it was used anywhere |
@@ -111,11 +112,16 @@ def _token(versions: Sequence[Doc]) -> Doc:
     return {**versions[-1], "used": min(used)} if used else versions[-1]
 
 
+def _seen(versions: Sequence[Doc]) -> Doc:
+    return _latest(versions, "viewed")[-1]
+
+
 _RULES = {
     "user": _user,
     "claim": _claim,
     "userdelivery": _address,
     "basketline": _basket_line,
+    "seen": _seen,
     "session": _session,
     "token": _token,
 }

@@ -14,12 +14,15 @@ from services.users.documents import (
     STAFF,
     STOCK_ALERT,
     STOCK_ALERTS,
+    VIEWED_PRODUCT,
     Account,
     Address,
     StockAlert,
+    ViewedProduct,
     audit_partition,
     auth_id,
     is_blank,
+    seen_partition,
     stock_alert_partition,
     user_document,
     user_partition,
@@ -48,6 +51,15 @@ class UserStore:
         """The documents of a person whose key begins with `prefix`. 1 partition query."""
         docs = self.database.partition(user_partition(userid)).all(prefix)
         return [doc for doc in docs if not is_blank(doc)]
+
+    def seen_by(self, userid: str) -> list[ViewedProduct]:
+        """What a person looked at lately. 1 partition query."""
+        return VIEWED_PRODUCT.among(self.documents_seen_by(userid, blank=False))
+
+    def documents_seen_by(self, userid: str, *, blank: bool = True) -> list[Doc]:
+        """The same as it is stored, also what an erasure has overwritten. 1 partition query."""
+        docs = self.database.partition(seen_partition(userid)).all()
+        return [doc for doc in docs if blank or not is_blank(doc)]
 
     def default_address(self, userid: str) -> Address | None:
         """U2: the address chosen last. 1 partition query."""

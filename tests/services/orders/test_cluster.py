@@ -19,7 +19,7 @@ from services.orders.dependencies import Dependencies
 from services.orders.rules.credits import CreditKey
 from shared.couch import Database
 from tests.people import Person
-from tests.services.orders.conftest import Shop, clone
+from tests.services.orders.conftest import Shop, clone, insisting
 from tests.services.orders.test_checkout import kinds
 from tests.services.orders.test_code_uses import discounted, used
 from tests.services.orders.test_gift_cards import charged_at, issued, left_on
@@ -75,11 +75,11 @@ def test_a_gift_card_spent_at_every_node_is_never_overdrawn(
 
     def buy(number: int) -> requests.Response:
         session = clone(people[number % len(people)])
-        return shops[number % len(shops)].order(session, {product: 1}, gift_cards=[card["code"]])
+        return insisting(shops[number % len(shops)], session, {product: 1}, gift_cards=[card["code"]])
 
-    with ThreadPoolExecutor(24) as pool:
-        answers = list(pool.map(buy, range(36)))
-    assert {answer.status_code for answer in answers} <= {201, 409, 422, 503}, [a.text for a in answers]
+    with ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(buy, range(24)))
+    assert {answer.status_code for answer in answers} <= {201, 409, 422}, [a.text for a in answers]
     placed = [answer.json() for answer in answers if answer.status_code == 201]
     spent = sum(credit["amount"]["amount"] for order in placed for credit in order["credits"])
     for order in placed:
@@ -104,11 +104,11 @@ def test_a_code_is_used_at_every_node_as_often_as_its_limit_allows(
 
     def buy(number: int) -> int:
         session = clone(people[number % len(people)])
-        return shops[number % len(shops)].order(session, {product: 1}, codes=[ten]).status_code
+        return insisting(shops[number % len(shops)], session, {product: 1}, codes=[ten]).status_code
 
-    with ThreadPoolExecutor(24) as pool:
-        statuses = list(pool.map(buy, range(60)))
-    assert set(statuses) <= {201, 409, 503}, statuses
+    with ThreadPoolExecutor(12) as pool:
+        statuses = list(pool.map(buy, range(36)))
+    assert set(statuses) <= {201, 409}, statuses
     assert 0 < statuses.count(201) <= limit
     eventually(lambda: not settle_conflicts(deps))
     eventually(lambda: used(shops[-1], made) == len(discounted(database, ten)) <= limit)

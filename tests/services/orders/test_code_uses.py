@@ -4,6 +4,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -23,7 +24,7 @@ from shared.errors import Unavailable
 from shared.settings import load
 from tests.forwarding import Forward, Response, forwarding
 from tests.people import ADDRESS, Person
-from tests.services.orders.conftest import Shop, calls, checkout, clone
+from tests.services.orders.conftest import Shop, calls, checkout, clone, insisting
 from tests.services.orders.crashes import STEPS, checkout_that_dies
 from tests.services.orders.test_promotions import code, promotion, quoted
 from tests.waiting import eventually
@@ -67,13 +68,11 @@ def test_three_hundred_at_once_use_a_code_of_a_hundred_a_hundred_times(
     eventually(lambda: quoted(replica, {product: 1}, ten).status_code == 200)
 
     def buy(number: int) -> str:
-        person, url = clone(people[number % len(people)]), (shop.orders, replica)[number % 2]
-        answer = person.post(
-            f"{url}/v1/orders",
-            json=checkout({product: 1}, codes=[ten]),
-            headers={"Idempotency-Key": secrets.token_hex(8)},
-            timeout=60,
+        person, at = (
+            clone(people[number % len(people)]),
+            replace(shop, orders=(shop.orders, replica)[number % 2]),
         )
+        answer = insisting(at, person, {product: 1}, codes=[ten])
         return "sold" if answer.status_code == 201 else str(answer.json()["code"])
 
     with ThreadPoolExecutor(CLIENTS) as pool:
@@ -145,10 +144,8 @@ def test_one_customer_who_comes_ten_times_at_once_is_served_once(shop: Shop, rep
     eventually(lambda: quoted(replica, {product: 1}, once).status_code == 200)
 
     def buy(number: int) -> int:
-        body = checkout({product: 1}, codes=[once])
-        url = (shop.orders, replica)[number % 2]
-        headers = {"Idempotency-Key": secrets.token_hex(8)}
-        return clone(person).post(f"{url}/v1/orders", json=body, headers=headers, timeout=60).status_code
+        at = replace(shop, orders=(shop.orders, replica)[number % 2])
+        return insisting(at, clone(person), {product: 1}, codes=[once]).status_code
 
     with ThreadPoolExecutor(10) as pool:
         assert Counter(pool.map(buy, range(10))) == {201: 1, 422: 9}

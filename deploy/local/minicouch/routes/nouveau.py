@@ -95,12 +95,10 @@ def _question(request: Request, spec: SearchSpec, options: Options) -> Question:
         raise query_parse_error("q parameter is mandatory")
     if not isinstance(query, str):
         raise bad_request("q parameter must be a string")
-    partition = request.params.get("partition", options.get("partition"))
+    partition = request.params.get("partition", request.query.get("partition"))
     if partition is not None:
         if not (request.db.partitioned and spec.partitioned):
             raise bad_request("`partition` parameter is not supported on this index.")
-        if not isinstance(partition, str):
-            raise query_parse_error("partition parameter must be a string")
         check_partition(partition)
     return Question(
         query=query,

@@ -14,7 +14,7 @@ from deploy.local.shop.history import history
 from deploy.local.shop.photos import photos_of
 from deploy.local.shop.pictures import draw
 from deploy.local.shop.products import SampleProduct, sample_products
-from deploy.local.shop.terms import SHIPPING_METHODS, TAX_RATES
+from deploy.local.shop.terms import PROMOTIONS, SHIPPING_METHODS, TAX_RATES
 
 CHUNK = 100
 TIMEOUT = 60
@@ -25,7 +25,7 @@ class NotLoaded(Exception):
 
 
 def load(environment: Mapping[str, str], say: Callable[[str], None]) -> None:
-    """Draws one picture of each product, then imports products and past orders, and sets the terms of sale. Doing it again changes nothing."""
+    """Draws one picture of each product, then imports products and past orders, and sets the terms of sale with promotions. Doing it again changes nothing."""
     state = Path(environment["AISLE_STATE"])
     stock = sample_products()
     _draw(stock, Path(environment["MEDIA_DIR"]))
@@ -35,6 +35,7 @@ def load(environment: Mapping[str, str], say: Callable[[str], None]) -> None:
         _import(f"{environment['PRODUCTS_URL']}/v1/products/import", lines, token, "products", say)
     _label_categories(environment["PRODUCTS_URL"], lines, token, say)
     _set_terms(environment["ORDERS_URL"], token, say)
+    _add_promotions(environment["ORDERS_URL"], token, say)
     first = keys.kept(state / "done" / "sample-shop-date", lambda: datetime.now(UTC).isoformat())
     past = history(lines, datetime.fromisoformat(first))
     _import(f"{environment['ORDERS_URL']}/v1/admin/orders/import", past, token, "past orders", say)
@@ -114,6 +115,21 @@ def _set_terms(orders_url: str, token: str, say: Callable[[str], None]) -> None:
                 exists="setting_exists",
             )
         say(f"{path}: {len(contents)} set")
+
+
+def _add_promotions(orders_url: str, token: str, say: Callable[[str], None]) -> None:
+    """Each once, by its name: what the desk has made of it since stays."""
+    url, authorization = f"{orders_url}/v1/admin/promotions", {"Authorization": f"Bearer {token}"}
+    try:
+        with urlopen(Request(f"{url}?limit=100", headers=authorization), timeout=TIMEOUT) as answer:
+            known = {each["name"] for each in json.load(answer)["items"]}
+    except (URLError, HTTPException, OSError) as error:
+        raise NotLoaded(f"GET {url}: {error}. Is the shop running? (`make run`)") from None
+    headers = {"Content-Type": "application/json", **authorization}
+    for content in PROMOTIONS:
+        if content["name"] not in known:
+            _post(url, json.dumps(content).encode(), headers, exists="code_taken")
+    say(f"promotions: {len(PROMOTIONS)} set; the code WELCOME10 takes a tenth off")
 
 
 def _log_in(environment: Mapping[str, str]) -> str:

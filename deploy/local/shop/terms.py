@@ -1,4 +1,4 @@
-"""How the sample shop delivers to two countries, and the VAT of both."""
+"""How the sample shop delivers to two countries, the VAT of both, and what is cheaper."""
 
 SHIPPING_METHODS = (
     {
@@ -49,3 +49,16 @@ TAX_RATES = (
     {"country": "GB", "name": "VAT", "rate": 20},
     {"country": "DE", "name": "MwSt.", "rate": 19},
 )
+PROMOTIONS = (
+    {
+        "name": "Welcome: a tenth off",
+        "codes": ["WELCOME10"],
+        "actions": [{"kind": "percent", "basis_points": 1000}],
+    },
+    {
+        "name": "Three cups for the price of two",
+        "conditions": [{"kind": "categories", "categories": ["Home#Kitchen#Mugs, Cups & Saucers"]}],
+        "actions": [{"kind": "buy_x_get_y", "buy": 2, "get": 1}],
+    },
+)
+"""One that a code asks for, and one that applies by itself."""

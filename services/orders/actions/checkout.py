@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from services.orders.actions import claims, payment_pages
+from services.orders.actions import claims, payment_pages, saved_methods
 from services.orders.actions.attempts import (
     Abandoned,
     AttemptClosed,
@@ -261,10 +261,13 @@ def _charge(checkout: Checkout) -> str:
     """Asks again when the answer is lost: the provider charges an order once."""
     if checkout.order.get("hosted"):
         return _open_page(checkout)
-    order, token = checkout.order, checkout.require_request().body["payment"]["token"]
+    order, payment = checkout.order, checkout.require_request().body["payment"]
     provider = checkout.deps.provider(order["provider"])
     try:
-        checkout.charge = _answered(lambda: provider.charge(order["orderid"], to_charge(order), token))
+        token, customer = saved_methods.token_of(checkout.deps, order, payment)
+        checkout.charge = _answered(
+            lambda: provider.charge(order["orderid"], to_charge(order), token, customer)
+        )
     except PaymentDeclined as refusal:
         checkout.refusal = refusal
         return "declined"

@@ -114,7 +114,7 @@ def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Int
     to_pay = _to_pay(priced, credits)
     _check_to_pay(to_pay, body.get("expected_to_pay"))
     payment = body["payment"] if to_pay["amount"] else {"provider": NO_PROVIDER, "token": ""}
-    provider, hosted = payment["provider"], "token" not in payment
+    provider, hosted = payment["provider"], not payment.keys() & {"token", "saved_method"}
     if provider != NO_PROVIDER and deps.provider(provider).hosted is None and hosted:
         raise Invalid(
             "This provider needs a token.", errors={"payment.token": ["Needed with this provider."]}

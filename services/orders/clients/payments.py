@@ -54,6 +54,16 @@ class PaymentEvent:
 
 
 @dataclass(frozen=True)
+class SavedMethod:
+    """A card that a customer keeps at the provider: what it is charged by, and as customers know it. `expires`: 2027-12."""
+
+    id: str
+    brand: str
+    last4: str
+    expires: str
+
+
+@dataclass(frozen=True)
 class PaymentPage:
     """Where a customer pays, until when."""
 
@@ -89,8 +99,8 @@ class Provider(Protocol):
     def hosted(self) -> "HostedProvider | None":
         """Its payment pages, if it has any."""
 
-    def charge(self, orderid: str, total: Money, token: str) -> Charge:
-        """Raises PaymentDeclined, PaymentClosed or ProviderUnavailable."""
+    def charge(self, orderid: str, total: Money, token: str, customer: str = "") -> Charge:
+        """`customer`: whose saved method `token` is, as `add_customer` named them. Raises PaymentDeclined, PaymentClosed or ProviderUnavailable."""
 
     def find(self, orderid: str, total: Money) -> Charge | None:
         """What was charged for this order, if anything."""
@@ -129,6 +139,9 @@ class HostedProvider(Protocol):
 
     def add_customer(self, userid: str, email: str, name: str) -> str:
         """The reference of a customer who may keep cards; "" of a provider that keeps none."""
+
+    def saved_methods(self, customer: str) -> tuple[SavedMethod, ...]:
+        """What this customer has agreed to be shown again; nothing of a provider that keeps none."""
 
     def remove_customer(self, ref: str) -> None:
         """Forgets a customer with all their cards; a second time changes nothing."""

@@ -18,6 +18,7 @@ from services.orders.clients.payments import (
     PaymentEvent,
     PaymentPage,
     ProviderUnavailable,
+    SavedMethod,
 )
 from services.orders.clients.paypal_api import Json, PayPalApi, PayPalRefused
 from services.orders.clients.signatures import BadSignature, Headers
@@ -51,7 +52,7 @@ class PayPalProvider:
     def hosted(self) -> Self:
         return self
 
-    def charge(self, orderid: str, total: Money, token: str) -> Charge:
+    def charge(self, orderid: str, total: Money, token: str, customer: str = "") -> Charge:
         raise PaymentDeclined("PayPal is paid on its own page: leave the token out.")
 
     def find(self, orderid: str, total: Money) -> Charge | None:
@@ -124,6 +125,9 @@ class PayPalProvider:
     def add_customer(self, userid: str, email: str, name: str) -> str:
         """PayPal knows its own customers."""
         return ""
+
+    def saved_methods(self, customer: str) -> tuple[SavedMethod, ...]:
+        return ()
 
     def remove_customer(self, ref: str) -> None:
         """None was ever added."""

@@ -41,7 +41,7 @@ class SandboxProvider:
     def __init__(self, ledger: SandboxLedger, webhook_secret: str, tolerance: int) -> None:
         self._ledger, self._secret, self._tolerance = ledger, webhook_secret, tolerance
 
-    def charge(self, orderid: str, total: Money, token: str) -> Charge:
+    def charge(self, orderid: str, total: Money, token: str, customer: str = "") -> Charge:
         """See Provider. An unknown token is declined, as a real provider would."""
         if token not in TOKENS or token == "tok_declined":
             raise PaymentDeclined("The bank declined the payment; try another way to pay.")

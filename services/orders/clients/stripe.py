@@ -24,7 +24,7 @@ from shared.money import Money, money
 
 
 class StripeProvider:
-    """The provider `stripe`. `token` is a payment method's id (`pm_...`), made by Stripe's own page in the browser.
+    """The provider `stripe`. `token` is a payment method's id (`pm_...`), made by Stripe's own page in the browser, or saved with a customer.
 
     `webhook_secrets`: one, or two while the first is being replaced.
     """
@@ -36,15 +36,17 @@ class StripeProvider:
         self._secrets, self._tolerance = webhook_secrets, tolerance
         self.hosted = StripeCheckout(self._api)
 
-    def charge(self, orderid: str, total: Money, token: str) -> Charge:
+    def charge(self, orderid: str, total: Money, token: str, customer: str = "") -> Charge:
         intent = self._intent(orderid, total)
         if intent["status"] == "succeeded":
             return _charge(intent)
         if intent["status"] == "canceled":
             raise PaymentClosed("This order was closed before it was paid; place it again.")
-        path = f"/v1/payment_intents/{quote(intent['id'], safe='')}/confirm"
+        path = f"/v1/payment_intents/{quote(intent['id'], safe='')}"
+        if customer:
+            self._name_customer(orderid, path, customer)
         confirmed = self._api.post(
-            path,
+            f"{path}/confirm",
             {"payment_method": token, "off_session": "true"},
             f"{orderid}-confirm-{fingerprint_of(token)}",
         )
@@ -82,6 +84,13 @@ class StripeProvider:
             return PaymentEvent(str(orderid), str(event["type"]), session) if orderid else None
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
             raise BadRequest("This is not a Stripe event.") from None
+
+    def _name_customer(self, orderid: str, path: str, customer: str) -> None:
+        """A method that is saved with a customer is charged for that customer alone."""
+        try:
+            self._api.post(path, {"customer": customer}, f"{orderid}-customer")
+        except StripeRefused as refusal:
+            raise PaymentDeclined("This card is not kept any more: choose another way to pay.") from refusal
 
     def _intent(self, orderid: str, total: Money) -> Json:
         """The order's one payment intent: made the first time, met again by its idempotency key ever after."""

@@ -19,6 +19,7 @@ from services.orders.clients.payments import (
     PaymentDeclined,
     PaymentPage,
     ProviderUnavailable,
+    SavedMethod,
 )
 from services.orders.clients.stripe_api import Json, KeyUsedOtherwise, StripeApi, StripeRefused
 from services.orders.rules.payment_pages import Purchase
@@ -27,6 +28,8 @@ from shared.money import Money, money
 
 SESSIONS, INTENTS, CUSTOMERS = "/v1/checkout/sessions", "/v1/payment_intents", "/v1/customers"
 _CHARGE: Final = "payment_intent.latest_charge"
+MAX_SAVED: Final = 10
+_SHOWN_AGAIN: Final = frozenset({"always", "limited"})
 _FAILED: Final = frozenset({"requires_payment_method", "canceled"})
 
 
@@ -88,6 +91,11 @@ class StripeCheckout:
     def add_customer(self, userid: str, email: str, name: str) -> str:
         body = {"email": email, "name": name, "metadata[userid]": userid}
         return str(self._api.post(CUSTOMERS, body, f"customer-{userid}")["id"])
+
+    def saved_methods(self, customer: str) -> tuple[SavedMethod, ...]:
+        path = f"{CUSTOMERS}/{quote(customer, safe='')}/payment_methods"
+        found = self._api.get(path, type="card", limit=MAX_SAVED)["data"]
+        return tuple(_saved(method) for method in found if method.get("allow_redisplay") in _SHOWN_AGAIN)
 
     def remove_customer(self, ref: str) -> None:
         try:
@@ -155,6 +163,12 @@ def _parameters(purchase: Purchase) -> Iterator[tuple[str, str]]:
         yield "customer_email", purchase.email
     if purchase.saves_card and purchase.customer:
         yield "payment_intent_data[setup_future_usage]", "on_session"
+
+
+def _saved(method: Json) -> SavedMethod:
+    card = method["card"]
+    expires = f"{card['exp_year']}-{card['exp_month']:02d}"
+    return SavedMethod(str(method["id"]), str(card["brand"]), str(card["last4"]), expires)
 
 
 def _outcome(session: Json) -> Outcome:

@@ -4,7 +4,11 @@ from typing import Any
 
 from flask import Response
 
+<<<<<<< HEAD
 from services.orders.actions import cancellation, checkout, hosted_payments, reading, return_requests
+=======
+from services.orders.actions import cancellation, checkout, hosted_payments, reading, returns, saved_methods
+>>>>>>> d4c0436 (Pay with a saved card at our own checkout)
 from services.orders.actions.emails import guest_emails_are_limited
 from services.orders.actions.intents import Buyer, quote_answer
 from services.orders.resources.context import dependencies
@@ -76,6 +80,14 @@ def history(args: dict[str, Any]) -> Response:
     after = unsign(args["cursor"], bound)
     page = reading.history(dependencies(), userid, args["limit"], after, failed=args["failed"])
     return json_answer(list_answer(page.items, page.next, bound))
+
+
+@orders.get("/payment-methods")
+@require_user
+@orders.response(200, answers.SavedMethods)
+def payment_methods() -> Response:
+    """Cards that one keeps at the payment providers, for the next order: one partition query"""
+    return json_answer({"items": saved_methods.saved_methods(dependencies(), current_user().userid)})
 
 
 @orders.get("/<string:orderid>")

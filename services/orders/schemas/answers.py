@@ -142,6 +142,20 @@ Refund = response_schema(
 )
 
 
+class SavedMethod(Shape):
+    """A card that the customer keeps at a provider."""
+
+    provider = ma.fields.String()
+    id = ma.fields.String(metadata={"description": "what an order's `payment.saved_method` takes"})
+    brand = ma.fields.String()
+    last4 = ma.fields.String()
+    expires = ma.fields.String(metadata={"description": "the last month: 2027-12"})
+
+
+class SavedMethods(Shape):
+    items = ma.fields.List(ma.fields.Nested(SavedMethod))
+
+
 class PaymentPage(Shape):
     """A page of the payment provider."""
 

@@ -57,9 +57,17 @@ class PaymentRequest(Shape):
             "`payment_page`, where the provider has one"
         },
     )
+    saved_method = Text(
+        1, 200, metadata={"description": "id of one of `/v1/orders/payment-methods`, instead of a token"}
+    )
     save_method = ma.fields.Boolean(
         metadata={"description": "the payment page keeps the method for the customer's next order"}
     )
+
+    @ma.validates_schema
+    def check_one_way(self, data: dict[str, Any], **_: Any) -> None:
+        if "token" in data and "saved_method" in data:
+            raise ma.ValidationError("Give a token or a saved method.", "saved_method")
 
 
 _STRUCTURED = PART_FIELDS.plus(name=FieldText(0, 200, default=""))

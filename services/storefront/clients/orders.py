@@ -129,6 +129,10 @@ class Orders(Client):
             f"/v1/admin/store-credit/{segment(userid)}", body, token=token, headers=once(key)
         )
 
+    def payment_methods(self, token: str) -> list[Json]:
+        """Cards that a customer keeps at the payment providers."""
+        return list(self.http.get("/v1/orders/payment-methods", token=token)["items"])
+
     def shipping_methods(self) -> Json:
         """How the shop delivers, and where to."""
         return self.http.get("/v1/shipping-methods", token=ANONYMOUS)

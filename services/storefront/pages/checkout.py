@@ -218,13 +218,27 @@ def _order(form: forms.Form) -> dict[str, Any]:
 
 
 def _payment() -> dict[str, Any]:
-    """A test card, or nothing but the provider whose page is paid on."""
+    """A test card, a saved one, or nothing but the provider whose page is paid on."""
     provider = dependencies().settings.pays_with
     page = payment_page(provider)
     if page is None:
         return {"provider": provider, **without_empty(token=request.form.get("card", ""))}
-    keep = page.keeps_methods and logged_in() is not None and "save_method" in request.form
+    may_keep = page.keeps_methods and logged_in() is not None
+    if may_keep and (saved := request.form.get("saved_method", "")):
+        return {"provider": provider, "saved_method": saved}
+    keep = may_keep and "save_method" in request.form
     return {"provider": provider} | ({"save_method": True} if keep else {})
+
+
+def _saved_methods(provider: str) -> list[dict[str, Any]] | None:
+    """The customer's cards at the provider; None while it does not answer."""
+    page = payment_page(provider)
+    if page is None or not page.keeps_methods:
+        return []
+    try:
+        return [each for each in services().orders.payment_methods(token()) if each["provider"] == provider]
+    except Unavailable:
+        return None
 
 
 def _saved_or_added(address: dict[str, str], *, default: bool) -> str:
@@ -297,6 +311,8 @@ def _page(
         gift_code=paid_with.get("gift_code", ""),
         store_credit=paid_with.get("store_credit", ""),
         cards=SANDBOX_CARDS,
+        saved_methods=_saved_methods(settings.pays_with) if me else [],
+        saved_method=paid_with.get("saved_method", ""),
         payment_page=payment_page(settings.pays_with),
         saves_method=request.form.get("save_method", "") if saves_method is None else saves_method,
         key=secrets.token_urlsafe(18),

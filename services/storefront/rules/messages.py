@@ -168,8 +168,17 @@ def _code_not_valid(error: AisleError, names: Names) -> str:
     return gettext(sentence, code=error.detail.partition(":")[0]) if sentence else service_text(error.detail)
 
 
+def _declined(error: AisleError, names: Names) -> str:
+    if error.extra.get("decline_code") == "authentication_required":
+        return gettext(
+            _("Your bank wants you to confirm this payment, and nothing was charged. Choose “Another way to pay”.")
+        )
+    return sentence("payment_declined")
+
+
 _DETAILED: dict[str, Callable[[AisleError, Names], str]] = {
     "out_of_stock": _out_of_stock,
     "price_changed": _price_changed,
     "code_not_valid": _code_not_valid,
+    "payment_declined": _declined,
 }

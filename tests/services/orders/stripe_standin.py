@@ -31,6 +31,7 @@ class StripeStandIn:
         self._answers: dict[str, tuple[str, int, dict[str, Any]]] = {}
         self._lock = threading.Lock()
         self.lose: list[str] = []
+        self.lost_next = ""
         self.away = False
         self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
         self.url = f"http://127.0.0.1:{self._server.server_port}"
@@ -40,6 +41,18 @@ class StripeStandIn:
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    def lose_next(self, step: str) -> None:
+        """The answer of the next request to pay directly: `payment_intents` makes the intent, `customer` names whose it is, `confirm` pays."""
+        self.lost_next = step
+
+    def _is_lost(self, path: str) -> bool:
+        parts = path.strip("/").split("/")
+        step = parts[3] if len(parts) == 4 else "customer" if len(parts) == 3 else parts[-1]
+        if parts[1] != "payment_intents" or step != self.lost_next:
+            return False
+        self.lost_next = ""
+        return True
 
     def forget_keys(self) -> None:
         """A day passes."""
@@ -81,6 +94,8 @@ class StripeStandIn:
             return _error(404, "invalid_request_error")
         if method == "GET":
             return 200, intent
+        if len(parts) == 3:
+            return self._update(intent, form)
         if parts[3] == "capture":
             return self._capture(intent, int(form["amount_to_capture"]))
         return self._confirm(intent, form) if parts[3] == "confirm" else self._cancel(intent)
@@ -105,9 +120,14 @@ class StripeStandIn:
             }
             customers[customer["id"]] = customer
             return 200, customer
+        if method == "GET" and place[1:] == ["payment_methods"] and form.get("type") == "card":
+            if place[0] not in customers:
+                return _error(404, "invalid_request_error", "resource_missing", param="customer")
+            return 200, {"object": "list", "data": self.checkout.methods.get(place[0], [])}
         if customers.pop(place[0], None) is None:
             return _error(404, "invalid_request_error", "resource_missing", param="id")
         self.checkout.cards.pop(place[0], None)
+        self.checkout.methods.pop(place[0], None)
         return 200, {"id": place[0], "deleted": True}
 
     def _capture(self, intent: dict[str, Any], amount: int) -> tuple[int, dict[str, Any]]:
@@ -138,9 +158,28 @@ class StripeStandIn:
             return _error(400, "invalid_request_error", "payment_intent_unexpected_state")
         if form["payment_method"] == "pm_card_declined":
             return _error(402, "card_error", "card_declined", decline_code="insufficient_funds")
-        if form["payment_method"] not in ("pm_card_visa", "pm_lost"):
+        if known := self._saved(form["payment_method"]):
+            if known["customer"] != intent.get("customer"):
+                return _error(
+                    400, "invalid_request_error", "payment_method_customer_mismatch", param="payment_method"
+                )
+            if known["behaves"] == "authentication":
+                return _error(
+                    402, "card_error", "authentication_required", decline_code="authentication_required"
+                )
+        elif form["payment_method"] not in ("pm_card_visa", "pm_lost"):
             return _error(400, "invalid_request_error", "resource_missing", param="payment_method")
         intent["status"] = "succeeded"
+        return 200, intent
+
+    def _saved(self, method: str) -> dict[str, Any] | None:
+        kept = (each for methods in self.checkout.methods.values() for each in methods)
+        return next((each for each in kept if each["id"] == method), None)
+
+    def _update(self, intent: dict[str, Any], form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        if set(form) != {"customer"} or form["customer"] not in self.checkout.customers:
+            return _error(400, "invalid_request_error", "resource_missing", param="customer")
+        intent["customer"] = form["customer"]
         return 200, intent
 
     def _cancel(self, intent: dict[str, Any]) -> tuple[int, dict[str, Any]]:
@@ -199,6 +238,9 @@ class StripeStandIn:
                 else:
                     status, body, replayed = standin.answer(self.command, self.path, key, form)
                 if form.get("payment_method") == "pm_lost" and not replayed:
+                    self.close_connection = True
+                    return
+                if self.command == "POST" and standin._is_lost(self.path):
                     self.close_connection = True
                     return
                 if self.path in standin.lose:

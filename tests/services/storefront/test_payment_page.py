@@ -198,3 +198,35 @@ def test_the_desk_names_reserved_money(cards: StripeShop, guest: Visitor) -> Non
     after = keeper.send_form(sent, {**sent.values, "courier": "Owl", "courierid": "1"})
     assert "only reserved" not in after.text
     assert intent["status"] == "succeeded"
+
+
+def test_a_saved_card_is_chosen_at_our_checkout(cards: StripeShop) -> None:
+    """By the customer who keeps it, without the provider's page; and where the bank asks for more, that page is the other way."""
+    customer = Visitor(cards.base)
+    log_in(customer, ADMIN_EMAIL, cards.shop.admin_password)
+    to_the_page(customer, "cup-07", save_method="yes")
+    assert "Thank you!" in press(customer, "card").text
+    (ref,) = cards.stripe.checkout.customers
+    (known,) = cards.stripe.checkout.methods[ref]
+    careful = cards.stripe.checkout.keep(ref, "authentication")
+    put_in_basket(customer, "cup-08")
+    page = customer.get("/checkout")
+    assert page.choices["saved_method"] == [known["id"], careful, ""]
+    assert "Visa ending 4242" in page.text
+    form = page.form("/checkout")
+    assert form.values["saved_method"] == "", "nobody pays with a card that they did not choose"
+    refused = customer.send_form(form, {**form.values, "saved_method": careful})
+    assert refused.path.startswith("/checkout"), refused.text
+    assert "Your bank wants you to confirm this payment, and nothing was charged." in refused.text
+    form = refused.form("/checkout")
+    done = customer.send_form(form, {**form.values, "saved_method": known["id"]})
+    assert done.path.startswith("/orders/"), done.text
+    assert "Thank you! Your order is placed." in done.text
+    put_in_basket(customer, "cup-09")
+    cards.stripe.away = True
+    try:
+        page = customer.get("/checkout")
+    finally:
+        cards.stripe.away = False
+    assert "Your saved cards cannot be shown just now." in page.text
+    assert "saved_method" not in page.choices

@@ -1,0 +1,34 @@
+"""Cards that customers keep at a provider: shown at the checkout, and charged there without its page."""
+
+from dataclasses import asdict
+from typing import Any
+
+from services.orders.clients.payments import PaymentDeclined
+from services.orders.declarations.order import Order
+from services.orders.dependencies import Dependencies
+from services.orders.settings import ORDER
+from shared.couch import Doc
+
+
+def saved_methods(deps: Dependencies, userid: str) -> list[Doc]:
+    """1 partition query, and one call to each provider that knows the customer. None where money is only reserved with the order:
+    that is done on the provider's page. Raises ProviderUnavailable."""
+    if deps.settings.capture_at != ORDER:
+        return []
+    return [
+        {"provider": known["provider"], **asdict(method)}
+        for known in deps.orders.payment_customers(userid)
+        if known["provider_ref"] and known["provider"] in deps.providers
+        for method in deps.hosted(known["provider"]).saved_methods(known["provider_ref"])
+    ]
+
+
+def token_of(deps: Dependencies, order: Order, payment: dict[str, Any]) -> tuple[str, str]:
+    """What is charged, and whose it is where it is saved: 1 read then. Raises PaymentDeclined where the buyer keeps nothing."""
+    if "saved_method" not in payment:
+        return payment["token"], ""
+    userid, provider = order["userid"], order["provider"]
+    known = deps.orders.payment_customer(userid, provider) if userid else None
+    if known is None or not known["provider_ref"]:
+        raise PaymentDeclined("This card is not kept any more: choose another way to pay.")
+    return payment["saved_method"], known["provider_ref"]

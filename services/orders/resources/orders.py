@@ -4,11 +4,14 @@ from typing import Any
 
 from flask import Response
 
-<<<<<<< HEAD
-from services.orders.actions import cancellation, checkout, hosted_payments, reading, return_requests
-=======
-from services.orders.actions import cancellation, checkout, hosted_payments, reading, returns, saved_methods
->>>>>>> d4c0436 (Pay with a saved card at our own checkout)
+from services.orders.actions import (
+    cancellation,
+    checkout,
+    hosted_payments,
+    reading,
+    return_requests,
+    saved_methods,
+)
 from services.orders.actions.emails import guest_emails_are_limited
 from services.orders.actions.intents import Buyer, quote_answer
 from services.orders.resources.context import dependencies

@@ -171,7 +171,9 @@ def _code_not_valid(error: AisleError, names: Names) -> str:
 def _declined(error: AisleError, names: Names) -> str:
     if error.extra.get("decline_code") == "authentication_required":
         return gettext(
-            _("Your bank wants you to confirm this payment, and nothing was charged. Choose “Another way to pay”.")
+            _(
+                "Your bank wants you to confirm this payment, and nothing was charged. Choose “Another way to pay”."
+            )
         )
     return sentence("payment_declined")
 

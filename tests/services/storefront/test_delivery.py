@@ -258,9 +258,17 @@ def test_settings_are_kept_with_who_wrote_them(desk: Visitor) -> None:
     first = desk.get(SETTINGS).form(SETTINGS)
     assert first.values["postcode"] == "LS1 4DY"
     assert "Its versions" in desk.page.text
-    page = desk.send_form(first, {**first.values, "gift_card_days": "365"})
+    changed = {
+        "gift_card_days": "365",
+        "return_days": "14",
+        "approve_returns": "yes",
+        "return_address": "2 Mill Lane, Bath",
+    }
+    page = desk.send_form(first, {**first.values, **changed})
     assert "Saved." in page.text
-    assert page.form(SETTINGS).values["gift_card_days"] == "365"
+    form = page.form(SETTINGS)
+    assert {name: form.values[name] for name in changed} == changed
+    assert "refund_before_receipt" not in form.values
     page = desk.send_form(first, {**first.values, "gift_card_days": "7"})
     assert "This was changed since you opened it." in page.text
     page = desk.get(SETTINGS)

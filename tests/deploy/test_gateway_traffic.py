@@ -58,8 +58,18 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
 
 @contextlib.contextmanager
 def nginx(shop: Shop, folder: Path) -> Iterator[str]:
+    with gateway_before(shop.urls, folder) as url:
+        yield url
+
+
+@contextlib.contextmanager
+def gateway_before(urls: dict[str, str], folder: Path, **replicas: tuple[str, ...]) -> Iterator[str]:
+    """nginx with our configuration before these services, of some of which there are several `replicas`."""
     port = free_port()
-    addresses = {name: url.removeprefix("http://") for name, url in shop.urls.items()}
+    addresses = {
+        name: "; server ".join(each.removeprefix("http://") for each in replicas.get(name, (url,)))
+        for name, url in urls.items()
+    }
     text = gateway_for(addresses).replace("/tmp/", f"{folder}/").replace("listen 8080;", f"listen {port};")
     (folder / "nginx.conf").write_text(text)
     user = "user root;" if os.geteuid() == 0 else ""

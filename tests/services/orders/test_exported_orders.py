@@ -10,8 +10,8 @@ from services.orders.documents import promotion_partition
 from shared.couch import Database
 from tests.people import Person
 from tests.services.orders.conftest import Shop
+from tests.services.orders.gift_cards import granted
 from tests.services.orders.test_gift_card_products import gift_card_product
-from tests.services.orders.test_gift_cards import granted
 from tests.services.orders.test_promotions import code, promotion
 
 

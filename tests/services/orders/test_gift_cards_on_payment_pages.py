@@ -11,7 +11,9 @@ from tests.people import Person
 from tests.services.orders.conftest import Shop
 from tests.services.orders.gift_cards import issued, left_on
 from tests.services.orders.stripe_standin import API_KEY, StripeStandIn
+from tests.services.orders.test_code_uses import used
 from tests.services.orders.test_payment_pages import placed
+from tests.services.orders.test_promotions import code, promotion
 
 
 @pytest.fixture(scope="module")
@@ -48,16 +50,20 @@ def test_who_goes_back_without_paying_has_the_card_as_it_was(
     assert (left_on(shop, card), shop.stock(product)) == (1000, 3)
 
 
-def test_a_page_that_nobody_pays_gives_the_card_back(
+def test_a_page_that_nobody_pays_gives_back_card_code_and_goods(
     shop: Shop, customer: Person, deps: Dependencies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    card, product = issued(shop, 1000), shop.product(stock=3)
-    order = placed(shop, customer, {product: 1}, gift_cards=[card["code"]])
+    card, product, ten = issued(shop, 1000), shop.product(stock=3), code()
+    made = promotion(shop, codes=[ten], limit=1, per_customer=1)
+    order = placed(shop, customer, {product: 1}, gift_cards=[card["code"]], codes=[ten])
+    assert (used(shop, made), left_on(shop, card), shop.stock(product)) == (1, 0, 2)
     monkeypatch.setattr(fulfilment, "now", lambda: now() + timedelta(hours=2))
     for _ in range(2):
         fulfilment.advance_order(deps, order["orderid"])
     assert shop.get(customer, f"/v1/orders/{order['orderid']}").json()["status"] == "cancelled"
-    assert (left_on(shop, card), shop.stock(product)) == (1000, 3)
+    assert (used(shop, made), left_on(shop, card), shop.stock(product)) == (0, 1000, 3)
+    again = placed(shop, customer, {product: 1}, gift_cards=[card["code"]], codes=[ten])
+    assert again["discounts"][0]["code"] == ten
 
 
 def test_what_covers_all_opens_no_page(shop: Shop, customer: Person, stripe: StripeStandIn) -> None:

@@ -18,7 +18,7 @@ from shared.couch import Database
 from shared.money import CURRENCIES, MINOR_UNITS, money
 from tests.people import Person
 from tests.services.orders.conftest import Shop
-from tests.services.orders.test_gift_cards import charged_at
+from tests.services.orders.gift_cards import charged_at
 from tests.services.orders.test_promotions import code, promotion
 from tests.services.orders.test_shop_settings import CALIFORNIA, GERMANY, UK
 

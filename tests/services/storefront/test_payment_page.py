@@ -10,6 +10,8 @@ from tests.bench.running import ADMIN_EMAIL
 from tests.services.orders.stripe_shop import StripeShop, stripe_shop
 from tests.services.storefront.conftest import load_goods, log_in
 from tests.services.storefront.test_customer import put_in_basket
+from tests.services.storefront.test_gift_cards import issued
+from tests.services.storefront.test_vouchers import new_code, promotion
 from tests.services.storefront.visitor import Page, Visitor
 
 ADDRESS = {"line1": "7 Card Crescent", "city": "Leeds", "postcode": "LS1 4DY"}
@@ -82,6 +84,32 @@ def test_declined_and_back(cards: StripeShop, guest: Visitor) -> None:
     page = guest.send_form(form, form.values)
     assert page.url.startswith(cards.stripe.url), page.text
     assert "Thank you! Your order is placed." in press(guest, "card").text
+
+
+def test_who_goes_back_finds_code_and_gift_card_as_they_were(cards: StripeShop, guest: Visitor) -> None:
+    """Both were taken for the first page, and are free for the second: the code holds for one order, and the gift card for one page."""
+    keeper = Visitor(cards.base)
+    log_in(keeper, ADMIN_EMAIL, cards.shop.admin_password)
+    code, card = new_code(), issued(keeper, "5.00")
+    made = promotion(keeper, codes=code, percent="10", products="cup-07", limit="1", per_customer="1").path
+    put_in_basket(guest, "cup-07")
+    form = guest.get("/checkout").form("/checkout")
+    form.action = "/checkout/update"
+    typed = {"codes": code, "gift_code": card, "name": "Carda", "email": "again@example.com", **ADDRESS}
+    guest.send_form(form, {**form.values, **typed, "update": "1"})
+    for _ in range(2):
+        form = guest.page.form("/checkout")
+        assert {name: form.values[name] for name in typed} == typed
+        assert "Left to pay £2.56" in guest.page.text, guest.page.text
+        page = guest.send_form(form, form.values)
+        assert "Pay 2.56 GBP" in page.text, page.text
+        assert "Used by 1 of 1" in keeper.get(made).text
+        back = press(guest, "back")
+        assert "Nothing was charged and nothing was ordered." in back.text
+        assert "Used by 0 of 1" in keeper.get(made).text
+    guest.send_form(guest.page.form("/checkout"), guest.page.form("/checkout").values)
+    assert "Charged £2.56" in press(guest, "card").text
+    assert "Used by 1 of 1" in keeper.get(made).text
 
 
 def test_the_return_is_lost(cards: StripeShop, guest: Visitor) -> None:

@@ -1,6 +1,6 @@
 """An order is a partition of immutable documents, declared in `declarations`; its access patterns O1 to O11 stand beside them.
 
-    order{orderid}:order  :customer  :item1 ...  :payment  :decision  :dispatch  :delivery  :cancellation
+    order{orderid}:order  :customer  :item1 ...  :outcome  :payment  :decision  :dispatch  :delivery  :cancellation
                   :session  :processing  :capture  :captured           of a payment on the provider's page
                   :giftcards  :giftcardssent      which gift cards it bought, and that their codes went out
                   :refund1  :refund-{..}settled  :notice-payment ...
@@ -57,6 +57,7 @@ RETURN = DocumentType.declared(
     upgrades={1: lambda doc: doc | {"reference": f"return{doc['number']}"}},
 )
 GIFT_CARD_ISSUE = DocumentType.declared("giftcardissue", events.GiftCardIssue)
+ATTEMPT_OUTCOME = DocumentType.declared("attemptoutcome", events.AttemptOutcome)
 GIFT_CARDS_SENT = DocumentType.declared("giftcardssent", events.GiftCardsSent)
 RESTOCK = DocumentType.declared("restock", returns.Restock)
 NOTICE = DocumentType.declared("notice", events.Notice)

@@ -310,6 +310,8 @@ def _record_payment(checkout: Checkout) -> str:
         raise TypeError("nothing was charged")
     sold, gone = _sell(deps, order)
     held = checkout.request is not None or claims.are_held(deps, checkout.found)
+    if not held:
+        claims.give_back(deps, checkout.found)
     payment = _payment(order, charge, credits_of(order) if held else [], sold=sold)
     checkout.found = checkout.found.with_document(deps.orders.add(payment)[0])
     if order["userid"]:

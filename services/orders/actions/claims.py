@@ -1,11 +1,16 @@
 """What a checkout takes beside the goods before it is charged, and what goes back when it comes to nothing."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from services.orders.actions import code_uses, credits
 from services.orders.dependencies import Dependencies
+from services.orders.documents import ATTEMPT_OUTCOME, order_key
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.credits import AttemptEnded, Chain, credits_of, key_of
+from services.orders.rules.credits import AttemptEnded, Chain, credits_of, is_covered, key_of
+from services.orders.rules.writing import event_fields
+
+ENDED: Final = "This attempt to order was ended; order again with a new Idempotency-Key."
 
 
 def take(deps: Dependencies, found: OrderDocuments, known: Mapping[str, Chain]) -> None:
@@ -17,10 +22,12 @@ def take(deps: Dependencies, found: OrderDocuments, known: Mapping[str, Chain]) 
     """
     order = found.order
     if not code_uses.take(deps, found):
-        raise AttemptEnded("This attempt to order was ended; order again with a new Idempotency-Key.")
+        raise AttemptEnded(ENDED)
     by = f"user {order['userid']}" if order["userid"] else "guest"
     for credit in credits_of(order):
         credits.spend(deps, credit, order["orderid"], by, known.get(credit["id"]))
+    if _is_free(found) and not _decided_paid(deps, found, paid=True):
+        raise AttemptEnded(ENDED)
 
 
 def give_back(deps: Dependencies, found: OrderDocuments) -> None:
@@ -31,12 +38,13 @@ def give_back(deps: Dependencies, found: OrderDocuments) -> None:
 
 
 def end(deps: Dependencies, found: OrderDocuments) -> bool:
-    """Of an order that leaves nothing to pay: whether its credits have paid it. If not, from now on they can't.
+    """Of an order that leaves nothing to pay: whether its credits have paid it, or it is placed without any. If not, from now on it can't be.
 
     They are spent in their order, so that the last one decides.
     """
-    paid = credits_of(found.order)
-    return bool(paid) and credits.close(deps, paid[-1], found.order["orderid"])
+    if _is_free(found):
+        return _decided_paid(deps, found, paid=False)
+    return credits.close(deps, credits_of(found.order)[-1], found.order["orderid"])
 
 
 def are_held(deps: Dependencies, found: OrderDocuments) -> bool:
@@ -45,3 +53,16 @@ def are_held(deps: Dependencies, found: OrderDocuments) -> bool:
         deps.credits.chain(key_of(credit)).spent_by(found.order["orderid"])
         for credit in credits_of(found.order)
     )
+
+
+def _is_free(found: OrderDocuments) -> bool:
+    """Whether neither a provider nor a gift card is asked for anything."""
+    return is_covered(found.order) and not credits_of(found.order)
+
+
+def _decided_paid(deps: Dependencies, found: OrderDocuments, *, paid: bool) -> bool:
+    """Who comes first decides. 1 write."""
+    outcome = ATTEMPT_OUTCOME.build(
+        order_key(found.order["orderid"], "outcome"), **event_fields(found.order), paid=paid
+    )
+    return deps.orders.add(outcome)[0]["paid"]

@@ -166,6 +166,12 @@ class GiftCardIssue(OrderEvent):
     cards: list[str]
 
 
+class AttemptOutcome(OrderEvent):
+    """Of an order that leaves nothing to pay: whether the checkout or the end of the attempt came first, as a provider says of a charge."""
+
+    paid: bool
+
+
 class GiftCardsSent(OrderEvent):
     """The codes of an order's gift cards went out."""
 

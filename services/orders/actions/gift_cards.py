@@ -229,6 +229,7 @@ def chosen(
             "id": balance.key.id,
             "name": balance.name,
             "amount": money(part, payable["currency"]),
+            **({"expires": balance.expires} if balance.expires else {}),
         }
         for balance, part in zip(found, parts, strict=True)
         if part

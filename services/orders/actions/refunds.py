@@ -11,12 +11,13 @@ from services.orders.declarations.returns import Return, ReturnRequest
 from services.orders.dependencies import Dependencies
 from services.orders.documents import REFUND, SETTLEMENT, order_key
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.credits import paid_by_credits, refund_parts, with_store_credit
+from services.orders.rules.credits import paid_by_credits, refund_parts, with_store_credit, without_expired
 from services.orders.rules.identity import new_reference
 from services.orders.rules.pricing import NO_TAX
 from services.orders.rules.progress import require
 from services.orders.rules.refund_taxes import refunded_taxes
 from services.orders.rules.writing import event_fields
+from shared.clock import timestamp
 from shared.errors import Conflict, Invalid
 from shared.idempotency import check_same
 from shared.money import Money, money, shown
@@ -198,8 +199,10 @@ def _credits(
     found: OrderDocuments, amount: Money, store_credit_of: str | None
 ) -> dict[str, list[CreditPayment]]:
     """Where a refund goes beside the card."""
-    before = [credit for refund in found.refunds for credit in refund.get("credits", [])]
+    before, owner = sum(refund["total"]["amount"] for refund in found.refunds), found.order["userid"]
     parts = refund_parts(found.require_payment().get("credits", []), before, amount["amount"])
+    if owner is not None:
+        parts = without_expired(parts, owner, timestamp()[:10])
     rest = amount["amount"] - paid_by_credits(parts)
     if store_credit_of is not None and rest:
         parts = with_store_credit(parts, store_credit_of, money(rest, amount["currency"]))

@@ -25,6 +25,12 @@ class CreditPayment(TypedDict):
     id: Annotated[str, Text(1, 200, writable=False, description="of the gift card, or of the customer")]
     name: Annotated[str, Text(1, 100, writable=False, description="as customers read it")]
     amount: Annotated[Money, Amount()]
+    expires: NotRequired[
+        Annotated[
+            str,
+            Text(0, 10, writable=False, show_default=False, description="the last day of a gift card"),
+        ]
+    ]
 
 
 class CreditEntry(StoredDocument):

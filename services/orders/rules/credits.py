@@ -208,11 +208,11 @@ def split(total: int, available: Sequence[int]) -> list[int]:
     return parts
 
 
-def refund_parts(
-    paid: Sequence[CreditPayment], before: Sequence[CreditPayment], amount: int
-) -> list[CreditPayment]:
-    """Of a refund of `amount` what goes back to gift cards and store credit: as much as they paid and have not got back yet."""
-    left = [credit["amount"]["amount"] - _got(credit, before) for credit in paid]
+def refund_parts(paid: Sequence[CreditPayment], refunded: int, amount: int) -> list[CreditPayment]:
+    """Of a refund of `amount`, after others of `refunded` together, what goes back to gift cards and store credit: as much as they paid
+    and have not got back yet. They come before the card, the first one first."""
+    whole = [credit["amount"]["amount"] for credit in paid]
+    left = [most - back for most, back in zip(whole, split(refunded, whole), strict=True)]
     return [
         {**credit, "amount": money(part, credit["amount"]["currency"])}
         for credit, part in zip(paid, split(amount, left), strict=True)
@@ -220,11 +220,13 @@ def refund_parts(
     ]
 
 
-def _got(credit: CreditPayment, before: Sequence[CreditPayment]) -> int:
-    return sum(
-        each["amount"]["amount"]
-        for each in before
-        if (each["kind"], each["id"]) == (credit["kind"], credit["id"])
+def without_expired(parts: Sequence[CreditPayment], userid: str, day: str) -> list[CreditPayment]:
+    """What would go to gift cards whose last `day` is over, where nobody could spend it, goes to the customer's store credit."""
+    expired = [part for part in parts if part.get("expires") and part["expires"] < day]
+    if not expired:
+        return list(parts)
+    return with_store_credit(
+        [part for part in parts if part not in expired], userid, add(*(part["amount"] for part in expired))
     )
 
 

@@ -95,7 +95,7 @@ def test_refunds_go_to_the_credits_first_and_add_up(
         amount = min(wanted, left)
         if not amount:
             break
-        parts = refund_parts(credits, before, amount)
+        parts = refund_parts(credits, whole - left, amount)
         rest = amount - paid_by_credits(parts)
         if to_store_credit and rest:
             parts, rest = with_store_credit(parts, "u1", money(rest, "GBP")), 0

@@ -26,6 +26,7 @@ ORDERS: Final = int(os.environ.get("RANDOM_ORDERS", "15"))
 SEED: Final = int(os.environ.get("RANDOM_SEED", "18"))
 PLACES: Final = (UK, GERMANY, CALIFORNIA)
 CLASSES: Final = ("standard", "reduced", "books")
+CONDITIONS: Final = ("resaleable", "damaged")
 RATES: Final[tuple[dict[str, Any], ...]] = (
     {"country": "GB", "name": "VAT", "rate": 20},
     {"country": "GB", "name": "Reduced VAT", "rate": 5, "tax_class": "reduced"},
@@ -260,8 +261,9 @@ def sent_back(buyer: Buyer, order: Doc) -> Doc:
             line = chance.choice(returnable)
             quantity = chance.randint(1, line["quantity"] - back[line["productid"]])
             back[line["productid"]] += quantity
-            body = {"items": [{"productid": line["productid"], "quantity": quantity}], "reason": ""}
-            assert shop.post(buyer.person, f"{path}/returns", body).status_code == 201
+            shop.sent_back(
+                buyer.person, order["orderid"], {line["productid"]: quantity}, chance.choice(CONDITIONS)
+            )
         else:
             amount = chance.choice((left, chance.randint(1, left), chance.randint(1, max(1, left // 3))))
             body = {

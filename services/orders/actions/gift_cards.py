@@ -223,18 +223,24 @@ def chosen(
     if body.get("store_credit"):
         found += _store_credit_of(deps, userid, payable["currency"], chains=chains)
     parts = split(payable["amount"], [balance.amount for balance in found])
-    paid: list[CreditPayment] = [
-        {
-            "kind": balance.key.kind,
-            "id": balance.key.id,
-            "name": balance.name,
-            "amount": money(part, payable["currency"]),
-            **({"expires": balance.expires} if balance.expires else {}),
-        }
+    paid = [
+        _payment(balance, money(part, payable["currency"]))
         for balance, part in zip(found, parts, strict=True)
         if part
     ]
     return paid, {balance.key.id: balance.chain for balance in found if balance.chain is not None}
+
+
+def _payment(balance: Balance, amount: Money) -> CreditPayment:
+    found: CreditPayment = {
+        "kind": balance.key.kind,
+        "id": balance.key.id,
+        "name": balance.name,
+        "amount": amount,
+    }
+    if balance.expires:
+        found["expires"] = balance.expires
+    return found
 
 
 def _store_credit_of(deps: Dependencies, userid: str | None, currency: str, *, chains: bool) -> list[Balance]:

@@ -6,7 +6,7 @@ from functools import partial
 
 from celery import Celery
 
-from services.products.actions import maintenance, publishing, query_counts, word_learning
+from services.products.actions import category_moves, maintenance, publishing, query_counts, word_learning
 from services.products.dependencies import Dependencies, open_dependencies
 from services.products.settings import Settings
 from shared.clock import now
@@ -17,6 +17,7 @@ from shared.jobs import (
     COUNT_SEARCHES,
     FINISH_MOVES,
     LEARN_WORDS,
+    MOVE_CATEGORIES,
     PUBLISH_PRODUCTS,
     REFRESH_SALE_PRICES,
     RESTORE_PRODUCT_INDEXES,
@@ -37,6 +38,7 @@ _JOBS: dict[str, Callable[[Dependencies], object]] = {
     SETTLE_PRODUCT_CONFLICTS: maintenance.settle_conflicts,
     FINISH_MOVES: lambda deps: maintenance.finish_moves(deps, now()),
     PUBLISH_PRODUCTS: lambda deps: publishing.publish_due(deps, now()),
+    MOVE_CATEGORIES: lambda deps: category_moves.move_products(deps, now()),
     REFRESH_SALE_PRICES: lambda deps: maintenance.refresh_sale_prices(deps, now()),
     COUNT_SEARCHES: lambda deps: query_counts.flush(deps, now()),
     LEARN_WORDS: word_learning.learn_words,

@@ -52,6 +52,17 @@ def moved(moves: Mapping[str, str], path: str) -> str | None:
     return None
 
 
+def final_place(moves: Mapping[str, str], path: str) -> str | None:
+    """Where what is in a category belongs when it, or what is above it, has moved, also several times; None where it is right."""
+    place = None
+    for _ in range(len(moves)):
+        following = moved(moves, place or path)
+        if following is None or following == place:
+            break
+        place = following
+    return place
+
+
 def comes_back(moves: Mapping[str, str], path: str, moved_to: str) -> bool:
     """Whether who follows the moves from `moved_to` on comes to `path` again, or to what is below it."""
     here: str | None = moved_to

@@ -192,7 +192,7 @@ CATEGORY = (
         "Moved to",
         required=False,
         max_length=2500,
-        help="Another category: old addresses lead there for good. Its products are moved at Products.",
+        help="Another category: old addresses lead there for good, and its products follow within minutes.",
     ),
 )
 

@@ -60,20 +60,26 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
-    """visit(width=360, dark=True, javascript=False, state=...) opens a browser window of its own and watches its console."""
+    """visit(width=360, dark=True, javascript=False, state=..., locale="de-DE", site=...) opens a browser window of its own and watches its console."""
     opened: list[BrowserContext] = []
     complaints: list[str] = []
 
     def open_window(
-        *, width: int = 1440, dark: bool = False, javascript: bool = True, state: dict | None = None
+        *,
+        width: int = 1440,
+        dark: bool = False,
+        javascript: bool = True,
+        state: dict | None = None,
+        locale: str = "en-GB",
+        site: str = base,
     ) -> Page:
         context = browser.new_context(
-            base_url=base,
+            base_url=site,
             viewport={"width": width, "height": WIDTHS[width]},
             java_script_enabled=javascript,
             color_scheme="dark" if dark else "light",
             storage_state=state,
-            locale="en-GB",
+            locale=locale,
         )
         context.set_default_timeout(TIMEOUT_MS)
         opened.append(context)

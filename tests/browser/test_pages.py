@@ -114,11 +114,11 @@ def test_pages_are_accessible_and_steady(
             found += [f"{address} is {wide} px too wide at {width}"] if wide > 0 else []
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme)
-                found += [f"{address} at {width}, {scheme}: {problem}" for problem in _violations(page)]
+                found += [f"{address} at {width}, {scheme}: {problem}" for problem in violations(page)]
     assert not found, "\n".join(found)
 
 
-def _violations(page: Page) -> list[str]:
+def violations(page: Page) -> list[str]:
     return [
         f"{each['id']} ({each['impact']}): " + "; ".join(node["html"][:160] for node in each["nodes"][:3])
         for each in page.evaluate(RUN_AXE, RULES)

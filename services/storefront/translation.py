@@ -7,10 +7,10 @@ Texts are written in English where they are used, `_("Log in")`, and looked up i
 import unicodedata
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +21,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal, parse_pattern
 from babel.support import NullTranslations, Translations
+from markupsafe import Markup
 
 SOURCE_LANGUAGE: Final = "en"
 """Of the texts in the code."""
@@ -35,12 +36,14 @@ class Language:
     code: str
     locale: Locale
     catalogue: NullTranslations
+    markup: dict[str, Markup] = field(default_factory=dict)
+    """The messages that templates have shown, which hold no user's text: as many as the templates have."""
 
-    @property
+    @cached_property
     def direction(self) -> str:
         return str(self.locale.text_direction)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """As its speakers call it."""
         own = self.locale.get_display_name(self.locale) or self.code
@@ -87,17 +90,29 @@ def gettext(message: str, **variables: Any) -> str:
 
 def ngettext(singular: str, plural: str, num: int, **variables: Any) -> str:
     """The form of the message that fits the number, which is also its %(num)s."""
-    return plain_ngettext(singular, plural, num) % {"num": num, **variables}
+    text = str(_active.get().catalogue.ngettext(singular, plural, num))
+    return text % {"num": num, **variables}
 
 
-def plain_ngettext(singular: str, plural: str, num: int) -> str:
-    """The form that fits, its %(name)s as they are: templates replace them, escaped."""
-    return str(_active.get().catalogue.ngettext(singular, plural, num))
+def template_gettext(message: str, /, **variables: Any) -> Markup:
+    """`gettext` for templates: the message is HTML, its variables are escaped."""
+    language = _active.get()
+    text = language.markup.get(message)
+    if text is None:
+        text = language.markup[message] = Markup(language.catalogue.gettext(message))
+    return text % variables if variables or "%" in text else text
 
 
-def pgettext(context: str, message: str) -> str:
-    """The message where its words alone have several meanings."""
-    return str(_active.get().catalogue.pgettext(context, message))
+def template_ngettext(singular: str, plural: str, num: int, /, **variables: Any) -> Markup:
+    """`ngettext` for templates."""
+    text = Markup(_active.get().catalogue.ngettext(singular, plural, num))
+    return text % {"num": num, **variables}
+
+
+def template_pgettext(context: str, message: str, /, **variables: Any) -> Markup:
+    """`pgettext` for templates."""
+    text = Markup(_active.get().catalogue.pgettext(context, message))
+    return text % variables
 
 
 def gettext_noop(message: str) -> str:

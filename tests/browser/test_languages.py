@@ -62,9 +62,6 @@ def test_a_customer_buys_in_german_and_euros(visit: Visit, width: int, javascrip
     expect(page.get_by_role("heading", name="Ihr Warenkorb")).to_be_visible()
     expect(page.locator("main")).to_contain_text(re.compile(r"\d+,\d\d\s€"))
     page.get_by_role("link", name="Zur Kasse").click()
-    page.get_by_role("button", name="Kostenpflichtig bestellen").click()
-    if not javascript:
-        page.goto("/checkout")
     page.get_by_label("E-Mail", exact=True).fill("frieda.fromm@example.com")
     page.get_by_label("Name", exact=True).fill("Frieda Fromm")
     page.get_by_label("Straße und Hausnummer").fill("1 Lindenweg")

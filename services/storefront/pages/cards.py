@@ -5,7 +5,7 @@ Written out in Python because a template takes eight times as long for it; its p
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from flask import current_app
@@ -18,6 +18,37 @@ from services.storefront.translation import Language, active_language
 from services.storefront.translation import gettext as _
 
 Product = dict[str, Any]
+
+
+class _Texts(NamedTuple):
+    """What every card says, in one language."""
+
+    language: Language
+    start: str
+    was: str
+    choose: str
+    add: tuple[str, str]
+    """Around the product's name."""
+    sold_out: str
+
+
+@lru_cache(32)
+def _texts(language: Language) -> _Texts:
+    """`language` is the active one, here and below."""
+    before, _placeholder, after = _('Add<span class="hide-text"> %(name)s to the basket</span>').partition(
+        "%(name)s"
+    )
+    sold_out, start = _("Sold out"), _("from")
+    return _Texts(
+        language,
+        f'<span class="small">{start}</span> ',
+        _("Was"),
+        _("Choose"),
+        (before, after),
+        f'<span class="tag bad">{sold_out}</span>',
+    )
+
+
 CARD_WIDTHS = "(max-width: 36rem) 46vw, 16rem"
 
 
@@ -27,69 +58,66 @@ def cards(
     """The cards of a list with their pictures' `sources`; `level` is the heading they have, `back` the page to come back
     to after adding one."""
     inputs = f'{csrf}<input type="hidden" name="back" value="{escape(back)}">'
-    language = active_language()
+    texts = _texts(active_language())
     shown = zip(products, sources, strict=True)
     return Markup(
         "".join(
-            [
-                _card(each, level, inputs, source, place, language)
-                for place, (each, source) in enumerate(shown)
-            ]
+            [_card(each, level, inputs, source, place, texts) for place, (each, source) in enumerate(shown)]
         )
     )
 
 
-def _card(
-    product: Product, level: str, inputs: str, source: Source | None, place: int, language: Language
-) -> str:
-    name, price = escape(product["name"]), product["price"]
+def _card(product: Product, level: str, inputs: str, source: Source | None, place: int, texts: _Texts) -> str:
+    name, price, language = escape(product["name"]), product["price"], texts.language
     rating = product.get("rating")
     stars = _stars(language, rating["average"], rating["count"]) if rating and rating["count"] else ""
-    start = _small_from() if product.get("highest_price") else ""
+    start = texts.start if product.get("highest_price") else ""
     return f"""<li class="card">
 <span class="shot">{_image(source, place) if source else _initial(product["name"][:1])}</span>
 <div class="card-text">
 <span class="brand-name">{escape(product.get("brand") or "")}</span>
 <{level}><a href="/product/{quote(product["productid"], safe="")}">{name}</a></{level}>{stars}
-<div class="card-foot"><span class="ticket">{start}{_price(language, price["amount"], price["currency"])}</span>{_was(product, language)}
-{_foot(product, name, inputs)}
-</div>{_others(product.get("others", ()), language)}
+<div class="card-foot"><span class="ticket">{start}{_price(language, price["amount"], price["currency"])}</span>{_was(product, texts)}
+{_foot(product, name, inputs, texts)}
+</div>{_others(product.get("others", ()), texts)}
 </div>
 </li>
 """
 
 
-def _was(product: Product, language: Language) -> str:
+def _was(product: Product, texts: _Texts) -> str:
     """What the price is compared with."""
     before = product.get("compare_at_price")
     if not before:
         return ""
-    words = _("Was")
-    amount = _price(language, before["amount"], before["currency"])
-    return f' <s class="was small"><span class="hide-text">{words} </span>{amount}</s>'
+    amount = _price(texts.language, before["amount"], before["currency"])
+    return f' <s class="was small"><span class="hide-text">{texts.was} </span>{amount}</s>'
 
 
-def _others(others: Sequence[Product], language: Language) -> str:
+def _others(others: Sequence[Product], texts: _Texts) -> str:
     """Products of the same title, beneath the one that stands for them."""
     if not others:
         return ""
-    return _links(others, "productid", _("%(count)s more of this title", count=len(others)), language)
+    return _links(others, "productid", _("%(count)s more of this title", count=len(others)), texts)
 
 
 def earlier_titles(others: Sequence[Product]) -> Markup:
     """Products whose title is a row of an earlier page."""
     return Markup(
         _links(
-            others, "name", _("%(count)s more of titles shown before", count=len(others)), active_language()
+            others,
+            "name",
+            _("%(count)s more of titles shown before", count=len(others)),
+            _texts(active_language()),
         )
     )
 
 
-def _links(products: Sequence[Product], text: str, summary: str, language: Language) -> str:
+def _links(products: Sequence[Product], text: str, summary: str, texts: _Texts) -> str:
     links = "".join(
         [
             f'<li><a href="/product/{quote(each["productid"], safe="")}">{escape(each[text])}</a> '
-            f"{_price(language, each['price']['amount'], each['price']['currency'])} {'' if each['stock'] else _sold_out()}</li>"
+            f"{_price(texts.language, each['price']['amount'], each['price']['currency'])} {'' if each['stock'] else texts.sold_out}</li>"
             for each in products
         ]
     )
@@ -98,32 +126,21 @@ def _links(products: Sequence[Product], text: str, summary: str, language: Langu
     )
 
 
-def _foot(product: Product, name: Markup, inputs: str) -> str:
+def _foot(product: Product, name: Markup, inputs: str, texts: _Texts) -> str:
     """What can be done: a product with options is chosen on its own page."""
     if (product.get("stock") or 0) <= 0:
-        return _sold_out()
+        return texts.sold_out
     if not product.get("options"):
-        return _add_form(escape(product["productid"]), name, inputs)
+        return _add_form(escape(product["productid"]), name, inputs, texts)
     href = f"/product/{quote(product['productid'], safe='')}"
-    words = _("Choose")
-    return f'<a class="button second" href="{href}">{words}<span class="hide-text"> {name}</span></a>'
+    return f'<a class="button second" href="{href}">{texts.choose}<span class="hide-text"> {name}</span></a>'
 
 
-def _add_form(productid: Markup, name: Markup, inputs: str) -> str:
-    words = _('Add<span class="hide-text"> %(name)s to the basket</span>', name=name)
+def _add_form(productid: Markup, name: Markup, inputs: str, texts: _Texts) -> str:
+    before, after = texts.add
     return f"""<form method="post" action="/basket" hx-post="/basket" hx-target="#notes" hx-swap="innerHTML">\
 {inputs}<input type="hidden" name="productid" value="{productid}"><input type="hidden" name="name" value="{name}">\
-<button class="second">{words}</button></form>"""
-
-
-def _sold_out() -> str:
-    words = _("Sold out")
-    return f'<span class="tag bad">{words}</span>'
-
-
-def _small_from() -> str:
-    words = _("from")
-    return f'<span class="small">{words}</span> '
+<button class="second">{before}{name}{after}</button></form>"""
 
 
 def _image(source: Source, place: int) -> str:
@@ -141,7 +158,6 @@ def _initial(letter: str) -> str:
 
 @lru_cache(1024)
 def _stars(language: Language, average: float, count: int) -> str:
-    """`language` is the active one, here and below."""
     return str(_macros().stars({"average": average, "count": count}))
 
 

@@ -16,7 +16,14 @@ from services.storefront.pages.compression import add_vary
 from services.storefront.pages.context import dependencies
 from services.storefront.pages.visitor import own_path
 from services.storefront.rules.taxonomy import Menu
-from services.storefront.translation import SOURCE_LANGUAGE, activate, gettext, pgettext, plain_ngettext
+from services.storefront.translation import (
+    SOURCE_LANGUAGE,
+    activate,
+    gettext,
+    template_gettext,
+    template_ngettext,
+    template_pgettext,
+)
 from shared.errors import Invalid
 
 LANGUAGE_COOKIE = "aisle_language"
@@ -33,7 +40,13 @@ def register_language(app: Flask) -> None:
     app.before_request(activate_language)
     app.after_request(vary_by_language)
     app.jinja_env.add_extension("jinja2.ext.i18n")
-    app.jinja_env.install_gettext_callables(gettext, plain_ngettext, pgettext=pgettext, newstyle=True)  # type: ignore[attr-defined]  # the extension's
+    app.jinja_env.newstyle_gettext = True  # type: ignore[attr-defined]  # the extension's: variables are given to the functions
+    app.jinja_env.globals |= {
+        "_": template_gettext,
+        "gettext": template_gettext,
+        "ngettext": template_ngettext,
+        "pgettext": template_pgettext,
+    }
     app.jinja_env.policies["ext.i18n.trimmed"] = True
     app.jinja_env.filters["gettext"] = gettext
     app.jinja_env.globals["language_links"] = language_links

@@ -94,7 +94,7 @@ def activate_language() -> None:
 
 def vary_by_language(response: Response) -> Response:
     """Where no cookie decides the browser does: whoever keeps pages keeps one for each."""
-    if len(dependencies().languages) > 1:
+    if response.mimetype == "text/html" and len(dependencies().languages) > 1:
         add_vary(response, "Accept-Language")
     return response
 

@@ -14,6 +14,7 @@ from services.products.rules.facets import FACET_FIELDS, combined
 from services.products.rules.product import deduplicate_moved
 from services.products.rules.rewriting import (
     Rewrite,
+    is_named,
     matched_words,
     restored,
     rewritten,
@@ -124,7 +125,7 @@ def _first_page(
     )
     if forecast and forecast.are_apart():
         page = _found(deps, asked, any_word.applied(query), None)
-        if not page.items or rewrite.named or not _has_all(deps, any_word, page.items, query):
+        if not page.items or not _has_all(deps, rewrite, page.items, query):
             return any_word, page
         forecast.remember(apart=False)
     page = _found(deps, asked, rewrite.applied(query), None)
@@ -164,7 +165,10 @@ def _has_all(deps: Dependencies, rewrite: Rewrite, docs: Sequence[Product], quer
     """Whether the best of what has some words has all of them that could be there."""
     language = deps.catalogue.language
     there = matched_words(rewrite, docs[0], query, language)
-    return len(there) + len(rewrite.dropped_words) >= len(query.content_words(language))
+    lost = rewrite.optional.union(rewrite.dropped_words)
+    return len(lost.union(there)) >= len(query.content_words(language)) and is_named(
+        docs[0], rewrite.applied(query), language
+    )
 
 
 def _partial_matches(

@@ -28,8 +28,8 @@ MAX_NUMBER = 2
 class Rewrite:
     """What became of the words: `corrections` of those that are nearly known, those a typo is forgiven in, those that need not
     match (`described`: for only descriptions have them), those that are not asked at all, whether any of them is enough, and whether
-    the last one is `finished`, no beginning. What so many products are `named` that nobody looks through the descriptions of others for
-    it is asked of short texts alone. A cursor keeps it, so that all pages ask the same."""
+    the last one is `finished`, no beginning. Where very many products are `named` by each word, what has all of them in its description
+    alone is not meant. A cursor keeps it, so that all pages ask the same."""
 
     corrections: Mapping[str, Sequence[str]] = field(default_factory=dict)
     forgiven: frozenset[str] = frozenset()
@@ -121,6 +121,15 @@ def matched_words(rewrite: Rewrite, doc: Product, query: SearchQuery, language: 
     return [word for word in query.content_words(language) if _matches(rewrite, word, query, terms, language)]
 
 
+def is_named(doc: Product, query: SearchQuery, language: Language) -> bool:
+    """Whether a product has one of the words in a short text where one must be."""
+    wanted = query.named_words(language)
+    words = [word for text in _short_texts(doc) for word in words_of(text)]
+    there = {term for word in (*words, *pairs_of(words)) for term in language.terms(word)}
+    meant = (*wanted, *pairs_of(list(query.loose_words)))
+    return not wanted or any(language.stem(word) in there for word in meant)
+
+
 def with_as_many_words(
     rewrite: Rewrite, docs: Sequence[Product], query: SearchQuery, language: Language
 ) -> list[Product]:
@@ -132,14 +141,17 @@ def with_as_many_words(
 
 def _terms(doc: Product, language: Language, *, by_code: bool) -> set[str]:
     """The terms of a product's texts; of its article numbers as well where a query may name one."""
-    product = PRODUCT_FIELDS.content(doc)
-    texts = [*short_texts(product), *option_words(doc), *attribute_words(doc)]
+    product, texts = PRODUCT_FIELDS.content(doc), _short_texts(doc)
     short = [words_of(text) for text in texts]
     words = [word for some in short for word in (*some, *pairs_of(some), *letters_of(some))]
     words += [word for text in texts for word in compounds_of(text)]
     words += words_of(product["description"])
     words += words_of(" ".join(codes(doc))) if by_code else []
     return {term for word in words for term in language.terms(word)}
+
+
+def _short_texts(doc: Product) -> list[str]:
+    return [*short_texts(PRODUCT_FIELDS.content(doc)), *option_words(doc), *attribute_words(doc)]
 
 
 def _matches(rewrite: Rewrite, word: str, query: SearchQuery, terms: set[str], language: Language) -> bool:

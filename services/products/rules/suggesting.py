@@ -9,6 +9,8 @@ from services.products.declarations.product import Product
 from shared.couch import Language, SearchQuery, begun_pair, pairs_of, words_of
 
 MAX_CATEGORIES, MAX_BRANDS, MAX_QUERIES, MIN_PRODUCTS = 3, 2, 3, 2
+GOOD_PART = 10
+"""What a single letter begins holds a tenth of the hits of the largest category."""
 
 Suggestion = dict[str, Any]
 """{kind, text, ...}"""
@@ -24,14 +26,16 @@ def suggestions(
 ) -> list[Suggestion]:
     """Categories and brands that have the last word typed, those with more of the words first; queries that have all of them;
     then products, for which there is room when there are any."""
+    # A single letter begins too much: a brand must go with all that stands before it, a category at least hold a good part of the hits.
+    is_letter = len(query.all_words[-1]) == 1
+    fewest = len(query.all_words) if is_letter else 1
+    hits = counts.get("category", {})
+    least = max(hits.values(), default=0) / GOOD_PART if is_letter else 0
     categories = [
         {"kind": "category", "text": path.rpartition("#")[2], "path": path, "count": count}
-        for path, count in _best_named(
-            counts.get("category", {}), query, language, lambda path: path.rpartition("#")[2]
-        )
+        for path, count in _best_named(hits, query, language, lambda path: path.rpartition("#")[2])
+        if count >= least
     ]
-    # A single letter begins too many brands: it must go with all that stands before it.
-    fewest = len(query.all_words) if len(query.all_words[-1]) == 1 else 1
     brands = [
         {"kind": "brand", "text": brand, "count": count}
         for brand, count in _best_named(

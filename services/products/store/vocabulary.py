@@ -187,7 +187,7 @@ class Vocabulary:
         return is_word and self._counted([word])[word] > RARE
 
     def frequent(self, words: Sequence[str]) -> set[str]:
-        """Those that the short texts of very many products have: what has them in its description only is not meant."""
+        """Those that the short texts of very many products have."""
         return {word for word, count in self._counted(words).items() if count >= ENOUGH and word.isalpha()}
 
     def described(self, words: Sequence[str]) -> set[str]:

@@ -12,17 +12,21 @@ SHORT = "short"
 """The field of all short texts together: their words, and neighbouring ones as one."""
 MIN_PREFIX, MAX_BEGUN, MIN_BEGUN_PAIR = 2, 4, 5
 MIN_FORGIVEN, MIN_FORGIVEN_TWICE = 4, 8
+HEAD = 3
+"""How much more the head of a query counts in a short text: it is a frequent word, and those count for little."""
 _MAX_REMEMBERED = 5_000
 
 
 class Word(NamedTuple):
     """A word of a query: `pairs` are both neighbours written as one with it, `begun` the one of the last two words, which may go on as
-    the `last` word may; `named`: only short texts are asked; `code`: the query may name one."""
+    the `last` word may; `head`: it says what is looked for, others only which; `named`: products are named by it, so that a text which is not
+    short finds, but does not rank; `code`: the query may name one."""
 
     text: str
     pairs: tuple[str, ...] = ()
     begun: str = ""
     last: bool = False
+    head: bool = False
     named: bool = False
     code: bool = False
     forgiven: bool = False
@@ -60,7 +64,7 @@ def word_clauses(index: "SearchIndex") -> Callable[[Word], str]:
     def short_forms(word: Word) -> Iterable[str]:
         """What of the word is found in the short texts together; nothing of it is in one of them and not here."""
         yield from (f'{SHORT}:"{stem(each)}"^{best}' for each in dict.fromkeys((word.text, *word.pairs)))
-        yield from (f'{SHORT}:"{stem(each)}"^1' for each in word.corrections)
+        yield from (f'{SHORT}:"{stem(each)}"^{max(1, best // 2)}' for each in word.corrections)
         if word.begun:
             yield f"{SHORT}:{word.begun}*^1"
         if word.last and len(word.text) >= MIN_PREFIX:
@@ -74,21 +78,23 @@ def word_clauses(index: "SearchIndex") -> Callable[[Word], str]:
         for each in some:
             if each.code and not word.may_be_code:
                 continue
-            yield f'{each.name}:"{text if each.code else stemmed}"^{each.weight * 2}'
+            weight = 0 if word.named and not each.short and not each.code else each.weight
+            yield f'{each.name}:"{text if each.code else stemmed}"^{weight * 2}'
             if stemmed != text and each.weight == best:
                 yield f'{each.name}:"{text}"^{each.weight}'
             if not each.code:
-                yield from (f'{each.name}:"{stem(other)}"^{each.weight}' for other in word.corrections)
+                yield from (f'{each.name}:"{stem(other)}"^{weight}' for other in word.corrections)
             if word.last and len(text) >= MIN_PREFIX and (not each.short or each.weight == best):
-                yield f"{each.name}:{text}*^{each.weight}"
+                yield f"{each.name}:{text}*^{weight}"
             if not short and word.forgiven and is_forgivable(text):
                 yield f"{each.name}:{text}~{_edits(text)}^1"
 
     def clause(word: Word) -> str:
-        found = list(forms(word, [each for each in others if each.code or not (word.named and short)]))
+        found = list(forms(word, others))
         if short:
             # Weighed by the short text that it is in only where it is in one: the others need not be looked through for each.
-            found.append(f"(+({' OR '.join(short_forms(word))}) {' '.join(forms(word, short))})")
+            boost = f"^{HEAD}" if word.head else ""
+            found.append(f"(+({' OR '.join(short_forms(word))}) {' '.join(forms(word, short))}){boost}")
         return "(" + " OR ".join(found) + ")"
 
     return lru_cache(_MAX_REMEMBERED)(clause)

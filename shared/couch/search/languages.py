@@ -18,13 +18,23 @@ _PLAIN: Final = re.compile("[a-z]{3,}")
 class Language:
     """`rules` are (pattern, replacement) in turn over a word without accents; `forms` are words that no rule gets right, before
     and after the rules. A pattern must mean the same to Python and to JavaScript; `$1` is its first group. Of a word that `compounds`
-    match, each group is found as a word of its own."""
+    match, each group is found as a word of its own. `people` are for whom things are, `prepositions` stand behind what is looked for."""
 
     code: str
     stop_words: frozenset[str]
     rules: tuple[tuple[str, str], ...]
     forms: Mapping[str, str] = field(default_factory=dict)
     compounds: str = ""
+    people: frozenset[str] = frozenset()
+    prepositions: frozenset[str] = frozenset()
+
+    def is_person(self, word: str) -> bool:
+        """Whether a word says for whom a thing is, not what it is."""
+        return self.stem(word) in self._people
+
+    @cached_property
+    def _people(self) -> frozenset[str]:
+        return frozenset(map(self.stem, self.people))
 
     def stem(self, word: str) -> str:
         """What all forms of the word have in common."""
@@ -120,7 +130,7 @@ ENGLISH: Final = Language(
         # other plurals
         "men": "man",
         "women": "woman",
-        "children": "child",
+        "children": "kid",
         "feet": "foot",
         "teeth": "tooth",
         "mice": "mouse",
@@ -149,7 +159,34 @@ ENGLISH: Final = Language(
         # two words for one thing, as the rules leave them: neckties, tie
         "neckty": "ty",
         "wristwatch": "watch",
+        "lady": "woman",
+        "womenswear": "woman",
+        "gent": "man",
+        "gentleman": "man",
+        "gentlemen": "man",
+        "menswear": "man",
+        "child": "kid",
+        "phone": "mobile",
+        "cellphone": "mobile",
+        "smartphone": "mobile",
+        "handphone": "mobile",
+        "tee": "tshirt",
+        "trouser": "pant",
+        "frock": "dress",
+        "golden": "gold",
+        "wooden": "wood",
+        "woollen": "wool",
+        "woolen": "wool",
+        "fridge": "refrigerator",
+        "television": "tv",
         # two spellings
+        "sari": "saree",
+        "saris": "saree",
+        "lehnga": "lehenga",
+        "lengha": "lehenga",
+        "burka": "burqa",
+        "burkha": "burqa",
+        "tire": "tyre",
         "color": "colour",
         "jewelry": "jewellery",
         "gray": "grey",
@@ -158,6 +195,8 @@ ENGLISH: Final = Language(
         "fiber": "fibre",
         "favorite": "favourite",
     },
+    people=_words("man woman boy girl kid baby infant toddler adult unisex"),
+    prepositions=_words("by for from in of on to with without"),
 )
 
 _GERMAN_PEOPLE: Final = "damen|herren|frauen|manner|maenner|kinder|baby|madchen|maedchen|jungen|hunde|katzen"
@@ -184,6 +223,8 @@ GERMAN: Final = Language(
         ("^(....+)s$", "$1"),  # Sofas, Sofa
     ),
     compounds=rf"(?:({_GERMAN_PEOPLE})|(?:{_GERMAN_FIRST_PARTS}))(?!e[rnsm])([a-z]{{3,}})",
+    people=frozenset(_GERMAN_PEOPLE.split("|")),
+    prepositions=_words("auf aus fuer fur gegen in mit ohne unter von zu zum zur"),
 )
 
 LANGUAGES: Final = {language.code: language for language in (ENGLISH, GERMAN)}

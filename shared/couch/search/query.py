@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import combinations, product
 from typing import NamedTuple, TypedDict, Unpack
 
-from .clauses import Word, begun_pair
+from .clauses import SHORT, Word, begun_pair
 from .fields import SearchIndex
 from .languages import Language
 from .words import pairs_of, words_of
@@ -15,6 +15,7 @@ from .words import pairs_of, words_of
 UNBOUNDED = 10**15
 MAX_WORDS, MAX_COMBINED_WORDS = 16, 4
 MAX_EXCLUDING_WORDS, MAX_EXCLUDED_ROWS = 5, 40
+SEVERAL = 2
 _MAX_REMEMBERED = 10_000
 
 _CODE = re.compile(r"[0-9]|[^\W_][-._/][^\W_]")
@@ -36,8 +37,8 @@ class SearchQuery:
     `filters` is {keyword field: values, one of which must be there}, for a member of a `pairs` field {field.name: values}, `ranges` {number field: (min, max)}, `sort` a
     field's name (with `-` for the largest first) or None for relevance. A word that is `forgiven` may differ by a letter (a long one
     by two); for a word that has `corrections` one of these does, for words in a row that have `synonyms` one row of these. An
-    `optional` word only moves what has it forward; with `any_word` all are, but what has more of them comes first. A `named` word is
-    looked for in short texts alone, where the server can tell them apart. With `code` the words may be an article number: they have digits, or signs hold them together.
+    `optional` word only moves what has it forward; with `any_word` all are, but what has more of them comes first. Where very
+    many products are `named` by each of several words at least one must be in a short text, if the server can tell them apart. With `code` the words may be an article number: they have digits, or signs hold them together.
     """
 
     words: tuple[str, ...] = ()
@@ -130,6 +131,7 @@ class SearchQuery:
     def lucene(self, index: SearchIndex) -> str:
         """The query text for `_search` and `_nouveau`."""
         required, optional = self._loose(index)
+        required += self._naming(index)
         required += [
             _any(f'{each.name}:"{_row(phrase, index.language)}"^{each.weight}' for each in index.texts)
             for phrase in self.phrases
@@ -146,6 +148,33 @@ class SearchQuery:
                 [*(f"+{clause}" for clause in required), *optional, *(f"-{each}" for each in excluded)]
             )
         return " AND ".join([*required, *(f"NOT {each}" for each in excluded)]) or "*:*"
+
+    def head(self, language: Language) -> str:
+        """The word that says what is looked for, as far as one can see: the last before a preposition that names a thing, no person."""
+        words = self.loose_words
+        place = next((n for n, word in enumerate(words) if n and word in language.prepositions), len(words))
+        things = [
+            word
+            for word in words[:place]
+            if word.isalpha() and word not in language.stop_words and not language.is_person(word)
+        ]
+        return things[-1] if things else ""
+
+    def named_words(self, language: Language) -> list[str]:
+        """Those of which one must be in a short text: all that need be there, if so many products are named by each of them. What says for
+        whom a thing is names none."""
+        content = self.content_words(language)
+        if len(content) < SEVERAL or self.any_word or self.synonyms:
+            return []
+        things = [word for word in content if word not in self.optional and not language.is_person(word)]
+        return things if self.named.issuperset(things) else []
+
+    def _naming(self, index: SearchIndex) -> list[str]:
+        words = self.named_words(index.language)
+        if not words or not any(each.short for each in index.texts):
+            return []
+        forms = dict.fromkeys(map(index.language.stem, (*words, *pairs_of(list(self.loose_words)))))
+        return [_any(f'{SHORT}:"{form}"' for form in forms) + "^0"]
 
     def excluded_rows(self, language: Language) -> list[str]:
         """What a document must not have in a field of kind `exclusion`: two and three of the words, in any meaning, as stems."""
@@ -169,7 +198,8 @@ class SearchQuery:
     def _loose(self, index: SearchIndex) -> tuple[list[str], list[str]]:
         """The clauses of the loose words: those that must match, and those that need not."""
         loose, content = self.loose_words, set(self.content_words(index.language))
-        begun = begun_pair(loose) if self.prefix else ""
+        begun, head = begun_pair(loose) if self.prefix else "", self.head(index.language)
+        named = self.named_words(index.language)
         clauses = {
             word: index.clause_of(
                 Word(
@@ -177,7 +207,8 @@ class SearchQuery:
                     tuple(pairs_of(list(loose[max(0, n - 1) : n + 2]))),
                     begun=begun if n >= len(loose) - 2 else "",
                     last=word == self.prefix,
-                    named=word in self.named,
+                    head=len(content) > 1 and not self.any_word and word == head,
+                    named=word in named,
                     code=self.code or len(content) == 1,
                     forgiven=word in self.forgiven,
                     corrections=tuple(self.corrections.get(word, ())),

@@ -58,4 +58,9 @@ def _is(concept: str, product: dict[str, Any]) -> bool:
         return re.search(rule, product["productid"]) is not None
     if colon and kind == "name":
         return re.search(rule, product["name"].lower()) is not None
+    if colon and kind == "path":
+        return re.search(rule, " > ".join(product["taxonomy"]).lower()) is not None
+    if colon and kind == "any":
+        texts = (product["name"], *product["taxonomy"], product["description"])
+        return any(re.search(rf"\b{rule}", text.lower()) for text in texts)
     return CONCEPTS[concept].matches(product)

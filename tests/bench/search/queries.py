@@ -1,6 +1,7 @@
 """The judged queries: what a customer types, in which way it is typed, and the concepts that a product must belong to, all of them, to be right.
 
-A concept is a row of `concepts.py`; `name:...` is a regular expression over the name, `id:...` one over the productid.
+A concept is a row of `concepts.py`; `name:...` is a regular expression over the name, `id:...` one over the productid, `path:...` one
+over the category's path, and `any:...` one over these and the description.
 """
 
 from typing import NamedTuple
@@ -146,6 +147,63 @@ _GROUPS = {
         mint conditioner = name:mint, conditioner | rose plant = name:rose.* plant | gold ring = gold, ring | golf ball = golf ball | paint bottle = name:paint bottle
         cow = name:cow | bee conditioner = name:bees, conditioner | stole = stole | tea tree conditioner = name:tea tree | band notebook = name:band.* notebook
         net lehenga = name:net.* lehenga | coin bank = name:coin bank | cargo = cargos | mat = bath mat | mass gainer = name:gainers | sound mixer = name:sound mixer
+    """,
+    "another word for it": """
+        ladies watch = watch, women | gents watches = watch, men | watch for gents = watch, men | ladies shoes = any shoes, women | ladies top = top, women
+        phone charger = charger | cell phone charger = charger | phone pouch = pouch | mobile phone pouch = pouch | smartphone pouch = pouch
+        phone accessories = mobile accessories | girls frock = dress, girls | frock = dress, girls | tee = t-shirt | tees for women = t-shirt, women
+        trackpants = track pants | jegging = leggings | nighties = nightdress | pullover = name:sweater, path:pullovers | bellies = ballerinas
+        belly shoes = ballerinas | sofa = sofa bed | futon = sofa bed | oven = microwave | tyre cleaner = name:tire cleaner | tire cleaner = name:tire cleaner
+        makeup box = vanity box | vanity case = vanity box | room freshener = air freshener | cushions = cushion cover | duvet = duvet cover
+        statue = showpiece | sport shoes = sports shoes | kids dresses = kids, dress | children sweater = kids, sweater | kids shoes = any shoes, kids
+        led lights = bulb | potli bag = name:potli | paperweight = name:paper weight | coin box = name:coin bank | diaries and notebooks = path:diaries & notebooks
+        mobile back cover = path:mobile body panels | ladies purse = clutch | ladies clutch bag = clutch
+    """,
+    "as it comes to mind": """
+        gold rings for women = gold, ring | diamond ring for men = diamond, ring | silver ring girls = silver, ring | ring gold 22k = ring, name:22 ?k
+        18kt gold ring = ring, 18 k, gold | womens watch analog = women, watch, analog | black digital watch = name:black, digital, watch
+        sports watches boys = name:sport, watch, boys | wrist watch for men = watch, men | mens wristwatch = watch, men
+        pillow for bed = pillow | sleeping pillows = pillow | bath towel baby = baby, towel | door curtain = curtain | curtains for window = curtain
+        double bed sheet = bedsheet, double | cotton bed sheets double = bedsheet, double, cotton | coffee cup = mug | tea mugs = mug | ceramic cups = mug
+        music mug = name:mug, name:music | i love mug = name:love, mug | spiral notebooks = name:spiral, notebook | water bottle school = bottle
+        waterbottle = path:water bottles | usb charger = charger | battery charger for mobile = charger | charger adapter = charger | lg oven = lg, microwave
+        skate shoes = skates | batting pads = cricket pads | batting gloves = cricket gloves | cricket pad = cricket pads | golf balls size 4 = golf ball
+        shampoo for dogs = dog shampoo | pet shampoo = dog shampoo | dog toys = name:toy for dog | toy for dog = name:toy for dog
+        protein powder = path:protein | hair conditioners = conditioner | conditioner for hair = conditioner | bath soap = soap | aroma oil = path:aroma oil
+        air fresheners for home = air freshener | artificial plants = name:artificial plant | flower pot = name:plant.*pot | crystal paperweights = name:paper weight
+        ladies kurta = kurta, women | anarkali = name:anarkali | kurtis for women = kurti | long kurta women = kurta | burqa = path:burqas | abayas = path:abayas
+        lehnga choli = name:lehenga | maternity dresses = name:maternity | night suits = pyjama | thermal wear = path:thermals | pyjama set girls = name:pyjama set, girls
+        mens waistcoats = men, waistcoat | waistcoat women = women, waistcoat | cargo pants = cargos | wind cheater = path:windcheaters | hoodies = any:hood
+        party tops = name:party, top | office shirt = formal shirt | formal tops women = name:formal, top | blue jeans men = jeans, men | solid t shirt = name:solid.*t-shirt
+        polo t-shirts = path:polos & t-shirts | swim shorts women = name:swim shorts | gym shorts = name:gym shorts | cycling short = name:cycling shorts
+    """,
+    "brand, size and model as they are typed": """
+        titan watches for men = name:titan, watch, men | tag heuer watch = name:tag heuer | disney watch kids = disney, watch | skmei watches men = skmei, watch, men
+        skmei ad1031 black = name:ad1031-black | cas w 13 = name:cas-w-13 | cs 2001 = name:cs-2001 | CS2001 = name:cs-2001 | fb0128 = name:fb0128
+        titan 1639sl03 = name:1639sl03 | 8503b watch = name:8503b | fastrack 38015 = name:38015pl01 | PK504 watch = name:pk_504 | rw38 = name:rw38 | g 729 = name:g 729
+        van heusen shirts = van heusen, shirt | raymond waistcoats = name:raymond | crocs sandals = crocs, sandals | allen solly girls dress = allen solly, girls, dress
+        benetton sweater women = benetton, sweater, women | roadster cardigan = roadster, name:cardigan | lee sweaters mens = lee, sweater | wrangler jeans for men = wrangler, jeans
+        dlink dap 1320 = name:dap1320 | d link = d-link | q and q watch = q&q | qq watch = q&q | dove shampoo conditioner = dove, conditioner | tresemme = tressemme
+        asics gel = name:asics gel | gel kayano 22 = name:kayano | bft 9w bulb = bft, 9 w | led bulb 6w = led, bulb, name:6 w | blackberry 8520 = name:8520
+        nokia lumia back panel = name:lumia | sony xperia pouch = name:pouch for sony | ipad case = ipad cover | maruti alto sun shade = name:\\balto\\b
+        SHOEG7NXNBF9PPJV = id:^SHOEG7NXNBF9PPJV$ | 350 ml = name:350 ml | 22 k ring = name:22 k ring | size 4 golf ball = name:size: 4 | 105key keyboard = name:105key
+    """,
+    "with slips": """
+        ladis watch = watch, women | wimen top = top, women | womans watch = watch, women | mens ties = men, necktie | girl dreses = girls, dress | kurtees = kurti
+        micro wave = microwave | microvave oven = microwave | umberella = umbrella | keyborad = keyboard | curtens = curtain | leggins women = leggings
+        tempred glass = screen guard | pilows = pillow | braclets = bracelet | ballarinas = ballerinas | sterlin silver = sterling silver | diamnod rings = diamond, ring
+        cofee mugs = mug | conditoners = conditioner | air freshner = air freshener | note book a5 = name:a5 notebook | dungree = name:dungaree | swimsuite = swimsuit
+        sunglases men = sunglasses | wrangler jens = wrangler, jeans | casual shoos = any shoes | lofers = loafers | bed shets = bedsheet
+        t shrit women = t-shirt, women | sweat shrit = sweatshirt | golf umbrela = umbrella | crickt gloves = cricket gloves | shwpiece = showpiece
+    """,
+    "what descriptions say": """
+        cotton shirt = shirt, any:cotton | cotton tops women = top, women, any:cotton | cotton dress = dress, any:cotton | leather boots = boots, any:leather
+        black boots women = boots, women, any:black | brown boots = boots, any:brown | white top = top, any:white | blue top = top, any:blue | red dress girls = dress, girls, any:red
+        steel bottle = bottle, any:steel | steel watch = watch, any:steel | leather watch = watch, any:leather
+        black shirt men = shirt, men, any:black | polyester top = top, any:polyester | cotton kurta = kurta, any:cotton | slim shirt = shirt, any:slim
+        black shorts = shorts, any:black | gold watch = watch, any:gold | cotton night suit = pyjama, any:cotton | party dress girls = dress, girls, any:party
+        white gold diamond ring = ring, any:white gold, any:diamond | cotton = any:cotton | black = any:black | leather = any:leather
+        black leather boots = boots, any:black, any:leather | casual boots women = boots, women, any:casual
     """,
     "of the issue": """
         watches = watch | womens shoes = women, any shoes | mens jeans = men, jeans | t-shirts = t-shirt | bed sheet = bedsheet | bedsheet = bedsheet

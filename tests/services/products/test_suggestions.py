@@ -72,3 +72,12 @@ def test_two_words_may_be_the_beginning_of_one(goods: Shop):
 def test_a_single_letter_is_no_brand(goods: Shop):
     assert ("brand", "Carnaby") in suggested(goods, "rubber ca")
     assert ("brand", "Carnaby") not in suggested(goods, "rubber c")
+
+
+def test_a_single_letter_is_no_department_of_hardly_any_hit(goods: Shop):
+    rings = [product(f"goldring-{n}", taxonomy=["Jewels", "Rings"], name="Rosegold thing") for n in range(12)]
+    idol = product("idol", taxonomy=["Festive", "Religious Idols"], name="Rosegold thing of brass")
+    assert goods.load([*rings, idol])["created"] == len(rings) + 1
+    assert ("category", "Rings") in suggested(goods, "rosegold r")
+    assert ("category", "Religious Idols") not in suggested(goods, "rosegold r")
+    assert ("category", "Religious Idols") in suggested(goods, "rosegold re")

@@ -51,6 +51,15 @@ ENGLISH, GERMAN = LANGUAGES["en"], LANGUAGES["de"]
         "bench benches",
         "toy toys",
         "potato potatoes",
+        "lady ladies woman womens",
+        "gents gentlemen men",
+        "kid kids children",
+        "phone phones smartphone mobiles",
+        "sari saris saree sarees",
+        "wooden wood",
+        "golden gold",
+        "tyre tyres tire tires",
+        "television tv",
     ],
 )
 def test_english_forms_of_a_word_have_one_stem(forms: str):

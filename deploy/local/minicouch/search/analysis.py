@@ -83,6 +83,10 @@ class Analyzer:
         return [token.term for token in self.tokens(text)]
 
 
+KEYWORD = Analyzer(lambda text: [Token(text, 0, 0, len(text))], False)
+"""A text is one term as it is."""
+
+
 def analyzer(name: str, stopwords: list[str] | None = None) -> Analyzer:
     """The analyzer of that name. Errors: 400 for an unknown one."""
     return _analyzer(name, None if stopwords is None else tuple(stopwords))
@@ -91,7 +95,7 @@ def analyzer(name: str, stopwords: list[str] | None = None) -> Analyzer:
 @lru_cache(maxsize=64)
 def _analyzer(name: str, stopwords: tuple[str, ...] | None) -> Analyzer:
     if name == "keyword":
-        return Analyzer(lambda text: [Token(text, 0, 0, len(text))], False)
+        return KEYWORD
     if name == "whitespace":
         return Analyzer(lambda text: _cut(re.compile(r"\S+"), text, str, frozenset()), False)
     if name in ("simple", "simple_asciifolding"):

@@ -17,17 +17,18 @@ from typing import Any
 import orjson
 import tantivy
 
-from .analysis import Analyzers, analyzer
+from .analysis import KEYWORD, Analyzers
 from .answers import AnswerCache
 
 HEAP = 15_000_000
-FORMAT = 3
+FORMAT = 4
 SEPARATOR, GAP = "\x1f", "\x1e"
 MAX_SORT_TEXT = 200
+ORDER_BYTES, WHOLE_ORDERS = 8, ("", "b", "c")
+"""A text's order is its first bytes as a number; that of one that is a term as it is goes on in two columns more."""
 FIRST_SLOTS = 32
 KEPT_RECORDS = 2048  # unpacking one from the index costs more than all else of a hit
 KEPT_QUERIES = 1024
-WHOLE = analyzer("keyword")
 KINDS = ("text", "number", "facet")
 
 Emitted = Sequence[Any]  # [name, value, options] as the index function gave them
@@ -221,6 +222,11 @@ class SearchIndex:
         slot = self.slots[kind].get(name)
         return None if slot is None else f"{kind}{slot}"
 
+    def order_columns(self, name: str) -> list[str]:
+        """The columns by which a text field is sorted, each deciding among what is equal in those before it."""
+        ends = WHOLE_ORDERS if self.analyzers.of(name) is KEYWORD else WHOLE_ORDERS[:1]
+        return [f"order{self.slots['text'][name]}{end}" for end in ends]
+
     def apply(self, entries: Iterable[Entry], gone: Iterable[str], seq: int) -> None:
         """Replace documents, remove others, and be at `seq`. Errors: SlotsFull, with nothing changed.
 
@@ -285,7 +291,8 @@ class SearchIndex:
             document.add_text(f"text{slot}", self._terms(name, values, name in made.whole))
             if len(values[0]) <= MAX_SORT_TEXT and name != "_id":
                 sortable[name] = values[0]
-                document.add_unsigned(f"order{slot}", order_prefix(values[0]))
+                for column, number in zip(self.order_columns(name), order_prefixes(values[0]), strict=False):
+                    document.add_unsigned(column, number)
         for name, numbers in made.numbers.items():
             slot = self._slot("number", name)
             if len(numbers) > 1:
@@ -302,7 +309,7 @@ class SearchIndex:
 
     def _terms(self, name: str, values: list[str], whole: bool) -> str:
         """The terms joined for the tokenizer, with a filler where positions have gaps, as behind a stop word."""
-        analyzer = WHOLE if whole else self.analyzers.of(name)
+        analyzer = KEYWORD if whole else self.analyzers.of(name)
         joined: list[str] = []
         for value in values:
             start = len(joined)
@@ -318,9 +325,11 @@ class SearchIndex:
         self.closed = True
 
 
-def order_prefix(text: str) -> int:
-    """The first eight bytes of a text as a number: what texts are sorted by before they are read."""
-    return int.from_bytes(text.encode()[:8].ljust(8, b"\0"), "big")
+def order_prefixes(text: str) -> tuple[int, ...]:
+    """The first bytes of a text as numbers: what texts are sorted by before they are read."""
+    data = text.encode()[: ORDER_BYTES * len(WHOLE_ORDERS)].ljust(ORDER_BYTES * len(WHOLE_ORDERS), b"\0")
+    starts = range(0, len(data), ORDER_BYTES)
+    return tuple(int.from_bytes(data[start : start + ORDER_BYTES], "big") for start in starts)
 
 
 def _schema(size: int) -> tantivy.Schema:
@@ -331,7 +340,8 @@ def _schema(size: int) -> tantivy.Schema:
     builder.add_bytes_field("record", stored=True)
     for slot in range(size):
         builder.add_text_field(f"text{slot}", tokenizer_name="terms", index_option="position")
-        builder.add_unsigned_field(f"order{slot}", fast=True)
+        for end in WHOLE_ORDERS:
+            builder.add_unsigned_field(f"order{slot}{end}", fast=True)
         builder.add_float_field(f"number{slot}", indexed=True, fast=True)
         builder.add_text_field(f"facet{slot}", fast=True, tokenizer_name="raw", index_option="basic")
     return builder.build()

@@ -7,8 +7,8 @@ from typing import Any
 import tantivy
 
 from .compiling import Compiler
+from .counting import unscored
 from .engine import SearchIndex
-from .pruning import unscored
 from .syntax import Node, parse
 
 TOTAL = "total"

@@ -44,15 +44,6 @@ def best(
     return list(hits)
 
 
-def unscored(node: Node) -> Node:
-    """What finds the same documents when scores do not matter: without boosts and what need not match."""
-    if not isinstance(node, Clauses):
-        return replace(node, boost=1.0)
-    needed = [part for part in node.parts if part[0] != "should"]
-    kept = needed if any(occur == "must" for occur, _ in needed) else node.parts
-    return Clauses(tuple(dict.fromkeys((occur, unscored(part)) for occur, part in kept)))
-
-
 Halves = tuple[list[Node], list[Node]]
 """Of the alternatives of a clause those that tell much, and the others."""
 
@@ -62,7 +53,8 @@ def _narrowed(part: Part, halves: Halves | None) -> Part:
         return part
     rare, common = halves
     needed = Clauses(tuple(("should", each) for each in rare))
-    return "must", Clauses((("must", needed), *(("should", each) for each in common)), part[1].boost)
+    scoring = (("should", each) for each in common if each.boost)
+    return "must", Clauses((("must", needed), *scoring), part[1].boost)
 
 
 class _Pruning:

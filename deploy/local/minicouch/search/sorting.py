@@ -9,8 +9,9 @@ import tantivy
 
 from ..errors import CouchError, bad_request
 from . import pruning
-from .engine import SearchIndex, order_prefix
+from .engine import SearchIndex, order_prefixes
 from .matching import Matching
+from .ordering import SEQUENCE, Column, Ordering, columns_of, place_of
 
 _SORT = re.compile(r"([-+])?([.\w]+)(?:<(\w+)>)?")
 SLACK = 100
@@ -117,19 +118,50 @@ def _best(matching: Matching, limit: int) -> tuple[list[tuple[float, Address]], 
 def by_fields(matching: Matching, keys: list[Key], limit: int, after: list[Any] | None) -> Page:
     """`after` is (values, sequence) of the last hit shown; of equal hits that comes first which was written first."""
     index, searcher = matching.index, matching.searcher
-    found = searcher.search(matching.query, limit=max(1, searcher.num_docs))
-    scored = [(score, address) for score, address in found.hits]
-    coarse = _coarse(index, searcher, scored, keys[0])
-    candidates = _candidates(coarse, keys[0], limit, after)
-    hits = arranged(index, searcher, [scored[n] for n in candidates], keys)
+    if after and not isinstance(after[1], int):  # of a version that told equal hits apart by their ids
+        raise bad_request("Invalid bookmark parameter supplied")
+    scored = _by_columns(matching, keys, limit, after)
+    if scored is None:
+        scored = _among_all(matching, keys, limit, after)
+    hits = arranged(index, searcher, scored, keys)
     if after:
-        if not isinstance(after[1], int):  # of a version that told equal hits apart by their ids
-            raise bad_request("Invalid bookmark parameter supplied")
         place = _ranks(keys, after[0]), after[1]
         hits = [hit for hit in hits if (_ranks(keys, hit.order), hit.seq) > place]
     page = [load(index, searcher, hit) for hit in hits[:limit]]
     bookmark = [page[-1].order[: len(keys)], page[-1].seq] if page else after
-    return Page(page, found.count, bookmark)
+    return Page(page, matching.total(), bookmark)
+
+
+def _by_columns(
+    matching: Matching, keys: list[Key], limit: int, after: list[Any] | None
+) -> list[tuple[float, Address]] | None:
+    """The hits that may be on the page, by the columns of the first criterion; None where these do not decide."""
+    first = keys[0]
+    if any(key.kind in ("score", "doc") for key in keys):
+        return None
+    columns = columns_of(matching, first.kind, first.name, descending=first.descending)
+    if not columns or (after and after[0][0] is None):
+        return None
+    if keys == [first] and first.kind == "number":
+        columns.append(Column(SEQUENCE, tantivy.FieldType.Unsigned))
+    ordering, query = Ordering(matching.index, matching.searcher), matching.unscored
+    if not after:
+        found = ordering.first(query, columns, limit)
+    else:
+        place = place_of(first.kind, after[0][0], after[1], columns)
+        found = ordering.at(query, columns, place) + ordering.behind(query, columns, limit, place)
+    return [(0.0, address) for address in found]
+
+
+def _among_all(
+    matching: Matching, keys: list[Key], limit: int, after: list[Any] | None
+) -> list[tuple[float, Address]]:
+    """The same, chosen among all hits."""
+    searcher = matching.searcher
+    found = searcher.search(matching.query, limit=max(1, searcher.num_docs), count=False)
+    scored = [(score, address) for score, address in found.hits]
+    coarse = _coarse(matching.index, searcher, scored, keys[0])
+    return [scored[n] for n in _candidates(coarse, keys[0], limit, after)]
 
 
 def _coarse(
@@ -171,7 +203,7 @@ def _candidates(coarse: list[float], key: Key, limit: int, after: list[Any] | No
 def _rough(key: Key, value: Any) -> float:
     if key.kind != "text":
         return value or 0
-    return -1 if value is None else order_prefix(value)
+    return -1 if value is None else order_prefixes(value)[0]
 
 
 def arranged(

@@ -15,6 +15,7 @@ from services.orders.settings import Settings
 from services.orders.store import (
     CreditStore,
     DeadLetterStore,
+    OrderNumbers,
     OrderStore,
     PromotionStore,
     ProviderAnswers,
@@ -65,6 +66,10 @@ class Dependencies:
     @property
     def orders(self) -> OrderStore:
         return self.stores.orders
+
+    @property
+    def order_numbers(self) -> OrderNumbers:
+        return self.stores.numbers
 
     @property
     def reports(self) -> ReportStore:

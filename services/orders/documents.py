@@ -1,4 +1,4 @@
-"""An order is a partition of immutable documents, declared in `declarations`; its access patterns O1 to O11 stand beside them.
+"""An order is a partition of immutable documents, declared in `declarations`; its access patterns O1 to O12 stand beside them.
 
     order{orderid}:order  :customer  :item1 ...  :outcome  :payment  :decision  :dispatch  :delivery  :cancellation
                   :session  :processing  :capture  :captured           of a payment on the provider's page
@@ -11,6 +11,7 @@
     customer{userid}:{provider}                      what the provider knows a customer by who keeps cards there
     giftcard{hash of its code}:entry000001 ...       a gift card: `rules.credits` says how it is never overdrawn
     storecredit{userid}:{currency}-entry000001 ...   the store credit of a customer in a currency
+    ordernumbers:block000001 ...                     blocks of order numbers: `store.numbers` says who may use one
     dead_letters:{job}.{subject}.{n}                 a job that failed for good, `...retried` when an admin sent it again
 
 Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and
@@ -38,6 +39,7 @@ PROCESSING = DocumentType.declared("paymentprocessing", events.PaymentProcessing
 CAPTURE = DocumentType.declared("paymentcapture", events.PaymentCapture)
 CAPTURED = DocumentType.declared("paymentcaptured", events.PaymentCaptured)
 CREDIT_ENTRY = DocumentType.declared("creditentry", credits.CreditEntry)
+NUMBER_BLOCK = DocumentType.declared("ordernumberblock", order.NumberBlock)
 PAYMENT_CUSTOMER = DocumentType.declared("paymentcustomer", order.PaymentCustomer)
 PAYMENT = DocumentType.declared("orderpayment", events.OrderPayment, former_name="payment")
 DECISION = DocumentType.declared("decision", events.Decision)
@@ -95,6 +97,14 @@ def order_key(orderid: str, key: str) -> str:
 
 def report_key(reportid: str, key: str) -> str:
     return document_id(report_partition(reportid), key)
+
+
+NUMBER_PARTITION, NUMBER_PREFIX = "ordernumbers", "A-"
+
+
+def number_block_key(block: int) -> str:
+    """`ordernumbers:block000001`"""
+    return document_id(NUMBER_PARTITION, f"block{block:06d}")
 
 
 def payment_customer_key(userid: str, provider: str) -> str:
@@ -173,6 +183,11 @@ SALES = View(
     map=view_source(__file__, "sales"),
     reduce="_sum",
 )
+ORDERS_BY_NUMBER = View(
+    "orders_by_number",
+    "O12: the order that people call by a number",
+    map="function (doc) { if (doc.type === 'order' && doc.number) emit(doc.number, null); }",
+)
 BEST_SELLERS = View(
     "best_sellers",
     "O6: units and amount sold per product and SKU, by all time, year, month and day",
@@ -244,6 +259,7 @@ DESIGN = DatabaseDesign(
         FREE_USES,
         ORDERS_OF_A_CUSTOMER,
         ORDERS_BETWEEN,
+        ORDERS_BY_NUMBER,
         SALES,
         BEST_SELLERS,
         TAX,

@@ -143,7 +143,8 @@ def _place(checkout: Checkout) -> str:
 
 
 def _written(checkout: Checkout, orderid: str) -> bool:
-    docs = checkout.require_intent().documents(orderid, checkout.require_request().fingerprint)
+    number = checkout.deps.order_numbers.take()
+    docs = checkout.require_intent().documents(orderid, checkout.require_request().fingerprint, number)
     if not checkout.deps.orders.place(docs):
         return False
     checkout.found = OrderDocuments(docs)
@@ -178,7 +179,9 @@ def _complete(checkout: Checkout) -> str:
     )
     checkout.replayed = True
     if checkout.intent and not paid:
-        _, customer, *_ = checkout.intent.documents(orderid, request.fingerprint)
+        _, customer, *_ = checkout.intent.documents(
+            orderid, request.fingerprint, found.order.get("number") or ""
+        )
         there = {doc["_id"] for doc in found.documents}
         missing = [doc for doc in [customer, *items_of(found.order)] if doc["_id"] not in there]
         if missing:

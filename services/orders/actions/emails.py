@@ -5,7 +5,7 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from services.orders.declarations.order import Customer, Order
+from services.orders.declarations.order import Customer, Order, name_of
 from services.orders.declarations.parts import Line
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
@@ -17,11 +17,11 @@ from shared.mail import Email
 from shared.money import Money, shown
 
 _SUBJECTS = {
-    "payment": "Your order {orderid}",
-    "dispatch": "Your order {orderid} is on its way",
-    "delivery": "Your order {orderid} has arrived",
-    "cancellation": "Your order {orderid} was cancelled",
-    "payment_failed": "Your order {orderid} was not paid",
+    "payment": "Your order {order}",
+    "dispatch": "Your order {order} is on its way",
+    "delivery": "Your order {order} has arrived",
+    "cancellation": "Your order {order} was cancelled",
+    "payment_failed": "Your order {order} was not paid",
 }
 
 NOBODY = "nobody"
@@ -101,7 +101,7 @@ def _is_within_limit(deps: Dependencies, customer: Customer) -> bool:
 
 
 def compose(deps: Dependencies, found: OrderDocuments, kind: str) -> Email:
-    subject = _SUBJECTS[kind].format(orderid=found.order["orderid"])
+    subject = _SUBJECTS[kind].format(order=name_of(found.order))
     return compose_mail(deps, found, subject, _body(found, kind), kind)
 
 

@@ -61,12 +61,13 @@ class Intent:
     chains: dict[str, Chain] = field(default_factory=dict)
     gift_recipient: dict[str, str] = field(default_factory=dict)
 
-    def documents(self, orderid: str, fingerprint: str) -> list[Document]:
+    def documents(self, orderid: str, fingerprint: str, number: str) -> list[Document]:
         """The order first: it is the claim on the key."""
         date, userid, priced = timestamp(), self.buyer.userid, self.priced
         order = ORDER.build(
             order_key(orderid, "order"),
             orderid=orderid,
+            number=number,
             userid=userid,
             basket=priced.lines,
             goods=priced.goods,

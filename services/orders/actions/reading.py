@@ -1,12 +1,15 @@
 """Looking at orders: one's own, a guest's by token, and the lists of customers and staff."""
 
 import hmac
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from services.orders.declarations.common import ORDERID
 from services.orders.declarations.parts import LINE_FIELDS
 from services.orders.dependencies import Dependencies
+from services.orders.documents import NUMBER_PREFIX
 from services.orders.rules.assembly import OrderDocuments, summary_of, whole_order
 from services.orders.rules.identity import guest_token
 from services.orders.rules.periods import Span
@@ -21,6 +24,8 @@ from shared.errors import Invalid, NotFound
 STAFF = ("admin", "staff")
 SCAN_LIMIT = 1000
 OVERFETCH = 3
+_NUMBER = re.compile(rf"(?:{NUMBER_PREFIX})?(\d{{6,12}})", re.IGNORECASE | re.ASCII)
+_ORDERID = re.compile(ORDERID)
 FIRST_TIME, LAST_TIME = "0000", "9999"
 
 
@@ -99,6 +104,22 @@ def orders_between(deps: Dependencies, span: Span, status: str | None, limit: in
     return _matching(_between(deps, span, SCAN_LIMIT, after), limit, lambda sums: status_of(sums) == status)
 
 
+def find_orders(deps: Dependencies, q: str, span: Span, status: str | None) -> Page:
+    """The order with this number or id, if it is one of `status` placed within `span`. 1 global query at most, and 1 partition query."""
+    number = _NUMBER.fullmatch(q.strip())
+    named = deps.orders.order_of_number(f"{NUMBER_PREFIX}{number[1]}") if number else None
+    orderid = named or q.strip()
+    found = deps.orders.order(orderid) if _ORDERID.fullmatch(orderid) else OrderDocuments([])
+    if not found.exists:
+        return Page([], None)
+    order, progress = found.order, found.progress
+    start, end = _bounds(span)
+    if not start <= order["date"] < end or status not in (None, status_of(progress)):
+        return Page([], None)
+    currency = order["total"]["currency"]
+    return Page([summary_of(order["orderid"], order["userid"], order["date"], currency, progress)], None)
+
+
 def open_orders(deps: Dependencies, span: Span, limit: int, after: Key | None, *, unpaid: bool) -> Page:
     """Orders on which something is still to be done; with `unpaid`, checkout attempts without an outcome."""
     return _matching(
@@ -127,9 +148,12 @@ def _may_read(deps: Dependencies, orderid: str, owner: str | None, reader: Reade
 
 
 def _between(deps: Dependencies, span: Span, limit: int, after: Key | None) -> Page:
-    start = iso(span.start) if span.start else FIRST_TIME
-    end = iso(span.end) if span.end else LAST_TIME
+    start, end = _bounds(span)
     return deps.orders.orders_between(start, end, limit=limit, after=after)
+
+
+def _bounds(span: Span) -> tuple[str, str]:
+    return (iso(span.start) if span.start else FIRST_TIME, iso(span.end) if span.end else LAST_TIME)
 
 
 def _summaries(page: Page) -> Page:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from services.orders.actions.emails import compose_mail
+from services.orders.declarations.order import name_of
 from services.orders.declarations.parts import SoldLine
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
@@ -16,7 +17,7 @@ def compose_return(deps: Dependencies, found: OrderDocuments, kind: str) -> Emai
     back = next(each for each in found.order_returns if kind in each.notices)
     event = kind.removeprefix(back.reference)
     subject, text = _contents(deps, found, back, event)
-    return compose_mail(deps, found, f"{subject} (order {found.order['orderid']})", text, kind)
+    return compose_mail(deps, found, f"{subject} (order {name_of(found.order)})", text, kind)
 
 
 def _contents(deps: Dependencies, found: OrderDocuments, back: OrderReturn, event: str) -> tuple[str, str]:

@@ -37,7 +37,7 @@ class PaymentProcessing(OrderEvent):
 
 
 class OrderPayment(OrderEvent):
-    """The charge. `sold`: the stock was marked as sold before it was written. `taxes` are the order's, for the tax report.
+    """The charge. `number`: the order's, for lists of payments. `sold`: the stock was marked as sold before it was written. `taxes` are the order's, for the tax report.
 
     `credits` are what gift cards and store credit paid of `total`, `charged` what the provider took: all of it without these.
     `gift_cards_sold`: what of it is for gift cards, which the shop owes and has not earned.
@@ -45,6 +45,7 @@ class OrderPayment(OrderEvent):
     """
 
     paid: bool
+    number: NotRequired[str | None]
     provider: Annotated[str, ReadOnlyText]
     provider_ref: Annotated[str, ReadOnlyText]
     total: ReadOnlyMoney

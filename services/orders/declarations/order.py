@@ -30,6 +30,12 @@ class Order(StoredDocument):
     """
 
     orderid: Annotated[str, Text(1, 64, pattern=ORDERID, writable=False)]
+    number: NotRequired[
+        Annotated[
+            str | None,
+            Text(1, 40, default=None, writable=False, description="what people call it: A-100042"),
+        ]
+    ]
     userid: Annotated[str | None, Text(1, 1000, default=None, writable=False)]
     basket: list[Line]
     goods: ReadOnlyMoney
@@ -97,6 +103,14 @@ class OrderLineItem(Line, StoredDocument):
     imported: NotRequired[bool]
 
 
+class NumberBlock(StoredDocument):
+    """Order numbers from `first` to `last`, for the one process that has written it."""
+
+    first: int
+    last: int
+    date: str
+
+
 class PaymentCustomer(StoredDocument):
     """What a provider knows a customer by who keeps cards there; `forgotten` once their account is erased."""
 
@@ -105,6 +119,11 @@ class PaymentCustomer(StoredDocument):
     provider_ref: str
     date: str
     forgotten: NotRequired[bool]
+
+
+def name_of(order: Order) -> str:
+    """What people call an order: its number, or its id where it has none."""
+    return order.get("number") or order["orderid"]
 
 
 ORDER_FIELDS: Final = Declaration(Order)

@@ -41,9 +41,12 @@ LINES = (NDJSON, "text/plain")
 @admin.response(200, answers.OrderPage)
 @admin.alt_response(400, "BAD_REQUEST")
 def list_orders(args: dict[str, Any]) -> Response:
-    """Orders placed in [from, to), newest first: one global query"""
+    """Orders placed in [from, to), newest first, or the one with a number: one global query"""
     within, bound = span(args["start"], args["end"]), ["orders", args["start"], args["end"], args["status"]]
     after = unsign(args["cursor"], bound)
+    if args["q"]:
+        found = reading.find_orders(dependencies(), args["q"], within, args["status"])
+        return json_answer(list_answer(found.items, None, bound))
     page = reading.orders_between(dependencies(), within, args["status"], args["limit"], after)
     return json_answer(list_answer(page.items, page.next, bound))
 

@@ -35,7 +35,14 @@ from services.orders.documents import (
 )
 from services.orders.rules.credits import credits_of, to_charge
 from services.orders.rules.order_returns import OrderReturn, line_progress, return_answer, returns_of
-from services.orders.rules.progress import Progress, progress_of, refunded_of, returned_of, status_of
+from services.orders.rules.progress import (
+    Progress,
+    number_of,
+    progress_of,
+    refunded_of,
+    returned_of,
+    status_of,
+)
 from shared.couch import DeclaredType, Document
 from shared.errors import Conflict
 from shared.fields import Declaration
@@ -316,6 +323,7 @@ def summary_of(
     """One line of a list of orders, from the sums of a view row alone."""
     return {
         "orderid": orderid,
+        "number": number_of(progress),
         "userid": userid,
         "date": placed,
         "status": status_of(progress),

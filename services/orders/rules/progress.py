@@ -11,6 +11,7 @@ from services.orders.documents import (
     DELIVERY,
     DISPATCH,
     GIFT_CARDS_SENT,
+    NUMBER_PREFIX,
     PAYMENT,
     RETURN_DECISION,
     RETURN_REQUEST,
@@ -45,6 +46,8 @@ class Progress(NamedTuple):
     returned_units: int = 0
     unnotified: int = 0
     open_returns: int = 0
+    order_number: int = 0
+    payment_number: int = 0
 
 
 _COUNTED: Final = {
@@ -99,8 +102,10 @@ def progress_of(documents: Sequence[Document]) -> Progress:
             counts[name] += 1
         if doc["type"] == "order":
             counts["ordered"] = doc["total"]["amount"]
+            counts["order_number"] = digits_of(doc.get("number"))
         elif doc["type"] == PAYMENT.name:
             counts["paid"], counts["units"] = doc["total"]["amount"], doc["units"]
+            counts["payment_number"] = digits_of(doc.get("number"))
             counts["imported"] = int(bool(doc.get("imported")))
             counts["unissued"] += int(bool(doc.get("gift_cards_sold")))
         elif doc["type"] == "refund":
@@ -113,6 +118,17 @@ def progress_of(documents: Sequence[Document]) -> Progress:
             counts["unnotified"] -= int(doc["kind"].startswith(RETURN_NOTICES))
         _count_return(doc, counts)
     return Progress(**counts)
+
+
+def digits_of(number: str | None) -> int:
+    """Of an order's number, as rows of lists hold it; 0 without one."""
+    return int(number.removeprefix(NUMBER_PREFIX)) if number else 0
+
+
+def number_of(progress: Progress) -> str | None:
+    """What people call the order by. A customer's list is of payments, the others are of orders: either holds it."""
+    digits = progress.order_number or progress.payment_number
+    return f"{NUMBER_PREFIX}{digits}" if digits else None
 
 
 def _count_return(doc: Document, counts: dict[str, int]) -> None:

@@ -84,6 +84,7 @@ def payment_of(
         order_key(order["orderid"], "payment"),
         **event_fields(order, date),
         paid=True,
+        **({"number": order["number"]} if order.get("number") else {}),
         provider=provider,
         provider_ref=ref,
         total=paid,

@@ -205,6 +205,9 @@ class Order(response_schema("OrderFields", order.ORDER_FIELDS)):  # type: ignore
 
 class OrderSummary(Shape):
     orderid = ma.fields.String()
+    number = ma.fields.String(
+        allow_none=True, metadata={"description": "what people call it; orders of older versions have none"}
+    )
     userid = ma.fields.String(allow_none=True)
     date = Time()
     status = ma.fields.String(validate=ma.validate.OneOf(STATUSES))

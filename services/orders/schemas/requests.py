@@ -322,6 +322,11 @@ class AuthorizationArgs(Shape):
 
 
 class OrdersArgs(PageArgs):
+    q = ma.fields.String(
+        load_default=None,
+        validate=ma.validate.Length(max=200),
+        metadata={"description": "an order's number (A-100042) or id"},
+    )
     start = ma.fields.String(data_key="from", load_default=None, validate=ma.validate.Regexp(DATE))
     end = ma.fields.String(data_key="to", load_default=None, validate=ma.validate.Regexp(DATE))
     status = ma.fields.String(load_default=None, validate=ma.validate.OneOf(STATUSES))

@@ -8,6 +8,7 @@ from services.orders.settings import Settings
 from services.orders.store.credits import CreditStore
 from services.orders.store.dead_letters import DeadLetterStore
 from services.orders.store.ledger import Ledger
+from services.orders.store.numbers import OrderNumbers
 from services.orders.store.orders import Key, OrderStore
 from services.orders.store.promotions import PromotionStore
 from services.orders.store.provider_answers import ProviderAnswers
@@ -22,6 +23,7 @@ __all__ = [
     "DeadLetterStore",
     "Key",
     "Ledger",
+    "OrderNumbers",
     "OrderStore",
     "PromotionStore",
     "ProviderAnswers",
@@ -44,6 +46,7 @@ class Stores:
 
     server: Server
     orders: OrderStore
+    numbers: OrderNumbers
     reports: ReportStore
     credits: CreditStore
     dead_letters: DeadLetterStore
@@ -63,6 +66,7 @@ def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
     return Stores(
         server=server,
         orders=OrderStore(database),
+        numbers=OrderNumbers(database),
         reports=ReportStore(database),
         credits=CreditStore(database),
         dead_letters=DeadLetterStore(database),

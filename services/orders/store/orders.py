@@ -11,6 +11,7 @@ from services.orders.documents import (
     CONFLICTS,
     LINES_OF_AN_ORDER,
     ORDERS_BETWEEN,
+    ORDERS_BY_NUMBER,
     ORDERS_OF_A_CUSTOMER,
     PAYMENT_CUSTOMER,
     PERSONAL,
@@ -124,6 +125,11 @@ class OrderStore:
             ORDERS_BETWEEN, start=first, end=[HIGHEST_KEY], group=True, limit=limit + 1
         )
         return _page(rows, limit)
+
+    def order_of_number(self, number: str) -> str | None:
+        """O12: the id of the order that is called so. 1 global query."""
+        rows = self._database.across_partitions.view(ORDERS_BY_NUMBER, key=number, limit=1, allow_stale=True)
+        return str(rows[0]["id"]).partition(":")[0].removeprefix("order") if rows else None
 
     def authorizations(self, since: str, until: str, *, limit: int) -> list[str]:
         """Ids of orders whose money was only reserved, by when it can be taken at the latest, soonest first. 1 global query."""

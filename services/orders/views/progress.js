@@ -8,9 +8,10 @@ function (doc) {
   var currency = first ? doc.total.currency : doc.currency;
   var key = KEY;
   if (!key) return;
-  var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+  var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
   sums[slot] = slot === 19 ? -1 : 1;
   if (first) sums[1] = doc.total.amount;
+  if (doc.number && (first || slot === 4)) sums[first ? 23 : 24] = +doc.number.replace(/\D/g, "");
   if (slot === 4) {
     sums[2] = doc.total.amount;
     sums[3] = doc.units;

@@ -57,8 +57,8 @@ def test_a_paid_order_is_confirmed_dispatched_and_delivered_with_a_mail_each(
     assert [step["status"] for step in found["timeline"]] == ["placed", "paid", "dispatched", "delivered"]
     assert found["dispatch"]["courier"] == "sandbox"
     until(lambda: keys(database, order["orderid"]) == WHOLE)
-    emails = [email for email in read_mail(shop.mail, customer.email) if order["orderid"] in email.subject]
-    assert [email.subject.split(order["orderid"])[1] for email in emails[::-1]] == [
+    emails = [email for email in read_mail(shop.mail, customer.email) if order["number"] in email.subject]
+    assert [email.subject.split(order["number"])[1] for email in emails[::-1]] == [
         "",
         " is on its way",
         " has arrived",

@@ -24,7 +24,8 @@ STATUSES = ("placed", "paid", "dispatched", "delivered", "cancelled", "returned"
 @desk.get("/orders")
 def orders() -> str | BaseResponse:
     if wanted := request.args.get("order", "").strip():
-        return redirect(url_for("desk.order", orderid=wanted))
+        named = services().orders.all(token(), q=wanted[:200])["items"]
+        return redirect(url_for("desk.order", orderid=named[0]["orderid"] if named else wanted))
     args, problem = request.args, ""
     found: Json = {"items": [], "next": None}
     try:

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,9 +13,10 @@ from services.orders.clients import paypal as adapter
 from services.orders.clients.payments import PaymentDeclined
 from services.orders.clients.paypal import PayPalProvider
 from services.orders.dependencies import Dependencies
+from shared.couch import Database
 from shared.money import money
 from tests.people import Person
-from tests.services.orders.conftest import Shop
+from tests.services.orders.conftest import Shop, clone
 from tests.services.orders.paypal_standin import CLIENT_ID, SECRET, WEBHOOK_ID, PayPalStandIn, unit
 
 BY_PAYPAL = {"payment": {"provider": "paypal"}}
@@ -109,6 +111,99 @@ def test_an_answer_that_was_lost_captures_once(
     first = shop.post(customer, f"/v1/orders/{orderid}/payment")
     assert first.status_code in (200, 503)
     assert refresh(shop, customer, orderid)["status"] == "paid"
+
+
+def tell(shop: Shop, paypal: PayPalStandIn, known: dict[str, Any], what: str) -> int:
+    """PayPal's webhook says that the customer has `approved`, or that the money was `taken`; the answer's status."""
+    if what == "approved":
+        resource = {"id": known["id"], "purchase_units": known["purchase_units"]}
+        headers, body = paypal.event("CHECKOUT.ORDER.APPROVED", resource)
+    else:
+        (made,) = taken(known)
+        related = {"supplementary_data": {"related_ids": {"order_id": known["id"]}}}
+        headers, body = paypal.event("PAYMENT.CAPTURE.COMPLETED", {**made, **related})
+    url = f"{shop.orders}/v1/webhooks/payments/paypal"
+    return requests.post(url, data=body, headers=headers, timeout=30).status_code
+
+
+def taken(known: dict[str, Any]) -> list[dict[str, Any]]:
+    """What PayPal has captured, or reserved, for an order."""
+    payments = unit(known)["payments"]
+    return payments.get("authorizations") or payments.get("captures", [])
+
+
+@pytest.mark.parametrize(
+    "events",
+    [("approved", "taken"), ("taken", "approved"), ("taken", "taken", "approved", "approved")],
+    ids="-".join,
+)
+def test_events_come_late_doubled_and_in_any_order(
+    shop: Shop,
+    customer: Person,
+    paypal: PayPalStandIn,
+    database: Database,
+    captured_at: str,
+    events: tuple[str, ...],
+) -> None:
+    """The answer to the capture was lost, and so was the customer's return: the events alone tell of the money."""
+    orderid, product, known = opened(shop, customer, paypal, stock=1)
+    paypal.approve(known)
+    verb = "capture" if captured_at == "order" else "authorize"
+    paypal.lose.append(f"/v2/checkout/orders/{known['id']}/{verb}")
+    tell(shop, paypal, known, "approved")
+    assert len(taken(known)) == 1, "the money is there, whether the shop knows of it or not"
+    assert [tell(shop, paypal, known, event) for event in events] == [200] * len(events)
+    paid = shop.get(customer, f"/v1/orders/{orderid}").json()
+    assert (paid["status"], paid["payment"]["total"]["amount"]) == ("paid", 1100)
+    before = documents_of(database, orderid)
+    assert shop.post(customer, f"/v1/orders/{orderid}/cancellation", {}).status_code == 201
+    ended = documents_of(database, orderid)
+    assert ended > before
+    assert [tell(shop, paypal, known, event) for event in events] == [200] * len(events)
+    assert documents_of(database, orderid) == ended, "after the end they change nothing"
+    assert shop.stock(product) == 1
+    assert len(unit(known)["payments"].get("refunds", [])) == (1 if captured_at == "order" else 0)
+
+
+def documents_of(database: Database, orderid: str) -> set[tuple[str, str]]:
+    """Ids and revisions of all that is written of an order."""
+    return {(doc["_id"], doc["_rev"]) for doc in database.partition(f"order{orderid}").all()}
+
+
+def test_return_and_events_at_once_take_the_money_once(
+    shop: Shop, customer: Person, paypal: PayPalStandIn
+) -> None:
+    orderid, product, known = opened(shop, customer, paypal, stock=1)
+    paypal.approve(known)
+
+    def come_back(number: int) -> int:
+        if number % 2:
+            return tell(shop, paypal, known, "approved")
+        return shop.post(clone(customer), f"/v1/orders/{orderid}/payment").status_code
+
+    with ThreadPoolExecutor(6) as pool:
+        assert set(pool.map(come_back, range(6))) <= {200, 409, 503}
+    assert refresh(shop, customer, orderid)["status"] == "paid"
+    assert len(taken(known)) == 1
+    assert shop.stock(product) == 0
+
+
+def test_a_refund_whose_answer_was_lost_is_paid_back_once(
+    shop: Shop, customer: Person, paypal: PayPalStandIn, captured_at: str
+) -> None:
+    orderid, _, known = opened(shop, customer, paypal)
+    paypal.approve(known)
+    refresh(shop, customer, orderid)
+    sent = shop.post(shop.admin, f"/v1/admin/orders/{orderid}/dispatch", {"courier": "Owl", "courierid": "1"})
+    assert sent.status_code == 201, sent.text
+    (capture,) = unit(known)["payments"]["captures"]
+    paypal.lose.append(f"/v2/payments/captures/{capture['id']}/refund")
+    key = {"Idempotency-Key": secrets.token_hex(8)}
+    path, body = f"/v1/admin/orders/{orderid}/refunds", {"amount": 300, "reason": "lost"}
+    shop.post(shop.admin, path, body, headers=key)
+    again = shop.post(shop.admin, path, body, headers=key)
+    assert again.json()["refunds"][0]["settled"] is True, again.text
+    assert [each["amount"]["value"] for each in unit(known)["payments"]["refunds"]] == ["3.00"]
 
 
 def test_going_back_frees_the_goods_and_a_late_approval_costs_nothing(

@@ -25,6 +25,8 @@ def test_what_is_exported_can_be_imported(shop: Shop):
                 colours=["red", "sky blue"],
                 keywords=["a b", "c", "this|that", "back\\slash", "end\\", "\\|"],
                 description='Line\nbreak, "quotes"',
+                weight_grams=1250,
+                tax_class="books",
             ),
             product("x2", taxonomy=["_Odd: one", "B"]),
         ]
@@ -35,6 +37,11 @@ def test_what_is_exported_can_be_imported(shop: Shop):
         again = send(shop, answer.body, kind).json
         assert (again["created"], again["updated"], again["failed"]) == (0, 0, [])
         assert again["unchanged"] >= 2
+        if kind == "text/csv":
+            row = next(
+                row for row in csv.DictReader(io.StringIO(answer.body.decode())) if row["productid"] == "x1"
+            )
+            assert (row["weight_grams"], row["tax_class"]) == ("1250", "books")
         if kind == "application/x-ndjson":
             line = next(
                 line for line in map(orjson.loads, answer.body.splitlines()) if line["productid"] == "x1"

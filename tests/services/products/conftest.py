@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from services.products.dependencies import Dependencies, open_dependencies
 from services.products.documents import DESIGN
 from services.products.settings import Settings
+from shared.couch import Server
 from shared.settings import load
 
 KEY = Ed25519PrivateKey.generate()
@@ -198,6 +199,12 @@ def shop(prepared: Callable, service: Callable, neighbours: Neighbours) -> Shop:
     prepared(DESIGN)
     url = service("products", USERS_URL=neighbours.url, ORDERS_URL=neighbours.url, ACCESS_LOG="false")
     return Shop(url, neighbours)
+
+
+@pytest.fixture(scope="module")
+def catch_up(server: Server, shop: Shop) -> Callable[[], None]:
+    """Waits until every index holds what was written: a search whose index is far behind asks it twice, which tests of costs do not mean."""
+    return lambda: server.wait_for_indexes(DESIGN)
 
 
 def product(productid: str, **fields: Any) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from tests.services.products.goods import GOODS, SOFAS, TABLES
 
 
 @pytest.fixture(scope="module")
-def search(shop: Shop):
+def search(shop: Shop, catch_up):
     assert shop.load(GOODS)["created"] == len(GOODS)
+    catch_up()
 
     def find(q: str = "", **query) -> list[str]:
         return [each["productid"] for each in shop.ok("/v1/products", q=q, **query)["items"]]

@@ -1,5 +1,6 @@
 """Typos: in words that no product has, and in words that one bad title has though far more were meant; never another word in silence."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -29,8 +30,9 @@ WATCH_IDS = {each["productid"] for each in GOODS if each["productid"].startswith
 
 
 @pytest.fixture(scope="module", autouse=True)
-def goods(shop: Shop) -> None:
+def goods(shop: Shop, catch_up: Callable[[], None]) -> None:
     assert shop.load(GOODS)["created"] == len(GOODS)
+    catch_up()
 
 
 def found(shop: Shop, q: str) -> tuple[list[str], dict[str, Any]]:
@@ -77,9 +79,10 @@ def test_two_edits_are_forgiven_in_a_long_word(shop: Shop, typed: str) -> None:
     assert answer["showing_results_for"] in ("sunglasses", "polarised sunglasses")
 
 
-def test_a_title_that_is_put_right_is_right_everywhere(shop: Shop) -> None:
+def test_a_title_that_is_put_right_is_right_everywhere(shop: Shop, catch_up: Callable[[], None]) -> None:
     fixed = product("bad-title", name="Golden watch", taxonomy=["Gifts"], brand="Tock")
     assert shop.admin("PUT", "/v1/products/bad-title", fixed).status == 200
+    catch_up()
     ids, _ = found(shop, "golden wathc ")
     assert ids == ["bad-title"]
 

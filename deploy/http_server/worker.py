@@ -16,6 +16,7 @@ from gunicorn.workers.gthread import ThreadWorker
 from deploy.http_server import problems
 from deploy.http_server.connection import Connection
 from deploy.http_server.framing import MAX_HEAD
+from deploy.http_server.free_memory import FreeMemory
 from deploy.http_server.problems import Refusal, refusal_for
 from deploy.http_server.responses import Response, keeps_connection
 from deploy.http_server.threads import Threads
@@ -46,6 +47,9 @@ class Worker(ThreadWorker):
         self.streams_running = 0
         self.max_streams = max(1, self.cfg.threads // 2)
         self.reserved_pool = Threads(1, self._run_reserved)
+        self.answered = 0
+        """About how many requests: threads that count at once may count one."""
+        self._free_memory = FreeMemory()
         self._next_sweep = 0.0
 
     @classmethod
@@ -79,6 +83,7 @@ class Worker(ThreadWorker):
         if now >= self._next_sweep:
             self._next_sweep = now + 1.0
             self._expire(now)
+            self._free_memory.look(self.answered)
 
     def _stop(self) -> None:
         """Answers what is under way; connections that wait for a request are kept a moment for one that is coming."""
@@ -195,6 +200,7 @@ class Worker(ThreadWorker):
         go_on: Callable[[Connection], None] | None = None
         while go_on is None:
             connection.closing = not self.handle(connection)
+            self.answered += 1
             go_on = self._after_response(connection)
         self.method_queue.defer(go_on, connection)
 

@@ -11,7 +11,8 @@ from services.products.rules.product import etag, listed, public
 
 T = TypeVar("T")
 
-MAX_BYTES: Final = 6 * 1024 * 1024
+MAX_BYTES: Final = 4 * 1024 * 1024
+"""Whole lists are kept too: see `list_texts`."""
 ENTRY_BYTES: Final = 400
 """About what an entry takes besides its text."""
 

@@ -107,6 +107,65 @@ def test_buyers_at_once_get_what_is_left_of_one_sku_while_the_other_sells(
     assert short["items"] == [{"productid": product, "sku": f"{product}-M", "available": 0}]
 
 
+def test_two_hundred_buyers_for_the_last_ten_of_one_sku_while_the_other_sells_freely(
+    shop: Shop, customer: Person
+) -> None:
+    product = shirt(shop, stock=10)
+    more = {"delta": 990, "reason": "delivery", "sku": f"{product}-L"}
+    path = f"{shop.products}/v1/products/{product}/stock"
+    assert shop.admin.post(path, json=more, timeout=30).status_code == 201
+
+    def buy(number: int) -> tuple[str, int]:
+        """Every fifth buys the other size; who gets no answer asks again with the same key."""
+        sku = f"{product}-{'L' if number % 5 == 4 else 'M'}"
+        body = checkout({}) | {"items": [{"sku": sku, "quantity": 1}]}
+        headers = {"Idempotency-Key": secrets.token_hex(8)}
+        for _ in range(10):
+            status = shop.post(clone(customer), "/v1/orders", body, headers=headers).status_code
+            if status not in (500, 502, 503, 504):
+                break
+        return sku[-1], status
+
+    with ThreadPoolExecutor(12) as buyers:
+        bought = list(buyers.map(buy, range(250)))
+    medium = [status for size, status in bought if size == "M"]
+    large = [status for size, status in bought if size == "L"]
+    assert (len(medium), medium.count(201), medium.count(409)) == (200, 10, 190)
+    assert (len(large), large.count(201)) == (50, 50)
+    assert (stock(shop, f"{product}-M"), stock(shop, f"{product}-L")) == (0, 950)
+
+
+def test_an_order_keeps_the_names_that_its_customer_saw(shop: Shop, customer: Person) -> None:
+    product = shirt(shop)
+    path = f"{shop.products}/v1/products/{product}"
+    labels = {"Size": "Größe", "M": "Mittel"}
+    body = shop.admin.get(path, timeout=30).json() | {
+        "translations": {"de": {"name": "Hemd aus Leinen", "labels": labels}}
+    }
+    assert shop.admin.put(path, json=body, timeout=30).status_code == 200
+    items = [{"sku": f"{product}-M", "quantity": 1}]
+    german = checkout({}) | {"items": items, "language": "de"}
+    quoted = shop.post(customer, "/v1/orders/quote", {"items": items, "language": "de"}).json()
+    order = shop.post(
+        customer, "/v1/orders", german, headers={"Idempotency-Key": secrets.token_hex(8)}
+    ).json()
+    for found in (quoted, order):
+        line = found["items"][0]
+        assert (line["name"], line["options"]) == ("Hemd aus Leinen", {"Größe": "Mittel"})
+    assert order["items"][0]["sku"] == f"{product}-M"
+    english = placed(shop, customer, items).json()
+    assert english["items"][0]["name"] == f"Shirt {product}"
+    refused = shop.post(customer, "/v1/orders/quote", {"items": items, "language": "Deutsch!"})
+    assert refused.status_code == 422
+    kept = f"{shop.users}/v1/users/me/basket"
+    assert customer.put(f"{kept}/{product}-M?language=de", json={"quantity": 1}, timeout=30).json()[
+        "name"
+    ] == ("Hemd aus Leinen")
+    shown = customer.get(f"{kept}?language=de", timeout=30).json()["items"][0]
+    assert (shown["name"], shown["options"]) == ("Hemd aus Leinen", {"Größe": "Mittel"})
+    assert customer.delete(f"{kept}/{product}-M", timeout=30).status_code == 204
+
+
 def test_cancelling_puts_the_variant_back(shop: Shop, customer: Person) -> None:
     product = shirt(shop)
     order = shop.placed(customer, {f"{product}-L": 3})

@@ -144,7 +144,9 @@ def big(productid: str, count: int = 250) -> dict[str, Any]:
         {"sku": f"{productid}-{n}", "options": {"Size": f"S{n % 25}", "Colour": f"C{n // 25}"}, "stock": 5}
         for n in range(count)
     ]
-    return product(productid, options=options, variants=variants)
+    labels = {text: f"{text} de" for text in ("Size", "Colour", *(f"C{n}" for n in range(10)))}
+    translations = {"de": {"name": f"Produkt {productid}", "labels": labels}}
+    return product(productid, options=options, variants=variants, translations=translations)
 
 
 def test_250_variants_cost_as_many_database_calls_as_none(shop: Shop):
@@ -152,6 +154,7 @@ def test_250_variants_cost_as_many_database_calls_as_none(shop: Shop):
     shop.load([product("none", stock=5), product("other", stock=5), big("all")])
     costs: dict[str, list[dict[str, int]]] = {"none": [], "all": []}
     for productid, sku in (("none", "none"), ("all", "all-249")):
+        german = shop.get(f"/v1/products/{sku}", language="de")
         read = shop.get(f"/v1/products/{sku}")
         looked_up = shop.request("POST", "/v1/products/lookup", {"productids": [sku, "other"]})
         body = read.json | {"price": {"amount": 1100, "currency": "GBP"}}
@@ -162,8 +165,8 @@ def test_250_variants_cost_as_many_database_calls_as_none(shop: Shop):
         counted = shop.admin(
             "POST", f"/v1/products/{productid}/stock", {"delta": 1, "reason": "found", "sku": sku}
         )
-        answers = [read, looked_up, priced, renamed, reserved, counted]
-        assert [answer.status for answer in answers] == [200, 200, 200, 200, 201, 201]
+        answers = [read, german, looked_up, priced, renamed, reserved, counted]
+        assert [answer.status for answer in answers] == [200, 200, 200, 200, 200, 201, 201]
         costs[productid] = [answer.calls for answer in answers]
     assert costs["all"] == costs["none"]
     assert costs["all"][0] == {"global": 1}

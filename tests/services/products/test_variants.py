@@ -254,13 +254,20 @@ def test_the_products_of_the_last_release_are_migrated_while_they_are_read_and_e
     deps.catalogue.all_by_productid(ids, allow_stale=False)
     with ThreadPoolExecutor(3) as meanwhile:
         reading = [meanwhile.submit(shop.get, f"/v1/products/{each}") for each in ids]
-        edits = [meanwhile.submit(edit, shop, each, name="Edited") for each in ids[:5]]
+        german = [meanwhile.submit(shop.get, f"/v1/products/{each}", language="de") for each in ids]
+        said = {"de": {"name": "Neuer Name"}}
+        edits = [
+            meanwhile.submit(edit, shop, each, name="Edited", translations=said, weight_grams=90)
+            for each in ids[:5]
+        ]
         server.migrate([DESIGN], progress=print)
-        assert {each.result().status for each in (*reading, *edits)} == {200}
+        assert {each.result().status for each in (*reading, *german, *edits)} == {200}
     stored = deps.catalogue.get_many([product_id(KITCHEN, each) for each in ids])
     raw = [server.open(replace(DESIGN, types=())).get(docid) for docid in stored]
     assert {doc["schema"] for doc in raw} == {2}
     assert [doc["name"] for doc in raw].count("Edited") == 5
+    assert [doc.get("translations") for doc in raw].count(said) == 5
+    assert shop.ok("/v1/products/old1", language="de")["name"] == "Neuer Name"
 
 
 def stored_document(productid: str) -> dict[str, Any]:

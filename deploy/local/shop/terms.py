@@ -55,10 +55,5 @@ PROMOTIONS = (
         "codes": ["WELCOME10"],
         "actions": [{"kind": "percent", "basis_points": 1000}],
     },
-    {
-        "name": "Three cups for the price of two",
-        "conditions": [{"kind": "categories", "categories": ["Home#Kitchen#Mugs, Cups & Saucers"]}],
-        "actions": [{"kind": "buy_x_get_y", "buy": 2, "get": 1}],
-    },
 )
-"""One that a code asks for, and one that applies by itself."""
+"""By a code alone: one that applies by itself is asked for with every basket."""

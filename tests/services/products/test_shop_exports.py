@@ -141,6 +141,31 @@ def test_german_headers_of_woocommerce(shop: Shop) -> None:
     assert (chair["variants"][0]["weight_grams"], chair["stock"]) == (4500, 3)
 
 
+def test_gift_cards_weights_and_sales_of_a_time_are_taken(shop: Shop) -> None:
+    shopify = (
+        b"Handle,Title,Variant SKU,Variant Grams,Variant Inventory Qty,Variant Price,Gift Card,Status\n"
+        b"voucher-card,Voucher,VC,,9,25.00,true,active\n"
+        b"anvil,Anvil,ANV,12500,2,80.00,false,active\n"
+    )
+    assert load(shop, "shopify", shopify)["created"] == 2
+    assert read(shop, "voucher-card")["kind"] == "gift_card"
+    anvil = read(shop, "anvil")
+    assert (anvil["weight_grams"], "kind" in anvil) == (12500, False)
+    woocommerce = (
+        b"ID,Type,SKU,Name,Published,Date sale price starts,Date sale price ends,Weight (kg),Sale price,Regular price\n"
+        b"1,simple,tongs,Tongs,1,2020-11-27,2999-11-30 12:00:00,1.2,8,10\n"
+        b"2,simple,poker,Poker,1,2998-01-01,,,8,10\n"
+        b"3,simple,shovel,Shovel,1,tomorrow,,,8,10\n"
+    )
+    report = load(shop, "woocommerce", woocommerce, currency="EUR")
+    assert report["created"] == 2
+    assert [(each["line"], "'tomorrow'" in each["detail"]) for each in report["failed"]] == [(4, True)]
+    tongs, poker = read(shop, "tongs"), read(shop, "poker")
+    assert (tongs["price"]["amount"], tongs["compare_at_price"]["amount"]) == (800, 1000)
+    assert (tongs["sale_ends"], tongs["weight_grams"]) == ("2999-11-30T12:00:00.000Z", 1200)
+    assert (poker["price"]["amount"], poker["sales"][0]["from"]) == (1000, "2998-01-01T00:00:00.000Z")
+
+
 def test_rows_that_are_wrong_fail_alone_with_line_and_reason(shop: Shop) -> None:
     content = HEADER + (
         ",No handle,,Hats,,,,1,5,active\n"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final
 
-from services.products.declarations.limits import MAX_OPTIONS
+from services.products.declarations.limits import GIFT_CARD, MAX_OPTIONS
 from services.products.rules.shop_exports.product import NO_CATEGORY, ExportedProduct, Incomplete, Options
 from services.products.rules.shop_exports.table import Row, read_rows
 from services.products.rules.shop_exports.texts import (
@@ -27,6 +27,7 @@ _COLUMNS: Final = {
     "tags": ("tags",),
     "published": ("published", "published on online store"),
     "status": ("status",),
+    "gift_card": ("gift card",),
     "sku": ("variant sku", "sku"),
     "barcode": ("variant barcode", "barcode"),
     "grams": ("variant grams", "weight value (grams)"),
@@ -79,6 +80,8 @@ def _read(found: ExportedProduct, first: Row, rows: list[Row], options: Options)
         "taxonomy": _taxonomy(first),
         "status": _status(first),
     }
+    if first.get("gift_card").lower() == "true":
+        found.data["kind"] = GIFT_CARD
     found.describe(from_html(first.get("body")))
     kinds = [first.get("type")] if first.get("category") else []
     found.add_keywords([*split(first.get("tags")), *map(one_line, kinds)])
@@ -132,6 +135,8 @@ def _sell_as_it_is(found: ExportedProduct, row: Row, options: Options) -> None:
         row.get("quantity"), options, row.line, tracked=bool(row.get("tracker"))
     )
     found.compare_at(found.data, row.get("compare_at"), price, options, row.line)
+    if (weight := grams(row.get("grams"), Decimal(1))) is not None:
+        found.data["weight_grams"] = weight
     if row.get("sku"):
         found.add_keywords([row.get("sku")])
 

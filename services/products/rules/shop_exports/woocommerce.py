@@ -31,6 +31,8 @@ _COLUMNS: Final = {
     "in_stock": ("in stock?", "vorrätig?", "auf lager?"),
     "stock": ("stock", "lager", "bestand", "lagerbestand"),
     "sale": ("sale price", "angebotspreis"),
+    "sale_from": ("date sale price starts", "datum, an dem angebotspreis beginnt"),
+    "sale_until": ("date sale price ends", "datum, an dem angebotspreis endet"),
     "regular": ("regular price", "regulärer preis"),
     "categories": ("categories", "kategorien"),
     "tags": ("tags", "schlagwörter"),
@@ -49,6 +51,8 @@ _GRAMS: Final = {
     "oz": Decimal("28.349523125"),
 }
 _MAX_ATTRIBUTES: Final = 30
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}:\d{2})?")
+_MORNING, _NIGHT = "00:00:00.000Z", "23:59:59.999Z"
 _NOT_SOLD: Final = frozenset(("grouped", "external"))
 _LISTED: Final = frozenset(("", "visible", "catalog", "search"))
 
@@ -129,6 +133,8 @@ def _read(found: ExportedProduct, row: Row, variations: list[Row], options: Opti
         price = _price(found.data, found, row, options)
         found.data["price"] = {"amount": price, "currency": options.currency}
         found.data["stock"] = _stock(found, row, options)
+        if weight := _weight(row):
+            found.data["weight_grams"] = weight
 
 
 def _status(found: ExportedProduct, row: Row) -> str:
@@ -218,8 +224,7 @@ def _variant(found: ExportedProduct, row: Row, names: list[str], options: Option
     variant["stock"] = _stock(found, row, options)
     if barcode := row.get("barcode"):
         variant["barcode"] = barcode
-    weights = [grams(row.get(f"weight_{unit}"), factor) for unit, factor in _GRAMS.items()]
-    if weight := next((each for each in weights if each), None):
+    if weight := _weight(row):
         variant["weight_grams"] = weight
     images = split(row.get("images"))
     if images and found.is_address(images[0], row.line):
@@ -227,14 +232,32 @@ def _variant(found: ExportedProduct, row: Row, names: list[str], options: Option
     return variant
 
 
+def _weight(row: Row) -> int | None:
+    weights = (grams(row.get(f"weight_{unit}"), factor) for unit, factor in _GRAMS.items())
+    return next((each for each in weights if each), None)
+
+
 def _price(target: dict[str, Any], found: ExportedProduct, row: Row, options: Options) -> int:
-    """What it costs; with a sale price the regular one is what it is compared with."""
+    """What it costs. A sale price from a day or to one is a sale; with one that always holds the regular one is what it is compared with."""
     regular, sale = row.get("regular"), row.get("sale")
     if not (regular or sale):
         raise Incomplete(f"Line {row.line} has no price.")
+    days = {"from": _day(row, "sale_from", _MORNING), "until": _day(row, "sale_until", _NIGHT)}
+    if regular and sale and any(days.values()):
+        prices = {options.currency: minor_units(sale, options.currency, row.line)}
+        target["sales"] = [{"prices": prices, **{name: day for name, day in days.items() if day}}]
+        return minor_units(regular, options.currency, row.line)
     price = minor_units(sale or regular, options.currency, row.line)
     found.compare_at(target, regular if sale else "", price, options, row.line)
     return price
+
+
+def _day(row: Row, column: str, time: str) -> str:
+    """The moment that a day, maybe with a time, stands for; "" where none is said."""
+    text = row.get(column)
+    if text and not _DATE.fullmatch(text):
+        raise Incomplete(f"Line {row.line}: {text!r} is no day like 2026-11-27.")
+    return f"{text[:10]}T{text[11:] + '.000Z' if text[11:] else time}" if text else ""
 
 
 def _stock(found: ExportedProduct, row: Row, options: Options) -> int:

@@ -8,6 +8,7 @@ from services.storefront.dependencies import Dependencies
 from services.storefront.pages.caching import CONDITIONAL_HEADERS
 from services.storefront.pages.currency import CURRENCY_COOKIE
 from services.storefront.pages.language import LANGUAGE_COOKIE
+from services.storefront.pages.localized_templates import LocalizedEnvironment
 from services.storefront.pages.public_pages import HIT, SENT, address_of
 from shared.web.factory import ROUTE, Environ, Service
 
@@ -20,6 +21,8 @@ COOKIE_PREFIX = "aisle_"
 
 class Storefront(Service):
     """The storefront's application."""
+
+    jinja_environment = LocalizedEnvironment
 
     def answer(self, environ: Environ, start_response: "StartResponse") -> Iterable[bytes]:
         deps: Dependencies = self.extensions["aisle.dependencies"]

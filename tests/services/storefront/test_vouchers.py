@@ -8,12 +8,13 @@ from tests.people import place
 from tests.services.storefront.conftest import import_goods, product
 from tests.services.storefront.test_customer import put_in_basket
 from tests.services.storefront.visitor import Page, Visitor
+from tests.waiting import eventually
 
 DESK = "/admin/promotions"
 GUEST = {"email": "vera@example.com", "name": "Vera", "card": "tok_ok", **place()}
 
 
-RED, BLUE = "voucher-bowl-red", "voucher-bowl-blue"
+RED, BLUE, GREEN = "voucher-bowl-red", "voucher-bowl-blue", "voucher-bowl-green"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -22,7 +23,11 @@ def goods(keeper: Visitor) -> None:
     shelf = ["Voucher Bowls"]
     import_goods(
         keeper,
-        [product(RED, "Red Voucher Bowl", shelf, 950), product(BLUE, "Blue Voucher Bowl", shelf, 1050)],
+        [
+            product(RED, "Red Voucher Bowl", shelf, 950),
+            product(BLUE, "Blue Voucher Bowl", shelf, 1050),
+            product(GREEN, "Green Voucher Bowl", shelf, 2000),
+        ],
     )
 
 
@@ -76,6 +81,29 @@ def test_a_voucher_is_made_used_and_ended(keeper: Visitor, visitor: Visitor) -> 
     page = use_code(visitor, code)
     assert f"{code} is not valid any more." in page.text
     assert page.form("/checkout").values["codes"] == code
+
+
+def test_an_offer_that_needs_no_code_holds_for_as_many_orders_as_it_says(keeper: Visitor) -> None:
+    """Two see it, one gets it: the other is shown the price without it before anything is paid."""
+    made = promotion(keeper, percent="10", products=GREEN, limit="1")
+    first, second = Visitor(keeper.base), Visitor(keeper.base)
+    try:
+        for visitor in (first, second):
+            put_in_basket(visitor, GREEN)
+            eventually(lambda visitor=visitor: "−£2.00" in visitor.get("/basket").text)
+            assert "Total £21.00" in visitor.get("/checkout").text
+        assert first.submit("/checkout", **GUEST).path.startswith("/orders/"), first.page.text
+        page = second.submit("/checkout", **GUEST)
+        assert page.path.startswith("/checkout"), page.text
+        assert "A price has changed: the total is £23.00 now, not £21.00." in page.text
+        form = page.form("/checkout")
+        page = second.send_form(form, {**form.values, "card": "tok_ok"})
+        assert page.path.startswith("/orders/"), page.text
+        assert "Total £23.00" in page.text
+        assert "Used by 1 of 1 orders." in keeper.get(made.path).text
+    finally:
+        keeper.get(made.path)
+        keeper.submit(f"{DESK}/end")
 
 
 def test_what_is_wrong_with_a_code_stands_beside_its_field(keeper: Visitor, visitor: Visitor) -> None:

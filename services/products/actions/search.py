@@ -1,6 +1,6 @@
 """Search: the words as they were typed, as they were rewrite, and, when no product has all of them, without some of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from services.products.rules.rewriting import (
     Rewrite,
     is_named,
     matched_words,
+    people_of_descriptions,
     restored,
     rewritten,
     with_as_many_words,
@@ -124,10 +125,17 @@ def _first_page(
         else None
     )
     if forecast and forecast.are_apart():
+        if without := forecast.lost():
+            narrower = _narrowed(query, rewrite, without)
+            page = _found(deps, asked, narrower.applied(query), None)
+            if page.items:
+                return narrower, page
         page = _found(deps, asked, any_word.applied(query), None)
         if not page.items or not _has_all(deps, rewrite, page.items, query):
-            return any_word, page
+            return _settled(deps, asked, query, rewrite, any_word, page, forecast)
         forecast.remember(apart=False)
+    elif forecast:
+        rewrite = replace(rewrite, described=rewrite.described | forecast.lost())
     page = _found(deps, asked, rewrite.applied(query), None)
     if rewrite.optional and page.items:
         there = rewrite.optional & set(matched_words(rewrite, page.items[0], query, deps.catalogue.language))
@@ -136,10 +144,54 @@ def _first_page(
         narrower = replace(rewrite, optional=rewrite.optional - there, dropped_words=())
         return narrower, _found(deps, asked, narrower.applied(query), None)
     if not page.items and may_be_apart:
+        page = _found(deps, asked, any_word.applied(query), None)
         if forecast:
             forecast.remember(apart=True)
-        return any_word, _found(deps, asked, any_word.applied(query), None)
+            return _settled(deps, asked, query, rewrite, any_word, page, forecast)
+        return any_word, page
+    if forecast and page.items and not rewrite.described:
+        people = people_of_descriptions(query, page.items, deps.catalogue.language)
+        if people:
+            forecast.remember(apart=False, lost=people)
+            wider = replace(rewrite, described=frozenset(people))
+            return wider, _found(deps, asked, wider.applied(query), None)
     return rewrite, page
+
+
+def _settled(
+    deps: Dependencies,
+    asked: Question,
+    query: SearchQuery,
+    rewrite: Rewrite,
+    any_word: Rewrite,
+    page: SearchPageOf[Product],
+    forecast: "Forecast",
+) -> tuple[Rewrite, SearchPageOf[Product]]:
+    """What has some of the words; where that fills the page, all that have those of the best, counted and page by page."""
+    language = deps.catalogue.language
+    if len(page.items) < asked.limit:
+        return any_word, page
+    matched = matched_words(any_word, page.items[0], query, language)
+    without = frozenset(query.content_words(language)) - frozenset(matched) - frozenset(rewrite.dropped_words)
+    if (
+        not matched
+        or not without
+        or len(with_as_many_words(any_word, page.items, query, language)) < asked.limit
+    ):
+        return any_word, page
+    forecast.remember(apart=True, lost=without)
+    narrower = _narrowed(query, rewrite, without)
+    return narrower, _found(deps, asked, narrower.applied(query), None)
+
+
+def _narrowed(query: SearchQuery, rewrite: Rewrite, without: frozenset[str]) -> Rewrite:
+    lost = without.union(rewrite.optional, rewrite.dropped_words)
+    return replace(
+        rewrite,
+        optional=frozenset(),
+        described=rewrite.described - lost,
+        dropped_words=_in_order(query, lost),
+    )
 
 
 class Forecast:
@@ -147,7 +199,8 @@ class Forecast:
 
     def __init__(self, deps: Dependencies, asked: Question, query: SearchQuery, words: Sequence[str]) -> None:
         stem, loose = deps.catalogue.language.stem, list(query.loose_words)
-        self._categories = deps.vocabulary.categories
+        self._categories, self._stem = deps.vocabulary.categories, stem
+        self._words = list(words)
         self._stems = [*map(stem, words), *([f"#{category_path(asked.category)}"] if asked.category else [])]
         self._beside = [
             (joined, stem(one), stem(other))
@@ -157,8 +210,13 @@ class Forecast:
     def are_apart(self) -> bool:
         return self._categories.are_apart(self._stems, self._beside)
 
-    def remember(self, *, apart: bool) -> None:
-        self._categories.remember(self._stems, apart=apart)
+    def lost(self) -> frozenset[str]:
+        """The words that a search did without; asked behind `are_apart`."""
+        stems = self._categories.lost(self._stems)
+        return frozenset(word for word in self._words if self._stem(word) in stems)
+
+    def remember(self, *, apart: bool, lost: Iterable[str] = ()) -> None:
+        self._categories.remember(self._stems, apart=apart, lost=set(map(self._stem, lost)))
 
 
 def _has_all(deps: Dependencies, rewrite: Rewrite, docs: Sequence[Product], query: SearchQuery) -> bool:

@@ -124,10 +124,19 @@ def matched_words(rewrite: Rewrite, doc: Product, query: SearchQuery, language: 
 def is_named(doc: Product, query: SearchQuery, language: Language) -> bool:
     """Whether a product has one of the words in a short text where one must be."""
     wanted = query.named_words(language)
-    words = [word for text in _short_texts(doc) for word in words_of(text)]
-    there = {term for word in (*words, *pairs_of(words)) for term in language.terms(word)}
-    meant = (*wanted, *pairs_of(list(query.loose_words)))
+    there, meant = _short_terms(doc, language), (*wanted, *pairs_of(list(query.loose_words)))
     return not wanted or any(language.stem(word) in there for word in meant)
+
+
+def people_of_descriptions(query: SearchQuery, docs: Sequence[Product], language: Language) -> list[str]:
+    """Those of the words that say for whom a thing is which no product has in a short text, though the best has another one there: what
+    says nothing of it is for anybody."""
+    people = [word for word in query.content_words(language) if language.is_person(word)]
+    others = {language.stem(word) for word in query.content_words(language) if word not in people}
+    if not people or others.isdisjoint(_short_terms(docs[0], language)):
+        return []
+    there = {term for doc in docs for term in _short_terms(doc, language)}
+    return [word for word in people if language.stem(word) not in there]
 
 
 def with_as_many_words(
@@ -148,6 +157,11 @@ def _terms(doc: Product, language: Language, *, by_code: bool) -> set[str]:
     words += words_of(product["description"])
     words += words_of(" ".join(codes(doc))) if by_code else []
     return {term for word in words for term in language.terms(word)}
+
+
+def _short_terms(doc: Product, language: Language) -> set[str]:
+    words = [word for text in _short_texts(doc) for word in words_of(text)]
+    return {term for word in (*words, *pairs_of(words)) for term in language.terms(word)}
 
 
 def _short_texts(doc: Product) -> list[str]:

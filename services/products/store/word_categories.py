@@ -30,7 +30,7 @@ class WordCategories:
         self._key, self._found = f"word-categories:{database}", f"words-together:{database}:"
         self._written: dict[str, int] = {}
         self._pairs: set[int] = set()
-        self._known: dict[tuple[str, ...], tuple[float, bool]] = {}
+        self._known: dict[tuple[str, ...], tuple[float, bool, frozenset[str]]] = {}
 
     def add(self, products: Iterable[tuple[Iterable[str], Sequence[str]]]) -> None:
         """The words of each product stand in its category. One command for all of them."""
@@ -62,29 +62,34 @@ class WordCategories:
         `beside` are neighbours: both written as one, and the stem of each. What some title has as one word or side by side is together.
         """
         words, now = tuple(sorted(set(stems))), time.monotonic()
-        at, apart = self._known.get(words, (-_LOCAL_SECONDS, False))
+        at, apart, _ = self._known.get(words, (-_LOCAL_SECONDS, False, frozenset()))
         if now - at < _LOCAL_SECONDS:
             return apart
         try:
-            apart = self._look_up(words, beside)
+            apart, lost = self._look_up(words, beside)
         except RedisError as error:
             log.warning("categories of words are not readable: %s", error)
             return False
-        self._keep(words, apart)
+        self._keep(words, apart, lost)
         return apart
 
-    def remember(self, stems: Collection[str], *, apart: bool) -> None:
-        """What a search found out."""
+    def lost(self, stems: Collection[str]) -> frozenset[str]:
+        """Those of words just asked about that a search did without, as it found out."""
+        return self._known.get(tuple(sorted(set(stems))), (0.0, False, frozenset[str]()))[2]
+
+    def remember(self, stems: Collection[str], *, apart: bool, lost: Collection[str] = ()) -> None:
+        """What a search found out, and which of the words it did without."""
         words = tuple(sorted(set(stems)))
-        self._keep(words, apart)
+        self._keep(words, apart, frozenset(lost))
+        value = f"{'apart' if apart else 'together'}:{' '.join(sorted(lost))}"
         try:
-            self._redis.set(
-                self._remembered(words), b"apart" if apart else b"together", ex=REMEMBERED_SECONDS
-            )
+            self._redis.set(self._remembered(words), value, ex=REMEMBERED_SECONDS)
         except RedisError as error:
             log.warning("words cannot be remembered: %s", error)
 
-    def _look_up(self, words: tuple[str, ...], beside: Collection[tuple[str, str, str]]) -> bool:
+    def _look_up(
+        self, words: tuple[str, ...], beside: Collection[tuple[str, str, str]]
+    ) -> tuple[bool, frozenset[str]]:
         pipeline = self._redis.pipeline(transaction=False)
         pipeline.get(self._remembered(words))
         for word in words:
@@ -94,7 +99,8 @@ class WordCategories:
             pipeline.zscore(self._words, joined)
         remembered, *found = pipeline.execute()
         if remembered is not None:
-            return bool(remembered == b"apart")
+            kind, _, lost = remembered.decode().partition(":")
+            return kind == "apart", frozenset(lost.split())
         places = zip(words, cast(list[list[bytes]], found), strict=False)
         categories = {
             word: {each.rpartition(_MARK.encode())[2] for each in hits}
@@ -105,16 +111,17 @@ class WordCategories:
         together = {
             frozenset(pair[1:]) for pair, score in zip(beside, scores, strict=True) if score is not None
         }
-        return len(words) <= MAX_PREDICTED and any(
+        apart = len(words) <= MAX_PREDICTED and any(
             categories[one].isdisjoint(categories[other])
             for one, other in combinations(categories, 2)
             if frozenset((one, other)) not in together
         )
+        return apart, frozenset()
 
-    def _keep(self, words: tuple[str, ...], apart: bool) -> None:
+    def _keep(self, words: tuple[str, ...], apart: bool, lost: frozenset[str]) -> None:
         if len(self._known) > _MAX_LOCAL // 10:
             self._known = {}
-        self._known[words] = (time.monotonic(), apart)
+        self._known[words] = (time.monotonic(), apart, lost)
 
     def _remembered(self, words: tuple[str, ...]) -> str:
         return self._found + hashlib.sha1(" ".join(words).encode(), usedforsecurity=False).hexdigest()

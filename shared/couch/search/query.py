@@ -207,7 +207,7 @@ class SearchQuery:
                     tuple(pairs_of(list(loose[max(0, n - 1) : n + 2]))),
                     begun=begun if n >= len(loose) - 2 else "",
                     last=word == self.prefix,
-                    head=len(content) > 1 and not self.any_word and word == head,
+                    head=len(content) > 1 and word == head,
                     named=word in named,
                     code=self.code or len(content) == 1,
                     forgiven=word in self.forgiven,

@@ -92,3 +92,35 @@ def test_a_word_of_descriptions_alone_moves_forward_what_has_it(goods: Shop) -> 
     assert [each["productid"] for each in answer["items"]] == ["gauntlet-2", "gauntlet-1"]
     assert answer["described_words"] == ["giftlike"]
     assert "dropped_words" not in answer
+
+
+def test_what_has_most_of_the_words_is_counted_and_shown_page_by_page(goods: Shop, server: Server) -> None:
+    if {"search", "nouveau"}.isdisjoint(server.features()):
+        pytest.skip("a keyword view knows one weight of a word")
+    lines = [
+        *(product(f"zither-{n}", taxonomy=["Music", "Zithers"], name=f"Zither {n}") for n in range(12)),
+        *(product(f"marimba-{n}", taxonomy=["Music", "Marimbas"], name=f"Marimba {n}") for n in range(3)),
+    ]
+    assert goods.load(lines)["failed"] == []
+    for expected in (2, 1):
+        answer = goods.get("/v1/products", q="marimba zithers", limit=5)
+        assert (answer.json["dropped_words"], answer.json["total"]) == (["marimba"], 12)
+        assert answer.calls == {"global": expected}, "which word is left out is remembered"
+    walked = [each["productid"] for each in goods.walk(q="marimba zithers", limit=5)]
+    assert sorted(walked) == sorted(f"zither-{n}" for n in range(12))
+
+
+def test_for_whom_a_thing_is_leaves_nothing_out_where_only_descriptions_say_it(goods: Shop) -> None:
+    lines = [
+        product("bangle-1", name="Onyx bangle", description="A gift for women."),
+        *(product(f"bangle-{n}", name=f"Onyx bangle {n}", description="Of stone.") for n in (2, 3)),
+    ]
+    assert goods.load(lines)["failed"] == []
+    for expected in (2, 1):
+        answer = goods.get("/v1/products", q="onyx bangle for women ")
+        assert answer.json["total"] == 3
+        assert answer.json["items"][0]["productid"] == "bangle-1"
+        assert answer.json["described_words"] == ["women"]
+        assert answer.calls["global"] == expected, "that nothing is named so is remembered"
+    line = product("bangle-4", name="Onyx bangle for ladies", description="Small.")
+    assert goods.load([line])["failed"] == []

@@ -7,13 +7,15 @@
 
 import argparse
 import os
+import re
 import sys
 
 from services.orders import documents as orders
 from services.products import documents as products
 from services.users import documents as users
-from shared.couch import LANGUAGES, Server
+from shared.couch import Server
 from shared.errors import AisleError
+from shared.language_codes import LANGUAGE
 
 DESIGNS = (users.DESIGN, products.DESIGN, orders.DESIGN, orders.SANDBOX_LEDGER)
 TIMEOUT_SECONDS = 60.0
@@ -27,8 +29,8 @@ def main() -> int:
         )
     named = "LANGUAGES" if os.environ.get("LANGUAGES") else "SEARCH_LANGUAGE"
     languages = tuple(dict.fromkeys(each.strip() for each in os.environ.get(named, "en").split(",")))
-    if unknown := [each for each in languages if each not in LANGUAGES]:
-        return _fail(f"{named} has {unknown[0]!r}: choose from {', '.join(LANGUAGES)}.")
+    if wrong := [each for each in languages if not re.fullmatch(LANGUAGE, each)]:
+        return _fail(f"{named} has {wrong[0]!r}, which is no language's code such as de or pt-BR.")
     try:
         return _prepare(options, languages)
     except AisleError as error:

@@ -38,7 +38,7 @@ from services.products.store.word_learning import WordLearning
 from shared.background import Background
 from shared.cache_tags import CacheTags
 from shared.client import ServiceClient
-from shared.couch import LANGUAGES, DatabaseDesign, IndexCatchUp, RepeatedReads, Server
+from shared.couch import DatabaseDesign, IndexCatchUp, RepeatedReads, Server, language_named
 from shared.database import LONG_TIMEOUT, TIMEOUT, open_server
 from shared.locks import Locks
 from shared.redis import open_redis
@@ -138,12 +138,12 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
     type_documents, category_documents = ProductTypeDocuments(database), CategoryDocuments(database)
     background = Background()
     translations = [
-        Translated(each, Vocabulary(redis, f"{database.name}:{each}", LANGUAGES[each]))
+        Translated(each, Vocabulary(redis, f"{database.name}:{each}", language_named(each)))
         for each in settings.spoken[1:]
     ]
     vocabulary = Vocabulary(redis, database.name, catalogue.language, translations)
     rules = {
-        each: rules_cache(redis, background, rule_documents, database.name, LANGUAGES[each])
+        each: rules_cache(redis, background, rule_documents, database.name, language_named(each))
         for each in settings.spoken
     }
     answer_cache = AnswerCache(redis, background, database.name, settings.menu_seconds)

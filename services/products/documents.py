@@ -17,13 +17,13 @@ from services.products.declarations import limits, product, related_documents, s
 from services.products.price_fields import PRICES_SCRIPT, regular_prices
 from services.products.translations import translation_into
 from shared.couch import (
-    LANGUAGES,
     DatabaseDesign,
     DocumentType,
     FindIndex,
     SearchIndex,
     View,
     document_id,
+    language_named,
     members_function,
     search_fields,
     split_id,
@@ -361,11 +361,11 @@ def search_indexes(own: str, language: str) -> tuple[SearchIndex, SearchIndex]:
 
 def _index_in(index: SearchIndex, own: str, language: str) -> SearchIndex:
     if language == own:
-        return replace(index, language=LANGUAGES[own])
+        return replace(index, language=language_named(own))
     return replace(
         index,
         name=f"{index.name}_{language}",
         question=f"{index.question}, in {language}",
-        language=LANGUAGES[language],
+        language=language_named(language),
         translation=translation_into(language),
     )

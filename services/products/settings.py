@@ -1,8 +1,11 @@
 """Settings of the products service, one line per environment variable; its jobs read the same ones."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shared.couch import LANGUAGES
+from shared.language_codes import LANGUAGE
 from shared.money import CURRENCIES
 from shared.settings import DatabaseSettings, setting
 
@@ -28,9 +31,8 @@ class Settings(DatabaseSettings):
     languages: tuple[str, ...] = setting(
         "LANGUAGES",
         (),
-        f"what names and descriptions are in, with commas ({', '.join(LANGUAGES)}): the shop's own first, then those that products are translated "
-        "into; each is searched by its own rules. For `services.prepare`, the worker and the storefront too; empty: SEARCH_LANGUAGE alone",
-        choices=tuple(LANGUAGES),
+        "what names and descriptions are in, with commas (`en,de`): the shop's own first, then those that products are translated into. Words are "
+        f"searched by the rules of {', '.join(LANGUAGES)}, in other languages as they are. For `services.prepare`, the worker and the storefront too; empty: SEARCH_LANGUAGE alone",
     )
     search_language: str = setting(
         "SEARCH_LANGUAGE",
@@ -49,6 +51,10 @@ class Settings(DatabaseSettings):
         "private networks (such as 10.1.0.0/16, several with spaces) from which an import may fetch pictures; else only public addresses are asked",
     )
     picture_bytes: int = setting("PICTURE_BYTES", 5_000_000, "the largest picture taken")
+
+    def contradictions(self) -> Iterator[str]:
+        if wrong := [each for each in self.languages if not re.fullmatch(LANGUAGE, each)]:
+            yield f"LANGUAGES has {wrong[0]!r}, which is no language's code such as de or pt-BR."
 
     @property
     def spoken(self) -> tuple[str, ...]:

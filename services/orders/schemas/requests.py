@@ -10,6 +10,7 @@ from shared.addresses import PART_FIELDS, PARTS, checked
 from shared.errors import Invalid
 from shared.fields import Text as FieldText
 from shared.fields import as_whole
+from shared.language_codes import LANGUAGE as CODE_OF_LANGUAGE
 from shared.money import CURRENCIES
 from shared.web import PageArgs, Shape, request_fields
 from shared.web.fields import ADDRESS_PATTERN, AddressText, MoneyShape, StrictInteger, Text
@@ -149,7 +150,7 @@ CURRENCY = ma.fields.String(
     metadata={"description": "of all prices; the shop's own when left out"},
 )
 LANGUAGE = ma.fields.String(
-    validate=ma.validate.Regexp("^[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?$"),
+    validate=ma.validate.Regexp(f"^{CODE_OF_LANGUAGE}$"),
     metadata={
         "description": "names and options of products are answered, and kept with the order, in it; the shop's own when left out"
     },

@@ -4,9 +4,8 @@ from typing import Final
 
 from services.products.declarations.limits import CODE, CODE_MESSAGE
 from shared.fields import GroupsByName, Text, TextList, TextMap
+from shared.language_codes import LANGUAGE, LANGUAGE_MESSAGE
 
-LANGUAGE: Final = "[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?"
-LANGUAGE_MESSAGE: Final = "A language's code, such as de or pt-BR."
 LANGUAGE_CODE: Final = Text(2, 11, pattern=LANGUAGE, pattern_message=LANGUAGE_MESSAGE)
 MAX_TRANSLATIONS, MAX_LABELS, MAX_ATTRIBUTES = 20, 500, 50
 LABELS: Final = TextMap(

@@ -14,7 +14,6 @@ from services.products.actions.facets import facet_labels
 from services.products.actions.query_counts import found_by_words
 from services.products.actions.question import Listed, Question
 from services.products.declarations.product import Product
-from services.products.declarations.translations import LANGUAGE
 from services.products.dependencies import Dependencies, ListText
 from services.products.documents import taxonomy_of
 from services.products.resources.context import (
@@ -35,6 +34,7 @@ from services.products.schemas import answers, parameters, requests
 from services.products.translations import translated
 from shared.couch import Doc, Made, NoSuchDocument
 from shared.errors import Invalid
+from shared.language_codes import LANGUAGE
 from shared.money import CURRENCIES
 from shared.web import (
     Blueprint,

@@ -5,11 +5,11 @@ from typing import Any
 
 from flask import request
 
-from services.products.declarations.translations import LANGUAGE, LANGUAGE_MESSAGE
 from services.products.dependencies import Dependencies
 from services.products.rules.prices import PriceContext
 from shared.clock import timestamp
 from shared.errors import Invalid, Unauthorized
+from shared.language_codes import LANGUAGE, LANGUAGE_MESSAGE
 from shared.money import CURRENCIES
 from shared.user import User
 from shared.web import current_dependencies, is_service_call, optional_user

@@ -10,11 +10,11 @@ from werkzeug.datastructures import MultiDict
 
 from services.products.actions.question import Question
 from services.products.declarations.limits import MAX_PRICE
-from services.products.declarations.translations import LANGUAGE, LANGUAGE_MESSAGE
 from services.products.documents import taxonomy_of
 from services.products.rules.facets import FACET_FIELDS, is_facet, is_pair
 from services.products.rules.searching import SORTS
 from shared.errors import Invalid
+from shared.language_codes import LANGUAGE, LANGUAGE_MESSAGE
 from shared.money import CURRENCIES
 from shared.web import unsign
 

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from services.products.declarations.limits import MAX_OPTIONS
 from services.products.declarations.parts import ARTICLE_NUMBER, OPTION_NAME, OPTION_VALUE, VARIANT
-from services.products.declarations.translations import LANGUAGE
 from services.products.documents import PRODUCT_FIELDS
 from shared import tables
 from shared.couch import Doc
 from shared.csv_cells import escape_formula, unescape_formula
 from shared.fields import Declaration, Integer, Text, TextList
+from shared.language_codes import LANGUAGE
 from shared.money import CURRENCIES
 
 _NUMBERS: Final = range(1, MAX_OPTIONS + 1)

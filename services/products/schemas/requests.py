@@ -6,9 +6,9 @@ import marshmallow as ma
 
 from services.products import documents
 from services.products.declarations import limits
-from services.products.declarations.translations import LANGUAGE
 from services.products.product_types import PRODUCT_TYPE_FIELDS
 from services.products.rules import product as rules
+from shared.language_codes import LANGUAGE
 from shared.money import CURRENCIES
 from shared.web import PageArgs, Shape, request_schema
 from shared.web.fields import StrictInteger, Text, Time

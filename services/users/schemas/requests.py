@@ -16,6 +16,7 @@ from services.users.rules.accounts import MAX_BASKET_ITEMS
 from services.users.rules.addresses import completed
 from shared.errors import Invalid
 from shared.fields import Declaration, Secret, Text
+from shared.language_codes import LANGUAGE
 from shared.money import CURRENCIES
 from shared.web import PageArgs, Shape, request_schema
 from shared.web import fields as web
@@ -139,7 +140,7 @@ _CURRENCY = ma.fields.String(
 
 _LANGUAGE = ma.fields.String(
     load_default="",
-    validate=ma.validate.Regexp("^(|[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?)$"),
+    validate=ma.validate.Regexp(f"^(|{LANGUAGE})$"),
     metadata={"description": "products are named in; the shop's own when left out"},
 )
 

@@ -16,7 +16,7 @@ from .fields import (
     members_function,
     search_fields,
 )
-from .languages import ENGLISH, GERMAN, LANGUAGES, Language
+from .languages import ENGLISH, GERMAN, LANGUAGES, Language, language_named
 from .query import Band, SearchQuery, quoted, search_for
 from .words import compounds_of, letters_of, pairs_of, words_of
 
@@ -37,6 +37,7 @@ __all__ = [
     "compounds_of",
     "begun_pair",
     "is_forgivable",
+    "language_named",
     "letters_of",
     "members_function",
     "pairs_of",

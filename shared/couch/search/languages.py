@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Final
 
 _PLAIN: Final = re.compile("[a-z]{3,}")
@@ -228,3 +228,9 @@ GERMAN: Final = Language(
 )
 
 LANGUAGES: Final = {language.code: language for language in (ENGLISH, GERMAN)}
+
+
+@cache
+def language_named(code: str) -> Language:
+    """The rules of a language. Of one without rules here every form of a word is a word of its own."""
+    return LANGUAGES.get(code) or Language(code, frozenset(), ())

@@ -354,3 +354,15 @@ def test_a_shop_of_one_language_answers_in_another_that_a_product_has(shop: Shop
 def test_the_index_of_the_shops_own_language_is_what_it_was():
     one, two = design_in("en"), design_in("en", "de")
     assert {each.design_id for each in one.patterns} < {each.design_id for each in two.patterns}
+
+
+def test_a_language_without_rules_of_its_own_is_searched_too(
+    prepared: Callable, service: Callable, neighbours: Neighbours
+):
+    prepared(design_in("en", "pt-BR"))
+    urls = {"USERS_URL": neighbours.url, "ORDERS_URL": neighbours.url}
+    shop = Shop(service("products", **urls, ACCESS_LOG="false", LANGUAGES="en,pt-BR"), neighbours)
+    pail = product("pail-pt", name="Milking pail", translations={"pt-BR": {"name": "Balde de ordenha"}})
+    assert shop.load([pail])["created"] == 1
+    eventually(lambda: names(shop, q="ordenha", language="pt-BR") == ["Balde de ordenha"])
+    assert shop.get("/v1/products/pail-pt", language="pt").headers["Content-Language"] == "en"

@@ -15,7 +15,8 @@
     dead_letters:{job}.{subject}.{n}                 a job that failed for good, `...retried` when an admin sent it again
 
 Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and
-the mark behind it know it by: replicas that meet may give it another number. Nothing is updated but `:customer`, which erasing a person overwrites.
+the mark behind it know it by: replicas that meet may give it another number. Nothing is updated but what erasing a person overwrites:
+`:customer`, notes of staff (`:note-...`) and what a customer wrote beside a return.
 While traces are on, what happens to an order is written with its `traceparent`, and the worker goes on with that trace.
 """
 
@@ -62,6 +63,7 @@ GIFT_CARD_ISSUE = DocumentType.declared("giftcardissue", events.GiftCardIssue)
 ATTEMPT_OUTCOME = DocumentType.declared("attemptoutcome", events.AttemptOutcome)
 GIFT_CARDS_SENT = DocumentType.declared("giftcardssent", events.GiftCardsSent)
 RESTOCK = DocumentType.declared("restock", returns.Restock)
+NOTE = DocumentType.declared("ordernote", events.OrderNote)
 NOTICE = DocumentType.declared("notice", events.Notice)
 
 REPORT_REQUEST = DocumentType.declared("reportrequest", reports.ReportRequest)
@@ -203,7 +205,7 @@ TAX = View(
 PERSONAL = View(
     "personal",
     "the documents that still name a person, by user id: what erasing looks for",
-    map="function (doc) { if (doc.type === 'customer' && doc.userid && !doc.erased) emit(doc.userid, null); }",
+    map="function (doc) { if ((doc.type === 'customer' || doc.type === 'ordernote' || doc.type === 'returnrequest' && doc.note) && doc.userid && !doc.erased) emit(doc.userid, null); }",
 )
 CONFLICTS = View(
     "conflicts",

@@ -5,13 +5,14 @@ from typing import Any
 
 from services.orders.actions.code_uses import forget_customer_uses
 from services.orders.actions.gift_cards import store_credit_history
+from services.orders.actions.notes import note_answer
 from services.orders.actions.payment_pages import forget_customers
-from services.orders.declarations.order import Customer
 from services.orders.dependencies import Dependencies
-from services.orders.documents import CUSTOMER
+from services.orders.documents import CUSTOMER, NOTE, RETURN_REQUEST
 from services.orders.rules.assembly import OrderDocuments, whole_order
 from services.orders.store import Key
 from shared.clock import timestamp
+from shared.couch import Document
 
 PAGE = 100
 
@@ -23,16 +24,17 @@ def export_orders(deps: Dependencies, userid: str) -> dict[str, Any]:
 
 
 def anonymise(deps: Dependencies, userid: str) -> int:
-    """Takes name, e-mail and address out of a person's orders, and whom they sent gift cards; how many were changed. May be repeated.
+    """Takes name, e-mail and address out of a person's orders, whom they sent gift cards, and what staff and they themselves noted;
+    how many orders were changed. May be repeated.
 
     That their uses of promotions were theirs is forgotten, too. The payment providers forget them first. Raises ProviderUnavailable: the worker goes on with it.
     """
     forget_customers(deps, userid)
     changed = 0
     while named := deps.orders.personal_documents(userid, limit=PAGE):
-        forget_customer_uses(deps, [doc["orderid"] for doc in named])
-        deps.orders.overwrite_customers([_erased(doc) for doc in named])
-        changed += len(named)
+        forget_customer_uses(deps, list(dict.fromkeys(doc["orderid"] for doc in named)))
+        deps.orders.overwrite_personal([_erased(doc) for doc in named])
+        changed += sum(doc["type"] == CUSTOMER.name for doc in named)
     return changed
 
 
@@ -43,10 +45,16 @@ def has_bought(deps: Dependencies, userid: str, productid: str) -> bool:
 
 def _exported(found: OrderDocuments) -> dict[str, Any]:
     recipient = found.customer and found.customer.get("gift_recipient")
-    return {**whole_order(found), **({"gift_recipient": recipient} if recipient else {})}
+    notes = [note_answer(note) for note in found.notes]
+    return {**whole_order(found), "notes": notes, **({"gift_recipient": recipient} if recipient else {})}
 
 
-def _erased(doc: Customer) -> Customer:
+def _erased(doc: Document) -> Document:
+    """Without what was written of the person: notes are emptied, of the customer nothing is left but whose order it is."""
+    if doc["type"] == NOTE.name:
+        return {**doc, "text": "", "erased": timestamp()}
+    if doc["type"] == RETURN_REQUEST.name:
+        return {**doc, "note": "", "erased": timestamp()}
     erased = CUSTOMER.build(
         doc["_id"],
         orderid=doc["orderid"],
@@ -56,8 +64,7 @@ def _erased(doc: Customer) -> Customer:
         deliveryAddress=None,
         erased=timestamp(),
     )
-    erased["_rev"] = doc["_rev"]
-    return erased
+    return {**erased, "_rev": doc["_rev"]}
 
 
 def _orderids(deps: Dependencies, userid: str) -> Iterator[str]:

@@ -179,6 +179,14 @@ class GiftCardsSent(OrderEvent):
     message_id: str
 
 
+class OrderNote(OrderEvent):
+    """What staff note for each other; customers do not see it. Erasing the customer empties it."""
+
+    text: Annotated[str, Text(1, 2000, description="for the people of the shop alone")]
+    by: Annotated[str, ReadOnlyText]
+    erased: NotRequired[str]
+
+
 class Notice(OrderEvent):
     """The customer was notified; `kind` is what of."""
 
@@ -190,4 +198,5 @@ PAYMENT_FIELDS: Final = Declaration(OrderPayment)
 DISPATCH_FIELDS: Final = Declaration(OrderDispatch)
 DELIVERY_FIELDS: Final = Declaration(OrderDelivery)
 CANCELLATION_FIELDS: Final = Declaration(Cancellation)
+NOTE_FIELDS: Final = Declaration(OrderNote)
 REFUND_FIELDS: Final = Declaration(Refund)

@@ -30,7 +30,8 @@ class ReturnedLine(SoldLine):
 class ReturnRequest(OrderEvent):
     """What a customer wants to send back. `reference` is what it is known by, whatever number replicas give it.
 
-    `approved`: at once, as the shop's settings were. `refund_first`: it is paid back before the goods are here.
+    `approved`: at once, as the shop's settings were. `refund_first`: it is paid back before the goods are here. Erasing the customer
+    empties the note.
     """
 
     number: Annotated[int, Integer(1, 10**6, writable=False)]
@@ -42,6 +43,7 @@ class ReturnRequest(OrderEvent):
     by: str
     approved: NotRequired[bool]
     refund_first: NotRequired[bool]
+    erased: NotRequired[str]
 
 
 class ReturnDecision(OrderEvent):

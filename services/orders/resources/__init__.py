@@ -3,6 +3,7 @@
 from services.orders.resources.admin import admin
 from services.orders.resources.gift_cards import gift_cards
 from services.orders.resources.internal import internal
+from services.orders.resources.notes import notes
 from services.orders.resources.orders import orders
 from services.orders.resources.promotions import promotions
 from services.orders.resources.reports import reports
@@ -18,6 +19,7 @@ BLUEPRINTS = (
     promotions,
     admin,
     returns,
+    notes,
     reports,
     shop_settings,
     webhooks,

@@ -14,6 +14,7 @@ from services.orders.declarations.events import (
     GiftCardIssue,
     OrderDelivery,
     OrderDispatch,
+    OrderNote,
     OrderPayment,
     PaymentCapture,
     PaymentProcessing,
@@ -27,6 +28,7 @@ from services.orders.documents import (
     DELIVERY,
     DISPATCH,
     LINE_ITEM,
+    NOTE,
     PAYMENT,
     REFUND,
     RETURN,
@@ -215,6 +217,11 @@ class OrderDocuments:
     def returns(self) -> list[Return]:
         """Goods that came back."""
         return sorted(self._of(RETURN), key=lambda back: back["number"])
+
+    @property
+    def notes(self) -> list[OrderNote]:
+        """Of staff, the latest first."""
+        return sorted(self._of(NOTE), key=lambda note: (note["date"], note["_id"]), reverse=True)
 
     @property
     def return_requests(self) -> list[ReturnRequest]:

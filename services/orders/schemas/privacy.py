@@ -4,11 +4,13 @@ import marshmallow as ma
 
 from services.orders.schemas.answers import Order
 from services.orders.schemas.credits import StoreCreditBalance
+from services.orders.schemas.notes import Note
 from services.orders.schemas.requests import GiftRecipient
 from shared.web import Shape
 
 
 class ExportedOrder(Order):
+    notes = ma.fields.List(ma.fields.Nested(Note), metadata={"description": "of staff"})
     gift_recipient = ma.fields.Nested(
         GiftRecipient, metadata={"description": "whom the gift cards of this order were sent to"}
     )

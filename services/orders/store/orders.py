@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, TypeVar, cast
 
-from services.orders.declarations.order import Customer, Order, OrderLineItem, PaymentCustomer
+from services.orders.declarations.order import Order, OrderLineItem, PaymentCustomer
 from services.orders.documents import (
     AUTHORIZATIONS,
     BOUGHT,
@@ -96,12 +96,12 @@ class OrderStore:
         found = self._database.get_many([order_key(orderid, "order") for orderid in orderids])
         return {doc["orderid"]: cast(Order, doc) for doc in found.values()}
 
-    def personal_documents(self, userid: str, *, limit: int) -> list[Customer]:
+    def personal_documents(self, userid: str, *, limit: int) -> list[Document]:
         """Documents that still name this person. 1 global query."""
         rows = self._database.across_partitions.view(PERSONAL, key=userid, include_docs=True, limit=limit)
         return [row["doc"] for row in rows if row["doc"]]
 
-    def overwrite_customers(self, docs: Sequence[Customer]) -> None:
+    def overwrite_personal(self, docs: Sequence[Document]) -> None:
         """Replaces personal data (each with its `_rev`): what erasing a person does. Raises Unavailable when one is left."""
         written = self._database.put_many(docs)
         if any(row.error for row in written):

@@ -80,8 +80,13 @@ class Orders(Client):
     def all(self, token: str, **filters: Any) -> Json:
         return self.http.get("/v1/admin/orders", without_empty(**filters), token=token)
 
+    def notes(self, token: str, orderid: str) -> list[Json]:
+        """Of staff on an order, the latest first."""
+        path = f"/v1/admin/orders/{segment(orderid)}/notes"
+        return list(self.http.get(path, without_empty(limit=100), token=token)["items"])
+
     def act(self, token: str, orderid: str, verb: str, body: Json, key: str = "") -> Json:
-        """`verb`: dispatch, delivery, refunds, or what is done with a return: returns/1/approval."""
+        """`verb`: dispatch, delivery, refunds, notes, or what is done with a return: returns/1/approval."""
         path = f"/v1/admin/orders/{segment(orderid)}/{verb}"
         return self.http.post(path, body, token=token, headers=once(key), deadline=10)
 

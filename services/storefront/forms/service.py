@@ -73,6 +73,9 @@ STORE_CREDIT = (
 )
 
 
+NOTE = (Field("text", "Note", "textarea", max_length=2000, help="Customers do not see it."),)
+
+
 RETURN_REFUSAL = (Field("reason", "Why", max_length=500, help="The customer reads it."),)
 
 

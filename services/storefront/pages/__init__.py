@@ -12,6 +12,7 @@ from services.storefront.pages.desk import (
     desk,
     failures,
     imports,
+    notes,
     orders,
     prices,
     product_types,
@@ -76,6 +77,7 @@ DESK = (
     desk_gift_cards,
     desk_settings,
     imports,
+    notes,
     failures,
     staff,
 )

@@ -102,6 +102,17 @@ def test_an_order_is_dispatched_delivered_and_refunded_by_hand(customer: Visitor
     assert "(damaged)" in own.text
 
 
+def test_staff_note_things_on_an_order_for_each_other(customer: Visitor, keeper: Visitor) -> None:
+    orderid = bought(customer, "spade")
+    address = f"/admin/orders/{orderid}"
+    form = keeper.get(address).form(f"{address}/notes")
+    for _ in range(2):
+        page = keeper.send_form(form, {**form.values, "text": "Call before noon"})
+        assert page.text.count("Call before noon") == 1, "a form sent twice notes once"
+    assert "Note is missing." in keeper.submit(f"{address}/notes", text=" ").text
+    assert "Call before noon" not in customer.get(f"/orders/{orderid}").text
+
+
 def test_a_return_is_refused_at_the_desk_with_a_reason(customer: Visitor, keeper: Visitor) -> None:
     orderid = bought(customer, "spade")
     address = f"/admin/orders/{orderid}"

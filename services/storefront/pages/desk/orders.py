@@ -117,6 +117,8 @@ def order_page(
         refundable=refundable(found),
         dispatch=dispatch or restore(by_hand, url_for("desk.dispatch", orderid=orderid)),
         refund=refund or restore(whole, url_for("desk.refund", orderid=orderid)),
+        order_notes=services().orders.notes(token(), orderid),
+        note=restore(forms.Form(forms.NOTE), url_for("desk.add_note", orderid=orderid)),
         refusals={back["number"]: _refusal(orderid, back["number"]) for back in found["returns"]},
     )
 

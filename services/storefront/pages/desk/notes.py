@@ -1,0 +1,30 @@
+"""Notes of staff on an order, at the desk."""
+
+from flask import flash, redirect, request, url_for
+from werkzeug import Response as BaseResponse
+
+from services.storefront import forms
+from services.storefront.pages.context import services
+from services.storefront.pages.desk import desk
+from services.storefront.pages.desk.orders import done
+from services.storefront.pages.visitor import token
+from shared.errors import Invalid
+
+
+@desk.get("/orders/<orderid>/notes")
+def back_to_notes(orderid: str) -> BaseResponse:
+    """The address that the form goes to, opened as a page."""
+    return redirect(url_for("desk.order", orderid=orderid, form=request.args.get("form")))
+
+
+@desk.post("/orders/<orderid>/notes")
+def add_note(orderid: str) -> BaseResponse:
+    form = forms.Form(forms.NOTE).read(request.form)
+    try:
+        if not form.is_valid:
+            raise Invalid(" ".join(form.errors["text"]))
+        services().orders.act(token(), orderid, "notes", form.values, forms.key(request.form))
+    except Invalid as error:
+        flash(forms.error_text(error), "bad")
+        return redirect(url_for("desk.order", orderid=orderid))
+    return done(orderid, "Noted.")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.bench.search.catalogue import large
 from tests.bench.search.judging import Judgement, judge, right, summary
 from tests.bench.search.queries import QUERIES
 from tests.bench.search.shop import DIALECTS, shop
@@ -23,13 +24,13 @@ def main() -> None:
     options = _options()
     with _servers() as (couch_url, redis_url):
         for dialect in options.dialect or DIALECTS:
-            judged = measure(couch_url, redis_url, dialect)
+            judged = measure(couch_url, redis_url, dialect, options.copies)
             print(f"\n## {dialect}\n\n{report(judged)}", flush=True)
 
 
-def measure(couch_url: str, redis_url: str, dialect: str) -> list[Judgement]:
-    """Every judged query, answered in this dialect."""
-    products = [line for line in flipkart.lines() if "price" in line]
+def measure(couch_url: str, redis_url: str, dialect: str, copies: int = 1) -> list[Judgement]:
+    """Every judged query, answered in this dialect, over the sample or so many times as many products."""
+    products = list(large([line for line in flipkart.lines() if "price" in line], copies))
     with shop(couch_url, redis_url, dialect, products) as opened:
         return [judge(query, right(query, products), opened.found(query.text)) for query in QUERIES]
 
@@ -72,6 +73,9 @@ def _options() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--dialect", action="append", choices=list(DIALECTS), help="all when left out")
+    parser.add_argument(
+        "--copies", type=int, default=1, help="of each product, under other brands: 30 are 29,850"
+    )
     return parser.parse_args()
 
 

@@ -8,13 +8,10 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
-COPIES = 30
-"""How often each product of the sample stands in the large catalogue: 29,850 products."""
-
 Product = dict[str, Any]
 
 
-def large(products: Sequence[Product], copies: int = COPIES) -> Iterator[Product]:
+def large(products: Sequence[Product], copies: int) -> Iterator[Product]:
     """The products, then the copies, always the same."""
     brands: dict[str, list[str]] = {}
     for each in products:

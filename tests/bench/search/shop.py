@@ -22,8 +22,8 @@ from shared.settings import load
 DIALECTS = {"_search": "search", "_nouveau": "nouveau", "keyword view": "keywords"}
 """By what the server would have to offer, alone, for the shop to speak it."""
 
-PAGE, MAX_PAGES = 100, 10
-BUILDING_SECONDS = 120
+PAGE, MAX_PAGES = 100, 300
+BUILDING_SECONDS = 600
 """How long a server may build the index of what was just imported."""
 
 

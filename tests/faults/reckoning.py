@@ -36,7 +36,7 @@ class Books:
 
 def books_of(shop: BreakableShop) -> Books:
     found = Books()
-    for doc in _everything(shop.orders()):
+    for doc in shop.documents(shop.orders()):
         partition, _, key = doc["_id"].partition(":")
         if partition.startswith("order") and partition != NUMBER_PARTITION:
             found.orders[partition.removeprefix("order")][key] = doc
@@ -44,7 +44,7 @@ def books_of(shop: BreakableShop) -> Books:
             found.chains[f"{partition} {doc['currency']}"].append(doc)
         elif doc.get("type") == "promotionuse":
             found.uses.append(doc)
-    for doc in _everything(shop.ledger()):
+    for doc in shop.documents(shop.ledger()):
         if doc["type"] == "charge" and doc["status"] == "paid":
             found.charges[doc["orderid"]] += 1
             found.charged[doc["orderid"]] += doc["total"]["amount"]
@@ -120,7 +120,3 @@ def _broken(entries: list[Doc]) -> str:
         if balance < 0 or entry["balance"] != balance:
             return f"entry {number} says {entry['balance']}, they add up to {balance}"
     return ""
-
-
-def _everything(database: Any) -> list[Doc]:
-    return [row.doc for row in database.changes(limit=1_000_000).rows if row.doc and not row.deleted]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
+import requests
 
 from tests.bench.running import Shop
 from tests.people import PASSWORD, place
@@ -14,6 +15,7 @@ from tests.services.storefront.visitor import Page, Visitor
 from tests.waiting import eventually
 
 Join = Callable[..., Visitor]
+Check = Callable[[Page], None]
 FREE = {"amount": 0, "currency": "GBP"}
 GUEST = {"email": "greta@example.com", "name": "Greta Gast", **place("1 Wortweg"), "card": "tok_ok"}
 VASE = product(
@@ -259,20 +261,40 @@ GUEST_PAGES = [
 ]
 
 
-def looked_up(page: Page) -> None:
-    """Everything on the page was looked up in the catalogue, but what is the shop's or the customer's own."""
-    assert language_of(page) == LANGUAGE
-    left = unmarked_words(page.body.decode()) - DATA - set(WORD.findall(page.path))
-    assert left == set(), (page.path, left)
+@pytest.fixture(scope="module")
+def looked_up(shop: Shop, storefront: str) -> Callable[[Page], None]:
+    """Asserts that everything on a page was looked up in the catalogue, but what is the shop's or the customer's own."""
+    data = DATA | set(WORD.findall(_goods_of_all_files(shop)))
+
+    def check(page: Page) -> None:
+        assert language_of(page) == LANGUAGE
+        left = unmarked_words(page.body.decode()) - data - set(WORD.findall(page.path))
+        assert left == set(), (page.path, left)
+
+    return check
+
+
+def _goods_of_all_files(shop: Shop) -> str:
+    """What the tests before these have put into the shop that both walk through."""
+    found = [requests.get(f"{shop.urls['products']}/v1/categories?depth=6", timeout=30).text]
+    found.append(requests.get(f"{shop.urls['orders']}/v1/shipping-methods", timeout=30).text)
+    cursor: str | None = ""
+    while cursor is not None:
+        params = {"limit": "100", **({"cursor": cursor} if cursor else {})}
+        answer = requests.get(f"{shop.urls['products']}/v1/products", params, timeout=30)
+        assert answer.status_code == 200, answer.text
+        found.append(answer.text)
+        cursor = answer.json()["next"]
+    return " ".join(found)
 
 
 @pytest.mark.parametrize("path", GUEST_PAGES)
-def test_every_text_of_a_guests_page_is_looked_up(guest: Visitor, path: str) -> None:
+def test_every_text_of_a_guests_page_is_looked_up(guest: Visitor, looked_up: Check, path: str) -> None:
     choose(guest, LANGUAGE)
     looked_up(guest.get(path))
 
 
-def test_every_text_of_a_guests_purchase_is_looked_up(guest: Visitor) -> None:
+def test_every_text_of_a_guests_purchase_is_looked_up(guest: Visitor, looked_up: Check) -> None:
     choose(guest, LANGUAGE)
     for key in ("wortvase", "worthemd-eng"):
         looked_up(put_in_basket(guest, key))
@@ -289,12 +311,12 @@ def test_every_text_of_a_guests_purchase_is_looked_up(guest: Visitor) -> None:
 @pytest.mark.parametrize(
     "path", ["/account", "/orders", "/wishes", "/product/wortvase/review", "/gift-cards", "/basket"]
 )
-def test_every_text_of_a_customers_page_is_looked_up(customer: Visitor, path: str) -> None:
+def test_every_text_of_a_customers_page_is_looked_up(customer: Visitor, looked_up: Check, path: str) -> None:
     choose(customer, LANGUAGE)
     looked_up(customer.get(path))
 
 
-def test_every_answer_to_a_customers_form_is_looked_up(customer: Visitor) -> None:
+def test_every_answer_to_a_customers_form_is_looked_up(customer: Visitor, looked_up: Check) -> None:
     choose(customer, LANGUAGE)
     customer.get("/account")
     looked_up(customer.submit("/account", name=""))

@@ -11,7 +11,7 @@
     customer{userid}:{provider}                      what the provider knows a customer by who keeps cards there
     giftcard{hash of its code}:entry000001 ...       a gift card: `rules.credits` says how it is never overdrawn
     storecredit{userid}:{currency}-entry000001 ...   the store credit of a customer in a currency
-    ordernumbers:block000001 ...                     blocks of order numbers: `store.numbers` says who may use one
+    numbers:block000001 ...                          blocks of order numbers: `store.numbers` says who may use one
     dead_letters:{job}.{subject}.{n}                 a job that failed for good, `...retried` when an admin sent it again
 
 Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and
@@ -101,11 +101,11 @@ def report_key(reportid: str, key: str) -> str:
     return document_id(report_partition(reportid), key)
 
 
-NUMBER_PARTITION, NUMBER_PREFIX = "ordernumbers", "A-"
+NUMBER_PARTITION, NUMBER_PREFIX = "numbers", "A-"
 
 
 def number_block_key(block: int) -> str:
-    """`ordernumbers:block000001`"""
+    """`numbers:block000001`"""
     return document_id(NUMBER_PARTITION, f"block{block:06d}")
 
 

@@ -43,6 +43,15 @@ class Shop:
         answer.raise_for_status()
         return answer.json()
 
+    def wait_for(self, products: list[dict[str, Any]]) -> None:
+        """Until the index has what was imported last: while it is built a server answers from what there is of it."""
+        ends = time.monotonic() + BUILDING_SECONDS
+        last = products[-1]["productid"]
+        while last not in (each["productid"] for each in self.ask(q=f"{last} ", limit=5)["items"]):
+            if time.monotonic() > ends:
+                raise TimeoutError(f"the index was not built within {BUILDING_SECONDS} s")
+            time.sleep(1)
+
     def found(self, text: str) -> list[str]:
         """The ids of what a search shows, page by page."""
         ids: list[str] = []
@@ -76,7 +85,9 @@ def shop(couch_url: str, redis_url: str, dialect: str, products: list[dict[str, 
         http = make_server("127.0.0.1", 0, create_app(settings), threaded=True, request_handler=_Quiet)
         threading.Thread(target=http.serve_forever, daemon=True).start()
         try:
-            yield Shop(f"http://127.0.0.1:{http.server_port}")
+            opened = Shop(f"http://127.0.0.1:{http.server_port}")
+            opened.wait_for(products)
+            yield opened
         finally:
             http.shutdown()
             server.client.call("delete_database", db=server.name_of(DESIGN))

@@ -59,7 +59,9 @@ def test_a_service_gives_up_on_its_database_in_time(
     server = opened(load(OrdersSettings, {"AISLE_ENV": "local", "MAIL_DIR": "mail"}))
     asked = []
 
-    def request(method: str, url: str, headers: object, body: object, *, timeout: float) -> None:
+    def request(
+        method: str, url: str, headers: object, body: object, *, timeout: float, all_headers: bool
+    ) -> None:
         """Refused at once, or silent for all the time it is given."""
         asked.append(url)
         clock.sleep(timeout if isinstance(failure, NoResponse) else 0)

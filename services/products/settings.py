@@ -53,6 +53,7 @@ class Settings(DatabaseSettings):
     picture_bytes: int = setting("PICTURE_BYTES", 5_000_000, "the largest picture taken")
 
     def contradictions(self) -> Iterator[str]:
+        yield from super().contradictions()
         if wrong := [each for each in self.languages if not re.fullmatch(LANGUAGE, each)]:
             yield f"LANGUAGES has {wrong[0]!r}, which is no language's code such as de or pt-BR."
 

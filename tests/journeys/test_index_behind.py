@@ -101,9 +101,11 @@ def test_they_are_in_the_history_of_the_api_and_nobody_elses_are(
     items = customer.get(url, timeout=30).json()["items"]
     assert [item["orderid"] for item in items[:2]] == placed[::-1]
     whole = customer.get(f"{url}/{placed[1]}", timeout=30).json()
-    assert items[0] == {
-        name: whole[name] for name in ("orderid", "userid", "date", "status", "refunded", "total")
-    } | {"units": sum(line["quantity"] for line in whole["items"])}
+    told = ("orderid", "number", "userid", "date", "status", "refunded", "returned", "total")
+    assert items[0] == {name: whole[name] for name in told} | {
+        "units": sum(line["quantity"] for line in whole["items"]),
+        "open_returns": 0,
+    }
     page = customer.get(url, params={"limit": 1}, timeout=30).json()
     assert [item["orderid"] for item in page["items"]] == placed[1:]
     following = customer.get(url, params={"limit": 1, "cursor": page["next"]}, timeout=30)

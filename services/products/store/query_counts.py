@@ -76,7 +76,7 @@ class QueryCounter:
         self._pending, self._flushing = f"searches:{database}:pending", f"searches:{database}:flushing"
         self._buffer: dict[str, _Buffered] = {}
         self._visitors = Visitors(redis, database)
-        self._lock = threading.Lock()
+        self._lock, self._sending = threading.Lock(), threading.Lock()
         atexit.register(self._send)
 
     def count(self, query: str, found: int | None, visitor: str) -> None:
@@ -122,22 +122,26 @@ class QueryCounter:
             buffer, self._buffer = self._buffer, {}
         if not buffer:
             return
-        names = {query: query.encode() for query in buffer}
         try:
-            known = self._redis.hmget(self._pending, [_SEARCHES + name for name in names.values()])
-            room = MAX_PENDING - cast(int, self._redis.hlen(self._pending)) // len(_FIELDS)
-            people = self._visitors.new({query: counted.visitors for query, counted in buffer.items()})
-            pipeline = self._redis.pipeline(transaction=False)
-            for (query, counted), there in zip(buffer.items(), cast(list[bytes | None], known), strict=True):
-                if there is None and (room := room - 1) < 0:
-                    continue
-                pipeline.hincrby(self._pending, (_SEARCHES + names[query]).decode(), counted.searches)
-                pipeline.hincrby(self._pending, (_PEOPLE + names[query]).decode(), people[query])
-                if counted.found is not None:
-                    pipeline.hset(self._pending, (_FOUND + names[query]).decode(), str(counted.found))
-            pipeline.execute()
+            with self._sending:  # the next one sees how much room this one leaves
+                self._add_pending(buffer)
         except RedisError as error:
             log.warning("searches cannot be counted: %s", error)
+
+    def _add_pending(self, buffer: Mapping[str, _Buffered]) -> None:
+        names = {query: query.encode() for query in buffer}
+        known = self._redis.hmget(self._pending, [_SEARCHES + name for name in names.values()])
+        room = MAX_PENDING - cast(int, self._redis.hlen(self._pending)) // len(_FIELDS)
+        people = self._visitors.new({query: counted.visitors for query, counted in buffer.items()})
+        pipeline = self._redis.pipeline(transaction=False)
+        for (query, counted), there in zip(buffer.items(), cast(list[bytes | None], known), strict=True):
+            if there is None and (room := room - 1) < 0:
+                continue
+            pipeline.hincrby(self._pending, (_SEARCHES + names[query]).decode(), counted.searches)
+            pipeline.hincrby(self._pending, (_PEOPLE + names[query]).decode(), people[query])
+            if counted.found is not None:
+                pipeline.hset(self._pending, (_FOUND + names[query]).decode(), str(counted.found))
+        pipeline.execute()
 
 
 class PopularQueries:

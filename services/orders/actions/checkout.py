@@ -6,9 +6,8 @@ intent (order, customer, lines: one bulk) -> stock reserved -> codes used -> gif
 import logging
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 from services.orders.actions import claims, payment_pages, saved_methods
 from services.orders.actions.attempts import (
@@ -27,7 +26,7 @@ from services.orders.clients.payments import (
     PageState,
     PaymentClosed,
     PaymentDeclined,
-    ProviderUnavailable,
+    answer_of,
 )
 from services.orders.clients.services import OutOfStock, ReservationClosed
 from services.orders.declarations.credits import CreditPayment
@@ -47,9 +46,6 @@ from shared.idempotency import check_same
 
 log = logging.getLogger(__name__)
 
-Answer = TypeVar("Answer")
-
-MAX_CHARGE_ATTEMPTS = 3
 MIN_DELAY, MAX_DELAY = 0.04, 0.4
 FIRST_REQUEST_SECONDS = 3.0
 
@@ -268,7 +264,7 @@ def _charge(checkout: Checkout) -> str:
     provider = checkout.deps.provider(order["provider"])
     try:
         token, customer = saved_methods.token_of(checkout.deps, order, payment)
-        checkout.charge = _answered(
+        checkout.charge = answer_of(
             lambda: provider.charge(order["orderid"], to_charge(order), token, customer)
         )
     except PaymentDeclined as refusal:
@@ -288,22 +284,13 @@ def _closed(checkout: Checkout) -> str:
 def _open_page(checkout: Checkout) -> str:
     """The customer pays on the provider's page: the request ends here, and the order waits."""
     try:
-        checkout.found = _answered(lambda: payment_pages.open_page(checkout.deps, checkout.found))
+        checkout.found = answer_of(lambda: payment_pages.open_page(checkout.deps, checkout.found))
     except PaymentDeclined as refusal:
         checkout.refusal = refusal
         return "declined"
     except PaymentClosed:
         return _closed(checkout)
     return "page"
-
-
-def _answered(ask: Callable[[], Answer]) -> Answer:
-    """The provider's answer, asked for again when it is lost. Raises ProviderUnavailable after MAX_CHARGE_ATTEMPTS."""
-    for _ in range(MAX_CHARGE_ATTEMPTS - 1):
-        with suppress(ProviderUnavailable):
-            return ask()
-        time.sleep(MIN_DELAY)
-    return ask()
 
 
 def _record_payment(checkout: Checkout) -> str:

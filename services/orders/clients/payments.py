@@ -7,14 +7,22 @@ refund  pays back once per refund key
 A provider with a payment page of its own is a `HostedProvider` besides: the customer pays there, and what became of it is asked.
 """
 
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol, TypeVar
 
 from services.orders.clients.signatures import Headers
 from services.orders.rules.payment_pages import Purchase
 from shared.errors import Conflict, PaymentRequired, Unavailable
 from shared.money import Money
+
+T = TypeVar("T")
+
+MAX_ATTEMPTS: Final = 3
+RETRY_SECONDS: Final = 0.04
 
 
 class PaymentDeclined(PaymentRequired):
@@ -145,3 +153,12 @@ class HostedProvider(Protocol):
 
     def remove_customer(self, ref: str) -> None:
         """Forgets a customer with all their cards; a second time changes nothing."""
+
+
+def answer_of(ask: Callable[[], T]) -> T:
+    """A provider's answer, asked for again when it is lost. Raises ProviderUnavailable after MAX_ATTEMPTS."""
+    for _ in range(MAX_ATTEMPTS - 1):
+        with suppress(ProviderUnavailable):
+            return ask()
+        time.sleep(RETRY_SECONDS)
+    return ask()

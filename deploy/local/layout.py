@@ -16,9 +16,9 @@ SERVICES = ("storefront", "users", "products", "orders")
 SECRETS = ("secret-key", "service-secret", "sandbox-webhook-secret", "courier-webhook-secret")
 ADMIN_EMAIL = "admin@example.com"
 SAMPLE_CURRENCIES = "GBP,EUR"
-SAMPLE_LANGUAGES = "en,de"
 """What the sample shop's goods are priced in."""
 SAMPLE_LANGUAGES = "en,de"
+"""What they are named in."""
 # Threads that share one interpreter need no heap of their own; what is large (a password hash, an import's body) is
 # given back when it is done with, which glibc otherwise stops doing after the first such piece.
 MALLOC_SETTINGS = {

@@ -27,7 +27,7 @@ LOADED = "image => image.complete && image.naturalWidth > 0"
 def fill_product(page: Page, productid: str) -> None:
     page.goto("/admin/products/new")
     page.get_by_label("Product id").fill(productid)
-    page.get_by_label("Name").fill("A framed thing")
+    page.get_by_label("Name", exact=True).fill("A framed thing")
     page.get_by_label("Category").fill("Home#Pictures")
     page.get_by_label("Price", exact=True).fill("5.00")
     page.get_by_label("Stock to begin with").fill("2")
@@ -181,7 +181,7 @@ def test_a_session_lost_after_a_picture_was_chosen_loses_neither(
     page.get_by_label("E-mail").fill(ADMIN_EMAIL)
     page.get_by_label("Password").fill(shop.admin_password)
     page.locator("main").get_by_role("button", name="Log in").click()
-    expect(page.get_by_label("Name")).to_have_value("A framed thing")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("A framed thing")
     expect(page.get_by_alt_text("Picture 1")).to_be_visible()
     page.get_by_role("button", name="Create").click()
     expect(page.locator("#notes")).to_contain_text("Created.")

@@ -63,6 +63,7 @@ PAGES = {
     "checkout, shown": Calls(reads=1, globals=1),
     "checkout, sent": Calls(reads=2, globals=1, writes=4),
     "order": Calls(reads=1),
+    "invoice": Calls(reads=1),
     "orders": Calls(globals=1),
     "account": Calls(reads=1),
     "log-in form": Calls(),

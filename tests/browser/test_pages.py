@@ -29,7 +29,7 @@ PUBLIC = (
     "/mailbox",
     "/no-such-page",
 )
-OWN = ("{product}", "/basket", "/checkout", "/orders", "{order}", "/account")
+OWN = ("{product}", "/basket", "/checkout", "/orders", "{order}", "{order}/invoice", "/account")
 DESK = (
     "/admin",
     "/admin?by=hour",

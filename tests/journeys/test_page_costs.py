@@ -74,6 +74,7 @@ def walks(shop: Shop, customer: Visitor, guest: Visitor, order: str) -> dict[str
         "checkout, shown": lambda: customer.get("/checkout"),
         "checkout, sent": check_out,
         "order": lambda: customer.get(order),
+        "invoice": lambda: customer.get(f"{order}/invoice"),
         "orders": lambda: customer.get("/orders"),
         "account": lambda: customer.get("/account"),
         "log-in form": lambda: stranger.get("/login"),

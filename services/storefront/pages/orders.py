@@ -1,15 +1,15 @@
-"""A customer's orders: the history, one order with its live timeline, cancelling and returning."""
+"""A customer's orders: the history, one order with its live timeline, its invoice, cancelling and returning."""
 
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.clients import Requester
-from services.storefront.pages.context import services
+from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.visitor import needs_login, remember_order, requester_of, token
-from services.storefront.rules import progress
+from services.storefront.rules import invoices, progress
 from services.storefront.translation import gettext as _
-from shared.errors import Conflict, Invalid
+from shared.errors import Conflict, Invalid, NotFound
 from shared.types import Json
 
 orders = Blueprint("orders", __name__, url_prefix="/orders")
@@ -32,6 +32,23 @@ def show(orderid: str) -> str | BaseResponse:
         remember_order(orderid, order_token)
         return redirect(url_for("orders.show", orderid=orderid))
     return _page("order.html", services().orders.order(requester_of(orderid), orderid))
+
+
+@orders.get("/<orderid>/invoice")
+def invoice(orderid: str) -> str:
+    """For whoever may see the order: its customer, and staff. All amounts are those that the order keeps."""
+    order = services().orders.order(requester_of(orderid), orderid)
+    if not order["payment"]:
+        raise NotFound(_("There is no invoice before the order is paid."))
+    deps = dependencies()
+    country = deps.shipping_methods.get()["country"]
+    return render_template(
+        "invoice.html",
+        order=order,
+        seller=invoices.seller_lines(deps.settings.shop_name, deps.settings.shop_address, country),
+        receiver=invoices.receiver_lines(order),
+        phone=invoices.phone_of(order),
+    )
 
 
 @orders.get("/<orderid>/timeline")

@@ -5,10 +5,6 @@
 
   const say = (words, mood) => document.dispatchEvent(new CustomEvent("shop:notice", { detail: { words, mood } }));
 
-  for (const button of document.querySelectorAll("[data-print]")) {
-    button.addEventListener("click", () => print());
-  }
-
   /* On a phone the pages of the desk are one row that is moved sideways. */
   const current = document.querySelector(".desk-nav [aria-current]");
   if (current) current.closest("ul").scrollLeft = current.offsetLeft - current.offsetWidth;

@@ -30,6 +30,10 @@
   });
   document.addEventListener("htmx:sendError", () => say(texts.offline, "bad"));
 
+  for (const button of document.querySelectorAll("[data-print]")) {
+    button.addEventListener("click", () => print());
+  }
+
   /* Another country has another form. */
   document.addEventListener("change", (event) => {
     if (event.target.matches("select[name=country]")) event.target.closest(".field").nextElementSibling?.querySelector("[data-update]")?.click();

@@ -304,6 +304,7 @@ def test_every_text_of_a_guests_purchase_is_looked_up(guest: Visitor, looked_up:
     page = guest.submit("/checkout", **GUEST)
     assert page.path.startswith("/orders/"), page.text
     looked_up(page)
+    looked_up(guest.get(f"{page.path}/invoice"))
     looked_up(guest.get(page.path))
     looked_up(guest.submit(f"{page.path}/cancellation"))
 

@@ -174,6 +174,19 @@ def test_an_order_page_leads_back_to_the_payment(cards: StripeShop, guest: Visit
     assert "This was not ordered" in guest.get(f"/orders/{orderid}").text
 
 
+def test_an_order_has_an_invoice_once_it_is_paid(cards: StripeShop, guest: Visitor) -> None:
+    page = to_the_page(guest, "cup-10")
+    orderid = cards.stripe.checkout.sessions[page.url.rpartition("/")[2]]["metadata"]["orderid"]
+    address = f"/orders/{orderid}"
+    assert f"{address}/invoice" not in [href for href, _ in guest.get(address).links]
+    early = guest.get(f"{address}/invoice")
+    assert early.status == 404
+    assert "There is no invoice before the order is paid." in early.text
+    guest.page = page
+    assert press(guest, "card").link("Invoice") == f"{address}/invoice"
+    assert "with Stripe" in guest.get(f"{address}/invoice").text
+
+
 def test_a_browser_that_knows_nothing_of_the_order(cards: StripeShop, guest: Visitor) -> None:
     page = to_the_page(guest, "cup-03")
     orderid = cards.stripe.checkout.sessions[page.url.rpartition("/")[2]]["metadata"]["orderid"]

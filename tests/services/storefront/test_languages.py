@@ -226,6 +226,7 @@ DATA = {
     "UK",  # of £ in Arabic
     *("United", "Kingdom"),  # of an address as it is on the envelope
     "Delivery",  # the name of the shop's one way of shipping, which is data
+    "VAT",  # the name of its tax, which is data, too
     "nowhereword",
 }
 

@@ -99,6 +99,7 @@ class Settings(WebSettings):
         return Path(self.translations_dir) if self.translations_dir else FOLDER
 
     def contradictions(self) -> Iterator[str]:
+        yield from super().contradictions()
         yield from self._unknown_languages()
         if not self.payment_providers:
             yield "PAYMENT_PROVIDERS names no provider."

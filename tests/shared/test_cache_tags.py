@@ -61,7 +61,7 @@ def test_what_changed_a_moment_ago_is_not_settled(server: Redis, monkeypatch: py
     tags.invalidate([product_tag("cup")])
     assert is_settled(tags.versions(TAGS[:3]))
     assert not is_settled(tags.versions(TAGS))
-    monkeypatch.setattr(cache_tags, "SETTLE", timedelta(0))
+    monkeypatch.setattr(cache_tags, "SETTLE", timedelta(seconds=-1))
     assert is_settled(tags.versions(TAGS))
 
 

@@ -24,7 +24,7 @@ def write_catalogues(folder: Path) -> Path:
     for source in FOLDER.glob("*/LC_MESSAGES/messages.po"):
         _file(folder, source.parent.parent.name).write_bytes(source.read_bytes())
     catalogue = Catalog(locale=LANGUAGE, charset="utf-8")
-    for message in template():
+    for message in template("storefront"):
         if message.id:
             catalogue.add(message.id, _marked(message.id, catalogue.num_plurals), context=message.context)
     written = BytesIO()

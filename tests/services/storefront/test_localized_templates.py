@@ -6,10 +6,10 @@ from jinja2 import DictLoader
 
 from services.storefront.app import create_app
 from services.storefront.settings import Settings
-from services.storefront.translation import activate, read_languages
+from services.storefront.translation import FOLDER, activate, read_languages
 from shared.settings import load
 
-LANGUAGES = read_languages(["en", "de"])
+LANGUAGES = read_languages(["en", "de"], FOLDER)
 TEMPLATES = {
     "page": "{% extends 'frame' %}{% import 'pieces' as ui %}{% block main %}{{ _('Log in') }} {{ ui.stock(3) }}{% endblock %}",
     "frame": "<title>{% trans %}Your <b>basket</b>{% endtrans %}</title>{% block main %}{% endblock %} {% include 'foot' %}",

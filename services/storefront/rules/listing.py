@@ -144,6 +144,11 @@ class FacetGroup:
         return bool(self.chosen) or len(self.values) > int(self.single)
 
     @property
+    def coverage(self) -> int:
+        """How many times the list's products have one of the values."""
+        return sum(each["count"] or 0 for each in self.values)
+
+    @property
     def id(self) -> str:
         """For the page's elements, whatever signs are in the name."""
         return "facet-" + re.sub("[^a-z0-9]+", "-", self.name.lower())
@@ -154,12 +159,19 @@ def facet_groups(
     counted: Mapping[str, Sequence[Mapping[str, Any]]],
     titles: Mapping[str, str] | None = None,
 ) -> list[FacetGroup]:
-    """What a list can be filtered by; `titles` are what the shop calls its attributes."""
+    """What a list can be filtered by; `titles` are what the shop calls its attributes. Of two facets of one title, as where goods
+    have colours and an option Colour, one is shown."""
     titles = {**(titles or {}), **{name: gettext(title) for name, title in FACETS.items()}}
     names = dict.fromkeys([*FACETS, *(name for name in counted if "." in name), *filters.choices])
-    return [
+    groups = [
         _group(name, titles.get(name, ""), counted.get(name, ()), filters.chosen_of(name)) for name in names
     ]
+    most: dict[str, FacetGroup] = {}
+    for group in groups:
+        title = group.title.casefold()
+        if title not in most or group.coverage >= most[title].coverage:
+            most[title] = group
+    return [group for group in groups if group.chosen or group is most[group.title.casefold()]]
 
 
 def _group(

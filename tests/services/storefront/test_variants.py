@@ -1,5 +1,6 @@
 """Variants on the pages, without JavaScript: choosing, buying, and what a basket says when one is gone."""
 
+import re
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,8 @@ from tests.bench.running import ADMIN_EMAIL, Shop
 from tests.people import place
 from tests.services.storefront.conftest import product
 from tests.services.storefront.visitor import Page, Visitor
+
+FACET = re.compile(r'<input type="checkbox" name="(colour|options[^"]*)"')
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +102,20 @@ def test_a_list_says_from_and_leads_to_the_choice(
     assert "from £19.99" in page.text
     assert not buy_forms(visitor)
     assert page.link(f"Choose Shirt {shirt}") == f"/product/{shirt}"
+
+
+def test_two_facets_of_one_title_are_shown_as_one(
+    shop: Shop, admin: requests.Session, visitor: Visitor
+) -> None:
+    department = f"Dye-{secrets.token_hex(3)}"
+    sell(shop, admin, taxonomy=[department], colours=["red", "blue"])
+    towel = product(f"towel-{secrets.token_hex(4)}", "Dyed towel", [department], 500, colours=["red"])
+    answer = admin.post(f"{shop.urls['products']}/v1/products", json=towel, timeout=30)
+    assert answer.status_code == 201, answer.text
+    page = visitor.get(f"/category/{department}")
+    assert set(FACET.findall(page.body.decode())) == {"colour", "options.Size"}, "the one that covers more"
+    page = visitor.get(f"/category/{department}?options.Colour=red")
+    assert "options.Colour" in FACET.findall(page.body.decode()), "what is chosen can be taken back"
 
 
 def test_a_guest_buys_a_variant(shop: Shop, admin: requests.Session, visitor: Visitor) -> None:

@@ -5,119 +5,130 @@ from dataclasses import replace
 
 from services.storefront.forms.base import Field
 from services.storefront.rules.publishing import STATUSES
+from services.storefront.translation import gettext
+from services.storefront.translation import gettext_noop as _
 
 PRODUCT = (
     Field(
-        "productid", "Product id", max_length=60, help="Letters, digits, - and _. It cannot be changed later."
+        "productid",
+        _("Product id"),
+        max_length=60,
+        help=_("Letters, digits, - and _. It cannot be changed later."),
     ),
-    Field("name", "Name"),
-    Field("brand", "Brand", required=False),
-    Field("taxonomy", "Category", help="From the department down, joined by #: Home#Kitchen#Mugs"),
-    Field("description", "Description", "textarea", required=False, max_length=20000),
+    Field("name", _("Name")),
+    Field("brand", _("Brand"), required=False),
+    Field("taxonomy", _("Category"), help=_("From the department down, joined by #: Home#Kitchen#Mugs")),
+    Field("description", _("Description"), "textarea", required=False, max_length=20000),
     Field(
         "related",
-        "Goes well with",
+        _("Goes well with"),
         required=False,
         max_length=1400,
-        help="Ids of products, separated by commas; what is bought with it comes after them by itself.",
+        help=_("Ids of products, separated by commas; what is bought with it comes after them by itself."),
     ),
-    Field("status", "Status", "select", required=False, options=STATUSES),
+    Field("status", _("Status"), "select", required=False, options=STATUSES),
     Field(
         "kind",
-        "What it is",
+        _("What it is"),
         "select",
         required=False,
-        options=(("goods", "Goods"), ("gift_card", "A gift card worth its price")),
-        help="A gift card has no delivery and no tax; its code goes out by e-mail.",
+        options=(("goods", _("Goods")), ("gift_card", _("A gift card worth its price"))),
+        help=_("A gift card has no delivery and no tax; its code goes out by e-mail."),
     ),
     Field(
         "publish_from",
-        "Publish from",
+        _("Publish from"),
         "datetime-local",
         required=False,
         max_length=16,
-        help="Day and time in UTC. Not shown before; a draft becomes active then.",
+        help=_("Day and time in UTC. Not shown before; a draft becomes active then."),
     ),
-    Field("keywords", "Search words", required=False, max_length=500, help="Separated by commas."),
-    Field("colours", "Colours", required=False, help="Separated by commas."),
-    Field("price", "Price", inputmode="decimal", max_length=20),
-    Field("delivery", "Delivery charge", inputmode="decimal", max_length=20),
-    Field("currency", "Currency", max_length=3, help="Three letters: GBP, EUR, USD ..."),
+    Field("keywords", _("Search words"), required=False, max_length=500, help=_("Separated by commas.")),
+    Field("colours", _("Colours"), required=False, help=_("Separated by commas.")),
+    Field("price", _("Price"), inputmode="decimal", max_length=20),
+    Field("delivery", _("Delivery charge"), inputmode="decimal", max_length=20),
+    Field("currency", _("Currency"), max_length=3, help=_("Three letters: GBP, EUR, USD ...")),
     Field(
         "weight_grams",
-        "Weight in grams",
+        _("Weight in grams"),
         required=False,
         inputmode="numeric",
         max_length=9,
-        help="What delivery by weight and carriers' rates count. A variant can have its own.",
+        help=_("What delivery by weight and carriers' rates count. A variant can have its own."),
     ),
     Field(
         "tax_class",
-        "Tax class",
+        _("Tax class"),
         required=False,
         max_length=40,
-        help="As at Tax: books, food. standard when left empty.",
+        help=_("As at Tax: books, food. standard when left empty."),
     ),
     Field(
-        "prices", "Prices in other currencies", required=False, max_length=500, help="EUR 17.90; USD 19.99"
+        "prices",
+        _("Prices in other currencies"),
+        required=False,
+        max_length=500,
+        help=_("EUR 17.90; USD 19.99"),
     ),
     Field(
         "delivery_prices",
-        "Delivery in other currencies",
+        _("Delivery in other currencies"),
         required=False,
         max_length=500,
-        help="EUR 3.90; needed for each currency where delivery is not free.",
+        help=_("EUR 3.90; needed for each currency where delivery is not free."),
     ),
     Field(
         "compare_at_prices",
-        "Compared with",
+        _("Compared with"),
         required=False,
         max_length=500,
-        help="Shown struck through, such as a recommended price: GBP 20.00; EUR 23.00",
+        help=_("Shown struck through, such as a recommended price: GBP 20.00; EUR 23.00"),
     ),
     Field(
         "group_prices",
-        "Prices of customer groups",
+        _("Prices of customer groups"),
         required=False,
         max_length=2000,
-        help="Where they are lower: trade GBP 12.00; trade EUR 13.90; friends GBP 11.00",
+        help=_("Where they are lower: trade GBP 12.00; trade EUR 13.90; friends GBP 11.00"),
     ),
-    Field("sale", "Sale price", required=False, max_length=500, help="GBP 9.99; EUR 11.90"),
+    Field("sale", _("Sale price"), required=False, max_length=500, help=_("GBP 9.99; EUR 11.90")),
     Field(
         "sale_from",
-        "Sale from",
+        _("Sale from"),
         "datetime-local",
         required=False,
         max_length=16,
-        help="UTC. At once when empty.",
+        help=_("UTC. At once when empty."),
     ),
-    Field("sale_until", "Sale until", "datetime-local", required=False, max_length=16, help="UTC."),
+    Field("sale_until", _("Sale until"), "datetime-local", required=False, max_length=16, help=_("UTC.")),
     Field(
         "image",
-        "Picture address",
+        _("Picture address"),
         required=False,
         max_length=2000,
-        help="Such as https://pictures.example/mug.jpg, or a path on this site. Shown while there is no picture above.",
+        help=_(
+            "Such as https://pictures.example/mug.jpg, or a path on this site. Shown while there is no picture above."
+        ),
     ),
-    Field("pictures", "Pictures", "file", required=False),
+    Field("pictures", _("Pictures"), "file", required=False),
 )
 
 
 def translated_product(languages: Iterable[str]) -> tuple[Field, ...]:
     """What the product form has of each further language of the shop."""
     return tuple(
-        replace(each, name=f"{each.name}_{code}", label=f"{each.label} ({code})")
+        replace(each, name=f"{each.name}_{code}", label=f"{gettext(each.label)} ({code})")
         for code in languages
         for each in (
-            Field("name", "Name", required=False, max_length=500),
-            Field("description", "Description", "textarea", required=False, max_length=20_000),
+            Field("name", _("Name"), required=False, max_length=500),
+            Field("description", _("Description"), "textarea", required=False, max_length=20_000),
             Field(
                 "labels",
-                "Options, colours and values",
+                _("Options, colours and values"),
                 "textarea",
                 required=False,
                 max_length=20_000,
-                help="One a line, as it is in the shop's own language and in this one: Size = Größe",
+                help=_("One a line, as it is in the shop's own language and in this one: Size = Größe"),
             ),
         )
     )
@@ -126,11 +137,11 @@ def translated_product(languages: Iterable[str]) -> tuple[Field, ...]:
 def translated_category(languages: Iterable[str]) -> tuple[Field, ...]:
     """What the category form has of each further language of the shop."""
     return tuple(
-        replace(each, name=f"{each.name}_{code}", label=f"{each.label} ({code})")
+        replace(each, name=f"{each.name}_{code}", label=f"{gettext(each.label)} ({code})")
         for code in languages
         for each in (
-            Field("label", "Label", required=False),
-            Field("text", "Text", "textarea", required=False, max_length=2000),
+            Field("label", _("Label"), required=False),
+            Field("text", _("Text"), "textarea", required=False, max_length=2000),
         )
     )
 
@@ -140,59 +151,64 @@ def translated_type(languages: Iterable[str]) -> tuple[Field, ...]:
     return tuple(
         Field(
             f"{name}_{code}",
-            f"{label} ({code})",
+            f"{gettext(label)} ({code})",
             "textarea",
             required=False,
             max_length=20_000,
-            help=f"One a line: {example}",
+            help=gettext("One a line: %(example)s", example=gettext(example)),
         )
         for code in languages
         for name, label, example in (
-            ("names", "Names of attributes", "material = Material, by their code"),
-            ("labels", "Values", "Cotton = Baumwolle"),
+            ("names", _("Names of attributes"), _("material = Material, by their code")),
+            ("labels", _("Values"), _("Cotton = Baumwolle")),
         )
     )
 
 
 PRODUCT_TYPE = (
     Field(
-        "code", "Code", max_length=40, help="Small letters, digits, - and _: bag. It cannot be changed later."
+        "code",
+        _("Code"),
+        max_length=40,
+        help=_("Small letters, digits, - and _: bag. It cannot be changed later."),
     ),
-    Field("name", "Name", max_length=100),
+    Field("name", _("Name"), max_length=100),
 )
 
 
 CATEGORY = (
     Field(
         "path",
-        "Category",
+        _("Category"),
         max_length=2500,
-        help="From the department down, joined by #: Home#Kitchen#Mugs",
+        help=_("From the department down, joined by #: Home#Kitchen#Mugs"),
     ),
-    Field("label", "Label", required=False, help="As customers read it; its last name when empty."),
+    Field("label", _("Label"), required=False, help=_("As customers read it; its last name when empty.")),
     Field(
         "position",
-        "Place",
+        _("Place"),
         required=False,
         inputmode="numeric",
         max_length=4,
-        help="A number among those beside it; those without one come behind, by name.",
+        help=_("A number among those beside it; those without one come behind, by name."),
     ),
-    Field("text", "Text", "textarea", required=False, max_length=2000, help="Above its products."),
+    Field("text", _("Text"), "textarea", required=False, max_length=2000, help=_("Above its products.")),
     Field(
         "picture",
-        "Picture address",
+        _("Picture address"),
         required=False,
         max_length=2000,
-        help="Such as https://pictures.example/mugs.jpg, or a path on this site.",
+        help=_("Such as https://pictures.example/mugs.jpg, or a path on this site."),
     ),
-    Field("file", "Or a picture of yours", "file", required=False),
+    Field("file", _("Or a picture of yours"), "file", required=False),
     Field(
         "moved_to",
-        "Moved to",
+        _("Moved to"),
         required=False,
         max_length=2500,
-        help="Another category: old addresses lead there for good, and its products follow within minutes.",
+        help=_(
+            "Another category: old addresses lead there for good, and its products follow within minutes."
+        ),
     ),
 )
 
@@ -201,11 +217,11 @@ NEW_PRODUCT = (
     *PRODUCT,
     Field(
         "stock",
-        "Stock to begin with",
+        _("Stock to begin with"),
         required=False,
         inputmode="numeric",
         max_length=9,
-        help="0 when left empty.",
+        help=_("0 when left empty."),
     ),
 )
 
@@ -213,58 +229,60 @@ NEW_PRODUCT = (
 STOCK = (
     Field(
         "delta",
-        "Add or take away",
+        _("Add or take away"),
         inputmode="numeric",
         max_length=9,
-        help="12 adds twelve, -3 takes three away.",
+        help=_("12 adds twelve, -3 takes three away."),
     ),
-    Field("reason", "Why", help="Such as: delivery from the supplier, broken."),
+    Field("reason", _("Why"), help=_("Such as: delivery from the supplier, broken.")),
 )
 
 
 STOCK_CHANGES = (
     Field(
         "lines",
-        "A line for each SKU",
+        _("A line for each SKU"),
         "textarea",
         required=False,
         max_length=100_000,
-        help="mug-1 12 adds twelve, shirt-M-red -3 takes three away, mug-1 = 7 says that seven were counted.",
+        help=_(
+            "mug-1 12 adds twelve, shirt-M-red -3 takes three away, mug-1 = 7 says that seven were counted."
+        ),
     ),
-    Field("file", "Or a file of such lines (CSV)", "file", required=False),
-    Field("reason", "Why", help="Such as: delivery from the supplier, counted."),
+    Field("file", _("Or a file of such lines (CSV)"), "file", required=False),
+    Field("reason", _("Why"), help=_("Such as: delivery from the supplier, counted.")),
 )
 
 
 SHOP_EXPORT = (
     Field(
         "format",
-        "What the file is",
+        _("What the file is"),
         "select",
         required=False,
         options=(
-            ("", "NDJSON, as this shop exports it"),
-            ("shopify", "Shopify's product export (CSV)"),
-            ("woocommerce", "WooCommerce's product export (CSV)"),
+            ("", _("NDJSON, as this shop exports it")),
+            ("shopify", _("Shopify's product export (CSV)")),
+            ("woocommerce", _("WooCommerce's product export (CSV)")),
         ),
     ),
-    Field("currency", "Currency of its prices", max_length=3, help="Such a CSV file does not name it."),
+    Field("currency", _("Currency of its prices"), max_length=3, help=_("Such a CSV file does not name it.")),
     Field(
         "untracked_stock",
-        "Stock of what the other shop does not count",
+        _("Stock of what the other shop does not count"),
         required=False,
         inputmode="numeric",
         max_length=9,
     ),
     Field(
         "pictures",
-        "Pictures",
+        _("Pictures"),
         "select",
         options=(
-            ("fetch", "Fetch them from their addresses and keep them here"),
-            ("reference", "Show the first from where it is"),
-            ("none", "Leave them out"),
+            ("fetch", _("Fetch them from their addresses and keep them here")),
+            ("reference", _("Show the first from where it is")),
+            ("none", _("Leave them out")),
         ),
     ),
-    Field("dry_run", "Try it only: say what would happen and write nothing", "check", required=False),
+    Field("dry_run", _("Try it only: say what would happen and write nothing"), "check", required=False),
 )

@@ -2,17 +2,21 @@
 
 from services.storefront.forms.base import Field
 from services.storefront.forms.customer import EMAIL
+from services.storefront.translation import gettext_noop as _
 
-DISPATCH = (Field("courier", "Courier", max_length=60), Field("courierid", "Tracking number", max_length=100))
+DISPATCH = (
+    Field("courier", _("Courier"), max_length=60),
+    Field("courierid", _("Tracking number"), max_length=100),
+)
 
 
 STAFF = (
     EMAIL,
     Field(
         "role",
-        "Role",
+        _("Role"),
         "select",
-        options=(("staff", "Staff"), ("admin", "Admin"), ("customer", "Customer, no desk")),
+        options=(("staff", _("Staff")), ("admin", _("Admin")), ("customer", _("Customer, no desk"))),
     ),
 )
 
@@ -21,65 +25,69 @@ CUSTOMER_GROUP = (
     EMAIL,
     Field(
         "group",
-        "Customer group",
+        _("Customer group"),
         required=False,
         max_length=40,
-        help="Such as trade: small letters, digits, - and _. Empty: the prices that everybody pays.",
+        help=_("Such as trade: small letters, digits, - and _. Empty: the prices that everybody pays."),
     ),
 )
 
 
 CLOSURE = (
     EMAIL,
-    Field("reason", "Why", required=False, max_length=300),
+    Field("reason", _("Why"), required=False, max_length=300),
     Field(
         "password",
-        "Your own password",
+        _("Your own password"),
         "password",
         required=False,
         autocomplete="current-password",
-        help="Needed to close the account of staff.",
+        help=_("Needed to close the account of staff."),
     ),
 )
 
 
 GIFT_CARD = (
-    Field("amount", "Amount", inputmode="decimal", max_length=20),
-    Field("currency", "Currency", max_length=3, min_length=3, help="Such as GBP."),
-    Field("note", "Why it is issued", max_length=300, required=False, help="For the people of the shop."),
+    Field("amount", _("Amount"), inputmode="decimal", max_length=20),
+    Field("currency", _("Currency"), max_length=3, min_length=3, help=_("Such as GBP.")),
+    Field(
+        "note", _("Why it is issued"), max_length=300, required=False, help=_("For the people of the shop.")
+    ),
     Field(
         "email",
-        "E-mail of the recipient",
+        _("E-mail of the recipient"),
         "email",
         required=False,
         max_length=254,
-        help="Gets the code. Without one, write it down: it is shown once.",
+        help=_("Gets the code. Without one, write it down: it is shown once."),
     ),
-    Field("name", "Name of the recipient", required=False),
-    Field("message", "Message to the recipient", "textarea", required=False, max_length=1000),
+    Field("name", _("Name of the recipient"), required=False),
+    Field("message", _("Message to the recipient"), "textarea", required=False, max_length=1000),
 )
 
 
 CORRECTION = (
-    Field("amount", "Balance from now on", inputmode="decimal", max_length=20, help="0 blocks the card."),
-    Field("note", "Why", max_length=300),
+    Field(
+        "amount", _("Balance from now on"), inputmode="decimal", max_length=20, help=_("0 blocks the card.")
+    ),
+    Field("note", _("Why"), max_length=300),
 )
 
 
 STORE_CREDIT = (
-    Field("amount", "Amount", inputmode="decimal", max_length=20),
-    Field("currency", "Currency", max_length=3, min_length=3, help="Such as GBP."),
-    Field("reason", "Why", max_length=300),
+    Field("amount", _("Amount"), inputmode="decimal", max_length=20),
+    Field("currency", _("Currency"), max_length=3, min_length=3, help=_("Such as GBP.")),
+    Field("reason", _("Why"), max_length=300),
 )
 
 
-NOTE = (Field("text", "Note", "textarea", max_length=2000, help="Customers do not see it."),)
+NOTE = (Field("text", _("Note"), "textarea", max_length=2000, help=_("Customers do not see it.")),)
 
 
-RETURN_REFUSAL = (Field("reason", "Why", max_length=500, help="The customer reads it."),)
+RETURN_REFUSAL = (Field("reason", _("Why"), max_length=500, help=_("The customer reads it.")),)
 
 
 REFUND = (
-    Field("amount", "Amount", inputmode="decimal", max_length=20),
-    Field("reason", "Why", max_length=300),
+    Field("amount", _("Amount"), inputmode="decimal", max_length=20),
+    Field("reason", _("Why"), max_length=300),
 )

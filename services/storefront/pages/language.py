@@ -17,7 +17,6 @@ from services.storefront.pages.context import dependencies
 from services.storefront.pages.visitor import own_path
 from services.storefront.rules.taxonomy import Menu
 from services.storefront.translation import (
-    SOURCE_LANGUAGE,
     activate,
     gettext,
     template_gettext,
@@ -29,8 +28,6 @@ from shared.errors import Invalid
 LANGUAGE_COOKIE = "aisle_language"
 COOKIE_DAYS = 365
 _ASKED = re.compile("(?:^|&)language=([A-Za-z-]+)(?=&|$)")
-DESK = "desk"
-"""The blueprint of the shop's people, whose pages are in the language of the code."""
 
 language = Blueprint("language", __name__)
 
@@ -54,10 +51,7 @@ def register_language(app: Flask) -> None:
 
 def chosen_language() -> str:
     """Of this request."""
-    known = dependencies().languages
-    if request.blueprint == DESK and SOURCE_LANGUAGE in known:
-        return SOURCE_LANGUAGE
-    return language_of(request.environ, tuple(known))
+    return language_of(request.environ, tuple(dependencies().languages))
 
 
 def goods_language() -> str:

@@ -205,7 +205,8 @@ def moment(text: str | None) -> str:
 
 
 def _read_time(text: str) -> datetime:
-    return datetime.fromisoformat(text).astimezone(UTC)
+    found = datetime.fromisoformat(text)
+    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def add_headers(response: Response) -> Response:

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 from services.storefront.rules import periods, prices
+from services.storefront.translation import ngettext
 from shared.money import MINOR_UNITS, Money, money
 
 TOP, BASE = 40, 268
@@ -89,7 +90,13 @@ def _bar(index: int, slot: float, row: Row, gross_y: float, net_y: float) -> Bar
     width = min(slot * 0.72, 8.0)
     anchor = "start" if middle < 30 else "end" if middle > 70 else "middle"
     tip_x = {"start": 0.0, "end": 100.0}.get(anchor, middle)
-    words = f"{periods.label(row.period)}: {prices.shown(row.net)} net, {row.orders} order{'' if row.orders == 1 else 's'}"
+    words = ngettext(
+        "%(period)s: %(net)s net, %(num)s order",
+        "%(period)s: %(net)s net, %(num)s orders",
+        row.orders,
+        period=periods.label(row.period),
+        net=prices.shown(row.net),
+    )
     left, wide, centre = (round(number, 3) for number in (middle - width / 2, width, middle))
     return Bar(
         left,

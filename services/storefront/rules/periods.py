@@ -3,9 +3,19 @@
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
+from babel.dates import format_skeleton
+
+from services.storefront.translation import SOURCE_LANGUAGE, active_language, gettext_noop
+from services.storefront.translation import gettext as _
 from shared.errors import Invalid
 
 GRANULARITIES = ("hour", "day", "month", "year")
+_STEPS = {
+    "hour": gettext_noop("hour"),
+    "day": gettext_noop("day"),
+    "month": gettext_noop("month"),
+    "year": gettext_noop("year"),
+}
 MAX_RANGES = {
     "hour": timedelta(days=4),
     "day": timedelta(days=92),
@@ -54,16 +64,22 @@ def span(by: str | None, first: str | None, last: str | None, today: date) -> Sp
     """Reads what the form sent; what is left out gets the usual range up to `today`. Raises Invalid, by field."""
     by = by or "day"
     if by not in GRANULARITIES:
-        raise Invalid(errors={"by": [f"Choose one of {', '.join(GRANULARITIES)}."]})
+        raise Invalid(errors={"by": [_("Choose one of the list.")]})
     end = day(last, "to") if last else today
     begin = day(first, "from") if first else end - DEFAULT_RANGES[by]
     if begin > end:
-        raise Invalid(errors={"from": ["The first day comes after the last."]})
+        raise Invalid(errors={"from": [_("The first day comes after the last.")]})
     if end - begin > MAX_RANGES[by]:
         days = MAX_RANGES[by].days
         raise Invalid(
             errors={
-                "from": [f"By {by}, a range is at most {days} days: choose a shorter one or a longer step."]
+                "from": [
+                    _(
+                        "By %(step)s, a range is at most %(days)s days: choose a shorter one or a longer step.",
+                        step=step_label(by),
+                        days=days,
+                    )
+                ]
             }
         )
     return Span(by, begin, end)
@@ -74,22 +90,27 @@ def day(text: str, field: str) -> date:
     try:
         found = date.fromisoformat(text)
     except ValueError:
-        raise Invalid(errors={field: ["Write a day as 2026-11-20."]}) from None
+        raise Invalid(errors={field: [_("Write a day as 2026-11-20.")]}) from None
     if not 1900 <= found.year < 9999:
-        raise Invalid(errors={field: ["Choose a year from 1900 to 9998."]})
+        raise Invalid(errors={field: [_("Choose a year from 1900 to 9998.")]})
     return found
 
 
+def step_label(by: str) -> str:
+    """What a report is divided by, within a sentence."""
+    return _(_STEPS[by])
+
+
 def label(period: str) -> str:
-    """2026-11-20T13 -> 20 Nov 13:00; 2026-11-20 -> 20 Nov 2026; 2026-11 -> Nov 2026."""
+    """2026-11-20T13 -> 20 Nov 13:00; 2026-11-20 -> 20 Nov 2026; 2026-11 -> Nov 2026; as the active language writes it."""
     match len(period):
         case 4:
             return period
         case 7:
-            return datetime.fromisoformat(f"{period}-01").strftime("%b %Y")
+            return _date_text(f"{period}-01", "%b %Y", "yMMM")
         case 10:
-            return datetime.fromisoformat(period).strftime("%-d %b %Y")
-    return datetime.fromisoformat(period[:13]).strftime("%-d %b %H:00")
+            return _date_text(period, "%-d %b %Y", "yMMMd")
+    return f"{_date_text(period, '%-d %b', 'MMMd')} {period[11:13]}:00"
 
 
 def tick(period: str) -> str:
@@ -98,7 +119,14 @@ def tick(period: str) -> str:
         case 4:
             return period
         case 7:
-            return datetime.fromisoformat(f"{period}-01").strftime("%b %y")
+            return _date_text(f"{period}-01", "%b %y", "yMMM")
         case 10:
-            return datetime.fromisoformat(period).strftime("%-d %b")
-    return datetime.fromisoformat(period[:13]).strftime("%H:00")
+            return _date_text(period, "%-d %b", "MMMd")
+    return f"{period[11:13]}:00"
+
+
+def _date_text(day: str, source_pattern: str, skeleton: str) -> str:
+    language, found = active_language(), date.fromisoformat(day[:10])
+    if language.code == SOURCE_LANGUAGE:
+        return found.strftime(source_pattern)
+    return format_skeleton(skeleton, found, locale=language.locale)

@@ -3,6 +3,8 @@
 import re
 from decimal import Decimal
 
+from babel.numbers import format_compact_currency
+
 from services.storefront.translation import SOURCE_LANGUAGE, active_language, gettext
 from services.storefront.translation import money_text as localized_money_text
 from shared.errors import Invalid
@@ -100,6 +102,9 @@ def _readings(number: str, digits: int) -> list[str]:
 
 def compact(amount: float, currency: str) -> str:
     """An axis label: £1.2k, £3m. `amount` is in major units."""
+    language = active_language()
+    if language.code != SOURCE_LANGUAGE:
+        return str(format_compact_currency(amount, currency, locale=language.locale, fraction_digits=2))
     symbol = SYMBOLS.get(currency, f"{currency} ")
     for size, suffix in ((1e9, "bn"), (1e6, "m"), (1e3, "k")):
         if abs(amount) >= size:
@@ -112,5 +117,7 @@ def percent(text: str) -> float:
     match = _PERCENT.fullmatch(text.strip())
     found = float(match[1].replace(",", ".")) if match else 0.0
     if not found or not -100 < found <= 1000:
-        raise Invalid("Write a percentage from -99.99 to 1000: -10 makes everything a tenth cheaper.")
+        raise Invalid(
+            gettext("Write a percentage from -99.99 to 1000: -10 makes everything a tenth cheaper.")
+        )
     return found

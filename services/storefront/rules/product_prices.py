@@ -7,6 +7,7 @@ from typing import Final
 
 from services.storefront.rules import prices
 from services.storefront.rules.terms import amounts, amounts_text
+from services.storefront.translation import gettext as _
 from shared.clock import iso
 from shared.errors import Invalid
 from shared.money import Money, money
@@ -70,9 +71,11 @@ def group_prices(text: str, field: str) -> dict[str, dict[str, int]]:
     """ "trade GBP 12.00; trade EUR 13.90" in minor units by group and currency. Raises Invalid on `field`."""
     found: dict[str, dict[str, int]] = {}
     for part in filter(None, map(str.strip, re.split(r"[;\n]", text))):
-        group, _, amount = part.partition(" ")
+        group, _space, amount = part.partition(" ")
         if not amount.strip():
-            raise Invalid(errors={field: ["Write the group, the currency and the amount: trade GBP 12.00."]})
+            raise Invalid(
+                errors={field: [_("Write the group, the currency and the amount: trade GBP 12.00.")]}
+            )
         found.setdefault(group, {}).update(amounts(amount, field))
     return found
 
@@ -91,7 +94,7 @@ def _sales(values: dict[str, str]) -> list[Json]:
     if not reduced:
         return []
     if times["from"] and times["until"] and times["from"] >= times["until"]:
-        words = "Must be after its beginning."
+        words = _("Must be after its beginning.")
         raise Invalid(words, errors={"sale_until": [words]})
     return [{"prices": reduced} | {name: moment for name, moment in times.items() if moment}]
 
@@ -101,5 +104,5 @@ def _moment(values: dict[str, str], field: str) -> str:
     try:
         return iso(datetime.strptime(typed, _MINUTES).replace(tzinfo=UTC)) if typed else ""
     except ValueError:
-        words = "Write a day and a time, such as 2026-12-01T09:00."
+        words = _("Write a day and a time, such as 2026-12-01T09:00.")
         raise Invalid(words, errors={field: [words]}) from None

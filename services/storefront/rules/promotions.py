@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from services.storefront.rules.terms import amounts, amounts_text, whole
+from services.storefront.translation import gettext as _
+from services.storefront.translation import number_text
 from shared.errors import Invalid
 from shared.money import money
 from shared.types import Json
@@ -53,11 +55,12 @@ def promotion_values(promotion: Json) -> dict[str, str]:
 def summary(promotion: Json) -> str:
     """What it takes off, in a few words: 10 %, GBP 5.00, buy 2 get 1, free delivery."""
     values = promotion_values(promotion)
+    actions = {each["kind"]: each for each in promotion["actions"]}
     parts = [
         values["percent"] and f"{values['percent']} %",
         values["amount"],
-        values["buy_get"] and f"buy {values['buy_get'].replace(' + ', ' get ')}",
-        values["free_delivery"] and "free delivery",
+        actions.get("buy_x_get_y") and _buy_get_words(actions["buy_x_get_y"]),
+        values["free_delivery"] and _("free delivery"),
     ]
     return ", ".join(part for part in parts if part)
 
@@ -89,7 +92,7 @@ def _actions(values: Mapping[str, str]) -> list[Json]:
         methods = _words(values["methods"])
         found.append({"kind": "free_delivery"} | ({"methods": methods} if methods else {}))
     if not found:
-        raise _wrong("percent", "Say what comes off: percent, an amount, buy and get, or free delivery.")
+        raise _wrong("percent", _("Say what comes off: percent, an amount, buy and get, or free delivery."))
     return found
 
 
@@ -97,7 +100,7 @@ def _buy_get(text: str) -> Json:
     found = _BUY_GET.fullmatch(text)
     if found is None:
         raise _wrong(
-            "buy_get", "Write 2 + 1 for three at the price of two, 2 + 1 at 50 % for the third at half."
+            "buy_get", _("Write 2 + 1 for three at the price of two, 2 + 1 at 50 % for the third at half.")
         )
     off = {"basis_points": _basis_points(found[3], "buy_get")} if found[3] else {}
     return {"kind": "buy_x_get_y", "buy": int(found[1]), "get": int(found[2]), **off}
@@ -108,18 +111,29 @@ def _buy_get_text(action: Json) -> str:
     return f"{action['buy']} + {action['get']}{off}"
 
 
+def _buy_get_words(action: Json) -> str:
+    if "basis_points" in action:
+        return _(
+            "buy %(buy)s get %(get)s at %(percent)s %%",
+            buy=action["buy"],
+            get=action["get"],
+            percent=_percent_text(action["basis_points"]),
+        )
+    return _("buy %(buy)s get %(get)s", buy=action["buy"], get=action["get"])
+
+
 def _basis_points(text: str, field: str) -> int:
     try:
         points = round(float(text.replace(",", ".").removesuffix("%")) * 100, 6)
     except ValueError:
         points = 0
     if not 1 <= points <= 10_000 or points != int(points):
-        raise _wrong(field, "Write percent from 0.01 to 100, such as 10 or 12.5.")
+        raise _wrong(field, _("Write percent from 0.01 to 100, such as 10 or 12.5."))
     return int(points)
 
 
 def _percent_text(basis_points: int) -> str:
-    return f"{basis_points / 100:g}"
+    return number_text(basis_points / 100, "0.##")
 
 
 def _amounts_of(entries: list[Json], kind: str) -> dict[str, int]:

@@ -4,23 +4,29 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from services.storefront.rules import prices, taxonomy
+from services.storefront.translation import gettext as _
+from services.storefront.translation import gettext_noop
 from shared.clock import iso
 from shared.errors import Invalid
 from shared.types import Json
 
-TABS: Final = {"draft": "Drafts", "scheduled": "Scheduled", "archived": "Archived"}
+TABS: Final = {
+    "draft": gettext_noop("Drafts"),
+    "scheduled": gettext_noop("Scheduled"),
+    "archived": gettext_noop("Archived"),
+}
 STATUSES: Final = (
-    ("active", "Active: the shop shows it"),
-    ("draft", "Draft: only staff see it"),
-    ("archived", "Archived: no longer sold"),
+    ("active", gettext_noop("Active: the shop shows it")),
+    ("draft", gettext_noop("Draft: only staff see it")),
+    ("archived", gettext_noop("Archived: no longer sold")),
 )
 ACTIONS: Final = (
-    ("publish", "Publish"),
-    ("draft", "Make drafts"),
-    ("archive", "Archive"),
-    ("category", "Move to the category"),
-    ("price", "Change prices by percent"),
-    ("stock", "Add to the stock"),
+    ("publish", gettext_noop("Publish")),
+    ("draft", gettext_noop("Make drafts")),
+    ("archive", gettext_noop("Archive")),
+    ("category", gettext_noop("Move to the category")),
+    ("price", gettext_noop("Change prices by percent")),
+    ("stock", gettext_noop("Add to the stock")),
 )
 _STATUS_OF: Final = {"publish": "active", "draft": "draft", "archive": "archived"}
 _MINUTES: Final = "%Y-%m-%dT%H:%M"
@@ -37,7 +43,7 @@ def body_of(values: dict[str, str]) -> Json:
     try:
         moment = iso(datetime.strptime(typed, _MINUTES).replace(tzinfo=UTC)) if typed else ""
     except ValueError:
-        words = "Write a day and a time, such as 2026-12-01T09:00."
+        words = _("Write a day and a time, such as 2026-12-01T09:00.")
         raise Invalid(words, errors={"publish_from": [words]}) from None
     return {"status": values.get("status") or "active", "publish_from": moment}
 
@@ -47,18 +53,18 @@ def change_of(action: str, value: str) -> dict[str, Any]:
     if action in _STATUS_OF:
         return {"status": _STATUS_OF[action]}
     if not value:
-        raise Invalid("Say what to change it to.")
+        raise Invalid(_("Say what to change it to."))
     if action == "category":
         return {"taxonomy": [part.strip() for part in value.split(taxonomy.SEPARATOR)]}
     if action == "price":
         return {"price_percent": prices.percent(value)}
     if action == "stock":
         return {"stock_delta": _whole(value), "reason": "bulk edit at the desk"}
-    raise Invalid("Choose what to do.")
+    raise Invalid(_("Choose what to do."))
 
 
 def _whole(text: str) -> int:
     digits = text.removeprefix("+").removeprefix("-")
     if not (digits.isascii() and digits.isdecimal() and len(digits) < 10 and int(digits)):
-        raise Invalid("Write how many: 12 adds twelve to each, -3 takes three away.")
+        raise Invalid(_("Write how many: 12 adds twelve to each, -3 takes three away."))
     return int(text)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from services.storefront.rules import prices
+from services.storefront.translation import gettext as _
 from shared.errors import Invalid
 from shared.money import Money, money
 
@@ -25,9 +26,17 @@ def parse_refund(text: str, left: Money) -> Money:
     """The amount typed. Raises Invalid (on `amount`) for nothing, and for more than is left."""
     amount = prices.parse(text, left["currency"], "amount")
     if not amount["amount"]:
-        raise Invalid(errors={"amount": ["Write an amount above zero."]})
+        raise Invalid(errors={"amount": [_("Write an amount above zero.")]})
     if amount["amount"] > left["amount"]:
         raise Invalid(
-            errors={"amount": [f"{prices.shown(left)} is left to refund, not {prices.shown(amount)}."]}
+            errors={
+                "amount": [
+                    _(
+                        "%(left)s is left to refund, not %(amount)s.",
+                        left=prices.shown(left),
+                        amount=prices.shown(amount),
+                    )
+                ]
+            }
         )
     return amount

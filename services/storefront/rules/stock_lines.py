@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from services.storefront.translation import gettext as _
 from shared.errors import Invalid
 from shared.types import Json
 
@@ -22,13 +23,15 @@ def stock_changes(text: str, field: str) -> list[Json]:
             continue
         found = _LINE.fullmatch(words)
         if found is None or (found[2] and found[3].startswith("-")):
-            problems.append(f"Line {number}: write a SKU and a number: {words[:40]}.")
+            problems.append(
+                _("Line %(number)s: write a SKU and a number: %(line)s.", number=number, line=words[:40])
+            )
         elif found[1] in changes:
-            problems.append(f"Line {number}: {found[1]} comes twice.")
+            problems.append(_("Line %(number)s: %(sku)s comes twice.", number=number, sku=found[1]))
         else:
             changes[found[1]] = {"sku": found[1], "level" if found[2] else "delta": int(found[3])}
     if len(changes) > MAX_LINES:
-        problems.append(f"At most {MAX_LINES} lines at once.")
+        problems.append(_("At most %(count)s lines at once.", count=MAX_LINES))
     if problems:
         raise Invalid(errors={field: problems[:MAX_PROBLEMS]})
     return list(changes.values())

@@ -6,7 +6,7 @@ from typing import Final
 
 from services.storefront.rules import prices
 from services.storefront.rules.wording import days_text
-from services.storefront.translation import gettext
+from services.storefront.translation import gettext, number_text
 from shared.errors import Invalid
 from shared.money import CURRENCIES, money
 from shared.types import Json
@@ -26,7 +26,7 @@ def bands(text: str, field: str, by: str) -> list[Json]:
     for line in filter(None, map(str.strip, text.splitlines())):
         start, colon, price = line.partition(":")
         if not colon:
-            raise _wrong(field, "Write a line for each, such as 2000: GBP 7.00.")
+            raise _wrong(field, gettext("Write a line for each, such as 2000: GBP 7.00."))
         currency, amount = _amount(price, field)
         begin = (
             prices.parse(start.strip(), currency, field)["amount"] if by == "value" else whole(start, field)
@@ -46,7 +46,10 @@ def _zone(line: str, field: str) -> Json:
     for limit in filter(None, map(str.strip, limits.split(";"))):
         word, _, listed = limit.partition(" ")
         if word not in _ZONE_FIELDS or not listed.strip():
-            raise _wrong(field, f"{line}: write GB, US regions CA, NY, GB postcodes BT or GB except BT.")
+            raise _wrong(
+                field,
+                gettext("%(line)s: write GB, US regions CA, NY, GB postcodes BT or GB except BT.", line=line),
+            )
         zone[_ZONE_FIELDS[word]] = [each.strip() for each in listed.split(",") if each.strip()]
     return zone
 
@@ -96,7 +99,7 @@ def rate_body(values: Mapping[str, str]) -> Json:
     try:
         rate = float(values["rate"].replace(",", ".").removesuffix("%"))
     except ValueError:
-        raise _wrong("rate", "Write a number of percent, such as 20 or 8.875.") from None
+        raise _wrong("rate", gettext("Write a number of percent, such as 20 or 8.875.")) from None
     texts = ("country", "region", "tax_class", "name", "valid_from")
     return {
         **{name: values[name] for name in texts if values[name]},
@@ -110,7 +113,7 @@ def rate_values(rate: Json) -> dict[str, str]:
     """The form of a tax rate."""
     texts = ("country", "region", "tax_class", "name", "valid_from")
     checks = {name: "yes" if rate[name] else "" for name in ("included", "active")}
-    return {**{name: rate[name] for name in texts}, **checks, "rate": f"{rate['rate']:g}"}
+    return {**{name: rate[name] for name in texts}, **checks, "rate": number_text(rate["rate"], "0.####")}
 
 
 def shop_body(values: Mapping[str, str]) -> Json:
@@ -167,7 +170,7 @@ def _price(amount: int, currency: str, *, at_least: bool) -> str:
 def whole(text: str, field: str) -> int:
     """Of at most nine digits. Raises Invalid on `field`."""
     if not text.strip().isdecimal() or len(text.strip()) > 9:
-        raise _wrong(field, "Write a whole number.")
+        raise _wrong(field, gettext("Write a whole number."))
     return int(text)
 
 
@@ -191,7 +194,7 @@ def _zone_text(zone: Json) -> str:
 def _amount(text: str, field: str) -> tuple[str, int]:
     found = _AMOUNT.fullmatch(text.strip())
     if found is None or found[1] not in CURRENCIES:
-        raise _wrong(field, "Write the currency and the amount: GBP 3.95.")
+        raise _wrong(field, gettext("Write the currency and the amount: GBP 3.95."))
     return found[1], prices.parse(found[2], found[1], field)["amount"]
 
 

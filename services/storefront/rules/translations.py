@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from services.storefront.translation import gettext as _
 from shared.errors import Invalid
 from shared.types import Json
 
@@ -44,7 +45,7 @@ def labels_in(typed: str, name: str) -> dict[str, str]:
     for line in filter(None, map(str.strip, typed.splitlines())):
         text, equals, label = (part.strip() for part in line.partition("="))
         if not (text and equals and label):
-            raise Invalid(errors={name: ["Write each in a line of its own: Red = Rot"]})
+            raise Invalid(errors={name: [_("Write each in a line of its own: Red = Rot")]})
         labels[text] = label
     return labels
 

@@ -8,6 +8,8 @@ from typing import Any, Final
 from services.storefront.rules import prices
 from services.storefront.rules.product_prices import group_prices, group_prices_text, regular_price
 from services.storefront.rules.terms import amounts, amounts_text
+from services.storefront.translation import gettext as _
+from services.storefront.translation import gettext_noop
 from shared.errors import Invalid
 from shared.money import money
 from shared.types import Json
@@ -19,6 +21,10 @@ _WHOLE = re.compile("[0-9]{1,9}")
 _NOT_IN_SKU = re.compile(r"[^A-Za-z0-9._-]+")
 
 Row = dict[str, str]
+_WHOLE_NUMBERS: Final = {
+    "weight_grams": gettext_noop("write the weight as a whole number."),
+    "stock": gettext_noop("write the stock as a whole number."),
+}
 FIELDS: Final = ("sku", "price", "prices", "group_prices", "stock", "barcode", "weight_grams", "picture")
 
 
@@ -118,9 +124,9 @@ def _variant(row: Row, options: list[Json], currency: str, errors: list[str]) ->
         "active": bool(row["active"]),
     }
     variant |= {name: row[name] for name in ("barcode", "picture") if row[name]}
-    for name, label in (("weight_grams", "weight"), ("stock", "stock")):
+    for name, problem in _WHOLE_NUMBERS.items():
         if row[name] and not _WHOLE.fullmatch(row[name]):
-            errors.append(f"{row['sku']}: write the {label} as a whole number.")
+            errors.append(f"{row['sku']}: {_(problem)}")
         elif row[name]:
             variant[name] = int(row[name])
     try:

@@ -4,22 +4,36 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from services.storefront.translation import gettext, ngettext
+from services.storefront.translation import gettext_noop as _
 
 _JOBS = {
-    "orders.advance": "Moving an order on: dispatch, delivery, refunds, e-mails",
-    "orders.report": "Working out a report",
-    "orders.close_periods": "Closing a period",
-    "orders.close_books": "Closing a period",
+    "orders.advance": _("Moving an order on: dispatch, delivery, refunds, e-mails"),
+    "orders.report": _("Working out a report"),
+    "orders.close_periods": _("Closing a period"),
+    "orders.close_books": _("Closing a period"),
 }
 _ACTIONS = {
-    "set roles": "Changed the role",
-    "set group": "Changed the customer group",
-    "close account": "Closed the account",
-    "open account": "Opened the account again",
-    "erase": "Erased the account",
+    "set roles": _("Changed the role"),
+    "set group": _("Changed the customer group"),
+    "close account": _("Closed the account"),
+    "open account": _("Opened the account again"),
+    "erase": _("Erased the account"),
 }
-_DETAILS = {"before": "Role before", "after": "Role now", "reason": "Why", "code": "Because"}
-_GROUP_DETAILS = {"before": "Group before", "after": "Group now"}
+_DETAILS = {"before": _("Role before"), "after": _("Role now"), "reason": _("Why"), "code": _("Because")}
+_GROUP_DETAILS = {"before": _("Group before"), "after": _("Group now")}
+_ROLES = {"staff": _("Staff"), "admin": _("Admin"), "customer": _("Customer")}
+_RULES = {"synonym": _("Synonym"), "redirect": _("Redirect"), "pin": _("Pin"), "hidden": _("Hidden query")}
+_RULE_CHANGES = {"written": _("%(rule)s written"), "removed": _("%(rule)s removed")}
+_CREDIT_REASONS = {
+    "issued": _("Issued"),
+    "granted": _("Granted"),
+    "adjusted": _("Corrected"),
+    "spent": _("Spent"),
+    "given_back": _("Given back"),
+    "refunded": _("Refunded"),
+    "closed": _("Closed"),
+    "cancelled": _("Cancelled"),
+}
 _FAILED = ": failed"
 
 
@@ -32,13 +46,15 @@ def days_text(days: Mapping[str, int]) -> str:
 
 
 def job_label(job: str) -> str:
-    return _JOBS.get(job, job.partition(".")[2].replace("_", " ").capitalize() or job)
+    known = _JOBS.get(job)
+    return gettext(known) if known else job.partition(".")[2].replace("_", " ").capitalize() or job
 
 
 def action_label(action: str) -> str:
     """ "set roles: failed" -> "Changed the role: it did not work" """
-    known = _ACTIONS.get(action.removesuffix(_FAILED), action.removesuffix(_FAILED).capitalize())
-    return f"{known}: it did not work" if action.endswith(_FAILED) else known
+    plain = action.removesuffix(_FAILED)
+    known = gettext(_ACTIONS.get(plain, plain.capitalize()))
+    return gettext("%(action)s: it did not work", action=known) if action.endswith(_FAILED) else known
 
 
 def details(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -46,7 +62,10 @@ def details(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
     is_group = entry["action"].removesuffix(_FAILED) == "set group"
     labels = _DETAILS | (_GROUP_DETAILS if is_group else {})
     named = (
-        (labels.get(name, name.replace("_", " ").capitalize()), str(value) if is_group else _text(value))
+        (
+            gettext(labels.get(name, name.replace("_", " ").capitalize())),
+            str(value) if is_group else _text(value),
+        )
         for name, value in entry["details"].items()
     )
     return [(name, value) for name, value in named if value]
@@ -56,11 +75,23 @@ def _text(value: object) -> str:
     if isinstance(value, str):
         return value.replace("_", " ") if value.islower() and " " not in value else value
     if isinstance(value, Sequence):
-        return ", ".join(_role(str(each)) for each in value if each != "customer") or (
-            "Customer" if value else ""
+        return ", ".join(role_label(str(each)) for each in value if each != "customer") or (
+            role_label("customer") if value else ""
         )
     return "" if value is None else str(value)
 
 
-def _role(role: str) -> str:
-    return role.capitalize()
+def role_label(role: str) -> str:
+    return gettext(_ROLES.get(role, role.capitalize()))
+
+
+def search_change_label(change: Mapping[str, Any]) -> str:
+    """Which kind of rule was changed how: "Synonym written"."""
+    rule = gettext(_RULES.get(change["kind"], change["kind"].capitalize()))
+    known = _RULE_CHANGES.get(change["action"])
+    return gettext(known, rule=rule) if known else f"{rule} {change['action']}"
+
+
+def credit_reason(reason: str) -> str:
+    """Why the balance of a gift card or of store credit changed."""
+    return gettext(_CREDIT_REASONS.get(reason, reason.replace("_", " ").capitalize()))

@@ -167,11 +167,14 @@ def test_search_engines_are_told_of_each_language(guest: Visitor) -> None:
     assert f'<link rel="canonical" href="{base}/category/Wortwelt?language=de">' in german
 
 
-def test_the_desk_stays_in_the_language_of_the_code(shop: Shop, storefront: str) -> None:
+def test_the_desk_is_in_the_language_that_its_people_chose(shop: Shop, storefront: str) -> None:
     keeper = Visitor(storefront)
     log_in(keeper, "admin@example.com", shop.admin_password)
-    choose(keeper, "de")
     assert language_of(keeper.get("/admin/orders")) == "en"
+    form = keeper.page.form("/language")
+    page = keeper.send_form(form, {**form.values, "language": "de"})
+    assert (page.path, language_of(page)) == ("/admin/orders", "de")
+    assert "Bestellungen" in page.text
     assert language_of(keeper.get("/")) == "de"
 
 

@@ -6,16 +6,18 @@ from typing import Any
 
 from services.storefront import forms
 from services.storefront.rules.attributes import plain_number
+from services.storefront.translation import gettext as _
+from services.storefront.translation import gettext_noop
 from shared.errors import Invalid
 from shared.types import Json
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{1,10})?")
-_YES_OR_NO = (("", "Not said"), ("yes", "Yes"), ("no", "No"))
+_YES_OR_NO = (("", gettext_noop("Not said")), ("yes", gettext_noop("Yes")), ("no", gettext_noop("No")))
 
 
 def type_field(types: Iterable[Json]) -> forms.Field:
-    options = (("", "None"), *((each["code"], each["name"]) for each in types))
-    return forms.Field("product_type", "Type", "select", required=False, options=options)
+    options = (("", _("None")), *((each["code"], each["name"]) for each in types))
+    return forms.Field("product_type", _("Type"), "select", required=False, options=options)
 
 
 def attributes_of(types: Iterable[Json], code: str) -> list[Json]:
@@ -63,7 +65,7 @@ def add_errors(form: forms.Form, attributes: Iterable[Json], error: Invalid) -> 
 
 def _fields(attribute: Json) -> list[forms.Field]:
     name, label = _name(attribute), attribute["name"]
-    options = (("", "Not said"), *((value, value) for value in attribute["values"]))
+    options = (("", _("Not said")), *((value, value) for value in attribute["values"]))
     match attribute["kind"]:
         case "number":
             unit = f" ({attribute['unit']})" if attribute["unit"] else ""
@@ -90,7 +92,7 @@ def _typed(attribute: Json, values: Mapping[str, str]) -> Any:
             return {"yes": True, "no": False}.get(text)
         case "number" if text:
             if not _NUMBER.fullmatch(text):
-                raise Invalid(errors={_name(attribute): ["Write a number such as 450 or 12.5."]})
+                raise Invalid(errors={_name(attribute): [_("Write a number such as 450 or 12.5.")]})
             return float(text) if "." in text else int(text)
     return text or None
 

@@ -9,6 +9,7 @@ from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import own_path, token
 from services.storefront.rules import publishing
 from services.storefront.rules.messages import message
+from services.storefront.translation import gettext as _
 from shared.errors import Invalid
 
 CHOSEN = "product-"
@@ -21,7 +22,7 @@ def bulk_edit() -> str | BaseResponse:
     back = own_path(request.form.get("back", ""), url_for("desk.products"))
     try:
         if not chosen:
-            raise Invalid("Choose some products first.")
+            raise Invalid(_("Choose some products first."))
         change = publishing.change_of(request.form.get("change", ""), request.form.get("value", "").strip())
         report = services().products.bulk_edit(
             token(), {"productids": chosen, **change}, forms.key(request.form)
@@ -32,7 +33,14 @@ def bulk_edit() -> str | BaseResponse:
     dependencies().catalogue.invalidate()
     if report["failed"]:
         return render_template("desk/bulk_report.html", report=report, back=back)
-    flash(f"{report['changed']} changed, {report['unchanged']} were so already.", "good")
+    flash(
+        _(
+            "%(changed)s changed, %(unchanged)s were so already.",
+            changed=report["changed"],
+            unchanged=report["unchanged"],
+        ),
+        "good",
+    )
     return redirect(back)
 
 

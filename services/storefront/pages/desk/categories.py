@@ -14,6 +14,7 @@ from services.storefront.pages.visitor import token
 from services.storefront.rules import translations
 from services.storefront.rules.messages import message
 from services.storefront.rules.taxonomy import Category
+from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, NotFound, PreconditionFailed
 from shared.types import Json
 
@@ -36,9 +37,9 @@ def save_category() -> str | BaseResponse:
     form.values["picture"] = take_picture(form, "file") or form.values["picture"]
     if form.is_valid:
         try:
-            before, _ = _described(form.values["path"])
+            before, _etag = _described(form.values["path"])
             services().products.describe_category(token(), _body(form.values, before), etag)
-            return _done("Saved.", form.values["path"])
+            return _done(_("Saved."), form.values["path"])
         except Invalid as error:
             form.add_errors(error)
         except (Conflict, PreconditionFailed) as error:
@@ -51,7 +52,7 @@ def forget_category() -> BaseResponse:
     """The category is shown by its name again."""
     path = request.form.get("path", "")
     services().products.forget_category(token(), path)
-    return _done("It is shown by its name again.", path)
+    return _done(_("It is shown by its name again."), path)
 
 
 @desk.get("/categories/forget")

@@ -9,6 +9,7 @@ from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from services.storefront.rules.messages import message
 from services.storefront.rules.wording import job_label
+from services.storefront.translation import gettext as _
 from shared.errors import Conflict, NotFound
 
 
@@ -47,7 +48,7 @@ def back_to_failures(dead_letter: str) -> BaseResponse:
 def retry(dead_letter: str) -> BaseResponse:
     try:
         services().orders.retry(token(), dead_letter)
-        flash("Sent again.", "good")
+        flash(_("Sent again."), "good")
     except (Conflict, NotFound) as error:
         flash(message(error), "bad")
     return redirect(url_for("desk.failures"))

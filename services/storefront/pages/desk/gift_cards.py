@@ -11,6 +11,8 @@ from services.storefront.pages.desk.orders import add_errors
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
 from services.storefront.rules import prices
+from services.storefront.rules.wording import credit_reason
+from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid
 from shared.types import Json
 
@@ -47,7 +49,7 @@ def correct_gift_card(id: str) -> str | BaseResponse:
             balance = prices.parse(form.values["amount"], currency, "amount")["amount"]
             body = {"balance": balance, "note": form.values["note"]}
             services().orders.correct_gift_card(token(), id, body, forms.key(request.form))
-            flash("Saved.", "good")
+            flash(_("Saved."), "good")
             return redirect(url_for("desk.gift_card", id=id))
         except (Conflict, Invalid) as error:
             add_errors(form, error)
@@ -68,7 +70,7 @@ def grant_store_credit(userid: str) -> str | BaseResponse:
             amount = prices.parse(form.values["amount"], form.values["currency"].upper(), "amount")
             body = {"amount": amount, "reason": form.values["reason"]}
             services().orders.grant_store_credit(token(), userid, body, forms.key(request.form))
-            flash("Granted.", "good")
+            flash(_("Granted."), "good")
             return redirect(url_for("desk.store_credit", userid=userid))
         except (Conflict, Invalid) as error:
             add_errors(form, error)
@@ -100,10 +102,16 @@ def _list(form: forms.Form, issued: Json | None = None) -> str:
 
 def _one(id: str, form: forms.Form) -> str:
     return render_template(
-        "desk/gift_card.html", card=services().orders.gift_card(token(), id), form=form, id=id
+        "desk/gift_card.html",
+        card=services().orders.gift_card(token(), id),
+        form=form,
+        id=id,
+        credit_reason=credit_reason,
     )
 
 
 def _store_credit(userid: str, form: forms.Form) -> str:
     items = services().orders.customers_store_credit(token(), userid)
-    return render_template("desk/store_credit.html", items=items, form=form, userid=userid)
+    return render_template(
+        "desk/store_credit.html", items=items, form=form, userid=userid, credit_reason=credit_reason
+    )

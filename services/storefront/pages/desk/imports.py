@@ -13,6 +13,7 @@ from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from services.storefront.rules.messages import message
+from services.storefront.translation import gettext as _
 from shared.couch.deadline import NO_LIMIT, time_limit
 from shared.errors import BadRequest, Invalid
 from shared.types import Json
@@ -32,7 +33,7 @@ def import_file() -> str:
     """The whole file at once, without JavaScript; line by line to the products service in pieces, but what another shop exported as it is."""
     sent = request.files.get("file")
     if sent is None or not sent.filename:
-        return _page(problem="Choose a file first.")
+        return _page(problem=_("Choose a file first."))
     if request.form.get("format"):
         return _import_export(sent.stream)
     result = import_products(services().products, token(), lines_of(sent.stream))
@@ -44,7 +45,7 @@ def _import_export(stream: IO[bytes]) -> str:
     form = forms.Form(forms.SHOP_EXPORT).read(request.form)
     content = stream.read(MAX_EXPORT + 1)
     if len(content) > MAX_EXPORT:
-        return _page(form=form, problem="The file is too large: at most 32 MB at a time.")
+        return _page(form=form, problem=_("The file is too large: at most 32 MB at a time."))
     if not form.is_valid:
         return _page(form=form)
     query = {name: form.values[name] for name in ("format", "currency", "pictures")}

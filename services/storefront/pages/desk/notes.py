@@ -8,6 +8,7 @@ from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.desk.orders import done
 from services.storefront.pages.visitor import token
+from services.storefront.translation import gettext as _
 from shared.errors import Invalid
 
 
@@ -27,4 +28,4 @@ def add_note(orderid: str) -> BaseResponse:
     except Invalid as error:
         flash(forms.error_text(error), "bad")
         return redirect(url_for("desk.order", orderid=orderid))
-    return done(orderid, "Noted.")
+    return done(orderid, _("Noted."))

@@ -15,6 +15,7 @@ from services.storefront.pages.visitor import token
 from services.storefront.rules import periods, prices, progress
 from services.storefront.rules.messages import message
 from services.storefront.rules.refunds import refundable, refundable_amount
+from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, NotFound
 from shared.types import Json
 
@@ -68,7 +69,7 @@ def dispatch(orderid: str) -> str | BaseResponse:
     if form.is_valid:
         try:
             services().orders.act(token(), orderid, "dispatch", form.values)
-            return done(orderid, "Dispatched.")
+            return done(orderid, _("Dispatched."))
         except (Conflict, Invalid) as error:
             add_errors(form, error)
     return order_page(find_order(orderid), dispatch=form)
@@ -81,7 +82,7 @@ def delivery(orderid: str) -> BaseResponse:
     except (Conflict, Invalid) as error:
         flash(forms.error_text(error), "bad")
         return redirect(url_for("desk.order", orderid=orderid))
-    return done(orderid, "Delivered.")
+    return done(orderid, _("Delivered."))
 
 
 def add_errors(form: forms.Form, error: Conflict | Invalid) -> None:
@@ -100,14 +101,14 @@ def find_order(orderid: str) -> dict[str, Any]:
     try:
         return services().orders.order(Requester(token()), orderid)
     except NotFound:
-        raise NotFound(f"There is no order {orderid}.") from None
+        raise NotFound(_("There is no order %(number)s.", number=orderid)) from None
 
 
 def order_page(
     found: dict[str, Any], dispatch: forms.Form | None = None, refund: forms.Form | None = None
 ) -> str:
     left, orderid = refundable_amount(found), found["orderid"]
-    by_hand = forms.Form(forms.DISPATCH, {"courier": "By hand"})
+    by_hand = forms.Form(forms.DISPATCH, {"courier": _("By hand")})
     whole = forms.Form(forms.REFUND, {"amount": prices.plain(left) if left else ""})
     return render_template(
         "desk/order.html",

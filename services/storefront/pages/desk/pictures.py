@@ -13,6 +13,9 @@ from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from services.storefront.rules.messages import message
 from services.storefront.rules.pictures import KEPT, picture_path
+from services.storefront.rules.service_texts import service_text
+from services.storefront.translation import gettext as _
+from services.storefront.translation import number_text
 from shared.couch.deadline import NO_LIMIT, time_limit
 from shared.errors import AisleError, Invalid, TooLarge
 
@@ -29,7 +32,7 @@ def upload_picture() -> dict[str, str] | tuple[dict[str, str], int]:
     try:
         digest = _keep(request.stream.read(_max_bytes() + 1))
     except (Invalid, TooLarge) as error:
-        return {"problem": error.detail}, error.status
+        return {"problem": service_text(error.detail)}, error.status
     return {"id": digest, "src": picture_path(digest)}
 
 
@@ -42,12 +45,14 @@ def take_pictures(form: forms.Form) -> Pictures:
         try:
             digest = _keep(file.stream.read(_max_bytes() + 1))
         except (Invalid, TooLarge) as error:
-            form.errors.setdefault("pictures", []).append(f"{_name(file)}: {error.detail}")
+            form.errors.setdefault("pictures", []).append(f"{_name(file)}: {service_text(error.detail)}")
             continue
         if digest not in [each["id"] for each in pictures]:
             pictures.append({"id": digest, "alt": ""})
     if len(pictures) > MAX_PICTURES:
-        form.errors.setdefault("pictures", []).append(f"A product has at most {MAX_PICTURES} pictures.")
+        form.errors.setdefault("pictures", []).append(
+            _("A product has at most %(count)s pictures.", count=MAX_PICTURES)
+        )
     return pictures
 
 
@@ -59,7 +64,7 @@ def take_picture(form: forms.Form, name: str) -> str:
     try:
         return KEPT + _keep(file.stream.read(_max_bytes() + 1))
     except (Invalid, TooLarge) as error:
-        form.errors.setdefault(name, []).append(f"{_name(file)}: {error.detail}")
+        form.errors.setdefault(name, []).append(f"{_name(file)}: {service_text(error.detail)}")
         return ""
 
 
@@ -83,7 +88,10 @@ def pictures_of(product: Mapping[str, Any] | None) -> Pictures:
 
 def _keep(content: bytes) -> str:
     """The id of a stored picture. Raises TooLarge and Invalid in words for the page."""
-    too_large = f"This picture is too large: at most {_max_bytes() / 1_000_000:g} MB are taken. Save it smaller and choose it again."
+    too_large = _(
+        "This picture is too large: at most %(size)s MB are taken. Save it smaller and choose it again.",
+        size=number_text(_max_bytes() / 1_000_000, "0.##"),
+    )
     if len(content) > _max_bytes():
         raise TooLarge(too_large)
     try:

@@ -12,15 +12,17 @@ from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import token
 from services.storefront.rules import translations
 from services.storefront.rules.messages import message
+from services.storefront.translation import gettext as _
+from services.storefront.translation import gettext_noop
 from shared.errors import Conflict, Invalid, PreconditionFailed
 from shared.types import Json
 
 KINDS = {
-    "text": "Text",
-    "number": "Number",
-    "boolean": "Yes or no",
-    "one_of": "One of",
-    "several_of": "Several of",
+    "text": gettext_noop("Text"),
+    "number": gettext_noop("Number"),
+    "boolean": gettext_noop("Yes or no"),
+    "one_of": gettext_noop("One of"),
+    "several_of": gettext_noop("Several of"),
 }
 COLUMNS = ("code", "name", "kind", "unit", "values")
 TRANSLATED = ("names", translations.LABELS)
@@ -49,7 +51,7 @@ def save_product_type() -> str | BaseResponse:
         try:
             body = _body(form.values, rows) | _translated(form.values, etag)
             services().products.save_product_type(token(), body, etag)
-            flash("Saved.", "good")
+            flash(_("Saved."), "good")
             return redirect(url_for("desk.product_types", code=form.values["code"]))
         except Invalid as error:
             form.add_errors(error)

@@ -13,6 +13,7 @@ from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import token
 from services.storefront.rules import prices, product_prices, publishing, taxonomy
 from services.storefront.rules.messages import message
+from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, PreconditionFailed
 from shared.types import Json
 
@@ -71,7 +72,7 @@ def create_product() -> str | BaseResponse:
                 "stock": forms.parse_integer(form.values["stock"] or "0", "stock"),
             }
             services().products.create(token(), body)
-            return _saved(body["productid"], "Created.")
+            return _saved(body["productid"], _("Created."))
         except Invalid as error:
             sent.add_errors(error)
         except Conflict as error:
@@ -103,11 +104,16 @@ def replace_product(productid: str) -> str | BaseResponse:
             body = edited_body(before, sent.form.values, sent.pictures) | sent.attributes_body(before)
             body |= sent.translations_body(before)
             services().products.replace(token(), productid, body, etag)
-            return _saved(productid, "Saved.")
+            return _saved(productid, _("Saved."))
         except Invalid as error:
             sent.add_errors(error)
         except (Conflict, PreconditionFailed) as error:
-            sent.form.general = f"{message(error)} What you typed is still here: open the product in another window to compare."
+            sent.form.general = " ".join(
+                [
+                    message(error),
+                    _("What you typed is still here: open the product in another window to compare."),
+                ]
+            )
     return _page(services().products.product(productid, token()), sent, etag)
 
 
@@ -125,7 +131,7 @@ def stock(productid: str) -> str | BaseResponse:
                 forms.key(request.form),
                 request.form.get("sku", ""),
             )
-            return _saved(productid, "Stock changed.")
+            return _saved(productid, _("Stock changed."))
         except Invalid as error:
             form.add_errors(error)
         except Conflict as error:
@@ -140,7 +146,7 @@ def delete_product(productid: str) -> BaseResponse:
     name = services().products.product(productid, token())["name"]
     services().products.delete(token(), productid)
     dependencies().catalogue.invalidate()
-    flash(f"“{name}” is gone from the shop.", "good")
+    flash(_("“%(name)s” is gone from the shop.", name=name), "good")
     return redirect(url_for("desk.products"))
 
 

@@ -12,6 +12,7 @@ from services.storefront.pages.desk.orders import add_errors, done, find_order, 
 from services.storefront.pages.visitor import token
 from services.storefront.rules import prices
 from services.storefront.rules.refunds import parse_refund, refundable_amount
+from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid
 from shared.money import Money
 
@@ -27,7 +28,7 @@ def refund(orderid: str) -> str | BaseResponse:
         if "confirmed" not in request.form:
             return _confirmation(order, form, parse_refund(form.values["amount"], _left(order)))
         _refund(order, form)
-        return done(orderid, "Refunded.")
+        return done(orderid, _("Refunded."))
     except (Conflict, Invalid) as error:
         add_errors(form, error)
     return order_page(find_order(orderid), refund=form)
@@ -36,7 +37,7 @@ def refund(orderid: str) -> str | BaseResponse:
 def _left(order: dict[str, Any]) -> Money:
     left = refundable_amount(order)
     if left is None:
-        raise Conflict("Nothing was paid for this order, so nothing can be refunded.")
+        raise Conflict(_("Nothing was paid for this order, so nothing can be refunded."))
     return left
 
 
@@ -52,7 +53,9 @@ def _refund(order: dict[str, Any], form: forms.Form) -> None:
         if error.code != "refund_too_large":
             raise
         left = prices.shown(_left(find_order(order["orderid"])))
-        raise Conflict(f"{left} is left to refund, not {prices.shown(amount)}.") from error
+        raise Conflict(
+            _("%(left)s is left to refund, not %(amount)s.", left=left, amount=prices.shown(amount))
+        ) from error
 
 
 def _confirmation(order: dict[str, Any], form: forms.Form, amount: Money) -> str:

@@ -10,6 +10,7 @@ from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.desk.orders import done
 from services.storefront.pages.visitor import token
+from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, NotFound
 from shared.types import Json
 
@@ -27,7 +28,7 @@ def back_to_return(orderid: str, number: int) -> BaseResponse:
 
 @desk.post(f"{_RETURN}/approval")
 def approve_return(orderid: str, number: int) -> BaseResponse:
-    return _act(orderid, number, "approval", {}, "Approved; the customer gets an e-mail.")
+    return _act(orderid, number, "approval", {}, _("Approved; the customer gets an e-mail."))
 
 
 @desk.post(f"{_RETURN}/refusal")
@@ -35,7 +36,7 @@ def refuse_return(orderid: str, number: int) -> BaseResponse:
     form = forms.Form(forms.RETURN_REFUSAL).read(request.form)
     if not form.is_valid:
         return _problem(orderid, " ".join(form.errors["reason"]))
-    return _act(orderid, number, "refusal", form.values, "Refused; the customer gets an e-mail.")
+    return _act(orderid, number, "refusal", form.values, _("Refused; the customer gets an e-mail."))
 
 
 @desk.post(f"{_RETURN}/receipt")
@@ -44,21 +45,21 @@ def receive_return(orderid: str, number: int) -> BaseResponse:
         items = received_items(request.form)
     except Invalid as error:
         return _problem(orderid, forms.error_text(error))
-    return _act(orderid, number, "receipt", {"items": items}, "Received; the money is on its way back.")
+    return _act(orderid, number, "receipt", {"items": items}, _("Received; the money is on its way back."))
 
 
 def received_items(sent: Mapping[str, str]) -> list[Json]:
     """Fields `resaleable-{SKU}` and `damaged-{SKU}`: how many of each came. Raises Invalid when nothing did."""
     items = []
     for name, text in sent.items():
-        condition, _, key = name.partition("-")
+        condition, _dash, key = name.partition("-")
         if condition not in CONDITIONS or not key:
             continue
         quantity = forms.parse_integer(text or "0", name)
         if quantity > 0:
             items.append({"productid": key, "quantity": quantity, "condition": condition})
     if not items:
-        raise Invalid("Say how many of what has come back.")
+        raise Invalid(_("Say how many of what has come back."))
     return items
 
 

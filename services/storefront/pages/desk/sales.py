@@ -9,6 +9,7 @@ from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from services.storefront.rules import charts, periods
+from services.storefront.translation import gettext as _
 from shared.errors import Invalid
 from shared.types import Json
 
@@ -46,6 +47,7 @@ def sales() -> str:
         best=found["best"]["rows"],
         latest=found["latest"]["items"],
         label=periods.label,
+        step_label=periods.step_label,
         quick=quick_ranges(today),
     )
 
@@ -87,8 +89,8 @@ def quick_ranges(today: date) -> list[tuple[str, str]]:
     month, year = today.replace(day=1), today.replace(month=1, day=1)
     before = (month - timedelta(days=1)).replace(day=1)
     return [
-        ("Today", f"?by=hour&from={today}&to={today}"),
-        ("Last 30 days", f"?by=day&from={today - timedelta(days=29)}&to={today}"),
-        ("Last month", f"?by=day&from={before}&to={month - timedelta(days=1)}"),
-        ("This year", f"?by=month&from={year}&to={today}"),
+        (_("Today"), f"?by=hour&from={today}&to={today}"),
+        (_("Last 30 days"), f"?by=day&from={today - timedelta(days=29)}&to={today}"),
+        (_("Last month"), f"?by=day&from={before}&to={month - timedelta(days=1)}"),
+        (_("This year"), f"?by=month&from={year}&to={today}"),
     ]

@@ -11,12 +11,19 @@ from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import token
+from services.storefront.rules import wording
 from services.storefront.rules.messages import message
 from services.storefront.rules.search_rules import rules_of_lines
+from services.storefront.translation import gettext as _
+from services.storefront.translation import gettext_noop
 from shared.errors import Conflict, Forbidden, Invalid, NotFound, PreconditionFailed
 from shared.types import Json
 
-FOUND = {"nothing": "Found nothing", "little": "Found little", "any": "All"}
+FOUND = {
+    "nothing": gettext_noop("Found nothing"),
+    "little": gettext_noop("Found little"),
+    "any": gettext_noop("All"),
+}
 
 
 @dataclass(frozen=True)
@@ -24,6 +31,7 @@ class RuleKind:
     """One kind of rules: its fields in a form, a rule as the form shows it, and the form as the API takes it."""
 
     title: str
+    existing: str
     explanation: str
     fields: tuple[forms.Field, ...]
     values: Callable[[Json], dict[str, str]]
@@ -33,30 +41,34 @@ class RuleKind:
 
 KINDS = {
     "synonyms": RuleKind(
-        "Synonyms",
-        "Who searches for one finds what has the others.",
+        gettext_noop("Synonyms"),
+        gettext_noop("Synonyms there are"),
+        gettext_noop("Who searches for one finds what has the others."),
         forms.SYNONYM,
         lambda rule: {"synonyms": ", ".join(rule["synonyms"]), "one_way": "yes" if rule["one_way"] else ""},
         lambda values: {"synonyms": forms.split_list(values["synonyms"]), "one_way": bool(values["one_way"])},
         has_lines=True,
     ),
     "redirects": RuleKind(
-        "Redirects",
-        "Who searches for this is led to a department or another page of the shop.",
+        gettext_noop("Redirects"),
+        gettext_noop("Redirects there are"),
+        gettext_noop("Who searches for this is led to a department or another page of the shop."),
         forms.REDIRECT,
         lambda rule: {"category": rule["category"], "address": rule["address"]},
         lambda values: {"category": values["category"], "address": values["address"]},
     ),
     "pins": RuleKind(
-        "Pinned products",
-        "Who searches for this sees these products first, in this order.",
+        gettext_noop("Pinned products"),
+        gettext_noop("Pinned products there are"),
+        gettext_noop("Who searches for this sees these products first, in this order."),
         forms.PIN,
         lambda rule: {"productids": ", ".join(rule["productids"])},
         lambda values: {"productids": forms.split_list(values["productids"])},
     ),
     "hidden": RuleKind(
-        "Hidden queries",
-        "What others searched for and nobody is to be shown while typing.",
+        gettext_noop("Hidden queries"),
+        gettext_noop("Hidden queries there are"),
+        gettext_noop("What others searched for and nobody is to be shown while typing."),
         forms.HIDDEN_QUERY,
         lambda rule: {"reason": rule["reason"]},
         lambda values: {"reason": values["reason"]},
@@ -84,7 +96,12 @@ def search_history() -> str:
     """Who changed which rule, the last change first."""
     listed = services().products.search_history(token(), request.args.get("cursor", ""))
     return render_template(
-        "desk/search_history.html", changes=listed["items"], next=listed["next"], kinds=KINDS, kind="history"
+        "desk/search_history.html",
+        changes=listed["items"],
+        next=listed["next"],
+        kinds=KINDS,
+        kind="history",
+        change_label=wording.search_change_label,
     )
 
 
@@ -112,7 +129,7 @@ def save_search_rule(kind: str) -> str | BaseResponse:
         try:
             body = chosen.body(form.values)
             rule = services().products.write_search_rule(token(), kind, form.values["query"], body, etag)
-            flash(f"Saved for “{rule['query']}”. Searches follow within a second.", "good")
+            flash(_("Saved for “%(query)s”. Searches follow within a second.", query=rule["query"]), "good")
             return redirect(url_for("desk.search_rules", kind=kind))
         except Invalid as error:
             form.add_errors(error)
@@ -120,7 +137,7 @@ def save_search_rule(kind: str) -> str | BaseResponse:
             form.general = (
                 message(error)
                 if etag
-                else "There is one for this query already: open it from the list below."
+                else _("There is one for this query already: open it from the list below.")
             )
         except (Conflict, Forbidden) as error:
             form.general = message(error)
@@ -140,7 +157,7 @@ def remove_search_rule(kind: str) -> BaseResponse:
     query = request.form.get("query", "")
     try:
         services().products.remove_search_rule(token(), kind, query)
-        flash(f"Removed for “{query}”.", "good")
+        flash(_("Removed for “%(query)s”.", query=query), "good")
     except (Conflict, Forbidden, NotFound) as error:
         flash(message(error), "bad")
     return redirect(url_for("desk.search_rules", kind=kind))
@@ -150,14 +167,14 @@ def remove_search_rule(kind: str) -> BaseResponse:
 def save_lines(kind: str) -> str | BaseResponse:
     """Several synonyms at once; what was saved before a line that is wrong stays."""
     if not _kind(kind).has_lines:
-        raise NotFound("There is no such page.")
+        raise NotFound(_("There is no such page."))
     lines = forms.Form(forms.SYNONYM_LINES).read(request.form)
     if lines.is_valid:
         try:
             rules = rules_of_lines(lines.values["lines"])
             for number, query, body in rules:
                 _save_line(kind, number, query, body)
-            flash(f"{len(rules)} saved. Searches follow within a second.", "good")
+            flash(_("%(count)s saved. Searches follow within a second.", count=len(rules)), "good")
             return redirect(url_for("desk.search_rules", kind=kind))
         except Invalid as error:
             lines.add_errors(error)
@@ -170,7 +187,9 @@ def _save_line(kind: str, number: int, query: str, body: Json) -> None:
     try:
         services().products.write_search_rule(token(), kind, query, body, "*")
     except Invalid as error:
-        raise Invalid(errors={"lines": [f"Line {number}: {message(error)}"]}) from error
+        raise Invalid(
+            errors={"lines": [_("Line %(number)s: %(problem)s", number=number, problem=message(error))]}
+        ) from error
 
 
 def _page(kind: str, form: forms.Form, etag: str, lines: forms.Form | None = None) -> str:
@@ -193,5 +212,5 @@ def _page(kind: str, form: forms.Form, etag: str, lines: forms.Form | None = Non
 def _kind(name: str) -> RuleKind:
     """Raises NotFound."""
     if name not in KINDS:
-        raise NotFound("There is no such page.")
+        raise NotFound(_("There is no such page."))
     return KINDS[name]

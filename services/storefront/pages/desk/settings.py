@@ -10,6 +10,7 @@ from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
 from services.storefront.rules import terms
 from services.storefront.rules.messages import message
+from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, PreconditionFailed
 
 PATH = "/admin/settings"
@@ -31,9 +32,9 @@ def save_shop_settings() -> str | BaseResponse:
     if form.is_valid:
         orders = services().orders
         try:
-            saved, _ = orders.shop_settings(token())
+            saved, _etag = orders.shop_settings(token())
             orders.save_shop_settings(token(), (saved or {}) | terms.shop_body(form.values), etag)
-            flash("Saved. It holds in every part of the shop now.", "good")
+            flash(_("Saved. It holds in every part of the shop now."), "good")
             return redirect(PATH)
         except Invalid as error:
             form.add_errors(error)

@@ -10,6 +10,7 @@ from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
 from services.storefront.rules import wording
 from services.storefront.rules.messages import message
+from services.storefront.translation import gettext as _
 from shared.errors import BadRequest, Conflict, Forbidden, Invalid, NotFound, TooManyRequests
 
 
@@ -25,7 +26,9 @@ def set_role() -> str | BaseResponse:
         try:
             services().users.set_role(token(), form.values["email"], form.values["role"])
             flash(
-                "Saved. It counts at once for every change they make, and within a minute for all they see.",
+                _(
+                    "Saved. It counts at once for every change they make, and within a minute for all they see."
+                ),
                 "good",
             )
             return redirect(url_for("desk.staff"))
@@ -42,11 +45,11 @@ def close_account() -> str | BaseResponse:
     form = forms.Form(forms.CLOSURE).read(request.form)
     opens = "open" in request.form
     if not opens and not form.values["reason"]:
-        form.errors["reason"] = ["Say why: it stands in the list of what was done."]
+        form.errors["reason"] = [_("Say why: it stands in the list of what was done.")]
     if form.is_valid:
         try:
             _close_or_open(form, opens=opens)
-            flash("The account is open again." if opens else "The account is closed.", "good")
+            flash(_("The account is open again.") if opens else _("The account is closed."), "good")
             return redirect(url_for("desk.staff"))
         except Invalid as error:
             form.add_errors(error)
@@ -65,7 +68,9 @@ def set_group() -> str | BaseResponse:
         try:
             services().users.set_group(token(), form.values["email"], form.values["group"])
             flash(
-                "Saved. It counts from the next renewal of their session on, at the latest after they log in again.",
+                _(
+                    "Saved. It counts from the next renewal of their session on, at the latest after they log in again."
+                ),
                 "good",
             )
             return redirect(url_for("desk.staff"))
@@ -110,4 +115,5 @@ def _page(form: forms.Form, closure: forms.Form | None = None, group: forms.Form
         month=args.get("month", ""),
         action_label=wording.action_label,
         details=wording.details,
+        role_label=wording.role_label,
     )

@@ -9,6 +9,7 @@ from services.storefront.pages.desk import desk
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
 from services.storefront.rules.stock_lines import stock_changes
+from services.storefront.translation import gettext as _
 from shared.errors import Invalid
 from shared.types import Json
 
@@ -31,7 +32,7 @@ def change_stocks() -> str | BaseResponse:
             changes = _sent_changes(form.values["lines"])
             failed = _change(changes, form.values["reason"])
             if not failed:
-                flash(f"{len(changes)} changed.", "good")
+                flash(_("%(count)s changed.", count=len(changes)), "good")
                 return redirect(url_for("desk.stocks"))
             form.values["lines"] = ""
         except Invalid as error:
@@ -53,7 +54,7 @@ def _sent_changes(lines: str) -> list[Json]:
     ]
     changes = stock_changes("\n".join(part for part in parts if part), "lines")
     if not changes:
-        raise Invalid(errors={"lines": ["Say what changes: a line for each SKU."]})
+        raise Invalid(errors={"lines": [_("Say what changes: a line for each SKU.")]})
     return changes
 
 

@@ -16,6 +16,7 @@ from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
 from services.storefront.rules import periods, promotions, terms
 from services.storefront.rules.messages import message
+from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, PreconditionFailed
 from shared.types import Json
 
@@ -104,7 +105,7 @@ def end_promotion() -> BaseResponse:
     values = promotions.promotion_values(orders.setting(token(), PROMOTIONS.name, id)[0]) | {"active": ""}
     try:
         orders.save_setting(token(), PROMOTIONS.name, id, promotions.promotion_body(values), etag)
-        flash("Ended. Nobody can use it any more.", "good")
+        flash(_("Ended. Nobody can use it any more."), "good")
     except (Conflict, Invalid, PreconditionFailed) as error:
         flash(message(error), "bad")
     return redirect(page, 303)
@@ -132,7 +133,7 @@ def _save(kind: Kind) -> str | BaseResponse:
     if form.is_valid:
         try:
             saved = services().orders.save_setting(token(), kind.name, id, kind.body(form.values), etag)
-            flash("Saved. It holds in every part of the shop now.", "good")
+            flash(_("Saved. It holds in every part of the shop now."), "good")
             return redirect(f"/admin/{kind.path}?id={saved['id']}")
         except Invalid as error:
             form.add_errors(error)

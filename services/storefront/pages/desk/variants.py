@@ -11,6 +11,7 @@ from services.storefront.pages.visitor import token
 from services.storefront.rules import variant_rows as rules
 from services.storefront.rules.messages import message
 from services.storefront.rules.product_prices import regular_price
+from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, PreconditionFailed
 from shared.types import Json
 
@@ -42,7 +43,7 @@ def save_variants(productid: str) -> str | BaseResponse:
     except (Conflict, Invalid, PreconditionFailed) as error:
         return _page(product, etag, options, rows, message(error))
     dependencies().catalogue.invalidate()
-    flash("Saved.", "good")
+    flash(_("Saved."), "good")
     return redirect(url_for("desk.variants", productid=productid))
 
 

@@ -96,6 +96,12 @@ def test_the_sample_shop_has_a_code(shop: Shop, walked: subprocess.CompletedProc
     assert "the code WELCOME10" in shop.log.read_text()
 
 
+def test_the_sample_shop_is_found_by_other_words(shop: Shop, walked: subprocess.CompletedProcess) -> None:
+    for word, category in (("shoes", "Footwear"), ("bike", "Cycling")):
+        found = requests.get(f"{shop.url('products')}/v1/products", params={"q": word}).json()["items"]
+        assert {category in each["taxonomy"] for each in found} == {True}, word
+
+
 def test_a_backup_restored_elsewhere_holds_every_document_and_report(
     shop: Shop, walked: subprocess.CompletedProcess, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from deploy.local.shop.history import history
 from deploy.local.shop.photos import photos_of
 from deploy.local.shop.pictures import draw
 from deploy.local.shop.products import SampleProduct, sample_products
-from deploy.local.shop.terms import PROMOTIONS, SHIPPING_METHODS, TAX_RATES
+from deploy.local.shop.terms import PROMOTIONS, SHIPPING_METHODS, SYNONYMS, TAX_RATES
 
 CHUNK = 100
 TIMEOUT = 60
@@ -34,6 +34,7 @@ def load(environment: Mapping[str, str], say: Callable[[str], None]) -> None:
     if not _has_pictures(environment, lines[0]):
         _import(f"{environment['PRODUCTS_URL']}/v1/products/import", lines, token, "products", say)
     _label_categories(environment["PRODUCTS_URL"], lines, token, say)
+    _set_synonyms(environment["PRODUCTS_URL"], token, say)
     _set_terms(environment["ORDERS_URL"], token, say)
     _add_promotions(environment["ORDERS_URL"], token, say)
     first = keys.kept(state / "done" / "sample-shop-date", lambda: datetime.now(UTC).isoformat())
@@ -101,6 +102,27 @@ def _label_categories(
     if found["failed"]:
         raise NotLoaded(f"categories: {found['failed'][0]}")
     say(f"categories: {found['written']} labelled")
+
+
+def _set_synonyms(products_url: str, token: str, say: Callable[[str], None]) -> None:
+    """Each once: what the desk has made of it since stays."""
+    headers = {
+        "Content-Type": "application/json",
+        "If-None-Match": "*",
+        "Authorization": f"Bearer {token}",
+    }
+    for word, synonyms in SYNONYMS.items():
+        url = f"{products_url}/v1/admin/search/synonyms/{word}"
+        body = json.dumps({"synonyms": synonyms}).encode()
+        try:
+            with urlopen(Request(url, body, headers, method="PUT"), timeout=TIMEOUT):
+                pass
+        except HTTPError as error:
+            if error.code != 412:
+                raise NotLoaded(f"PUT {url} answered {error.code}") from None
+        except (URLError, HTTPException, OSError) as error:
+            raise NotLoaded(f"PUT {url}: {error}. Is the shop running? (`make run`)") from None
+    say(f"search synonyms: {len(SYNONYMS)} set")
 
 
 def _set_terms(orders_url: str, token: str, say: Callable[[str], None]) -> None:

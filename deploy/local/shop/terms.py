@@ -1,4 +1,4 @@
-"""How the sample shop delivers to two countries, the VAT of both, and what is cheaper."""
+"""How the sample shop delivers to two countries, the VAT of both, what is cheaper, and what else people call its goods."""
 
 SHIPPING_METHODS = (
     {
@@ -57,3 +57,13 @@ PROMOTIONS = (
     },
 )
 """By a code alone: one that applies by itself is asked for with every basket."""
+
+SYNONYMS = {
+    "shoes": ["footwear"],
+    "trainers": ["footwear"],
+    "sweater": ["jumper"],
+    "rucksack": ["bag"],
+    "backpack": ["bag"],
+    "bike": ["cycling"],
+    "teddy": ["bear"],
+}

@@ -80,7 +80,7 @@ class Part:
 
     @property
     def surplus(self) -> int:
-        """How many different things must go before it can be ordered."""
+        """How many different products must go before it can be ordered."""
         return max(0, len(self.lines) - MAX_ORDER_ITEMS)
 
     @property
@@ -144,7 +144,7 @@ def with_guest_item(basket: Mapping[str, int], key: str, quantity: int) -> dict[
         changed.pop(key)
     if len(changed) > MAX_GUEST_ITEMS:
         raise Conflict(
-            gettext("A basket holds %(count)s different things until you log in.", count=MAX_GUEST_ITEMS)
+            gettext("A basket holds %(count)s different products until you log in.", count=MAX_GUEST_ITEMS)
         )
     return changed
 

@@ -118,7 +118,7 @@ def quantity(text: str, *, min: int, max: int) -> int:
     if number < min:
         raise Invalid(_("Write how many you want: %(min)s or more.", min=min))
     if number > max:
-        raise Invalid(_("A basket holds at most %(max)s of one thing.", max=max))
+        raise Invalid(_("A basket holds at most %(max)s of one product.", max=max))
     return number
 
 

@@ -123,7 +123,7 @@ def test_what_a_service_refuses_is_said_on_the_same_page(
 
 
 def test_a_full_basket_keeps_nobody_out(keeper: Visitor, join: Callable[..., Visitor]) -> None:
-    """A customer's basket holds 200 different things, a guest's 30, an order 100."""
+    """A customer's basket holds 200 different products, a guest's 30, an order 100."""
     token = keeper.get("/admin/import").form("/admin/import").values["_csrf"]
     line = {"taxonomy": ["Full"], "price": {"amount": 1, "currency": "GBP"}, "stock": 1}
     goods = [{**line, "productid": f"full-{number}", "name": f"Full {number}"} for number in range(201)]

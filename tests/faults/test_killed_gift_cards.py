@@ -98,7 +98,7 @@ def buy(shop: BreakableShop, person: Person, product: str, code: str) -> str:
 
 
 def disagreements(shop: BreakableShop, cards: list[dict[str, Any]]) -> dict[str, str]:
-    """Orders and cards of which our documents, the provider's books and the chains say different products."""
+    """Orders and cards of which our documents, the provider's books and the chains say different things."""
     found: dict[str, str] = {}
     charges = {
         doc["orderid"]: doc["total"]["amount"]

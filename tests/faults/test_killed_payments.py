@@ -232,7 +232,7 @@ def settle_debits(stripe: StripeStandIn) -> None:
 
 
 def disagreements(shop: BreakableShop, stripe: StripeStandIn) -> dict[str, str]:
-    """Orders of which our documents and the stand-in's books say different products, or that are not at an end."""
+    """Orders of which our documents and the stand-in's books say different things, or that are not at an end."""
     found: dict[str, str] = {}
     for orderid, docs in orders(shop).items():
         charged = kept_of(stripe, orderid)

@@ -13,7 +13,8 @@ import sys
 from services.orders import documents as orders
 from services.products import documents as products
 from services.users import documents as users
-from shared.couch import Server
+from shared.couch import DatabaseDesign, Server
+from shared.customer_groups import problems_of_groups
 from shared.errors import AisleError
 from shared.language_codes import LANGUAGE
 
@@ -28,17 +29,25 @@ def main() -> int:
             "COUCH_URL is not set: the database server's address, like http://name:password@host:5984."
         )
     named = "LANGUAGES" if os.environ.get("LANGUAGES") else "SEARCH_LANGUAGE"
-    languages = tuple(dict.fromkeys(each.strip() for each in os.environ.get(named, "en").split(",")))
+    languages = tuple(_listed(os.environ.get(named) or "en"))
     if wrong := [each for each in languages if not re.fullmatch(LANGUAGE, each)]:
         return _fail(f"{named} has {wrong[0]!r}, which is no language's code such as de or pt-BR.")
+    groups = tuple(_listed(os.environ.get("CUSTOMER_GROUPS", "")))
+    if problem := next(problems_of_groups(groups), ""):
+        return _fail(problem)
     try:
-        return _prepare(options, languages)
+        return _prepare(options, products.design_in(*languages, groups=groups))
     except AisleError as error:
         return _fail(error.detail)
 
 
-def _prepare(options: argparse.Namespace, languages: tuple[str, ...]) -> int:
-    designs = [products.design_in(*languages) if each is products.DESIGN else each for each in DESIGNS]
+def _listed(text: str) -> dict[str, None]:
+    """The values of a setting with commas, each once."""
+    return dict.fromkeys(filter(None, (each.strip() for each in text.split(","))))
+
+
+def _prepare(options: argparse.Namespace, of_products: DatabaseDesign) -> int:
+    designs = [of_products if each is products.DESIGN else each for each in DESIGNS]
     server = Server(
         os.environ["COUCH_URL"],
         username=os.environ.get("COUCH_USERNAME", ""),

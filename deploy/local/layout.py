@@ -19,6 +19,8 @@ SAMPLE_CURRENCIES = "GBP,EUR"
 """What the sample shop's goods are priced in."""
 SAMPLE_LANGUAGES = "en,de"
 """What they are named in."""
+SAMPLE_GROUPS = "trade"
+"""Who pays less for some of them."""
 # Threads that share one interpreter need no heap of their own; what is large (a password hash, an import's body) is
 # given back when it is done with, which glibc otherwise stops doing after the first such piece.
 MALLOC_SETTINGS = {
@@ -90,7 +92,11 @@ class Layout:
             **secret,
         }
         if self.settings.sample_shop:
-            ours |= {"CURRENCIES": SAMPLE_CURRENCIES, "LANGUAGES": SAMPLE_LANGUAGES}
+            ours |= {
+                "CURRENCIES": SAMPLE_CURRENCIES,
+                "LANGUAGES": SAMPLE_LANGUAGES,
+                "CUSTOMER_GROUPS": SAMPLE_GROUPS,
+            }
         if self.own_couch:
             ours["MINICOUCH_ADMIN"] = f"aisle:{self._secret('couch-password')}"
         fixed = {

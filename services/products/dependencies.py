@@ -132,9 +132,11 @@ class Dependencies:
 
 def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependencies:
     """Nothing is connected to yet. `timeout`: seconds that a database call may take."""
-    server, design = open_server(settings, timeout), design_in(*settings.spoken)
+    server = open_server(settings, timeout)
+    design = design_in(*settings.spoken, groups=settings.priced_groups)
     database, redis = server.open(design), open_redis(settings.redis_url)
-    catalogue, rule_documents = Catalogue(database, settings.spoken), RuleDocuments(database)
+    catalogue = Catalogue(database, settings.spoken, groups=settings.priced_groups)
+    rule_documents = RuleDocuments(database)
     type_documents, category_documents = ProductTypeDocuments(database), CategoryDocuments(database)
     background = Background()
     translations = [

@@ -14,12 +14,13 @@ from functools import cache
 from typing import Final
 
 from services.products.declarations import limits, product, related_documents, stock
-from services.products.price_fields import PRICES_SCRIPT, regular_prices
+from services.products.price_fields import PRICE_PREFIX, prices_by_name, prices_script, regular_prices
 from services.products.translations import translation_into
 from shared.couch import (
     DatabaseDesign,
     DocumentType,
     FindIndex,
+    SearchField,
     SearchIndex,
     View,
     document_id,
@@ -167,17 +168,6 @@ BY_NAME = FindIndex(
     fields=("name",),
     partial=PUBLIC,
 )
-BY_PRICE = View(
-    "category_by_price",
-    "Products of a category, sorted by price in one currency (P1); under no currency each by its own",
-    map=f"""function (doc) {{
-  if (doc.type !== "product" || doc.hidden) return;
-  var prices = {PRICES_SCRIPT};
-  emit(["", prices[doc.price.currency]], null);
-  Object.keys(prices).forEach(function (currency) {{ emit([currency, prices[currency]], null); }});
-}}""",
-    partitioned=True,
-)
 BY_RANK = FindIndex(
     "category_by_rank",
     "Products of a category, best rated first (P1)",
@@ -202,17 +192,6 @@ CATEGORIES = View(
     "How many products are in each category, at any depth (P2); which are in one and all below it (P3)",
     map='function (doc) { if (doc.type === "product" && !doc.hidden) emit(doc.taxonomy, null); }',
     reduce="_count",
-)
-FILTER_VALUES = View(
-    "filter_values",
-    "What the products of a category are filtered by (brand, colours, prices by currency and its own currency, members such as options.Size), and how many are alike",
-    map=f"""function (doc) {{
-  if (doc.type !== "product" || doc.hidden) return;
-{members_function("found", _PAIRS)}
-  emit([doc.brand, doc.colours, {PRICES_SCRIPT}, doc.price.currency, found], null);
-}}""",
-    reduce="_count",
-    partitioned=True,
 )
 BY_PRODUCTID = View(
     "by_productid",
@@ -314,16 +293,50 @@ SEARCH_IN_CATEGORY = SearchIndex(
     partitioned=True,
 )
 
+
+@cache
+def by_price(groups: tuple[str, ...] = ()) -> View:
+    """The order of what everybody pays, and of what the members of each of these groups do."""
+    return View(
+        "category_by_price",
+        "Products of a category, sorted by price in one currency, also a customer group's (P1); under no currency each by its own",
+        map=f"""function (doc) {{
+  if (doc.type !== "product" || doc.hidden) return;
+  var prices = {prices_script(groups, whole=True)};
+  emit(["", prices[doc.price.currency]], null);
+  Object.keys(prices).forEach(function (name) {{ emit([name, prices[name]], null); }});
+}}""",
+        partitioned=True,
+    )
+
+
+@cache
+def filter_values(groups: tuple[str, ...] = ()) -> View:
+    """The counts beside the filters of one category, for everybody and for each of these groups."""
+    return View(
+        "filter_values",
+        "What the products of a category are filtered by (brand, colours, prices by currency and by customer group where lower, its own currency, "
+        "members such as options.Size), and how many are alike",
+        map=f"""function (doc) {{
+  if (doc.type !== "product" || doc.hidden) return;
+{members_function("found", _PAIRS)}
+  emit([doc.brand, doc.colours, {prices_script(groups, whole=False)}, doc.price.currency, found], null);
+}}""",
+        reduce="_count",
+        partitioned=True,
+    )
+
+
 DESIGN = DatabaseDesign(
     "products",
     (
         BY_NAME,
-        BY_PRICE,
+        by_price(),
         BY_RANK,
         REVIEWS_BY_DATE,
         REVIEWS_OF_A_PERSON,
         CATEGORIES,
-        FILTER_VALUES,
+        filter_values(),
         BY_PRODUCTID,
         LEVELS,
         RATINGS,
@@ -345,21 +358,25 @@ DESIGN = DatabaseDesign(
 
 
 @cache
-def design_in(own: str, *others: str) -> DatabaseDesign:
+def design_in(own: str, *others: str, groups: tuple[str, ...] = ()) -> DatabaseDesign:
     """The design of a shop whose texts are in its own language and translated into others: the search of each folds the forms of that
-    language's words."""
-    patterns = (each for each in DESIGN.patterns if not isinstance(each, SearchIndex))
-    indexes = (index for language in (own, *others) for index in search_indexes(own, language))
+    language's words. Lists are sorted, filtered and counted by the prices of these customer groups too."""
+    by_group = {view.name: view for view in (by_price(groups), filter_values(groups))}
+    patterns = (
+        by_group.get(each.name, each) for each in DESIGN.patterns if not isinstance(each, SearchIndex)
+    )
+    indexes = (index for language in (own, *others) for index in search_indexes(own, language, groups))
     return replace(DESIGN, patterns=(*patterns, *indexes, *([LABELS] if others else [])))
 
 
 @cache
-def search_indexes(own: str, language: str) -> tuple[SearchIndex, SearchIndex]:
+def search_indexes(own: str, language: str, groups: tuple[str, ...] = ()) -> tuple[SearchIndex, SearchIndex]:
     """P6 and P5 in a language of such a shop."""
-    return _index_in(SEARCH, own, language), _index_in(SEARCH_IN_CATEGORY, own, language)
+    return _index_in(SEARCH, own, language, groups), _index_in(SEARCH_IN_CATEGORY, own, language, groups)
 
 
-def _index_in(index: SearchIndex, own: str, language: str) -> SearchIndex:
+def _index_in(index: SearchIndex, own: str, language: str, groups: tuple[str, ...]) -> SearchIndex:
+    index = replace(index, fields=tuple(_priced_for(each, groups) for each in index.fields))
     if language == own:
         return replace(index, language=language_named(own))
     return replace(
@@ -369,3 +386,10 @@ def _index_in(index: SearchIndex, own: str, language: str) -> SearchIndex:
         language=language_named(language),
         translation=translation_into(language),
     )
+
+
+def _priced_for(field: SearchField, groups: tuple[str, ...]) -> SearchField:
+    """The field; where it holds prices, those of these groups too."""
+    if field.name != PRICE_PREFIX or not groups:
+        return field
+    return replace(field, script=prices_script(groups, whole=True), read=prices_by_name(groups))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shared.couch import LANGUAGES
+from shared.customer_groups import MAX_PRICED_GROUPS, problems_of_groups
 from shared.language_codes import LANGUAGE
 from shared.money import CURRENCIES
 from shared.settings import DatabaseSettings, setting
@@ -34,6 +35,12 @@ class Settings(DatabaseSettings):
         "what names and descriptions are in, with commas (`en,de`): the shop's own first, then those that products are translated into. Words are "
         f"searched by the rules of {', '.join(LANGUAGES)}, in other languages as they are. For `services.prepare`, the worker and the storefront too; empty: SEARCH_LANGUAGE alone",
     )
+    customer_groups: tuple[str, ...] = setting(
+        "CUSTOMER_GROUPS",
+        (),
+        f"the customer groups, with commas, {MAX_PRICED_GROUPS} at most, by whose prices lists are sorted, filtered and counted for their members (`trade`); members of others "
+        "see their prices in lists that are in everybody's order. For `services.prepare` and the worker too",
+    )
     search_language: str = setting(
         "SEARCH_LANGUAGE",
         "en",
@@ -56,6 +63,13 @@ class Settings(DatabaseSettings):
         yield from super().contradictions()
         if wrong := [each for each in self.languages if not re.fullmatch(LANGUAGE, each)]:
             yield f"LANGUAGES has {wrong[0]!r}, which is no language's code such as de or pt-BR."
+
+        yield from problems_of_groups(self.customer_groups)
+
+    @property
+    def priced_groups(self) -> tuple[str, ...]:
+        """The customer groups by whose prices lists are sorted."""
+        return tuple(dict.fromkeys(self.customer_groups))
 
     @property
     def spoken(self) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from shared.couch import (
     View,
     document_id,
 )
+from shared.customer_groups import GROUP, GROUP_MESSAGE
 from shared.errors import NotFound
 from shared.fields import (
     Boolean,
@@ -76,8 +77,8 @@ class Account(StoredDocument):
             Text(
                 0,
                 40,
-                pattern="|[a-z][a-z0-9_-]*",
-                pattern_message="Only small letters, digits, dash and underscore, a letter first.",
+                pattern=f"|{GROUP}",
+                pattern_message=GROUP_MESSAGE,
                 default="",
                 show_default=False,
                 description="the customer group whose prices they pay",

@@ -14,6 +14,7 @@ from services.products.actions.search import search_query
 from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
 from services.products.documents import category_path
+from services.products.price_fields import price_name
 from services.products.rules import categories
 from services.products.rules.facets import Filters, counts_in_category, is_pair
 from services.products.rules.prices import PriceContext, is_sold_in
@@ -129,7 +130,7 @@ def lookup(deps: Dependencies, productids: Sequence[str], context: PriceContext)
 
 
 def _counts(deps: Dependencies, asked: Question) -> Counts | None:
-    filters = Filters(asked.choices, asked.min_price, asked.max_price, asked.currency)
+    filters = Filters(asked.choices, asked.min_price, asked.max_price, asked.currency, asked.group)
     return counts_of_category(
         deps,
         asked.category or (),
@@ -150,7 +151,8 @@ def _department(deps: Dependencies, asked: Question) -> Listed:
 
     currency = f" in {asked.currency}" if asked.currency else ""
     language = f" in {deps.catalogue.language.code}" if deps.catalogue.is_sorted_by_search else ""
-    name = f"first page by {asked.sort} of {asked.limit} with {','.join(asked.facets)}{currency}{language}"
+    group = f" for {asked.group}" if asked.group else ""
+    name = f"first page by {asked.sort} of {asked.limit} with {','.join(asked.facets)}{currency}{language}{group}"
     kept = deps.answer_cache.get(asked.category or (), name, make, max_age=DEPARTMENT_SECONDS)
     listed = orjson.loads(kept.body)
     docs = deps.catalogue.get_many(listed["ids"])
@@ -167,7 +169,7 @@ def _category(deps: Dependencies, asked: Question, counts: Counts) -> Listed:
         return Listed(found.items, found.next, crumbs(asked) | counts.values, counts.outdated)
     sort = asked.sort if asked.sort and asked.sort != "relevance" else "name"
     if sort in ("price", "-price"):
-        bounds = asked.currency or "", asked.min_price, asked.max_price
+        bounds = price_name(asked.currency, asked.group), asked.min_price, asked.max_price
         page = deps.catalogue.category_by_price(
             asked.category or (), *bounds, asked.limit, asked.cursor, descending=sort == "-price"
         )
@@ -177,13 +179,14 @@ def _category(deps: Dependencies, asked: Question, counts: Counts) -> Listed:
 
 
 def _needs_search(asked: Question) -> bool:
-    """Whether the sorted indexes do not hold what is asked: members of an object, values in the order of prices, each product's own price."""
+    """Whether the sorted indexes do not hold what is asked: members of an object, values in the order of prices, each product's own
+    price, a customer group's."""
     by_price = asked.sort in ("price", "-price")
     bounded = asked.min_price is not None or asked.max_price is not None
     return (
         any(map(is_pair, asked.choices))
         or (bool(asked.choices) and by_price)
-        or (bounded and not by_price and asked.currency is None)
+        or (bounded and not by_price and (asked.currency is None or bool(asked.group)))
     )
 
 

@@ -32,7 +32,7 @@ def counted_fields(asked: Question) -> tuple[str, ...]:
 
 
 def counted_bands(asked: Question) -> Mapping[str, tuple[Band, ...]]:
-    return {price_field(asked.currency): PRICE_BANDS} if "price" in asked.facets else {}
+    return {price_field(asked.currency, asked.group): PRICE_BANDS} if "price" in asked.facets else {}
 
 
 def facets_of(
@@ -41,7 +41,7 @@ def facets_of(
     """{facet: [{value, count}]} for the first page of a search. No database call; for each facet that filters and whose
     alternatives are not known, 1 more of the search's kind."""
     here = FieldCounts(page.counts, page.ranges)
-    deps.facet_counts.put(query, here)
+    deps.facet_counts.put(query, here, asked.group)
     found: dict[str, list[Doc]] = {}
     for facet in expanded(asked.facets, page.counts, asked.choices):
         counts = _alternatives(deps, asked, query, facet) if asked.is_chosen(facet) else here
@@ -65,7 +65,7 @@ def facet_labels(deps: Dependencies, facets: Mapping[str, list[Doc]]) -> dict[st
 
 def _alternatives(deps: Dependencies, asked: Question, query: SearchQuery, facet: str) -> FieldCounts:
     """What is counted where everything but this facet filters."""
-    field = price_field(asked.currency) if facet == "price" else FACET_FIELDS.get(facet, facet)
+    field = price_field(asked.currency, asked.group) if facet == "price" else FACET_FIELDS.get(facet, facet)
     others = query.without_filter(field)
     if facet.startswith(OPTIONS):
         others = others.without_filter(COMBINATIONS)
@@ -75,17 +75,17 @@ def _alternatives(deps: Dependencies, asked: Question, query: SearchQuery, facet
         bands={field: PRICE_BANDS} if facet == "price" else {},
         sort=None,
     )
-    known = deps.facet_counts.get(question, allow_stale=asked.stale_facets)
+    known = deps.facet_counts.get(question, asked.group, allow_stale=asked.stale_facets)
     if known is not None:
         return known
     page = deps.catalogue.search(question, 1, None)
     counts = FieldCounts(page.counts, page.ranges)
-    deps.facet_counts.put(question, counts)
+    deps.facet_counts.put(question, counts, asked.group)
     return counts
 
 
 def _bands(asked: Question, counts: FieldCounts) -> list[Doc]:
-    counted = counts.ranges.get(price_field(asked.currency), {})
+    counted = counts.ranges.get(price_field(asked.currency, asked.group), {})
     return shown_bands(counted) if _one_currency(asked, counts) else []
 
 

@@ -34,11 +34,12 @@ def counts_of_category(
         kept = rows_of(rows) if len(rows) <= MAX_FILTER_ROWS else None
         return Computed(orjson.dumps(kept), up_to_date=not isinstance(rows, StaleRows), empty=not rows)
 
-    kept = deps.answer_cache.get(category, "filters by currency", make, allow_stale=allow_stale)
+    name = " ".join(["filters by currency", *deps.catalogue.groups])
+    kept = deps.answer_cache.get(category, name, make, allow_stale=allow_stale)
     if filters.narrows:
         found = _counted(kept, filters, facets)
     else:
-        question = facets, filters.currency
+        question = facets, filters.currency, filters.group
         if question not in kept.results:
             kept.results[question] = _counted(kept, filters, facets)
         found = kept.results[question]

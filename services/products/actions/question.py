@@ -12,7 +12,8 @@ from services.products.rules import categories
 class Question:
     """What a list of products is asked for. `choices` are the values of facets of which a product must have one; `cursor` is the database's.
 
-    A list in a `currency` holds only what is sold in it; `currency_is_default`: it is the shop's, and was not asked for.
+    A list in a `currency` holds only what is sold in it; `currency_is_default`: it is the shop's, and was not asked for. `group` is the
+    customer group by whose prices it is sorted, filtered and counted.
     """
 
     category: tuple[str, ...] | None = None
@@ -23,6 +24,7 @@ class Question:
     max_price: int | None = None
     currency: str | None = None
     currency_is_default: bool = False
+    group: str = ""
     language: str = ""
     sort: str | None = None
     facets: tuple[str, ...] = ()

@@ -271,7 +271,7 @@ def search_query(asked: Question) -> SearchQuery:
     ranges = (
         {}
         if asked.min_price is None and asked.max_price is None
-        else {price_field(asked.currency): (asked.min_price, asked.max_price)}
+        else {price_field(asked.currency, asked.group): (asked.min_price, asked.max_price)}
     )
     return search_for(
         asked.q,
@@ -284,9 +284,9 @@ def search_query(asked: Question) -> SearchQuery:
 
 
 def _sort(asked: Question) -> str | None:
-    """By relevance when there are words, else by name; by price in the currency asked for."""
+    """By relevance when there are words, else by name; by price in the currency asked for, as who asks pays it."""
     if asked.sort in ("price", "-price"):
-        return asked.sort.removesuffix("price") + price_field(asked.currency)
+        return asked.sort.removesuffix("price") + price_field(asked.currency, asked.group)
     if asked.q:
         return SORTS[asked.sort or "relevance"]
     return SORTS[asked.sort if asked.sort and asked.sort != "relevance" else "name"]

@@ -2,14 +2,12 @@
 
 from typing import Final
 
+from shared.customer_groups import GROUP, GROUP_MESSAGE
 from shared.fields import Amount, Amounts, AmountsByName, GroupList, Moment, Text
 
 MAX_SALES: Final = 20
 MAX_GROUPS: Final = 20
-GROUP: Final = "[a-z][a-z0-9_-]*"
-GROUP_NAME: Final = Text(
-    1, 40, pattern=GROUP, pattern_message="Only small letters, digits, dash and underscore, a letter first."
-)
+GROUP_NAME: Final = Text(1, 40, pattern=GROUP, pattern_message=GROUP_MESSAGE)
 SALE: Final = {
     "prices": Amounts(description="minor units by currency"),
     "from": Moment(default=None, show_default=False, description="at once when left out"),

@@ -21,6 +21,7 @@ from services.products.resources.context import (
     asked_language,
     dependencies,
     language_headers,
+    listing_group,
     price_context,
     price_headers,
     reading,
@@ -125,8 +126,9 @@ def categories() -> Response:
 @browse.doc(parameters=[*parameters.LIST_PARAMETERS, _GROUP])
 def products() -> Response:
     """Products of a category, or found by words, filtered, sorted, counted"""
-    asked, bound = question_at_hand()
-    context = price_context(asked.currency, request.args.get("group", ""))
+    group = request.args.get("group", "")
+    asked, bound = question_at_hand(listing_group(group))
+    context = price_context(asked.currency, group)
     if asked.currency is None and context.currency:
         asked = replace(asked, currency=context.currency, currency_is_default=True)
     place, earlier = opened(asked.cursor)

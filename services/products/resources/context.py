@@ -31,9 +31,15 @@ def price_context(currency: str | None = None, group: str = "") -> PriceContext:
     default = dependencies().settings.currencies[:1]
     asked = currency or (default[0] if default else "")
     user = _user()
-    if user is None:
-        return PriceContext(timestamp(), asked, group if group and is_service_call() else "")
-    return PriceContext(timestamp(), asked, user.group, staff=user.has_role("admin", "staff"))
+    staff = user is not None and user.has_role("admin", "staff")
+    return PriceContext(timestamp(), asked, _group_of(user, group), staff=staff)
+
+
+def listing_group(named: str) -> str:
+    """The customer group by whose prices lists are sorted, filtered and counted: that of who asks, where CUSTOMER_GROUPS has it; `named` is
+    that of somebody whom another service asks for. No database call."""
+    group = _group_of(_user(), named)
+    return group if group in dependencies().settings.priced_groups else ""
 
 
 def asked_currency() -> str | None:
@@ -72,6 +78,12 @@ def _translation(language: str) -> str:
 
 def price_headers(context: PriceContext) -> dict[str, Any] | None:
     return PRIVATE_PRICES if context.group or context.staff else None
+
+
+def _group_of(user: User | None, named: str) -> str:
+    if user is None:
+        return named if named and is_service_call() else ""
+    return user.group
 
 
 def _user() -> User | None:

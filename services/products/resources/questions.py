@@ -25,22 +25,22 @@ _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 _FLAGS_OR_EMPTY = {**_FLAGS, "": False}
 
 
-def question_at_hand() -> tuple[Question, dict[str, Any]]:
+def question_at_hand(group: str = "") -> tuple[Question, dict[str, Any]]:
     """`question_from` this request's query string; that of a list's first page is read once."""
     query = request.query_string
     if len(query) > MAX_CACHED_QUERY or b"cursor" in query:
-        return question_from(request.args)
-    return _question_of(query)
+        return question_from(request.args, group)
+    return _question_of(query, group)
 
 
 @lru_cache(1000)
-def _question_of(query: bytes) -> tuple[Question, dict[str, Any]]:
+def _question_of(query: bytes, group: str) -> tuple[Question, dict[str, Any]]:
     """`query` is the text of `request.args`, and all that these depend on."""
-    return question_from(request.args)
+    return question_from(request.args, group)
 
 
-def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
-    """What is asked, and what a cursor of it is bound to. Raises Invalid naming every wrong parameter, BadCursor."""
+def question_from(args: MultiDict[str, str], group: str = "") -> tuple[Question, dict[str, Any]]:
+    """What is asked, by the prices of a customer group, and what a cursor of it is bound to. Raises Invalid naming every wrong parameter, BadCursor."""
     errors: dict[str, list[str]] = {}
     category = args.get("category") or None
     taxonomy = _taxonomy(category, errors)
@@ -58,6 +58,8 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
     language = args.get("language", "")
     if language:
         bound["language"] = language
+    if group:
+        bound["customer group"] = group
     stale_facets = _choice(args, "stale_facets", _FLAGS_OR_EMPTY, False, errors)
     analytics = _choice(args, "analytics", _FLAGS, True, errors)
     collapse = _choice(args, "collapse", _FLAGS, False, errors)
@@ -73,6 +75,7 @@ def question_from(args: MultiDict[str, str]) -> tuple[Question, dict[str, Any]]:
         min_price=bound["min_price"],
         max_price=bound["max_price"],
         currency=bound["currency"],
+        group=group,
         language=language,
         sort=bound["sort"],
         facets=tuple(dict.fromkeys(bound["facets"])),

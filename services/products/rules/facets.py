@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from services.products.documents import COMBINATIONS, PAIR_FIELDS
 from services.products.option_values import combination
+from services.products.price_fields import is_currency, price_name
 from shared.couch import NUMBER_BANDS, Band, Doc
 
 FACET_FIELDS: Final = {
@@ -35,7 +36,7 @@ PRICE_BANDS: Final = (
 """1-2-5 steps in minor units: up to 10.00, 20.00, 50.00, 100.00 and so on; a price is in exactly one of them."""
 
 Row = Sequence[Any]
-"""[brand, colours, prices {currency: minor units}, its own currency, members of its pair fields, how many products are alike in these]"""
+"""[brand, colours, prices {`price_fields.price_name`: minor units}, its own currency, members of its pair fields, how many products are alike in these]"""
 Counts = Mapping[str, int]
 
 
@@ -136,21 +137,29 @@ def shown_bands(counted: Counts) -> list[Doc]:
 
 @dataclass(frozen=True)
 class Filters:
-    """For each facet values of which one must be there, a price in between, a currency; empty and None are no filter."""
+    """For each facet values of which one must be there, a price in between, as members of `group` pay it, a currency; empty and None are no
+    filter."""
 
     choices: Mapping[str, Sequence[str]] = field(default_factory=dict)
     min_price: int | None = None
     max_price: int | None = None
     currency: str | None = None
+    group: str = ""
 
     @property
     def narrows(self) -> bool:
         """Whether more than the currency is asked."""
         return bool(self.choices) or self.min_price is not None or self.max_price is not None
 
+    def price(self, row: Row) -> int | None:
+        """What the products of a row cost; None for what is not sold in the currency."""
+        currency = self.currency or row[3]
+        price: int | None = row[2].get(price_name(currency, self.group), row[2].get(currency))
+        return price
+
     def failed(self, row: Row) -> set[str]:
         """The facets whose filters do not let it pass."""
-        price = row[2].get(self.currency or row[3])
+        price = self.price(row)
         failed = {
             facet for facet, values in self.choices.items() if set(values).isdisjoint(_values(facet, row))
         }
@@ -177,8 +186,9 @@ def count_facets(rows: Iterable[Row], filters: Filters, wanted: Iterable[str]) -
         failed, count = filters.failed(row), row[-1]
         total += 0 if failed else count
         if failed <= {"price"}:
-            currency = filters.currency or row[3]
-            prices.setdefault(currency, Counter())[row[2][currency]] += count
+            price = filters.price(row)
+            if price is not None:
+                prices.setdefault(filters.currency or row[3], Counter())[price] += count
         for name, counter in counters.items():
             if failed <= {name} or (name.startswith(OPTIONS) and failed <= {name, COMBINATIONS}):
                 for value in set(_values(name, row)):
@@ -207,7 +217,7 @@ def _values(facet: str, row: Row) -> list[str]:
     if facet == "colour":
         return list(row[1])
     if facet == "currency":
-        return list(row[2])
+        return [name for name in row[2] if is_currency(name)]
     return [each.removeprefix(f"{facet}=") for each in row[4] if each.startswith(f"{facet}=")]
 
 

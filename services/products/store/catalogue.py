@@ -9,12 +9,10 @@ from services.products.declarations.related_documents import PriceChange
 from services.products.documents import (
     BEST_RATED,
     BY_NAME,
-    BY_PRICE,
     BY_PRODUCTID,
     BY_RANK,
     CATEGORIES,
     CONFLICTS,
-    FILTER_VALUES,
     LABELS,
     LOW_STOCK,
     MOVED,
@@ -23,6 +21,8 @@ from services.products.documents import (
     SALE_CHANGES,
     SCHEDULED,
     UNPUBLISHED,
+    by_price,
+    filter_values,
     partition_of,
     price_prefix,
     search_indexes,
@@ -61,17 +61,24 @@ D = TypeVar("D", bound=Document)
 class Catalogue:
     """Errors are those of `shared.couch`."""
 
-    def __init__(self, database: Database, languages: Sequence[str] = ("en",), read_in: str = "") -> None:
+    def __init__(
+        self,
+        database: Database,
+        languages: Sequence[str] = ("en",),
+        read_in: str = "",
+        groups: tuple[str, ...] = (),
+    ) -> None:
         """`languages` are the shop's, its own first; `read_in` is the one that products are read in, "" its own: they are to be shown then,
-        never written."""
+        never written. `groups` are the customer groups whose prices sort and filter."""
         self._database, self._languages, self.read_in = database, tuple(languages), read_in
+        self.groups: Final = groups
         searched = read_in if read_in in languages else languages[0]
-        self._search, self._search_in_category = search_indexes(languages[0], searched)
+        self._search, self._search_in_category = search_indexes(languages[0], searched, groups)
         self.language: Final = self._search.language
 
     def in_language(self, language: str) -> "Catalogue":
         """The same for reading in a language: where a product is translated, what it says there."""
-        return Catalogue(self._database, self._languages, language)
+        return Catalogue(self._database, self._languages, language, self.groups)
 
     @property
     def is_sorted_by_search(self) -> bool:
@@ -93,7 +100,7 @@ class Catalogue:
     def category_by_price(
         self,
         taxonomy: Sequence[str],
-        currency: str,
+        price: str,
         least: int | None,
         most: int | None,
         limit: int,
@@ -101,12 +108,14 @@ class Catalogue:
         *,
         descending: bool = False,
     ) -> PageOf[Product]:
-        """P1: a page of one category, sorted by price in a currency; "" is each product's own. 1 partition query."""
-        low: list[Any] = [currency, least or 0]
-        high: list[Any] = [currency, {} if most is None else most]
+        """P1: a page of one category, sorted by the price of this name (`price_fields.price_name`). 1 partition query."""
+        if least is not None and most is not None and least > most:
+            return PageOf([], None)
+        low: list[Any] = [price, least or 0]
+        high: list[Any] = [price, {} if most is None else most]
         start, end = (high, low) if descending else (low, high)
         page = self._database.partition(partition_of(taxonomy)).view_page(
-            BY_PRICE,
+            by_price(self.groups),
             start=start,
             end=end,
             descending=descending,
@@ -121,7 +130,9 @@ class Catalogue:
         """Rows {key: what products of a category are filtered by, value: how many are alike}, some MAX_FILTER_ROWS at most; maybe
         StaleRows. 1 partition query."""
         partition = self._database.partition(partition_of(taxonomy))
-        return partition.view(FILTER_VALUES, group=True, limit=MAX_FILTER_ROWS + 1, allow_stale=True)
+        return partition.view(
+            filter_values(self.groups), group=True, limit=MAX_FILTER_ROWS + 1, allow_stale=True
+        )
 
     def categories(self, under: Sequence[str], depth: int | None) -> list[dict[str, Any]]:
         """P2: rows {key: taxonomy down to `depth` levels below `under`, value: products}; maybe StaleRows. 1 global query."""

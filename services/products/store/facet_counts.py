@@ -42,11 +42,11 @@ class FacetCounts:
         """What is counted by the same words of another language."""
         return FacetCounts(self._redis, self._database, self._versions, f"{code}:")
 
-    def get(self, query: SearchQuery, *, allow_stale: bool) -> FieldCounts | None:
+    def get(self, query: SearchQuery, group: str = "", *, allow_stale: bool) -> FieldCounts | None:
         """What was counted for the same condition, if it holds what is asked and, without `allow_stale`, no product has changed since."""
         try:
             kept, version = cast(
-                list[bytes | None], self._redis.mget(self._key(query), self._versions.catalogue_key)
+                list[bytes | None], self._redis.mget(self._key(query, group), self._versions.catalogue_key)
             )
         except RedisError as error:
             log.warning("facet counts are not readable: %s", error)
@@ -57,9 +57,9 @@ class FacetCounts:
         found = FieldCounts(*orjson.loads(body))
         return found if found.holds(query) else None
 
-    def put(self, query: SearchQuery, counts: FieldCounts) -> None:
+    def put(self, query: SearchQuery, counts: FieldCounts, group: str = "") -> None:
         """Keeps what was counted, for the version of the catalogue that was there before: a later one makes it void."""
-        key, version = self._key(query), self._versions.catalogue_version()
+        key, version = self._key(query, group), self._versions.catalogue_version()
         written = f"{key}:{version}:{query.counts}"
         if version is None or time.monotonic() - self._written.get(written, -TTL_SECONDS) < TTL_SECONDS / 2:
             return
@@ -72,7 +72,7 @@ class FacetCounts:
         except RedisError as error:
             log.warning("facet counts cannot be kept: %s", error)
 
-    def _key(self, query: SearchQuery) -> str:
-        return (
-            self._prefix + hashlib.sha1(repr(query.condition()).encode(), usedforsecurity=False).hexdigest()
-        )
+    def _key(self, query: SearchQuery, group: str) -> str:
+        """`group`: the customer group by whose prices it was counted."""
+        condition = f"{group}{query.condition()!r}".encode()
+        return self._prefix + hashlib.sha1(condition, usedforsecurity=False).hexdigest()

@@ -1,6 +1,7 @@
 """Whatever is asked of a list, its prices are of one currency, and of nobody's group but the one that asks.
 
-A list is sorted, filtered and counted by what everybody pays; each price that it shows is that of the group.
+A list is sorted, filtered and counted by what everybody pays, unless CUSTOMER_GROUPS names the group (test_group_lists); each price that it
+shows is that of the group.
 """
 
 import re
@@ -161,6 +162,15 @@ def test_bands_count_one_currency_for_every_group(
                 each for each in sold if band["from"] <= each and (band["to"] is None or each <= band["to"])
             ]
             assert band["count"] == len(inside)
+
+
+@pytest.mark.parametrize("asked", LISTS, ids=lambda asked: "-".join(asked))
+@pytest.mark.parametrize("sort", ["price", "-price", "name"])
+def test_bounds_that_exclude_each_other_find_nothing(
+    shop: Shop, catalogue: Catalogue, asked: dict[str, str], sort: str
+) -> None:
+    query = {"currency": "EUR", "min_price": 500_000, "max_price": 400_000, "sort": sort, **asked}
+    assert shop.ok("/v1/products", **query)["items"] == []
 
 
 def test_one_group_is_never_answered_the_copy_of_another(shop: Shop, catalogue: Catalogue) -> None:

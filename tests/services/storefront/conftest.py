@@ -69,6 +69,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         "STOREFRONT_MENU_SECONDS": "0.5",
         "SESSION_CHECK_SECONDS": "0.5",
         "DATABASE_PREFIX": PREFIX,
+        "CUSTOMER_GROUPS": "farriers",
     }
     with running_shop(state, **settings) as running:
         load_goods(running)

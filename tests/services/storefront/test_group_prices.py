@@ -50,6 +50,14 @@ def farrier(shop: Shop, admin: requests.Session, join: Join) -> Visitor:
         shop,
         product("farrier-anvil", "Farrieranvil", ["Farriery", "Anvils"], 1007, group_prices=prices),
         product("farrier-hammer", "Farrierhammer", ["Farriery", "Hammers"], 2000),
+        product(
+            "farrier-rasp",
+            "Farrierrasp",
+            ["Farriery", "Rasps"],
+            2417,
+            group_prices={"farriers": {"GBP": 903}},
+        ),
+        product("farrier-file", "Farrierrasp, small", ["Farriery", "Rasps"], 1703),
     )
     visitor = join("Ferrand Farrier", email=EMAIL)
     users = f"{shop.urls['users']}/v1/admin/users"
@@ -128,3 +136,20 @@ def test_basket_and_checkout_agree_with_the_pages(farrier: Visitor) -> None:
     farrier.get("/product/farrier-anvil")
     farrier.submit("/wishes")
     assert OURS in farrier.get("/wishes").text
+
+
+@pytest.mark.parametrize("path", ["/category/Farriery/Rasps", "/search?q=farrierrasp"])
+def test_a_members_page_is_sorted_and_filtered_by_the_members_prices(
+    farrier: Visitor, visitor: Visitor, path: str
+) -> None:
+    def names(of: Visitor, query: str) -> list[str]:
+        text = of.get(f"{path}{'&' if '?' in path else '?'}{query}").body.decode()
+        return re.findall(r'<h2><a href="/product/(farrier-rasp|farrier-file)"', text)
+
+    eventually(lambda: names(visitor, "sort=price") == ["farrier-file", "farrier-rasp"])
+    eventually(lambda: names(farrier, "sort=price") == ["farrier-rasp", "farrier-file"])
+    assert names(farrier, "sort=price&max_price=10") == ["farrier-rasp"]
+    assert names(visitor, "sort=price&max_price=10") == []
+    everybodys = "£20.00 – £49.99"
+    assert everybodys in visitor.get(path).text
+    assert everybodys not in farrier.get(path).text

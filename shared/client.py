@@ -41,7 +41,13 @@ ATTEMPT_HEADER = "X-Attempt"
 """Of a request that is sent again: the earlier one may have been done, its answer lost."""
 _ATTEMPTS = 3
 _WAITED_FOR = frozenset(
-    {"database_unavailable", "search_unavailable", "carrier_unavailable", "tax_unavailable"}
+    {
+        "database_unavailable",
+        "search_unavailable",
+        "search_overloaded",
+        "carrier_unavailable",
+        "tax_unavailable",
+    }
 )
 """Codes of services that have waited in vain for somebody else already."""
 _TIME_TO_ANSWER = 0.1

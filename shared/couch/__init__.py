@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         NotPrepared,
         PartitionFull,
         QueryRefused,
+        SearchOverloaded,
         SearchUnavailable,
         UpdateConflict,
     )
@@ -88,6 +89,7 @@ __all__ = [
     "RepeatedReads",
     "SearchField",
     "SearchIndex",
+    "SearchOverloaded",
     "SearchPage",
     "SearchPageOf",
     "SearchQuery",
@@ -148,6 +150,7 @@ _MODULES = {
         "NotPrepared",
         "PartitionFull",
         "QueryRefused",
+        "SearchOverloaded",
         "SearchUnavailable",
         "UpdateConflict",
     ),

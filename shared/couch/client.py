@@ -12,6 +12,7 @@ from ibmcloudant.cloudant_v1 import CloudantV1
 
 from .deadline import time_for
 from .errors import DatabaseUnavailable, NotPrepared, from_answer
+from .keyword_searches import KeywordSearches
 from .repeats import current_block
 from .search_engine import SearchEngine
 from .staleness import StaleReads
@@ -29,6 +30,7 @@ class Client:
         self._shards: dict[str, int] = {}
         self._stale_reads = StaleReads()
         self.search_engine = SearchEngine(urlsplit(sdk.service_url).netloc, self._analyze)
+        self.keyword_searches = KeywordSearches(sdk.get_http_client().timeout)
         self.not_prepared = 0
         """How many calls met a database or an index that is not there."""
 

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from .indexes import View
+from .keyword_searches import KeywordSearches
 from .pages import SearchPage, decode_cursor, encode_cursor
 from .search import NouveauIndex, SearchIndex, SearchQuery, field_named, keywords
 
@@ -20,6 +21,9 @@ class Caller(Protocol):
     def allow_stale(self, index: str, ask: partial[Any], stale: dict[str, Any]) -> tuple[Any, bool]: ...
 
     def features(self) -> frozenset[str]: ...
+
+    @property
+    def keyword_searches(self) -> KeywordSearches: ...
 
     def shards(self, db: str) -> int: ...
 
@@ -40,7 +44,8 @@ def search(
     """A page of whole documents, from the index as it is while that is behind. `at` is {"db"} for a global query, with "partition_key" for a partition's."""
     form = index.on(client.features())
     if isinstance(form, View):
-        return _by_keyword(client, at, index, form, query, limit, bookmark)
+        with client.keyword_searches.slot():
+            return _by_keyword(client, at, index, form, query, limit, bookmark)
     if isinstance(form, NouveauIndex):
         return _nouveau(client, at, form, query, limit, bookmark)
     return _search(client, at, form, query, limit, bookmark)

@@ -7,7 +7,7 @@ Error                  `status` is the HTTP status that says the same, `code` is
 ├── Conflict        409  UpdateConflict, PartitionFull
 ├── TooLarge        413
 ├── Invalid         422
-├── Unavailable     503  DatabaseUnavailable, SearchUnavailable, NotPrepared (`retry_after` seconds)
+├── Unavailable     503  DatabaseUnavailable, SearchUnavailable, SearchOverloaded, NotPrepared (`retry_after` seconds)
 ├── QueryRefused    500  an index is missing or does not fit
 └── DatabaseDenied  500  the credentials are wrong or lack a right
 """
@@ -96,6 +96,12 @@ class SearchUnavailable(DatabaseUnavailable):
     """The database is configured to search with Nouveau, and that does not answer."""
 
     code, title = "search_unavailable", "The search engine (Nouveau) does not answer"
+
+
+class SearchOverloaded(SearchUnavailable):
+    """The database has no search engine, and more is searched for than its keyword views answer in time."""
+
+    code, title = "search_overloaded", "Too many search at once"
 
 
 class NotPrepared(Unavailable):

@@ -19,6 +19,9 @@ _SENTENCES = {
     "search_unavailable": _(
         "Search does not answer just now. The departments are open: find your way from the front of the shop."
     ),
+    "search_overloaded": _(
+        "Too many people search just now. Try again in a moment; the departments are open, from the front of the shop."
+    ),
     "attempt_closed": _("This attempt to order was given up, and nothing was charged. Please order again."),
     "idempotency_key_reused": _(
         "This form was sent before, with something else in it. Load the page again, please."

@@ -51,6 +51,10 @@ TEXTS: Final = (
     _("Log in first"),
     _("It has changed since you read it"),
     _("You have ordered this already"),
+    # what a list lacks where the database has no search engine, or that does not answer
+    _("forgive typos"),
+    _("filter, count or sort more than %(number)s matches"),
+    _("filter or sort this list while the search engine does not answer"),
     # accounts
     _("Check both, or ask for a new password."),
     _("Ask for a new link."),

@@ -95,16 +95,20 @@ def candidates(query: SearchQuery, index: SearchIndex, rows: Iterable[Row]) -> C
     groups, needs = _asked(query, index)
     alone = _beginning(query, groups) is not None
     found: dict[str, dict[int, int]] = {}
+    scored: dict[tuple[str, int], list[tuple[int, int]]] = {}
     rows = list(rows)
     excluded = {row["id"] for row in rows if row["key"][0] == "excluded"}
     for row in rows:
         if row["id"] in excluded:
             continue
-        docid, term, weight = row["id"], row["key"][-1], row["value"] or 0
-        matched = {n: group.score(term, weight, alone) for n, group in enumerate(groups)}
-        if any(matched.values()) or not groups:
-            best = found.setdefault(docid, {})
-            best.update({n: score for n, score in matched.items() if score > best.get(n, 0)})
+        alike = row["key"][-1], row["value"] or 0
+        if (matched := scored.get(alike)) is None:
+            matched = scored[alike] = _scores(groups, *alike, alone)
+        if matched or not groups:
+            best = found.setdefault(row["id"], {})
+            for n, score in matched:
+                if score > best.get(n, 0):
+                    best[n] = score
     scores = {docid: sum(best.values()) for docid, best in found.items()}
     if query.any_word and groups:
         met = {docid: sum(need.is_met(has) for need in needs) for docid, has in found.items()}
@@ -189,6 +193,12 @@ def _beginning(query: SearchQuery, groups: Sequence[Group]) -> str | None:
         return None
     common = commonprefix(list(groups[0].terms | groups[0].corrected))
     return common if len(common) >= MIN_PREFIX else None
+
+
+def _scores(groups: Sequence[Group], term: str, weight: int, alone: bool) -> list[tuple[int, int]]:
+    """What a row counts, for each group that it is of; thousands of rows are alike."""
+    scores = ((n, group.score(term, weight, alone)) for n, group in enumerate(groups))
+    return [(n, score) for n, score in scores if score]
 
 
 def _ordered(ids: Iterable[str], scores: Mapping[str, int]) -> list[str]:

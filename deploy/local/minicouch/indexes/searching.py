@@ -181,11 +181,16 @@ async def run(function: Callable[..., Any], *args: Any) -> Any:
     return await asyncio.get_running_loop().run_in_executor(_searchers, function, *args)
 
 
+def kept_answer(db: Database, spec: SearchSpec, key: Any) -> search.Answer | None:
+    """What the same request was answered from the index as it is."""
+    return get_index(db, spec).generation.answers.get(key)
+
+
 def known_answer(db: Database, spec: SearchSpec, key: Any) -> search.Answer | None:
-    """What the same request was answered before, if that is still the answer."""
-    index = get_index(db, spec)
-    answer = index.generation.answers.get(key)
-    return answer if answer is not None and (answer.stale or index.seq >= db.update_seq) else None
+    """The same, if that is still the answer."""
+    answer = kept_answer(db, spec, key)
+    is_current = answer is not None and (answer.stale or get_index(db, spec).seq >= db.update_seq)
+    return answer if is_current else None
 
 
 async def new_answer(

@@ -47,9 +47,13 @@ async def ask(request: Request) -> Response:
         include_docs = options.get("include_docs") is True
         if not question.stale:
             await searching.ready(db, spec)
+            answer = searching.kept_answer(db, spec, key)  # for what was written may not be in it
         if question.grouping is not None:
             return json_response(await searching.run(_grouped, db, spec, question, options))
-        answer = await searching.new_answer(db, spec, key, lambda: _answer(db, spec, question, include_docs))
+        if answer is None:
+            answer = await searching.new_answer(
+                db, spec, key, lambda: _answer(db, spec, question, include_docs)
+            )
     if not answer.include_docs:
         return raw_json(answer.json([]))
     if len(answer.rows) <= INLINE:

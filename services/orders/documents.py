@@ -1,6 +1,7 @@
 """An order is a partition of immutable documents, declared in `declarations`; its access patterns O1 to O12 stand beside them.
 
     order{orderid}:order  :customer  :item1 ...  :outcome  :payment  :decision  :dispatch  :delivery  :cancellation
+                  :decision2 ...  :dispatch2 ...  :delivery2 ...       of an order in several parcels: `rules.parcels`
                   :session  :processing  :capture  :captured           of a payment on the provider's page
                   :giftcards  :giftcardssent      which gift cards it bought, and that their codes went out
                   :refund1  :refund-{..}settled  :notice-payment ...
@@ -46,6 +47,7 @@ PAYMENT = DocumentType.declared("orderpayment", events.OrderPayment, former_name
 DECISION = DocumentType.declared("decision", events.Decision)
 DISPATCH = DocumentType.declared("orderdispatch", events.OrderDispatch, former_name="dispatch")
 DELIVERY = DocumentType.declared("orderdelivery", events.OrderDelivery, former_name="delivery")
+LINE_CANCELLATION = DocumentType.declared("linecancellation", events.LineCancellation)
 CANCELLATION = DocumentType.declared("cancellation", events.Cancellation)
 REFUND = DocumentType.declared(
     "refund", events.Refund, schema=2, upgrades={1: lambda doc: doc | {"reference": f"refund{doc['number']}"}}

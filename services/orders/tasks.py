@@ -19,6 +19,7 @@ from services.orders.documents import (
     DELIVERY,
     DESIGN,
     DISPATCH,
+    LINE_CANCELLATION,
     PAYMENT,
     REFUND,
     REPORT_REQUEST,
@@ -50,7 +51,17 @@ from shared.settings import load
 
 log = logging.getLogger(__name__)
 
-_EVENTS = (PAYMENT, DISPATCH, DELIVERY, CANCELLATION, REFUND, RETURN_REQUEST, RETURN_DECISION, RETURN)
+_EVENTS = (
+    PAYMENT,
+    DISPATCH,
+    DELIVERY,
+    CANCELLATION,
+    LINE_CANCELLATION,
+    REFUND,
+    RETURN_REQUEST,
+    RETURN_DECISION,
+    RETURN,
+)
 FEED = Feed(
     database="orders",
     routes={

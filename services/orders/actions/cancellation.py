@@ -2,7 +2,14 @@
 
 from services.orders.actions import code_uses
 from services.orders.actions.gift_card_sales import check_unused, take_back
-from services.orders.actions.refunds import add_refund, refundable, require_provider, settle_refunds
+from services.orders.actions.refunds import (
+    MAX_ATTEMPTS,
+    OrderBusy,
+    add_refund,
+    refundable,
+    require_provider,
+    settle_refunds,
+)
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.progress import NotPossible, require
@@ -17,24 +24,37 @@ def cancel_order(deps: Dependencies, found: OrderDocuments, actor: str, reason: 
     require(found.progress, "cancel")
     require_provider(deps, found)
     check_unused(deps, found)
-    decision, _ = deps.orders.add(decision_of(found.order, "cancel", reason, actor))
-    if decision["decision"] != "cancel":
+    found = decide_to_cancel(deps, found, reason, actor)
+    if not found.is_being_cancelled:
         raise NotPossible(
             "The order is being handed to the courier; return it when it arrives.", order_status="paid"
         )
-    return finish_cancellation(deps, found.with_document(decision))
+    return finish_cancellation(deps, found)
+
+
+def decide_to_cancel(deps: Dependencies, found: OrderDocuments, reason: str, actor: str) -> OrderDocuments:
+    """The decision, unless a parcel is decided on: then the order with that. Lines that were cancelled before stay so."""
+    for _ in range(MAX_ATTEMPTS):
+        if found.is_being_cancelled or found.dispatch_decisions:
+            return found
+        decision = decision_of(found.order, "cancel", reason, actor, number=found.next_decision)
+        stored, created = deps.orders.add(decision)
+        if created:
+            return found.with_document(stored)
+        found = deps.orders.order(found.order["orderid"])
+    raise OrderBusy
 
 
 def finish_cancellation(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
     """Everything that follows from the decision to cancel; the cancellation document comes last and proves the rest."""
-    order, decision = found.order, found.require_decision()
+    order, decision = found.order, found.require_cancel_decision()
     left = refundable(found)
     left["amount"] -= take_back(deps, found) if left["amount"] else 0
     if left["amount"] > 0:
         found = add_refund(deps, found, left, "The order was cancelled.", "cancellation")
     code_uses.give_back(deps, found)
     if not order.get("imported"):
-        deps.products.release(order["orderid"], order["basket"])
+        deps.products.release(order["orderid"], found.kept_lines)
     cancellation, _ = deps.orders.add(
         cancellation_of(order, decision["reason"], decision["reason"], decision["by"], was_paid=True)
     )
@@ -47,6 +67,5 @@ def finish_cancellation(deps: Dependencies, found: OrderDocuments) -> OrderDocum
 
 def cancel_unfulfillable(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
     """Paid, but the goods are gone: cancelled by the shop and paid back, unless they are with the courier already."""
-    decision, _ = deps.orders.add(decision_of(found.order, "cancel", "out_of_stock", "shop"))
-    found = found.with_document(decision)
+    found = decide_to_cancel(deps, found, "out_of_stock", "shop")
     return finish_cancellation(deps, found) if found.is_being_cancelled else found

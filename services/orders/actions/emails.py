@@ -127,7 +127,9 @@ def _body(found: OrderDocuments, kind: str) -> str:
         )
     if kind == "dispatch":
         parcel = found.require_dispatch()
-        return f"your order is on its way with {parcel['courier']}, parcel {parcel['courierid']}."
+        url = parcel.get("tracking_url")
+        track = f" See how far it is: {url}" if url else ""
+        return f"your order is on its way with {parcel['courier']}, parcel {parcel['courierid']}.{track}"
     if kind == "delivery":
         return "your order has arrived. Should something be wrong with it, you can return it."
     if kind == "payment_failed":

@@ -1,14 +1,17 @@
 """After the sale: confirmation, dispatch, delivery and the e-mails about them, each written once whatever is retried."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from services.orders.actions import emails
 from services.orders.actions.cancellation import cancel_unfulfillable, finish_cancellation
-from services.orders.actions.captures import capture_payment
 from services.orders.actions.checkout import pay_back, reconcile
+from services.orders.actions.emails import Composer
 from services.orders.actions.gift_card_sales import issue_bought
 from services.orders.actions.hosted_payments import refresh_payment
+from services.orders.actions.line_cancellations import compose_line_cancellation, finish_line_cancellations
+from services.orders.actions.parcel_emails import compose_parcel
+from services.orders.actions.parcels import complete_parcels, deliver_order, dispatch_order
 from services.orders.actions.return_emails import compose_return
 from services.orders.actions.returns import refund_returns, restock_returns
 from services.orders.clients.services import ReservationClosed
@@ -17,8 +20,8 @@ from services.orders.dependencies import Dependencies
 from services.orders.documents import GIFT_CARDS_SENT, order_key
 from services.orders.rules import steps
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.progress import NotPossible, require
-from services.orders.rules.writing import decision_of, delivery_of, dispatch_of, event_fields, notice_of
+from services.orders.rules.parcels import Parcel
+from services.orders.rules.writing import event_fields, notice_of
 from shared.clock import now
 from shared.errors import AisleError
 
@@ -53,45 +56,6 @@ def advance_order(deps: Dependencies, orderid: str) -> float | None:
     return plan.wait
 
 
-def dispatch_order(
-    deps: Dependencies, found: OrderDocuments, courier: str, courierid: str, actor: str, date: str = ""
-) -> OrderDocuments:
-    """Hands the order over, its money being taken before if it was only reserved.
-
-    Raises NotPossible when it is cancelled, not paid, or with another parcel already, PaymentClosed when the bank does not hold
-    the money any more.
-    """
-    if found.dispatch is not None and (found.dispatch["courier"], found.dispatch["courierid"]) == (
-        courier,
-        courierid,
-    ):
-        return found
-    require(found.progress, "dispatch")
-    if found.is_being_cancelled:
-        raise NotPossible("The order is being cancelled.", order_status="paid")
-    found = capture_payment(deps, found)
-    decision, _ = deps.orders.add(decision_of(found.order, "dispatch", f"{courier} {courierid}", actor))
-    if decision["decision"] != "dispatch":
-        raise NotPossible("The order is being cancelled.", order_status="paid")
-    dispatch, created = deps.orders.add(
-        dispatch_of(found.order, found.require_payment(), courier, courierid, date)
-    )
-    if not created and (dispatch["courier"], dispatch["courierid"]) != (courier, courierid):
-        raise NotPossible(
-            f"The order went out with {dispatch['courier']} already.", order_status="dispatched"
-        )
-    return found.with_document(dispatch)
-
-
-def deliver_order(deps: Dependencies, found: OrderDocuments, date: str = "") -> OrderDocuments:
-    """The parcel arrived. Raises NotPossible when it never went out; a second time changes nothing."""
-    if found.delivery is not None:
-        return found
-    require(found.progress, "deliver")
-    delivery, _ = deps.orders.add(delivery_of(found.order, found.require_dispatch(), date))
-    return found.with_document(delivery)
-
-
 def _confirm(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
     order = found.order
     if (
@@ -110,6 +74,8 @@ def _confirm(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
 
 
 def _dispatch(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
+    if found.unwritten_parcels:
+        return complete_parcels(deps, found)
     if found.goes_by_email:
         return dispatch_order(deps, found, BY_EMAIL, "gift cards", "worker")
     parcel = deps.courier.book(found.order["orderid"])
@@ -122,11 +88,41 @@ def _notify(deps: Dependencies, found: OrderDocuments, kind: str) -> OrderDocume
     return found.with_document(deps.orders.add(notice_of(found.order, kind, message_id))[0])
 
 
-def _notify_returns(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
-    """The e-mails about returns that were not sent yet, in their order."""
-    for kind in found.return_notices:
-        message_id = emails.deliver(deps, found, kind, compose_return)
-        found = found.with_document(deps.orders.add(notice_of(found.order, kind, message_id))[0])
+def _notify_each(kinds: Callable[[OrderDocuments], Sequence[str]], composed: Composer) -> Step:
+    """The e-mails of these kinds that were not sent yet, in their order."""
+
+    def step(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
+        for kind in kinds(found):
+            if not found.noticed(kind):
+                message_id = emails.deliver(deps, found, kind, composed)
+                found = found.with_document(deps.orders.add(notice_of(found.order, kind, message_id))[0])
+        return found
+
+    return step
+
+
+def _notify_parcels(kinds: Callable[[Parcel], str | None]) -> Step:
+    """The e-mails about parcels that were not sent yet. That of a whole order in one parcel says nothing of its lines."""
+
+    def step(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
+        for parcel in found.parcels:
+            kind = kinds(parcel)
+            if kind is None or found.noticed(kind):
+                continue
+            if "lines" in parcel.dispatch:
+                message_id = emails.deliver(deps, found, kind, compose_parcel)
+                found = found.with_document(deps.orders.add(notice_of(found.order, kind, message_id))[0])
+            else:
+                found = _notify(deps, found, kind)
+        return found
+
+    return step
+
+
+def _deliver(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
+    """The parcels that the courier has brought by now."""
+    for number in steps.due_arrivals(found, now(), deps.policy):
+        found = deliver_order(deps, found, number=number)
     return found
 
 
@@ -155,12 +151,16 @@ STEPS: dict[str, Step] = {
     steps.CONFIRM: _confirm,
     steps.SETTLE_REFUNDS: refund_returns,
     steps.RESTOCK: restock_returns,
-    steps.NOTIFY_RETURNS: _notify_returns,
+    steps.FINISH_LINE_CANCELLATIONS: finish_line_cancellations,
+    steps.NOTIFY_LINE_CANCELLATIONS: _notify_each(
+        lambda found: [each["reference"] for each in found.line_cancellations], compose_line_cancellation
+    ),
+    steps.NOTIFY_RETURNS: _notify_each(lambda found: found.return_notices, compose_return),
     steps.ISSUE_GIFT_CARDS: _issue_gift_cards,
     steps.FINISH_CANCELLATION: finish_cancellation,
     steps.NOTIFY_CANCELLATION: _notification("cancellation"),
     steps.DISPATCH: _dispatch,
-    steps.NOTIFY_DISPATCH: _notification("dispatch"),
-    steps.DELIVER: deliver_order,
-    steps.NOTIFY_DELIVERY: _notification("delivery"),
+    steps.NOTIFY_DISPATCH: _notify_parcels(lambda parcel: parcel.kind),
+    steps.DELIVER: _deliver,
+    steps.NOTIFY_DELIVERY: _notify_parcels(lambda parcel: parcel.delivery_kind if parcel.delivery else None),
 }

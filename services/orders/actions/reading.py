@@ -132,8 +132,8 @@ def open_orders(deps: Dependencies, span: Span, limit: int, after: Key | None, *
 def order_answer(deps: Dependencies, found: OrderDocuments) -> dict[str, Any]:
     """The order of api.md; a guest's carries the token that reads it again."""
     answer = whole_order(found)
-    delivery = found.delivery
-    last = last_day_to_return(delivery["date"], deps.terms.returns.days) if delivery else None
+    arrived = found.last_delivery
+    last = last_day_to_return(arrived, deps.terms.returns.days) if arrived else None
     answer["returnable_until"] = iso(last) if last else None
     if answer["userid"] is None and not found.order.get("imported"):
         answer["guest_token"] = guest_token(deps.settings.secret_key, answer["orderid"])

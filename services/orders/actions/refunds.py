@@ -5,8 +5,8 @@ from typing import Any
 
 from services.orders.actions import credits
 from services.orders.declarations.credits import CreditPayment
-from services.orders.declarations.events import Refund
-from services.orders.declarations.parts import AppliedTax
+from services.orders.declarations.events import LineCancellation, OrderPayment, Refund
+from services.orders.declarations.parts import AppliedTax, SoldLine
 from services.orders.declarations.returns import Return, ReturnRequest
 from services.orders.dependencies import Dependencies
 from services.orders.documents import REFUND, SETTLEMENT, order_key
@@ -15,7 +15,8 @@ from services.orders.rules.credits import paid_by_credits, refund_parts, with_st
 from services.orders.rules.identity import new_reference
 from services.orders.rules.pricing import NO_TAX
 from services.orders.rules.progress import require
-from services.orders.rules.refund_taxes import refunded_taxes
+from services.orders.rules.refund_taxes import refunded_taxes, taxes_of_lines
+from services.orders.rules.returns import goods_value
 from services.orders.rules.writing import event_fields
 from shared.clock import timestamp
 from shared.errors import Conflict, Invalid
@@ -47,23 +48,32 @@ def refund_order(
     What gift cards and store credit paid goes back to them first; the rest to the card, or with `to_store_credit` to the
     customer's store credit.
     """
-    require(found.progress, "refund")
-    payment = found.require_payment()
-    require_provider(deps, found)
+    payment = check_may_refund(deps, found)
     if total["currency"] != payment["total"]["currency"]:
         raise Invalid(
             "Refund in the currency that was paid.", errors={"amount": ["Not the order's currency."]}
         )
+    owner = store_credit_owner(found, wanted=to_store_credit)
+    found = add_refund(deps, found, total, reason, "admin", request, store_credit_of=owner)
+    return settle_refunds(deps, found)
+
+
+def check_may_refund(deps: Dependencies, found: OrderDocuments) -> OrderPayment:
+    """The payment to pay back of. Raises NotPossible, ProviderNotConnected."""
+    require(found.progress, "refund")
+    require_provider(deps, found)
+    return found.require_payment()
+
+
+def store_credit_owner(found: OrderDocuments, *, wanted: bool) -> str | None:
+    """Whose store credit gets a refund, if it is `wanted` there. Raises Invalid for a guest's order."""
     owner = found.order["userid"]
-    if to_store_credit and owner is None:
+    if wanted and owner is None:
         raise Invalid(
             "A guest has no store credit: pay back to the card.",
             errors={"to": ["Guests have no store credit."]},
         )
-    found = add_refund(
-        deps, found, total, reason, "admin", request, store_credit_of=owner if to_store_credit else None
-    )
-    return settle_refunds(deps, found)
+    return owner if wanted else None
 
 
 def add_refund(
@@ -78,7 +88,7 @@ def add_refund(
     """Decides a refund: of `total`, or of all that remains. A `cause` other than admin is refunded once. Raises RefundTooLarge."""
     reference = new_reference("refund", request) if cause == "admin" else cause
     for _ in range(MAX_ATTEMPTS):
-        if _refunded_before(found, cause, request):
+        if refunded_before(found, cause, request):
             return found
         amount = total or refundable(found)
         if not amount["amount"]:
@@ -93,6 +103,14 @@ def add_refund(
     raise OrderBusy
 
 
+def share_of(found: OrderDocuments, lines: Sequence[SoldLine]) -> tuple[int, list[AppliedTax]]:
+    """What was paid for these goods with their discounts, and the taxes of it: what they add to the goods that were paid back before,
+    so that the parts of a line add up to the line."""
+    before = found.refunded_lines
+    value = goods_value(found.order, [*before, *lines]) - goods_value(found.order, before)
+    return value, taxes_of_lines(found.order, before, lines)
+
+
 def refund_of(
     found: OrderDocuments,
     amount: Money,
@@ -103,8 +121,9 @@ def refund_of(
     *,
     returned: Sequence[AppliedTax] = (),
     store_credit_of: str | None = None,
+    lines: Sequence[SoldLine] = (),
 ) -> Refund:
-    """The next refund of an order, by number; `returned` are the taxes of goods that came back."""
+    """The next refund of an order, by number; `returned` are the taxes of its goods, `lines` the goods that no return names."""
     number = len(found.refunds) + 1
     return REFUND.build(
         order_key(found.order["orderid"], f"refund{number}"),
@@ -115,6 +134,7 @@ def refund_of(
         reason=reason,
         cause=cause,
         request=list(request) if request else None,
+        **({"lines": list(lines)} if lines else {}),
         **_taxes(found, amount, list(returned)),
         **_credits(found, amount, store_credit_of),
     )
@@ -221,13 +241,13 @@ def _taxes(found: OrderDocuments, amount: Money, returned: list[AppliedTax]) -> 
     return {"taxes": taxes} | ({"gift_cards_sold": cards} if sold and cards else {})
 
 
-def _refunded_before(found: OrderDocuments, cause: str, request: tuple[str, str] | None) -> bool:
+def refunded_before(found: OrderDocuments, cause: str, request: tuple[str, str] | None) -> bool:
     if cause != "admin":
         return any(refund["cause"] == cause for refund in found.refunds)
     return request is not None and any(same_request(refund, request) for refund in found.refunds)
 
 
-def same_request(doc: Refund | Return | ReturnRequest, request: tuple[str, str]) -> bool:
+def same_request(doc: Refund | Return | ReturnRequest | LineCancellation, request: tuple[str, str]) -> bool:
     """Raises KeyReused when the key came with another body."""
     if not doc["request"] or doc["request"][0] != request[0]:
         return False

@@ -151,8 +151,8 @@ def _paid_back(deps: Dependencies, found: OrderDocuments, reference: str) -> Ret
 
 
 def _check_time(deps: Dependencies, found: OrderDocuments) -> None:
-    delivery = found.delivery
-    last = last_day_to_return(delivery["date"], deps.terms.returns.days) if delivery else None
+    arrived = found.last_delivery
+    last = last_day_to_return(arrived, deps.terms.returns.days) if arrived else None
     if last is not None and now() > last:
         raise ReturnTooLate(f"Goods of this order could be sent back until {iso(last)[:10]}.")
 
@@ -162,7 +162,7 @@ def _request_document(
 ) -> ReturnRequest:
     number = max((back.number for back in found.order_returns), default=0) + 1
     earlier = [{"lines": not_refused(found.order_returns)}]
-    lines = returned_lines(found.order["basket"], earlier, body["items"])
+    lines = returned_lines(found.order["basket"], earlier, body["items"], found.arrived_lines)
     terms = deps.terms.returns
     approved: dict[str, Any] = {"approved": True} if terms.approved else {}
     if terms.approved and terms.refund_first and not cost_nothing({"lines": lines}):

@@ -1,13 +1,19 @@
 """Goods that came back: their refund and the units back in stock follow from the documents of the returns, once each."""
 
-from services.orders.actions.refunds import MAX_ATTEMPTS, OrderBusy, refund_of, refundable, settle_refunds
+from services.orders.actions.refunds import (
+    MAX_ATTEMPTS,
+    OrderBusy,
+    refund_of,
+    refundable,
+    settle_refunds,
+    share_of,
+)
 from services.orders.declarations.events import Refund
 from services.orders.declarations.returns import DAMAGED
 from services.orders.dependencies import Dependencies
 from services.orders.documents import RESTOCK, order_key
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.refund_taxes import taxes_of_lines
-from services.orders.rules.returns import goods_value, stock_lines
+from services.orders.rules.returns import stock_lines
 from services.orders.rules.writing import event_fields
 from shared.money import money
 
@@ -29,19 +35,13 @@ def refund_returns(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
 
 
 def _next_refund(found: OrderDocuments) -> Refund | None:
-    """Of the first return without one. What comes back in parts is worth together what it is worth at once: each part what it adds
-    to those that were refunded."""
-    waiting = found.unrefunded_returns
-    done = {back.reference for back in found.order_returns} - {back.reference for back in waiting}
-    counted = [line for back in found.order_returns if back.reference in done for line in back.refunded_lines]
-    for back in waiting:
-        remaining, lines = refundable(found), list(back.refunded_lines)
-        value = goods_value(found.order, [*counted, *lines]) - goods_value(found.order, counted)
+    """Of the first return without one that is worth anything."""
+    for back in found.unrefunded_returns:
+        remaining = refundable(found)
+        value, taxes = share_of(found, back.refunded_lines)
         if amount := min(value, remaining["amount"]):
             total, reason = money(amount, remaining["currency"]), f"Return {back.number}"
-            taxes = taxes_of_lines(found.order, counted, lines)
             return refund_of(found, total, reason, back.reference, back.reference, returned=taxes)
-        counted += lines
     return None
 
 

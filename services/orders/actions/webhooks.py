@@ -1,8 +1,8 @@
 """Events of providers and couriers. A replayed one finds its documents there, under fixed ids, and changes nothing."""
 
 from services.orders.actions.checkout import record_charge
-from services.orders.actions.fulfilment import deliver_order, dispatch_order
 from services.orders.actions.hosted_payments import refresh_payment
+from services.orders.actions.parcels import deliver_order, dispatch_order
 from services.orders.actions.reading import any_order
 from services.orders.clients.couriers import CourierEvent
 from services.orders.clients.payments import PaymentEvent
@@ -33,6 +33,8 @@ def courier_event(deps: Dependencies, courier: str, event: CourierEvent) -> Orde
     date = iso(min(parse(event.date), now())) if event.date else ""
     if event.kind == "dispatched":
         return dispatch_order(deps, found, courier, event.courierid, f"courier {courier}", date)
-    if found.dispatch is not None and found.dispatch["courierid"] != event.courierid:
+    parcels = found.parcels
+    named = next((parcel for parcel in parcels if parcel.dispatch["courierid"] == event.courierid), None)
+    if parcels and named is None:
         raise NotPossible("The order went out as another parcel.", order_status=found.status)
-    return deliver_order(deps, found, date)
+    return deliver_order(deps, found, date, number=named.number if named else None)

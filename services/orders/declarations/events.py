@@ -91,20 +91,54 @@ class PaymentCaptured(OrderEvent):
 
 
 class Decision(OrderEvent):
-    """`dispatch` or `cancel`: one id for both, so that only one of them is ever taken."""
+    """`dispatch` or `cancel`: one id for both, so that only one of them is ever taken; numbered where goods go out in several parcels.
+
+    A dispatch says what the parcel will be, so that it is completed after a crash. Without `lines` it is everything that is left.
+    """
 
     decision: str
     reason: str
     by: str
+    courier: NotRequired[str]
+    courierid: NotRequired[str]
+    tracking_url: NotRequired[str]
+    lines: NotRequired[list[SoldLine]]
+
+
+class LineCancellation(OrderEvent):
+    """Some of the goods do not go out: they are paid back and for sale again. A number of the same chain as the decisions."""
+
+    number: Annotated[int, Integer(1, 10**6, writable=False)]
+    reference: str
+    lines: list[SoldLine]
+    reason: Annotated[str, Reason]
+    by: Annotated[str, ReadOnlyText]
+    request: list[str] | None
 
 
 class OrderDispatch(OrderEvent):
-    """The parcel left."""
+    """A parcel left. Without `lines` it holds the whole order; `units` are those of its lines, for lists of orders."""
 
     dispatched: bool
     courier: Annotated[str, Text(1, 100)]
     courierid: Annotated[str, Text(1, 200)]
+    tracking_url: NotRequired[
+        Annotated[
+            str,
+            Text(
+                0,
+                1000,
+                pattern=r"|https?://[!-~]+",
+                pattern_message="Write an address like https://example.com/track/123.",
+                default="",
+                show_default=False,
+                description="where the customer can see how far the parcel is",
+            ),
+        ]
+    ]
     payment_date: str
+    lines: NotRequired[list[SoldLine]]
+    units: NotRequired[int]
     imported: NotRequired[bool]
 
 
@@ -128,7 +162,10 @@ class Cancellation(OrderEvent):
 
 
 class Refund(OrderEvent):
-    """Money to pay back, with its share of the taxes. `reference` is what the provider knows it by, whatever number replicas give it."""
+    """Money to pay back, with its share of the taxes. `reference` is what the provider knows it by, whatever number replicas give it.
+
+    `lines`: the goods that it is for, where it is not for a return.
+    """
 
     number: Annotated[int, Integer(1, 10**6, writable=False)]
     reference: str
@@ -136,6 +173,7 @@ class Refund(OrderEvent):
     reason: Annotated[str, Reason]
     cause: str
     request: list[str] | None
+    lines: NotRequired[list[SoldLine]]
     taxes: NotRequired[list[AppliedTax]]
     gift_cards_sold: NotRequired[int]
     credits: NotRequired[
@@ -197,6 +235,7 @@ class Notice(OrderEvent):
 PAYMENT_FIELDS: Final = Declaration(OrderPayment)
 DISPATCH_FIELDS: Final = Declaration(OrderDispatch)
 DELIVERY_FIELDS: Final = Declaration(OrderDelivery)
+LINE_CANCELLATION_FIELDS: Final = Declaration(LineCancellation)
 CANCELLATION_FIELDS: Final = Declaration(Cancellation)
 NOTE_FIELDS: Final = Declaration(OrderNote)
 REFUND_FIELDS: Final = Declaration(Refund)

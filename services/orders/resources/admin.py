@@ -7,7 +7,7 @@ import orjson
 from flask import Response, request
 from werkzeug.exceptions import UnsupportedMediaType
 
-from services.orders.actions import captures, fulfilment, imports, reading, refunds
+from services.orders.actions import captures, imports, line_refunds, parcels, reading, refunds
 from services.orders.actions import dead_letters as act
 from services.orders.actions.sweep import open_attempts_span
 from services.orders.resources.context import dependencies
@@ -88,11 +88,20 @@ def list_authorizations(args: dict[str, Any]) -> Response:
 @admin.response(201, answers.Order)
 @admin.alt_response(404, "NOT_FOUND")
 @admin.alt_response(409, "CONFLICT")
-def dispatch(body: dict[str, str], orderid: str) -> Response:
-    """Hand an order to a courier; the same parcel twice is one"""
+@admin.alt_response(422, "UNPROCESSABLE_ENTITY")
+def dispatch(body: dict[str, Any], orderid: str) -> Response:
+    """Hand an order to a courier, all that is left of it or `items`; the same parcel twice is one"""
     deps = dependencies()
     found = reading.any_order(deps, orderid)
-    found = fulfilment.dispatch_order(deps, found, body["courier"], body["courierid"], actor())
+    found = parcels.dispatch_order(
+        deps,
+        found,
+        body["courier"],
+        body["courierid"],
+        actor(),
+        items=body.get("items"),
+        tracking_url=body.get("tracking_url", ""),
+    )
     return order_response(found, 201)
 
 
@@ -103,9 +112,22 @@ def dispatch(body: dict[str, str], orderid: str) -> Response:
 @admin.alt_response(404, "NOT_FOUND")
 @admin.alt_response(409, "CONFLICT")
 def deliver(orderid: str) -> Response:
-    """The parcel arrived"""
+    """The parcel arrived, the only one that is on its way"""
     deps = dependencies()
-    found = fulfilment.deliver_order(deps, reading.any_order(deps, orderid))
+    found = parcels.deliver_order(deps, reading.any_order(deps, orderid))
+    return order_response(found, 201)
+
+
+@admin.post("/orders/<string:orderid>/parcels/<string:number>/delivery")
+@require_role("admin", "staff")
+@admin.doc(parameters=[OPTIONAL_KEY])
+@admin.response(201, answers.Order)
+@admin.alt_response(404, "NOT_FOUND")
+@admin.alt_response(409, "CONFLICT")
+def deliver_parcel(orderid: str, number: str) -> Response:
+    """One of several parcels arrived"""
+    deps = dependencies()
+    found = parcels.deliver_order(deps, reading.any_order(deps, orderid), number=number)
     return order_response(found, 201)
 
 
@@ -117,16 +139,21 @@ def deliver(orderid: str) -> Response:
 @admin.alt_response(404, "NOT_FOUND")
 @admin.alt_response(409, "CONFLICT")
 def refund(body: dict[str, Any], orderid: str) -> Response:
-    """Pay back a part or all of what was paid: to gift cards and store credit what they paid, the rest to the card or to store credit"""
+    """Pay back an amount, or what was paid for `items`: to gift cards and store credit what they paid, the rest to the card or to store credit"""
     deps = dependencies()
-    found = reading.any_order(deps, orderid)
-    total = _money(body["amount"], found.order["total"]["currency"])
+    found, to_store_credit = reading.any_order(deps, orderid), body["to"] == "store_credit"
     request = keyed_request(
         [orderid, {name: value for name, value in body.items() if (name, value) != ("to", "original")}]
     )
-    found = refunds.refund_order(
-        deps, found, total, body["reason"], request, to_store_credit=body["to"] == "store_credit"
-    )
+    if "items" in body:
+        found = line_refunds.refund_items(
+            deps, found, body["items"], body["reason"], request, to_store_credit=to_store_credit
+        )
+    else:
+        total = _money(body["amount"], found.order["total"]["currency"])
+        found = refunds.refund_order(
+            deps, found, total, body["reason"], request, to_store_credit=to_store_credit
+        )
     return order_response(found, 201)
 
 

@@ -8,6 +8,7 @@ from services.orders.actions import (
     cancellation,
     checkout,
     hosted_payments,
+    line_cancellations,
     reading,
     return_requests,
     saved_methods,
@@ -150,9 +151,13 @@ def cancel_payment(headers: dict[str, str], orderid: str) -> Response:
 @orders.alt_response(404, "NOT_FOUND")
 @orders.alt_response(409, "CONFLICT")
 def cancel(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
-    """Cancel before dispatch: everything that was paid is paid back; done twice it is done once"""
-    found = requested_order(headers, orderid)
-    return order_response(cancellation.cancel_order(dependencies(), found, _requester(), body["reason"]), 201)
+    """Cancel before dispatch, the whole order or `items`: what was paid for it is paid back; done twice it is done once"""
+    deps, found = dependencies(), requested_order(headers, orderid)
+    if "items" not in body:
+        return order_response(cancellation.cancel_order(deps, found, _requester(), body["reason"]), 201)
+    request = keyed_request([orderid, body])
+    found = line_cancellations.cancel_lines(deps, found, body["items"], _requester(), body["reason"], request)
+    return order_response(found, 201)
 
 
 @orders.post("/<string:orderid>/returns")

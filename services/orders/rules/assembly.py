@@ -12,6 +12,7 @@ from services.orders.declarations.events import (
     Cancellation,
     Decision,
     GiftCardIssue,
+    LineCancellation,
     OrderDelivery,
     OrderDispatch,
     OrderNote,
@@ -22,29 +23,36 @@ from services.orders.declarations.events import (
     Refund,
 )
 from services.orders.declarations.order import ORDER_FIELDS, Customer, Order, OrderLineItem
-from services.orders.declarations.parts import EMAIL_SHIPPING, LINE_FIELDS
+from services.orders.declarations.parts import EMAIL_SHIPPING, LINE_FIELDS, Line, SoldLine, line_key
 from services.orders.declarations.returns import Return, ReturnRequest
 from services.orders.documents import (
-    DELIVERY,
-    DISPATCH,
+    LINE_CANCELLATION,
     LINE_ITEM,
     NOTE,
-    PAYMENT,
     REFUND,
     RETURN,
     RETURN_DECISION,
     RETURN_REQUEST,
 )
 from services.orders.rules.credits import credits_of, to_charge
-from services.orders.rules.order_returns import OrderReturn, line_progress, return_answer, returns_of
+from services.orders.rules.order_returns import OrderReturn, return_answer, returns_of
+from services.orders.rules.parcel_answers import (
+    line_cancellation_answer,
+    line_progress,
+    parcel_answer,
+    timeline,
+)
+from services.orders.rules.parcels import Parcel, Quantities, numbered, parcels_of, undecided
 from services.orders.rules.progress import (
     Progress,
+    is_dispatched,
     number_of,
     progress_of,
     refunded_of,
     returned_of,
     status_of,
 )
+from services.orders.rules.returns import quantities_by_key
 from shared.couch import DeclaredType, Document
 from shared.errors import Conflict
 from shared.fields import Declaration
@@ -52,16 +60,6 @@ from shared.money import money
 
 D = TypeVar("D")
 
-_TIMELINE = {
-    "order": "placed",
-    PAYMENT.name: "paid",
-    DISPATCH.name: "dispatched",
-    DELIVERY.name: "delivered",
-    "cancellation": "cancelled",
-    "refund": "refunded",
-    RETURN_REQUEST.name: "return_requested",
-    "return": "returned",
-}
 PERSONAL_FIELDS: Final = ("name", "email", "deliveryAddress")
 
 
@@ -151,23 +149,84 @@ class OrderDocuments:
             raise NotDispatched("This order was not dispatched.")
         return self.dispatch
 
-    def require_decision(self) -> Decision:
-        """What was decided about an order that is being cancelled or dispatched."""
-        if self.decision is None:
-            raise TypeError("nothing was decided about this order")
-        return self.decision
+    def require_cancel_decision(self) -> Decision:
+        """The decision to cancel the order."""
+        if self.cancel_decision is None:
+            raise TypeError("nobody has decided to cancel this order")
+        return self.cancel_decision
 
     @property
-    def decision(self) -> Decision | None:
-        return self._by_key.get("decision")
+    def decisions(self) -> dict[int, Decision | LineCancellation]:
+        """By number: see `rules.parcels`."""
+        return numbered(self._by_key, "decision")
+
+    @property
+    def next_decision(self) -> int:
+        return max(self.decisions, default=0) + 1
+
+    @property
+    def dispatch_decisions(self) -> list[Decision]:
+        """The n-th one is of the n-th parcel."""
+        of_parcels = [each for each in self.decisions.values() if each.get("decision") == "dispatch"]
+        return cast(list[Decision], of_parcels)
+
+    @property
+    def unwritten_parcels(self) -> dict[int, Decision]:
+        """By number, the parcels that were decided on and that no document tells of yet."""
+        written = numbered(self._by_key, "dispatch")
+        decided = enumerate(self.dispatch_decisions, 1)
+        return {number: decision for number, decision in decided if number not in written}
+
+    @property
+    def cancel_decision(self) -> Decision | None:
+        found = (each for each in self.decisions.values() if each.get("decision") == "cancel")
+        return cast(Decision | None, next(found, None))
+
+    @property
+    def line_cancellations(self) -> list[LineCancellation]:
+        return sorted(self._of(LINE_CANCELLATION), key=lambda each: each["number"])
+
+    @property
+    def unfinished_line_cancellations(self) -> list[LineCancellation]:
+        return [each for each in self.line_cancellations if not self.is_restocked(each["reference"])]
+
+    @property
+    def kept_lines(self) -> list[Line]:
+        """The lines of the order less what was cancelled of them."""
+        gone = quantities_by_key(line for each in self.line_cancellations for line in each["lines"])
+        left = [
+            cast(Line, {**line, "quantity": line["quantity"] - gone.get(line_key(line), 0)})
+            for line in self.order["basket"]
+        ]
+        return [line for line in left if line["quantity"]]
+
+    @property
+    def parcels(self) -> list[Parcel]:
+        return parcels_of(self.order["basket"], self._by_key)
+
+    @property
+    def left_to_send(self) -> Quantities:
+        """How many of each line were neither sent nor cancelled, nor decided to be."""
+        return undecided(self.order["basket"], list(self.decisions.values()), self.parcels)
+
+    @property
+    def arrived_lines(self) -> list[SoldLine]:
+        return [line for parcel in self.parcels if parcel.delivery for line in parcel.lines]
 
     @property
     def dispatch(self) -> OrderDispatch | None:
+        """The first parcel's."""
         return self._by_key.get("dispatch")
 
     @property
     def delivery(self) -> OrderDelivery | None:
+        """The first parcel's."""
         return self._by_key.get("delivery")
+
+    @property
+    def last_delivery(self) -> str:
+        """When the parcel arrived that came last; empty before the first one."""
+        return max((parcel.delivery["date"] for parcel in self.parcels if parcel.delivery), default="")
 
     @property
     def cancellation(self) -> Cancellation | None:
@@ -175,7 +234,7 @@ class OrderDocuments:
 
     @property
     def is_being_cancelled(self) -> bool:
-        return self.decision is not None and self.decision["decision"] == "cancel"
+        return self.cancel_decision is not None
 
     @property
     def goes_by_email(self) -> bool:
@@ -233,6 +292,16 @@ class OrderDocuments:
         return returns_of(self.return_requests, self._of(RETURN_DECISION), self._of(RETURN))
 
     @property
+    def refunded_lines(self) -> list[SoldLine]:
+        """The goods that refunds were for: of returns, of cancelled lines, and what was paid back without coming back."""
+        returned = {back.reference: back.refunded_lines for back in self.order_returns}
+        return [
+            line
+            for refund in self.refunds
+            for line in refund.get("lines") or returned.get(refund["cause"], ())
+        ]
+
+    @property
     def unrefunded_returns(self) -> list[OrderReturn]:
         """Returns that a refund is to follow."""
         causes = {refund["cause"] for refund in self.refunds}
@@ -271,13 +340,17 @@ class OrderDocuments:
 def whole_order(found: OrderDocuments) -> dict[str, Any]:
     """The order of api.md."""
     order, customer, progress = found.order, found.customer, found.progress
-    returns = found.order_returns
+    returns, parcels, cancelled = found.order_returns, found.parcels, found.line_cancellations
+    status = status_of(progress)
     return {
         **ORDER_FIELDS.shown(order),
-        "status": status_of(progress),
+        "status": status,
         "refunded": refunded_of(progress),
         "returned": returned_of(progress),
-        "items": [LINE_FIELDS.shown(line) | line_progress(line, returns) for line in order["basket"]],
+        "items": [
+            LINE_FIELDS.shown(line) | line_progress(line, status, parcels, cancelled, returns)
+            for line in order["basket"]
+        ],
         "deliveryCharge": order["delivery"],
         "credits": credits_of(order),
         "to_pay": to_charge(order),
@@ -287,12 +360,14 @@ def whole_order(found: OrderDocuments) -> dict[str, Any]:
         "payment_processing": found.is_open and found.processing is not None,
         "dispatch": _shown(DISPATCH_FIELDS, found.dispatch),
         "delivery": _shown(DELIVERY_FIELDS, found.delivery),
+        "parcels": [parcel_answer(parcel) for parcel in parcels],
         "cancellation": _shown(CANCELLATION_FIELDS, found.cancellation),
+        "line_cancellations": [line_cancellation_answer(each, found.refunds) for each in cancelled],
         "refunds": [
             {**REFUND_FIELDS.shown(refund), "settled": found.settled(refund)} for refund in found.refunds
         ],
         "returns": [shown_return(found, back) for back in returns],
-        "timeline": timeline(found),
+        "timeline": timeline(found.documents, parcels, all_sent=is_dispatched(progress)),
     }
 
 
@@ -311,17 +386,6 @@ def payment_page(found: OrderDocuments) -> dict[str, str] | None:
 def _shown_payment(found: OrderDocuments) -> dict[str, Any] | None:
     payment = _shown(PAYMENT_FIELDS, found.payment)
     return payment and {**payment, "captured": found.is_captured}
-
-
-def timeline(found: OrderDocuments) -> list[dict[str, str]]:
-    """What happened when, oldest first."""
-    steps = [
-        {"status": _TIMELINE[doc["type"]], "date": doc["date"]}
-        for doc in found.documents
-        if doc["type"] in _TIMELINE
-    ]
-    rank = list(_TIMELINE.values())
-    return sorted(steps, key=lambda step: (step["date"], rank.index(step["status"])))
 
 
 def summary_of(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from services.orders.declarations.events import Refund
-from services.orders.declarations.parts import Line, SoldLine, line_key
+from services.orders.declarations.parts import SoldLine
 from services.orders.declarations.returns import (
     APPROVE,
     REFUSE,
@@ -14,7 +14,6 @@ from services.orders.declarations.returns import (
     ReturnDecision,
     ReturnRequest,
 )
-from services.orders.rules.returns import quantities_by_key
 
 REQUESTED, APPROVED, REFUSED, RECEIVED = "requested", "approved", "refused", "received"
 RETURN_STATUSES: Final = (REQUESTED, APPROVED, REFUSED, RECEIVED)
@@ -145,11 +144,3 @@ def return_answer(back: OrderReturn, refunds: Iterable[Refund], *, restocked: bo
         "refund": refund["total"] if refund else None,
         "restocked": restocked,
     }
-
-
-def line_progress(line: Line, returns: Iterable[OrderReturn]) -> dict[str, Any]:
-    """How many of a line came back, and the status that this gives it; nothing where the order's own holds."""
-    returned = quantities_by_key(came_back(returns)).get(line_key(line), 0)
-    if not returned:
-        return {}
-    return {"returned": returned, "status": "returned" if returned >= line["quantity"] else "partly_returned"}

@@ -11,6 +11,7 @@ from services.orders.documents import (
     DELIVERY,
     DISPATCH,
     GIFT_CARDS_SENT,
+    LINE_CANCELLATION,
     NUMBER_PREFIX,
     PAYMENT,
     RETURN_DECISION,
@@ -48,6 +49,8 @@ class Progress(NamedTuple):
     open_returns: int = 0
     order_number: int = 0
     payment_number: int = 0
+    parcel_units: int = 0
+    cancelled_units: int = 0
 
 
 _COUNTED: Final = {
@@ -66,19 +69,41 @@ _COUNTED: Final = {
 }
 
 PLACED, PAID, DISPATCHED, DELIVERED = "placed", "paid", "dispatched", "delivered"
+PARTLY_DISPATCHED, PARTLY_DELIVERED = "partly_dispatched", "partly_delivered"
 CANCELLED, RETURNED = "cancelled", "returned"
 NONE, PART, WHOLE = "none", "part", "whole"
-STATUSES: Final = (PLACED, PAID, DISPATCHED, DELIVERED, CANCELLED, RETURNED)
+STATUSES: Final = (
+    PLACED,
+    PAID,
+    PARTLY_DISPATCHED,
+    DISPATCHED,
+    PARTLY_DELIVERED,
+    DELIVERED,
+    CANCELLED,
+    RETURNED,
+)
 
-RETURN_NOTICES: Final = "return-"
-"""How the kinds of notices about returns begin: they are counted apart, for their number is not known before."""
+CANCELLED_LINES: Final = "cancelled"
+"""How the references of cancelled lines begin."""
+UNCOUNTED_NOTICES: Final = ("return-", f"{CANCELLED_LINES}-")
+"""How the kinds of notices about returns and cancelled lines begin: they are counted apart, for their number is not known before."""
 
 TRANSITIONS: Final = {
     (PLACED, "pay"): PAID,
     (PLACED, "abandon"): CANCELLED,
     (PAID, "dispatch"): DISPATCHED,
     (PAID, "cancel"): CANCELLED,
+    (PAID, "cancel_lines"): PAID,
     (PAID, "refund"): PAID,
+    (PARTLY_DISPATCHED, "dispatch"): DISPATCHED,
+    (PARTLY_DISPATCHED, "cancel_lines"): DISPATCHED,
+    (PARTLY_DISPATCHED, "deliver"): PARTLY_DELIVERED,
+    (PARTLY_DISPATCHED, "refund"): PARTLY_DISPATCHED,
+    (PARTLY_DELIVERED, "dispatch"): PARTLY_DELIVERED,
+    (PARTLY_DELIVERED, "cancel_lines"): DELIVERED,
+    (PARTLY_DELIVERED, "deliver"): DELIVERED,
+    (PARTLY_DELIVERED, "refund"): PARTLY_DELIVERED,
+    (PARTLY_DELIVERED, "return"): PARTLY_DELIVERED,
     (DISPATCHED, "deliver"): DELIVERED,
     (DISPATCHED, "refund"): DISPATCHED,
     (DELIVERED, "return"): RETURNED,
@@ -114,8 +139,14 @@ def progress_of(documents: Sequence[Document]) -> Progress:
         elif doc["type"] == GIFT_CARDS_SENT.name:
             counts["unissued"] -= 1
         elif doc["type"] == "notice":
-            counts["notices"] += int(not doc["kind"].startswith(RETURN_NOTICES))
-            counts["unnotified"] -= int(doc["kind"].startswith(RETURN_NOTICES))
+            counts["notices"] += int(not doc["kind"].startswith(UNCOUNTED_NOTICES))
+            counts["unnotified"] -= int(doc["kind"].startswith(UNCOUNTED_NOTICES))
+        elif doc["type"] == DISPATCH.name:
+            counts["parcel_units"] += doc.get("units", 0)
+        elif doc["type"] == LINE_CANCELLATION.name:
+            counts["restocks"] -= 1
+            counts["unnotified"] += 1
+            counts["cancelled_units"] += sum(line["quantity"] for line in doc["lines"])
         _count_return(doc, counts)
     return Progress(**counts)
 
@@ -156,10 +187,22 @@ def status_of(progress: Progress) -> str:
     if returned_of(progress) == WHOLE:
         return RETURNED
     if progress.deliveries:
-        return DELIVERED
+        return DELIVERED if is_dispatched(progress) and not in_transit(progress) else PARTLY_DELIVERED
     if progress.dispatches:
-        return DISPATCHED
+        return DISPATCHED if is_dispatched(progress) else PARTLY_DISPATCHED
     return PAID if progress.payments else PLACED
+
+
+def is_dispatched(progress: Progress) -> bool:
+    """Whether all that was not cancelled has left. A parcel that names no units holds the whole order."""
+    if not progress.parcel_units:
+        return bool(progress.dispatches)
+    return progress.parcel_units + progress.cancelled_units >= progress.units
+
+
+def in_transit(progress: Progress) -> int:
+    """How many parcels are on their way."""
+    return progress.dispatches - progress.deliveries
 
 
 def refunded_of(progress: Progress) -> str:
@@ -170,10 +213,10 @@ def refunded_of(progress: Progress) -> str:
 
 
 def returned_of(progress: Progress) -> str:
-    """`none`, `part` or `whole` of the goods that were bought."""
+    """`none`, `part` or `whole` of the goods that were bought and not cancelled."""
     if not progress.returns:
         return NONE
-    return WHOLE if progress.returned_units >= progress.units else PART
+    return WHOLE if progress.returned_units + progress.cancelled_units >= progress.units else PART
 
 
 def require(progress: Progress, verb: str) -> str:
@@ -208,4 +251,10 @@ def is_finished(progress: Progress) -> bool:
         return False
     if progress.cancellations:
         return progress.notices >= (2 if progress.payments else progress.processing)
-    return bool(progress.deliveries) and progress.notices >= 3 and not progress.unissued
+    arrived = bool(progress.deliveries) and is_dispatched(progress) and not in_transit(progress)
+    return arrived and are_all_notified(progress) and not progress.unissued
+
+
+def are_all_notified(progress: Progress) -> bool:
+    """Whether the e-mails about the payment, each parcel and its arrival were sent."""
+    return progress.notices >= 1 + progress.dispatches + progress.deliveries

@@ -26,15 +26,16 @@ def refunded_taxes(paid: Taxes, before: Sequence[Taxes], amount: int, wanted: Ta
 
 
 def taxes_of_lines(order: Order, earlier: Sequence[SoldLine], lines: Sequence[SoldLine]) -> Taxes:
-    """The taxes of goods that come back now, after those of `earlier`; none of an order of the last version."""
+    """The taxes of goods that are paid back now, after those of `earlier`; none of an order of the last version."""
     before, now = quantities_by_key(earlier), quantities_by_key([*earlier, *lines])
     found = []
     for line in order["basket"]:
         tax, key, quantity = line.get("tax"), line_key(line), line["quantity"]
-        if tax is None or before.get(key, 0) == now.get(key, 0):
+        first, last = min(before.get(key, 0), quantity), min(now.get(key, 0), quantity)
+        if tax is None or first == last:
             continue
         base, amount = (
-            tax[part]["amount"] * now[key] // quantity - tax[part]["amount"] * before.get(key, 0) // quantity
+            tax[part]["amount"] * last // quantity - tax[part]["amount"] * first // quantity
             for part in ("base", "amount")
         )
         found.append(_row(tax, base, amount))

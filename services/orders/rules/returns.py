@@ -8,25 +8,27 @@ from services.orders.declarations.order import Order
 from services.orders.declarations.parts import Line, SoldLine, StockLine, line_key, net_price
 from services.orders.declarations.returns import ReturnedLine
 from services.orders.rules.pricing import merged
-from services.orders.rules.writing import sold
+from services.orders.rules.writing import sold, sold_line
 from shared.clock import parse
 from shared.errors import Invalid
 from shared.money import apportion
 
 
 def returned_lines(
-    basket: list[Line], returns: Sequence[Mapping[str, Any]], requested: list[dict[str, Any]]
+    basket: list[Line],
+    returns: Sequence[Mapping[str, Any]],
+    requested: list[dict[str, Any]],
+    arrived: Iterable[SoldLine] | None = None,
 ) -> list[SoldLine]:
-    """The lines of a new return after those of `returns`. Raises Invalid when more would come back than was bought."""
+    """The lines of a new return after those of `returns`. Raises Invalid when more would come back than has `arrived` (everything, if not said)."""
     bought = {line_key(line): line for line in basket}
     back = quantities_by_key(line for earlier in returns for line in earlier["lines"])
+    here = quantities_by_key(whole_lines(basket) if arrived is None else arrived)
     lines: list[SoldLine] = []
     errors: dict[str, list[str]] = {}
     for index, item in enumerate(merged(requested)):
         line = bought.get(item["productid"])
-        remaining = line["quantity"] - back.get(item["productid"], 0) if line else 0
-        if line is not None and line.get("gift_card"):
-            remaining = 0
+        remaining = here.get(item["productid"], 0) - back.get(item["productid"], 0)
         if line is None or item["quantity"] > remaining:
             errors[f"items.{index}.quantity"] = [f"{remaining} of {item['productid']} can still be returned."]
         else:
@@ -76,16 +78,18 @@ def _worth(line: Line, back: dict[str, int], quantity: int) -> int:
 
 
 def goods_value(order: Order, lines: Sequence[SoldLine]) -> int:
-    """What was paid for all these returned goods, with their tax; delivery is not paid back.
+    """What was paid for all these goods, with their tax; delivery is not paid back.
 
-    A line that comes back in parts is worth together what was paid for it.
+    A line that is paid back in parts is worth together what was paid for it, and never more.
     """
     bought = {
         line_key(line): (payable, line["quantity"])
         for line, payable in zip(order["basket"], payables(order), strict=True)
     }
     back = quantities_by_key(lines)
-    return sum(bought[key][0] * quantity // bought[key][1] for key, quantity in back.items())
+    return sum(
+        bought[key][0] * min(quantity, bought[key][1]) // bought[key][1] for key, quantity in back.items()
+    )
 
 
 def payables(order: Order) -> list[int]:
@@ -98,6 +102,11 @@ def payables(order: Order) -> list[int]:
         return totals
     added = apportion(tax["total"]["amount"], [*totals, order["delivery"]["amount"]])
     return [total + share for total, share in zip(totals, added, strict=False)]
+
+
+def whole_lines(basket: Sequence[Line]) -> list[SoldLine]:
+    """All of an order; gift cards neither go out in a parcel nor come back."""
+    return [sold_line(line) for line in basket if not line.get("gift_card")]
 
 
 def quantities_by_key(lines: Iterable[SoldLine]) -> dict[str, int]:

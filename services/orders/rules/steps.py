@@ -4,7 +4,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.progress import Progress, cost_nothing, is_finished
+from services.orders.rules.progress import (
+    Progress,
+    are_all_notified,
+    cost_nothing,
+    in_transit,
+    is_dispatched,
+    is_finished,
+)
 from shared.clock import parse
 
 RECONCILE = "reconcile"
@@ -22,6 +29,8 @@ NOTIFY_DELIVERY = "notify_delivery"
 RESTOCK = "restock"
 ISSUE_GIFT_CARDS = "issue_gift_cards"
 NOTIFY_RETURNS = "notify_returns"
+FINISH_LINE_CANCELLATIONS = "finish_line_cancellations"
+NOTIFY_LINE_CANCELLATIONS = "notify_line_cancellations"
 
 
 FEED_GRACE = timedelta(seconds=5)
@@ -70,13 +79,14 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
         due.append(RESTOCK)
     if found.return_notices:
         due.append(NOTIFY_RETURNS)
+    due += _line_cancellations(found)
     if found.cancellation is not None:
         return Plan((*due, *([] if found.noticed("cancellation") else [NOTIFY_CANCELLATION])))
     if found.is_being_cancelled:
         return Plan((*due, FINISH_CANCELLATION))
     if found.owes_gift_cards and found.is_captured and found.noticed("payment"):
         due.append(ISSUE_GIFT_CARDS)
-    return _parcel(found, due, moment, policy)
+    return _parcels(found, due, moment, policy)
 
 
 def _owes_refunds(found: OrderDocuments) -> bool:
@@ -99,28 +109,60 @@ def _attempt(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
     return _when_due(found.order["date"], policy.attempt_seconds, moment, [], RECONCILE)
 
 
-def _parcel(found: OrderDocuments, due: list[str], moment: datetime, policy: Policy) -> Plan:
-    """Goods go out once they are surely sold: as the payment says, or as the confirmation has seen to."""
-    payment, dispatch, delivery = found.require_payment(), found.dispatch, found.delivery
+def _line_cancellations(found: OrderDocuments) -> list[str]:
+    due = [FINISH_LINE_CANCELLATIONS] if found.unfinished_line_cancellations else []
+    notified = all(found.noticed(each["reference"]) for each in found.line_cancellations)
+    return due if notified else [*due, NOTIFY_LINE_CANCELLATIONS]
+
+
+def _parcels(found: OrderDocuments, due: list[str], moment: datetime, policy: Policy) -> Plan:
+    """Goods go out once they are surely sold: as the payment says, or as the confirmation has seen to. What is left of an order of
+    which a part has gone out waits for people."""
+    payment, parcels = found.require_payment(), found.parcels
     if found.goes_by_email and found.noticed("payment"):
-        if dispatch is None or delivery is None:
-            return Plan((*due, DISPATCH if dispatch is None else DELIVER))
-    elif dispatch is None:
+        if not parcels or parcels[0].delivery is None:
+            return Plan((*due, DELIVER if parcels else DISPATCH))
+    elif any("courier" in decision for decision in found.unwritten_parcels.values()):
+        due.append(DISPATCH)
+    elif not parcels:
         if not policy.books_parcels or not (payment.get("sold") or found.noticed("payment")):
             return Plan(tuple(due))
         return _when_due(payment["date"], policy.dispatch_seconds, moment, due, DISPATCH)
-    if not found.noticed("dispatch"):
+    if any(not found.noticed(parcel.kind) for parcel in parcels):
         due.append(NOTIFY_DISPATCH)
-    if delivery is not None:
-        return Plan((*due, *([] if found.noticed("delivery") else [NOTIFY_DELIVERY])))
-    if dispatch is None or policy.reports_arrival or dispatch["courier"] != policy.courier:
-        return Plan(tuple(due))
-    return _when_due(dispatch["date"], policy.delivery_seconds, moment, due, DELIVER)
+    if any(parcel.delivery and not found.noticed(parcel.delivery_kind) for parcel in parcels):
+        due.append(NOTIFY_DELIVERY)
+    waits = _seconds_to_arrival(found, moment, policy).values()
+    if any(wait <= 0 for wait in waits):
+        due.append(DELIVER)
+    return Plan(tuple(due), min((wait for wait in waits if wait > 0), default=None))
+
+
+def due_arrivals(found: OrderDocuments, moment: datetime, policy: Policy) -> list[int]:
+    """The numbers of the parcels that have arrived by now, where nobody reports that."""
+    if found.goes_by_email:
+        return [parcel.number for parcel in found.parcels if parcel.delivery is None]
+    return [number for number, wait in _seconds_to_arrival(found, moment, policy).items() if wait <= 0]
+
+
+def _seconds_to_arrival(found: OrderDocuments, moment: datetime, policy: Policy) -> dict[int, float]:
+    """By number, of the parcels on their way that the courier brings without a word."""
+    if policy.reports_arrival:
+        return {}
+    return {
+        parcel.number: _remaining(parcel.dispatch["date"], policy.delivery_seconds, moment)
+        for parcel in found.parcels
+        if parcel.delivery is None and parcel.dispatch["courier"] == policy.courier
+    }
 
 
 def _when_due(since: str, seconds: float, moment: datetime, due: list[str], step: str) -> Plan:
-    remaining = (parse(since) + timedelta(seconds=seconds) - moment).total_seconds()
+    remaining = _remaining(since, seconds, moment)
     return Plan((*due, step)) if remaining <= 0 else Plan(tuple(due), remaining)
+
+
+def _remaining(since: str, seconds: float, moment: datetime) -> float:
+    return (parse(since) + timedelta(seconds=seconds) - moment).total_seconds()
 
 
 def may_be_due(progress: Progress, placed: str, moment: datetime, policy: Policy) -> bool | None:
@@ -131,12 +173,16 @@ def may_be_due(progress: Progress, placed: str, moment: datetime, policy: Policy
         return _attempt_may_be_due(progress, placed, moment, policy)
     moment -= FEED_GRACE
     waits_for_parcel = progress.notices == 1 and not progress.dispatches
-    waits_for_arrival = progress.notices == 2 and progress.dispatches == 1 and not progress.deliveries
+    notified = progress.dispatches > 0 and are_all_notified(progress)
+    waits_for_arrival = notified and in_transit(progress) > 0
+    waits_for_people = notified and not in_transit(progress) and not is_dispatched(progress)
     owes = progress.refunds != progress.settlements or progress.returns > 0 or progress.unissued > 0
-    owes = owes or progress.unnotified > 0
-    if owes or progress.cancellations or not (waits_for_parcel or waits_for_arrival):
+    owes = owes or progress.unnotified > 0 or progress.restocks < 0
+    owes = owes or (progress.dispatches > 0 and progress.decisions > progress.dispatches)
+    waits = waits_for_parcel or waits_for_arrival or waits_for_people
+    if owes or progress.cancellations or not waits:
         return _passed(placed, 0, moment)
-    if waits_for_arrival and policy.reports_arrival:
+    if waits_for_people or (waits_for_arrival and policy.reports_arrival):
         return False
     if waits_for_parcel and not policy.books_parcels:
         return bool(progress.decisions)

@@ -118,24 +118,40 @@ def sold(line: Line, quantity: int, amount: int) -> SoldLine:
 
 
 def dispatch_of(
-    order: Order, payment: OrderPayment, courier: str, courierid: str, date: str = ""
+    order: Order,
+    payment: OrderPayment,
+    courier: str,
+    courierid: str,
+    date: str = "",
+    *,
+    number: int = 1,
+    tracking_url: str = "",
+    lines: Sequence[SoldLine] | None = None,
 ) -> OrderDispatch:
-    mark = {"imported": True} if order.get("imported") else {}
+    """A parcel; without `lines` of the whole order. Gift cards, which go out by e-mail, are counted with the first one."""
+    mark: dict[str, Any] = {"imported": True} if order.get("imported") else {}
+    if lines is not None:
+        by_email = [line for line in order["basket"] if line.get("gift_card") and number == 1]
+        mark |= {
+            "lines": list(lines),
+            "units": sum(line["quantity"] for line in [*lines, *by_email]),
+        }
     return DISPATCH.build(
-        order_key(order["orderid"], "dispatch"),
+        order_key(order["orderid"], numbered_key("dispatch", number)),
         **event_fields(order, date),
         dispatched=True,
         courier=courier,
         courierid=courierid,
         payment_date=payment["date"],
+        **({"tracking_url": tracking_url} if tracking_url else {}),
         **mark,
     )
 
 
-def delivery_of(order: Order, dispatch: OrderDispatch, date: str = "") -> OrderDelivery:
+def delivery_of(order: Order, dispatch: OrderDispatch, date: str = "", *, number: int = 1) -> OrderDelivery:
     mark = {"imported": True} if order.get("imported") else {}
     return DELIVERY.build(
-        order_key(order["orderid"], "delivery"),
+        order_key(order["orderid"], numbered_key("delivery", number)),
         **event_fields(order, date),
         delivered=True,
         courier=dispatch["courier"],
@@ -145,15 +161,23 @@ def delivery_of(order: Order, dispatch: OrderDispatch, date: str = "") -> OrderD
     )
 
 
-def decision_of(order: Order, decision: str, reason: str, by: str) -> Decision:
-    """`dispatch` or `cancel`: one id for both, so that only one of them can ever be taken."""
+def decision_of(
+    order: Order, decision: str, reason: str, by: str, *, number: int = 1, date: str = "", **parcel: Any
+) -> Decision:
+    """`dispatch` or `cancel`: one id for both, so that only one of them can ever be taken. `parcel`: what a dispatch will be."""
     return DECISION.build(
-        order_key(order["orderid"], "decision"),
-        **event_fields(order),
+        order_key(order["orderid"], numbered_key("decision", number)),
+        **event_fields(order, date),
         decision=decision,
         reason=reason,
         by=by,
+        **parcel,
     )
+
+
+def numbered_key(name: str, number: int) -> str:
+    """`dispatch`, `dispatch2`, `dispatch3`: the first one has no number, as orders of older versions have but one."""
+    return name if number == 1 else f"{name}{number}"
 
 
 def cancellation_of(order: Order, reason: str, detail: str, by: str, *, was_paid: bool) -> Cancellation:

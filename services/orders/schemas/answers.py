@@ -101,12 +101,42 @@ OrderedItem = response_schema(
     "OrderedItem",
     parts.LINE_FIELDS,
     {
+        "dispatched": StrictInteger(
+            0, metadata={"description": "how many of it have left, of an order in several parcels"}
+        ),
+        "delivered": StrictInteger(0, metadata={"description": "how many of it have arrived, likewise"}),
+        "cancelled": StrictInteger(0, metadata={"description": "how many of it were cancelled"}),
         "returned": StrictInteger(0, metadata={"description": "how many of it came back, if any"}),
         "status": ma.fields.String(
-            metadata={"description": "where it differs from the order's: `partly_returned`, `returned`"}
+            metadata={
+                "description": "where it differs from the order's; also `partly_returned` and `returned`"
+            }
         ),
     },
 )
+
+
+SoldLine = response_schema("SoldLine", parts.SOLD_LINE_FIELDS)
+
+
+class Parcel(Dispatch):  # type: ignore[misc, valid-type]  # made from the declaration
+    """Goods that left together."""
+
+    number = StrictInteger(1)
+    tracking_url = ma.fields.String(
+        allow_none=True, metadata={"description": "where the customer can see how far it is"}
+    )
+    delivered = Time(allow_none=True, metadata={"description": "when it arrived"})
+    lines = ma.fields.List(ma.fields.Nested(SoldLine))
+
+
+class LineCancelled(response_schema("LineCancellationFields", events.LINE_CANCELLATION_FIELDS)):  # type: ignore[misc]  # made from the declaration
+    """Goods that were cancelled before they went out."""
+
+    lines = ma.fields.List(ma.fields.Nested(SoldLine))
+    refund = ma.fields.Nested(
+        SignedMoney, allow_none=True, metadata={"description": "what is paid back for them"}
+    )
 
 
 class Return(Shape):
@@ -196,7 +226,11 @@ class Order(response_schema("OrderFields", order.ORDER_FIELDS)):  # type: ignore
     )
     dispatch = ma.fields.Nested(Dispatch, allow_none=True)
     delivery = ma.fields.Nested(Delivery, allow_none=True)
+    parcels = ma.fields.List(
+        ma.fields.Nested(Parcel), metadata={"description": "`dispatch` and `delivery` are the first one's"}
+    )
     cancellation = ma.fields.Nested(Cancellation, allow_none=True)
+    line_cancellations = ma.fields.List(ma.fields.Nested(LineCancelled))
     refunds = ma.fields.List(ma.fields.Nested(Refund))
     returns = ma.fields.List(ma.fields.Nested(Return))
     timeline = ma.fields.List(ma.fields.Nested(Step))

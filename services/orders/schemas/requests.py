@@ -212,10 +212,24 @@ class QuoteRequest(Shape):
     store_credit = STORE_CREDIT
 
 
-CancellationRequest = Shape.from_dict(
-    request_fields("Cancellation", events.CANCELLATION_FIELDS, defaults=True), name="CancellationRequest"
-)
-DispatchRequest = Shape.from_dict(request_fields("Dispatch", events.DISPATCH_FIELDS), name="DispatchRequest")
+def _items(about: str, **options: Any) -> ma.fields.Field[Any]:
+    """Some of an order's goods."""
+    return ma.fields.List(
+        ma.fields.Nested(RequestedItem, metadata=NAMED),
+        validate=ma.validate.Length(1, MAX_LINES),
+        metadata={"description": about},
+        **options,
+    )
+
+
+class CancellationRequest(
+    Shape.from_dict(request_fields("Cancellation", events.CANCELLATION_FIELDS, defaults=True))  # type: ignore[misc]  # made from the declaration
+):
+    items = _items("what of the order is cancelled; all of it when left out")
+
+
+class DispatchRequest(Shape.from_dict(request_fields("Dispatch", events.DISPATCH_FIELDS))):  # type: ignore[misc]  # made from the declaration
+    items = _items("what is in the parcel; all that is left to send when left out")
 
 
 class ReturnRequest(Shape.from_dict(request_fields("Return", returns.RETURN_REQUEST_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
@@ -276,12 +290,18 @@ class RefundAmount(ma.fields.Field[int | dict[str, Any]]):
 
 
 class RefundRequest(Shape.from_dict(request_fields("Refund", events.REFUND_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
-    amount = RefundAmount(required=True)
+    amount = RefundAmount()
+    items = _items("instead of an amount: what was paid for these goods, with their discounts and taxes")
     to = ma.fields.String(
         load_default="original",
         validate=ma.validate.OneOf(["original", "store_credit"]),
         metadata={"description": "where it goes that gift cards and store credit did not pay"},
     )
+
+    @ma.validates_schema
+    def check_one_way(self, data: dict[str, Any], **_: Any) -> None:
+        if ("amount" in data) == ("items" in data):
+            raise ma.ValidationError("Give an amount or items.", "amount")
 
 
 class HistoryArgs(PageArgs):

@@ -1,5 +1,5 @@
 function (doc) {
-  var sign = {orderpayment: 1, payment: 1, "return": -1}[doc.type];
+  var sign = {orderpayment: 1, payment: 1, "return": -1, linecancellation: -1}[doc.type];
   if (!sign) return;
   var y = +doc.date.slice(0, 4), m = +doc.date.slice(5, 7), d = +doc.date.slice(8, 10);
   doc.lines.forEach(function (line) {

@@ -1,14 +1,14 @@
 function (doc) {
   var slot = {order: 0, orderpayment: 4, payment: 4, orderdispatch: 5, dispatch: 5, orderdelivery: 6, delivery: 6, cancellation: 7, decision: 8, refund: 9,
     settlement: 11, "return": 12, notice: 13, restock: 15, paymentsession: 17, paymentprocessing: 18, giftcardssent: 19,
-    returnrequest: 22, returndecision: 21}[doc.type];
+    returnrequest: 22, returndecision: 21, linecancellation: 26}[doc.type];
   if (slot === undefined) return;
   var first = doc.type === "order";
   var placed = first ? doc.date : doc.placed;
   var currency = first ? doc.total.currency : doc.currency;
   var key = KEY;
   if (!key) return;
-  var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+  var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
   sums[slot] = slot === 19 ? -1 : 1;
   if (first) sums[1] = doc.total.amount;
   if (doc.number && (first || slot === 4)) sums[first ? 23 : 24] = +doc.number.replace(/\D/g, "");
@@ -32,6 +32,12 @@ function (doc) {
     if (doc.refund_first) sums[16] = -1;
     if (doc.decision === "refuse") sums[22] = -1;
   }
-  if (slot === 13 && doc.kind.indexOf("return-") === 0) { sums[13] = 0; sums[21] = -1; }
+  if (slot === 5) sums[25] = doc.units || 0;
+  if (slot === 26) {
+    sums[15] = -1;
+    sums[21] = 1;
+    sums[26] = doc.lines.reduce(function (units, line) { return units + line.quantity; }, 0);
+  }
+  if (slot === 13 && (doc.kind.indexOf("return-") === 0 || doc.kind.indexOf("cancelled-") === 0)) { sums[13] = 0; sums[21] = -1; }
   emit(key, sums);
 }

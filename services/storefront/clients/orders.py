@@ -1,5 +1,6 @@
 """The orders service as the storefront asks it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -49,10 +50,19 @@ class Orders(Client):
     def order(self, requester: Requester, orderid: str) -> Json:
         return self.http.get(f"/v1/orders/{segment(orderid)}", **requester.options)
 
-    def cancel(self, requester: Requester, orderid: str) -> Json:
-        return self.http.post(
-            f"/v1/orders/{segment(orderid)}/cancellation", {}, deadline=10, **requester.options
-        )
+    def cancel(
+        self,
+        requester: Requester,
+        orderid: str,
+        items: Sequence[Json] = (),
+        reason: str = "",
+        key: str = "",
+    ) -> Json:
+        """The whole order, or these `items` of it."""
+        path, options = f"/v1/orders/{segment(orderid)}/cancellation", requester.options
+        options["headers"] |= once(key)
+        body = {"items": list(items), "reason": reason} if items else {}
+        return self.http.post(path, body, deadline=10, **options)
 
     def refresh_payment(self, requester: Requester, orderid: str) -> Json:
         """The order after its payment provider was asked what the customer did on its page."""

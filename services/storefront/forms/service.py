@@ -7,6 +7,14 @@ from services.storefront.translation import gettext_noop as _
 DISPATCH = (
     Field("courier", _("Courier"), max_length=60),
     Field("courierid", _("Tracking number"), max_length=100),
+    Field(
+        "tracking_url",
+        _("Tracking link"),
+        "url",
+        required=False,
+        max_length=1000,
+        help=_("Where the customer can see how far the parcel is."),
+    ),
 )
 
 

@@ -14,6 +14,7 @@ from services.storefront.pages.desk import (
     imports,
     notes,
     orders,
+    parcels,
     prices,
     product_types,
     products,
@@ -63,6 +64,7 @@ BLUEPRINTS = (
 DESK = (
     sales,
     orders,
+    parcels,
     refunds,
     returns,
     products,

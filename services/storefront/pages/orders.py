@@ -7,7 +7,7 @@ from services.storefront import forms
 from services.storefront.clients import Requester
 from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.visitor import needs_login, remember_order, requester_of, token
-from services.storefront.rules import invoices, progress
+from services.storefront.rules import invoices, parcels, progress
 from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, NotFound
 from shared.types import Json
@@ -68,6 +68,7 @@ def _page(template: str, order: Json) -> str:
         steps=progress.steps(order),
         settled=progress.settled(order),
         returnable=progress.returnable(order),
+        cancellable=parcels.cancellable_parts(order),
         return_reasons=progress.RETURN_REASONS,
     )
 
@@ -82,18 +83,36 @@ def cancel(orderid: str) -> BaseResponse:
     return redirect(url_for("orders.show", orderid=orderid))
 
 
-@orders.post("/<orderid>/returns")
-def request_return(orderid: str) -> BaseResponse:
+@orders.post("/<orderid>/lines/cancellation")
+def cancel_lines(orderid: str) -> BaseResponse:
+    try:
+        items = _chosen("cancel-")
+        if not items:
+            raise Invalid(_("Say how many of what you cancel."))
+        services().orders.cancel(requester_of(orderid), orderid, items, key=forms.key(request.form))
+        flash(_("This is cancelled; the money for it goes back the way you paid."), "good")
+    except (Conflict, Invalid) as error:
+        flash(forms.error_text(error), "bad")
+    return redirect(url_for("orders.show", orderid=orderid))
+
+
+def _chosen(prefix: str) -> list[Json]:
+    """Fields `{prefix}{SKU}`: how many of each. Raises Invalid."""
     wanted = {
-        name.removeprefix("back-"): forms.parse_integer(value or "0", name)
+        name.removeprefix(prefix): forms.parse_integer(value or "0", name)
         for name, value in request.form.items()
-        if name.startswith("back-")
+        if name.startswith(prefix)
     }
-    items = [
+    return [
         {"productid": productid, "quantity": quantity}
         for productid, quantity in wanted.items()
         if quantity > 0
     ]
+
+
+@orders.post("/<orderid>/returns")
+def request_return(orderid: str) -> BaseResponse:
+    items = _chosen("back-")
     try:
         if not items:
             raise Invalid(_("Say how many of what you send back."))

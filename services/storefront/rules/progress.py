@@ -13,9 +13,12 @@ FINAL_STATUSES = frozenset({"delivered", "cancelled", "returned", "refunded"})
 STATUS_LABELS = {
     "placed": gettext_noop("Placed"),
     "paid": gettext_noop("Paid"),
+    "partly_dispatched": gettext_noop("A part is on its way"),
     "dispatched": gettext_noop("On its way"),
+    "partly_delivered": gettext_noop("Partly delivered"),
     "delivered": gettext_noop("Delivered"),
     "cancelled": gettext_noop("Cancelled"),
+    "partly_cancelled": gettext_noop("Partly cancelled"),
     "returned": gettext_noop("Returned"),
     "partly_returned": gettext_noop("Partly returned"),
     "return_requested": gettext_noop("Return requested"),
@@ -94,13 +97,15 @@ def failed(order: Json) -> bool:
 
 def returnable(order: Json) -> dict[str, int]:
     """How many of each product or variant, by its SKU, can still be sent back: all of it may come in several parcels."""
-    if order["status"] not in ("delivered", "returned") or _is_past(order.get("returnable_until")):
+    if order["status"] not in ("partly_delivered", "delivered", "returned") or _is_past(
+        order.get("returnable_until")
+    ):
         return {}
     back = Counter[str]()
     for line in (line for each in order["returns"] if each["status"] != "refused" for line in each["lines"]):
         back[line_key(line)] += line["quantity"]
     left = {
-        line_key(item): item["quantity"] - back[line_key(item)]
+        line_key(item): item.get("delivered", item["quantity"]) - back[line_key(item)]
         for item in order["items"]
         if not item.get("gift_card")
     }

@@ -7,7 +7,8 @@ import pytest
 
 from services.orders.actions import captures
 from services.orders.actions.cancellation import cancel_order
-from services.orders.actions.fulfilment import advance_order, dispatch_order
+from services.orders.actions.fulfilment import advance_order
+from services.orders.actions.parcels import dispatch_order
 from services.orders.dependencies import Dependencies
 from shared.couch import Database
 from tests.people import PASSWORD, Person

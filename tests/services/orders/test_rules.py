@@ -45,7 +45,7 @@ from shared.couch import Doc
 from shared.errors import Invalid
 from shared.money import Money, money, shown
 
-VERBS = ("pay", "abandon", "dispatch", "cancel", "refund", "deliver", "return")
+VERBS = ("pay", "abandon", "dispatch", "cancel", "cancel_lines", "refund", "deliver", "return")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TODAY = "2026-03-01"
 
@@ -98,7 +98,11 @@ def test_the_table_alone_decides_what_may_happen() -> None:
     examples = {
         "placed": Progress(orders=1),
         "paid": Progress(orders=1, payments=1),
+        "partly_dispatched": Progress(orders=1, payments=1, units=3, dispatches=1, parcel_units=1),
         "dispatched": Progress(orders=1, payments=1, dispatches=1),
+        "partly_delivered": Progress(
+            orders=1, payments=1, units=3, dispatches=2, parcel_units=3, deliveries=1
+        ),
         "delivered": Progress(orders=1, payments=1, dispatches=1, deliveries=1),
         "cancelled": Progress(orders=1, payments=1, cancellations=1),
         "returned": Progress(orders=1, payments=1, dispatches=1, deliveries=1, returns=1),

@@ -12,14 +12,23 @@ from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
-from services.storefront.rules import periods, prices, progress
+from services.storefront.rules import parcels, periods, prices, progress
 from services.storefront.rules.messages import message
 from services.storefront.rules.refunds import refundable, refundable_amount
 from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, NotFound
 from shared.types import Json
 
-STATUSES = ("placed", "paid", "dispatched", "delivered", "cancelled", "returned")
+STATUSES = (
+    "placed",
+    "paid",
+    "partly_dispatched",
+    "dispatched",
+    "partly_delivered",
+    "delivered",
+    "cancelled",
+    "returned",
+)
 
 
 @desk.get("/orders")
@@ -63,18 +72,6 @@ def back_to_order(orderid: str) -> BaseResponse:
     return redirect(url_for("desk.order", orderid=orderid, form=request.args.get("form")))
 
 
-@desk.post("/orders/<orderid>/dispatch")
-def dispatch(orderid: str) -> str | BaseResponse:
-    form = forms.Form(forms.DISPATCH).read(request.form)
-    if form.is_valid:
-        try:
-            services().orders.act(token(), orderid, "dispatch", form.values)
-            return done(orderid, _("Dispatched."))
-        except (Conflict, Invalid) as error:
-            add_errors(form, error)
-    return order_page(find_order(orderid), dispatch=form)
-
-
 @desk.post("/orders/<orderid>/delivery")
 def delivery(orderid: str) -> BaseResponse:
     try:
@@ -116,6 +113,8 @@ def order_page(
         steps=progress.steps(found),
         left=left,
         refundable=refundable(found),
+        left_to_send=parcels.left_to_send(found),
+        refundable_parts=parcels.refundable_parts(found),
         dispatch=dispatch or restore(by_hand, url_for("desk.dispatch", orderid=orderid)),
         refund=refund or restore(whole, url_for("desk.refund", orderid=orderid)),
         order_notes=services().orders.notes(token(), orderid),

@@ -1,0 +1,36 @@
+"""What of an order can still be sent or cancelled, as its pages offer it."""
+
+from services.storefront.rules.variants import line_key
+from shared.types import Json
+
+OPEN = ("paid", "partly_dispatched", "partly_delivered")
+
+
+def left_to_send(order: Json) -> dict[str, int]:
+    """How many of each product or variant, by its SKU, have neither left nor been cancelled. Gift cards go out by e-mail."""
+    if order["status"] not in OPEN:
+        return {}
+    left = {
+        line_key(item): item["quantity"] - item.get("dispatched", 0) - item.get("cancelled", 0)
+        for item in order["items"]
+        if not item.get("gift_card")
+    }
+    return {key: quantity for key, quantity in left.items() if quantity > 0}
+
+
+def cancellable_parts(order: Json) -> dict[str, int]:
+    """What can be cancelled beside the whole order: nothing where one piece is all that is left of an order that can be cancelled."""
+    left = left_to_send(order)
+    return left if order["status"] != "paid" or sum(left.values()) > 1 else {}
+
+
+def refundable_parts(order: Json) -> dict[str, int]:
+    """How many of each line the shop can pay back by line: what was neither cancelled nor sent back."""
+    if order["status"] in ("placed", "cancelled"):
+        return {}
+    left = {
+        line_key(item): item["quantity"] - item.get("returned", 0) - item.get("cancelled", 0)
+        for item in order["items"]
+        if not item.get("gift_card")
+    }
+    return {key: quantity for key, quantity in left.items() if quantity > 0}

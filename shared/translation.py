@@ -64,6 +64,12 @@ def read_languages(codes: Iterable[str], folder: Path) -> dict[str, Language]:
     return {code: _SOURCE if code == SOURCE_LANGUAGE else _read_language(code, folder) for code in codes}
 
 
+def translated_languages(codes: Iterable[str], folder: Path) -> dict[str, Language]:
+    """Those of them that have a catalogue here, in this order; without any, that of the code."""
+    known = set(available_languages(folder))
+    return read_languages([code for code in codes if code in known] or [SOURCE_LANGUAGE], folder)
+
+
 def _read_language(code: str, folder: Path) -> Language:
     with (folder / code / "LC_MESSAGES" / "messages.po").open("rb") as source:
         catalogue = read_po(source, locale=code.replace("-", "_"))

@@ -1,6 +1,8 @@
 """What the actions work with: made once by `app.py` or the worker."""
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
 from services.orders.clients.couriers import COURIERS, Courier
 from services.orders.clients.payments import HostedProvider, Provider
@@ -8,13 +10,16 @@ from services.orders.clients.providers import PROVIDERS
 from services.orders.clients.rates import RATE_PROVIDERS, RateProvider
 from services.orders.clients.services import Products, Users
 from services.orders.clients.taxes import TAX_PROVIDERS, TaxProvider
+from services.orders.declarations.order import Order
+from services.orders.printing import Printer
 from services.orders.rules.payment_pages import page_lifetime
-from services.orders.rules.pricing import ReturnTerms, Terms, initial_terms
+from services.orders.rules.pricing import ReturnTerms, ShopIdentity, Terms, address_lines, initial_terms
 from services.orders.rules.steps import Policy
 from services.orders.settings import Settings
 from services.orders.store import (
     CreditStore,
     DeadLetterStore,
+    InvoiceNumbers,
     OrderNumbers,
     OrderStore,
     PromotionStore,
@@ -36,6 +41,9 @@ from shared.limits import Limits
 from shared.locks import Locks
 from shared.mail import Mailer, open_mailer
 from shared.redis import open_redis
+from shared.translation import Language, translated_languages
+
+TRANSLATIONS: Final = Path(__file__).parent / "translations"
 
 
 class ProviderNotConnected(Conflict):
@@ -62,6 +70,8 @@ class Dependencies:
     terms_cache: TermsCache
     cache_tags: CacheTags
     policy: Policy
+    languages: dict[str, Language]
+    printer: Printer
 
     @property
     def orders(self) -> OrderStore:
@@ -70,6 +80,10 @@ class Dependencies:
     @property
     def order_numbers(self) -> OrderNumbers:
         return self.stores.numbers
+
+    @property
+    def invoice_numbers(self) -> InvoiceNumbers:
+        return self.stores.invoice_numbers
 
     @property
     def reports(self) -> ReportStore:
@@ -95,6 +109,14 @@ class Dependencies:
     def terms(self) -> Terms:
         """The terms of sale as they are now. No database call, but the first time in a process."""
         return self.terms_cache.required()
+
+    def language(self, code: str) -> Language:
+        """A language with what it calls things; one without a catalogue reads as the shop's first."""
+        return self.languages.get(code) or next(iter(self.languages.values()))
+
+    def language_of(self, order: Order) -> Language:
+        """What the customer ordered in, else the shop's first."""
+        return self.language(order.get("language") or "")
 
     def provider(self, name: str) -> Provider:
         """Raises ProviderNotConnected, for instance for a payment that came with an imported order."""
@@ -141,6 +163,8 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
             settings.courier_delivery_seconds,
             page_lifetime(settings.payment_page_seconds).total_seconds(),
         ),
+        languages=translated_languages(settings.languages, TRANSLATIONS),
+        printer=Printer(),
     )
 
 
@@ -154,4 +178,5 @@ def _initial_terms(settings: Settings) -> Terms:
         tax_included=settings.tax_included,
         gift_card_days=settings.gift_card_days,
         returns=ReturnTerms(settings.return_days, settings.approve_returns, settings.refund_before_receipt),
+        shop=ShopIdentity(settings.shop_name, address_lines(settings.shop_address)),
     )

@@ -5,6 +5,7 @@
                   :session  :processing  :capture  :captured           of a payment on the provider's page
                   :giftcards  :giftcardssent      which gift cards it bought, and that their codes went out
                   :refund1  :refund-{..}settled  :notice-payment ...
+                  :invoice  :{..}creditnote  :{..}numberrequest     what was issued of it, under which number
                   :returnrequest1  :return-{..}decision  :return-{..}ended  :return-{..}restocked   goods that come back
     report{id}:request  :part001 ...  :result       a report computed by the worker
     report{kind}-{period}:closing1 ...              the sales of a closed period
@@ -13,6 +14,7 @@
     giftcard{hash of its code}:entry000001 ...       a gift card: `rules.credits` says how it is never overdrawn
     storecredit{userid}:{currency}-entry000001 ...   the store credit of a customer in a currency
     numbers:block000001 ...                          blocks of order numbers: `store.numbers` says who may use one
+    invoicenumbers{year}:000001 ...                  numbers of invoices, and creditnotenumbers{year}: `store.invoice_numbers`
     dead_letters:{job}.{subject}.{n}                 a job that failed for good, `...retried` when an admin sent it again
 
 Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and
@@ -25,6 +27,7 @@ from services.orders.declarations import (
     credits,
     dead_letters,
     events,
+    invoices,
     order,
     promotions,
     reports,
@@ -67,6 +70,10 @@ GIFT_CARDS_SENT = DocumentType.declared("giftcardssent", events.GiftCardsSent)
 RESTOCK = DocumentType.declared("restock", returns.Restock)
 NOTE = DocumentType.declared("ordernote", events.OrderNote)
 NOTICE = DocumentType.declared("notice", events.Notice)
+NUMBER_REQUEST = DocumentType.declared("numberrequest", invoices.NumberRequest)
+ISSUED_NUMBER = DocumentType.declared("issuednumber", invoices.IssuedNumber)
+INVOICE = DocumentType.declared(invoices.INVOICE, invoices.Invoice)
+CREDIT_NOTE = DocumentType.declared(invoices.CREDIT_NOTE, invoices.CreditNote)
 
 REPORT_REQUEST = DocumentType.declared("reportrequest", reports.ReportRequest)
 REPORT_PART = DocumentType.declared("reportpart", reports.ReportPart)
@@ -109,6 +116,16 @@ NUMBER_PARTITION, NUMBER_PREFIX = "numbers", "A-"
 def number_block_key(block: int) -> str:
     """`numbers:block000001`"""
     return document_id(NUMBER_PARTITION, f"block{block:06d}")
+
+
+def issued_numbers_partition(kind: str, year: int) -> str:
+    """`invoicenumbers2026`"""
+    return f"{kind}numbers{year}"
+
+
+def issued_number_key(kind: str, year: int, number: int) -> str:
+    """`invoicenumbers2026:000001`"""
+    return document_id(issued_numbers_partition(kind, year), f"{number:06d}")
 
 
 def payment_customer_key(userid: str, provider: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shared.settings import DatabaseSettings, setting
+from shared.translation import SOURCE_LANGUAGE
 
 SANDBOX, STRIPE, PAYPAL, MANUAL = "sandbox", "stripe", "paypal", "manual"
 EASYPOST = "easypost"
@@ -105,6 +106,20 @@ class Settings(DatabaseSettings):
     )
     shop_country: str = setting(
         "SHOP_COUNTRY", "GB", "where the shop is, until the desk sets it: ISO 3166-1 alpha-2"
+    )
+    shop_name: str = setting(
+        "SHOP_NAME", "Aisle", "until the desk sets it: the seller on invoices and in e-mails"
+    )
+    shop_address: str = setting(
+        "SHOP_ADDRESS",
+        "",
+        "until the desk sets it: the seller's address on invoices and what else they must say, such as a VAT number, with "
+        "semicolons between its lines; empty: the shop's country alone",
+    )
+    languages: tuple[str, ...] = setting(
+        "LANGUAGES",
+        (SOURCE_LANGUAGE,),
+        "what e-mails and invoices are in, with commas (`en,de`), as the storefront's pages: the first unless the customer ordered in another",
     )
     delivery_per: str = setting(
         "DELIVERY_PER",

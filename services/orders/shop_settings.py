@@ -160,6 +160,34 @@ class ShopSettings(SettingsDocument):
         ]
     ]
 
+    name: NotRequired[
+        Annotated[str, Text(0, 100, default="", description="the shop's, on invoices and in e-mails")]
+    ]
+    address: NotRequired[
+        Annotated[
+            str,
+            Text(
+                0,
+                1000,
+                default="",
+                description="the seller's on invoices, and what else they must say, such as a VAT number; a line each",
+            ),
+        ]
+    ]
+    logo: NotRequired[
+        Annotated[
+            str,
+            Text(
+                0,
+                200,
+                pattern="[A-Za-z0-9_-]*",
+                pattern_message="The id of a picture that was uploaded.",
+                default="",
+                description="on invoices and in e-mails: the `id` of a picture",
+            ),
+        ]
+    ]
+
 
 class ShippingMethod(SettingsDocument):
     """A way to the customer: where it goes, what it charges, how long it takes."""

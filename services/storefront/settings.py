@@ -31,13 +31,6 @@ class Settings(WebSettings):
         "",
         "folder of catalogues of your own, `LANGUAGE/LC_MESSAGES/messages.po`; empty: those that come with the storefront",
     )
-    shop_name: str = setting("SHOP_NAME", "Aisle", "the seller on invoices")
-    shop_address: str = setting(
-        "SHOP_ADDRESS",
-        "",
-        "the seller's address on invoices and what else they must say, such as a VAT number, with semicolons between its lines; "
-        "empty: the shop's country alone",
-    )
     secure_cookies: bool = setting("SECURE_COOKIES", True, "cookies over HTTPS only", local_default=False)
     session_days: int = setting("SESSION_DAYS", 30, "how long a browser stays logged in")
     proxy_hops: int = setting(

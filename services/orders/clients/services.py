@@ -55,6 +55,10 @@ class Products:
         answer = self._client.post("/v1/products/lookup", asked, idempotent=True)
         return {offer.get("sku") or offer["productid"]: offer for offer in answer["found"]}
 
+    def picture(self, id: str) -> bytes:
+        """A picture that was uploaded, small enough for the head of a page."""
+        return self._client.fetch("GET", f"/v1/pictures/{quote(id, safe='')}/640").body
+
     def reserve(self, orderid: str, basket: Sequence[Document], expires: str, *, again: bool) -> None:
         """Keeps the goods for this order; a second time (`again`: they may be kept already) changes nothing.
 

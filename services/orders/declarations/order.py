@@ -18,6 +18,7 @@ from services.orders.declarations.parts import (
 from services.orders.declarations.promotions import PlannedUse
 from shared.couch import StoredDocument
 from shared.fields import Declaration, Group, GroupList, Text
+from shared.language_codes import LANGUAGE
 from shared.money import Money
 
 
@@ -34,6 +35,19 @@ class Order(StoredDocument):
         Annotated[
             str | None,
             Text(1, 40, default=None, writable=False, description="what people call it: A-100042"),
+        ]
+    ]
+    language: NotRequired[
+        Annotated[
+            str,
+            Text(
+                0,
+                20,
+                pattern=f"|{LANGUAGE}",
+                default="",
+                show_default=False,
+                description="what products, e-mails and invoices are in; empty: the shop's own",
+            ),
         ]
     ]
     userid: Annotated[str | None, Text(1, 1000, default=None, writable=False)]

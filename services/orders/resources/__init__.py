@@ -3,6 +3,7 @@
 from services.orders.resources.admin import admin
 from services.orders.resources.gift_cards import gift_cards
 from services.orders.resources.internal import internal
+from services.orders.resources.invoices import invoices
 from services.orders.resources.notes import notes
 from services.orders.resources.orders import orders
 from services.orders.resources.promotions import promotions
@@ -19,6 +20,7 @@ BLUEPRINTS = (
     promotions,
     admin,
     returns,
+    invoices,
     notes,
     reports,
     shop_settings,

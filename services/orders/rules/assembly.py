@@ -22,10 +22,12 @@ from services.orders.declarations.events import (
     PaymentSession,
     Refund,
 )
+from services.orders.declarations.invoices import INVOICE_FIELDS, CreditNote, Invoice, NumberRequest
 from services.orders.declarations.order import ORDER_FIELDS, Customer, Order, OrderLineItem
 from services.orders.declarations.parts import EMAIL_SHIPPING, LINE_FIELDS, Line, SoldLine, line_key
 from services.orders.declarations.returns import Return, ReturnRequest
 from services.orders.documents import (
+    CREDIT_NOTE,
     LINE_CANCELLATION,
     LINE_ITEM,
     NOTE,
@@ -283,6 +285,19 @@ class OrderDocuments:
         return sorted(self._of(NOTE), key=lambda note: (note["date"], note["_id"]), reverse=True)
 
     @property
+    def invoice(self) -> Invoice | None:
+        return self._by_key.get("invoice")
+
+    @property
+    def credit_notes(self) -> dict[int, CreditNote]:
+        """By the numbers of the refunds that they are of."""
+        numbers = {refund["reference"]: refund["number"] for refund in self.refunds}
+        return {numbers[note["reference"]]: note for note in self._of(CREDIT_NOTE)}
+
+    def number_request(self, reference: str) -> NumberRequest | None:
+        return self._by_key.get(f"{reference}numberrequest")
+
+    @property
     def return_requests(self) -> list[ReturnRequest]:
         return self._of(RETURN_REQUEST)
 
@@ -367,6 +382,11 @@ def whole_order(found: OrderDocuments) -> dict[str, Any]:
             {**REFUND_FIELDS.shown(refund), "settled": found.settled(refund)} for refund in found.refunds
         ],
         "returns": [shown_return(found, back) for back in returns],
+        "invoice": _shown(INVOICE_FIELDS, found.invoice),
+        "credit_notes": [
+            {"number": note["number"], "refund": number, "date": note["date"]}
+            for number, note in sorted(found.credit_notes.items())
+        ],
         "timeline": timeline(found.documents, parcels, all_sent=is_dispatched(progress)),
     }
 

@@ -5,6 +5,7 @@ import marshmallow as ma
 from services.orders.declarations import credits, dead_letters, events, order, parts, returns
 from services.orders.rules.order_returns import RETURN_STATUSES
 from services.orders.rules.progress import NONE, PART, STATUSES, WHOLE
+from services.orders.schemas.invoices import CreditNote, Invoice
 from shared.web import Shape, response_schema
 from shared.web.fields import StrictInteger, Text, Time
 
@@ -221,6 +222,8 @@ class Order(response_schema("OrderFields", order.ORDER_FIELDS)):  # type: ignore
     payment_page = ma.fields.Nested(
         PaymentPage, allow_none=True, metadata={"description": "where an order without a payment can be paid"}
     )
+    invoice = ma.fields.Nested(Invoice, allow_none=True, metadata={"description": "once it was asked for"})
+    credit_notes = ma.fields.List(ma.fields.Nested(CreditNote))
     payment_processing = ma.fields.Boolean(
         metadata={"description": "the customer has paid, and the provider will tell whether the money comes"}
     )

@@ -7,6 +7,7 @@ from services.orders.documents import DESIGN, SANDBOX_LEDGER
 from services.orders.settings import Settings
 from services.orders.store.credits import CreditStore
 from services.orders.store.dead_letters import DeadLetterStore
+from services.orders.store.invoice_numbers import InvoiceNumbers
 from services.orders.store.ledger import Ledger
 from services.orders.store.numbers import OrderNumbers
 from services.orders.store.orders import Key, OrderStore
@@ -21,6 +22,7 @@ from shared.database import LONG_TIMEOUT, TIMEOUT, open_server
 __all__ = [
     "CreditStore",
     "DeadLetterStore",
+    "InvoiceNumbers",
     "Key",
     "Ledger",
     "OrderNumbers",
@@ -47,6 +49,7 @@ class Stores:
     server: Server
     orders: OrderStore
     numbers: OrderNumbers
+    invoice_numbers: InvoiceNumbers
     reports: ReportStore
     credits: CreditStore
     dead_letters: DeadLetterStore
@@ -67,6 +70,7 @@ def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
         server=server,
         orders=OrderStore(database),
         numbers=OrderNumbers(database),
+        invoice_numbers=InvoiceNumbers(database),
         reports=ReportStore(database),
         credits=CreditStore(database),
         dead_letters=DeadLetterStore(database),

@@ -10,6 +10,8 @@ from shared.client import Answer
 from shared.errors import NotFound
 from shared.types import Json
 
+PRINT_SECONDS = 20
+
 
 @dataclass(frozen=True)
 class Requester:
@@ -49,6 +51,25 @@ class Orders(Client):
 
     def order(self, requester: Requester, orderid: str) -> Json:
         return self.http.get(f"/v1/orders/{segment(orderid)}", **requester.options)
+
+    def invoice(self, requester: Requester, orderid: str) -> Json:
+        """Its number, day and seller; it is issued when it is asked for first."""
+        options = requester.options
+        options["headers"] |= {"Accept": "application/json"}
+        return self.http.get(f"/v1/orders/{segment(orderid)}/invoice", deadline=5, **options)
+
+    def invoice_pdf(self, requester: Requester, orderid: str) -> Answer:
+        return self._pdf(f"/v1/orders/{segment(orderid)}/invoice.pdf", requester)
+
+    def credit_note_pdf(self, requester: Requester, orderid: str, number: int) -> Answer:
+        """Of the refund with this number."""
+        return self._pdf(f"/v1/orders/{segment(orderid)}/credit-notes/{number}.pdf", requester)
+
+    def packing_slip_pdf(self, token: str, orderid: str) -> Answer:
+        return self._pdf(f"/v1/admin/orders/{segment(orderid)}/packing-slip.pdf", Requester(token))
+
+    def _pdf(self, path: str, requester: Requester) -> Answer:
+        return self.http.fetch("GET", path, deadline=PRINT_SECONDS, **requester.options)
 
     def cancel(
         self,

@@ -5,7 +5,8 @@ from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.clients import Requester
-from services.storefront.pages.context import dependencies, services
+from services.storefront.pages.context import services
+from services.storefront.pages.pdf import pdf_response
 from services.storefront.pages.visitor import needs_login, remember_order, requester_of, token
 from services.storefront.rules import invoices, parcels, progress
 from services.storefront.translation import gettext as _
@@ -37,18 +38,33 @@ def show(orderid: str) -> str | BaseResponse:
 @orders.get("/<orderid>/invoice")
 def invoice(orderid: str) -> str:
     """For whoever may see the order: its customer, and staff. All amounts are those that the order keeps."""
-    order = services().orders.order(requester_of(orderid), orderid)
+    requester = requester_of(orderid)
+    order = services().orders.order(requester, orderid)
     if not order["payment"]:
         raise NotFound(_("There is no invoice before the order is paid."))
-    deps = dependencies()
-    country = deps.shipping_methods.get()["country"]
+    issued = order["invoice"] or services().orders.invoice(requester, orderid)
     return render_template(
         "invoice.html",
         order=order,
-        seller=invoices.seller_lines(deps.settings.shop_name, deps.settings.shop_address, country),
+        number=issued["number"],
+        seller=[issued["seller"]["name"], *issued["seller"]["lines"]],
         receiver=invoices.receiver_lines(order),
         phone=invoices.phone_of(order),
     )
+
+
+@orders.get("/<orderid>/invoice.pdf")
+def invoice_pdf(orderid: str) -> Response:
+    try:
+        return pdf_response(services().orders.invoice_pdf(requester_of(orderid), orderid))
+    except Conflict:
+        raise NotFound(_("There is no invoice before the order is paid.")) from None
+
+
+@orders.get("/<orderid>/credit-notes/<int:number>.pdf")
+def credit_note_pdf(orderid: str, number: int) -> Response:
+    """Of the refund with this number."""
+    return pdf_response(services().orders.credit_note_pdf(requester_of(orderid), orderid, number))
 
 
 @orders.get("/<orderid>/timeline")

@@ -1,14 +1,8 @@
-"""Seller and receiver as an invoice names them, in the language of the page."""
+"""The receiver as an invoice names them, in the language of the page."""
 
 from services.storefront.translation import territory_names
 from shared.addresses import country_names, envelope
 from shared.types import Json
-
-
-def seller_lines(name: str, address: str, country: str) -> list[str]:
-    """The shop's name and address, whose lines semicolons part; of a shop that does not tell its address, the country it is in."""
-    lines = [line.strip() for line in address.split(";") if line.strip()]
-    return [name, *(lines or _country(country))]
 
 
 def receiver_lines(order: Json) -> list[str]:

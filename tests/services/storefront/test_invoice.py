@@ -4,7 +4,9 @@ import re
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
 
+import pypdf
 import pytest
 
 from tests.bench.running import ADMIN_EMAIL, Shop, running_shop
@@ -185,6 +187,39 @@ def test_staff_find_the_invoice_at_the_desk(paid: Paid, desk: Visitor) -> None:
     assert page.link("Order of") == f"/admin{paid.path}"
 
 
+def printed(page: Page) -> str:
+    assert (page.status, page.headers["Content-Type"]) == (200, "application/pdf"), page.text
+    return "\n".join(each.extract_text() for each in pypdf.PdfReader(BytesIO(page.body)).pages)
+
+
+def test_the_invoice_is_a_pdf_to_download(paid: Paid) -> None:
+    number = re.search(r"Invoice (A-\d{4}-\d{6})", paid.invoice().text)
+    assert number, paid.guest.page.text
+    page = paid.guest.get(paid.guest.page.link("Download as PDF"))
+    text = printed(page)
+    assert f'filename="{number[1]}.pdf"' in page.headers["Content-Disposition"]
+    assert "no-store" in page.headers["Cache-Control"]
+    for expected in (
+        f"Invoice {number[1]}",
+        "Buch & Lampe",
+        "USt-IdNr. DE123456789",
+        "Lesehaus GmbH",
+        "€38.52",
+        f"Leserabatt ({PROMOTION}) −€4.28",
+        "MwSt. 19 % €105.00 €19.95",
+        "Total €163.47",
+        "Charged €113.47",
+    ):
+        assert expected in text, (expected, text)
+
+
+def test_the_desk_prints_a_packing_slip(paid: Paid, desk: Visitor) -> None:
+    desk.get(f"/admin{paid.path}")
+    text = printed(desk.get(desk.page.link("Packing slip as PDF")))
+    assert "2 Quartz Book invoice-book" in text
+    assert "€" not in text
+
+
 def test_a_refund_is_on_the_invoice(paid: Paid, desk: Visitor) -> None:
     assert "Refund" not in paid.invoice().text
     address = f"/admin{paid.path}"
@@ -192,6 +227,9 @@ def test_a_refund_is_on_the_invoice(paid: Paid, desk: Visitor) -> None:
     desk.submit(f"{address}/refunds", amount="5.00", reason="Scratched")
     assert "Refunded." in desk.submit(f"{address}/refunds", confirmed="yes").text
     assert re.search(r"Refund €5\.00 on \d+ \w+ 20\d\d: Scratched", paid.invoice().text)
+    note = printed(paid.guest.get(paid.guest.get(paid.path).link("Credit note")))
+    for expected in ("Credit note C-", "Scratched", "Credited in all €5.00"):
+        assert expected in note, (expected, note)
 
 
 def test_a_tax_that_is_added_is_said_to_be(selling: Shop, desk: Visitor) -> None:
@@ -213,6 +251,7 @@ def test_nobody_else_reads_an_invoice(paid: Paid, selling: Shop) -> None:
     visitor = Visitor(selling.urls["storefront"])
     log_in(visitor, other.email, PASSWORD)
     assert visitor.get(f"{paid.path}/invoice").status == 404
+    assert visitor.get(f"{paid.path}/invoice.pdf").status == 404
     assert "Berta" not in visitor.page.text
     page = Visitor(selling.urls["storefront"]).get(f"{paid.path}/invoice")
     assert page.path.startswith("/login")

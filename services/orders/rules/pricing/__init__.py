@@ -5,7 +5,7 @@ The quote and the checkout both call `quote`, so that what was shown is what is 
 
 from services.orders.rules.pricing.carriers import Destination
 from services.orders.rules.pricing.discounts import CodeNotValid, CodeUsedUp, Shopper, not_valid, used_up
-from services.orders.rules.pricing.from_settings import initial_terms, terms_of
+from services.orders.rules.pricing.from_settings import address_lines, initial_terms, terms_of
 from services.orders.rules.pricing.items import (
     MixedCurrencies,
     NoSuchProduct,
@@ -25,7 +25,7 @@ from services.orders.rules.pricing.pipeline import (
 from services.orders.rules.pricing.promotions import Promotion, Promotions, normalized
 from services.orders.rules.pricing.shipping import CarrierUnavailable, NotDelivered, ShippingNotAvailable
 from services.orders.rules.pricing.tax import NO_TAX
-from services.orders.rules.pricing.terms import ReturnTerms, Terms
+from services.orders.rules.pricing.terms import ReturnTerms, ShopIdentity, Terms
 
 __all__ = [
     "NO_TAX",
@@ -43,10 +43,12 @@ __all__ = [
     "QuoteRequest",
     "ReturnTerms",
     "ShippingNotAvailable",
+    "ShopIdentity",
     "Shopper",
     "TaxStep",
     "Terms",
     "VariantNeeded",
+    "address_lines",
     "asked_of_carriers",
     "by_rate",
     "check_expected",

@@ -1,5 +1,6 @@
 """The terms of sale out of the settings' documents; where there are none of a kind, the environment's."""
 
+import re
 from collections.abc import Sequence
 
 from services.orders.rules.pricing.promotions import (
@@ -21,10 +22,12 @@ from services.orders.rules.pricing.rates import (
     WeightRate,
 )
 from services.orders.rules.pricing.terms import (
+    IDENTITY,
     RETURNS,
     Rate,
     ReturnTerms,
     ShippingMethod,
+    ShopIdentity,
     TaxRate,
     Terms,
     Zone,
@@ -52,6 +55,7 @@ def initial_terms(
     tax_included: bool = True,
     gift_card_days: int = 0,
     returns: ReturnTerms = RETURNS,
+    shop: ShopIdentity = IDENTITY,
 ) -> Terms:
     """The terms of a shop that has set none at the desk: products' own delivery charges and one tax rate, everywhere."""
     free = dict.fromkeys(CURRENCIES, free_delivery_from) if free_delivery_from else {}
@@ -62,6 +66,7 @@ def initial_terms(
         (TaxRate(tax_name, tax_basis_points * 100, tax_included),),
         gift_card_days=gift_card_days,
         returns=returns,
+        shop=shop,
     )
 
 
@@ -87,7 +92,17 @@ def terms_of(docs: Sequence[Document], initial: Terms) -> Terms:
             shop.get("refund_before_receipt", initial.returns.refund_first),
             shop.get("return_address", initial.returns.address),
         ),
+        ShopIdentity(
+            shop.get("name") or initial.shop.name,
+            address_lines(shop.get("address", "")) or initial.shop.address,
+            shop.get("logo", ""),
+        ),
     )
+
+
+def address_lines(text: str) -> tuple[str, ...]:
+    """Of an address whose lines semicolons or line breaks part."""
+    return tuple(filter(None, (line.strip() for line in re.split("[;\n]", text))))
 
 
 def _method(content: Doc) -> ShippingMethod:

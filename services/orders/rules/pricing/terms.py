@@ -112,6 +112,18 @@ RETURNS: Final = ReturnTerms()
 
 
 @dataclass(frozen=True)
+class ShopIdentity:
+    """Whose invoices and e-mails they are: the shop's name, the lines of its address, and the picture that is its logo ("" without one)."""
+
+    name: str = "Aisle"
+    address: tuple[str, ...] = ()
+    logo: str = ""
+
+
+IDENTITY: Final = ShopIdentity()
+
+
+@dataclass(frozen=True)
 class Terms:
     """`country` is the shop's own: where addresses without a country lie, and where goods are collected; parcels leave from its
     `region` and `postcode`. Gift cards are good for `gift_card_days` (0: for ever).
@@ -125,6 +137,7 @@ class Terms:
     region: str = ""
     postcode: str = ""
     returns: ReturnTerms = RETURNS
+    shop: ShopIdentity = IDENTITY
 
     @cached_property
     def rate_providers(self) -> frozenset[str]:

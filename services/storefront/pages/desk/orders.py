@@ -3,13 +3,14 @@
 from datetime import timedelta
 from typing import Any
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import Response, flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.clients import Requester
 from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
+from services.storefront.pages.pdf import pdf_response
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
 from services.storefront.rules import parcels, periods, prices, progress
@@ -80,6 +81,11 @@ def delivery(orderid: str) -> BaseResponse:
         flash(forms.error_text(error), "bad")
         return redirect(url_for("desk.order", orderid=orderid))
     return done(orderid, _("Delivered."))
+
+
+@desk.get("/orders/<orderid>/packing-slip.pdf")
+def packing_slip(orderid: str) -> Response:
+    return pdf_response(services().orders.packing_slip_pdf(token(), orderid))
 
 
 def add_errors(form: forms.Form, error: Conflict | Invalid) -> None:

@@ -1,0 +1,110 @@
+"""Invoices, credit notes and packing slips: issued once under a number of their own, printed whenever they are asked for."""
+
+from collections.abc import Callable
+
+from services.orders.declarations.events import Refund
+from services.orders.declarations.invoices import CREDIT_NOTE, INVOICE, CreditNote, Invoice, NumberRequest
+from services.orders.dependencies import Dependencies
+from services.orders.documents import CREDIT_NOTE as CREDIT_NOTE_TYPE
+from services.orders.documents import INVOICE as INVOICE_TYPE
+from services.orders.documents import NUMBER_REQUEST, order_key
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.invoices import (
+    PrintedPage,
+    credit_note_page,
+    invoice_page,
+    packing_slip_page,
+    seller_of,
+)
+from services.orders.rules.writing import event_fields
+from shared.clock import now
+from shared.errors import NotFound
+from shared.translation import language_active
+
+INVOICE_PREFIX, CREDIT_NOTE_PREFIX = "A", "C"
+
+
+class NoSuchRefund(NotFound):
+    code, title = "no_such_refund", "There is no such refund"
+
+
+def issued_invoice(deps: Dependencies, found: OrderDocuments) -> Invoice:
+    """The order's invoice, issued when it is asked for first: 2 partition queries and 3 writes then, no call afterwards. Raises NotPaid."""
+    found.require_payment()
+    if found.invoice is not None:
+        return found.invoice
+    invoice = INVOICE_TYPE.build(
+        order_key(found.order["orderid"], "invoice"),
+        number=_number(deps, found, INVOICE, INVOICE_PREFIX, INVOICE),
+        seller=seller_of(deps.terms.shop, deps.terms.country),
+        language=deps.language_of(found.order).code,
+        **event_fields(found.order),
+    )
+    return deps.orders.add(invoice)[0]
+
+
+def issued_credit_note(deps: Dependencies, found: OrderDocuments, number: int) -> tuple[CreditNote, Refund]:
+    """What takes this refund back of the invoice; the invoice is issued before it. Raises NoSuchRefund."""
+    refund = next((each for each in found.refunds if each["number"] == number), None)
+    if refund is None:
+        raise NoSuchRefund(f"This order has no refund {number}.")
+    if number in found.credit_notes:
+        return found.credit_notes[number], refund
+    invoice, reference = issued_invoice(deps, found), refund["reference"]
+    note = CREDIT_NOTE_TYPE.build(
+        order_key(found.order["orderid"], f"{reference}creditnote"),
+        number=_number(deps, found, CREDIT_NOTE, CREDIT_NOTE_PREFIX, reference),
+        invoice=invoice["number"],
+        reference=reference,
+        seller=seller_of(deps.terms.shop, deps.terms.country),
+        language=invoice["language"],
+        **event_fields(found.order),
+    )
+    return deps.orders.add(note)[0], refund
+
+
+def print_invoice(deps: Dependencies, found: OrderDocuments) -> tuple[str, bytes]:
+    """The file's name and the PDF."""
+    invoice = issued_invoice(deps, found)
+    return invoice["number"], _printed(deps, invoice["language"], lambda: invoice_page(found, invoice))
+
+
+def print_credit_note(deps: Dependencies, found: OrderDocuments, number: int) -> tuple[str, bytes]:
+    note, refund = issued_credit_note(deps, found, number)
+    return note["number"], _printed(deps, note["language"], lambda: credit_note_page(found, note, refund))
+
+
+def print_packing_slip(deps: Dependencies, found: OrderDocuments) -> tuple[str, bytes]:
+    """Of the goods that go out with the parcel; it has no number and is as the shop is now. Raises NotPaid."""
+    found.require_payment()
+    seller = seller_of(deps.terms.shop, deps.terms.country)
+    lines = [line for line in found.order["basket"] if not line.get("gift_card")]
+    language = deps.language_of(found.order).code
+    name = f"{found.order.get('number') or found.order['orderid']}-packing-slip"
+    return name, _printed(deps, language, lambda: packing_slip_page(found, seller, lines, found.dispatch))
+
+
+def _number(deps: Dependencies, found: OrderDocuments, kind: str, prefix: str, reference: str) -> str:
+    """A-2026-000123, the same whoever asks: see `store.invoice_numbers`."""
+    request = found.number_request(reference) or _requested(deps, found, kind, reference)
+    return f"{prefix}-{request['year']}-{deps.invoice_numbers.take(request):06d}"
+
+
+def _requested(deps: Dependencies, found: OrderDocuments, kind: str, reference: str) -> NumberRequest:
+    year = now().year
+    request = NUMBER_REQUEST.build(
+        order_key(found.order["orderid"], f"{reference}numberrequest"),
+        kind=kind,
+        reference=reference,
+        year=year,
+        after=deps.invoice_numbers.last(kind, year),
+        **event_fields(found.order),
+    )
+    return deps.orders.add(request)[0]
+
+
+def _printed(deps: Dependencies, language: str, page: Callable[[], PrintedPage]) -> bytes:
+    with language_active(deps.language(language)):
+        content = page()
+    logo = content["seller"]["logo"]
+    return deps.printer.pdf(content, deps.products.picture(logo) if logo else None)

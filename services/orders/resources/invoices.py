@@ -1,0 +1,83 @@
+"""Invoices, credit notes and packing slips as PDF."""
+
+from flask import Response, request
+
+from services.orders.actions import invoices as act
+from services.orders.actions import reading
+from services.orders.declarations.invoices import INVOICE_FIELDS
+from services.orders.resources.context import dependencies
+from services.orders.resources.requester import requested_order
+from services.orders.schemas import invoices as schemas
+from services.orders.schemas import requests
+from shared.couch.deadline import time_limit
+from shared.web import Blueprint, json_answer, require_role
+
+invoices = Blueprint("invoices", __name__, url_prefix="/v1", description="Documents for print")
+
+JSON, PDF = "application/json", "application/pdf"
+PRINT_SECONDS = 25
+_BINARY = {"schema": {"type": "string", "format": "binary"}}
+_AS_PDF = {200: {"content": {PDF: _BINARY}}}
+
+
+@invoices.get("/orders/<string:orderid>/invoice")
+@invoices.doc(security=[{"user": []}, {}], responses=_AS_PDF)
+@invoices.arguments(requests.TokenHeader, location="headers")
+@invoices.response(200, schemas.Invoice)
+@invoices.alt_response(401, "UNAUTHORIZED")
+@invoices.alt_response(404, "NOT_FOUND")
+@invoices.alt_response(409, "CONFLICT")
+@time_limit(PRINT_SECONDS)
+def invoice(headers: dict[str, str], orderid: str) -> Response:
+    """The invoice of a paid order as PDF, or its number and seller as JSON; it gets its number when it is asked for first"""
+    deps, found = dependencies(), requested_order(headers, orderid)
+    if request.accept_mimetypes.best_match([PDF, JSON], PDF) == JSON:
+        return json_answer(INVOICE_FIELDS.shown(act.issued_invoice(deps, found)))
+    return _pdf(*act.print_invoice(deps, found))
+
+
+@invoices.get("/orders/<string:orderid>/invoice.pdf")
+@invoices.doc(security=[{"user": []}, {}])
+@invoices.arguments(requests.TokenHeader, location="headers")
+@invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
+@invoices.alt_response(401, "UNAUTHORIZED")
+@invoices.alt_response(404, "NOT_FOUND")
+@invoices.alt_response(409, "CONFLICT")
+@time_limit(PRINT_SECONDS)
+def invoice_pdf(headers: dict[str, str], orderid: str) -> Response:
+    """The invoice of a paid order as PDF, whatever is accepted"""
+    return _pdf(*act.print_invoice(dependencies(), requested_order(headers, orderid)))
+
+
+@invoices.get("/orders/<string:orderid>/credit-notes/<int:number>.pdf")
+@invoices.doc(security=[{"user": []}, {}])
+@invoices.arguments(requests.TokenHeader, location="headers")
+@invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
+@invoices.alt_response(401, "UNAUTHORIZED")
+@invoices.alt_response(404, "NOT_FOUND")
+@invoices.alt_response(409, "CONFLICT")
+@time_limit(PRINT_SECONDS)
+def credit_note(headers: dict[str, str], orderid: str, number: int) -> Response:
+    """The credit note of a refund, by the refund's number, as PDF"""
+    return _pdf(*act.print_credit_note(dependencies(), requested_order(headers, orderid), number))
+
+
+@invoices.get("/admin/orders/<string:orderid>/packing-slip.pdf")
+@require_role("admin", "staff")
+@invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
+@invoices.alt_response(404, "NOT_FOUND")
+@invoices.alt_response(409, "CONFLICT")
+@time_limit(PRINT_SECONDS)
+def packing_slip(orderid: str) -> Response:
+    """What goes into the parcel, as PDF"""
+    deps = dependencies()
+    return _pdf(*act.print_packing_slip(deps, reading.any_order(deps, orderid)))
+
+
+def _pdf(name: str, content: bytes) -> Response:
+    disposition = f'inline; filename="{name}.pdf"'
+    return Response(
+        content,
+        mimetype=PDF,
+        headers={"Content-Disposition": disposition, "Cache-Control": "private, no-cache"},
+    )

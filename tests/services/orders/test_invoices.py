@@ -1,0 +1,254 @@
+"""Invoices, credit notes and packing slips as PDF: numbered without gaps, equal to the order, in any script, the same for ever."""
+
+import secrets
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import Any
+
+import pypdf
+import pytest
+import requests
+
+from services.orders.documents import ISSUED_NUMBER, issued_numbers_partition, order_key
+from shared.couch import Database
+from tests.people import Person
+from tests.services.orders.conftest import Shop, calls, clone, until
+
+NAMES = {
+    "Polish": "Zażółć Gęślą",
+    "Greek": "Αθήνα Παπαδοπούλου",
+    "Cyrillic": "Ёлка Щукина",
+    "Arabic": "محمد",
+    "Hebrew": "שלום",
+    "Chinese": "王小明",
+    "Japanese": "山田カナ",
+    "Korean": "김철수",
+    "Thai": "สมชาย",
+}
+GERMANY = {"line1": "Am Markt 1", "city": "Bremen", "postcode": "28195", "country": "DE"}
+
+
+@pytest.fixture(scope="module")
+def orders_settings() -> dict[str, str]:
+    return {
+        "COURIER": "manual",
+        "LANGUAGES": "en,de",
+        "SHOP_NAME": "Lamp & Book",
+        "SHOP_ADDRESS": "1 Mill Lane; Bath BA1 1AA; VAT GB 123 4567 89",
+    }
+
+
+@pytest.fixture(scope="module")
+def replica(shop: Shop, service: Callable[..., str]) -> str:
+    """A second process of the orders service."""
+    return service("orders")
+
+
+def pdf(shop: Shop, person: requests.Session, path: str) -> str:
+    """The text of a document, which is PDF/A."""
+    answer = shop.get(person, path)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["Content-Type"] == "application/pdf"
+    reader = pypdf.PdfReader(BytesIO(answer.content))
+    assert b"pdfaid" in answer.content
+    return "\n".join(page.extract_text() for page in reader.pages).replace("\xa0", " ")
+
+
+def invoice_of(shop: Shop, person: requests.Session, order: dict[str, Any]) -> dict[str, Any]:
+    path = f"/v1/orders/{order['orderid']}/invoice"
+    answer = shop.get(person, path, headers={"Accept": "application/json"})
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def issued(database: Database, kind: str) -> list[int]:
+    partition = database.partition(issued_numbers_partition(kind, datetime.now(UTC).year))
+    return [each["number"] for each in ISSUED_NUMBER.among(partition.all())]
+
+
+def test_an_invoice_says_what_the_order_says(shop: Shop, customer: Person) -> None:
+    kettle = shop.product(price=1250, delivery=250)
+    order = shop.placed(customer, {kettle: 3})
+    path = f"/v1/orders/{order['orderid']}/invoice"
+    first = shop.get(customer, path)
+    assert first.headers["Content-Type"] == "application/pdf", first.text
+    number = shop.get(customer, f"/v1/orders/{order['orderid']}").json()["invoice"]["number"]
+    assert f'filename="{number}.pdf"' in first.headers["Content-Disposition"]
+    text = pdf(shop, customer, f"{path}.pdf")
+    for expected in (
+        f"Invoice {number}",
+        "Lamp & Book",
+        "1 Mill Lane",
+        "VAT GB 123 4567 89",
+        order["number"],
+        "Ada Lovelace",
+        f"Kettle {kettle}",
+        "£12.50",
+        f"Total £{order['total']['amount'] / 100:.2f}",
+    ):
+        assert expected in text, (expected, text)
+    for tax in order["taxes"]:
+        assert f"£{tax['amount']['amount'] / 100:.2f}" in text, text
+    assert invoice_of(shop, customer, order)["number"] == number
+    again = shop.get(customer, path, headers={"Accept": "application/json"})
+    assert calls(again) == {"partition": 1, "global": 0, "read": 0, "write": 0}
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_names_of_any_script_are_printed(shop: Shop, customer: Person, name: str) -> None:
+    order = shop.placed(customer, {shop.product(): 1}, address={"name": name, **GERMANY})
+    text = pdf(shop, customer, f"/v1/orders/{order['orderid']}/invoice.pdf")
+    assert all(word in text for word in name.split()), text
+    assert "cannot be printed" not in text
+    assert name.split()[0] in pdf(shop, shop.admin, f"/v1/admin/orders/{order['orderid']}/packing-slip.pdf")
+
+
+def test_characters_that_no_font_has_are_said_to_be_missing(shop: Shop, customer: Person) -> None:
+    order = shop.placed(customer, {shop.product(): 1}, address={"name": "Ada 😀 #panic() *x*", **GERMANY})
+    text = pdf(shop, customer, f"/v1/orders/{order['orderid']}/invoice.pdf")
+    assert "Ada [U+1F600] #panic() *x*" in text
+    assert "Characters that cannot be printed here are written as their numbers: U+1F600." in text
+
+
+def test_an_invoice_is_in_the_language_of_the_order(shop: Shop, customer: Person) -> None:
+    order = shop.placed(customer, {shop.product(): 1}, language="de", address={"name": "Ada", **GERMANY})
+    assert order["language"] == "de"
+    text = pdf(shop, customer, f"/v1/orders/{order['orderid']}/invoice.pdf")
+    for expected in ("Rechnung A-", "Einzelpreis", "12,50 £", "Deutschland", "Summe 15,00 £"):
+        assert expected in text, (expected, text)
+
+
+def test_numbers_have_no_gaps_whoever_issues_them(
+    shop: Shop, customer: Person, replica: str, database: Database
+) -> None:
+    """Each order is asked for by both replicas, and by two threads of each, at once."""
+    kettle = shop.product(stock=1000)
+    orders = [shop.placed(customer, {kettle: 1}) for _ in range(12)]
+    shops = [shop, replace(shop, orders=replica)]
+    people = [clone(customer) for _ in range(16)]
+
+    def ask(job: int) -> tuple[str, str]:
+        order = orders[job % len(orders)]
+        return order["orderid"], invoice_of(shops[job // len(orders) % 2], people[job % 16], order)["number"]
+
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(ask, range(4 * len(orders))))
+    numbers = {orderid: {number for each, number in answers if each == orderid} for orderid, _ in answers}
+    assert all(len(each) == 1 for each in numbers.values()), numbers
+    assert len(set.union(*numbers.values())) == len(orders)
+    assert issued(database, "invoice") == list(range(1, len(issued(database, "invoice")) + 1))
+
+
+def test_a_number_that_was_taken_before_a_crash_is_found_again(
+    shop: Shop, customer: Person, database: Database
+) -> None:
+    """The invoice's document is lost after its number was written, and others were issued since."""
+    kettle = shop.product()
+    order, later = (shop.placed(customer, {kettle: 1}) for _ in range(2))
+    number = invoice_of(shop, customer, order)["number"]
+    invoice_of(shop, customer, later)
+    document = database.get(order_key(order["orderid"], "invoice"))
+    database.delete(document["_id"], document["_rev"])
+    before = issued(database, "invoice")
+    assert invoice_of(shop, customer, order)["number"] == number
+    assert issued(database, "invoice") == before
+
+
+def test_each_refund_has_a_credit_note(shop: Shop, customer: Person, database: Database) -> None:
+    order = shop.placed(customer, {shop.product(price=2000): 2})
+    path = f"/v1/orders/{order['orderid']}"
+    for amount, reason in ((500, "Scratched"), (300, "")):
+        body = {"amount": amount, "reason": reason or "Late"}
+        done = shop.post(shop.admin, f"/v1/admin/orders/{order['orderid']}/refunds", body)
+        assert done.status_code == 201, done.text
+    text = pdf(shop, customer, f"{path}/credit-notes/1.pdf")
+    pdf(shop, customer, f"{path}/credit-notes/2.pdf")
+    seen = shop.get(customer, path).json()
+    assert [note["refund"] for note in seen["credit_notes"]] == [1, 2]
+    for expected in (
+        f"Credit note {seen['credit_notes'][0]['number']}",
+        f"Invoice: {seen['invoice']['number']}",
+        "Scratched",
+        "Credited in all £5.00",
+    ):
+        assert expected in text, (expected, text)
+    tax = seen["refunds"][0].get("taxes") or []
+    assert all(f"£{each['amount']['amount'] / 100:.2f}" in text for each in tax)
+    assert shop.get(customer, f"{path}/credit-notes/3.pdf").status_code == 404
+    assert issued(database, "creditnote") == list(range(1, len(issued(database, "creditnote")) + 1))
+
+
+def test_an_invoice_stays_as_it_was_when_the_shop_moves(shop: Shop, customer: Person) -> None:
+    kettle = shop.product()
+    before = shop.placed(customer, {kettle: 1})
+    path = f"/v1/orders/{before['orderid']}/invoice.pdf"
+    text = pdf(shop, customer, path)
+    saved = shop.get(shop.admin, "/v1/admin/settings")
+    content = {"country": "GB", "name": "New Lamps", "address": "9 Hill Road\nYork"}
+    headers = {"If-Match": saved.headers["ETag"]} if saved.status_code == 200 else {"If-None-Match": "*"}
+    done = shop.admin.put(f"{shop.orders}/v1/admin/settings", json=content, headers=headers, timeout=60)
+    assert done.status_code == 200, done.text
+    after = until(lambda: _new_seller(shop, customer, kettle))
+    assert (after["seller"]["name"], after["seller"]["lines"]) == ("New Lamps", ["9 Hill Road", "York"])
+    assert pdf(shop, customer, path) == text
+    content |= {"name": "Lamp & Book", "address": ""}
+    done = shop.admin.put(
+        f"{shop.orders}/v1/admin/settings",
+        json=content,
+        headers={"If-Match": done.headers["ETag"]},
+        timeout=60,
+    )
+    assert done.status_code == 200, done.text
+
+
+def _new_seller(shop: Shop, customer: Person, kettle: str) -> dict[str, Any] | None:
+    invoice = invoice_of(shop, customer, shop.placed(customer, {kettle: 1}))
+    return invoice if invoice["seller"]["name"] == "New Lamps" else None
+
+
+def test_only_those_who_may_see_an_order_print_it(shop: Shop, customer: Person) -> None:
+    order = shop.placed(customer, {shop.product(): 1})
+    other = shop.customer()
+    for path in ("invoice", "invoice.pdf", "credit-notes/1.pdf"):
+        assert shop.get(other, f"/v1/orders/{order['orderid']}/{path}").status_code == 404
+        assert shop.get(requests.Session(), f"/v1/orders/{order['orderid']}/{path}").status_code == 404
+    slip = f"/v1/admin/orders/{order['orderid']}/packing-slip.pdf"
+    assert shop.get(customer, slip).status_code == 403
+    text = pdf(shop, shop.admin, slip)
+    assert f"Packing slip {order['number']}" in text
+    assert "£" not in text
+
+
+def test_an_unpaid_order_has_no_invoice(shop: Shop, database: Database) -> None:
+    person = shop.customer()
+    declined = shop.order(
+        person, {shop.product(): 1}, payment={"provider": "sandbox", "token": "tok_declined"}
+    )
+    assert declined.status_code == 402
+    unpaid = until(lambda: _declined(shop, person.userid))
+    before = issued(database, "invoice")
+    assert shop.get(person, f"/v1/orders/{unpaid}/invoice").status_code == 409
+    assert issued(database, "invoice") == before
+
+
+def _declined(shop: Shop, userid: str) -> str | None:
+    listed = shop.get(shop.admin, "/v1/admin/orders", params={"limit": 100}).json()["items"]
+    return next((str(each["orderid"]) for each in listed if each["userid"] == userid), None)
+
+
+def test_an_erased_person_is_on_no_invoice(shop: Shop) -> None:
+    person, planted = shop.customer(), f"Planted{secrets.token_hex(4)}"
+    order = shop.placed(person, {shop.product(): 1}, address={"name": planted, **GERMANY})
+    path = f"/v1/orders/{order['orderid']}/invoice.pdf"
+    assert planted in pdf(shop, person, path)
+    gone = person.delete(f"{shop.users}/v1/users/me", timeout=60)
+    assert gone.status_code in (202, 204), gone.text
+    text = until(lambda: _without(pdf(shop, shop.admin, path), planted))
+    assert f"Total £{order['total']['amount'] / 100:.2f}" in text
+
+
+def _without(text: str, planted: str) -> str:
+    return "" if planted in text else text

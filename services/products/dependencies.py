@@ -45,8 +45,8 @@ from shared.redis import open_redis
 
 MAX_LANGUAGES = 50
 """That are remembered; anybody may ask for one that no product has."""
-PRODUCTS_PER_UPDATE = 10_000
-"""Products that an import writes while the indexes take in as many before them."""
+DOCUMENTS_PER_UPDATE = 20_000
+"""That an import writes while the indexes take in as many before them: ten thousand products without variants."""
 
 
 MAX_LIST_BYTES = 8 * 1024 * 1024
@@ -184,5 +184,5 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         imaging=ImagingProcess(),
         server=server,
         design=design,
-        index_catch_up=IndexCatchUp(lambda: server.wait_for_indexes(design), PRODUCTS_PER_UPDATE),
+        index_catch_up=IndexCatchUp(lambda: server.wait_for_indexes(design), DOCUMENTS_PER_UPDATE),
     )

@@ -59,9 +59,11 @@ def bulk_edit(deps: Dependencies, productids: Sequence[str], edit: BulkEdit, dat
     """
     report = Report()
     wanted = list(dict.fromkeys(productids))
-    docs = {
-        doc["productid"]: doc for doc in deps.catalogue.all_by_productid(wanted, allow_stale=False).values()
-    }
+    if edit.changes_content:
+        found = deps.catalogue.all_by_productid(wanted, allow_stale=False)
+    else:
+        found = catalogue.current(deps, wanted)
+    docs = {doc["productid"]: doc for doc in found.values()}
     for productid in wanted:
         if productid not in docs:
             report.failed[productid] = catalogue.NoSuchProduct(f"There is no product {productid}.")
@@ -157,11 +159,10 @@ def _change_stock(deps: Dependencies, doc: Product, edit: BulkEdit, date: str, r
     try:
         if skus_of(doc):
             raise StockByVariant("Say at the product itself of which variant the stock changes.")
-        product = catalogue.finish_moves(deps, productid, date)
-        line = stock.line_for(product, productid, None)
+        line = stock.line_for(doc, productid, None)
         stock.adjust(deps, line, edit.stock_delta or 0, edit.reason, f"{edit.key}:{productid}", date)
-        maintenance.refresh(deps, [product["_id"]])
-        invalidate_pages(deps, [product])
+        maintenance.refresh_stock(deps, {doc["_id"]: [line]})
+        invalidate_pages(deps, [doc])
     except AisleError as error:
         if error.status >= 500:
             raise

@@ -187,6 +187,23 @@ def finish_moves(deps: Dependencies, productid: str, date: str) -> Product:
     return _finish_moves(deps, productid, date)
 
 
+def current(deps: Dependencies, keys: Sequence[str]) -> dict[str, Product]:
+    """The products that these productids or SKUs are of, for who changes their stock and nothing of them: chains of movements are followed
+    wherever they go on, so an index that is behind will do. 1 global query, 1 more when one is not in the index yet."""
+    found = deps.catalogue.all_by_productid(keys)
+    if missing := [each for each in keys if each not in found]:
+        found |= deps.catalogue.all_by_productid(missing, allow_stale=False)
+    return found
+
+
+def current_one(deps: Dependencies, key: str) -> Product:
+    """Raises NoSuchProduct."""
+    found = current(deps, [key])
+    if key not in found:
+        raise NoSuchProduct(f"There is no product {key}.")
+    return found[key]
+
+
 def follow(deps: Dependencies, product: Product, date: str) -> Product:
     """The product as it is now. What was written beside it while it moved to another category goes after it."""
     here = _finish_moves(deps, product["productid"], date)

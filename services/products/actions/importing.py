@@ -122,8 +122,8 @@ class ProductLine:
 
     @property
     def weight(self) -> int:
-        """The documents that it may write."""
-        return 1 + 2 * len(self.content["variants"])
+        """The documents that it may write: itself, and for each of what it sells a first movement, for a variant a claim of its SKU too."""
+        return 1 + (2 * len(self.content["variants"]) or 1)
 
 
 Write = Callable[[Dependencies, list[ProductLine], Edit, Outcome], None]
@@ -153,7 +153,8 @@ def run(
         for batch in _batches(lines, outcome):
             before = outcome.written
             write(deps, batch, Edit(timestamp(), by), outcome)
-            deps.index_catch_up.wrote(outcome.written - before)
+            if outcome.written > before:
+                deps.index_catch_up.wrote(sum(line.weight for line in batch))
             outcome.lines = max(outcome.lines, batch[-1].number)
             report(outcome.summary())
         if outcome.written:

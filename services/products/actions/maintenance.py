@@ -1,7 +1,7 @@
 """Periodic work of the worker: fresh summaries, reservations whose time is up, diverged replicas."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import cast
@@ -13,11 +13,12 @@ from services.products.declarations.stock import Reservation, Settlement
 from services.products.dependencies import Dependencies
 from services.products.documents import MOVEMENT, SETTLEMENT, reservation_id, settlement_id, summed_up_in
 from services.products.rules import ledger, ratings
+from services.products.rules.ledger import Line
 from services.products.rules.prices import with_current_prices
 from services.products.rules.product import is_product
 from services.products.rules.variants import skus_of, stock_of
 from shared.clock import iso, parse, timestamp
-from shared.couch import Document, NoSuchDocument, UpdateConflict, time_ordered_id
+from shared.couch import Doc, Document, NoSuchDocument, UpdateConflict, time_ordered_id
 
 log = logging.getLogger(__name__)
 
@@ -53,10 +54,22 @@ def sum_up(deps: Dependencies) -> int:
 
 def refresh(deps: Dependencies, product_ids: Iterable[str]) -> int:
     """Brings `stock` and `rating` on product documents up to their movements and reviews; returns how many had changed."""
+    return _refresh(deps, product_ids, _summed_up)
+
+
+def refresh_stock(deps: Dependencies, counted: Mapping[str, Iterable[Line]]) -> int:
+    """Brings the stock of these, by their product's document, up to the ends of their chains. No index is asked, which may be long behind
+    after an import: 1 partition query for each, 1 read and 1 write for all."""
+    return _refresh(deps, counted, lambda deps, doc: _with_levels(deps, doc, counted[doc["_id"]]))
+
+
+def _refresh(
+    deps: Dependencies, product_ids: Iterable[str], made_fresh: Callable[[Dependencies, Product], Product]
+) -> int:
     wanted, changed = sorted(set(product_ids)), 0
     for _ in range(_MAX_ATTEMPTS):
         docs = [doc for doc in deps.catalogue.get_many(wanted).values() if is_product(doc)]
-        stale = [fresh for doc in docs if (fresh := _summed_up(deps, doc)) != doc]
+        stale = [fresh for doc in docs if (fresh := made_fresh(deps, doc)) != doc]
         written = deps.catalogue.put_many(stale) if stale else []
         changed += sum(not row.error for row in written)
         invalidate_after_sums(deps, docs, stale)
@@ -69,8 +82,19 @@ def refresh(deps: Dependencies, product_ids: Iterable[str]) -> int:
 def _summed_up(deps: Dependencies, doc: Product) -> Product:
     levels = deps.ledger.levels(doc["taxonomy"], doc["productid"])
     stars = deps.reviews.stars(doc["taxonomy"], doc["productid"])
-    stock = stock_of(doc, levels) if skus_of(doc) else {"stock": max(levels.get(doc["productid"], 0), 0)}
-    return cast(Product, {**doc, **stock, "rating": ratings.rating(stars), "rank": ratings.rank(stars)})
+    rating = {"rating": ratings.rating(stars), "rank": ratings.rank(stars)}
+    return cast(Product, {**doc, **_stock_fields(doc, levels), **rating})
+
+
+def _with_levels(deps: Dependencies, doc: Product, lines: Iterable[Line]) -> Product:
+    counted = {line.name: deps.ledger.end(line)[1].level for line in lines}
+    known = {**doc.get("variant_stock", {}), doc["productid"]: doc["stock"]} if skus_of(doc) else {}
+    return cast(Product, {**doc, **_stock_fields(doc, {**known, **counted})})
+
+
+def _stock_fields(doc: Product, levels: Mapping[str, int]) -> Doc:
+    """What a document says of its stock; `levels` by SKU."""
+    return stock_of(doc, levels) if skus_of(doc) else {"stock": max(levels.get(doc["productid"], 0), 0)}
 
 
 @dataclass

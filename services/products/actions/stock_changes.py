@@ -7,8 +7,8 @@ from typing import Any
 from services.products.actions import catalogue, maintenance, stock
 from services.products.actions.catalogue import NoSuchProduct
 from services.products.actions.invalidation import invalidate_pages
-from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
+from services.products.rules.ledger import Line
 from shared.errors import AisleError
 
 
@@ -42,40 +42,39 @@ class StockReport:
 def change_stocks(
     deps: Dependencies, changes: Sequence[StockChange], reason: str, key: str, date: str
 ) -> StockReport:
-    """1 global query for all, some partition queries and a write for each; with the same `key` each is changed once."""
+    """1 global query for all, some partition queries and a write for each; with the same `key` each is changed once. No index is waited for."""
     report = StockReport()
-    found = deps.catalogue.all_by_productid([each.sku for each in changes], allow_stale=False)
-    products: dict[str, Product] = {}
+    found, deps = catalogue.current(deps, [each.sku for each in changes]), deps.bulk
+    counted: dict[str, list[Line]] = {}
     for change in changes:
         try:
             if change.sku not in found:
                 raise NoSuchProduct(f"Nothing is sold as {change.sku}.")
-            productid = found[change.sku]["productid"]
-            if productid not in products:
-                products[productid] = catalogue.finish_moves(deps, productid, date)
-            _change(deps, products[productid], change, (reason, key, date), report)
+            product = found[change.sku]
+            line = stock.line_for(product, change.sku, None)
+            counted.setdefault(product["_id"], []).append(line)
+            _change(deps, line, change, (reason, key, date), report)
         except AisleError as error:
             if error.status >= 500:
                 raise
             report.failed[change.sku] = error
     if report.changed:
-        maintenance.refresh(deps, [each["_id"] for each in products.values()])
-        invalidate_pages(deps, products.values())
+        maintenance.refresh_stock(deps, counted)
+        invalidate_pages(deps, [each for each in found.values() if each["_id"] in counted])
     return report
 
 
 def _change(
     deps: Dependencies,
-    product: Product,
+    line: Line,
     change: StockChange,
     about: tuple[str, str, str],
     report: StockReport,
 ) -> None:
     reason, key, date = about
-    line = stock.line_for(product, change.sku, None)
     delta = change.delta
     if delta is None:
-        delta = (change.level or 0) - deps.ledger.level(line)
+        delta = (change.level or 0) - deps.ledger.end(line)[1].level
     if not delta:
         report.unchanged += 1
         return

@@ -89,11 +89,11 @@ def delete(productid: str) -> Response:
 @admin.alt_response(409, "CONFLICT")
 def change_stock(change: dict[str, Any], productid: str) -> Response:
     """Goods come in or are written off; `sku` says of which variant, unless the path does"""
-    product = catalogue.finish_moves(dependencies(), productid, timestamp())
+    product = catalogue.current_one(dependencies(), productid)
     line = stock_acts.line_for(product, productid, change["sku"])
     mark = idempotent_id() or time_ordered_id()
     movement = stock_acts.adjust(dependencies(), line, change["delta"], change["reason"], mark, timestamp())
-    maintenance.refresh(dependencies(), [product["_id"]])
+    maintenance.refresh_stock(dependencies(), {product["_id"]: [line]})
     invalidate_pages(dependencies(), [product])
     return json_answer(_counted(line, movement["level"], [movement]), 201)
 
@@ -105,11 +105,10 @@ def change_stock(change: dict[str, Any], productid: str) -> Response:
 @admin.alt_response(404, "NOT_FOUND")
 def stock(args: dict[str, Any], productid: str) -> Response:
     """The exact level and the last hundred movements; `sku` says of which variant, unless the path does"""
-    product = catalogue.finish_moves(dependencies(), productid, timestamp())
+    product = catalogue.current_one(dependencies(), productid)
     line = stock_acts.line_for(product, productid, args["sku"])
-    return json_answer(
-        _counted(line, dependencies().ledger.level(line), dependencies().ledger.movements(line, 100))
-    )
+    line, head = dependencies().ledger.end(line)
+    return json_answer(_counted(line, head.level, dependencies().ledger.movements(line, 100)))
 
 
 @admin.get("/v1/products/<productid>/prices")

@@ -81,7 +81,7 @@ def change_stocks(body: dict[str, Any]) -> Response:
     """The stock of many products and variants by SKU: what came in or went out, or how many were counted"""
     changes = [StockChange(**each) for each in body["changes"]]
     key = idempotent_id() or time_ordered_id()
-    report = stock_changes.change_stocks(dependencies().bulk, changes, body["reason"], key, timestamp())
+    report = stock_changes.change_stocks(dependencies(), changes, body["reason"], key, timestamp())
     return json_answer(report.answer())
 
 

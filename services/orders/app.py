@@ -8,6 +8,7 @@ from services.orders.dependencies import open_dependencies
 from services.orders.documents import DESIGN, SANDBOX_LEDGER
 from services.orders.resources import BLUEPRINTS
 from services.orders.settings import Settings
+from shared.audit import AuditTrail
 from shared.couch import counting
 from shared.settings import load, log_warnings
 from shared.web import create_service
@@ -26,6 +27,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         ready={"database": readiness},
         tally=counting,
         dependencies=deps,
+        audit=AuditTrail(deps.orders.database),
     )
     log_warnings(settings)
     return app

@@ -15,6 +15,7 @@
     storecredit{userid}:{currency}-entry000001 ...   the store credit of a customer in a currency
     numbers:block000001 ...                          blocks of order numbers: `store.numbers` says who may use one
     invoicenumbers{year}:000001 ...                  numbers of invoices, and creditnotenumbers{year}: `store.invoice_numbers`
+    audit{yyyy-mm}:{time-ordered id}                 what staff did: `shared.audit`
     dead_letters:{job}.{subject}.{n}                 a job that failed for good, `...retried` when an admin sent it again
 
 Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and
@@ -34,6 +35,7 @@ from services.orders.declarations import (
     returns,
     sandbox,
 )
+from shared.audit import AUDIT_ENTRIES
 from shared.couch import DatabaseDesign, DocumentType, FindIndex, View, document_id, view_source
 
 ORDER = DocumentType.declared("order", order.Order)
@@ -293,6 +295,7 @@ DESIGN = DatabaseDesign(
         REPORTS,
         CREDIT_BALANCES,
         GIFT_CARDS,
+        AUDIT_ENTRIES,
     ),
     types=(LINE_ITEM, PAYMENT, DISPATCH, DELIVERY, REFUND, RETURN),
 )

@@ -7,6 +7,7 @@ from flask import Flask
 from services.products.dependencies import open_dependencies
 from services.products.resources import BLUEPRINTS
 from services.products.settings import Settings
+from shared.audit import AuditTrail
 from shared.couch import counting
 from shared.settings import load
 from shared.web import create_service
@@ -24,4 +25,5 @@ def create_app(settings: Settings | None = None) -> Flask:
         ready={"database": deps.server.readiness(deps.design)},
         tally=counting,
         dependencies=deps,
+        audit=AuditTrail(deps.server.open(deps.design)),
     )

@@ -2,7 +2,8 @@
 
 One partition is one category: its key is the taxonomy joined by `#`. Beside a product lie, under the same prefix,
 its stock movements (a chain of numbered slots), reservations and their settlements, reviews and old prices; all of
-these are written once. Only the product itself is ever updated; where it was before a move, a forward stays.
+these are written once. Only the product itself is ever updated; where it was before a move, a forward stays. What staff did is in
+`audit{yyyy-mm}`, a partition for each month (`shared.audit`).
 """
 
 import hashlib
@@ -16,6 +17,7 @@ from typing import Final
 from services.products.declarations import limits, product, related_documents, stock
 from services.products.price_fields import PRICE_PREFIX, prices_by_name, prices_script, regular_prices
 from services.products.translations import translation_into
+from shared.audit import AUDIT_ENTRIES
 from shared.couch import (
     DatabaseDesign,
     DocumentType,
@@ -350,6 +352,7 @@ DESIGN = DatabaseDesign(
         SALE_CHANGES,
         MOVED,
         CONFLICTS,
+        AUDIT_ENTRIES,
         SEARCH,
         SEARCH_IN_CATEGORY,
     ),

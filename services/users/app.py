@@ -28,4 +28,5 @@ def create_app(settings: Settings | None = None) -> Flask:
         tokens=Tokens(deps.keys.public_key),
         sessions=StoredSessions(deps),
         dependencies=deps,
+        audit=deps.audit,
     )

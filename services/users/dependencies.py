@@ -10,6 +10,7 @@ from services.users.security.keys import DeviceTokens, RefreshTokens, SigningKey
 from services.users.security.passwords import Passwords
 from services.users.settings import JobSettings, Settings
 from services.users.store import UserStore
+from shared.audit import AuditTrail
 from shared.background import Background
 from shared.client import ServiceClient
 from shared.database import open_server
@@ -30,6 +31,11 @@ class JobDependencies:
     job_settings: JobSettings
     direct_mailer: Mailer
     """For who must know that an e-mail went out."""
+
+    @property
+    def audit(self) -> AuditTrail:
+        """What staff did in this service."""
+        return AuditTrail(self.store.database)
 
 
 @dataclass(frozen=True)

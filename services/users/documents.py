@@ -8,7 +8,7 @@
     stockalert{SKU}:{sha256}      who wants an e-mail when it is in stock again
                 :token-{digest}   a one-time token   :session-{id}       a login that was refreshed or ended
     email{sha256}:claim           its `_id` makes an e-mail unique
-    audit{yyyy-mm}:{time id}      what staff did, immutable
+    audit{yyyy-mm}:{time id}      what staff did, immutable: `shared.audit`
 
 What was looked at has a partition of its own, so that what reads a person (U1) does not read it. Which address is the default is derived (the latest `default_since`), so that racing writers cannot make two.
 """
@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final, NotRequired, TypedDict
 
 from shared.addresses import PART_FIELDS, parts_of_text
+from shared.audit import AUDIT_ENTRIES
 from shared.couch import (
     DatabaseDesign,
     Doc,
@@ -36,7 +37,6 @@ from shared.fields import (
     Choice,
     Declaration,
     Integer,
-    JsonObject,
     Lines,
     Moment,
     Text,
@@ -229,16 +229,6 @@ class Session(StoredDocument):
     access_changed: NotRequired[str]
 
 
-class AuditEntry(StoredDocument):
-    """What a member of staff did, to whom."""
-
-    actor: Annotated[str, Text(1, 64, writable=False)]
-    action: Annotated[str, Text(1, 100, writable=False)]
-    subject: Annotated[str, Text(1, 64, writable=False)]
-    details: Annotated[dict[str, Any], JsonObject(writable=False)]
-    date: Annotated[str, Moment(writable=False)]
-
-
 USER = DocumentType.declared("user", Account)
 CLAIM = DocumentType.declared("claim", Claim)
 ADDRESS = DocumentType.declared(
@@ -252,7 +242,6 @@ VIEWED_PRODUCT = DocumentType.declared("seen", ViewedProduct)
 STOCK_ALERT = DocumentType.declared("stockalert", StockAlert)
 TOKEN = DocumentType.declared("token", Token)
 SESSION = DocumentType.declared("session", Session)
-AUDIT = DocumentType.declared("audit", AuditEntry)
 
 USER_FIELDS = Declaration(Account)
 REGISTERED_FIELDS = USER_FIELDS.select("userid", "name", "email", "email_verified")
@@ -263,7 +252,6 @@ PREFERENCE_FIELDS = Declaration(PreferenceValues)
 BASKET_ITEM_FIELDS = Declaration(BasketItem)
 WISH_FIELDS = Declaration(Wish)
 VIEWED_PRODUCT_FIELDS = Declaration(ViewedProduct)
-AUDIT_FIELDS = Declaration(AuditEntry)
 
 ACCOUNT_BY_EMAIL = FindIndex(
     "account_by_email",
@@ -320,7 +308,16 @@ STOCK_ALERTS = View(
 
 DESIGN = DatabaseDesign(
     "users",
-    (ACCOUNT_BY_EMAIL, ACCESS_CHANGES, DEFAULT_ADDRESS, EXPIRING, STAFF, ERASURES, STOCK_ALERTS),
+    (
+        ACCOUNT_BY_EMAIL,
+        ACCESS_CHANGES,
+        DEFAULT_ADDRESS,
+        EXPIRING,
+        STAFF,
+        ERASURES,
+        STOCK_ALERTS,
+        AUDIT_ENTRIES,
+    ),
     types=(ADDRESS,),
 )
 
@@ -386,8 +383,3 @@ def basket_key(item: Mapping[str, Any]) -> str:
 def token_id(userid: str, secret: str) -> str:
     """A one-time token is found by the digest of its secret; the secret itself is stored nowhere."""
     return user_document(userid, f"token-{hashlib.sha256(secret.encode()).hexdigest()[:40]}")
-
-
-def audit_partition(month: str) -> str:
-    """`month` as 2026-11: one partition for each month."""
-    return f"audit{month}"

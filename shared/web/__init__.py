@@ -2,6 +2,7 @@
 
 from shared.web.answers import json_answer, json_bytes, json_text, nothing
 from shared.web.api import Blueprint, ProblemSchema, Shape
+from shared.web.audit import audited
 from shared.web.auth import (
     JwksKeys,
     Tokens,
@@ -62,6 +63,7 @@ __all__ = [
     "list_answer",
     "not_modified",
     "add_log_fields",
+    "audited",
     "nothing",
     "optional_user",
     "page_schema",

@@ -162,7 +162,9 @@ def require_role(*roles: str) -> Decorator:
                 raise Forbidden(f"This needs the role {' or '.join(roles)}.")
             return handler(*args, **kwargs)
 
-        return cast(Handler, _documented(checked, "user"))
+        documented: Any = _documented(checked, "user")
+        documented._apidoc["manual_doc"]["x-roles"] = list(roles)
+        return cast(Handler, documented)
 
     return decorate
 

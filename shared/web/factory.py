@@ -16,6 +16,7 @@ from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from shared import tracing
+from shared.audit import AuditTrail
 from shared.client import ServiceCall, ServiceClient, database_timing, service_calls
 from shared.clock import timestamp
 from shared.couch.deadline import READ_SECONDS, WRITE_SECONDS, Deadline, parse_limit, request_deadline
@@ -26,6 +27,7 @@ from shared.sessions import RemoteSessions, Sessions, SessionSource
 from shared.settings import WebSettings
 from shared.web.answers import OrjsonProvider
 from shared.web.api import Blueprint, make_api
+from shared.web.audit import audit_blueprint
 from shared.web.auth import JwksKeys, Tokens
 from shared.web.bodies import ServiceRequest
 from shared.web.docs import docs_blueprint
@@ -194,13 +196,14 @@ def create_service(
     tokens: Tokens | None = None,
     sessions: SessionSource | None = None,
     dependencies: Any = None,
+    audit: AuditTrail | None = None,
 ) -> Flask:
     """The Flask application of a service.
 
     `ready` maps a dependency's name to a callable that raises while it is down; `tally` counts database calls
     (`shared.couch.counting`); `tokens` verifies access tokens (default: against the users service's JWKS),
     `sessions` tells which have ended (default: the users service); `dependencies` is what handlers get from
-    `current_dependencies`. Nothing is connected to here.
+    `current_dependencies`; `audit` is where `audited` handlers write. Nothing is connected to here.
     """
     app = Service(name, settings, tally)
     log_as_json(name, settings.log_level)
@@ -213,6 +216,7 @@ def create_service(
     )
     app.extensions["aisle.service_secret"] = settings.service_secret
     app.extensions["aisle.dependencies"] = dependencies
+    app.extensions["aisle.audit"] = audit
     if settings.trusted_proxies:
         hops = settings.trusted_proxies
         app.wsgi_app = ProxyFix(  # type: ignore[method-assign]  # as Flask's documentation wraps it
@@ -220,7 +224,7 @@ def create_service(
         )
     register_problems(app)
     api = make_api(app, title)
-    for blueprint in blueprints:
+    for blueprint in (*blueprints, *([audit_blueprint()] if audit else [])):
         api.register_blueprint(blueprint)
     app.register_blueprint(docs_blueprint(api))
     app.register_blueprint(health_blueprint({**ready, "redis": redis.ping}))

@@ -19,6 +19,7 @@ from shared.money import Money, money
 from shared.web import (
     Blueprint,
     PageArgs,
+    audited,
     json_answer,
     lines_of,
     list_answer,
@@ -89,6 +90,7 @@ def list_authorizations(args: dict[str, Any]) -> Response:
 @admin.alt_response(404, "NOT_FOUND")
 @admin.alt_response(409, "CONFLICT")
 @admin.alt_response(422, "UNPROCESSABLE_ENTITY")
+@audited("dispatch order", "orderid", "courier", "courierid", "items", "tracking_url")
 def dispatch(body: dict[str, Any], orderid: str) -> Response:
     """Hand an order to a courier, all that is left of it or `items`; the same parcel twice is one"""
     deps = dependencies()
@@ -111,6 +113,7 @@ def dispatch(body: dict[str, Any], orderid: str) -> Response:
 @admin.response(201, answers.Order)
 @admin.alt_response(404, "NOT_FOUND")
 @admin.alt_response(409, "CONFLICT")
+@audited("mark order delivered", "orderid")
 def deliver(orderid: str) -> Response:
     """The parcel arrived, the only one that is on its way"""
     deps = dependencies()
@@ -124,6 +127,7 @@ def deliver(orderid: str) -> Response:
 @admin.response(201, answers.Order)
 @admin.alt_response(404, "NOT_FOUND")
 @admin.alt_response(409, "CONFLICT")
+@audited("mark parcel delivered", "orderid", "number")
 def deliver_parcel(orderid: str, number: str) -> Response:
     """One of several parcels arrived"""
     deps = dependencies()
@@ -138,6 +142,7 @@ def deliver_parcel(orderid: str, number: str) -> Response:
 @admin.response(201, answers.Order)
 @admin.alt_response(404, "NOT_FOUND")
 @admin.alt_response(409, "CONFLICT")
+@audited("refund order", "orderid", "amount", "items", "to")
 def refund(body: dict[str, Any], orderid: str) -> Response:
     """Pay back an amount, or what was paid for `items`: to gift cards and store credit what they paid, the rest to the card or to store credit"""
     deps = dependencies()
@@ -173,6 +178,7 @@ def dead_letters(args: dict[str, Any]) -> Response:
 @admin.doc(parameters=[OPTIONAL_KEY])
 @admin.response(202, answers.DeadLetter)
 @admin.alt_response(404, "NOT_FOUND")
+@audited("retry job", "dead_letter_id")
 def retry_dead_letter(dead_letter_id: str) -> Response:
     """Send a job again"""
     return json_answer(act.retry(dependencies(), dead_letter_id, actor()), 202)
@@ -188,6 +194,7 @@ def retry_dead_letter(dead_letter_id: str) -> Response:
 @admin.response(200, answers.ImportResult)
 @admin.alt_response(415, "UNSUPPORTED_MEDIA_TYPE")
 @time_limit(NO_LIMIT)
+@audited("import orders", "", "from_line")
 def import_history(args: dict[str, Any]) -> Response:
     """Order history, a JSON order per line, of any length; with `Accept: application/x-ndjson` progress is streamed"""
     if request.mimetype not in LINES:

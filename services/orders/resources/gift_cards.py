@@ -14,6 +14,7 @@ from shared.idempotency import fingerprint_of
 from shared.web import (
     Blueprint,
     PageArgs,
+    audited,
     client_address,
     current_user,
     json_answer,
@@ -63,6 +64,7 @@ def list_gift_cards(args: dict[str, Any]) -> Response:
 @gift_cards.arguments(schemas.GiftCardContent)
 @gift_cards.response(201, schemas.IssuedGiftCard)
 @gift_cards.alt_response(409, "CONFLICT")
+@audited("issue gift card", "", "value")
 def issue(body: dict[str, Any]) -> Response:
     """A new gift card; its code is in this answer (and in the e-mail, where an address is given) and nowhere else"""
     deps, key = dependencies(), request_key()
@@ -89,6 +91,7 @@ def read_gift_card(id: str) -> Response:
 @gift_cards.response(200, schemas.GiftCard)
 @gift_cards.alt_response(404, "NOT_FOUND")
 @gift_cards.alt_response(409, "CONFLICT")
+@audited("correct gift card", "id", "balance")
 def correct(body: dict[str, Any], id: str) -> Response:
     """Set the balance of a gift card, 0 to block it; its history says who and why"""
     reference = request_key() or time_ordered_id()
@@ -109,6 +112,7 @@ def read_store_credit(userid: str) -> Response:
 @gift_cards.arguments(schemas.Grant)
 @gift_cards.response(201, schemas.StoreCredit)
 @gift_cards.alt_response(409, "CONFLICT")
+@audited("grant store credit", "userid", "amount")
 def grant(body: dict[str, Any], userid: str) -> Response:
     """Give a customer store credit, with the reason"""
     deps, reference = dependencies(), request_key() or time_ordered_id()

@@ -9,7 +9,7 @@ from services.orders.actions import reading
 from services.orders.resources.context import dependencies
 from services.orders.resources.requester import actor
 from services.orders.schemas import notes as schemas
-from shared.web import Blueprint, PageArgs, json_answer, require_role, short_list_answer
+from shared.web import Blueprint, PageArgs, audited, json_answer, require_role, short_list_answer
 from shared.web.idempotency import OPTIONAL_KEY, idempotent_id
 
 notes = Blueprint("notes", __name__, url_prefix="/v1/admin/orders", description="Notes of staff on orders")
@@ -21,6 +21,7 @@ notes = Blueprint("notes", __name__, url_prefix="/v1/admin/orders", description=
 @notes.arguments(schemas.NoteContent)
 @notes.response(201, schemas.Note)
 @notes.alt_response(404, "NOT_FOUND")
+@audited("add note", "orderid")
 def add(body: dict[str, str], orderid: str) -> Response:
     """Note something for the others who work here; the customer does not see it"""
     deps = dependencies()

@@ -23,6 +23,7 @@ from shared.errors import Invalid, Unauthorized
 from shared.web import (
     Blueprint,
     add_log_fields,
+    audited,
     client_address,
     current_user,
     json_answer,
@@ -137,6 +138,7 @@ def refresh_payment(headers: dict[str, str], orderid: str) -> Response:
 @orders.alt_response(401, "UNAUTHORIZED")
 @orders.alt_response(404, "NOT_FOUND")
 @time_limit(10)
+@audited("end payment page", "orderid", staff_only=True)
 def cancel_payment(headers: dict[str, str], orderid: str) -> Response:
     """End the payment page of an order that is not paid: nothing is charged, the goods go back; a payment that was first stays"""
     return order_response(hosted_payments.give_up_payment(dependencies(), requested_order(headers, orderid)))
@@ -150,6 +152,7 @@ def cancel_payment(headers: dict[str, str], orderid: str) -> Response:
 @orders.alt_response(401, "UNAUTHORIZED")
 @orders.alt_response(404, "NOT_FOUND")
 @orders.alt_response(409, "CONFLICT")
+@audited("cancel order", "orderid", "items", staff_only=True)
 def cancel(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
     """Cancel before dispatch, the whole order or `items`: what was paid for it is paid back; done twice it is done once"""
     deps, found = dependencies(), requested_order(headers, orderid)
@@ -168,6 +171,7 @@ def cancel(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Respo
 @orders.alt_response(401, "UNAUTHORIZED")
 @orders.alt_response(404, "NOT_FOUND")
 @orders.alt_response(409, "CONFLICT")
+@audited("request return", "orderid", "items", staff_only=True)
 def request_return(headers: dict[str, str], body: dict[str, Any], orderid: str) -> Response:
     """Ask to send goods back after delivery; they are paid back once the shop has received them"""
     found, request = requested_order(headers, orderid), keyed_request([orderid, body])

@@ -16,6 +16,7 @@ from shared.web import (
     Blueprint,
     PageArgs,
     Shape,
+    audited,
     json_answer,
     list_answer,
     require_role,
@@ -107,6 +108,7 @@ def list_reports(args: dict[str, Any]) -> Response:
 @reports.doc(parameters=[OPTIONAL_KEY])
 @reports.arguments(requests.ReportRequest)
 @reports.response(202, answers.ReportCreated)
+@audited("request report", "kind", "from", "to")
 def request_report(body: dict[str, Any]) -> Response:
     """Have a report computed and stored by the worker"""
     reportid = act.request_report(dependencies(), body, request_key())
@@ -118,6 +120,7 @@ def request_report(body: dict[str, Any]) -> Response:
 @reports.doc(parameters=[OPTIONAL_KEY])
 @reports.arguments(requests.ClosingRequest)
 @reports.response(201, answers.Report)
+@audited("close period", "period", "kind")
 def close(body: dict[str, str]) -> Response:
     """Close a day or month now; the worker does it every night by itself"""
     deps = dependencies()

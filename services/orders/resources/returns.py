@@ -8,7 +8,7 @@ from services.orders.actions import reading, return_requests
 from services.orders.resources.context import dependencies
 from services.orders.resources.requester import actor, return_response
 from services.orders.schemas import answers, requests
-from shared.web import Blueprint, require_role
+from shared.web import Blueprint, audited, require_role
 from shared.web.idempotency import OPTIONAL_KEY
 
 returns = Blueprint("returns", __name__, url_prefix="/v1/admin/orders", description="Goods that come back")
@@ -22,6 +22,7 @@ RETURN = "/<string:orderid>/returns/<string:number>"
 @returns.response(201, answers.OrderReturn)
 @returns.alt_response(404, "NOT_FOUND")
 @returns.alt_response(409, "CONFLICT")
+@audited("approve return", "orderid", "number")
 def approve(orderid: str, number: str) -> Response:
     """Let the customer send the goods; nothing is paid back yet, unless the shop's settings say so"""
     deps = dependencies()
@@ -36,6 +37,7 @@ def approve(orderid: str, number: str) -> Response:
 @returns.response(201, answers.OrderReturn)
 @returns.alt_response(404, "NOT_FOUND")
 @returns.alt_response(409, "CONFLICT")
+@audited("refuse return", "orderid", "number")
 def refuse(body: dict[str, str], orderid: str, number: str) -> Response:
     """Do not take the goods back, or no longer: they never came"""
     deps, found = dependencies(), reading.any_order(dependencies(), orderid)
@@ -49,6 +51,7 @@ def refuse(body: dict[str, str], orderid: str, number: str) -> Response:
 @returns.response(201, answers.OrderReturn)
 @returns.alt_response(404, "NOT_FOUND")
 @returns.alt_response(409, "CONFLICT")
+@audited("receive return", "orderid", "number", "items")
 def receive(body: dict[str, Any], orderid: str, number: str) -> Response:
     """The goods are here: they are paid back, and those that can be sold go into stock; received twice it is done once"""
     deps, found = dependencies(), reading.any_order(dependencies(), orderid)

@@ -14,6 +14,7 @@ from shared.web import (
     Blueprint,
     PageArgs,
     Shape,
+    audited,
     check_if_match,
     check_preconditions,
     document_answer,
@@ -32,6 +33,7 @@ shop_settings = Blueprint(
     description="Shipping, tax, promotions and what else the desk sets",
 )
 
+_IDENTIFYING = ("name", "active", "codes", "country", "region", "rate")
 _IF_MATCH = if_match_header("the ETag of the version that this replaces")
 
 
@@ -39,6 +41,7 @@ def _add_endpoints(
     path: str, kind: SettingKind, body: type[Shape], item: type[Shape], page: type[Shape]
 ) -> None:
     """List, add, read, replace, and earlier versions, under `path`."""
+    one = path.removesuffix("s").replace("-", " ")
 
     @require_role("admin", "staff")
     @shop_settings.arguments(PageArgs, location="query")
@@ -53,6 +56,7 @@ def _add_endpoints(
     @shop_settings.arguments(body)
     @shop_settings.response(201, item)
     @shop_settings.alt_response(409, "CONFLICT")
+    @audited(f"add {one}", "id", *_IDENTIFYING)
     def add(content: dict[str, Any]) -> Response:
         doc = act.add(dependencies(), kind, content, actor())
         return document_answer(kind.fields, doc, 201, {"Location": f"/v1/admin/{path}/{doc['id']}"})
@@ -70,6 +74,7 @@ def _add_endpoints(
     @shop_settings.alt_response(409, "CONFLICT")
     @shop_settings.alt_response(412, "PRECONDITION_FAILED")
     @shop_settings.doc(parameters=[_IF_MATCH])
+    @audited(f"change {one}", "id", *_IDENTIFYING)
     def replace(content: dict[str, Any], id: str) -> Response:
         deps = dependencies()
         before = act.get(deps, kind, id)
@@ -131,6 +136,7 @@ def read_shop() -> Response:
 @shop_settings.alt_response(409, "CONFLICT")
 @shop_settings.alt_response(412, "PRECONDITION_FAILED")
 @shop_settings.doc(parameters=[_IF_MATCH])
+@audited("change shop settings", "", *SHOP_KIND.fields.writable)
 def save_shop(content: dict[str, Any]) -> Response:
     """A version of the shop's own settings"""
     deps = dependencies()

@@ -17,6 +17,7 @@ from shared.clock import timestamp
 from shared.couch import Document, time_ordered_id
 from shared.web import (
     Blueprint,
+    audited,
     current_user,
     idempotent,
     idempotent_id,
@@ -31,6 +32,7 @@ from shared.web import (
 admin = Blueprint("admin", __name__, description="For admins and staff")
 
 _PRICE_CHANGE = ("date", "before", "after", "sku", "kind", "group", "sale_from", "sale_until", "by")
+_CONTENT = ("status", "price", "prices", "taxonomy")
 _IF_MATCH = if_match_header("the ETag that was read; stock and rating do not count")
 
 
@@ -40,6 +42,7 @@ _IF_MATCH = if_match_header("the ETag that was read; stock and rating do not cou
 @admin.arguments(requests.ProductContent)
 @admin.response(201, answers.Product)
 @admin.alt_response(409, "CONFLICT")
+@audited("create product", "productid", *_CONTENT)
 def create(product: Checked) -> Response:
     """A new product"""
     doc = catalogue.create(dependencies(), product, timestamp(), idempotent_id())
@@ -60,6 +63,7 @@ def create(product: Checked) -> Response:
 @admin.alt_response(409, "CONFLICT")
 @admin.alt_response(412, "PRECONDITION_FAILED")
 @admin.doc(parameters=[_IF_MATCH])
+@audited("change product", "productid", *_CONTENT)
 def replace(product: Checked, productid: str) -> Response:
     """New content; another taxonomy moves the product"""
     if_match = request.headers.get("If-Match")
@@ -74,6 +78,7 @@ def replace(product: Checked, productid: str) -> Response:
 @admin.alt_response(404, "NOT_FOUND")
 @admin.alt_response(412, "PRECONDITION_FAILED")
 @admin.doc(parameters=[_IF_MATCH])
+@audited("delete product", "productid")
 def delete(productid: str) -> Response:
     """Delete a product"""
     catalogue.remove(dependencies(), productid, request.headers.get("If-Match"), timestamp())
@@ -87,6 +92,7 @@ def delete(productid: str) -> Response:
 @admin.response(201, answers.Stock)
 @admin.alt_response(404, "NOT_FOUND")
 @admin.alt_response(409, "CONFLICT")
+@audited("change stock", "productid", "sku", "delta")
 def change_stock(change: dict[str, Any], productid: str) -> Response:
     """Goods come in or are written off; `sku` says of which variant, unless the path does"""
     product = catalogue.current_one(dependencies(), productid)

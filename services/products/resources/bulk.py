@@ -1,5 +1,7 @@
 """For staff: what the shop does not show, and many products changed at once."""
 
+from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
 from flask import Response
@@ -18,6 +20,7 @@ from shared.couch.deadline import time_limit
 from shared.errors import Invalid
 from shared.web import (
     Blueprint,
+    audited,
     current_user,
     idempotent,
     idempotent_id,
@@ -30,6 +33,11 @@ from shared.web import (
 bulk = Blueprint("products for staff", __name__, url_prefix="/v1/admin/products", description="For staff")
 
 SECONDS = 60
+_EDITED = ("status", "publish_from", "taxonomy", "price_percent", "stock_delta")
+
+
+def _skus(sent: Mapping[str, Any]) -> list[str]:
+    return [str(change["sku"]) for change in sent["changes"]]
 
 
 @bulk.get("")
@@ -53,6 +61,7 @@ def unpublished(args: dict[str, Any]) -> Response:
 @bulk.arguments(requests.BulkEditContent)
 @bulk.response(200, answers.BulkEditReport)
 @time_limit(SECONDS)
+@audited("change products", itemgetter("productids"), *_EDITED)
 def edit(body: dict[str, Any]) -> Response:
     """One change to many products, each as a whole or not at all; with an Idempotency-Key it is sent again after a break, and changes nothing twice"""
     edit = BulkEdit(
@@ -77,6 +86,7 @@ def edit(body: dict[str, Any]) -> Response:
 @bulk.arguments(requests.StockChanges)
 @bulk.response(200, answers.StockReport)
 @time_limit(SECONDS)
+@audited("change stock", _skus, "changes")
 def change_stocks(body: dict[str, Any]) -> Response:
     """The stock of many products and variants by SKU: what came in or went out, or how many were counted"""
     changes = [StockChange(**each) for each in body["changes"]]

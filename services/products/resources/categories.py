@@ -15,6 +15,7 @@ from shared.errors import BadRequest, Invalid
 from shared.web import (
     Blueprint,
     PageArgs,
+    audited,
     check_if_match,
     check_preconditions,
     current_user,
@@ -61,6 +62,7 @@ def listed(args: dict[str, Any]) -> Response:
 @categories.response(200, schemas.CategoriesImported)
 @categories.alt_response(415, "UNSUPPORTED_MEDIA_TYPE")
 @categories.doc(requestBody=_BODY)
+@audited("import categories")
 def import_categories() -> Response:
     """Categories as NDJSON, a line each, as the list answers them; each replaces what is said of its category"""
     if request.mimetype not in LINES:
@@ -86,6 +88,7 @@ def read(path: str) -> Response:
 @categories.alt_response(409, "CONFLICT")
 @categories.alt_response(412, "PRECONDITION_FAILED")
 @categories.doc(parameters=[if_match_header()])
+@audited("change category", "path")
 def write(content: dict[str, Any], path: str) -> Response:
     """Say something of a category, also of one that no product is in (yet, or any more)"""
     if content["path"] != path:
@@ -103,6 +106,7 @@ def write(content: dict[str, Any], path: str) -> Response:
 @categories.alt_response(409, "CONFLICT")
 @categories.alt_response(412, "PRECONDITION_FAILED")
 @categories.doc(parameters=[if_match_header()])
+@audited("remove category", "path")
 def remove(path: str) -> Response:
     """Forget what is said of a category: it is shown by its name again"""
     doc = act.get(dependencies(), path)

@@ -18,7 +18,7 @@ from services.products.rules.shop_exports import MAX_BYTES, READERS, Options
 from services.products.schemas import files as schemas
 from shared.couch.deadline import NO_LIMIT, time_limit
 from shared.errors import AisleError, BadRequest, Invalid, NotFound, TooLarge
-from shared.web import Blueprint, current_user, json_answer, lines_of, require_role
+from shared.web import Blueprint, audited, current_user, json_answer, lines_of, require_role
 
 files = Blueprint("files", __name__, description="Import and export")
 
@@ -63,6 +63,7 @@ class NoSuchImport(NotFound):
 @files.alt_response(415, "UNSUPPORTED_MEDIA_TYPE")
 @files.doc(requestBody=_BODY)
 @time_limit(NO_LIMIT)
+@audited("import products", "", "format", "dry_run", "from_line", "id")
 def import_products(args: dict[str, Any]) -> Response:
     """Products as NDJSON or CSV, or as Shopify or WooCommerce export them (CSV); send it again to go on after a break"""
     if args["format"]:

@@ -9,7 +9,7 @@ from services.products.rules.product import etag, public
 from services.products.schemas import answers
 from shared.clock import timestamp
 from shared.errors import TooLarge
-from shared.web import Blueprint, json_answer, not_modified, require_role
+from shared.web import Blueprint, audited, json_answer, not_modified, require_role
 
 pictures = Blueprint("pictures", __name__, description="Pictures, named by their content")
 
@@ -24,6 +24,7 @@ _BODY = {"required": True, "content": {"image/*": {"schema": {"type": "string", 
 @pictures.alt_response(404, "NOT_FOUND")
 @pictures.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
 @pictures.doc(requestBody=_BODY)
+@audited("set picture", "productid")
 def attach(productid: str) -> Response:
     """Give a product its first picture (JPEG, PNG, GIF, WebP, AVIF)"""
     deps = dependencies()
@@ -38,6 +39,7 @@ def attach(productid: str) -> Response:
 @pictures.response(201, answers.Picture)
 @pictures.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
 @pictures.doc(requestBody=_BODY)
+@audited("upload picture")
 def add() -> Response:
     """Store a picture (JPEG, PNG, GIF, WebP, AVIF); the answer's `id` is for a product's `pictures`
 

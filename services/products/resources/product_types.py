@@ -12,6 +12,7 @@ from shared.clock import timestamp
 from shared.web import (
     Blueprint,
     PageArgs,
+    audited,
     check_if_match,
     document_answer,
     etag_of,
@@ -47,6 +48,7 @@ def types(args: dict[str, Any]) -> Response:
 @product_types.arguments(requests.ProductTypeContent)
 @product_types.response(201, answers.ProductType)
 @product_types.alt_response(409, "CONFLICT")
+@audited("add product type", "code")
 def add(content: dict[str, Any]) -> Response:
     """A new product type"""
     doc = act.add(dependencies(), content, timestamp())
@@ -72,6 +74,7 @@ def read(code: str) -> Response:
 @product_types.alt_response(409, "CONFLICT")
 @product_types.alt_response(412, "PRECONDITION_FAILED")
 @product_types.doc(parameters=[if_match_header()])
+@audited("change product type", "code")
 def replace(content: dict[str, Any], code: str) -> Response:
     """New attributes; products keep what they have until they are written again"""
     before = act.get(dependencies(), code)

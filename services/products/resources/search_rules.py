@@ -16,6 +16,7 @@ from shared.web import (
     Blueprint,
     PageArgs,
     Shape,
+    audited,
     check_if_match,
     check_preconditions,
     current_user,
@@ -61,6 +62,7 @@ def _add_endpoints(
     @search_rules.alt_response(409, "CONFLICT")
     @search_rules.alt_response(412, "PRECONDITION_FAILED")
     @search_rules.doc(parameters=[if_match_header(), IF_NONE_MATCH])
+    @audited(f"write {kind.name}", "query")
     def write(content: dict[str, Any], query: str) -> Response:
         before = act.find(dependencies(), kind, query)
         only_before = check_preconditions(etag_of(before["_rev"]) if before else None)
@@ -82,6 +84,7 @@ def _add_endpoints(
     @search_rules.alt_response(409, "CONFLICT")
     @search_rules.alt_response(412, "PRECONDITION_FAILED")
     @search_rules.doc(parameters=[if_match_header()])
+    @audited(f"remove {kind.name}", "query")
     def remove(query: str) -> Response:
         doc = act.get(dependencies(), kind, query)
         check_if_match(etag_of(doc["_rev"]))

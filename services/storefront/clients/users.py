@@ -1,6 +1,7 @@
 """The users service as the storefront asks it."""
 
 from collections.abc import Mapping
+from urllib.parse import urlencode
 
 from services.storefront.clients.base import ANONYMOUS, IMPORT_SECONDS, Client, segment, without_empty
 from shared.client import Answer
@@ -111,10 +112,16 @@ class Users(Client):
     def staff(self, token: str) -> Json:
         return self.http.get("/v1/admin/staff", token=token)
 
-    def audit(self, token: str, month: str, cursor: str) -> Json:
-        """What the shop's people did in a month, newest first."""
-        return self.http.get(
-            "/v1/admin/audit", without_empty(limit=20, month=month, cursor=cursor), token=token
+    def audit(self, token: str, *, cursor: str, **filters: str) -> Json:
+        """What staff did, newest first."""
+        asked = without_empty(limit=50, cursor=cursor, **filters)
+        return self.http.get("/v1/admin/audit", asked, token=token, deadline=10)
+
+    def audit_csv(self, token: str, **filters: str) -> Answer:
+        """All that staff did."""
+        path = f"/v1/admin/audit?{urlencode(without_empty(**filters))}"
+        return self.http.fetch(
+            "GET", path, token=token, headers={"Accept": "text/csv"}, deadline=IMPORT_SECONDS
         )
 
     def close_account(self, token: str, email: str, reason: str, password: str) -> None:

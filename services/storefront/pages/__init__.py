@@ -7,6 +7,7 @@ from services.storefront.pages.checkout import checkout
 from services.storefront.pages.codes import codes
 from services.storefront.pages.currency import currency
 from services.storefront.pages.desk import (
+    audit,
     bulk,
     categories,
     desk,
@@ -82,6 +83,7 @@ DESK = (
     notes,
     failures,
     staff,
+    audit,
 )
 
 __all__ = ["BLUEPRINTS", "DESK"]

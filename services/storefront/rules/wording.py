@@ -1,6 +1,6 @@
-"""What the services name in code, in a shopkeeper's words: jobs, entries of the audit trail."""
+"""What the services name in code, in a shopkeeper's words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from services.storefront.translation import gettext, ngettext
@@ -12,15 +12,6 @@ _JOBS = {
     "orders.close_periods": _("Closing a period"),
     "orders.close_books": _("Closing a period"),
 }
-_ACTIONS = {
-    "set roles": _("Changed the role"),
-    "set group": _("Changed the customer group"),
-    "close account": _("Closed the account"),
-    "open account": _("Opened the account again"),
-    "erase": _("Erased the account"),
-}
-_DETAILS = {"before": _("Role before"), "after": _("Role now"), "reason": _("Why"), "code": _("Because")}
-_GROUP_DETAILS = {"before": _("Group before"), "after": _("Group now")}
 _ROLES = {"staff": _("Staff"), "admin": _("Admin"), "customer": _("Customer")}
 _RULES = {"synonym": _("Synonym"), "redirect": _("Redirect"), "pin": _("Pin"), "hidden": _("Hidden query")}
 _RULE_CHANGES = {"written": _("%(rule)s written"), "removed": _("%(rule)s removed")}
@@ -34,7 +25,6 @@ _CREDIT_REASONS = {
     "closed": _("Closed"),
     "cancelled": _("Cancelled"),
 }
-_FAILED = ": failed"
 
 
 def days_text(days: Mapping[str, int]) -> str:
@@ -48,37 +38,6 @@ def days_text(days: Mapping[str, int]) -> str:
 def job_label(job: str) -> str:
     known = _JOBS.get(job)
     return gettext(known) if known else job.partition(".")[2].replace("_", " ").capitalize() or job
-
-
-def action_label(action: str) -> str:
-    """ "set roles: failed" -> "Changed the role: it did not work" """
-    plain = action.removesuffix(_FAILED)
-    known = gettext(_ACTIONS.get(plain, plain.capitalize()))
-    return gettext("%(action)s: it did not work", action=known) if action.endswith(_FAILED) else known
-
-
-def details(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(what, value) of an audit entry's details; what is empty is left out."""
-    is_group = entry["action"].removesuffix(_FAILED) == "set group"
-    labels = _DETAILS | (_GROUP_DETAILS if is_group else {})
-    named = (
-        (
-            gettext(labels.get(name, name.replace("_", " ").capitalize())),
-            str(value) if is_group else _text(value),
-        )
-        for name, value in entry["details"].items()
-    )
-    return [(name, value) for name, value in named if value]
-
-
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value.replace("_", " ") if value.islower() and " " not in value else value
-    if isinstance(value, Sequence):
-        return ", ".join(role_label(str(each)) for each in value if each != "customer") or (
-            role_label("customer") if value else ""
-        )
-    return "" if value is None else str(value)
 
 
 def role_label(role: str) -> str:

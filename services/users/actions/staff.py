@@ -1,4 +1,4 @@
-"""Staff: who may do what, and the trail of what admins did, as documents that never change."""
+"""Staff: who may do what."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,22 +10,21 @@ from services.users.actions.profile import account_answer
 from services.users.dependencies import Dependencies
 from services.users.documents import (
     ADMIN_ROLE,
-    AUDIT,
-    AUDIT_FIELDS,
     CUSTOMER_ROLE,
     USER,
     Account,
-    audit_partition,
     claim_id,
 )
 from services.users.rules.accounts import check_roles_change, is_admin, is_live
 from services.users.rules.errors import EmailTaken, NoSuchUser
 from services.users.rules.passwords import check_password
-from shared.clock import now, timestamp
-from shared.couch import document_id, time_ordered_id
+from shared.audit import Act
+from shared.clock import timestamp
 from shared.emails import normalised_email
-from shared.errors import AisleError, Unavailable
+from shared.errors import Unavailable
 
+COMMAND_LINE = "command line"
+"""The actor of what is done there."""
 _MAX_STAFF = 200
 _LOCK_WAIT_SECONDS = 2
 
@@ -37,6 +36,7 @@ def create_admin(deps: Dependencies, email: str, password: str) -> str:
     if found is not None:
         if ADMIN_ROLE in found["roles"]:
             return "is admin already; its password stays as it was"
+        deps.audit.write(_created(found["userid"]))
         _set_roles(deps, found["userid"], [*found["roles"], ADMIN_ROLE])
         return "is admin now; its password stays as it was"
     check_password(password, email, "admin", deps.passwords.common)
@@ -51,9 +51,14 @@ def create_admin(deps: Dependencies, email: str, password: str) -> str:
         roles=[CUSTOMER_ROLE, ADMIN_ROLE],
         roles_changed=timestamp(),
     )
+    deps.audit.write(_created(userid))
     if not deps.store.try_put(user):
         raise EmailTaken("This e-mail is registered but not verified: verify it, then run this again.")
     return "is admin, with the password given"
+
+
+def _created(userid: str) -> Act:
+    return Act(COMMAND_LINE, "create admin", userid, {})
 
 
 def list_staff(deps: Dependencies) -> list[dict[str, Any]]:
@@ -78,37 +83,32 @@ def get_user(deps: Dependencies, userid: str) -> Account:
     return user
 
 
-def set_roles(deps: Dependencies, actor: str, userid: str, roles: list[str]) -> dict[str, Any]:
+def set_roles(deps: Dependencies, userid: str, roles: list[str]) -> dict[str, Any]:
     """Gives an account these roles (customer always). Raises LastAdmin, NoSuchUser."""
     user = get_user(deps, userid)
-    wanted = [CUSTOMER_ROLE, *sorted(set(roles) - {CUSTOMER_ROLE})]
-    details = {"before": user["roles"], "after": wanted}
     with keep_one_admin(deps, user, roles):
-        return account_answer(
-            audited(deps, actor, "set roles", userid, details, lambda: _set_roles(deps, userid, wanted))
-        )
+        return account_answer(_set_roles(deps, userid, complete_roles(roles)))
 
 
-def set_group(deps: Dependencies, actor: str, userid: str, group: str) -> dict[str, Any]:
+def complete_roles(roles: Sequence[str]) -> list[str]:
+    """As an account has them: everybody is a customer, too."""
+    return [CUSTOMER_ROLE, *sorted(set(roles) - {CUSTOMER_ROLE})]
+
+
+def set_group(deps: Dependencies, userid: str, group: str) -> dict[str, Any]:
     """Lets a customer pay the prices of this group, "" being nobody's; it counts from their next token on. Raises NoSuchUser."""
-    user = get_user(deps, userid)
-    details = {"before": user.get("group", ""), "after": group}
-
-    def write() -> Account:
-        if not is_live(get_user(deps, userid)):
-            raise NoSuchUser("This account is closed.")
-        return update_user(deps, userid, lambda user: {**user, "group": group})
-
-    return account_answer(audited(deps, actor, "set group", userid, details, write))
+    if not is_live(get_user(deps, userid)):
+        raise NoSuchUser("This account is closed.")
+    return account_answer(update_user(deps, userid, lambda user: {**user, "group": group}))
 
 
-def close_account(deps: Dependencies, actor: str, userid: str, reason: str) -> dict[str, Any]:
+def close_account(deps: Dependencies, userid: str) -> dict[str, Any]:
     """Nobody can log in to it, and its sessions end; `open_account` undoes it, but for the sessions."""
     user = get_user(deps, userid)
+    moment = timestamp()
+    change = {"active": False, "roles_changed": moment, "sessions_from": end_of_sessions()}
     with keep_one_admin(deps, user):
-        return account_answer(
-            audited(deps, actor, "close account", userid, {"reason": reason}, lambda: _close(deps, userid))
-        )
+        return account_answer(update_user(deps, userid, lambda user: {**user, **change}, allow_closed=True))
 
 
 @contextmanager
@@ -129,39 +129,10 @@ def keep_one_admin(deps: Dependencies, user: Account | None, roles: Sequence[str
         yield
 
 
-def open_account(deps: Dependencies, actor: str, userid: str) -> dict[str, Any]:
+def open_account(deps: Dependencies, userid: str) -> dict[str, Any]:
     get_user(deps, userid)
-    return account_answer(audited(deps, actor, "open account", userid, {}, lambda: _open(deps, userid)))
-
-
-def audited(
-    deps: Dependencies, actor: str, action: str, subject: str, details: dict[str, Any], act: Any
-) -> Any:
-    """Writes down who does what to whom, then does it; a failure is written down too."""
-    write_audit(deps, actor, action, subject, details)
-    try:
-        return act()
-    except AisleError as error:
-        write_audit(deps, actor, f"{action}: failed", subject, {"code": error.code})
-        raise
-
-
-def write_audit(deps: Dependencies, actor: str, action: str, subject: str, details: dict[str, Any]) -> None:
-    """Adds an entry that nobody changes. It names people by userid only, so that erasing one needs no change here."""
-    moment = now()
-    docid = document_id(audit_partition(f"{moment:%Y-%m}"), time_ordered_id(moment))
-    deps.store.put(
-        AUDIT.new(docid, actor=actor, action=action, subject=subject, details=details, date=timestamp())
-    )
-
-
-def audit_trail(
-    deps: Dependencies, month: str, limit: int, before: str | None
-) -> tuple[list[dict[str, Any]], str | None]:
-    """A month's entries, newest first, and where the next page begins. 1 partition query."""
-    docs = deps.store.audit(month, limit + 1, before)
-    entries = [AUDIT_FIELDS.shown(doc) for doc in docs[:limit]]
-    return entries, docs[limit - 1]["_id"] if len(docs) > limit else None
+    change = {"active": True, "roles_changed": timestamp()}
+    return account_answer(update_user(deps, userid, lambda user: {**user, **change}, allow_closed=True))
 
 
 def _owner_of(deps: Dependencies, email: str) -> Account | None:
@@ -178,14 +149,3 @@ def _set_roles(deps: Dependencies, userid: str, roles: list[str]) -> Account:
     if not is_live(get_user(deps, userid)):
         raise NoSuchUser("This account is closed.")
     return update_user(deps, userid, lambda user: {**user, "roles": roles, "roles_changed": timestamp()})
-
-
-def _close(deps: Dependencies, userid: str) -> Account:
-    moment = timestamp()
-    change = {"active": False, "roles_changed": moment, "sessions_from": end_of_sessions()}
-    return update_user(deps, userid, lambda user: {**user, **change}, allow_closed=True)
-
-
-def _open(deps: Dependencies, userid: str) -> Account:
-    change = {"active": True, "roles_changed": timestamp()}
-    return update_user(deps, userid, lambda user: {**user, **change}, allow_closed=True)

@@ -4,13 +4,31 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from shared.audit import AuditQuery
 from shared.client import ServiceClient
+from shared.clock import iso
 
 
 @dataclass(frozen=True)
-class Products:
+class Audited:
+    """A service with an audit trail of its own."""
+
     http: ServiceClient
 
+    def entries(self, query: AuditQuery, limit: int, before: str | None) -> list[dict[str, Any]]:
+        """See `AuditTrail.entries`. Raises Unavailable: a trail is whole or not shown."""
+        asked = {
+            "from": iso(query.since),
+            "to": iso(query.until),
+            "actor": query.actor,
+            "subject": query.subject,
+        }
+        more = {"before": before} if before else {}
+        return list(self.http.get("/v1/internal/audit", {**asked, "limit": limit, **more})["items"])
+
+
+@dataclass(frozen=True)
+class Products(Audited):
     def lookup(
         self, productids: list[str], *, currency: str | None = None, group: str = "", language: str = ""
     ) -> dict[str, dict[str, Any]]:
@@ -31,9 +49,7 @@ class Products:
 
 
 @dataclass(frozen=True)
-class Orders:
-    http: ServiceClient
-
+class Orders(Audited):
     def of_user(self, userid: str) -> dict[str, list[dict[str, Any]]]:
         """All orders of a person and their store credit, for the export. Raises Unavailable."""
         answer = self.http.get(f"/v1/internal/users/{quote(userid, safe='')}/orders", deadline=30)

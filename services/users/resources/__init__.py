@@ -2,6 +2,7 @@
 
 from services.users.resources.accounts import accounts
 from services.users.resources.addresses import addresses
+from services.users.resources.audit import audit
 from services.users.resources.basket import basket
 from services.users.resources.internal import internal
 from services.users.resources.payment_methods import payment_methods
@@ -25,6 +26,7 @@ BLUEPRINTS = (
     stock_alerts,
     privacy,
     staff,
+    audit,
     internal,
 )
 

@@ -1,5 +1,6 @@
 """Registration, verification, password resets, and one's own account."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Response
@@ -8,10 +9,11 @@ from services.users.actions import accounts as act
 from services.users.actions import registration, verification
 from services.users.actions.profile import live_user, profile_of, whole_profile
 from services.users.documents import REGISTERED_FIELDS, Account
-from services.users.resources.context import dependencies
+from services.users.resources.context import dependencies, own_userid
 from services.users.schemas import answers, requests
 from shared.web import (
     Blueprint,
+    audited,
     check_if_match,
     client_address,
     current_user,
@@ -25,6 +27,11 @@ from shared.web import (
 )
 
 accounts = Blueprint("accounts", __name__, description="Registration and profile")
+
+
+def _changed_fields(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """What an audit entry says of a change of one's own account: no name, address or password."""
+    return {"fields": sorted(sent.keys() - {"current_password"})}
 
 
 @accounts.post("/v1/users")
@@ -109,6 +116,7 @@ def me() -> Response:
 @require_user
 @accounts.arguments(requests.MeChange)
 @accounts.response(200, answers.Me)
+@audited("change own account", own_userid, details=_changed_fields, staff_only=True)
 def change_me(changes: dict[str, Any]) -> Response:
     """Change name, e-mail or password"""
     deps = dependencies()

@@ -6,7 +6,6 @@ import marshmallow as ma
 
 from services.users.documents import (
     ADDRESS_FIELDS,
-    AUDIT_FIELDS,
     BASKET_ITEM_FIELDS,
     PAYMENT_METHOD_FIELDS,
     PREFERENCE_FIELDS,
@@ -15,6 +14,7 @@ from services.users.documents import (
     USER_FIELDS,
     WISH_FIELDS,
 )
+from shared.audit import AUDIT_FIELDS
 from shared.web import Shape, page_schema, response_schema
 from shared.web.fields import MoneyShape, StrictInteger, Time
 
@@ -30,7 +30,14 @@ PaymentMethod = response_schema(
 )
 PaymentMethods = page_schema("PaymentMethods", PaymentMethod)
 BasketItem = response_schema("BasketItem", BASKET_ITEM_FIELDS)
-AuditEntry = response_schema("AuditEntry", AUDIT_FIELDS)
+AuditEntry = response_schema(
+    "AuditEntry",
+    AUDIT_FIELDS,
+    {
+        "id": ma.fields.String(required=True),
+        "service": ma.fields.String(required=True, metadata={"description": "where it was done"}),
+    },
+)
 AuditTrail = page_schema("AuditTrail", AuditEntry)
 
 _PRICED: dict[str, ma.fields.Field[Any]] = {

@@ -20,6 +20,7 @@ from shared.language_codes import LANGUAGE
 from shared.money import CURRENCIES
 from shared.web import PageArgs, Shape, request_schema
 from shared.web import fields as web
+from shared.web.audit import AUDIT_MOMENT
 
 NEW_PASSWORD: Final = Secret(
     8, 200, description="8 to 200 characters; not a common one, not the name or e-mail"
@@ -200,5 +201,16 @@ class AuditArgs(PageArgs):
     month = ma.fields.String(
         load_default=None,
         validate=ma.validate.Regexp(r"^20\d\d-(0[1-9]|1[0-2])$"),
-        metadata={"description": "2026-11; this month"},
+        metadata={"description": "2026-11"},
+    )
+    start = ma.fields.String(data_key="from", load_default=None, validate=ma.validate.Regexp(AUDIT_MOMENT))
+    end = ma.fields.String(data_key="to", load_default=None, validate=ma.validate.Regexp(AUDIT_MOMENT))
+    actor = web.Text(0, 64, load_default="", metadata={"description": "a userid"})
+    subject = web.Text(
+        0, 200, load_default="", metadata={"description": "an id: of an order, a product, an account"}
+    )
+    service = ma.fields.String(
+        load_default=None,
+        validate=ma.validate.OneOf(("users", "products", "orders")),
+        metadata={"description": "what was done in this one alone; all when left out"},
     )

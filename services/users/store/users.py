@@ -19,7 +19,6 @@ from services.users.documents import (
     Address,
     StockAlert,
     ViewedProduct,
-    audit_partition,
     auth_id,
     is_blank,
     seen_partition,
@@ -161,13 +160,6 @@ class UserStore:
             STOCK_ALERTS, key=["email", digest], reduce=False, include_docs=True
         )
         return [row["doc"] for row in rows if row.get("doc")]
-
-    def audit(self, month: str, limit: int, before: str | None) -> list[Doc]:
-        """The audit trail of a month, newest first, older than the id `before`. 1 partition query."""
-        docs = self.database.partition(audit_partition(month)).all(
-            descending=True, limit=limit + 1, begin_at=before
-        )
-        return [doc for doc in docs if doc["_id"] != before][:limit]
 
     def changes(self, since: str, limit: int) -> Any:
         """Changed documents with their conflicting revisions, for the worker."""

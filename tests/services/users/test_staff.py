@@ -57,7 +57,7 @@ def test_staff_comes_and_goes_and_the_trail_shows_it(admin, person, nobody):
     assert [each["email"] for each in admin.get("/v1/admin/staff").json()["items"]] == [ADMIN[0], bob.email]
     assert admin.put(f"/v1/admin/staff/{bob.userid}", {"roles": []}).json()["roles"] == ["customer"]
     assert log_in(nobody, bob.email).post("/v1/admin/users/lookup", {"email": bob.email}).status_code == 403
-    trail = admin.get("/v1/admin/audit?limit=2").json()
+    trail = admin.get("/v1/admin/audit?service=users&limit=2").json()
     assert [entry["details"]["after"] for entry in trail["items"]] == [["customer"], ["customer", "staff"]]
     assert {(entry["actor"], entry["subject"], entry["action"]) for entry in trail["items"]} == {
         (admin.userid, bob.userid, "set roles")
@@ -73,13 +73,13 @@ def test_the_trail_pages_without_gaps(admin, person):
         admin.put(f"/v1/admin/users/{ann.userid}/closure", {"reason": f"number {number}"})
     seen, cursor = [], ""
     while cursor is not None:
-        page = admin.get(f"/v1/admin/audit?limit=2{cursor and '&cursor=' + cursor}").json()
+        page = admin.get(f"/v1/admin/audit?service=users&limit=2{cursor and '&cursor=' + cursor}").json()
         seen += [entry["details"].get("reason") for entry in page["items"]]
         cursor = page["next"]
     assert seen[:5] == [f"number {number}" for number in reversed(range(5))]
-    assert admin.get("/v1/admin/audit?month=2020-01").json()["items"] == []
-    foreign = admin.get("/v1/admin/audit?limit=2").json()["next"]
-    other = admin.get(f"/v1/admin/audit?month=2020-01&cursor={foreign}")
+    assert admin.get("/v1/admin/audit?service=users&month=2020-01").json()["items"] == []
+    foreign = admin.get("/v1/admin/audit?service=users&limit=2").json()["next"]
+    other = admin.get(f"/v1/admin/audit?service=users&month=2020-01&cursor={foreign}")
     assert (other.status_code, other.json()["code"]) == (400, "bad_cursor")
 
 
@@ -196,7 +196,7 @@ def test_a_failed_action_is_written_down_too(admin, person, database):
     doc = database.get(auth_id(ann.userid))
     database.put({**doc, "active": False})
     assert admin.put(f"/v1/admin/staff/{ann.userid}", {"roles": ["staff"]}).status_code == 404
-    newest = admin.get("/v1/admin/audit?limit=1").json()["items"][0]
+    newest = admin.get("/v1/admin/audit?service=users&limit=1").json()["items"][0]
     assert (newest["action"], newest["details"]) == ("set roles: failed", {"code": "no_such_user"})
 
 

@@ -1,4 +1,4 @@
-"""Who works here: staff and admins, and what they did."""
+"""Who works here: staff and admins."""
 
 from flask import flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
@@ -8,8 +8,8 @@ from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
-from services.storefront.rules import wording
 from services.storefront.rules.messages import message
+from services.storefront.rules.wording import role_label
 from services.storefront.translation import gettext as _
 from shared.errors import BadRequest, Conflict, Forbidden, Invalid, NotFound, TooManyRequests
 
@@ -97,23 +97,11 @@ def back_to_staff() -> BaseResponse:
 
 
 def _page(form: forms.Form, closure: forms.Form | None = None, group: forms.Form | None = None) -> str:
-    """The people, and what they did this month (or the one asked for)."""
-    access, users, args = token(), services().users, request.args
-    found = services().together(
-        people=lambda: users.staff(access),
-        done=lambda: users.audit(access, args.get("month", ""), args.get("cursor", "")),
-    )
-    people = found["people"]["items"]
     return render_template(
         "desk/staff.html",
-        people=people,
-        names={each["userid"]: each["name"] for each in people},
-        done=found["done"],
+        people=services().users.staff(token())["items"],
         form=form,
         closure=closure or restore(forms.Form(forms.CLOSURE), url_for("desk.close_account")),
         group=group or restore(forms.Form(forms.CUSTOMER_GROUP), url_for("desk.set_group")),
-        month=args.get("month", ""),
-        action_label=wording.action_label,
-        details=wording.details,
-        role_label=wording.role_label,
+        role_label=role_label,
     )

@@ -1,0 +1,140 @@
+"""The audit trail in a shopkeeper's words: what was done, to what, and the details."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+from urllib.parse import quote
+
+from services.storefront.rules.prices import plain
+from services.storefront.translation import gettext, gettext_noop
+from shared.money import Money
+
+FAILED: Final = ": failed"
+_ACTIONS: Final = {
+    "create admin": gettext_noop("Made an admin"),
+    "set roles": gettext_noop("Changed the role"),
+    "set group": gettext_noop("Changed the customer group"),
+    "close account": gettext_noop("Closed the account"),
+    "open account": gettext_noop("Opened the account again"),
+    "erase": gettext_noop("Erased the account"),
+    "export": gettext_noop("Exported personal data"),
+    "change own account": gettext_noop("Changed their own account"),
+    "dispatch order": gettext_noop("Dispatched"),
+    "mark order delivered": gettext_noop("Marked as delivered"),
+    "mark parcel delivered": gettext_noop("Marked a parcel as delivered"),
+    "cancel order": gettext_noop("Cancelled the order"),
+    "refund order": gettext_noop("Refunded"),
+    "request return": gettext_noop("Requested a return"),
+    "approve return": gettext_noop("Approved a return"),
+    "refuse return": gettext_noop("Refused a return"),
+    "receive return": gettext_noop("Received a return"),
+    "end payment page": gettext_noop("Ended the payment page"),
+    "retry job": gettext_noop("Sent a failed job again"),
+    "import orders": gettext_noop("Imported orders"),
+    "add note": gettext_noop("Added a note"),
+    "issue gift card": gettext_noop("Issued a gift card"),
+    "correct gift card": gettext_noop("Set the balance of a gift card"),
+    "grant store credit": gettext_noop("Gave store credit"),
+    "request report": gettext_noop("Asked for a report"),
+    "close period": gettext_noop("Closed a period"),
+    "add shipping method": gettext_noop("Added a shipping method"),
+    "change shipping method": gettext_noop("Changed a shipping method"),
+    "add tax rate": gettext_noop("Added a tax rate"),
+    "change tax rate": gettext_noop("Changed a tax rate"),
+    "add promotion": gettext_noop("Added a promotion"),
+    "change promotion": gettext_noop("Changed a promotion"),
+    "change shop settings": gettext_noop("Changed the shop's settings"),
+    "create product": gettext_noop("Created a product"),
+    "change product": gettext_noop("Changed a product"),
+    "delete product": gettext_noop("Deleted a product"),
+    "change products": gettext_noop("Changed several products"),
+    "change stock": gettext_noop("Changed the stock"),
+    "import products": gettext_noop("Imported products"),
+    "import categories": gettext_noop("Imported categories"),
+    "change category": gettext_noop("Changed a category"),
+    "remove category": gettext_noop("Removed what was said of a category"),
+    "add product type": gettext_noop("Added a product type"),
+    "change product type": gettext_noop("Changed a product type"),
+    "set picture": gettext_noop("Set a picture"),
+    "upload picture": gettext_noop("Uploaded a picture"),
+    "write synonym": gettext_noop("Wrote a synonym"),
+    "remove synonym": gettext_noop("Removed a synonym"),
+    "write redirect": gettext_noop("Wrote a redirect"),
+    "remove redirect": gettext_noop("Removed a redirect"),
+    "write pin": gettext_noop("Pinned products"),
+    "remove pin": gettext_noop("Unpinned products"),
+    "write hidden": gettext_noop("Hid a query"),
+    "remove hidden": gettext_noop("Showed a query again"),
+}
+_DETAILS: Final = {
+    "before": gettext_noop("Before"),
+    "after": gettext_noop("Now"),
+    "reason": gettext_noop("Why"),
+    "code": gettext_noop("Because"),
+    "step_up": gettext_noop("Confirmed with"),
+    "amount": gettext_noop("Amount"),
+    "balance": gettext_noop("Balance"),
+    "value": gettext_noop("Value"),
+    "courier": gettext_noop("Courier"),
+    "courierid": gettext_noop("Tracking number"),
+    "tracking_url": gettext_noop("Tracking link"),
+    "number": gettext_noop("Number"),
+    "items": gettext_noop("Items"),
+    "delta": gettext_noop("Change"),
+    "price": gettext_noop("Price"),
+    "status": gettext_noop("Status"),
+    "name": gettext_noop("Name"),
+    "fields": gettext_noop("Fields"),
+}
+_PAGES: Final = (
+    ("orders", "order", "/admin/orders/"),
+    ("orders", "return", "/admin/orders/"),
+    ("orders", "add note", "/admin/orders/"),
+    ("orders", "gift card", "/admin/gift-cards/"),
+    ("products", "product", "/admin/products/"),
+    ("products", "stock", "/admin/products/"),
+)
+"""Where the subject of a service's act has its page, by a word of the action."""
+_MAX_TEXT = 300
+
+
+def action_label(action: str) -> str:
+    """ "set roles: failed" -> "Changed the role: it did not work" """
+    done = action.removesuffix(FAILED)
+    label = gettext(_ACTIONS[done]) if done in _ACTIONS else done.capitalize()
+    return gettext("%(action)s: it did not work", action=label) if action.endswith(FAILED) else label
+
+
+def details(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(what, value) of an entry's details; what is empty is left out."""
+    named = ((_label(name), _text(value)) for name, value in entry["details"].items())
+    return [(name, value) for name, value in named if value]
+
+
+def subjects(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(id, its page at the desk or "") of each thing that an act was about."""
+    action = entry["action"].removesuffix(FAILED)
+    base = next(
+        (base for service, word, base in _PAGES if entry["service"] == service and word in action), ""
+    )
+    found = [entry["subject"]] if entry["subject"] else entry.get("subjects", [])
+    is_page = base and "type" not in action
+    return [(each, f"{base}{quote(each, safe='')}" if is_page else "") for each in found]
+
+
+def _label(name: str) -> str:
+    return gettext(_DETAILS[name]) if name in _DETAILS else name.replace("_", " ").capitalize()
+
+
+def _text(value: Any) -> str:
+    """A value as people read it: money, lists and objects too."""
+    if isinstance(value, bool):
+        return gettext("yes") if value else gettext("no")
+    if isinstance(value, Mapping):
+        if value.keys() == {"amount", "currency"}:
+            return f"{plain(cast(Money, value))} {value['currency']}"
+        return ", ".join(f"{_label(str(name)).lower()} {_text(each)}" for name, each in value.items())
+    if isinstance(value, str):
+        return value.replace("_", " ") if value.islower() and " " not in value else value[:_MAX_TEXT]
+    if isinstance(value, Sequence):
+        return "; ".join(_text(each) for each in value)[:_MAX_TEXT]
+    return "" if value is None else str(value)

@@ -1,0 +1,234 @@
+"""The audit trail: what staff did, to what, as documents that never change.
+
+    audit{yyyy-mm}:{time-ordered id}     an act, written before it is done
+
+Each service keeps its own acts in its own database; the users service merges the trails of all (GET /v1/admin/audit).
+Because the entry is written first, nothing is done without one; an act that failed has a second entry, `{action}: failed`.
+An act whose process was killed in the middle has its entry alone, whether it was finished or not.
+Entries name people by userid, so that erasing somebody needs no change here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, NotRequired
+
+from shared.clock import iso, now, parse
+from shared.couch import (
+    Database,
+    DocumentType,
+    StoredDocument,
+    View,
+    document_id,
+    split_id,
+    time_ordered_id,
+)
+from shared.errors import Invalid
+from shared.fields import Declaration, JsonObject, Moment, Text, TextList
+from shared.request_id import request_id
+
+FAILED = ": failed"
+MAX_SUBJECTS = 500
+MAX_MONTHS = 13
+"""That one list looks through; each is a partition query."""
+BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class AuditEntry(StoredDocument):
+    """What a member of staff did, to whom or what."""
+
+    actor: Annotated[str, Text(1, 64, writable=False, description="a userid")]
+    action: Annotated[str, Text(1, 100, writable=False)]
+    subject: Annotated[str, Text(0, 200, writable=False, description="what was changed, by its id")]
+    subjects: NotRequired[
+        Annotated[
+            list[str],
+            TextList(
+                Text(1, 200),
+                0,
+                MAX_SUBJECTS,
+                writable=False,
+                default=(),
+                show_default=False,
+                description="of an act on several",
+            ),
+        ]
+    ]
+    details: Annotated[dict[str, Any], JsonObject(writable=False)]
+    date: Annotated[str, Moment(writable=False)]
+    request: NotRequired[
+        Annotated[
+            str,
+            Text(
+                0,
+                200,
+                writable=False,
+                default="",
+                show_default=False,
+                description="the X-Request-ID, as in the logs",
+            ),
+        ]
+    ]
+
+
+AUDIT = DocumentType.declared("audit", AuditEntry)
+AUDIT_FIELDS = Declaration(AuditEntry)
+
+AUDIT_ENTRIES = View(
+    "audit_entries",
+    "what somebody did, or what was done to something, in the order of time",
+    map="""function (doc) {
+  if (doc.type !== "audit") return;
+  var key = doc._id.split(":")[1];
+  emit([doc.actor, "", key], null);
+  (doc.subjects || []).concat(doc.subject || []).forEach(function (subject) {
+    emit(["", subject, key], null);
+    emit([doc.actor, subject, key], null);
+  });
+}""",
+)
+
+
+@dataclass(frozen=True)
+class Act:
+    """What somebody is about to do."""
+
+    actor: str
+    action: str
+    subject: str
+    details: dict[str, Any]
+    subjects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AuditQuery:
+    """Entries in [since, until), of an actor or about a subject where these are given."""
+
+    since: datetime
+    until: datetime
+    actor: str = ""
+    subject: str = ""
+
+    @property
+    def bounds(self) -> tuple[str, str]:
+        """The first key that belongs to it and the first that does not."""
+        return _key_at(self.since), _key_at(self.until)
+
+    @property
+    def months(self) -> Iterator[str]:
+        """The latest first."""
+        first, month = _month_of(self.since), self.until.astimezone(UTC) - timedelta(milliseconds=1)
+        while _month_of(month) >= first:
+            yield _month_of(month)
+            month = month.replace(day=1) - timedelta(days=1)
+
+
+class AuditTrail:
+    """The entries of one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def write(self, act: Act) -> None:
+        """Adds an entry that nobody changes. 1 write."""
+        moment, request = now(), request_id()
+        docid = document_id(audit_partition(_month_of(moment)), time_ordered_id(moment))
+        entry = AUDIT.build(
+            docid,
+            actor=act.actor,
+            action=act.action,
+            subject=act.subject,
+            details=act.details,
+            date=iso(moment),
+            **({"subjects": list(act.subjects)} if act.subjects else {}),
+            **({"request": request} if request else {}),
+        )
+        self._database.put(entry)
+
+    def write_failure(self, act: Act, code: str) -> None:
+        self.write(replace(act, action=f"{act.action}{FAILED}", details={"code": code}))
+
+    def entries(self, query: AuditQuery, limit: int, before: str | None) -> list[dict[str, Any]]:
+        """The newest first, each with its `id`; `before` is the id that they are older than.
+
+        1 partition query for each month that is looked into, or 1 global query for an actor or a subject.
+        """
+        if query.actor or query.subject:
+            found = self._selected(query, limit, before)
+        else:
+            found = self._all(query, limit, before)
+        return [{"id": split_id(doc["_id"])[1], **AUDIT_FIELDS.shown(doc)} for doc in found]
+
+    def _selected(self, query: AuditQuery, limit: int, before: str | None) -> list[AuditEntry]:
+        first, end = query.bounds
+        rows = self._database.across_partitions.view(
+            AUDIT_ENTRIES,
+            start=[query.actor, query.subject, min(end, before or end)],
+            end=[query.actor, query.subject, first],
+            descending=True,
+            include_docs=True,
+            limit=limit + 1,
+        )
+        return AUDIT.among(row["doc"] for row in rows if row["key"][2] != before)[:limit]
+
+    def _all(self, query: AuditQuery, limit: int, before: str | None) -> list[AuditEntry]:
+        first, end = query.bounds
+        found: list[AuditEntry] = []
+        for month in query.months:
+            partition = audit_partition(month)
+            docs = self._database.partition(partition).all(
+                descending=True,
+                limit=limit + 1,
+                begin_at=document_id(partition, min(end, before or end)),
+            )
+            keys = [split_id(doc["_id"])[1] for doc in docs]
+            wanted = (doc for doc, key in zip(docs, keys, strict=True) if first <= key and key != before)
+            found += AUDIT.among(wanted)
+            if len(found) >= limit:
+                break
+        return found[:limit]
+
+
+def audit_partition(month: str) -> str:
+    """`month` as 2026-11: one partition for each month."""
+    return f"audit{month}"
+
+
+def parse_span(
+    since: str | None, until: str | None, month: str | None = None, *, any_time: bool = False
+) -> tuple[datetime, datetime]:
+    """From the texts of a request: a month, or what is between two times. Raises Invalid.
+
+    A span ends now and begins with the month that it ends in, with `any_time` whenever, unless they say otherwise.
+    """
+    if month:
+        begin = parse(f"{month}-01")
+        return begin, _first_of_next_month(begin)
+    end = parse(until) if until else now() + timedelta(seconds=1)
+    last = end - timedelta(milliseconds=1)
+    begin = parse(since) if since else BEGINNING if any_time else _first_of_month(last)
+    if begin >= end:
+        raise Invalid("The span ends before it begins.", errors={"from": ["Must be before `to`."]})
+    if not any_time and (last.year - begin.year) * 12 + last.month - begin.month >= MAX_MONTHS:
+        raise Invalid(
+            "The span is too long.",
+            errors={"from": [f"At most {MAX_MONTHS} months, unless for an actor or a subject."]},
+        )
+    return begin, end
+
+
+def _first_of_month(moment: datetime) -> datetime:
+    return moment.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+
+
+def _first_of_next_month(month: datetime) -> datetime:
+    return _first_of_month(_first_of_month(month) + timedelta(days=32))
+
+
+def _key_at(moment: datetime) -> str:
+    """What all keys from this moment on follow: keys begin with their time."""
+    return time_ordered_id(moment)[:10]
+
+
+def _month_of(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m}"

@@ -71,6 +71,7 @@ PAGES = {
 # Documents that one order writes until it is delivered, the worker's included; each document in a bulk counts.
 WRITTEN_PER_ORDER = 20
 KEPT_PER_ORDER = 11
+WRITTEN_PER_ACT = 1  # of staff: its entry in the audit trail, beside what the act itself writes
 BYTES_PER_DOCUMENT = 1_000  # with its revision and its rows in the indexes
 
 # What happens for each order: one visitor in fifty buys.
@@ -152,6 +153,7 @@ def _requests() -> Iterator[str]:
     for name, calls in PAGES.items():
         yield f"| {name} | {calls.reads:g} | {calls.globals:g} | {calls.writes:g} |"
     yield f"\nAn order writes {WRITTEN_PER_ORDER} documents until it is delivered (the worker's included) and keeps {KEPT_PER_ORDER} of its own."
+    yield f"Each act of staff writes {WRITTEN_PER_ACT} more, its entry in the audit trail; a page of the trail is 1 read in each service, or 1 global query for an actor or a subject."
 
 
 def _traffic() -> Iterator[str]:

@@ -11,6 +11,7 @@ Entries name people by userid, so that erasing somebody needs no change here.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Annotated, Any, NotRequired
 
 from shared.clock import iso, now, parse
@@ -153,45 +154,52 @@ class AuditTrail:
 
         1 partition query for each month that is looked into, or 1 global query for an actor or a subject.
         """
-        if query.actor or query.subject:
-            found = self._selected(query, limit, before)
-        else:
-            found = self._all(query, limit, before)
-        return [{"id": split_id(doc["_id"])[1], **AUDIT_FIELDS.shown(doc)} for doc in found]
-
-    def _selected(self, query: AuditQuery, limit: int, before: str | None) -> list[AuditEntry]:
         first, end = query.bounds
+        end = min(end, before or end)
+        if end <= first:
+            return []
+        ask = self._selected if query.actor or query.subject else self._all
+        found = (doc for doc in ask(query, limit + 1, end) if first <= _key_of(doc) < end)
+        return [{"id": _key_of(doc), **AUDIT_FIELDS.shown(doc)} for doc in islice(found, limit)]
+
+    def _selected(self, query: AuditQuery, limit: int, end: str) -> Iterator[AuditEntry]:
+        about = [query.actor, query.subject]
         rows = self._database.across_partitions.view(
             AUDIT_ENTRIES,
-            start=[query.actor, query.subject, min(end, before or end)],
-            end=[query.actor, query.subject, first],
+            start=[*about, end],
+            end=[*about, query.bounds[0]],
             descending=True,
             include_docs=True,
-            limit=limit + 1,
+            limit=limit,
         )
-        return AUDIT.among(row["doc"] for row in rows if row["key"][2] != before)[:limit]
+        yield from AUDIT.among(row["doc"] for row in rows)
 
-    def _all(self, query: AuditQuery, limit: int, before: str | None) -> list[AuditEntry]:
-        first, end = query.bounds
-        found: list[AuditEntry] = []
+    def _all(self, query: AuditQuery, limit: int, end: str) -> Iterator[AuditEntry]:
+        """Month by month, as far as they are taken."""
         for month in query.months:
-            partition = audit_partition(month)
-            docs = self._database.partition(partition).all(
-                descending=True,
-                limit=limit + 1,
-                begin_at=document_id(partition, min(end, before or end)),
+            name = audit_partition(month)
+            docs = self._database.partition(name).all(
+                descending=True, limit=limit, begin_at=document_id(name, end)
             )
-            keys = [split_id(doc["_id"])[1] for doc in docs]
-            wanted = (doc for doc, key in zip(docs, keys, strict=True) if first <= key and key != before)
-            found += AUDIT.among(wanted)
-            if len(found) >= limit:
-                break
-        return found[:limit]
+            yield from AUDIT.among(docs)
+
+
+def _key_of(entry: AuditEntry) -> str:
+    return split_id(entry["_id"])[1]
 
 
 def audit_partition(month: str) -> str:
     """`month` as 2026-11: one partition for each month."""
     return f"audit{month}"
+
+
+def milliseconds(moment: datetime) -> int:
+    """Since 1970, as services say it to each other."""
+    return int(moment.timestamp() * 1000)
+
+
+def from_milliseconds(number: int) -> datetime:
+    return datetime.fromtimestamp(number / 1000, UTC)
 
 
 def parse_span(

@@ -19,8 +19,7 @@ from typing import Any, cast
 import marshmallow as ma
 from flask import Response, current_app, request
 
-from shared.audit import AUDIT_FIELDS, MAX_SUBJECTS, Act, AuditQuery, AuditTrail
-from shared.clock import parse
+from shared.audit import AUDIT_FIELDS, MAX_SUBJECTS, Act, AuditQuery, AuditTrail, from_milliseconds
 from shared.errors import AisleError
 from shared.web.answers import json_answer
 from shared.web.api import Blueprint, Decorator, Handler, Shape, copy_documentation
@@ -36,6 +35,8 @@ Subject = str | Callable[[Values], str | list[str]]
 Details = Callable[[Values], dict[str, Any]]
 AUDIT_MOMENT = r"^20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?)?$"
 _INTERNAL_LIMIT = 1000
+_TIMES = ma.validate.Range(0, 2**42)
+_MILLISECONDS = {"description": "milliseconds since 1970"}
 
 
 def audited(
@@ -83,7 +84,9 @@ def audit_blueprint() -> Blueprint:
     @internal.response(200, AuditPart)
     def part(args: dict[str, Any]) -> Response:
         """What staff did in this service, newest first: one partition query for each month, one global query for an actor or a subject"""
-        query = AuditQuery(parse(args["since"]), parse(args["until"]), args["actor"], args["subject"])
+        query = AuditQuery(
+            from_milliseconds(args["since"]), from_milliseconds(args["until"]), args["actor"], args["subject"]
+        )
         items = audit_trail().entries(query, args["limit"], args["before"])
         return json_answer({"items": items, "next": None})
 
@@ -91,8 +94,8 @@ def audit_blueprint() -> Blueprint:
 
 
 class AuditPartArgs(Shape):
-    since = ma.fields.String(data_key="from", required=True, validate=ma.validate.Regexp(AUDIT_MOMENT))
-    until = ma.fields.String(data_key="to", required=True, validate=ma.validate.Regexp(AUDIT_MOMENT))
+    since = ma.fields.Integer(data_key="from", required=True, validate=_TIMES, metadata=_MILLISECONDS)
+    until = ma.fields.Integer(data_key="to", required=True, validate=_TIMES, metadata=_MILLISECONDS)
     actor = ma.fields.String(load_default="")
     subject = ma.fields.String(load_default="")
     limit = ma.fields.Integer(load_default=100, validate=ma.validate.Range(1, _INTERNAL_LIMIT))

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from shared.audit import AuditQuery
+from shared.audit import AuditQuery, milliseconds
 from shared.client import ServiceClient
-from shared.clock import iso
 
 
 @dataclass(frozen=True)
@@ -18,8 +17,8 @@ class Audited:
     def entries(self, query: AuditQuery, limit: int, before: str | None) -> list[dict[str, Any]]:
         """See `AuditTrail.entries`. Raises Unavailable: a trail is whole or not shown."""
         asked = {
-            "from": iso(query.since),
-            "to": iso(query.until),
+            "from": milliseconds(query.since),
+            "to": milliseconds(query.until),
             "actor": query.actor,
             "subject": query.subject,
         }

@@ -10,6 +10,7 @@ from tests.processes import free_port
 
 EMAIL, TOKEN = "an e-mail address's grammar", "a token must be one that was given out"
 STRICTER = {
+    "GET /v1/admin/audit": "a span ends after it begins, and is not too long",
     "POST /v1/users": EMAIL,
     "POST /v1/users/registrations": EMAIL,
     "POST /v1/users/verify": TOKEN,

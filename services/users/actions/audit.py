@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from itertools import islice
 from operator import itemgetter
-from typing import Any
+from typing import Any, Protocol
 
 from services.users.dependencies import Dependencies
 from shared.audit import AuditQuery
@@ -17,6 +17,12 @@ _ROWS_AT_ONCE = 1000
 SERVICES = ("users", "products", "orders")
 
 Entries = list[dict[str, Any]]
+
+
+class Source(Protocol):
+    """A service's own part of the trail."""
+
+    def entries(self, query: AuditQuery, limit: int, before: str | None) -> Entries: ...
 
 
 def audit_trail(
@@ -49,7 +55,7 @@ def _parts(
     deps: Dependencies, query: AuditQuery, service: str | None, limit: int, before: str | None
 ) -> list[Entries]:
     """Of each service that is asked, all at once."""
-    sources = dict(zip(SERVICES, (deps.audit, deps.products, deps.orders), strict=True))
+    sources: dict[str, Source] = {"users": deps.audit, "products": deps.products, "orders": deps.orders}
     asked = [service] if service else SERVICES
     with ThreadPoolExecutor(len(asked)) as pool:
         answers = {

@@ -36,7 +36,9 @@ def _is(type_: str, /, **fields: Any) -> Callable[[Doc], bool]:
     )
 
 
-STEPS: Final[dict[str, tuple[DatabaseDesign, Callable[[Doc], bool]]]] = {
+Step = tuple[DatabaseDesign, Callable[[Doc], bool]]
+
+STEPS: Final[dict[str, Step]] = {
     "order placed": (DESIGN, _is("order")),
     "stock reserved": (PRODUCTS, _is("reservation")),
     "code used": (DESIGN, _is("promotionuse", free=False)),
@@ -52,17 +54,40 @@ STEPS: Final[dict[str, tuple[DatabaseDesign, Callable[[Doc], bool]]]] = {
 }
 
 
+AFTER_SALE: Final[dict[str, Step]] = {
+    "parcel decided": (DESIGN, _is("decision", decision="dispatch")),
+    "parcel left": (DESIGN, _is("orderdispatch")),
+    "parcel arrived": (DESIGN, _is("orderdelivery")),
+    "line cancelled": (DESIGN, _is("linecancellation")),
+    "return requested": (DESIGN, _is("returnrequest")),
+    "return approved": (DESIGN, _is("returndecision")),
+    "goods received": (DESIGN, _is("return")),
+    "refund decided": (DESIGN, _is("refund")),
+    "refund paid": (SANDBOX_LEDGER, _is("ledgerrefund")),
+    "goods given back": (
+        PRODUCTS,
+        lambda doc: _is("settlement", outcome="released")(doc) and "reference" in doc,
+    ),
+    "goods in stock again": (PRODUCTS, _is("movement", reason="released")),
+    "restock written": (DESIGN, _is("restock")),
+}
+
+
 def kill_between_steps(
-    shop: BreakableShop, killed: Counter[str], aimed: Counter[str], stopping: Event
+    shop: BreakableShop,
+    killed: Counter[str],
+    aimed: Counter[str],
+    stopping: Event,
+    known: dict[str, Step] = STEPS,
 ) -> None:
     """KILLS processes one after the other, each started again. `killed` counts them by name, `aimed` by the step they were hit after."""
     chance = random.Random(SEED)
-    victims, steps = _in_rounds(chance, VICTIMS), _in_rounds(chance, tuple(STEPS))
+    victims, steps = _in_rounds(chance, VICTIMS), _in_rounds(chance, tuple(known))
     for _ in range(KILLS):
         if stopping.is_set():
             return
         victim, step = next(victims), next(steps)
-        aimed[step if _seen(shop, step) else "any time"] += 1
+        aimed[step if _seen(shop, known[step]) else "any time"] += 1
         time.sleep(chance.choice((0, 0, chance.uniform(0, 0.05))))
         shop.kill(victim)
         time.sleep(chance.uniform(0, 0.3))
@@ -76,9 +101,9 @@ def _in_rounds(chance: random.Random, names: tuple[str, ...]) -> Iterator[str]:
         yield from chance.sample(names, len(names))
 
 
-def _seen(shop: BreakableShop, step: str) -> bool:
+def _seen(shop: BreakableShop, step: Step) -> bool:
     """Waits for a document of the step; whether one was written in time."""
-    design, is_met = STEPS[step]
+    design, is_met = step
     database, since = shop.server().open(design), "now"
     deadline = time.monotonic() + WAITING_SECONDS
     while time.monotonic() < deadline:

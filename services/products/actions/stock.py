@@ -19,7 +19,7 @@ from services.products.rules.ledger import Head, Line, OutOfStock
 from services.products.rules.variants import skus_of
 from shared.clock import parse
 from shared.couch import UpdateConflict, Written, time_ordered_id
-from shared.errors import Conflict, Invalid
+from shared.errors import Conflict, Invalid, Unavailable
 
 _RECENT = 100
 _SUGGESTIONS = 10
@@ -32,6 +32,10 @@ class ReservationClosed(Conflict):
 
 class ReservationDiffers(Conflict):
     code, title = "reservation_differs", "This order has reserved something else"
+
+
+class StillReturning(Unavailable):
+    code, title = "still_returning", "These goods are being put back into stock"
 
 
 def reserve(
@@ -258,15 +262,18 @@ def _end(
 def _return_sold(deps: Dependencies, orderid: str, line: Line, reference: str, date: str) -> None:
     """Goods that were sold come back; the settlement's id makes it once for each reference.
 
-    Should a crash have come between settlement and movement, a repetition some time later finds the movement missing.
+    A crash may have come between settlement and movement: who repeats this at once is told to come again, for the first writer may be
+    at it still; some time later the missing movement is written.
     """
     doc = _settlement(line, orderid, rules.RELEASED, date, reference)
     written = deps.ledger.write([doc])[0]
     if written.error or written.accepted:
-        stored = deps.ledger.settlements([doc["_id"]])[doc["_id"]]
-        settled_long_ago = parse(stored["date"]) < parse(date) - _SETTLED_AFTER
-        if not settled_long_ago or deps.ledger.has_movement(line, doc["_id"]):
+        recent = deps.ledger.movements(line, _RECENT)
+        if any(each["mark"] == doc["_id"] for each in recent) or deps.ledger.has_movement(line, doc["_id"]):
             return
+        stored = deps.ledger.settlements([doc["_id"]])[doc["_id"]]
+        if parse(stored["date"]) >= parse(date) - _SETTLED_AFTER:
+            raise StillReturning("The goods are being put back into stock; ask again.", retry_after=5)
     deps.ledger.append(line, line.quantity, rules.RELEASED, doc["_id"], date, orderid=orderid, note=reference)
 
 

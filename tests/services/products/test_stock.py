@@ -228,6 +228,32 @@ def test_a_return_that_crashed_half_way_is_finished_by_its_repetition(shop: Shop
     assert level(shop, "halfback") == 5
 
 
+def test_a_return_that_was_begun_a_moment_ago_is_not_taken_for_done(shop: Shop, deps: Dependencies):
+    """Its writer may be at it still, or have died: who repeats it comes again until it can be told."""
+    shop.load([product("fresh", stock=5)])
+    line = stock.Line("fresh", tuple(KITCHEN), 2)
+    stock.reserve(deps, "fb", [line], "2099-01-01T00:00:00.000Z", timestamp())
+    stock.confirm(deps, "fb", [line], timestamp())
+    settlement = SETTLEMENT.new(
+        settlement_id(KITCHEN, "fresh", "fb", "return1"),
+        productid="fresh",
+        taxonomy=KITCHEN,
+        orderid="fb",
+        outcome="released",
+        quantity=2,
+        date=timestamp(),
+        reference="return1",
+    )
+    deps.ledger.write([settlement])
+    assert end(shop, "fb", "release", ("fresh", 2), reference="return1") == 503
+    assert level(shop, "fresh") == 3
+    (stored,) = deps.ledger.settlements([settlement["_id"]]).values()
+    deps.ledger.put({**stored, "date": iso(now() - timedelta(minutes=1))})
+    for _ in range(2):
+        assert end(shop, "fb", "release", ("fresh", 2), reference="return1") == 200
+    assert level(shop, "fresh") == 5
+
+
 def test_a_late_payment_for_goods_that_are_gone_is_refused(shop: Shop, deps: Dependencies):
     shop.load([product("gone", stock=1)])
     assert reserve(shop, "first", ("gone", 1), minutes=-1) == 201

@@ -35,6 +35,8 @@ __all__ = [
     "decimal_sign",
     "gettext",
     "gettext_noop",
+    "isolated",
+    "isolated_markup",
     "join_words",
     "moment_text",
     "money_text",
@@ -46,6 +48,9 @@ __all__ = [
     "template_pgettext",
     "territory_names",
 ]
+
+_ISOLATE, _END = "\u2068", "\u2069"
+"""First strong isolate and its end, what <bdi> is in HTML."""
 
 FOLDER: Final = Path(__file__).parent / "translations"
 
@@ -69,3 +74,13 @@ def template_pgettext(context: str, message: str, /, **variables: Any) -> Markup
     """`pgettext` for templates."""
     text = Markup(active_language().catalogue.pgettext(context, message))
     return text % variables
+
+
+def isolated(text: str) -> str:
+    """A name, for the middle of a text: in a language written from right to left it does not mix up what stands around it."""
+    return f"{_ISOLATE}{text}{_END}" if text and active_language().direction == "rtl" else text
+
+
+def isolated_markup(text: str) -> str:
+    """`isolated` for templates."""
+    return Markup("<bdi>{}</bdi>").format(text) if text and active_language().direction == "rtl" else text

@@ -42,7 +42,14 @@ from services.storefront.rules.service_texts import service_text
 from services.storefront.rules.variants import options_text
 from services.storefront.rules.wording import days_text
 from services.storefront.settings import Settings
-from services.storefront.translation import active_language, day_text, join_words, moment_text, number_text
+from services.storefront.translation import (
+    active_language,
+    day_text,
+    isolated_markup,
+    join_words,
+    moment_text,
+    number_text,
+)
 from services.storefront.translation import gettext as _
 from shared.errors import AisleError, Unauthorized, Unavailable
 from shared.request_id import request_id
@@ -80,6 +87,7 @@ def register_layout(app: Flask) -> None:
         "number": number_text,
         "service_text": service_text,
         "join_words": join_words,
+        "bdi": isolated_markup,
         "join_quoted": join_quoted,
     }
     app.jinja_env.globals |= {

@@ -8,6 +8,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from services.storefront.rules import desk_service_texts
 from services.storefront.translation import gettext
 from services.storefront.translation import gettext_noop as _
 
@@ -160,15 +161,32 @@ TEXTS: Final = (
     _("More cannot come back than was bought."),
 )
 _VARIABLE: Final = re.compile(r"%\((\w+)\)s")
+_BETWEEN_SENTENCES: Final = re.compile(r"(?<=[.!?]) ")
+ALL_TEXTS: Final = (*TEXTS, *desk_service_texts.TEXTS)
+_FIXED: Final = frozenset(text for text in ALL_TEXTS if not _VARIABLE.search(text))
 
 
 def service_text(text: str) -> str:
-    """A sentence of a service in the active language; what it names besides (codes, amounts) stays as it is."""
-    known = _template_of(text)
+    """A sentence of a service, or several, in the active language; what it names besides (codes, amounts) stays as it is."""
+    return " ".join(_sentence(each) for each in _sentences(text))
+
+
+def is_known(text: str) -> bool:
+    """Whether each sentence of it is one of these."""
+    return all(each in _FIXED or _template_of(each) is not None for each in _sentences(text))
+
+
+def _sentence(text: str) -> str:
+    known = None if text in _FIXED else _template_of(text)
     return gettext(known[0], **known[1]) if known else gettext(text)
 
 
-@lru_cache(512)
+def _sentences(text: str) -> list[str]:
+    """The whole where it is known, else its sentences."""
+    return [text] if text in _FIXED or _template_of(text) else _BETWEEN_SENTENCES.split(text)
+
+
+@lru_cache(2048)
 def _template_of(text: str) -> tuple[str, dict[str, str]] | None:
     """The sentence that this one is made of, and its variables; None for one without any."""
     for template, pattern in _patterns():
@@ -179,12 +197,17 @@ def _template_of(text: str) -> tuple[str, dict[str, str]] | None:
 
 @lru_cache(1)
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
-    return [(text, re.compile(_pattern(text))) for text in TEXTS if _VARIABLE.search(text)]
+    """Those with the most words of their own first, so that one with few does not take what is another's."""
+    found = [text for text in ALL_TEXTS if _VARIABLE.search(text)]
+    found.sort(key=lambda text: -len(_VARIABLE.sub("", text)))
+    return [(text, re.compile(_pattern(text))) for text in found]
 
 
 def _pattern(template: str) -> str:
+    """A variable is a part of one sentence."""
     parts = _VARIABLE.split(template)
     fixed, names = parts[::2], [*parts[1::2], ""]
     return "".join(
-        re.escape(each) + (f"(?P<{name}>.+)" if name else "") for each, name in zip(fixed, names, strict=True)
+        re.escape(each) + (f"(?P<{name}>(?:(?![.!?] ).)+)" if name else "")
+        for each, name in zip(fixed, names, strict=True)
     )

@@ -6,7 +6,7 @@ from typing import Final
 
 from services.storefront.rules import prices
 from services.storefront.rules.wording import days_text
-from services.storefront.translation import gettext, number_text
+from services.storefront.translation import gettext, isolated, number_text
 from shared.errors import Invalid
 from shared.money import CURRENCIES, money
 from shared.types import Json
@@ -150,7 +150,7 @@ def _offer(method: Json, currency: str, charge: int | None) -> str:
     if known and currency not in known:
         return ""
     amount = known[currency] if known else charge
-    name = method["name"]
+    name = isolated(method["name"])
     parts = [name if amount is None else f"{name} {_price(amount, currency, at_least=bool(known))}"]
     if amount and currency in method["free_from"]:
         free_from = prices.shown(money(method["free_from"][currency], currency))

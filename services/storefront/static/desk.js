@@ -3,6 +3,9 @@
 (() => {
   "use strict";
 
+  /* Texts come with the page, in its language: those of an element in its attributes `data-text-...`. */
+  const locale = document.documentElement.lang;
+  const fill = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
   const say = (words, mood) => document.dispatchEvent(new CustomEvent("shop:notice", { detail: { words, mood } }));
 
   /* On a phone the pages of the desk are one row that is moved sideways. */
@@ -14,13 +17,13 @@
   const field = document.querySelector("[data-pictures]");
 
   function megabytes(bytes) {
-    return (bytes / 1_000_000).toLocaleString("en", { maximumFractionDigits: 1 });
+    return (bytes / 1_000_000).toLocaleString(locale, { maximumFractionDigits: 1 });
   }
 
   function whyNot(file) {
     const most = Number(field.dataset.maxBytes);
-    if (file.size > most) return `This picture has ${megabytes(file.size)} MB: at most ${megabytes(most)} MB are taken. Save it smaller and choose it again.`;
-    if (!field.querySelector("[type=file]").accept.split(",").includes(file.type)) return "This is not a JPEG, PNG, GIF, WebP or AVIF picture.";
+    if (file.size > most) return fill(field.dataset.textLarge, { size: megabytes(file.size), most: megabytes(most) });
+    if (!field.querySelector("[type=file]").accept.split(",").includes(file.type)) return field.dataset.textKind;
     return "";
   }
 
@@ -74,8 +77,8 @@
     input.form.setAttribute("aria-busy", "true");
     complain(input, []);
     for (const [place, file] of files.entries()) {
-      status.textContent = `Uploading ${file.name}, ${place + 1} of ${files.length}.`;
-      const words = whyNot(file) || (rows().length >= Number(field.dataset.maxPictures) ? `At most ${field.dataset.maxPictures} pictures are taken.` : await send(input, file));
+      status.textContent = fill(field.dataset.textUploading, { name: file.name, number: place + 1, count: files.length });
+      const words = whyNot(file) || (rows().length >= Number(field.dataset.maxPictures) ? fill(field.dataset.textMost, { count: field.dataset.maxPictures }) : await send(input, file));
       if (words) problems.push(`${file.name}: ${words}`);
       else if (words === null) left.items.add(file);
     }
@@ -84,7 +87,7 @@
     complain(input, problems);
     const stored = files.length - problems.length - left.files.length;
     const one = stored === 1 ? files.find((file) => !problems.some((words) => words.startsWith(`${file.name}:`))) : null;
-    status.textContent = stored ? `${one ? `${one.name} is` : `${stored} pictures are`} uploaded. The shop shows what you see here when you save.` : "";
+    status.textContent = stored ? fill(one ? field.dataset.textOne : field.dataset.textUploaded, { name: one?.name, count: stored }) : "";
   }
 
   if (field) {
@@ -161,8 +164,8 @@
     for await (const piece of piecesOf(file)) {
       const headers = { "X-CSRF-Token": token, "X-First-Line": String(piece.first), "Content-Type": "application/x-ndjson" };
       const answer = await fetch(form.dataset.import, { method: "POST", headers, body: piece.text });
-      if (answer.redirected) throw new Error(`Your session has ended. What came before line ${piece.first} is imported: log in and import the file again to finish it.`);
-      if (!answer.ok) throw new Error(`The shop answered ${answer.status} from line ${piece.first} on. What came before is imported; import the file again to finish it.`);
+      if (answer.redirected) throw new Error(fill(form.dataset.textSession, { line: piece.first }));
+      if (!answer.ok) throw new Error(fill(form.dataset.textRefused, { status: answer.status, line: piece.first }));
       const result = await answer.json();
       for (const name of ["created", "updated", "unchanged"]) total[name] += result[name];
       total.refused += result.failed.length;
@@ -172,11 +175,11 @@
         row.insertCell().textContent = detail;
         document.getElementById("import-failures").hidden = false;
       }
-      for (const [name, number] of Object.entries(total)) document.getElementById(`import-${name}`).textContent = number.toLocaleString("en");
+      for (const [name, number] of Object.entries(total)) document.getElementById(`import-${name}`).textContent = number.toLocaleString(locale);
       document.getElementById("import-bar").value = piece.share;
-      document.getElementById("import-words").textContent = `${Math.round(piece.share * 100)} %, ${Object.values(total).reduce((a, b) => a + b).toLocaleString("en")} lines`;
+      document.getElementById("import-words").textContent = fill(form.dataset.textLines, { percent: Math.round(piece.share * 100), count: Object.values(total).reduce((a, b) => a + b).toLocaleString(locale) });
     }
-    say("The import is finished.", "good");
+    say(form.dataset.textFinished, "good");
   }
 
   /* Another shop's file is sent as it is; meanwhile the page asks how far it is. */
@@ -187,7 +190,7 @@
       const answer = await fetch(`/admin/import/progress/${encodeURIComponent(name)}`).catch(() => null);
       if (!answer?.ok) return;
       const { created, updated, unchanged, failed } = await answer.json();
-      document.getElementById("import-words").textContent = `${(created + updated + unchanged + failed).toLocaleString("en")} products`;
+      document.getElementById("import-words").textContent = fill(form.dataset.textProducts, { count: (created + updated + unchanged + failed).toLocaleString(locale) });
     }, 1000);
   }
 

@@ -45,6 +45,15 @@ def _marked(text: str | tuple[str, str], plurals: int) -> str | tuple[str, ...]:
     return tuple(f"{START}{text[1]}{END}" for _ in range(plurals))
 
 
+_VOID = {"meta", "link", "input", "img", "br", "hr", "path", "source", "col"}
+_DATA = {"script", "style", "textarea", "bdi"}
+"""What holds no text of the pages: scripts, what was typed, names. So do ids and codes, which are of the class "mono"."""
+
+
+def _is_read(attribute: str) -> bool:
+    return attribute in _ATTRIBUTES or attribute.startswith("data-text-")
+
+
 class _Texts(HTMLParser):
     """What people read of a page: its text, and the attributes that are read out or shown."""
 
@@ -52,20 +61,23 @@ class _Texts(HTMLParser):
         super().__init__()
         self.flow: list[str] = []
         self.attributes: list[str] = []
-        self._hidden = 0
+        self._open: list[tuple[str, bool]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         got = dict(attrs)
-        self._hidden += tag in ("script", "style")
-        self.attributes += [text for name, text in attrs if name in _ATTRIBUTES and text]
+        if tag not in _VOID:
+            is_data = tag in _DATA or "mono" in (got.get("class") or "").split()
+            self._open.append((tag, is_data))
+        self.attributes += [text for name, text in attrs if text and _is_read(name)]
         if tag == "meta" and got.get("name") == "description":
             self.attributes.append(got.get("content") or "")
 
     def handle_endtag(self, tag: str) -> None:
-        self._hidden -= tag in ("script", "style")
+        while self._open and self._open.pop()[0] != tag:
+            pass
 
     def handle_data(self, data: str) -> None:
-        if not self._hidden:
+        if not any(is_data for _, is_data in self._open):
             self.flow.append(data)
 
 

@@ -268,7 +268,7 @@ GUEST_PAGES = [
 @pytest.fixture(scope="module")
 def looked_up(shop: Shop, storefront: str) -> Callable[[Page], None]:
     """Asserts that everything on a page was looked up in the catalogue, but what is the shop's or the customer's own."""
-    data = DATA | set(WORD.findall(_goods_of_all_files(shop)))
+    data = DATA | set(WORD.findall(goods_of_all_files(shop)))
 
     def check(page: Page) -> None:
         assert language_of(page) == LANGUAGE
@@ -278,7 +278,7 @@ def looked_up(shop: Shop, storefront: str) -> Callable[[Page], None]:
     return check
 
 
-def _goods_of_all_files(shop: Shop) -> str:
+def goods_of_all_files(shop: Shop) -> str:
     """What the tests before these have put into the shop that both walk through."""
     found = [requests.get(f"{shop.urls['products']}/v1/categories?depth=6", timeout=30).text]
     found.append(requests.get(f"{shop.urls['orders']}/v1/shipping-methods", timeout=30).text)

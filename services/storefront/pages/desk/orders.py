@@ -42,7 +42,7 @@ def orders() -> str | BaseResponse:
     try:
         found = services().orders.all(
             token(),
-            from_=args.get("from"),
+            from_=_day(args.get("from"), "from"),
             to=_after(args.get("to")),
             status=args.get("status"),
             cursor=args.get("cursor"),
@@ -53,6 +53,11 @@ def orders() -> str | BaseResponse:
     return render_template(
         "desk/orders.html", orders=found["items"], next=found["next"], statuses=STATUSES, problem=problem
     )
+
+
+def _day(text: str | None, field: str) -> str | None:
+    """Raises Invalid for what is no day."""
+    return periods.day(text, field).isoformat() if text else None
 
 
 def _after(day: str | None) -> str | None:

@@ -1,5 +1,6 @@
 """Child processes that build indexes far behind their database, so that a large build takes no request's time."""
 
+import contextlib
 import logging
 import os
 import subprocess
@@ -18,6 +19,8 @@ MANY = 1000  # changes that are worth starting the process for
 FEW = 500  # changes that are worth asking one that runs: whoever waits for fewer has them sooner than what is before him there
 IDLE = 3.0
 WORKER = f"{__package__}.build_worker"
+SEARCH_NICENESS = 5
+"""A search index takes the longest to build, and is asked as it is meanwhile: requests and the rows of views go first."""
 ROOT = Path(__file__).parents[__package__.count(".") + 1]
 
 
@@ -25,7 +28,7 @@ class BuildProcesses:
     """One for rows and summaries of views, one for search: the commit of a search index takes seconds."""
 
     def __init__(self) -> None:
-        self._rows, self._search = BuildProcess(), BuildProcess()
+        self._rows, self._search = BuildProcess(), BuildProcess(SEARCH_NICENESS)
 
     def is_for(self, work: str, changes: int) -> bool:
         """Whether that many changes are better built here than by who asks."""
@@ -46,6 +49,10 @@ class BuildProcesses:
         }
         return self._of(work).run(command)
 
+    def preempt(self, work: str) -> None:
+        """Have what is under way end after its present batch, for somebody waits for his."""
+        self._of(work).preempt()
+
     def stop(self) -> None:
         """End them for good; what they are busy with fails."""
         self._rows.stop()
@@ -58,7 +65,8 @@ class BuildProcesses:
 class BuildProcess:
     """Started when first needed, ended when nobody needed it for `IDLE` seconds; does one thing at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, niceness: int = 0) -> None:
+        self._niceness = niceness
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._used = 0.0
@@ -74,6 +82,13 @@ class BuildProcess:
         if "error" in answer:
             raise CouchError(*answer["error"])
         return bool(answer["known"])
+
+    def preempt(self) -> None:
+        process = self._process
+        if process is not None and process.stdin is not None and self._lock.locked():
+            with contextlib.suppress(BrokenPipeError, ValueError):  # it has just ended
+                process.stdin.write(b"\n")
+                process.stdin.flush()
 
     def _ask(self, command: bytes) -> dict[str, Any]:
         if self._stopped:
@@ -95,7 +110,7 @@ class BuildProcess:
     def _start(self) -> "subprocess.Popen[bytes]":
         paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         process = subprocess.Popen(
-            [sys.executable, "-m", WORKER],
+            [sys.executable, "-m", WORKER, str(self._niceness)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"PYTHONPATH": paths},

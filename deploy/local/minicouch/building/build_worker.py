@@ -1,15 +1,18 @@
 """The child process that builds indexes: a command a line on stdin, an answer a line on stdout (build_process.py).
 
+Whatever else arrives while it works, an empty line too, ends the slice under way after its present batch.
+
 A command names a database, some of its indexes and how far to go; the server lets nobody else write them meanwhile. Files
 are opened anew for each, so that nothing here can be older than what the server knows.
 """
 
 import contextlib
 import os
+import select
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,8 @@ from . import declared
 
 SLICE_SECONDS = 0.3
 BATCH = 1000
+BATCH_OF_MANY = 250
+"""Documents that several indexes take in together: about as long as one takes for a batch of its own."""
 PARENT_LOOK = 0.1
 
 
@@ -34,6 +39,29 @@ def die_with_parent(parent: int) -> None:
     os._exit(1)
 
 
+class Commands:
+    """The lines of a pipe."""
+
+    def __init__(self, pipe: int) -> None:
+        self._pipe = pipe
+        self._read = b""
+
+    def __iter__(self) -> Iterator[bytes]:
+        while True:
+            line, end, rest = self._read.partition(b"\n")
+            if end:
+                self._read = rest
+                if line:
+                    yield line
+            elif more := os.read(self._pipe, 1 << 16):
+                self._read += more
+            else:
+                return
+
+    def are_waiting(self) -> bool:
+        return bool(self._read) or bool(select.select([self._pipe], [], [], 0)[0])
+
+
 class Files(Database):
     """The files of a database that the server has open; it makes the folders of indexes, and removes them."""
 
@@ -41,7 +69,13 @@ class Files(Database):
         return self.index_path(signature)
 
 
-def build(db: Database, work: str, indexes: dict[str, int | None], target: int) -> bool:
+def build(
+    db: Database,
+    work: str,
+    indexes: dict[str, int | None],
+    target: int,
+    is_preempted: Callable[[], bool] = lambda: False,
+) -> bool:
     """A slice of the work; False when an index is not declared."""
     docs = db.design_docs()
     declare = declared.search_specs if work == "search" else declared.specs
@@ -49,8 +83,9 @@ def build(db: Database, work: str, indexes: dict[str, int | None], target: int) 
     if not known.keys() >= indexes.keys():
         return False
     specs, end = [known[signature] for signature in indexes], time.monotonic() + SLICE_SECONDS
-    while STEPS[work](db, specs, list(indexes.values()), target) and time.monotonic() < end:
-        pass
+    while STEPS[work](db, specs, list(indexes.values()), target):
+        if time.monotonic() >= end or is_preempted():
+            break
     return True
 
 
@@ -58,7 +93,7 @@ def _advance(db: Database, specs: list[indexing.IndexSpec], fresh_to: list[int |
     for spec, upto in zip(specs, fresh_to, strict=True):
         indexing.get_index(db, spec).fresh_to = upto
     if len(specs) > 1:
-        return indexing.advance_together(db, specs, target, BATCH)
+        return indexing.advance_together(db, specs, target, BATCH_OF_MANY)
     return indexing.advance(db, specs[0], indexing.get_index(db, specs[0]), target, BATCH)
 
 
@@ -79,11 +114,12 @@ STEPS: dict[str, Callable[..., bool]] = {
 }
 
 
-def answer(command: dict[str, Any]) -> dict[str, Any]:
+def answer(command: dict[str, Any], is_preempted: Callable[[], bool]) -> dict[str, Any]:
     directory = Path(command["directory"])
     try:
         with contextlib.closing(Files(command["name"], directory)) as db:
-            return {"known": build(db, command["work"], command["indexes"], command["target"])}
+            work, indexes, target = command["work"], command["indexes"], command["target"]
+            return {"known": build(db, work, indexes, target, is_preempted)}
     except CouchError as error:
         return {"error": [error.status, error.error, error.reason]}
     except Exception:
@@ -96,8 +132,11 @@ def main() -> None:
     threading.Thread(target=die_with_parent, args=(os.getppid(),), daemon=True).start()
     memory.limit_arenas()
     os.umask(0o077)
-    for line in sys.stdin.buffer:
-        sys.stdout.buffer.write(orjson.dumps(answer(orjson.loads(line))) + b"\n")
+    os.nice(int(sys.argv[1]))
+    javascript.piece.documents = BATCH  # nobody else waits for the functions here
+    commands = Commands(sys.stdin.fileno())
+    for line in commands:
+        sys.stdout.buffer.write(orjson.dumps(answer(orjson.loads(line), commands.are_waiting)) + b"\n")
         sys.stdout.buffer.flush()
     javascript.pool.stop()
 

@@ -34,6 +34,7 @@ class Builder(Protocol):
     def run(
         self, name: str, directory: Path, work: str, indexes: dict[str, int | None], target: int
     ) -> bool: ...
+    def preempt(self, work: str) -> None: ...
 
 
 class Database(Documents):

@@ -78,14 +78,22 @@ def catch_up(db: Database, spec: IndexSpec, *, reduced: bool = True) -> Index:
     """
     index = get_index(db, spec)
     target = db.update_seq
-    while index.seq < target and advance(db, spec, index, target):
-        pass
+    while index.seq < target:
+        _preempt_others(db, index, target)
+        if not advance(db, spec, index, target):
+            break
     if index.closed or not reduced:  # closed: dropped meanwhile; whoever still wants it asks again
         return index
     cheap = index.stale and max(map(index.count, range(len(spec.views)))) < CHEAP_ROWS
     if cheap or left_behind(db, index):
         summarise(db, index)
     return index
+
+
+def _preempt_others(db: Database, index: Index, target: int) -> None:
+    """A reader waits for a batch of what is built before him, not for a whole slice of it."""
+    if db.builder is not None and (index.building.locked() or _is_far_behind(db, [index], target)):
+        db.builder.preempt("rows")
 
 
 def left_behind(db: Database, index: Index) -> bool:

@@ -4,6 +4,7 @@ import hashlib
 import re
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -20,8 +21,25 @@ REFUSED = {
     "unauthorized": 401,
     "bad_request": 400,
 }
-PIECE = 25
-"""So many documents go to a process at once: who has few does not wait long for who has many."""
+
+
+@dataclass
+class Piece:
+    """What goes to a process at once: who has few documents does not wait long for who has many."""
+
+    documents: int = 25
+    bytes: int = 1 << 20
+
+    def of(self, docs: Sequence[bytes], start: int) -> Sequence[bytes]:
+        """The documents from `start` on that go together, one at least."""
+        end, size = start, 0
+        while end < min(len(docs), start + self.documents) and (end == start or size < self.bytes):
+            size += len(docs[end])
+            end += 1
+        return docs[start:end]
+
+
+piece = Piece()
 pool = Pool()
 _guard = threading.Lock()
 LONE_SURROGATE = re.compile(
@@ -51,7 +69,7 @@ def _each(env: Any, command: dict[str, Any], docs: Sequence[bytes]) -> list[Any]
     """Like CouchDB the time limit is meant for one document: a slow piece comes back in slices (runtime.js)."""
     found: list[Any] = []
     while len(found) < len(docs):
-        found += _run(env, command, _array(docs[len(found) : len(found) + PIECE]))
+        found += _run(env, command, _array(piece.of(docs, len(found))))
     return found
 
 

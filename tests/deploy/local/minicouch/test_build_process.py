@@ -15,6 +15,7 @@ import pytest
 
 from deploy.local.minicouch.building import build_process, declared
 from deploy.local.minicouch.building.build_process import BuildProcesses
+from deploy.local.minicouch.building.build_worker import BATCH_OF_MANY, Commands, build
 from deploy.local.minicouch.building.warming import Warmer
 from deploy.local.minicouch.documents.database import Database
 from deploy.local.minicouch.documents.edits import Edit
@@ -174,6 +175,66 @@ def test_the_server_does_next_to_nothing_of_a_long_build_itself(
 def test_a_few_changes_start_no_process(store: Store) -> None:
     built(goods(store, 200))
     assert processes_of(os.getpid()) == []
+
+
+def test_a_slice_ends_after_its_batch_when_somebody_waits(store: Store) -> None:
+    """A reader of one index waited for a third of a second, and more, of the builds of all others."""
+    db = goods(store)
+    specs = [spec for spec in declared.specs(db, db.design_docs()) if spec.shared is not None]
+    reader, writer = os.pipe()
+    commands = Commands(reader)
+    os.write(writer, b'{"a": 1}\n\n')
+    assert next(iter(commands)) == b'{"a": 1}'
+    assert commands.are_waiting(), "the empty line"
+    assert build(db, "rows", {spec.signature: None for spec in specs}, db.update_seq, commands.are_waiting)
+    assert [indexing.get_index(db, spec).seq for spec in specs] == [BATCH_OF_MANY] * 2
+    os.write(writer, b"later\n")
+    assert next(iter(commands)) == b"later"
+    assert not commands.are_waiting()
+    os.close(writer)
+    assert list(commands) == []
+    os.close(reader)
+
+
+def test_a_reader_preempts_what_is_built_before_him(
+    store: Store, builder: BuildProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db, asked = goods(store), []
+    spec = next(declared.specs(db, db.design_docs()))
+    index = indexing.get_index(db, spec)
+
+    def preempt(work: str) -> None:
+        asked.append(work)
+        if len(asked) == 1:
+            index.building.release()
+
+    monkeypatch.setattr(builder, "preempt", preempt)
+    index.building.acquire()
+    indexing.catch_up(db, spec)
+    assert asked[0] == "rows"
+    assert index.seq == db.update_seq
+
+
+def test_to_preempt_a_process_changes_nothing_that_it_builds(
+    store: Store, builder: BuildProcesses, tmp_path: Path
+) -> None:
+    alone = Store(tmp_path / "alone", Database)
+    db, other = goods(store), goods(alone)
+    ended = threading.Event()
+
+    def preempt() -> None:
+        while not ended.wait(0.002):
+            builder.preempt("rows")
+
+    busy = threading.Thread(target=preempt)
+    busy.start()
+    try:
+        found = built(db)
+    finally:
+        ended.set()
+        busy.join()
+    assert found == built(other)
+    alone.close()
 
 
 def test_it_ends_when_it_is_not_needed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -232,14 +232,14 @@ def _apply(
         docs = [doc for doc in docs if doc.seq <= (index.fresh_to or 0)]
     if docs:
         waiting = max(0, target - docs[-1].seq)
-        unknown = _never_indexed(db, docs)
+        unknown = never_indexed(db, docs)
         index.apply(encode(spec, docs, mapper), docs[-1].seq, fresh=fresh, waiting=waiting, unknown=unknown)
     else:
         end = target if upto is None else upto
         index.apply([], min(end, index.fresh_to or 0) if fresh else end)
 
 
-def _never_indexed(db: Database, docs: list[StoredDoc]) -> set[str]:
+def never_indexed(db: Database, docs: list[StoredDoc]) -> set[str]:
     """The documents that no index can have rows of; where something was purged an id may have been another document's."""
     return set() if db.counts["purge_seq"] else {doc.id for doc in docs if doc.is_first}
 

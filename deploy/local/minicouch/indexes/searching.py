@@ -15,7 +15,7 @@ from ..documents.database import Database
 from ..errors import CouchError, not_found
 from ..search import Hit, SearchIndex
 from ..store import StoredDoc
-from .indexing import build_once
+from .indexing import build_once, never_indexed
 
 BATCH = 100
 BATCHES_A_COMMIT = 40  # a commit is dear, what is not committed is lost
@@ -234,16 +234,20 @@ def _built_elsewhere(db: Database, spec: SearchSpec, index: SearchIndex, target:
 
 def _next_commit(db: Database, spec: SearchSpec, index: SearchIndex, target: int, pause: Pause) -> None:
     found: dict[str, search.Entry | None] = {}
+    unknown: set[str] = set()
     seq = index.seq
     for _ in range(BATCHES_A_COMMIT):
         docs = db.changes_since(seq, BATCH)
         found |= _entries(db, spec, docs)
+        unknown |= never_indexed(db, docs)
         seq = docs[-1].seq if docs else target
         if seq >= target:
             break
         pause()
-    gone = [docid for docid, made in found.items() if made is None] if index.seq else []
-    index.apply([made for made in found.values() if made is not None], gone, seq)
+    gone = (
+        [docid for docid, made in found.items() if made is None and docid not in unknown] if index.seq else []
+    )
+    index.apply([made for made in found.values() if made is not None], gone, seq, unknown)
 
 
 def _entries(db: Database, spec: SearchSpec, docs: list[StoredDoc]) -> dict[str, search.Entry | None]:

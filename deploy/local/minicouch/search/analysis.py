@@ -72,18 +72,32 @@ class Token(NamedTuple):
 Tokens = list[Token]
 
 
+Places = list[str | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Analyzer:
-    """`folds`: terms are lower-cased, so that wildcards must be as well."""
+    """`folds`: terms are lower-cased, so that wildcards must be as well. `quick_places` are the `places`, made without tokens."""
 
     tokens: Callable[[str], Tokens]
     folds: bool
+    quick_places: Callable[[str], Places] | None = None
+
+    def places(self, text: str) -> Places:
+        """The terms in their places, None where one is left out."""
+        if self.quick_places is not None:
+            return self.quick_places(text)
+        found: Places = []
+        for token in self.tokens(text):
+            found += [None] * (token.position - len(found))
+            found.append(token.term)
+        return found
 
     def terms(self, text: str) -> list[str]:
         return [token.term for token in self.tokens(text)]
 
 
-KEYWORD = Analyzer(lambda text: [Token(text, 0, 0, len(text))], False)
+KEYWORD = Analyzer(lambda text: [Token(text, 0, 0, len(text))], False, lambda text: [text])
 """A text is one term as it is."""
 
 
@@ -97,21 +111,38 @@ def _analyzer(name: str, stopwords: tuple[str, ...] | None) -> Analyzer:
     if name == "keyword":
         return KEYWORD
     if name == "whitespace":
-        return Analyzer(lambda text: _cut(re.compile(r"\S+"), text, str, frozenset()), False)
+        return _of_words(re.compile(r"\S+"), str, frozenset(), folds=False)
     if name in ("simple", "simple_asciifolding"):
         fold = _ascii if name == "simple_asciifolding" else str.lower
-        return Analyzer(lambda text: _cut(_LETTERS, text, fold, frozenset()), True)
+        return _of_words(_LETTERS, fold, frozenset())
     if name in ("standard", "classic", "email"):
         pattern = {"standard": _WORDS, "classic": _CLASSIC, "email": _ADDRESSES}[name]
         stops = frozenset(STOPWORDS["english"] if stopwords is None else stopwords)
         finish = _without_possessive if name == "classic" else str.lower
-        return Analyzer(lambda text: _cut(pattern, text, finish, stops), True)
+        return _of_words(pattern, finish, stops)
     if name == "cjk":
         return Analyzer(_bigrams, True)
     language = "portuguese" if name == "brazilian" else name
     if language in _STEMMERS or language in _WITHOUT_STEMMER:
         return _of_language(language, stopwords)
     raise bad_request(f"{name} is not a recognized analyzer")
+
+
+def _of_words(
+    pattern: re.Pattern[str], finish: Callable[[str], str], stops: frozenset[str], *, folds: bool = True
+) -> Analyzer:
+    """Terms are what the pattern finds, finished, without the stop words."""
+
+    def places(text: str) -> Places:
+        found: Places = [
+            term if len(term) <= MAX_TERM and term not in stops else None
+            for term in map(finish, pattern.findall(text))
+        ]
+        while found and found[-1] is None:
+            found.pop()
+        return found
+
+    return Analyzer(lambda text: _cut(pattern, text, finish, stops), folds, places)
 
 
 def _of_language(language: str, stopwords: tuple[str, ...] | None) -> Analyzer:

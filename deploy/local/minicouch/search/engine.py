@@ -7,8 +7,9 @@ is built again with twice as many.
 
 import hashlib
 import shutil
+import struct
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +27,7 @@ SEPARATOR, GAP = "\x1f", "\x1e"
 MAX_SORT_TEXT = 200
 ORDER_BYTES, WHOLE_ORDERS = 8, ("", "b", "c")
 """A text's order is its first bytes as a number; that of one that is a term as it is goes on in two columns more."""
+_ORDERS = struct.Struct(f">{len(WHOLE_ORDERS)}Q")
 FIRST_SLOTS = 32
 KEPT_RECORDS = 2048  # unpacking one from the index costs more than all else of a hit
 KEPT_QUERIES = 1024
@@ -227,15 +229,21 @@ class SearchIndex:
         ends = WHOLE_ORDERS if self.analyzers.of(name) is KEYWORD else WHOLE_ORDERS[:1]
         return [f"order{self.slots['text'][name]}{end}" for end in ends]
 
-    def apply(self, entries: Iterable[Entry], gone: Iterable[str], seq: int) -> None:
-        """Replace documents, remove others, and be at `seq`. Errors: SlotsFull, with nothing changed.
+    def apply(
+        self, entries: Iterable[Entry], gone: Iterable[str], seq: int, unknown: Collection[str] = ()
+    ) -> None:
+        """Replace documents, remove others, and be at `seq`; `unknown` are not looked for. Errors: SlotsFull, with nothing changed.
 
         What is indexed already as it is stays untouched: each commit adds a segment and empties the caches, so that
         changes of fields that no index function reads (the stock of a product that is sold) would make searches slow.
         """
         changed, removed = list(entries), list(gone)
         if self.seq:
-            changed = [made for made in changed if made.digest() != self._digest_of(made.docid)]
+            changed = [
+                made
+                for made in changed
+                if made.docid in unknown or made.digest() != self._digest_of(made.docid)
+            ]
             removed = [docid for docid in removed if self._digest_of(docid) is not None]
         if changed or removed or not self.seq:
             self._commit(changed, removed)
@@ -310,13 +318,12 @@ class SearchIndex:
     def _terms(self, name: str, values: list[str], whole: bool) -> str:
         """The terms joined for the tokenizer, with a filler where positions have gaps, as behind a stop word."""
         analyzer = KEYWORD if whole else self.analyzers.of(name)
-        joined: list[str] = []
+        joined: list[str | None] = []
         for value in values:
-            start = len(joined)
-            for token in analyzer.tokens(value):
-                joined += [GAP] * (start + token.position - len(joined))
-                joined.append(token.term.replace(SEPARATOR, " ").replace(GAP, " "))
-        return SEPARATOR.join(joined)
+            if SEPARATOR in value or GAP in value:
+                value = value.replace(SEPARATOR, " ").replace(GAP, " ")
+            joined += analyzer.places(value)
+        return SEPARATOR.join([GAP if term is None else term for term in joined])
 
     def size_on_disk(self) -> int:
         return sum(path.stat().st_size for path in self._path.iterdir() if path.is_file())
@@ -327,9 +334,7 @@ class SearchIndex:
 
 def order_prefixes(text: str) -> tuple[int, ...]:
     """The first bytes of a text as numbers: what texts are sorted by before they are read."""
-    data = text.encode()[: ORDER_BYTES * len(WHOLE_ORDERS)].ljust(ORDER_BYTES * len(WHOLE_ORDERS), b"\0")
-    starts = range(0, len(data), ORDER_BYTES)
-    return tuple(int.from_bytes(data[start : start + ORDER_BYTES], "big") for start in starts)
+    return _ORDERS.unpack(text.encode()[: _ORDERS.size].ljust(_ORDERS.size, b"\0"))
 
 
 def _schema(size: int) -> tantivy.Schema:

@@ -82,6 +82,19 @@ def test_tokens_lie_where_they_say(text: str, name: str) -> None:
         assert 0 <= token.start < token.end <= len(text)
 
 
+@given(
+    st.text(st.sampled_from("ab the and 's.:1é漢") | st.characters(), max_size=60),
+    st.sampled_from(["keyword", "standard", "classic", "email", "simple", "english", "cjk", "whitespace"]),
+)
+def test_places_are_those_of_the_tokens(text: str, name: str) -> None:
+    """An index is filled without making a token of each word."""
+    expected: list[str | None] = []
+    for token in analyzer(name).tokens(text):
+        expected += [None] * (token.position - len(expected))
+        expected.append(token.term)
+    assert analyzer(name).places(text) == expected
+
+
 def test_stop_words_leave_a_gap() -> None:
     assert [(token.term, token.position) for token in analyzer("standard").tokens("salt and pepper")] == [
         ("salt", 0),

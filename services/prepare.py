@@ -2,6 +2,7 @@
 
 `--check` changes nothing: it prints what is missing or what Cloudant would refuse, and ends with 1 if there is anything.
 `--migrate` writes documents of older schemas and type names as today's, and has new ones written so; run it when no older version is left running.
+`--rebuild` makes what the desk lists of each order anew from the order's documents, and says how many were different; it may run at any time.
 `--clean-up` removes indexes that this version does not use; run it when no older version is left running.
 """
 
@@ -11,6 +12,8 @@ import re
 import sys
 
 from services.orders import documents as orders
+from services.orders.actions import summaries
+from services.orders.store import SummaryStore
 from services.products import documents as products
 from services.users import documents as users
 from shared.couch import DatabaseDesign, Server
@@ -63,8 +66,13 @@ def _prepare(options: argparse.Namespace, of_products: DatabaseDesign) -> int:
         return 1 if problems else 0
     server.prepare(designs, progress=_say)
     _warn(server.check_search())
+    summary_store = SummaryStore(server.open(orders.DESIGN))
+    summaries.begin_complete(summary_store)
     if options.migrate:
         server.migrate(designs, progress=_say)
+    if options.rebuild:
+        written = summaries.rebuild(summary_store, _say)
+        _say(f"{written} summaries were not what the order's documents say, and were written anew.")
     if options.clean_up:
         server.clean_up(designs, progress=_say)
     return 0
@@ -74,6 +82,9 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m services.prepare", description=__doc__)
     parser.add_argument("--check", action="store_true", help="only say what is missing or would be refused")
     parser.add_argument("--migrate", action="store_true", help="afterwards write old documents anew")
+    parser.add_argument(
+        "--rebuild", action="store_true", help="afterwards make the summaries of all orders anew"
+    )
     parser.add_argument(
         "--clean-up", action="store_true", help="afterwards remove indexes this version does not use"
     )

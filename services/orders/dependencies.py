@@ -28,6 +28,7 @@ from services.orders.store import (
     ReportStore,
     SettingsStore,
     Stores,
+    SummaryStore,
     TermsCache,
     open_stores,
     terms_cache,
@@ -104,6 +105,10 @@ class Dependencies:
     @property
     def promotions(self) -> PromotionStore:
         return self.stores.promotions
+
+    @property
+    def summaries(self) -> SummaryStore:
+        return self.stores.summaries
 
     @property
     def terms(self) -> Terms:

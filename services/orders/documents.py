@@ -7,6 +7,7 @@
                   :refund1  :refund-{..}settled  :notice-payment ...
                   :invoice  :{..}creditnote  :{..}numberrequest     what was issued of it, under which number
                   :returnrequest1  :return-{..}decision  :return-{..}ended  :return-{..}restocked   goods that come back
+                  :summary        what the desk lists of it, made from all of these
     report{id}:request  :part001 ...  :result       a report computed by the worker
     report{kind}-{period}:closing1 ...              the sales of a closed period
     code{CODE}:claim   promotion{id}:use{n}  :customer{hash}-{n}   how often promotions were used: `declarations.promotions`
@@ -19,8 +20,8 @@
     dead_letters:{job}.{subject}.{n}                 a job that failed for good, `...retried` when an admin sent it again
 
 Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and
-the mark behind it know it by: replicas that meet may give it another number. Nothing is updated but what erasing a person overwrites:
-`:customer`, notes of staff (`:note-...`) and what a customer wrote beside a return.
+the mark behind it know it by: replicas that meet may give it another number. Nothing is updated but the `:summary`, which anybody can
+make again from the others (`rules.summaries`), and what erasing a person overwrites: `:customer`, notes of staff (`:note-...`) and what a customer wrote beside a return.
 While traces are on, what happens to an order is written with its `traceparent`, and the worker goes on with that trace.
 """
 
@@ -34,6 +35,7 @@ from services.orders.declarations import (
     reports,
     returns,
     sandbox,
+    summaries,
 )
 from shared.audit import AUDIT_ENTRIES
 from shared.couch import DatabaseDesign, DocumentType, FindIndex, View, document_id, view_source
@@ -76,6 +78,7 @@ NUMBER_REQUEST = DocumentType.declared("numberrequest", invoices.NumberRequest)
 ISSUED_NUMBER = DocumentType.declared("issuednumber", invoices.IssuedNumber)
 INVOICE = DocumentType.declared(invoices.INVOICE, invoices.Invoice)
 CREDIT_NOTE = DocumentType.declared(invoices.CREDIT_NOTE, invoices.CreditNote)
+ORDER_SUMMARY = DocumentType.declared("ordersummary", summaries.OrderSummary)
 
 REPORT_REQUEST = DocumentType.declared("reportrequest", reports.ReportRequest)
 REPORT_PART = DocumentType.declared("reportpart", reports.ReportPart)
@@ -190,7 +193,7 @@ ORDERS_OF_A_CUSTOMER = View(
     "orders_of_a_customer",
     "O3: a customer's paid orders, newest first, with what became of each",
     map=_progress(
-        "doc.userid && ['order', 'paymentsession', 'paymentprocessing'].indexOf(doc.type) < 0 && doc.was_paid !== false ? [doc.userid, placed, doc.orderid, currency] : null"
+        "doc.userid && ['order', 'ordersummary', 'paymentsession', 'paymentprocessing'].indexOf(doc.type) < 0 && doc.was_paid !== false ? [doc.userid, placed, doc.orderid, currency] : null"
     ),
     reduce="_sum",
 )
@@ -226,7 +229,7 @@ TAX = View(
 PERSONAL = View(
     "personal",
     "the documents that still name a person, by user id: what erasing looks for",
-    map="function (doc) { if ((doc.type === 'customer' || doc.type === 'ordernote' || doc.type === 'returnrequest' && doc.note) && doc.userid && !doc.erased) emit(doc.userid, null); }",
+    map="function (doc) { if ((doc.type === 'customer' || doc.type === 'ordernote' || doc.type === 'ordersummary' && (doc.name || doc.email) || doc.type === 'returnrequest' && doc.note) && doc.userid && !doc.erased) emit(doc.userid, null); }",
 )
 CONFLICTS = View(
     "conflicts",
@@ -269,6 +272,18 @@ GIFT_CARDS = View(
     map="function (doc) { if (doc.type === 'creditentry' && doc.kind === 'gift_card') emit([doc.issued, doc.id, doc.currency, doc.name, doc.expires], doc.delta); }",
     reduce="_sum",
 )
+SUMMARIES = View(
+    "summaries",
+    "O13, O14: orders by open returns, product, customer's name or e-mail and status, newest first, and how many there are of each status",
+    map=view_source(__file__, "summaries"),
+    reduce="_count",
+)
+SPEND = View(
+    "spend",
+    "O15: orders, and what was paid and paid back, by customer (a guest by e-mail) and currency",
+    map="function (doc) { if (doc.type === 'ordersummary' && doc.paid && (doc.userid || doc.email)) emit(doc.userid ? ['user', doc.userid, doc.currency] : ['email', doc.email.toLowerCase(), doc.currency], [1, doc.paid, doc.repaid]); }",
+    reduce="_sum",
+)
 REPORTS = View(
     "reports",
     "O8: reports asked for and closings made, newest first",
@@ -292,6 +307,8 @@ DESIGN = DatabaseDesign(
         CONFLICTS,
         AUTHORIZATIONS,
         FULFILMENT,
+        SUMMARIES,
+        SPEND,
         REPORTS,
         CREDIT_BALANCES,
         GIFT_CARDS,

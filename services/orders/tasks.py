@@ -10,23 +10,26 @@ from celery import Celery, Task
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from services.orders.actions import conflicts, dead_letters, fulfilment, reports, sweep
+from services.orders.actions import conflicts, dead_letters, fulfilment, reports, summaries, sweep
 from services.orders.clients.couriers import AUTOMATIC_COURIERS
 from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import (
     CANCELLATION,
+    CUSTOMER,
     DEADLETTER_RETRIED,
     DELIVERY,
     DESIGN,
     DISPATCH,
     LINE_CANCELLATION,
     PAYMENT,
+    PROCESSING,
     REFUND,
     REPORT_REQUEST,
     RETURN,
     RETURN_DECISION,
     RETURN_REQUEST,
     SANDBOX_LEDGER,
+    SESSION,
 )
 from services.orders.settings import Settings
 from shared.errors import AisleError, Unavailable
@@ -34,12 +37,14 @@ from shared.jobs import (
     ADVANCE_ORDER,
     CATCH_UP,
     CLOSE_PERIODS,
+    COMPLETE_SUMMARIES,
     COMPUTE_REPORT,
     DEEP_SWEEP_ORDERS,
     FORMER_NAMES,
     MAX_COUNTDOWN,
     RESTORE_ORDER_INDEXES,
     SETTLE_ORDER_CONFLICTS,
+    SUMMARISE_ORDER,
     SWEEP_ORDERS,
     Feed,
     PeriodicJobs,
@@ -62,14 +67,24 @@ _EVENTS = (
     RETURN_DECISION,
     RETURN,
 )
+
+
+def _is_relevant(doc: dict[str, Any]) -> bool:
+    """Whether a change calls for something: of customers only that they are erased."""
+    if doc["type"] == CUSTOMER.name:
+        return "erased" in doc
+    return "imported" not in doc and doc.get("courier") not in AUTOMATIC_COURIERS
+
+
 FEED = Feed(
     database="orders",
     routes={
         **{name: (ADVANCE_ORDER, "orderid") for kind in _EVENTS for name in kind.names},
+        **{kind.name: (SUMMARISE_ORDER, "orderid") for kind in (SESSION, PROCESSING, CUSTOMER)},
         REPORT_REQUEST.name: (COMPUTE_REPORT, "reportid"),
         DEADLETTER_RETRIED.name: (None, "subject"),
     },
-    is_relevant=lambda doc: "imported" not in doc and doc.get("courier") not in AUTOMATIC_COURIERS,
+    is_relevant=_is_relevant,
 )
 
 MAX_RETRIES = 7
@@ -125,6 +140,10 @@ def register(queue: Celery) -> PeriodicJobs:
         if wait is not None and wait <= MAX_COUNTDOWN:
             enqueue(queue, ADVANCE_ORDER, subject, countdown=wait + 0.05)
 
+    @task(queue, SUMMARISE_ORDER, base=base)
+    def summarise(subject: str) -> None:
+        summaries.summarise_order(deps, subject)
+
     @task(queue, COMPUTE_REPORT, base=base)
     def report(subject: str) -> None:
         reports.compute_report(deps, subject)
@@ -151,6 +170,7 @@ def _periodic_jobs(deps: Dependencies, queue: Celery) -> PeriodicJobs:
         DEEP_SWEEP_ORDERS: lambda: advance_all(sweep.deep_sweep(deps, dead_letters.skipped_subjects(deps))),
         CATCH_UP: deps.stores.bulk_reports.catch_up,
         SETTLE_ORDER_CONFLICTS: lambda: conflicts.settle_conflicts(deps),
+        COMPLETE_SUMMARIES: lambda: summaries.complete(deps.stores.bulk_summaries),
         CLOSE_PERIODS: lambda: reports.close_ended_periods(deps),
         RESTORE_ORDER_INDEXES: lambda: deps.stores.server.restore_indexes(DESIGN, SANDBOX_LEDGER),
     }

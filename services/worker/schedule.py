@@ -8,6 +8,7 @@ from celery.schedules import crontab
 from shared.jobs import (
     CATCH_UP,
     CLOSE_PERIODS,
+    COMPLETE_SUMMARIES,
     CORRECT_STOCK,
     COUNT_SEARCHES,
     DEEP_SWEEP_ORDERS,
@@ -47,6 +48,7 @@ TIMETABLE: Final = (
     Row("unfinished orders of the last hundred days", DEEP_SWEEP_ORDERS, crontab(minute="17")),
     Row("indexes of orders up to date", CATCH_UP, 60.0),
     Row("orders that replicas changed apart", SETTLE_ORDER_CONFLICTS, 30.0),
+    Row("summaries of orders from before there were any", COMPLETE_SUMMARIES, 10.0),
     Row("close the days and the month that have ended", CLOSE_PERIODS, crontab(minute="10")),
     Row("stock and ratings shown on products", SUM_UP_PRODUCTS, 2.0),
     Row("reservations whose time is up", SWEEP_RESERVATIONS, 60.0),

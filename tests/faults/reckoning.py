@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from services.orders.documents import NUMBER_PARTITION
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.summaries import summary_document
 from tests.faults.codes import wrong_uses
 from tests.faults.shop import BreakableShop
 
@@ -96,9 +98,25 @@ def _problem(books: Books, orderid: str, docs: dict[str, Doc], moved: Counter[st
     kinds = Counter(doc["type"] for doc in docs.values() if doc["type"] not in REPEATED)
     if twice := [kind for kind, times in kinds.items() if times > 1]:
         return f"{twice} twice"
-    if changed := [key for key, doc in docs.items() if not doc["_rev"].startswith("1-")]:
+    if changed := written_twice(docs):
         return f"{changed} written twice"
+    if problem := summary_problem(docs):
+        return problem
     return _incomplete(docs, order["total"]) if is_sold else ""
+
+
+def written_twice(docs: dict[str, Doc]) -> list[str]:
+    """The keys of an order's documents that were changed; its summary alone may be."""
+    return [key for key, doc in docs.items() if key != "summary" and not doc["_rev"].startswith("1-")]
+
+
+def summary_problem(docs: dict[str, Doc]) -> str:
+    """What the desk lists of an order must be what its documents say."""
+    if "summary" not in docs:
+        return "no summary"
+    made = summary_document(OrderDocuments(list(docs.values())))
+    differing = [name for name, value in made.items() if docs["summary"].get(name) != value]
+    return f"the summary has other {differing}" if differing else ""
 
 
 def _incomplete(docs: dict[str, Doc], total: Doc) -> str:

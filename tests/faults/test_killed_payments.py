@@ -21,6 +21,7 @@ import requests
 
 from services.orders.clients.signatures import sign
 from tests.faults.codes import code_with_limit, wrong_uses
+from tests.faults.reckoning import written_twice
 from tests.faults.shop import ADMIN, BreakableShop
 from tests.faults.test_killed import (
     KILLS,
@@ -248,7 +249,7 @@ def disagreements(shop: BreakableShop, stripe: StripeStandIn) -> dict[str, str]:
             found[orderid] = "two pages"
         elif any(each["status"] == "open" for each in stripe.checkout.of(orderid)):
             found[orderid] = "a page that can still be paid"
-        elif twice(docs) or not all(doc["_rev"].startswith("1-") for doc in docs.values()):
+        elif twice(docs) or written_twice(docs):
             found[orderid] = "written twice"
         elif "payment" in docs and "cancellation" not in docs and "delivery" not in docs:
             found[orderid] = "not delivered"

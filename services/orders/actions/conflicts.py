@@ -2,7 +2,7 @@
 
 import logging
 
-from services.orders.actions import credits
+from services.orders.actions import credits, summaries
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CREDIT_ENTRY, RETURN_REQUEST
 from services.orders.rules.credits import CreditKey
@@ -30,6 +30,7 @@ def _settle(deps: Dependencies, docid: str) -> int:
         for loser in going:
             _preserve_numbered(deps, loser, stays)
             deps.orders.remove_revision(docid, loser["_rev"])
+        summaries.summarise_order(deps, stays["orderid"])
     except (Conflict, NotFound):
         log.info("%s changed while its conflict was settled; it is looked at again", docid)
         return 0

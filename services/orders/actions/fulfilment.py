@@ -14,6 +14,7 @@ from services.orders.actions.parcel_emails import compose_parcel
 from services.orders.actions.parcels import complete_parcels, deliver_order, dispatch_order
 from services.orders.actions.return_emails import compose_return
 from services.orders.actions.returns import refund_returns, restock_returns
+from services.orders.actions.summaries import summarise
 from services.orders.clients.services import ReservationClosed
 from services.orders.declarations.parts import line_key
 from services.orders.dependencies import Dependencies
@@ -34,7 +35,8 @@ Step = Callable[[Dependencies, OrderDocuments], OrderDocuments]
 def advance_order(deps: Dependencies, orderid: str) -> float | None:
     """Does all that an order's documents call for now; seconds until more falls due, or None.
 
-    One step that fails does not hold up the others; the first error is raised when all were tried.
+    One step that fails does not hold up the others; the first error is raised when all were tried. What the desk lists of the
+    order is written once, after them all.
     """
     found = deps.orders.order(orderid)
     done: set[str] = set()
@@ -51,6 +53,7 @@ def advance_order(deps: Dependencies, orderid: str) -> float | None:
             except AisleError as error:
                 log.warning("order %s: %s: %s", orderid, step, error.code)
                 failures.append(error)
+    summarise(deps, found)
     if failures:
         raise failures[0]
     return plan.wait

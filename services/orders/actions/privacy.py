@@ -8,7 +8,7 @@ from services.orders.actions.gift_cards import store_credit_history
 from services.orders.actions.notes import note_answer
 from services.orders.actions.payment_pages import forget_customers
 from services.orders.dependencies import Dependencies
-from services.orders.documents import CUSTOMER, NOTE, RETURN_REQUEST
+from services.orders.documents import CUSTOMER, NOTE, ORDER_SUMMARY, RETURN_REQUEST
 from services.orders.rules.assembly import OrderDocuments, whole_order
 from services.orders.store import Key
 from shared.clock import timestamp
@@ -30,10 +30,10 @@ def anonymise(deps: Dependencies, userid: str) -> int:
     That their uses of promotions were theirs is forgotten, too. The payment providers forget them first. Raises ProviderUnavailable: the worker goes on with it.
     """
     forget_customers(deps, userid)
-    changed = 0
+    changed, moment = 0, timestamp()
     while named := deps.orders.personal_documents(userid, limit=PAGE):
         forget_customer_uses(deps, list(dict.fromkeys(doc["orderid"] for doc in named)))
-        deps.orders.overwrite_personal([_erased(doc) for doc in named])
+        deps.orders.overwrite_personal([_erased(doc, moment) for doc in named])
         changed += sum(doc["type"] == CUSTOMER.name for doc in named)
     return changed
 
@@ -49,12 +49,14 @@ def _exported(found: OrderDocuments) -> dict[str, Any]:
     return {**whole_order(found), "notes": notes, **({"gift_recipient": recipient} if recipient else {})}
 
 
-def _erased(doc: Document) -> Document:
+def _erased(doc: Document, moment: str) -> Document:
     """Without what was written of the person: notes are emptied, of the customer nothing is left but whose order it is."""
     if doc["type"] == NOTE.name:
-        return {**doc, "text": "", "erased": timestamp()}
+        return {**doc, "text": "", "erased": moment}
+    if doc["type"] == ORDER_SUMMARY.name:
+        return {**doc, "name": "", "email": "", "words": [], "erased": moment}
     if doc["type"] == RETURN_REQUEST.name:
-        return {**doc, "note": "", "erased": timestamp()}
+        return {**doc, "note": "", "erased": moment}
     erased = CUSTOMER.build(
         doc["_id"],
         orderid=doc["orderid"],
@@ -62,7 +64,7 @@ def _erased(doc: Document) -> Document:
         name="",
         email="",
         deliveryAddress=None,
-        erased=timestamp(),
+        erased=moment,
     )
     return {**erased, "_rev": doc["_rev"]}
 

@@ -1,31 +1,26 @@
 """Looking at orders: one's own, a guest's by token, and the lists of customers and staff."""
 
 import hmac
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from services.orders.declarations.common import ORDERID
 from services.orders.declarations.parts import LINE_FIELDS
 from services.orders.dependencies import Dependencies
-from services.orders.documents import NUMBER_PREFIX
 from services.orders.rules.assembly import OrderDocuments, summary_of, whole_order
 from services.orders.rules.identity import guest_token
 from services.orders.rules.periods import Span
-from services.orders.rules.progress import STATUSES, Progress, is_failed, is_finished, status_of
+from services.orders.rules.progress import Progress, is_failed, is_finished
 from services.orders.rules.returns import last_day_to_return
 from services.orders.store import Key
 from services.orders.store.orders import customer_item_of, customer_row_of, row_of
 from shared.clock import iso
 from shared.couch import Page
-from shared.errors import Invalid, NotFound
+from shared.errors import NotFound
 
 STAFF = ("admin", "staff")
 SCAN_LIMIT = 1000
 OVERFETCH = 3
-_NUMBER = re.compile(rf"(?:{NUMBER_PREFIX})?(\d{{6,12}})", re.IGNORECASE | re.ASCII)
-_ORDERID = re.compile(ORDERID)
 FIRST_TIME, LAST_TIME = "0000", "9999"
 
 
@@ -95,29 +90,10 @@ def _orders_of_a_customer(deps: Dependencies, userid: str, limit: int, after: Ke
     return Page(items[:limit], items[limit - 1]["key"] if len(items) > limit else page.next)
 
 
-def orders_between(deps: Dependencies, span: Span, status: str | None, limit: int, after: Key | None) -> Page:
-    """O4, newest first. With a `status`, rows of one query are looked through: a page may be short and still have a next."""
-    if status is not None and status not in STATUSES:
-        raise Invalid("No such status.", errors={"status": [f"One of {', '.join(STATUSES)}."]})
-    if status is None:
-        return _summaries(_between(deps, span, limit, after))
-    return _matching(_between(deps, span, SCAN_LIMIT, after), limit, lambda sums: status_of(sums) == status)
-
-
-def find_orders(deps: Dependencies, q: str, span: Span, status: str | None) -> Page:
-    """The order with this number or id, if it is one of `status` placed within `span`. 1 global query at most, and 1 partition query."""
-    number = _NUMBER.fullmatch(q.strip())
-    named = deps.orders.order_of_number(f"{NUMBER_PREFIX}{number[1]}") if number else None
-    orderid = named or q.strip()
-    found = deps.orders.order(orderid) if _ORDERID.fullmatch(orderid) else OrderDocuments([])
-    if not found.exists:
-        return Page([], None)
-    order, progress = found.order, found.progress
-    start, end = _bounds(span)
-    if not start <= order["date"] < end or status not in (None, status_of(progress)):
-        return Page([], None)
-    currency = order["total"]["currency"]
-    return Page([summary_of(order["orderid"], order["userid"], order["date"], currency, progress)], None)
+def orders_between(deps: Dependencies, span: Span, limit: int, after: Key | None) -> Page:
+    """O4, newest first. 1 global query."""
+    page = _between(deps, span, limit, after)
+    return Page([_summary(item) for item in page.items], page.next)
 
 
 def open_orders(deps: Dependencies, span: Span, limit: int, after: Key | None, *, unpaid: bool) -> Page:
@@ -148,16 +124,13 @@ def _may_read(deps: Dependencies, orderid: str, owner: str | None, reader: Reade
 
 
 def _between(deps: Dependencies, span: Span, limit: int, after: Key | None) -> Page:
-    start, end = _bounds(span)
+    start, end = bounds(span)
     return deps.orders.orders_between(start, end, limit=limit, after=after)
 
 
-def _bounds(span: Span) -> tuple[str, str]:
+def bounds(span: Span) -> tuple[str, str]:
+    """From when to when orders were placed, as documents hold it."""
     return (iso(span.start) if span.start else FIRST_TIME, iso(span.end) if span.end else LAST_TIME)
-
-
-def _summaries(page: Page) -> Page:
-    return Page([_summary(item) for item in page.items], page.next)
 
 
 def _matching(

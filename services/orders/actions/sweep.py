@@ -2,11 +2,12 @@
 
 from datetime import datetime, timedelta
 
+from services.orders.actions.summaries import are_complete
 from services.orders.declarations.dead_letters import DeadLetter
 from services.orders.dependencies import Dependencies
 from services.orders.rules.periods import Span
 from services.orders.rules.progress import Progress
-from services.orders.rules.steps import may_be_due
+from services.orders.rules.steps import is_settled, may_be_due
 from services.orders.store import Key
 from services.orders.store.orders import row_of
 from shared.clock import iso, now
@@ -23,7 +24,8 @@ def sweep(deps: Dependencies, skip: frozenset[str]) -> list[str]:
     """Ids of orders on which something may be due, from the oldest unfinished one on.
 
     What one sweep does not reach the next one goes on with; after the newest order it begins again at the oldest that
-    was unfinished. Orders in `skip` (dead letters) are left alone. 1 global query per thousand orders.
+    was unfinished. Orders in `skip` (dead letters) are left alone. Last come orders of which nothing but the summary is behind:
+    whatever was lost with the queue. 1 read, and 1 global query per thousand orders.
     """
     moment = now()
     floor = iso(moment - MAX_AGE)
@@ -61,6 +63,8 @@ def _due_since(
     """Ids of the orders from `start` (or behind the row `after`) on that may be due, when the oldest unfinished one was
     placed, and the last row seen if there are more."""
     due: list[str] = []
+    behind: list[str] = []
+    watched = are_complete(deps.summaries.state())
     oldest: str | None = None
     moment = now()
     for _ in range(MAX_PAGES):
@@ -72,10 +76,12 @@ def _due_since(
                 oldest = placed
             if due_now and orderid not in skip:
                 due.append(orderid)
+            elif watched and sums.unsummarised and orderid not in skip and is_settled(placed, moment):
+                behind.append(orderid)
         if page.next is None:
-            return due, oldest, None
+            return due + behind, oldest, None
         after = page.next
-    return due, oldest, after
+    return due + behind, oldest, after
 
 
 def _state(deps: Dependencies, sums: Progress, placed: str, moment: datetime) -> tuple[bool, bool]:

@@ -7,7 +7,16 @@ import orjson
 from flask import Response, request
 from werkzeug.exceptions import UnsupportedMediaType
 
-from services.orders.actions import captures, imports, line_refunds, parcels, reading, refunds
+from services.orders.actions import (
+    captures,
+    desk_orders,
+    imports,
+    line_refunds,
+    parcels,
+    reading,
+    refunds,
+    summaries,
+)
 from services.orders.actions import dead_letters as act
 from services.orders.actions.sweep import open_attempts_span
 from services.orders.resources.context import dependencies
@@ -39,17 +48,30 @@ LINES = (NDJSON, "text/plain")
 @admin.get("/orders")
 @require_role("admin", "staff")
 @admin.arguments(requests.OrdersArgs, location="query")
-@admin.response(200, answers.OrderPage)
+@admin.response(200, answers.DeskOrderPage)
 @admin.alt_response(400, "BAD_REQUEST")
 def list_orders(args: dict[str, Any]) -> Response:
-    """Orders placed in [from, to), newest first, or the one with a number: one global query"""
-    within, bound = span(args["start"], args["end"]), ["orders", args["start"], args["end"], args["status"]]
+    """Orders placed in [from, to), newest first, by any of these together: one global query, and a full page while there is one"""
+    deps = dependencies()
+    bound = ["orders", *(args[name] for name in ("start", "end", "status", "q", "product", "open_returns"))]
     after = unsign(args["cursor"], bound)
-    if args["q"]:
-        found = reading.find_orders(dependencies(), args["q"], within, args["status"])
-        return json_answer(list_answer(found.items, None, bound))
-    page = reading.orders_between(dependencies(), within, args["status"], args["limit"], after)
-    return json_answer(list_answer(page.items, page.next, bound))
+    filters = _filters(args)
+    page = desk_orders.list_orders(deps, filters, args["limit"], after)
+    missing = 0 if filters.are_dates_alone else summaries.unlisted(deps.summaries.state())
+    answer = list_answer(page.items, page.next, bound)
+    return json_answer({**answer, "complete": missing == 0, "unlisted": missing})
+
+
+@admin.get("/orders/counts")
+@require_role("admin", "staff")
+@admin.arguments(requests.OrderCountArgs, location="query")
+@admin.response(200, answers.OrderCounts)
+def count_orders(args: dict[str, Any]) -> Response:
+    """How many orders there are of each status: one global query"""
+    counts = desk_orders.count_orders(
+        dependencies(), _filters({**args, "start": None, "end": None, "status": None})
+    )
+    return json_answer({"total": counts.pop("", 0), "counts": counts})
 
 
 @admin.get("/attempts")
@@ -213,6 +235,16 @@ def _progress(results: Iterator[imports.ImportResult]) -> Iterator[bytes]:
         last = result
         yield orjson.dumps({**result.answer(), "failed": None, "done": False}) + b"\n"
     yield orjson.dumps({**last.answer(), "done": True}) + b"\n"
+
+
+def _filters(args: dict[str, Any]) -> desk_orders.Filters:
+    return desk_orders.Filters(
+        span(args["start"], args["end"]),
+        status=args["status"] or "",
+        q=args["q"] or "",
+        product=args["product"] or "",
+        open_returns=args["open_returns"],
+    )
 
 
 def _open(args: dict[str, Any], *, unpaid: bool) -> Response:

@@ -26,6 +26,7 @@ from services.orders.declarations.invoices import INVOICE_FIELDS, CreditNote, In
 from services.orders.declarations.order import ORDER_FIELDS, Customer, Order, OrderLineItem
 from services.orders.declarations.parts import EMAIL_SHIPPING, LINE_FIELDS, Line, SoldLine, line_key
 from services.orders.declarations.returns import Return, ReturnRequest
+from services.orders.declarations.summaries import OrderSummary
 from services.orders.documents import (
     CREDIT_NOTE,
     LINE_CANCELLATION,
@@ -88,6 +89,11 @@ class OrderDocuments:
     @property
     def customer(self) -> Customer | None:
         return self._by_key.get("customer")
+
+    @property
+    def summary(self) -> OrderSummary | None:
+        """What the desk lists of it; None until the worker has made it."""
+        return self._by_key.get("summary")
 
     @property
     def payment(self) -> OrderPayment | None:

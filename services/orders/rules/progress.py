@@ -13,6 +13,7 @@ from services.orders.documents import (
     GIFT_CARDS_SENT,
     LINE_CANCELLATION,
     NUMBER_PREFIX,
+    ORDER_SUMMARY,
     PAYMENT,
     RETURN_DECISION,
     RETURN_REQUEST,
@@ -51,6 +52,7 @@ class Progress(NamedTuple):
     payment_number: int = 0
     parcel_units: int = 0
     cancelled_units: int = 0
+    unsummarised: int = 0
 
 
 _COUNTED: Final = {
@@ -67,6 +69,22 @@ _COUNTED: Final = {
     "paymentsession": "sessions",
     "paymentprocessing": "processing",
 }
+
+SUMMARISED: Final = (
+    "order",
+    "paymentsession",
+    "paymentprocessing",
+    PAYMENT.name,
+    DISPATCH.name,
+    DELIVERY.name,
+    "cancellation",
+    LINE_CANCELLATION.name,
+    "refund",
+    RETURN_REQUEST.name,
+    RETURN_DECISION.name,
+    "return",
+)
+"""The documents that an order's summary is made from; `unsummarised` is nothing once it has seen all of them."""
 
 PLACED, PAID, DISPATCHED, DELIVERED = "placed", "paid", "dispatched", "delivered"
 PARTLY_DISPATCHED, PARTLY_DELIVERED = "partly_dispatched", "partly_delivered"
@@ -147,6 +165,9 @@ def progress_of(documents: Sequence[Document]) -> Progress:
             counts["restocks"] -= 1
             counts["unnotified"] += 1
             counts["cancelled_units"] += sum(line["quantity"] for line in doc["lines"])
+        elif doc["type"] == ORDER_SUMMARY.name:
+            counts["unsummarised"] -= doc["events"]
+        counts["unsummarised"] += int(doc["type"] in SUMMARISED)
         _count_return(doc, counts)
     return Progress(**counts)
 

@@ -190,6 +190,11 @@ def may_be_due(progress: Progress, placed: str, moment: datetime, policy: Policy
     return _passed(placed, seconds, moment)
 
 
+def is_settled(placed: str, moment: datetime) -> bool:
+    """Whether the changes feed has had its time for an order that was placed then."""
+    return _passed(placed, FEED_GRACE.total_seconds(), moment)
+
+
 def _attempt_may_be_due(progress: Progress, placed: str, moment: datetime, policy: Policy) -> bool:
     if progress.cancellations:
         return True

@@ -260,6 +260,35 @@ class OrderPage(Shape):
     next = ma.fields.String(allow_none=True)
 
 
+class DeskOrder(OrderSummary):
+    name = ma.fields.String(
+        allow_none=True, metadata={"description": "the customer's; none once erased, or just placed"}
+    )
+    email = ma.fields.String(allow_none=True)
+
+
+class DeskOrderPage(Shape):
+    items = ma.fields.List(ma.fields.Nested(DeskOrder))
+    next = ma.fields.String(allow_none=True)
+    complete = ma.fields.Boolean(
+        metadata={"description": "false while orders from before an upgrade are still being listed"}
+    )
+    unlisted = StrictInteger(
+        0,
+        allow_none=True,
+        metadata={"description": "how many may be missing then; none while nobody has counted them"},
+    )
+
+
+class OrderCounts(Shape):
+    counts = ma.fields.Dict(
+        keys=ma.fields.String(validate=ma.validate.OneOf(STATUSES)),
+        values=StrictInteger(0),
+        metadata={"description": "by status; those that no order has are left out"},
+    )
+    total = StrictInteger(0)
+
+
 class Authorization(Shape):
     """Money that is only reserved."""
 

@@ -342,12 +342,28 @@ class AuthorizationArgs(Shape):
     )
 
 
-class OrdersArgs(PageArgs):
+class OrderCountArgs(Shape):
+    class Meta(PageArgs.Meta):
+        pass
+
     q = ma.fields.String(
         load_default=None,
         validate=ma.validate.Length(max=200),
-        metadata={"description": "an order's number (A-100042) or id"},
+        metadata={
+            "description": "an order's number (A-100042) or id, words of the customer's name, or the e-mail"
+        },
     )
+    product = ma.fields.String(
+        load_default=None,
+        validate=ma.validate.Length(max=1000),
+        metadata={"description": "a productid or SKU that was ordered"},
+    )
+    open_returns = ma.fields.Boolean(
+        load_default=False, metadata={"description": "only orders with returns that wait"}
+    )
+
+
+class OrdersArgs(OrderCountArgs, PageArgs):
     start = ma.fields.String(data_key="from", load_default=None, validate=ma.validate.Regexp(DATE))
     end = ma.fields.String(data_key="to", load_default=None, validate=ma.validate.Regexp(DATE))
     status = ma.fields.String(load_default=None, validate=ma.validate.OneOf(STATUSES))

@@ -16,10 +16,12 @@ from services.orders.store.provider_answers import ProviderAnswers
 from services.orders.store.recent import RecentOrders
 from services.orders.store.reports import ReportStore
 from services.orders.store.settings import SettingsStore, TermsCache, terms_cache
+from services.orders.store.summaries import Choice, SummaryStore
 from shared.couch import IndexCatchUp, Server
 from shared.database import LONG_TIMEOUT, TIMEOUT, open_server
 
 __all__ = [
+    "Choice",
     "CreditStore",
     "DeadLetterStore",
     "InvoiceNumbers",
@@ -33,6 +35,7 @@ __all__ = [
     "ReportStore",
     "SettingsStore",
     "Stores",
+    "SummaryStore",
     "TermsCache",
     "open_stores",
     "terms_cache",
@@ -56,6 +59,8 @@ class Stores:
     ledger: Ledger
     settings: SettingsStore
     promotions: PromotionStore
+    summaries: SummaryStore
+    bulk_summaries: SummaryStore
     bulk_orders: OrderStore
     bulk_reports: ReportStore
     index_catch_up: IndexCatchUp
@@ -77,6 +82,8 @@ def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
         ledger=Ledger(server.open(SANDBOX_LEDGER)),
         settings=SettingsStore(database),
         promotions=PromotionStore(database),
+        summaries=SummaryStore(database),
+        bulk_summaries=SummaryStore(bulk),
         bulk_orders=OrderStore(bulk),
         bulk_reports=bulk_reports,
         index_catch_up=IndexCatchUp(bulk_reports.catch_up, DOCUMENTS_PER_UPDATE),

@@ -10,6 +10,7 @@ from services.orders.documents import (
     BOUGHT_TOGETHER,
     CONFLICTS,
     LINES_OF_AN_ORDER,
+    ORDER_SUMMARY,
     ORDERS_BETWEEN,
     ORDERS_BY_NUMBER,
     ORDERS_OF_A_CUSTOMER,
@@ -235,7 +236,7 @@ def customer_row_of(item: Doc) -> Row:
 
 def customer_item_of(found: OrderDocuments) -> Doc:
     """The grouped row of ORDERS_OF_A_CUSTOMER that these documents make."""
-    order, unlisted = found.order, ("order", SESSION.name, PROCESSING.name)
+    order, unlisted = found.order, ("order", ORDER_SUMMARY.name, SESSION.name, PROCESSING.name)
     others = [doc for doc in found.documents if doc["type"] not in unlisted]
     key = [order["userid"], order["date"], order["orderid"], order["total"]["currency"]]
     return {"key": key, "value": list(progress_of(others))}

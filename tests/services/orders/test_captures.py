@@ -141,7 +141,8 @@ def test_a_dispatch_that_died(
     refund(shop, orderid, 100)
     dispatched(shop, orderid)
     assert intent["amount_received"] - sum(refunds_of(stripe, intent)) == 1900
-    assert all(doc["_rev"].startswith("1-") for doc in documents(database, orderid).values())
+    written = documents(database, orderid)
+    assert all(doc["_rev"].startswith("1-") for key, doc in written.items() if key != "summary")
 
 
 def test_cancelled_between_the_money_and_the_parcel(

@@ -129,7 +129,12 @@ def test_a_new_database_has_todays_names_from_the_start(server: Server, couch_ur
     fresh.prepare([DESIGN], progress=lambda line: None)
     database = fresh.open(DESIGN)
     OrderStore(database).add_all(documents_of(history_line("one")))
-    assert stored_types(database) == {"order": 1, "orderlineitem": 1, "orderpayment": 1}
+    assert stored_types(database) == {
+        "order": 1,
+        "orderlineitem": 1,
+        "orderpayment": 1,
+        "ordersummary": 1,
+    }
 
 
 def test_what_0_1_0_wrote_is_read_and_counted(server: Server, shop: Shop, database: Database) -> None:

@@ -1,0 +1,83 @@
+"""The desk's list of orders by status, number, name, e-mail, product, day and open returns: 1 global query, and always a full page."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from services.orders.actions.reading import bounds, orders_between
+from services.orders.declarations.common import ORDERID
+from services.orders.dependencies import Dependencies
+from services.orders.documents import NUMBER_PREFIX
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.periods import Span
+from services.orders.rules.summaries import listed, search_key, summary_document
+from services.orders.store import Choice, Key
+from shared.couch import Page
+
+_NUMBER = re.compile(rf"(?:{NUMBER_PREFIX})?(\d{{6,12}})", re.IGNORECASE | re.ASCII)
+_ORDERID = re.compile(ORDERID)
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a member of staff looks for; "" is any."""
+
+    within: Span
+    status: str = ""
+    q: str = ""
+    product: str = ""
+    open_returns: bool = False
+
+    @property
+    def are_dates_alone(self) -> bool:
+        return not (self.status or self.q or self.product or self.open_returns)
+
+    @property
+    def choice(self) -> Choice:
+        return Choice(self.status, search_key(self.q), self.product, self.open_returns)
+
+
+def list_orders(deps: Dependencies, filters: Filters, limit: int, after: Key | None) -> Page:
+    """Newest first. By number or id it is that one order, read whole; without filters the list is of the orders themselves,
+    and up to date before the worker is: 1 read more for the names."""
+    q = filters.q.strip()
+    if q and after is None:
+        number = _NUMBER.fullmatch(q)
+        orderid = (deps.orders.order_of_number(f"{NUMBER_PREFIX}{number[1]}") if number else None) or q
+        found = deps.orders.order(orderid) if _ORDERID.fullmatch(orderid) else OrderDocuments([])
+        if found.exists or number:
+            return Page([listed(summary_document(found))] if _fits(found, filters) else [], None)
+    if filters.are_dates_alone:
+        return _with_names(deps, orders_between(deps, filters.within, limit, after))
+    if q and not filters.choice.word:
+        return Page([], None)
+    start, end = bounds(filters.within)
+    page = deps.summaries.orders_chosen(filters.choice, start, end, limit=limit, after=after)
+    return Page([listed(summary) for summary in page.items], page.next)
+
+
+def count_orders(deps: Dependencies, filters: Filters) -> dict[str, int]:
+    """How many orders of each status the other filters but the days leave; "" is all of them. 1 global query."""
+    choice = filters.choice
+    return {} if filters.q and not choice.word else deps.summaries.counts(choice)
+
+
+def _fits(found: OrderDocuments, filters: Filters) -> bool:
+    if not found.exists:
+        return False
+    summary, (start, end) = summary_document(found), bounds(filters.within)
+    return (
+        start <= summary["placed"] < end
+        and filters.status in ("", summary["status"])
+        and (not filters.product or filters.product in summary["products"])
+        and (not filters.open_returns or summary["open_returns"] > 0)
+    )
+
+
+def _with_names(deps: Dependencies, page: Page) -> Page:
+    known = deps.summaries.named([row["orderid"] for row in page.items])
+    return Page([{**row, **_names(known.get(row["orderid"]))} for row in page.items], page.next)
+
+
+def _names(summary: Any) -> dict[str, str | None]:
+    return {name: (summary[name] or None) if summary else None for name in ("name", "email")}

@@ -1,0 +1,101 @@
+"""Keeps `order{id}:summary` what the order's other documents say, and makes those of orders from before there were any."""
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from services.orders.dependencies import Dependencies
+from services.orders.documents import ORDER_SUMMARY
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.summaries import is_current, summary_document
+from services.orders.store import SummaryStore
+from shared.couch import UpdateConflict
+from shared.errors import Unavailable
+
+BATCH: Final = 1000
+"""Documents that are read at once."""
+SLICE_SECONDS: Final = 5.0
+"""The background job works so long at a time, and leaves the database as long to others."""
+MAX_ATTEMPTS = 5
+
+
+def summarise(deps: Dependencies, found: OrderDocuments) -> None:
+    """Writes the summary unless it is there as it should be: 1 write for all that happened since it was written."""
+    for _ in range(MAX_ATTEMPTS):
+        if not found.exists:
+            return
+        summary = summary_document(found)
+        if is_current(found, summary):
+            return
+        try:
+            return deps.summaries.put(summary)
+        except UpdateConflict:
+            found = deps.orders.order(found.order["orderid"])
+    raise Unavailable("Others are changing this order just now.")
+
+
+def summarise_order(deps: Dependencies, orderid: str) -> None:
+    """The same for an order that nobody has read. 1 partition query."""
+    summarise(deps, deps.orders.order(orderid))
+
+
+def are_complete(state: dict[str, Any]) -> bool:
+    """Whether every order has its summary of today's shape."""
+    return state.get("schema") == ORDER_SUMMARY.schema and bool(state.get("finished"))
+
+
+def unlisted(state: dict[str, Any]) -> int | None:
+    """How many orders may be missing in lists of summaries; None while nobody has counted them."""
+    if are_complete(state):
+        return 0
+    return max(0, state["total"] - state["orders"]) if "total" in state else None
+
+
+def begin_complete(store: SummaryStore) -> None:
+    """A database without orders lacks nothing."""
+    if not store.state() and not store.number_of_orders():
+        store.set_state(schema=ORDER_SUMMARY.schema, finished=True, after="", orders=0, written=0, total=0)
+
+
+def complete(store: SummaryStore, seconds: float = SLICE_SECONDS) -> None:
+    """The background job: goes on for so long where the last one ended. 1 read when all is done."""
+    state, ends = store.state(), time.monotonic() + seconds
+    if are_complete(state):
+        return
+    if state.get("schema") != ORDER_SUMMARY.schema:
+        _restart(store)
+    while not are_complete(_continue(store)) and time.monotonic() < ends:
+        continue
+
+
+def rebuild(store: SummaryStore, progress: Callable[[str], None]) -> int:
+    """Makes every summary anew from the order's documents; how many were not as they should be."""
+    state = _restart(store)
+    while not are_complete(state):
+        state = _continue(store)
+        progress(
+            f"orders: {state['orders']} of {state['total']} orders summarised, {state['written']} written"
+        )
+    return int(state["written"])
+
+
+def _restart(store: SummaryStore) -> dict[str, Any]:
+    values = {"after": "", "orders": 0, "written": 0, "finished": False, "total": store.number_of_orders()}
+    store.set_state(schema=ORDER_SUMMARY.schema, **values)
+    return {**values, "schema": ORDER_SUMMARY.schema}
+
+
+def _continue(store: SummaryStore) -> dict[str, Any]:
+    """The next orders; where it ended is written after them, so that a killed job does them again."""
+    state = store.state()
+    found, following = store.whole_orders(state["after"], limit=BATCH)
+    made = [(order, summary_document(order)) for order in found]
+    wrong = [summary for order, summary in made if not is_current(order, summary)]
+    values = {
+        "after": following or "",
+        "orders": state["orders"] + len(found),
+        "written": state["written"] + (store.put_many(wrong) if wrong else 0),
+        "finished": following is None,
+    }
+    store.set_state(**values)
+    return state | values

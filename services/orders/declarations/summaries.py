@@ -1,0 +1,36 @@
+"""What the desk lists of an order: the one document of an order that is written anew."""
+
+from typing import NotRequired
+
+from shared.couch import StoredDocument
+from shared.money import Money
+
+
+class OrderSummary(StoredDocument):
+    """A projection of an order's other documents, which anybody can rebuild from them.
+
+    `events`: how many of them it was made from, so that one that is behind is found by a sum. `dates`: when each status was
+    last reached. `products`: productids and SKUs. `words`: what the customer's name and e-mail are found by.
+    """
+
+    orderid: str
+    number: str | None
+    userid: str | None
+    placed: str
+    currency: str
+    status: str
+    refunded: str
+    returned: str
+    open_returns: int
+    awaiting_dispatch: bool
+    total: Money
+    paid: int
+    repaid: int
+    units: int
+    dates: dict[str, str]
+    name: str
+    email: str
+    products: list[str]
+    words: list[str]
+    events: int
+    erased: NotRequired[str]

@@ -1,0 +1,108 @@
+"""An order's documents to its summary, and what a customer's name and e-mail are found by."""
+
+import re
+import unicodedata
+from itertools import combinations
+from typing import Any, Final
+
+from services.orders.declarations.summaries import OrderSummary
+from services.orders.documents import ORDER_SUMMARY, order_key
+from services.orders.rules.assembly import OrderDocuments, timeline
+from services.orders.rules.progress import (
+    PAID,
+    number_of,
+    progress_of,
+    refunded_of,
+    returned_of,
+    status_of,
+)
+from shared.couch import Document
+from shared.money import money
+
+MAX_WORDS: Final = 4
+_WORD = re.compile(r"[^\W_]+")
+
+
+def summary_document(found: OrderDocuments) -> OrderSummary:
+    """The same for everybody who reads the same documents; with the revision of the one that is there."""
+    order, customer = found.order, found.customer
+    progress = progress_of(found.documents)
+    status, name, email = status_of(progress), "", ""
+    if customer is not None:
+        name, email = customer["name"], customer["email"]
+    summary = ORDER_SUMMARY.build(
+        order_key(order["orderid"], "summary"),
+        orderid=order["orderid"],
+        number=number_of(progress),
+        userid=order["userid"],
+        placed=order["date"],
+        currency=order["total"]["currency"],
+        status=status,
+        refunded=refunded_of(progress),
+        returned=returned_of(progress),
+        open_returns=progress.open_returns,
+        awaiting_dispatch=status == PAID,
+        total=order["total"],
+        paid=progress.paid,
+        repaid=progress.refunded,
+        units=progress.units,
+        dates={step["status"]: step["date"] for step in timeline(found)},
+        name=name,
+        email=email,
+        products=_products(order["basket"]),
+        words=search_keys(name, email),
+        events=progress.unsummarised + (found.summary["events"] if found.summary else 0),
+        **({"erased": customer["erased"]} if customer and customer.get("erased") else {}),
+    )
+    return {**summary, "_rev": found.summary["_rev"]} if found.summary else summary
+
+
+def is_current(found: OrderDocuments, summary: OrderSummary) -> bool:
+    """Whether this is what is stored."""
+    return found.summary == summary
+
+
+def listed(summary: Document) -> dict[str, Any]:
+    """One line of the desk's list of orders."""
+    return {
+        "orderid": summary["orderid"],
+        "number": summary["number"],
+        "userid": summary["userid"],
+        "name": summary["name"] or None,
+        "email": summary["email"] or None,
+        "date": summary["placed"],
+        "status": summary["status"],
+        "refunded": summary["refunded"],
+        "returned": summary["returned"],
+        "open_returns": summary["open_returns"],
+        "total": money(summary["total"]["amount"], summary["currency"]),
+        "units": summary["units"],
+    }
+
+
+def search_keys(name: str, email: str) -> list[str]:
+    """Every choice of the name's words, in one order, and the e-mail: a query of some of them is one key."""
+    words = words_of(name)
+    chosen = {" ".join(some) for size in range(1, len(words) + 1) for some in combinations(words, size)}
+    return sorted(chosen | ({email.strip().lower()} - {""}))
+
+
+def search_key(q: str) -> str:
+    """What a query asks for among `search_keys`; empty when it has no word."""
+    return q.strip().lower() if "@" in q else " ".join(words_of(q))
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name without capitals and accents, in alphabetical order; of a long name the first and the last."""
+    decomposed = unicodedata.normalize("NFKD", name.casefold())
+    plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+    words = list(dict.fromkeys(_WORD.findall(plain)))
+    if len(words) > MAX_WORDS:
+        words = [*words[: MAX_WORDS - 1], words[-1]]
+    return sorted(words)
+
+
+def _products(basket: Any) -> list[str]:
+    """Productids and SKUs, each once."""
+    named = {line["productid"] for line in basket} | {line["sku"] for line in basket if line.get("sku")}
+    return sorted(named)

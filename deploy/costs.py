@@ -41,6 +41,7 @@ REQUESTS = {
     "checkout with a gift card": Calls(reads=2, globals=1, writes=5),
     "order": Calls(reads=1),
     "order history": Calls(globals=1),
+    "desk: orders of a status, of a name, with a product": Calls(reads=1, globals=1),
 }
 # What the pages of the storefront cost, all services together, when they are not sent again from its cache. Counts beside a
 # category's filters are kept, and counted again in the background: at most one read a second for a category that changes and is
@@ -69,8 +70,9 @@ PAGES = {
     "log-in form": Calls(),
 }
 # Documents that one order writes until it is delivered, the worker's included; each document in a bulk counts.
-WRITTEN_PER_ORDER = 20
-KEPT_PER_ORDER = 11
+# Its summary is one of them, written again by the worker for each thing that happens to the order.
+WRITTEN_PER_ORDER = 23
+KEPT_PER_ORDER = 12
 WRITTEN_PER_ACT = 1  # of staff: its entry in the audit trail, beside what the act itself writes
 BYTES_PER_DOCUMENT = 1_000  # with its revision and its rows in the indexes
 

@@ -88,6 +88,11 @@ def actions(shop: Shop) -> dict[str, Action]:
         "checkout with a gift card": lambda: check_out(gift_cards=[gift_cards.pop()]),
         "order": lambda: requests.get(f"{orders}/v1/orders/{orderid}", headers=me),
         "order history": lambda: requests.get(f"{orders}/v1/orders", headers=me),
+        "desk: orders of a status, of a name, with a product": lambda: requests.get(
+            f"{orders}/v1/admin/orders",
+            params={"status": "delivered", "q": person.email, "product": GOODS[0]},
+            headers=admin,
+        ),
     }
 
 

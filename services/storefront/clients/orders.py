@@ -109,7 +109,12 @@ class Orders(Client):
         return self.http.post(path, body, deadline=10, **options)
 
     def all(self, token: str, **filters: Any) -> Json:
+        """The desk's list, newest first: by status, q, product, open_returns, from and to."""
         return self.http.get("/v1/admin/orders", without_empty(**filters), token=token)
+
+    def counts(self, token: str, **filters: Any) -> Json:
+        """{total, counts: {status: number}} of the orders that these filters leave, whenever they were placed."""
+        return self.http.get("/v1/admin/orders/counts", without_empty(**filters), token=token)
 
     def notes(self, token: str, orderid: str) -> list[Json]:
         """Of staff on an order, the latest first."""

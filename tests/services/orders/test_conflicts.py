@@ -7,8 +7,10 @@ import pytest
 
 from services.orders.actions.conflicts import settle_conflicts
 from services.orders.actions.refunds import refundable, settle_refunds
+from services.orders.actions.summaries import rebuild
 from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import DESIGN, SANDBOX_LEDGER, SETTLEMENT
+from services.orders.rules.summaries import summary_document
 from services.orders.rules.writing import event_fields, payment_of
 from services.orders.settings import Settings
 from shared.couch import Database, Server
@@ -205,3 +207,24 @@ def test_one_refund_written_twice_under_two_traces_is_one_refund(
     assert settle_conflicts(shop) == 1
     refunds = [doc["_id"] for doc in database.partition("order2").all() if doc["type"] == "refund"]
     assert refunds == ["order2:refund1"]
+
+
+def test_a_summary_says_what_the_merged_documents_say(
+    shop: Dependencies, server: Server, database: Database
+) -> None:
+    """Each replica has summed up what it knew: the same as a rebuild comes out, whichever of the two is shown."""
+    order = {**order_document(), "_id": "ordermerged:order", "orderid": "merged"}
+    database.put(order)
+    alone = dict(summary_document(shop.orders.order("merged")))
+    database.put(payment_of(order, "sandbox", "ref", order["total"], "2026-03-01T12:00:01.000Z"))
+    paid = dict(summary_document(shop.orders.order("merged")))
+    database.put(refund_of("merged", 100, "13:00"))
+    diverge(server, database, alone, paid)
+    assert shop.orders.order("merged").progress.unsummarised > 0
+    assert settle_conflicts(shop) == 1
+    stored = only(database, "ordermerged:summary")
+    assert (stored["status"], stored["refunded"], stored["repaid"]) == ("paid", "part", 100)
+    assert shop.orders.order("merged").progress.unsummarised == 0
+    assert rebuild(shop.summaries, lambda line: None) >= 0
+    assert only(database, "ordermerged:summary") == stored
+    assert settle_conflicts(shop) == 0

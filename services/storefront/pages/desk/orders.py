@@ -38,7 +38,9 @@ def orders() -> str | BaseResponse:
         named = services().orders.all(token(), q=wanted[:200])["items"]
         return redirect(url_for("desk.order", orderid=named[0]["orderid"] if named else wanted))
     args, problem = request.args, ""
-    found: Json = {"items": [], "next": None}
+    found: Json = {"items": [], "next": None, "complete": True}
+    counted: Json = {"counts": {}, "total": 0}
+    chosen = {name: args.get(name) for name in ("q", "product", "open_returns")}
     try:
         found = services().orders.all(
             token(),
@@ -47,11 +49,13 @@ def orders() -> str | BaseResponse:
             status=args.get("status"),
             cursor=args.get("cursor"),
             limit=25,
+            **chosen,
         )
+        counted = services().orders.counts(token(), **chosen)
     except Invalid as error:
         problem = forms.error_text(error)
     return render_template(
-        "desk/orders.html", orders=found["items"], next=found["next"], statuses=STATUSES, problem=problem
+        "desk/orders.html", found=found, statuses=STATUSES, counted=counted, problem=problem
     )
 
 

@@ -7,9 +7,14 @@ from typing import Any, Final
 
 from services.orders.declarations.summaries import OrderSummary
 from services.orders.documents import ORDER_SUMMARY, order_key
-from services.orders.rules.assembly import OrderDocuments, timeline
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.parcel_answers import timeline
 from services.orders.rules.progress import (
     PAID,
+    PARTLY_DELIVERED,
+    PARTLY_DISPATCHED,
+    Progress,
+    is_dispatched,
     number_of,
     progress_of,
     refunded_of,
@@ -41,12 +46,13 @@ def summary_document(found: OrderDocuments) -> OrderSummary:
         refunded=refunded_of(progress),
         returned=returned_of(progress),
         open_returns=progress.open_returns,
-        awaiting_dispatch=status == PAID,
+        awaiting_dispatch=status in (PAID, PARTLY_DISPATCHED, PARTLY_DELIVERED)
+        and not is_dispatched(progress),
         total=order["total"],
         paid=progress.paid,
         repaid=progress.refunded,
         units=progress.units,
-        dates={step["status"]: step["date"] for step in timeline(found)},
+        dates={step["status"]: step["date"] for step in _timeline(found, progress)},
         name=name,
         email=email,
         products=_products(order["basket"]),
@@ -100,6 +106,10 @@ def words_of(name: str) -> list[str]:
     if len(words) > MAX_WORDS:
         words = [*words[: MAX_WORDS - 1], words[-1]]
     return sorted(words)
+
+
+def _timeline(found: OrderDocuments, progress: Progress) -> list[dict[str, str]]:
+    return timeline(found.documents, found.parcels, all_sent=is_dispatched(progress))
 
 
 def _products(basket: Any) -> list[str]:

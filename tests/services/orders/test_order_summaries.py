@@ -1,5 +1,8 @@
 """`order{id}:summary`: what the worker makes of an order's documents, from every side that they may change."""
 
+import os
+import subprocess
+import sys
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -11,6 +14,7 @@ from services.orders.dependencies import Dependencies
 from shared.clock import iso, now, timestamp
 from shared.couch import Database
 from tests.people import Person
+from tests.processes import ROOT
 from tests.services.orders.conftest import Shop
 from tests.services.orders.test_desk_orders import line, orderids, send
 from tests.services.worker.processes import Worker
@@ -66,6 +70,32 @@ def test_a_summary_that_was_lost_with_the_queue_is_found_by_the_sweep(
     fulfilment.advance_order(deps, "behind")
     assert without_revision(database.get(stored["_id"])) == without_revision(stored)
     assert "behind" not in sweep.deep_sweep(deps, frozenset())
+
+
+def test_prepare_rebuilds_what_was_changed_behind_the_shops_back(
+    shop: Shop, environment: dict[str, str], database: Database
+) -> None:
+    lines = [line(f"rebuilt{n}", f"2014-01-01T00:00:0{n}Z", email=f"r{n}@example.com") for n in range(3)]
+    send(shop, lines)
+    prepare(environment)
+    stored = database.get("orderrebuilt1:summary")
+    database.put({**stored, "status": "cancelled"})
+    database.delete("orderrebuilt2:summary", database.get("orderrebuilt2:summary")["_rev"])
+    assert "2 summaries were not what" in prepare(environment)
+    assert without_revision(database.get(stored["_id"])) == without_revision(stored)
+    assert database.get("orderrebuilt2:summary")["email"] == "r2@example.com"
+    assert "0 summaries were not what" in prepare(environment)
+
+
+def prepare(environment: dict[str, str]) -> str:
+    """What `services.prepare --rebuild` says."""
+    command = [sys.executable, "-m", "services.prepare", "--rebuild"]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "orders summarised" in done.stdout
+    return done.stdout
 
 
 def test_the_worker_writes_a_summary_once_for_each_change(

@@ -105,7 +105,7 @@ def test_an_order_goes_out_in_three_parcels(
         "delivered",
     ]
     docs = database.partition(f"order{order['orderid']}").all()
-    assert all(doc["_rev"].startswith("1-") for doc in docs)
+    assert all(doc["_rev"].startswith("1-") for doc in docs if doc["type"] != "ordersummary")
     assert {"dispatch", "dispatch2", "dispatch3", "delivery", "delivery2", "delivery3", "decision3"} <= {
         doc["_id"].partition(":")[2] for doc in docs
     }

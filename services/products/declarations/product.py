@@ -108,7 +108,7 @@ class Product(StoredDocument):
         str,
         Text(1, 500),
         SearchField("name", weight=8, short=True),
-        SearchField("name", kind="keyword", called="name_order", translated=True),
+        SearchField("name", kind="order", called="name_order", translated=True),
     ]
     description: NotRequired[
         Annotated[str, Text(0, 20_000, default="", omit_default=False), SearchField("description", weight=1)]

@@ -11,7 +11,7 @@ from . import words
 from .clauses import SHORT, Word, word_clauses
 from .languages import ENGLISH, Language
 
-Kind = Literal["text", "keyword", "number", "path", "place", "pairs", "numbers", "exclusion"]
+Kind = Literal["text", "keyword", "order", "number", "path", "place", "pairs", "numbers", "exclusion"]
 
 _EACH = "  function each(v, f) { (Array.isArray(v) ? v : [v]).forEach(f); }"
 _PATHS = '  function paths(v, f) { if (Array.isArray(v)) v.forEach(function (_, n) { f(v.slice(0, n + 1).join("#")); }); }'
@@ -46,7 +46,8 @@ _PLACES = '  function places(v, f) { if (Array.isArray(v)) f(v.join("#")); }'
 class SearchField:
     """One indexed field. `path` may be dotted; `each` marks an array; `weight` multiplies its hits; `facet` makes it countable.
 
-    A `text` is found by its words, a `keyword` as a whole, a `number` in ranges; a `path` is an array of levels, found by
+    A `text` is found by its words, a `keyword` as a whole, an `order` sorts by a text as people look for it, an Ä with the As and capitals
+    with small letters, a `number` is found in ranges; a `path` is an array of levels, found by
     itself and by everything above it, joined by `#`, a `place` only by itself; `pairs` is an object, whose members are found and counted
     as `name=value`, numbers also by their band; `numbers` is an object as well, each of whose members is a number field of its own,
     whose name is that of the field and the member's; an `exclusion` has stems, in order with single spaces, that a search must not have
@@ -295,10 +296,15 @@ def _whole(fields: Iterable[SearchField]) -> list[str]:
     return [each.name for each in fields if each.kind not in ("text", "number")]
 
 
+def _value_of(field: SearchField) -> str:
+    """The JavaScript for what is indexed of a value that is no text."""
+    return "sort_key(x)" if field.kind == "order" else "x"
+
+
 def _clouseau(field: SearchField) -> str:
     if field.kind != "text":
         options = json.dumps({"facet": True} if field.facet else {})
-        return f"index({_indexed_name(field)}, x, {options});"
+        return f"index({_indexed_name(field)}, {_value_of(field)}, {options});"
     short = f" index({json.dumps(SHORT)}, short_terms(x), {{}});" if field.short else ""
     return short if field.unnamed else f"index({json.dumps(field.name)}, terms(x), {{}});{short}"
 
@@ -306,7 +312,7 @@ def _clouseau(field: SearchField) -> str:
 def _nouveau(field: SearchField) -> str:
     if field.kind != "text":
         kind = "double" if field.is_number else "string"
-        return f"index({json.dumps(kind)}, {_indexed_name(field)}, x);"
+        return f"index({json.dumps(kind)}, {_indexed_name(field)}, {_value_of(field)});"
     short = f' index("text", {json.dumps(SHORT)}, short_terms(x));' if field.short else ""
     return short if field.unnamed else f'index("text", {json.dumps(field.name)}, terms(x));{short}'
 

@@ -10,7 +10,7 @@ from .clauses import MIN_PREFIX
 from .fields import SearchField, SearchIndex, field_named, pairs_in
 from .languages import Language
 from .query import SearchQuery, filter_term
-from .words import fold, pairs_of
+from .words import fold, pairs_of, sort_key
 
 MAX_ROWS, MAX_DOCUMENTS = 20_000, 1000
 TYPOS = ("forgive typos",)
@@ -249,8 +249,10 @@ def _values(field: SearchField, doc: Reading, member: str = "") -> list[Any]:
         return list(pairs_in(value))
     if field.kind == "numbers":
         value = value.get(member) if isinstance(value, dict) else None
-    values = value if isinstance(value, list) else [value]
-    return [each for each in values if each is not None and each != ""]
+    values = [
+        each for each in (value if isinstance(value, list) else [value]) if each is not None and each != ""
+    ]
+    return list(map(sort_key, values)) if field.kind == "order" else values
 
 
 def _within(values: list[Any], low: int | None, high: int | None) -> bool:

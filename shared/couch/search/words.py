@@ -55,6 +55,11 @@ def fold(text: str) -> str:
     return _GAP.sub(" ", _POSSESSIVE.sub(" ", text))
 
 
+def sort_key(text: str) -> str:
+    """What texts are sorted by: letters and digits as they are without case, accents and punctuation; all of a text that has none."""
+    return " ".join(words_of(text)) or text
+
+
 def words_of(text: str) -> list[str]:
     """The words of a text, without anything that a query language could read as syntax; `women's` is `women`."""
     return [word for word in fold(text).split() if any(map(str.isalnum, word))]
@@ -98,6 +103,9 @@ def javascript(language: Language) -> str:
   }}
   function words_of(x) {{
     return fold(x).split(" ").filter(function (w) {{ return w; }});
+  }}
+  function sort_key(x) {{
+    return words_of(x).join(" ") || x;
   }}
 {language.javascript()}
   function terms(x) {{

@@ -366,3 +366,42 @@ def test_a_language_without_rules_of_its_own_is_searched_too(
     assert shop.load([pail])["created"] == 1
     eventually(lambda: names(shop, q="ordenha", language="pt-BR") == ["Balde de ordenha"])
     assert shop.get("/v1/products/pail-pt", language="pt").headers["Content-Language"] == "en"
+
+
+SORTED = {
+    "en": ["Apple corer", "Éclair tray", "icing bag", "Öre jar", "Oven glove", "Über scale", "whisk"],
+    "de": ["Äpfelkorb", "apfelschäler", "Birnenpresse", "Ofentuch", "Öllampe", "Zange", "zuckerdose"],
+}
+DRAWER = ["Home", "Drawer"]
+
+
+@pytest.fixture(scope="module")
+def drawer(both: Shop) -> Shop:
+    """Products in the order of their names, in English forwards and in German backwards, loaded in another."""
+    pairs = list(enumerate(zip(SORTED["en"], reversed(SORTED["de"]), strict=True)))
+    lines = [
+        product(
+            f"drawer-{number}",
+            taxonomy=DRAWER,
+            name=english,
+            keywords=["drawerful"],
+            translations={"de": {"name": german}},
+        )
+        for number, (english, german) in [*pairs[::2], *pairs[1::2]]
+    ]
+    assert both.load(lines)["failed"] == []
+    return both
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize(
+    "asked",
+    [{"category": "Home#Drawer"}, {"category": "Home", "subcategories": "true"}, {"q": "drawerful"}],
+    ids=["category", "department", "search"],
+)
+def test_names_are_sorted_as_people_look_for_them(drawer: Shop, language: str, asked: dict[str, str]):
+    query = {"language": language, "facets": "brand", "sort": "name", **asked}
+    eventually(lambda: names(drawer, **query) == SORTED[language])
+    assert names(drawer, **query | {"sort": "-name"}) == SORTED[language][::-1]
+    pages = drawer.walk(**query, limit=3)
+    assert [each["name"] for each in pages] == SORTED[language]

@@ -28,6 +28,9 @@ GOODS = [
     ),
     product("tool-1", taxonomy=["Kitchen"], name="Fork", translations={"de": {"name": "Gabel"}}),
     product("tool-2", taxonomy=["Kitchen"], name="Axe and knife", translations={"de": {"name": "Messer"}}),
+    product("tool-3", taxonomy=["Kitchen"], name="éclair tray", translations={"de": {"name": "Ölkanne"}}),
+    product("tool-4", taxonomy=["Kitchen"], name="Grater", translations={"de": {"name": "ofenblech"}}),
+    product("tool-5", taxonomy=["Kitchen"], name="Zester", translations={"de": {"name": "Pfanne"}}),
 ]
 
 
@@ -62,8 +65,13 @@ def test_words_sorting_and_phrases_are_of_the_language(deps: Dependencies):
     assert found(deps, "de", q="fork") == found(deps, "", q="gabel") == []
     assert found(deps, "", q="linen") == ["Linen tunic"]
     kitchen = {"category": ("Kitchen",), "sort": "name"}
-    assert found(deps, "de", **kitchen) == ["Gabel", "Messer"]
-    assert found(deps, "", **kitchen) == ["Axe and knife", "Fork"]
+    german = ["Gabel", "Messer", "ofenblech", "Ölkanne", "Pfanne"]
+    english = ["Axe and knife", "éclair tray", "Fork", "Grater", "Zester"]
+    assert found(deps, "de", **kitchen) == german
+    assert found(deps, "", **kitchen) == english
+    everywhere = kitchen | {"subcategories": True, "facets": ("brand",)}
+    assert found(deps, "de", **everywhere) == german
+    assert found(deps, "", **everywhere) == english
 
 
 TEXTS = st.sampled_from(["Red", "M", "Size", "Größe", "constructor", "rot", "Wool"])

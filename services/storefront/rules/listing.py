@@ -201,7 +201,9 @@ def band_links(
 @lru_cache(512)
 def _band_query(low: int, high: int | None, currency: str) -> str:
     edges = {"min_price": low, "max_price": high}
-    typed = {name: prices.plain(money(edge, currency)) for name, edge in edges.items() if edge is not None}
+    typed = {
+        name: prices.in_address(money(edge, currency)) for name, edge in edges.items() if edge is not None
+    }
     return urlencode({**typed, "currency": currency})
 
 

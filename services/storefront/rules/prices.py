@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from babel.numbers import format_compact_currency
 
-from services.storefront.translation import SOURCE_LANGUAGE, active_language, gettext
+from services.storefront.translation import SOURCE_LANGUAGE, active_language, decimal_sign, gettext
 from services.storefront.translation import money_text as localized_money_text
 from shared.errors import Invalid
 from shared.money import MINOR_UNITS, SYMBOLS, Money, money
@@ -16,6 +16,9 @@ MAX_AMOUNT = 10**12
 _PLAIN = re.compile(r"(?P<whole>[0-9]{1,13})(?P<point>\.(?P<fraction>[0-9]{0,13}))?")
 _GROUPED = re.compile(r"(?P<whole>[1-9][0-9]{0,2}(?:,[0-9]{3}){1,4})(?P<point>\.(?P<fraction>[0-9]{0,13}))?")
 _PERCENT = re.compile(r"([+-]?[0-9]{1,4}(?:[.,][0-9]{1,2})?) ?%?")
+_SHORT_FRACTION = re.compile(r"[0-9]{1,13}\.[0-9]{1,2}")
+"""A point that no language takes for the sign of thousands, which come in threes."""
+_SWAPPED = str.maketrans(".,", ",.")
 _ONE_COMMA = re.compile(r"(?P<whole>[0-9]{1,9}),(?P<after>[0-9]{1,4})")
 
 
@@ -30,10 +33,19 @@ def shown(value: Money | None) -> str:
 
 
 def plain(value: Money) -> str:
-    """The number alone, as an input field holds it: 1234.56."""
+    """The number alone, as an input field holds it: 1234.56, with the decimal sign of the active language."""
     digits = MINOR_UNITS.get(value["currency"], 2)
     number = Decimal(value["amount"]).scaleb(-digits)
-    return f"{number:.{digits}f}"
+    return _localized(f"{number:.{digits}f}")
+
+
+def in_address(value: Money) -> str:
+    """The number as a link has it: with a point and two digits at most behind it, which every language reads in the same way."""
+    digits = MINOR_UNITS.get(value["currency"], 2)
+    number = f"{Decimal(value['amount']).scaleb(-digits):.{digits}f}"
+    if digits > 2:
+        number = number.rstrip("0").rstrip(".")
+    return number if len(number.partition(".")[2]) < 3 else _localized(number)
 
 
 def parse(text: str, currency: str, field: str = "price") -> Money:
@@ -41,9 +53,11 @@ def parse(text: str, currency: str, field: str = "price") -> Money:
 
     A point is the decimal sign: "12.5", "12.50". A comma only separates thousands, and only where it cannot be a decimal
     sign: "1,250.00", and "1,250" in a currency without decimals. The currency's own symbol or code may stand in front.
+    In a language that writes a decimal comma the two change places ("12,50", "1.250,00"), and the currency may stand behind;
+    a point with one or two digits behind it is a decimal sign there, too.
     """
     digits = MINOR_UNITS.get(currency, 2)
-    number = _without_currency(text.strip(), currency)
+    number = _with_decimal_point(_without_currency(text.strip(), currency))
     found = _PLAIN.fullmatch(number) or _GROUPED.fullmatch(number)
     fraction = (found["fraction"] or "") if found else ""
     ambiguous = "," in number and len(fraction) != digits
@@ -58,22 +72,42 @@ def parse(text: str, currency: str, field: str = "price") -> Money:
 
 
 def _without_currency(text: str, currency: str) -> str:
-    for prefix in (SYMBOLS.get(currency, currency), currency):
-        if text.startswith(prefix):
-            return text.removeprefix(prefix).lstrip()
+    for sign in (SYMBOLS.get(currency, currency), currency):
+        if text.startswith(sign):
+            return text.removeprefix(sign).lstrip()
+        if _has_decimal_comma() and text.endswith(sign):
+            return text.removesuffix(sign).rstrip()
     return text
+
+
+def _has_decimal_comma() -> bool:
+    return decimal_sign() == ","
+
+
+def _with_decimal_point(number: str) -> str:
+    """A number as it is typed in the active language, in the notation of the code."""
+    if not _has_decimal_comma() or _SHORT_FRACTION.fullmatch(number):
+        return number
+    return number.translate(_SWAPPED)
+
+
+def _localized(number: str) -> str:
+    """A number in the notation of the code as the active language types it."""
+    return number.translate(_SWAPPED) if _has_decimal_comma() else number
 
 
 def _error_text(number: str, currency: str, digits: int) -> str:
     """What to write instead: the typed number in each way it can be meant, else any number of this currency."""
-    example = f"{1250 if digits == 0 else 12.5:.{digits}f}"
-    if readings := _readings(number, digits):
+    example = _localized(f"{1250 if digits == 0 else 12.5:.{digits}f}")
+    if readings := [_localized(each) for each in _readings(number, digits)]:
         if len(readings) > 1:
             return gettext(
                 "This can be read in two ways: write %(one)s or %(other)s.",
                 one=readings[0],
                 other=readings[1],
             )
+        if _has_decimal_comma():
+            return gettext("Write %(number)s, without a point.", number=readings[0])
         return gettext("Write %(number)s, without a comma.", number=readings[0])
     if _PLAIN.fullmatch(number):
         places = gettext("%(count)s decimal places", count=digits) if digits else gettext("no decimal places")

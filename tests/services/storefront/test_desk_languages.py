@@ -235,3 +235,17 @@ FORMS: list[tuple[str, str, dict[str, str]]] = [
     ("/admin/staff", "/admin/staff/closure", {"email": "nobody.at.all@example.com", "reason": "nowhereword"}),
     ("/admin/staff", "/admin/staff/group", {"email": "nobody.at.all@example.com", "group": "trade"}),
 ]
+
+
+def test_a_shopkeeper_types_money_in_german(shop: Shop, desk: Visitor) -> None:
+    desk.get("/admin")
+    choose(desk, "de")
+    page = desk.get("/admin/products/pultvase")
+    form = page.form("/admin/products/pultvase")
+    assert (form.values["price"], form.values["prices"]) == ("1234,50", "EUR 1449,90")
+    refused = desk.submit("/admin/products/pultvase", price="1.250")
+    assert "Schreiben Sie 1,25 oder 1250,00." in refused.text
+    saved = desk.submit("/admin/products/pultvase", price="1.250,40", prices="EUR 1.460,50")
+    assert "Gespeichert." in saved.text
+    stored = requests.get(f"{shop.urls['products']}/v1/products/pultvase", timeout=30).json()
+    assert stored["prices"] == {"GBP": 125040, "EUR": 146050}

@@ -204,6 +204,19 @@ def test_forms_are_refused_in_german(guest: Visitor) -> None:
     assert "Den Code KEINCODE gibt es nicht" in page.text
 
 
+def test_prices_in_filters_are_typed_with_the_languages_own_comma(guest: Visitor) -> None:
+    choose(guest, "de")
+    found = guest.get("/category/Wortwelt?min_price=1.234,50&max_price=1234,50")
+    assert "Wortvase" in found.text
+    assert "Wortkrug" not in found.text
+    assert "Wortvase" not in guest.get("/category/Wortwelt?min_price=1.234,51").text
+    assert "Schreiben Sie 1,25 oder 1250,00." in guest.get("/category/Wortwelt?min_price=1.250").text
+    assert (
+        "Write 1234.50, without a comma."
+        in guest.get("/category/Wortwelt?min_price=1234,50&language=en").text
+    )
+
+
 def test_a_guest_buys_in_german_and_euros(guest: Visitor) -> None:
     choose(guest, "de")
     form = guest.get("/product/wortvase").form("/currency")

@@ -1,17 +1,15 @@
 """The attributes of the product form: which ones there are its type says."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from services.storefront import forms
-from services.storefront.rules.attributes import plain_number
+from services.storefront.rules.attributes import parse_number, typed_number
 from services.storefront.translation import gettext as _
 from services.storefront.translation import gettext_noop
 from shared.errors import Invalid
 from shared.types import Json
 
-_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{1,10})?")
 _YES_OR_NO = (("", gettext_noop("Not said")), ("yes", gettext_noop("Yes")), ("no", gettext_noop("No")))
 
 
@@ -43,7 +41,7 @@ def values_of(attributes: Iterable[Json], product: Mapping[str, Any]) -> dict[st
         elif isinstance(value, bool):
             shown[name] = "yes" if value else "no"
         elif isinstance(value, int | float):
-            shown[name] = plain_number(value)
+            shown[name] = typed_number(value)
         elif value is not None:
             shown[name] = str(value)
     return shown
@@ -91,9 +89,11 @@ def _typed(attribute: Json, values: Mapping[str, str]) -> Any:
         case "boolean":
             return {"yes": True, "no": False}.get(text)
         case "number" if text:
-            if not _NUMBER.fullmatch(text):
-                raise Invalid(errors={_name(attribute): [_("Write a number such as 450 or 12.5.")]})
-            return float(text) if "." in text else int(text)
+            try:
+                return parse_number(text)
+            except ValueError:
+                words = _("Write a number such as 450 or 12.5.")
+                raise Invalid(errors={_name(attribute): [words]}) from None
     return text or None
 
 

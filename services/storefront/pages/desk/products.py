@@ -15,6 +15,7 @@ from services.storefront.rules import prices, product_prices, publishing, taxono
 from services.storefront.rules.messages import message
 from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, PreconditionFailed
+from shared.money import money
 from shared.types import Json
 
 SUMMARIES = ("stock", "rating", "highest_price", "hidden", "compare_at_price", "sale_ends")
@@ -55,7 +56,7 @@ def products() -> str:
 
 @desk.get("/products/new")
 def new_product() -> str:
-    values = {"currency": "GBP", "delivery": "0.00", "stock": "0"}
+    values = {"currency": "GBP", "delivery": prices.plain(money(0, "GBP")), "stock": "0"}
     action = url_for("desk.create_product")
     return _page(None, ProductForm.of(forms.NEW_PRODUCT, values, None, action), "")
 
@@ -157,13 +158,13 @@ def product_values(product: Json) -> dict[str, str]:
     }
     image = "" if product.get("pictures") else product.get("image") or ""
     lists = {name: ", ".join(product.get(name) or ()) for name in ("keywords", "colours", "related")}
-    money = product_prices.values_of(product)
+    typed = product_prices.values_of(product)
     charge = product.get("delivery")
     more = {"delivery": prices.plain(charge) if charge else "0", "image": image}
     more["kind"] = product.get("kind", "goods")
     more["weight_grams"] = str(product.get("weight_grams") or "")
     more["tax_class"] = product.get("tax_class", "standard")
-    return plain | lists | money | more | publishing.values_of(product)
+    return plain | lists | typed | more | publishing.values_of(product)
 
 
 def edited_body(product: Json, values: dict[str, str], pictures: Pictures) -> Json:
@@ -189,8 +190,8 @@ def product_body(values: dict[str, str]) -> Json:
     plain |= {"weight_grams": _grams(values["weight_grams"]), "tax_class": values["tax_class"] or "standard"}
     plain["taxonomy"] = [part.strip() for part in values["taxonomy"].split(taxonomy.SEPARATOR)]
     lists = {name: forms.split_list(values[name]) for name in ("keywords", "colours", "related")}
-    money = {name: prices.parse(values[name], currency, name) for name in ("price", "delivery")}
-    return plain | lists | money | product_prices.body_of(values, **money) | publishing.body_of(values)
+    typed = {name: prices.parse(values[name], currency, name) for name in ("price", "delivery")}
+    return plain | lists | typed | product_prices.body_of(values, **typed) | publishing.body_of(values)
 
 
 def _grams(text: str) -> int | None:

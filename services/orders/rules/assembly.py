@@ -170,7 +170,11 @@ class OrderDocuments:
 
     @property
     def next_decision(self) -> int:
-        return max(self.decisions, default=0) + 1
+        return self.last_number("decision") + 1
+
+    def last_number(self, chain: str) -> int:
+        """Of `decision`, `decision2`, ... or `dispatch`, `dispatch2`, ...; 0 before the first."""
+        return max(numbered(self._by_key, chain), default=0)
 
     @property
     def dispatch_decisions(self) -> list[Decision]:

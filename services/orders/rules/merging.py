@@ -1,20 +1,26 @@
 """What holds when two diverged replicas wrote the same document of an order: decided by rule, never by an operator.
 
 Refunds and returns are numbered, so both of two replicas' hold: the one that loses its number gets the next free
-one. Of everything else one stays: an erased person stays erased, a parcel on its way wins over a cancellation, goods that came back
+one. So do parcels of a part of an order and lines that were cancelled: both parcels have left. Of everything else one stays: an erased person stays erased, a parcel on its way wins over a cancellation, goods that came back
 and a return that was approved over its refusal, else what was written first.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
+from services.orders.documents import DISPATCH, LINE_CANCELLATION
+from services.orders.rules.writing import numbered_key
 from shared.couch import Doc, Document
 
 NUMBERED = ("refund", "return", "returnrequest")
+_CHAINS: Final = {"decision": "decision", LINE_CANCELLATION.name: "decision", DISPATCH.name: "dispatch"}
 
 
-def settled(leaves: list[Doc]) -> tuple[Doc, list[Doc]]:
-    """(the revision that stays, those that go), the same on every replica that sees these leaves."""
-    ranked = sorted(leaves, key=_rank)
+def settled(leaves: list[Doc], courierid: str = "") -> tuple[Doc, list[Doc]]:
+    """(the revision that stays, those that go), the same on every replica that sees these leaves; of arrivals that of parcel `courierid`."""
+    ranked = sorted(
+        leaves, key=lambda leaf: (bool(courierid) and leaf.get("courierid") != courierid, *_rank(leaf))
+    )
     return ranked[0], ranked[1:]
 
 
@@ -26,6 +32,25 @@ def renumbered(loser: Doc, stays: Doc, taken: set[int]) -> Doc | None:
     partition = loser["_id"].partition(":")[0]
     moved = {name: value for name, value in loser.items() if name != "_rev"}
     return moved | {"_id": f"{partition}:{loser['type']}{number}", "number": number}
+
+
+def next_in_chain(loser: Doc, stays: Doc, last: Callable[[str], int]) -> Doc | None:
+    """A losing parcel, or decision on one or on cancelled lines, behind the last of its chain; None where one of the two stays."""
+    name = _CHAINS.get(loser["type"])
+    if name is None or loser.get("decision") == "cancel" or _is_same_part(loser, stays):
+        return None
+    partition = loser["_id"].partition(":")[0]
+    moved = {each: value for each, value in loser.items() if each != "_rev"}
+    return moved | {"_id": f"{partition}:{numbered_key(name, last(name) + 1)}"}
+
+
+def _is_same_part(loser: Doc, stays: Doc) -> bool:
+    """Whether two documents of a chain are of one parcel, or of whole orders, of which one has left."""
+    if "reference" in loser:
+        return bool(loser["reference"] == stays.get("reference"))
+    if "lines" not in loser and "lines" not in stays:
+        return True
+    return bool((loser["courier"], loser["courierid"]) == (stays.get("courier"), stays.get("courierid")))
 
 
 def same(one: Document, other: Document) -> bool:

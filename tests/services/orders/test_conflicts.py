@@ -85,6 +85,69 @@ def test_what_each_kind_of_document_becomes(shop: Dependencies, server: Server, 
     assert only(database, "order1:dispatch")["courier"] == "a"
 
 
+def part_of(key: str, kind: str, time: str, **more: Any) -> dict[str, Any]:
+    """A document of a parcel with a part of order 3, or of cancelled lines of it."""
+    lines = [{"productid": "p", "name": "P", "quantity": 1, "amount": 100}]
+    date = f"2026-03-01T{time}:00.000Z"
+    return {
+        **BASE,
+        "_id": f"order3:{key}",
+        "orderid": "3",
+        "type": kind,
+        "date": date,
+        "lines": lines,
+        **more,
+    }
+
+
+def test_parcels_and_cancelled_lines_of_both_replicas_hold(
+    shop: Dependencies, server: Server, database: Database
+) -> None:
+    database.put({**order_document(), "_id": "order3:order", "orderid": "3"})
+    early, late = (
+        {"courier": "post", "courierid": courierid, "by": "u", "reason": "", "payment_date": BASE["placed"]}
+        for courierid in ("early", "late")
+    )
+    diverge(
+        server,
+        database,
+        part_of("decision", "decision", "13:00", decision="dispatch", **late),
+        part_of("decision", "decision", "12:30", decision="dispatch", **early),
+        part_of(
+            "decision",
+            "linecancellation",
+            "12:40",
+            reference="cancelled-1",
+            number=1,
+            request=None,
+            by="u",
+            reason="",
+        ),
+    )
+    diverge(
+        server,
+        database,
+        part_of("dispatch", "orderdispatch", "13:00", dispatched=True, units=1, **late),
+        part_of("dispatch", "orderdispatch", "12:30", dispatched=True, units=1, **early),
+    )
+    arrival = {"delivered": True, "dispatch_date": BASE["placed"]}
+    diverge(
+        server,
+        database,
+        part_of("delivery", "orderdelivery", "14:00", **arrival, courier="post", courierid="late"),
+        part_of("delivery", "orderdelivery", "15:00", **arrival, courier="post", courierid="early"),
+    )
+    for _ in range(3):
+        settle_conflicts(shop)
+    assert settle_conflicts(shop) == 0
+    found = shop.orders.order("3")
+    assert [each.dispatch["courierid"] for each in found.parcels] == ["early", "late"]
+    assert [each.delivery and each.delivery["courierid"] for each in found.parcels] == ["early", "late"]
+    assert [each["courierid"] for each in found.dispatch_decisions] == ["early", "late"]
+    assert [each["reference"] for each in found.line_cancellations] == ["cancelled-1"]
+    assert not found.unwritten_parcels
+
+
 def refund_of(orderid: str, amount: int, time: str, **more: str) -> dict[str, Any]:
     return {
         **BASE,

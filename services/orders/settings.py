@@ -72,7 +72,7 @@ class Settings(DatabaseSettings):
     capture_at: str = setting(
         "CAPTURE_AT",
         ORDER,
-        "when money is taken that is paid on the provider's page: with the `order`, or at its `dispatch`, being only reserved until then",
+        "when money is taken that is paid on the provider's page: with the `order`, or when its first parcel leaves (`dispatch`), being only reserved until then",
         choices=(ORDER, DISPATCH),
     )
     rate_providers: tuple[str, ...] = setting(

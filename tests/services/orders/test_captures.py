@@ -84,6 +84,32 @@ def test_what_was_refunded_before_is_not_taken(shop: Shop, customer: Person, str
     assert refunds_of(stripe, intent) == [400]
 
 
+def test_a_line_that_is_cancelled_is_not_taken(shop: Shop, customer: Person, stripe: StripeStandIn) -> None:
+    orderid, intent = reserved(shop, customer, stripe)
+    productid = order_of(shop, customer, orderid)["items"][0]["productid"]
+    one = {"items": [{"productid": productid, "quantity": 1}]}
+    answer = shop.post(customer, f"/v1/orders/{orderid}/cancellation", one)
+    assert answer.status_code == 201, answer.text
+    assert [each["settled"] for each in answer.json()["refunds"]] == [False]
+    after = dispatched(shop, orderid)
+    assert (after["status"], intent["amount_received"]) == ("dispatched", 1000)
+    assert [each["settled"] for each in after["refunds"]] == [True]
+    assert refunds_of(stripe, intent) == []
+
+
+def test_the_first_of_several_parcels_takes_the_money(
+    shop: Shop, customer: Person, stripe: StripeStandIn
+) -> None:
+    """What is cancelled later is paid back."""
+    orderid, intent = reserved(shop, customer, stripe)
+    productid = order_of(shop, customer, orderid)["items"][0]["productid"]
+    one = {"items": [{"productid": productid, "quantity": 1}]}
+    answer = shop.post(shop.admin, f"/v1/admin/orders/{orderid}/dispatch", PARCEL | one)
+    assert (answer.json()["status"], intent["amount_received"]) == ("partly_dispatched", 2000)
+    answer = shop.post(customer, f"/v1/orders/{orderid}/cancellation", one)
+    assert (answer.json()["status"], refunds_of(stripe, intent)) == ("dispatched", [1000])
+
+
 def test_a_cancelled_order_lets_the_money_go(shop: Shop, customer: Person, stripe: StripeStandIn) -> None:
     orderid, intent = reserved(shop, customer, stripe)
     refund(shop, orderid, 500)

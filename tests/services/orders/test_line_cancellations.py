@@ -15,6 +15,7 @@ from shared.couch import Database
 from tests.maildir import read_mail
 from tests.people import Person
 from tests.services.orders.conftest import Shop, clone
+from tests.services.orders.gift_cards import charged_at, issued, left_on
 from tests.services.orders.test_after_sale import after, delivered, desk
 from tests.services.orders.test_parcels import arrived, lines, sent, wanted
 
@@ -192,6 +193,21 @@ def test_of_cancelling_and_sending_at_once_each_piece_is_one_or_the_other(
         assert out + gone <= 4
         assert (found["items"][0]["dispatched"], found["items"][0]["cancelled"]) == (out, gone)
         assert sum(each["total"]["amount"] for each in found["refunds"]) == 999 * gone
+
+
+def test_what_a_gift_card_has_paid_goes_back_to_it_first(
+    shop: Shop, customer: Person, kettle: str, ledger: Database
+) -> None:
+    card = issued(shop, 1200)
+    order = shop.placed(customer, {kettle: 3}, gift_cards=[card["code"]])
+    assert left_on(shop, card) == 0
+    for back, charged in ((999, 0), (1200, 798)):
+        found = cancelled(shop, customer, order, {kettle: 1}).json()
+        assert (left_on(shop, card), paid_back(ledger, order)) == (back, charged)
+    assert found["line_cancellations"][1]["refund"] == {"amount": 999, "currency": "GBP"}
+    whole = after(shop, customer, order, "cancellation").json()
+    assert whole["status"] == "cancelled"
+    assert (left_on(shop, card), charged_at(ledger, order["orderid"])) == (1200, 0)
 
 
 def test_a_cancellation_that_was_cut_off_is_finished_once(

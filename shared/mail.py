@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import default as POLICY
-from email.utils import formatdate, make_msgid
-from html import escape
+from email.utils import formatdate, make_msgid, parseaddr
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -18,7 +17,9 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from shared.errors import Unavailable
+from shared.mail_html import Content, Letterhead, html_of
 from shared.maildir import deliver
+from shared.translation import SOURCE_LANGUAGE
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +29,8 @@ SENDER = f"shop@{DOMAIN}"
 
 @dataclass(frozen=True)
 class Email:
-    """A mail before it is sent. `link` becomes a button in the HTML part and a line of its own in the text.
+    """A mail before it is sent. `link` becomes a button in the HTML part and a line of its own in the text; `rows` of a name and an
+    amount stand between `text` and `closing`.
 
     An e-mail with a `key` has the same Message-ID whenever it is sent: one that goes out twice is one in most mailboxes.
     """
@@ -39,6 +41,22 @@ class Email:
     link: str = ""
     link_label: str = ""
     key: str = ""
+    rows: tuple[tuple[str, str], ...] = ()
+    closing: str = ""
+    language: str = SOURCE_LANGUAGE
+    direction: str = "ltr"
+    head: Letterhead = Letterhead()
+
+    @property
+    def plain(self) -> str:
+        """All of it as text."""
+        rows = "\n".join(f"{name}  {amount}" for name, amount in self.rows)
+        return "\n\n".join(part for part in (self.text, rows, self.closing, self.link) if part) + "\n"
+
+    @property
+    def html(self) -> str:
+        content = Content(self.subject, self.text, self.rows, self.closing, self.link, self.link_label)
+        return html_of(content, self.language, self.direction, self.head)
 
 
 class Mailer(Protocol):
@@ -136,25 +154,22 @@ def open_mailer(mail_dir: Path | str = "", smtp_url: str = "", sender: str = SEN
 def compose(email: Email, sender: str = SENDER) -> EmailMessage:
     """The MIME message of an e-mail: text first, HTML as its alternative."""
     message = EmailMessage(policy=POLICY)
-    message["From"], message["To"] = sender, Address(addr_spec=email.to)
+    message["From"] = _from(sender, email.head.name)
+    message["To"] = Address(addr_spec=email.to)
     message["Subject"] = " ".join(email.subject.split())
     message["Date"] = formatdate(usegmt=True)
     message["Message-ID"] = f"<{email.key}@{DOMAIN}>" if email.key else make_msgid(domain=DOMAIN)
-    text = f"{email.text}\n\n{email.link}\n" if email.link else f"{email.text}\n"
+    if email.language != SOURCE_LANGUAGE:
+        message["Content-Language"] = email.language
+    text = email.plain
     message.set_content(
         text, cte="7bit" if text.isascii() else "8bit"
     )  # a link stays whole for grep and for people
-    message.add_alternative(_html(email), subtype="html", cte="7bit")
+    message.add_alternative(email.html, subtype="html", cte="7bit")
     return message
 
 
-def _html(email: Email) -> str:
-    paragraphs = "".join(f"<p>{escape(part)}</p>" for part in email.text.split("\n\n"))
-    button = (
-        f'<p><a href="{escape(email.link)}">{escape(email.link_label or email.link)}</a></p>'
-        if email.link
-        else ""
-    )
-    head = f'<!doctype html><html lang="en"><head><title>{escape(email.subject)}</title></head>'
-    page = f"{head}\n<body>{paragraphs}\n{button}\n</body></html>\n"
-    return page.encode("ascii", "xmlcharrefreplace").decode()
+def _from(sender: str, shop: str) -> str | Address:
+    """The shop's address with its name, unless the address has one already."""
+    name, address = parseaddr(sender)
+    return Address(shop, addr_spec=address) if shop and address and not name else sender

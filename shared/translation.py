@@ -5,7 +5,7 @@ Texts are written in English where they are used, `_("Log in")`, and looked up i
 """
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, TypeVar
 
 from babel import Locale
 from babel.dates import format_date, format_time
@@ -23,6 +23,9 @@ from babel.messages.pofile import read_po
 from babel.numbers import format_decimal, parse_pattern
 from babel.support import NullTranslations, Translations
 from markupsafe import Markup
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 SOURCE_LANGUAGE: Final = "en"
 """Of the texts in the code."""
@@ -92,6 +95,17 @@ def language_active(language: Language) -> Iterator[None]:
         yield
     finally:
         _active.reset(token)
+
+
+def keep_language(task: Callable[P, R]) -> Callable[P, R]:
+    """The task in the present language, on whatever thread it runs."""
+    language = _active.get()
+
+    def run(*arguments: P.args, **options: P.kwargs) -> R:
+        with language_active(language):
+            return task(*arguments, **options)
+
+    return run
 
 
 def active_language() -> Language:

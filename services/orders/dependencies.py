@@ -37,10 +37,12 @@ from shared.background import Background
 from shared.cache_tags import CacheTags
 from shared.client import ServiceClient
 from shared.database import TIMEOUT
+from shared.email_writer import EmailWriter, letterhead_of
 from shared.errors import Conflict
 from shared.limits import Limits
 from shared.locks import Locks
 from shared.mail import Mailer, open_mailer
+from shared.mail_html import Letterhead
 from shared.redis import open_redis
 from shared.translation import Language, translated_languages
 
@@ -122,6 +124,15 @@ class Dependencies:
     def language_of(self, order: Order) -> Language:
         """What the customer ordered in, else the shop's first."""
         return self.language(order.get("language") or "")
+
+    @property
+    def email(self) -> EmailWriter:
+        """Writes e-mails of the shop as it is now."""
+        return EmailWriter(self.settings.storefront_url, self._letterhead)
+
+    def _letterhead(self) -> Letterhead:
+        shop = self.terms.shop
+        return letterhead_of(shop.name, shop.address, shop.logo, self.settings.storefront_url)
 
     def provider(self, name: str) -> Provider:
         """Raises ProviderNotConnected, for instance for a payment that came with an imported order."""

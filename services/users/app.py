@@ -11,14 +11,15 @@ from services.users.resources import BLUEPRINTS
 from services.users.settings import Settings
 from shared.couch import counting
 from shared.settings import load
-from shared.web import Tokens, create_service
+from shared.translation import activate
+from shared.web import Tokens, create_service, requested_language
 
 
 def create_app(settings: Settings | None = None) -> Flask:
     """The WSGI application. Nothing is connected to yet."""
     settings = settings or load(Settings, os.environ)
     deps = open_dependencies(settings)
-    return create_service(
+    app = create_service(
         "users",
         settings,
         BLUEPRINTS,
@@ -30,3 +31,5 @@ def create_app(settings: Settings | None = None) -> Flask:
         dependencies=deps,
         audit=deps.audit,
     )
+    app.before_request(lambda: activate(requested_language(deps.languages)))
+    return app

@@ -1,10 +1,12 @@
 """What the actions work with: made once by `app.py`, the command line or the worker."""
 
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from redis import Redis
 
+from services.users.clients.letterhead import ShopLetterhead
 from services.users.clients.services import Orders, Products
 from services.users.security.keys import DeviceTokens, RefreshTokens, SigningKeys, load_keys
 from services.users.security.passwords import Passwords
@@ -14,10 +16,14 @@ from shared.audit import AuditTrail
 from shared.background import Background
 from shared.client import ServiceClient
 from shared.database import open_server
+from shared.email_writer import EmailWriter
 from shared.limits import Limits
 from shared.locks import Locks
 from shared.mail import BackgroundMailer, Mailer, open_mailer
 from shared.redis import open_redis
+from shared.translation import Language, active_language, translated_languages
+
+TRANSLATIONS: Final = Path(__file__).parent / "translations"
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,12 @@ class JobDependencies:
     job_settings: JobSettings
     direct_mailer: Mailer
     """For who must know that an e-mail went out."""
+    languages: dict[str, Language]
+    email: EmailWriter
+
+    def language(self, code: str) -> Language:
+        """What a preference means: `de` for `de-AT`; the active language where the shop has none such."""
+        return self.languages.get(code) or self.languages.get(code.partition("-")[0]) or active_language()
 
     @property
     def audit(self) -> AuditTrail:
@@ -79,13 +91,17 @@ def open_dependencies(settings: Settings) -> Dependencies:
 
 def _for_jobs(settings: JobSettings, redis: Redis) -> dict[str, Any]:
     store = UserStore(open_server(settings))
+    orders = Orders(ServiceClient("orders", settings.orders_url, settings.service_secret))
+    letterhead = ShopLetterhead(orders, settings.shop_name, settings.storefront_url)
     return {
         "store": store,
         "locks": Locks(redis, store.database.name),
         "products": Products(ServiceClient("products", settings.products_url, settings.service_secret)),
         "job_settings": settings,
         "direct_mailer": open_mailer(settings.mail_dir, settings.smtp_url, settings.mail_sender),
-        "orders": Orders(ServiceClient("orders", settings.orders_url, settings.service_secret)),
+        "orders": orders,
+        "languages": translated_languages(settings.languages, TRANSLATIONS),
+        "email": EmailWriter(settings.storefront_url, letterhead),
     }
 
 

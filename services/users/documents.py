@@ -42,6 +42,7 @@ from shared.fields import (
     Text,
     TextList,
 )
+from shared.language_codes import LANGUAGE
 from shared.money import CURRENCIES
 
 _BLANK_FIELDS = ("_id", "_rev", "type", "schema")
@@ -82,6 +83,20 @@ class Account(StoredDocument):
                 default="",
                 show_default=False,
                 description="the customer group whose prices they pay",
+            ),
+        ]
+    ]
+    language: NotRequired[
+        Annotated[
+            str,
+            Text(
+                0,
+                20,
+                pattern=f"|{LANGUAGE}",
+                default="",
+                writable=False,
+                public=False,
+                description="what e-mails are in",
             ),
         ]
     ]
@@ -197,6 +212,7 @@ class StockAlert(StoredDocument):
     requested: str
     confirmed: NotRequired[str]
     expires: NotRequired[str]
+    language: NotRequired[str]
     sending: NotRequired[str]
     """When the e-mail was begun: who finds it much later sends it, with the same Message-ID."""
 

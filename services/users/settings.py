@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shared.settings import DatabaseSettings, setting
+from shared.translation import SOURCE_LANGUAGE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +23,14 @@ class JobSettings(DatabaseSettings):
         "SMTP_URL", "", "`smtp://user:password@host:587` or `smtps://...`; wins over MAIL_DIR", secret=True
     )
     mail_dir: str = setting("MAIL_DIR", "", "Maildir that mail is written to instead of being sent")
+    shop_name: str = setting(
+        "SHOP_NAME", "Aisle", "the shop's name in e-mails while the orders service does not say it"
+    )
+    languages: tuple[str, ...] = setting(
+        "LANGUAGES",
+        (SOURCE_LANGUAGE,),
+        "what e-mails are in, with commas (`en,de`), as the storefront's pages: the first unless the account or the page is in another",
+    )
     mail_sender: str = setting("MAIL_SENDER", "shop@aisle.example", "the shop's own address")
 
     def contradictions(self) -> Iterator[str]:

@@ -33,6 +33,7 @@ from shared.web.etag import (
 )
 from shared.web.factory import create_service
 from shared.web.idempotency import idempotent, idempotent_id
+from shared.web.language import requested_language
 from shared.web.lines import lines_of
 from shared.web.paging import PageArgs, list_answer, short_list_answer, sign, unsign
 from shared.web.problems import problem
@@ -71,6 +72,7 @@ __all__ = [
     "current_dependencies",
     "request_fields",
     "request_schema",
+    "requested_language",
     "require_role",
     "require_service",
     "require_user",

@@ -6,7 +6,7 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from services.orders.declarations.order import Customer, Order, name_of
-from services.orders.declarations.parts import Line
+from services.orders.declarations.parts import AppliedTax, Line
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.credits import credits_of, to_charge
@@ -14,14 +14,17 @@ from services.orders.rules.identity import guest_token
 from shared.errors import Unavailable
 from shared.limits import Limit, network_of
 from shared.mail import Email
-from shared.money import Money, shown
+from shared.money import Money
+from shared.money_text import localized
+from shared.translation import gettext, language_active, ngettext, number_text
+from shared.translation import gettext_noop as _
 
 _SUBJECTS = {
-    "payment": "Your order {order}",
-    "dispatch": "Your order {order} is on its way",
-    "delivery": "Your order {order} has arrived",
-    "cancellation": "Your order {order} was cancelled",
-    "payment_failed": "Your order {order} was not paid",
+    "payment": _("Your order %(order)s"),
+    "dispatch": _("Your order %(order)s is on its way"),
+    "delivery": _("Your order %(order)s has arrived"),
+    "cancellation": _("Your order %(order)s was cancelled"),
+    "payment_failed": _("Your order %(order)s was not paid"),
 }
 
 NOBODY = "nobody"
@@ -45,42 +48,53 @@ def deliver(deps: Dependencies, found: OrderDocuments, kind: str, composed: Comp
         return NOBODY
     if customer["userid"] is None and (customer.get("mail_limited") or not _is_within_limit(deps, customer)):
         return "limited"
-    deps.mailer.send(composed(deps, found, kind))
+    with language_active(deps.language_of(found.order)):
+        email = composed(deps, found, kind)
+    deps.mailer.send(email)
     return "sent"
 
 
 def send_gift_cards(deps: Dependencies, found: OrderDocuments, codes: Sequence[tuple[str, Money]]) -> str:
     """The codes of the gift cards that an order bought, to their recipient or else to the customer. Raises Unavailable."""
+    with language_active(deps.language_of(found.order)):
+        email = compose_gift_cards(deps, found, codes)
+    if not email.to:
+        return NOBODY
+    deps.mailer.send(email)
+    return "sent"
+
+
+def compose_gift_cards(
+    deps: Dependencies, found: OrderDocuments, codes: Sequence[tuple[str, Money]]
+) -> Email:
+    """In the active language."""
     customer = found.customer
     recipient = (customer and customer.get("gift_recipient")) or {}
-    email = recipient.get("email") or (customer["email"] if customer else "")
-    if not email:
-        return NOBODY
-    giver = f"{customer['name']} has sent you" if recipient and customer and customer["name"] else "here is"
-    cards = [f"{shown(value)}: {code}" for code, value in codes]
-    message = [recipient["message"], ""] if recipient.get("message") else []
-    deps.mailer.send(
-        Email(
-            to=email,
-            subject="Your gift card" if len(codes) == 1 else "Your gift cards",
-            text="\n".join(
-                [
-                    f"Hello {recipient.get('name') or 'there'},",
-                    "",
-                    f"{giver} {'a gift card' if len(codes) == 1 else 'gift cards'}.",
-                    "",
-                    *message,
-                    *cards,
-                    "",
-                    "Type the code at checkout; what is left of it stays on the card.",
-                ]
-            ),
-            link=deps.settings.storefront_url.rstrip("/"),
-            link_label="To the shop",
-            key=f"order.{found.order['orderid']}.gift-cards",
-        )
+    giver = customer["name"] if recipient and customer else ""
+    return deps.email(
+        recipient.get("email") or (customer["email"] if customer else ""),
+        ngettext("Your gift card", "Your gift cards", len(codes)),
+        "\n\n".join(
+            [
+                greeting(recipient.get("name")),
+                _given(giver, len(codes)),
+                *([recipient["message"]] if recipient.get("message") else []),
+            ]
+        ),
+        rows=[(code, localized(value)) for code, value in codes],
+        closing=gettext("Type the code at checkout; what is left of it stays on the card."),
+        page="",
+        label=gettext("To the shop"),
+        key=f"order.{found.order['orderid']}.gift-cards",
     )
-    return "sent"
+
+
+def _given(giver: str, number: int) -> str:
+    if not giver:
+        return ngettext("here is a gift card.", "here are gift cards.", number)
+    return ngettext(
+        "%(name)s has sent you a gift card.", "%(name)s has sent you gift cards.", number, name=giver
+    )
 
 
 def guest_emails_are_limited(deps: Dependencies, address: str) -> bool:
@@ -101,83 +115,111 @@ def _is_within_limit(deps: Dependencies, customer: Customer) -> bool:
 
 
 def compose(deps: Dependencies, found: OrderDocuments, kind: str) -> Email:
-    subject = _SUBJECTS[kind].format(order=name_of(found.order))
+    """In the active language."""
+    order = found.order
+    subject = gettext(_SUBJECTS[kind], order=name_of(order))
+    if kind == "payment":
+        text = gettext("thank you for your order. It is paid.")
+        return compose_mail(deps, found, subject, text, kind, rows=_rows(order), closing=_label(found))
     return compose_mail(deps, found, subject, _body(found, kind), kind)
 
 
-def compose_mail(deps: Dependencies, found: OrderDocuments, subject: str, body: str, kind: str) -> Email:
-    """To the customer of an order, with a greeting before and a link to the order behind it."""
+def compose_mail(
+    deps: Dependencies,
+    found: OrderDocuments,
+    subject: str,
+    body: str,
+    kind: str,
+    rows: Sequence[tuple[str, str]] = (),
+    closing: str = "",
+) -> Email:
+    """To the customer of an order, in the active language, with a greeting before and a link to the order behind it."""
     order, customer = found.order, found.customer
-    return Email(
-        to=customer["email"] if customer else "",
-        subject=subject,
-        text=f"Hello {(customer and customer['name']) or 'there'},\n\n{body}",
-        link=_link(deps, order),
-        link_label="See your order",
+    return deps.email(
+        customer["email"] if customer else "",
+        subject,
+        f"{greeting(customer and customer['name'])}\n\n{body}",
+        rows=rows,
+        closing=closing,
+        page=_page(deps, order),
+        label=gettext("See your order"),
         key=f"order.{order['orderid']}.{kind}",
     )
 
 
+def follow(tracking_url: str) -> str:
+    return gettext("See how far it is: %(url)s", url=tracking_url)
+
+
+def greeting(name: str | None) -> str:
+    return gettext("Hello %(name)s,", name=name) if name else gettext("Hello there,")
+
+
 def _body(found: OrderDocuments, kind: str) -> str:
-    order = found.order
-    if kind == "payment":
-        lines = [f"{line['quantity']} x {named(line)}  {shown(line['total'])}" for line in order["basket"]]
-        return "thank you for your order. It is paid.\n\n" + "\n".join(
-            [*lines, *_sums(order), *_label(found)]
-        )
+    total = localized(found.order["total"])
     if kind == "dispatch":
         parcel = found.require_dispatch()
         url = parcel.get("tracking_url")
-        track = f" See how far it is: {url}" if url else ""
-        return f"your order is on its way with {parcel['courier']}, parcel {parcel['courierid']}.{track}"
+        text = gettext(
+            "your order is on its way with %(courier)s, parcel %(parcel)s.",
+            courier=parcel["courier"],
+            parcel=parcel["courierid"],
+        )
+        return f"{text} {follow(url)}" if url else text
     if kind == "delivery":
-        return "your order has arrived. Should something be wrong with it, you can return it."
+        return gettext("your order has arrived. Should something be wrong with it, you can return it.")
     if kind == "payment_failed":
-        return f"the payment of {shown(order['total'])} did not come through, so nothing was ordered and nothing was charged. You can order again."
-    return f"your order was cancelled and {shown(order['total'])} are paid back the way you paid."
+        return gettext(
+            "the payment of %(total)s did not come through, so nothing was ordered and nothing was charged. You can order again.",
+            total=total,
+        )
+    return gettext("your order was cancelled and %(total)s are paid back the way you paid.", total=total)
 
 
-def _sums(order: Order) -> list[str]:
-    """Discounts, shipping, each tax, the total, and what gift cards and store credit paid of it."""
-    shipping = order["shipping"]["name"] if "shipping" in order else "Delivery"
-    taxes = [
-        f"{'Includes ' if tax['included'] else ''}{tax['name']} {tax['rate']:g} %  {shown(tax['amount'])}"
-        for tax in order.get("taxes", [])
-        if tax["amount"]["amount"]
-    ]
-    added = [] if all(tax["included"] for tax in order.get("taxes", [])) else taxes
-    included = [] if added else taxes
+def _rows(order: Order) -> list[tuple[str, str]]:
+    """Lines, discounts, shipping, each tax, the total, and what gift cards and store credit paid of it."""
+    shipping = order["shipping"]["name"] if "shipping" in order else gettext("Delivery")
+    taxes = [_tax(tax) for tax in order.get("taxes", []) if tax["amount"]["amount"]]
+    are_added = not all(tax["included"] for tax in order.get("taxes", []))
     return [
+        *((f"{line['quantity']} x {named(line)}", localized(line["total"])) for line in order["basket"]),
         *_discounts(order),
-        f"{shipping}  {shown(order['delivery'])}",
-        *added,
-        f"Total  {shown(order['total'])}",
-        *included,
+        (shipping, localized(order["delivery"])),
+        *(taxes if are_added else []),
+        (gettext("Total"), localized(order["total"])),
+        *([] if are_added else taxes),
         *_paid_with(order),
     ]
 
 
-def _discounts(order: Order) -> list[str]:
+def _tax(tax: AppliedTax) -> tuple[str, str]:
+    name = f"{tax['name']} {number_text(tax['rate'], '0.####')} %"
+    return gettext("Includes %(tax)s", tax=name) if tax["included"] else name, localized(tax["amount"])
+
+
+def _discounts(order: Order) -> list[tuple[str, str]]:
     return [
-        f"{each['name']}{' (' + each['code'] + ')' if 'code' in each else ''}  "
-        + (f"−{shown(each['amount'])}" if each["amount"]["amount"] else "free delivery")
+        (
+            f"{each['name']}{' (' + each['code'] + ')' if 'code' in each else ''}",
+            f"−{localized(each['amount'])}" if each["amount"]["amount"] else gettext("free delivery"),
+        )
         for each in order.get("discounts", [])
     ]
 
 
-def _paid_with(order: Order) -> list[str]:
-    credits = [f"{credit['name']}  −{shown(credit['amount'])}" for credit in credits_of(order)]
-    return [*credits, f"Charged  {shown(to_charge(order))}"] if credits else []
+def _paid_with(order: Order) -> list[tuple[str, str]]:
+    credits = [(credit["name"], f"−{localized(credit['amount'])}") for credit in credits_of(order)]
+    return [*credits, (gettext("Charged"), localized(to_charge(order)))] if credits else []
 
 
-def _label(found: OrderDocuments) -> list[str]:
+def _label(found: OrderDocuments) -> str:
     """Where it goes, as a label; or where it is collected."""
     shipping = found.order.get("shipping")
     if shipping and "collect_from" in shipping:
-        return ["", "You collect it from:", shipping["collect_from"]]
+        return "\n".join([gettext("You collect it from:"), shipping["collect_from"]])
     address = found.customer["deliveryAddress"] if found.customer else None
     text = address.get("address") if isinstance(address, dict) else address
-    return ["", "It goes to:", *filter(None, [_receiver(address), text])] if text else []
+    return "\n".join([gettext("It goes to:"), *filter(None, [_receiver(address), text])]) if text else ""
 
 
 def _receiver(address: Any) -> str:
@@ -190,8 +232,8 @@ def named(line: Line) -> str:
     return f"{line['name']} ({options})" if options else line["name"]
 
 
-def _link(deps: Dependencies, order: Order) -> str:
-    base = f"{deps.settings.storefront_url.rstrip('/')}/orders/{order['orderid']}"
+def _page(deps: Dependencies, order: Order) -> str:
+    path = f"/orders/{order['orderid']}"
     if order["userid"] is not None:
-        return base
-    return f"{base}?token={guest_token(deps.settings.secret_key, order['orderid'])}"
+        return path
+    return f"{path}?token={guest_token(deps.settings.secret_key, order['orderid'])}"

@@ -8,6 +8,7 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from services.orders.actions import credits
+from services.orders.actions.emails import greeting
 from services.orders.declarations.credits import (
     ADJUSTED,
     GIFT_CARD,
@@ -33,7 +34,9 @@ from shared.errors import Forbidden, Invalid, NotFound, Unavailable
 from shared.idempotency import check_same
 from shared.limits import Limit, network_of
 from shared.mail import Email
-from shared.money import Money, money, shown
+from shared.money import Money, money
+from shared.money_text import localized
+from shared.translation import gettext, language_active
 
 LIMIT_SECONDS = 600
 
@@ -99,34 +102,30 @@ def send_code(deps: Dependencies, code: str, chain: Chain, recipient: Mapping[st
     """The code to its recipient, where there is an address. Raises Unavailable."""
     if not recipient.get("email"):
         return
-    first = chain.entries[0]
-    deps.mailer.send(
-        Email(
-            to=recipient["email"],
-            subject=f"A gift card of {shown(money(first['delta'], first['currency']))}",
-            text=_letter(code, first, recipient),
-            link=deps.settings.storefront_url.rstrip("/"),
-            link_label="To the shop",
-            key=f"gift-card.{first['id']}",
-        )
-    )
+    with language_active(deps.language("")):
+        email = _code_email(deps, code, chain.entries[0], recipient)
+    deps.mailer.send(email)
 
 
-def _letter(code: str, first: CreditEntry, recipient: Mapping[str, Any]) -> str:
-    message = [recipient["message"], ""] if recipient.get("message") else []
-    last = [f"It can be used until {first['expires']}."] if first["expires"] else []
-    return "\n".join(
-        [
-            f"Hello {recipient.get('name') or 'there'},",
-            "",
-            f"here is a gift card of {shown(money(first['delta'], first['currency']))} for you.",
-            "",
-            *message,
-            f"Its code: {code}",
-            "",
-            "Type the code at checkout; what is left of it stays on the card.",
-            *last,
-        ]
+def _code_email(deps: Dependencies, code: str, first: CreditEntry, recipient: Mapping[str, Any]) -> Email:
+    """In the active language."""
+    value, message = localized(money(first["delta"], first["currency"])), recipient.get("message")
+    text = [
+        greeting(recipient.get("name")),
+        gettext("here is a gift card of %(value)s for you.", value=value),
+    ]
+    closing = [gettext("Type the code at checkout; what is left of it stays on the card.")]
+    if first["expires"]:
+        closing.append(gettext("It can be used until %(day)s.", day=first["expires"]))
+    return deps.email(
+        recipient["email"],
+        gettext("A gift card of %(value)s", value=value),
+        "\n\n".join([*text, *([message] if message else [])]),
+        rows=[(gettext("Its code: %(code)s", code=code), value)],
+        closing="\n".join(closing),
+        page="",
+        label=gettext("To the shop"),
+        key=f"gift-card.{first['id']}",
     )
 
 

@@ -43,13 +43,10 @@ def issued_invoice(deps: Dependencies, found: OrderDocuments) -> Invoice:
     return deps.orders.add(invoice)[0]
 
 
-def issued_credit_note(deps: Dependencies, found: OrderDocuments, number: int) -> tuple[CreditNote, Refund]:
-    """What takes this refund back of the invoice; the invoice is issued before it. Raises NoSuchRefund."""
-    refund = next((each for each in found.refunds if each["number"] == number), None)
-    if refund is None:
-        raise NoSuchRefund(f"This order has no refund {number}.")
-    if number in found.credit_notes:
-        return found.credit_notes[number], refund
+def issued_credit_note(deps: Dependencies, found: OrderDocuments, refund: Refund) -> CreditNote:
+    """What takes this refund back of the invoice; the invoice is issued before it."""
+    if refund["number"] in found.credit_notes:
+        return found.credit_notes[refund["number"]]
     invoice, reference = issued_invoice(deps, found), refund["reference"]
     note = CREDIT_NOTE_TYPE.build(
         order_key(found.order["orderid"], f"{reference}creditnote"),
@@ -60,7 +57,7 @@ def issued_credit_note(deps: Dependencies, found: OrderDocuments, number: int) -
         language=invoice["language"],
         **event_fields(found.order),
     )
-    return deps.orders.add(note)[0], refund
+    return deps.orders.add(note)[0]
 
 
 def print_invoice(deps: Dependencies, found: OrderDocuments) -> tuple[str, bytes]:
@@ -69,8 +66,12 @@ def print_invoice(deps: Dependencies, found: OrderDocuments) -> tuple[str, bytes
     return invoice["number"], _printed(deps, invoice["language"], lambda: invoice_page(found, invoice))
 
 
-def print_credit_note(deps: Dependencies, found: OrderDocuments, number: int) -> tuple[str, bytes]:
-    note, refund = issued_credit_note(deps, found, number)
+def print_credit_note(deps: Dependencies, found: OrderDocuments, number: str) -> tuple[str, bytes]:
+    """Of the refund with this number. Raises NoSuchRefund."""
+    refund = next((each for each in found.refunds if str(each["number"]) == number), None)
+    if refund is None:
+        raise NoSuchRefund(f"This order has no refund {number}.")
+    note = issued_credit_note(deps, found, refund)
     return note["number"], _printed(deps, note["language"], lambda: credit_note_page(found, note, refund))
 
 

@@ -25,7 +25,8 @@ from services.orders.rules.returns import stock_lines
 from services.orders.rules.writing import event_fields, numbered_key
 from shared.errors import Unavailable
 from shared.mail import Email
-from shared.money import shown
+from shared.money_text import localized
+from shared.translation import gettext
 
 REFUND_REASON = "Goods were cancelled."
 
@@ -82,10 +83,15 @@ def compose_line_cancellation(deps: Dependencies, found: OrderDocuments, kind: s
     cancelled = next(each for each in found.line_cancellations if each["reference"] == kind)
     refund = next((each for each in found.refunds if each["cause"] == kind), None)
     goods = "\n".join(f"{line['quantity']} x {line['name']}" for line in cancelled["lines"])
-    paid = f"\n\n{shown(refund['total'])} are paid back the way you paid." if refund else ""
-    subject = f"A part of your order {name_of(found.order)} was cancelled"
-    text = f"this of your order was cancelled:\n\n{goods}{paid}\n\nThe rest of it goes on as before."
-    return compose_mail(deps, found, subject, text, kind)
+    total = localized(refund["total"]) if refund else ""
+    text = [
+        gettext("this of your order was cancelled:"),
+        goods,
+        *([gettext("%(total)s are paid back the way you paid.", total=total)] if total else []),
+        gettext("The rest of it goes on as before."),
+    ]
+    subject = gettext("A part of your order %(order)s was cancelled", order=name_of(found.order))
+    return compose_mail(deps, found, subject, "\n\n".join(text), kind)
 
 
 def _finished(deps: Dependencies, found: OrderDocuments, cancelled: LineCancellation) -> OrderDocuments:

@@ -9,7 +9,8 @@ from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.order_returns import DECISION_KEY, END_KEY, OrderReturn
 from shared.mail import Email
-from shared.money import shown
+from shared.money_text import localized
+from shared.translation import gettext
 
 
 def compose_return(deps: Dependencies, found: OrderDocuments, kind: str) -> Email:
@@ -17,39 +18,53 @@ def compose_return(deps: Dependencies, found: OrderDocuments, kind: str) -> Emai
     back = next(each for each in found.order_returns if kind in each.notices)
     event = kind.removeprefix(back.reference)
     subject, text = _contents(deps, found, back, event)
-    return compose_mail(deps, found, f"{subject} (order {name_of(found.order)})", text, kind)
+    subject = gettext("%(subject)s (order %(order)s)", subject=subject, order=name_of(found.order))
+    return compose_mail(deps, found, subject, text, kind)
 
 
 def _contents(deps: Dependencies, found: OrderDocuments, back: OrderReturn, event: str) -> tuple[str, str]:
+    number = back.number
     if event == END_KEY and back.receipt is not None:
-        return f"Your return {back.number} has arrived", _received(found, back)
+        return gettext("Your return %(number)s has arrived", number=number), _received(found, back)
     if event == END_KEY or (event == DECISION_KEY and not back.approved):
         reason = back.refusal["reason"] if back.refusal else ""
-        return (
-            f"Your return {back.number} was refused",
-            f"we cannot take back:\n\n{_list(back.requested)}\n\n{reason}",
-        )
+        refused = _parts(gettext("we cannot take back:"), _list(back.requested), reason)
+        return gettext("Your return %(number)s was refused", number=number), refused
     if event == DECISION_KEY or back.approved == back.first["date"]:
-        return f"Your return {back.number} is approved", _approved(deps, back)
-    text = "you would like to send back:\n\n{}\n\nWe look at it and write to you. Please keep the goods until then."
-    return f"Your return {back.number} was requested", text.format(_list(back.requested))
+        return gettext("Your return %(number)s is approved", number=number), _approved(deps, back)
+    return gettext("Your return %(number)s was requested", number=number), _parts(
+        gettext("you would like to send back:"),
+        _list(back.requested),
+        gettext("We look at it and write to you. Please keep the goods until then."),
+    )
 
 
 def _approved(deps: Dependencies, back: OrderReturn) -> str:
     address = deps.terms.returns.address
-    place = f" to:\n\n{address}\n\n" if address else ".\n\n"
     paid = (
-        "It is paid back now, the way you paid."
+        gettext("It is paid back now, the way you paid.")
         if back.is_refunded_first
-        else "It is paid back once the goods are here, the way you paid."
+        else gettext("It is paid back once the goods are here, the way you paid.")
     )
-    return f"please send back:\n\n{_list(back.requested)}\n\nSend it{place}{paid}"
+    return _parts(
+        gettext("please send back:"),
+        _list(back.requested),
+        *([gettext("Send it to:"), address, paid] if address else [paid]),
+    )
 
 
 def _received(found: OrderDocuments, back: OrderReturn) -> str:
     refund = next((each for each in found.refunds if each["cause"] == back.reference), None)
-    paid = f"{shown(refund['total'])} are paid back the way you paid." if refund else ""
-    return f"these goods are back with us:\n\n{_list(back.lines)}\n\n{paid}".rstrip()
+    paid = (
+        gettext("%(total)s are paid back the way you paid.", total=localized(refund["total"]))
+        if refund
+        else ""
+    )
+    return _parts(gettext("these goods are back with us:"), _list(back.lines), paid)
+
+
+def _parts(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)
 
 
 def _list(lines: Iterable[SoldLine]) -> str:

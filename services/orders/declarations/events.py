@@ -232,6 +232,13 @@ class Notice(OrderEvent):
     message_id: str
 
 
+class ResentEmail(OrderEvent):
+    """Staff had an e-mail sent again."""
+
+    kind: str
+    by: str
+
+
 PAYMENT_FIELDS: Final = Declaration(OrderPayment)
 DISPATCH_FIELDS: Final = Declaration(OrderDispatch)
 DELIVERY_FIELDS: Final = Declaration(OrderDelivery)

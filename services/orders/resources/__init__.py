@@ -1,6 +1,7 @@
 """The HTTP side of the orders service: parse, act, answer."""
 
 from services.orders.resources.admin import admin
+from services.orders.resources.emails import emails
 from services.orders.resources.gift_cards import gift_cards
 from services.orders.resources.internal import internal
 from services.orders.resources.invoices import invoices
@@ -21,6 +22,7 @@ BLUEPRINTS = (
     admin,
     returns,
     invoices,
+    emails,
     notes,
     reports,
     shop_settings,

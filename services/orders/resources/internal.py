@@ -9,6 +9,7 @@ from services.orders.actions.bought_together import bought_together
 from services.orders.resources.context import dependencies
 from services.orders.schemas import answers, requests
 from services.orders.schemas import privacy as schemas
+from services.orders.schemas.shop import ShopIdentity
 from shared.couch.deadline import time_limit
 from shared.web import Blueprint, json_answer, require_service
 
@@ -31,6 +32,15 @@ def bought(args: dict[str, Any]) -> Response:
 def bought_with(args: dict[str, Any], productid: str) -> Response:
     """Products that stand beside this one in paid orders, the most frequent first"""
     return json_answer({"items": bought_together(dependencies(), productid, args["limit"])})
+
+
+@internal.get("/shop")
+@require_service
+@internal.response(200, ShopIdentity)
+def shop() -> Response:
+    """The shop's name, address and logo as they are now, for e-mails; no database call"""
+    identity = dependencies().terms.shop
+    return json_answer({"name": identity.name, "lines": identity.address, "logo": identity.logo})
 
 
 @internal.get("/users/<string:userid>/orders")

@@ -49,7 +49,7 @@ def invoice_pdf(headers: dict[str, str], orderid: str) -> Response:
     return _pdf(*act.print_invoice(dependencies(), requested_order(headers, orderid)))
 
 
-@invoices.get("/orders/<string:orderid>/credit-notes/<int:number>.pdf")
+@invoices.get("/orders/<string:orderid>/credit-notes/<string:number>.pdf")
 @invoices.doc(security=[{"user": []}, {}])
 @invoices.arguments(requests.TokenHeader, location="headers")
 @invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
@@ -57,7 +57,7 @@ def invoice_pdf(headers: dict[str, str], orderid: str) -> Response:
 @invoices.alt_response(404, "NOT_FOUND")
 @invoices.alt_response(409, "CONFLICT")
 @time_limit(PRINT_SECONDS)
-def credit_note(headers: dict[str, str], orderid: str, number: int) -> Response:
+def credit_note(headers: dict[str, str], orderid: str, number: str) -> Response:
     """The credit note of a refund, by the refund's number, as PDF"""
     return _pdf(*act.print_credit_note(dependencies(), requested_order(headers, orderid), number))
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import orjson
 
+from services.storefront.translation import active_language
 from shared.client import Answer, CallOptions, ServiceCall, ServiceClient, database_timing, service_calls
 from shared.types import Json
 
@@ -79,13 +80,19 @@ class CountedClient(ServiceClient):
         **options: Unpack[CallOptions],
     ) -> Answer:
         self._note()
-        return super().exchange(method, path, body, idempotent=idempotent, **options)
+        return super().exchange(method, path, body, idempotent=idempotent, **self._in_language(options))
 
     def fetch(
         self, method: str, path: str, body: bytes | None = None, **options: Unpack[CallOptions]
     ) -> Answer:
         self._note()
-        return super().fetch(method, path, body, **options)
+        return super().fetch(method, path, body, **self._in_language(options))
+
+    def _in_language(self, options: CallOptions) -> CallOptions:
+        """The users service writes e-mails: it is told the page's language."""
+        if self.name == "users":
+            options["headers"] = {"Accept-Language": active_language().code, **(options.get("headers") or {})}
+        return options
 
     def _note(self) -> None:
         asked = _asked.get()

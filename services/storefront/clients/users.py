@@ -47,6 +47,10 @@ class Users(Client):
     def change(self, token: str, body: Json) -> Json:
         return self.http.call("PATCH", "/v1/users/me", body, token=token)
 
+    def prefer(self, token: str, **values: str) -> Json:
+        """Preferences, such as the language of e-mails."""
+        return self.http.call("PATCH", "/v1/users/me/preferences", values, token=token)
+
     def erase(self, token: str, password: str) -> None:
         self.http.call("DELETE", "/v1/users/me", {"current_password": password}, token=token)
 

@@ -1,5 +1,6 @@
 """The language of the pages: named by the address, else chosen by the visitor and kept in a cookie, else the browser's, else the shop's first."""
 
+import logging
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -13,8 +14,8 @@ from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header, parse_cookie
 
 from services.storefront.pages.compression import add_vary
-from services.storefront.pages.context import dependencies
-from services.storefront.pages.visitor import own_path
+from services.storefront.pages.context import dependencies, services
+from services.storefront.pages.visitor import logged_in, own_path, token
 from services.storefront.rules.taxonomy import Menu
 from services.storefront.translation import (
     activate,
@@ -23,7 +24,9 @@ from services.storefront.translation import (
     template_ngettext,
     template_pgettext,
 )
-from shared.errors import Invalid
+from shared.errors import AisleError, Invalid
+
+log = logging.getLogger(__name__)
 
 LANGUAGE_COOKIE = "aisle_language"
 COOKIE_DAYS = 365
@@ -120,6 +123,7 @@ def choose() -> BaseResponse:
     chosen = request.form.get("language", "")
     if chosen not in deps.languages:
         raise Invalid(gettext("The shop has no pages in this language."))
+    _keep_preference(chosen)
     response = redirect(own_path(request.form.get("back", ""), url_for("shop.home")), 303)
     response.set_cookie(
         LANGUAGE_COOKIE,
@@ -130,3 +134,13 @@ def choose() -> BaseResponse:
         samesite="Lax",
     )
     return response
+
+
+def _keep_preference(chosen: str) -> None:
+    """Of who is logged in: e-mails are in it from now on. The page is in it even while that cannot be kept."""
+    if logged_in() is None:
+        return
+    try:
+        services().users.prefer(token(), language=chosen)
+    except AisleError as error:
+        log.warning("the language %s could not be kept with an account: %s", chosen, error)

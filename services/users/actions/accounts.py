@@ -9,6 +9,8 @@ from services.users.actions.email_claims import (
 )
 from services.users.actions.notifications import (
     CHANGE_EMAIL,
+    MOVE_REQUESTED,
+    PASSWORD_CHANGED,
     RESET,
     may_send_email,
     new_token,
@@ -25,6 +27,7 @@ from shared.clock import iso, now, parse, timestamp
 from shared.couch import UpdateConflict
 from shared.emails import normalised_email
 from shared.errors import BadRequest, NotFound, Unauthorized
+from shared.translation import active_language, keep_language
 from shared.user import User
 
 _RIGHTS = ("roles", "group", "active", "erasure", "email_verified", "sessions_from")
@@ -41,6 +44,7 @@ def new_user(userid: str, name: str, email: str, password_hash: str, **more: Any
         "active": True,
         "email_verified": False,
         "roles": [CUSTOMER_ROLE],
+        "language": active_language().code,
         "created": moment,
         "updated": moment,
         **more,
@@ -55,7 +59,7 @@ def request_password_reset(deps: Dependencies, email: str) -> None:
     email = normalised_email(email)
     user = account_of(deps, email)
     if may_send_email(deps, email) and user is not None:
-        deps.background.run(_send_reset_link, deps, user)
+        deps.background.run(keep_language(_send_reset_link), deps, user)
 
 
 def reset_password(deps: Dependencies, text: str, password: str) -> None:
@@ -70,9 +74,7 @@ def reset_password(deps: Dependencies, text: str, password: str) -> None:
     use_token(deps, token)
     change = {**_password_change(password_hash), "email_verified": True}
     update_user(deps, user["userid"], lambda present: {**present, **change})
-    send_changed(
-        deps, user["name"], user["email"], "Your password was changed, and you were logged out everywhere."
-    )
+    send_changed(deps, user, PASSWORD_CHANGED)
 
 
 def change_account(
@@ -104,12 +106,7 @@ def change_account(
     if email != user["email"]:
         _request_verification(deps, changed, email)
     if "password" in changes:
-        send_changed(
-            deps,
-            changed["name"],
-            changed["email"],
-            "Your password was changed, and you were logged out everywhere.",
-        )
+        send_changed(deps, changed, PASSWORD_CHANGED)
     return changed
 
 
@@ -166,7 +163,7 @@ def _password_change(password_hash: str) -> dict[str, Any]:
 def _send_reset_link(deps: Dependencies, user: Account) -> None:
     token, text = new_token(deps, user["userid"], RESET, user["email"])
     deps.store.put(token)
-    send_reset(deps, user["name"], user["email"], text)
+    send_reset(deps, user, text)
 
 
 def load_token(deps: Dependencies, text: str, purposes: tuple[str, ...]) -> tuple[Token, Account]:
@@ -197,10 +194,5 @@ def _request_verification(deps: Dependencies, user: Account, email: str) -> None
     token, text = new_token(deps, user["userid"], CHANGE_EMAIL, email)
     deps.store.put(token)
     if may_send_email(deps, email):
-        send_change_of_email(deps, email, text)
-    send_changed(
-        deps,
-        user["name"],
-        user["email"],
-        "A request was made to move this account to another e-mail address.",
-    )
+        send_change_of_email(deps, user, email, text)
+    send_changed(deps, user, MOVE_REQUESTED)

@@ -5,12 +5,17 @@ from datetime import timedelta
 from urllib.parse import urlencode
 
 from services.users.dependencies import Dependencies
-from services.users.documents import TOKEN, Token, token_id
+from services.users.documents import TOKEN, Account, Token, token_id
 from shared.clock import iso, now
 from shared.limits import Limit
 from shared.mail import Email
+from shared.translation import gettext, language_active
+from shared.translation import gettext_noop as _
 
 VERIFY, RESET, CHANGE_EMAIL = "verify", "reset", "email"
+PASSWORD_CHANGED = _("Your password was changed, and you were logged out everywhere.")
+MOVE_REQUESTED = _("A request was made to move this account to another e-mail address.")
+_NOTHING_CHANGED = _("If it was not you, ignore this e-mail: nothing has changed.")
 
 
 def new_token(deps: Dependencies, userid: str, purpose: str, email: str, **more: str) -> tuple[Token, str]:
@@ -41,55 +46,103 @@ def may_send_email(deps: Dependencies, email: str) -> bool:
 
 def send_verification(deps: Dependencies, email: str, token: str) -> None:
     """Its reader may never have heard of us, so it carries no word that the sender of the form typed in."""
-    hours = deps.settings.verify_token_hours
-    text = (
-        "Hello,\n\nsomebody, hopefully you, made an account in our shop with this e-mail address. Please confirm it, with the "
-        f"password that you chose or with a new one. The link is good for {hours} hours.\n\n"
-        "If it was not you, ignore this e-mail: nobody can log in with your address."
-    )
-    _send(deps, email, "Confirm your e-mail address", text, "verify", token, "Confirm")
+    deps.mailer.send(verification_email(deps, email, token))
 
 
-def send_change_of_email(deps: Dependencies, email: str, token: str) -> None:
-    hours = deps.settings.verify_token_hours
-    text = (
-        "Hello,\n\nsomebody, hopefully you, asked to move an account in our shop to this e-mail address. Please confirm it, "
-        f"with that account's password. The link is good for {hours} hours.\n\n"
-        "If it was not you, ignore this e-mail: nothing has changed."
-    )
-    _send(deps, email, "Confirm your new e-mail address", text, "verify", token, "Confirm")
+def send_change_of_email(deps: Dependencies, user: Account, email: str, token: str) -> None:
+    with language_active(deps.language(user.get("language", ""))):
+        deps.mailer.send(change_of_email(deps, email, token))
 
 
 def send_account_exists(deps: Dependencies, email: str) -> None:
     """Instead of a verification: the page that was filled in says nothing about whose addresses we know."""
-    text = (
-        "Hello,\n\nsomebody, hopefully you, tried to make an account in our shop with this e-mail address. You have one "
-        "already: log in, or ask for a new password there.\n\nIf it was not you, ignore this e-mail: nothing has changed."
+    deps.mailer.send(account_exists_email(deps, email))
+
+
+def send_reset(deps: Dependencies, user: Account, token: str) -> None:
+    with language_active(deps.language(user.get("language", ""))):
+        deps.mailer.send(reset_email(deps, user["name"], user["email"], token))
+
+
+def send_changed(deps: Dependencies, user: Account, what: str) -> None:
+    """`what` is PASSWORD_CHANGED or MOVE_REQUESTED."""
+    with language_active(deps.language(user.get("language", ""))):
+        deps.mailer.send(changed_email(deps, user["name"], user["email"], what))
+
+
+def verification_email(deps: Dependencies, email: str, token: str) -> Email:
+    text = gettext(
+        "somebody, hopefully you, made an account in our shop with this e-mail address. Please confirm it, with the password that you "
+        "chose or with a new one. The link is good for %(hours)s hours.",
+        hours=deps.settings.verify_token_hours,
     )
-    deps.mailer.send(
-        Email(email, "You have an account already", text, f"{deps.settings.storefront_url}/login", "Log in")
+    ignored = gettext("If it was not you, ignore this e-mail: nobody can log in with your address.")
+    return deps.email(
+        email,
+        gettext("Confirm your e-mail address"),
+        _parts(gettext("Hello,"), text, ignored),
+        page=_page("verify", token),
+        label=gettext("Confirm"),
     )
 
 
-def send_reset(deps: Dependencies, name: str, email: str, token: str) -> None:
-    minutes = deps.settings.reset_token_minutes
-    text = f"Hello {name},\n\nsomebody, hopefully you, asked to set a new password. The link is good for {minutes} minutes.\n\nIf it was not you, ignore this e-mail: nothing has changed."
-    _send(deps, email, "Set a new password", text, "reset/confirm", token, "Set a new password")
-
-
-def send_changed(deps: Dependencies, name: str, email: str, what: str) -> None:
-    text = f"Hello {name},\n\n{what}\n\nIf this was not you, set a new password at once."
-    deps.mailer.send(
-        Email(
-            email,
-            "Your account was changed",
-            text,
-            f"{deps.settings.storefront_url}/account",
-            "Your account",
-        )
+def change_of_email(deps: Dependencies, email: str, token: str) -> Email:
+    text = gettext(
+        "somebody, hopefully you, asked to move an account in our shop to this e-mail address. Please confirm it, with that account's "
+        "password. The link is good for %(hours)s hours.",
+        hours=deps.settings.verify_token_hours,
+    )
+    return deps.email(
+        email,
+        gettext("Confirm your new e-mail address"),
+        _parts(gettext("Hello,"), text, gettext(_NOTHING_CHANGED)),
+        page=_page("verify", token),
+        label=gettext("Confirm"),
     )
 
 
-def _send(deps: Dependencies, email: str, subject: str, text: str, page: str, token: str, label: str) -> None:
-    link = f"{deps.settings.storefront_url}/{page}?{urlencode({'token': token})}"
-    deps.mailer.send(Email(email, subject, text, link, label))
+def account_exists_email(deps: Dependencies, email: str) -> Email:
+    text = gettext(
+        "somebody, hopefully you, tried to make an account in our shop with this e-mail address. You have one already: log in, or ask for "
+        "a new password there."
+    )
+    return deps.email(
+        email,
+        gettext("You have an account already"),
+        _parts(gettext("Hello,"), text, gettext(_NOTHING_CHANGED)),
+        page="/login",
+        label=gettext("Log in"),
+    )
+
+
+def reset_email(deps: Dependencies, name: str, email: str, token: str) -> Email:
+    text = gettext(
+        "somebody, hopefully you, asked to set a new password. The link is good for %(minutes)s minutes.",
+        minutes=deps.settings.reset_token_minutes,
+    )
+    return deps.email(
+        email,
+        gettext("Set a new password"),
+        _parts(gettext("Hello %(name)s,", name=name), text, gettext(_NOTHING_CHANGED)),
+        page=_page("reset/confirm", token),
+        label=gettext("Set a new password"),
+    )
+
+
+def changed_email(deps: Dependencies, name: str, email: str, what: str) -> Email:
+    warning = gettext("If this was not you, set a new password at once.")
+    return deps.email(
+        email,
+        gettext("Your account was changed"),
+        _parts(gettext("Hello %(name)s,", name=name), gettext(what), warning),
+        page="/account",
+        label=gettext("Your account"),
+    )
+
+
+def _parts(*parts: str) -> str:
+    return "\n\n".join(parts)
+
+
+def _page(name: str, token: str) -> str:
+    return f"/{name}?{urlencode({'token': token})}"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from services.users.actions.accounts import update_user
 from services.users.dependencies import Dependencies
 from services.users.documents import PREFERENCE_FIELDS, PREFERENCES, user_document
 from shared.clock import timestamp
@@ -24,5 +25,12 @@ def change_preferences(deps: Dependencies, userid: str, changes: dict[str, Any])
         values = (doc["values"] if doc else {}) | changes
         new = PREFERENCES.new(docid, userid=userid, values=values, updated=timestamp())
         if deps.store.try_put({**new, "_rev": doc["_rev"]} if doc else new):
+            if "language" in changes:
+                _set_language(deps, userid, changes["language"])
             return PREFERENCE_FIELDS.shown(values)
     raise UpdateConflict("The preferences change too quickly; try again.")
+
+
+def _set_language(deps: Dependencies, userid: str, language: str) -> None:
+    """What e-mails are in from now on: the account keeps it, which is read whenever one is written."""
+    update_user(deps, userid, lambda user: {**user, "language": language, "updated": timestamp()})

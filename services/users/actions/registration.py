@@ -24,6 +24,7 @@ from shared.couch import QueryRefused
 from shared.emails import normalised_email
 from shared.errors import Unavailable
 from shared.limits import Limit, network_of
+from shared.translation import keep_language
 
 _MIN_ANSWER_SECONDS = 0.4
 _LOCK_WAIT_SECONDS = 2
@@ -74,7 +75,7 @@ def resend_verification(deps: Dependencies, email: str, registration: str = "") 
     email = normalised_email(email)
     user = account_of(deps, email)
     if may_send_email(deps, email) and user is not None and not user["email_verified"]:
-        deps.background.run(_resend, deps, user, registration)
+        deps.background.run(keep_language(_resend), deps, user, registration)
 
 
 def digest_of(registration: str) -> str:

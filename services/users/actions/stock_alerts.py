@@ -17,6 +17,7 @@ from shared.emails import normalised_email
 from shared.errors import Conflict, Unavailable
 from shared.limits import Limit, network_of
 from shared.mail import Email
+from shared.translation import active_language, gettext, language_active
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +54,9 @@ def request(deps: Dependencies, sku: str, email: str, userid: str | None, addres
 
 def _requested(deps: Dependencies, sku: str, email: str, *, confirmed: bool) -> StockAlert:
     moment, docid = now(), stock_alert_id(sku, email)
-    alert = STOCK_ALERT.build(docid, sku=sku, email=email, requested=iso(moment))
+    alert = STOCK_ALERT.build(
+        docid, sku=sku, email=email, requested=iso(moment), language=active_language().code
+    )
     if confirmed:
         alert["confirmed"] = iso(moment)
     else:
@@ -131,29 +134,38 @@ def _alert_of(deps: Dependencies, token: str) -> StockAlert | None:
     return STOCK_ALERT.typed(deps.store.get(docid))
 
 
-def _question(deps: Dependencies, alert: StockAlert, offer: dict[str, Any]) -> Email:
-    text = (
-        f"Hello,\n\nsomebody, hopefully you, wants to know when {_named(offer)} can be bought again. Please confirm it, and we "
-        "send one e-mail then.\n\nIf it was not you, ignore this e-mail: nothing is sent."
+def _question(deps: JobDependencies, alert: StockAlert, offer: dict[str, Any]) -> Email:
+    text = gettext(
+        "somebody, hopefully you, wants to know when %(product)s can be bought again. Please confirm it, and we send one e-mail then.",
+        product=_named(offer),
     )
-    return Email(
+    ignored = gettext("If it was not you, ignore this e-mail: nothing is sent.")
+    return deps.email(
         alert["email"],
-        f"Shall we write when {_named(offer)} is back?",
-        text,
-        _link(deps, alert, "confirm"),
-        "Yes, write to me",
+        gettext("Shall we write when %(product)s is back?", product=_named(offer)),
+        "\n\n".join([gettext("Hello,"), text, ignored]),
+        page=_page(deps, alert, "confirm"),
+        label=gettext("Yes, write to me"),
     )
 
 
 def _news(deps: JobDependencies, alert: StockAlert, offer: dict[str, Any]) -> Email:
-    shop = deps.job_settings.storefront_url.rstrip("/")
-    text = (
-        f"Hello,\n\n{_named(offer)} is in stock again, while it lasts. You asked us to write once, and we won't again.\n\n"
-        f"Not you? End it here: {_link(deps, alert, 'cancel')}"
-    )
-    address = f"{shop}/product/{quote(alert['sku'], safe='')}"
-    key = f"stock.{alert['_id'].partition(':')[2][:24]}.{alert['requested'].replace(':', '')}"
-    return Email(alert["email"], f"{_named(offer)} is back", text, address, "See it in the shop", key=key)
+    """In the language of the page on which it was asked for."""
+    with language_active(deps.language(alert.get("language", ""))):
+        text = gettext(
+            "%(product)s is in stock again, while it lasts. You asked us to write once, and we won't again.",
+            product=_named(offer),
+        )
+        link = f"{deps.job_settings.storefront_url.rstrip('/')}{_page(deps, alert, 'cancel')}"
+        return deps.email(
+            alert["email"],
+            gettext("%(product)s is back", product=_named(offer)),
+            "\n\n".join([gettext("Hello,"), text]),
+            closing=gettext("Not you? End it here: %(link)s", link=link),
+            page=f"/product/{quote(alert['sku'], safe='')}",
+            label=gettext("See it in the shop"),
+            key=f"stock.{alert['_id'].partition(':')[2][:24]}.{alert['requested'].replace(':', '')}",
+        )
 
 
 def _named(offer: dict[str, Any]) -> str:
@@ -161,6 +173,6 @@ def _named(offer: dict[str, Any]) -> str:
     return f"{offer['name']} ({options})" if options else str(offer["name"])
 
 
-def _link(deps: JobDependencies, alert: StockAlert, verb: str) -> str:
+def _page(deps: JobDependencies, alert: StockAlert, verb: str) -> str:
     token = token_of(deps.job_settings.secret_key, alert["_id"])
-    return f"{deps.job_settings.storefront_url.rstrip('/')}/stock-alerts/{verb}?{urlencode({'token': token})}"
+    return f"/stock-alerts/{verb}?{urlencode({'token': token})}"

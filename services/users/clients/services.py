@@ -49,6 +49,11 @@ class Products(Audited):
 
 @dataclass(frozen=True)
 class Orders(Audited):
+    def shop(self) -> dict[str, Any]:
+        """The shop's {name, lines, logo}. Raises Unavailable."""
+        answer: dict[str, Any] = self.http.get("/v1/internal/shop", deadline=0.5)
+        return answer
+
     def of_user(self, userid: str) -> dict[str, list[dict[str, Any]]]:
         """All orders of a person and their store credit, for the export. Raises Unavailable."""
         answer = self.http.get(f"/v1/internal/users/{quote(userid, safe='')}/orders", deadline=30)

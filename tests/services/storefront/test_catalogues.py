@@ -30,7 +30,11 @@ def texts(message: Message) -> list[tuple[str, str]]:
 
 
 def test_german_is_there() -> None:
-    assert [service_of(path) for path in CATALOGUES if language(path) == "de"] == ["orders", "storefront"]
+    assert [service_of(path) for path in CATALOGUES if language(path) == "de"] == [
+        "orders",
+        "storefront",
+        "users",
+    ]
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=name)

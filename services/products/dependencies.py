@@ -33,6 +33,7 @@ from services.products.store.review_pages import ReviewPages
 from services.products.store.reviews import Reviews
 from services.products.store.search_rules import RuleDocuments, RulesCache, rules_cache
 from services.products.store.suggestion_cache import SuggestionCache
+from services.products.store.supplier_deliveries import SupplierDeliveries
 from services.products.store.vocabulary import Translated, Vocabulary
 from services.products.store.word_learning import WordLearning
 from shared.background import Background
@@ -69,6 +70,7 @@ class Dependencies:
     product_answers: ProductAnswers
     list_texts: RepeatedReads[ListText]
     ledger: Ledger
+    supplier_deliveries: SupplierDeliveries
     reviews: Reviews
     review_pages: ReviewPages
     related_products: RelatedProducts
@@ -155,6 +157,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         product_answers=ProductAnswers(),
         list_texts=RepeatedReads(MAX_LIST_BYTES),
         ledger=Ledger(database, redis),
+        supplier_deliveries=SupplierDeliveries(database),
         reviews=Reviews(database),
         review_pages=ReviewPages(redis, database.name),
         related_products=RelatedProducts(redis, background, database.name),

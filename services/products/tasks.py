@@ -6,7 +6,14 @@ from functools import partial
 
 from celery import Celery
 
-from services.products.actions import category_moves, maintenance, publishing, query_counts, word_learning
+from services.products.actions import (
+    category_moves,
+    maintenance,
+    publishing,
+    query_counts,
+    supplier_deliveries,
+    word_learning,
+)
 from services.products.dependencies import Dependencies, open_dependencies
 from services.products.settings import Settings
 from shared.clock import now
@@ -16,6 +23,7 @@ from shared.jobs import (
     CORRECT_STOCK,
     COUNT_SEARCHES,
     FINISH_MOVES,
+    FINISH_RECEIPTS,
     LEARN_WORDS,
     MOVE_CATEGORIES,
     PUBLISH_PRODUCTS,
@@ -37,6 +45,7 @@ _JOBS: dict[str, Callable[[Dependencies], object]] = {
     CORRECT_STOCK: lambda deps: maintenance.correct_settled(deps, now()),
     SETTLE_PRODUCT_CONFLICTS: maintenance.settle_conflicts,
     FINISH_MOVES: lambda deps: maintenance.finish_moves(deps, now()),
+    FINISH_RECEIPTS: lambda deps: supplier_deliveries.finish_receipts(deps, now()),
     PUBLISH_PRODUCTS: lambda deps: publishing.publish_due(deps, now()),
     MOVE_CATEGORIES: lambda deps: category_moves.move_products(deps, now()),
     REFRESH_SALE_PRICES: lambda deps: maintenance.refresh_sale_prices(deps, now()),

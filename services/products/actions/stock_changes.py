@@ -9,16 +9,21 @@ from services.products.actions.catalogue import NoSuchProduct
 from services.products.actions.invalidation import invalidate_pages
 from services.products.dependencies import Dependencies
 from services.products.rules.ledger import Line
-from shared.errors import AisleError
+from shared.errors import AisleError, Conflict
+
+
+class CountedBefore(Conflict):
+    code, title = "counted_too_early", "It was counted before it had a stock here"
 
 
 @dataclass(frozen=True)
 class StockChange:
-    """What comes in or goes out of what this SKU is; or how many of it there are, as they were counted."""
+    """What comes in or goes out of what this SKU is; or how many of it there were when they were counted: now, or `counted_at`."""
 
     sku: str
     delta: int | None = None
     level: int | None = None
+    counted_at: str = ""
 
 
 @dataclass
@@ -74,9 +79,19 @@ def _change(
     reason, key, date = about
     delta = change.delta
     if delta is None:
-        delta = (change.level or 0) - deps.ledger.end(line)[1].level
+        delta = (change.level or 0) - _level_when_counted(deps, line, change.counted_at)
     if not delta:
         report.unchanged += 1
         return
     stock.adjust(deps, line, delta, reason, f"{key}:{change.sku}", date)
     report.changed += 1
+
+
+def _level_when_counted(deps: Dependencies, line: Line, counted_at: str) -> int:
+    """What is sold between the counting and its entry is no difference."""
+    if not counted_at:
+        return deps.ledger.end(line)[1].level
+    level = deps.ledger.level_at(line, counted_at)
+    if level is None:
+        raise CountedBefore("Count it again: at that time it had no stock in its category.")
+    return level

@@ -10,6 +10,7 @@ from services.products.resources.pictures import pictures
 from services.products.resources.product_types import product_types
 from services.products.resources.reviews import reviews
 from services.products.resources.search_rules import search_rules
+from services.products.resources.supplier_deliveries import supplier_deliveries
 
 BLUEPRINTS = (
     browse,
@@ -21,6 +22,7 @@ BLUEPRINTS = (
     product_types,
     categories,
     search_rules,
+    supplier_deliveries,
     internal,
 )
 

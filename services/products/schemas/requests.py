@@ -68,6 +68,13 @@ class StockChangeOfSku(Shape):
     level = StrictInteger(
         0, limits.MAX_STOCK, load_default=None, metadata={"description": "how many were counted"}
     )
+    counted_at = Text(
+        0,
+        24,
+        load_default="",
+        pattern=f"^(|{limits.MOMENT})$",
+        metadata={"description": "when they were counted; what was sold since is taken into account"},
+    )
 
     @ma.validates_schema
     def says_one(self, data: dict[str, Any], **_: Any) -> None:

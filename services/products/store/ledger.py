@@ -49,6 +49,7 @@ from shared.errors import Unavailable
 
 _STRIPES, _MAX_MOVES = 64, 20
 _TAIL = 8
+_RECENT = 100
 _TIMEOUT_SECONDS, _LOCK_WAIT_SECONDS = 2.0, 0.3
 
 D = TypeVar("D", bound=Document)
@@ -131,6 +132,16 @@ class Ledger:
         """The last movements, newest first. 1 partition query."""
         partition = self._database.partition(partition_of(line.taxonomy))
         return MOVEMENT.among(partition.all(slot_prefix(line.key), limit=limit, descending=True))
+
+    def level_at(self, line: Line, moment: str) -> int | None:
+        """How many there were at a moment; None before the first movement in this category. 1 partition query, more for one long ago."""
+        limit = _RECENT
+        while True:
+            found = self.movements(line, limit)
+            level = next((each["level"] for each in found if each["date"] <= moment), None)
+            if level is not None or len(found) < limit:
+                return level
+            limit *= 10
 
     def chain(self, line: Line) -> list[Movement]:
         """Every movement, oldest first, conflicts listed. 1 partition query."""

@@ -57,6 +57,10 @@ EXAMPLES = {
     "POST /v1/products/{productid}/stock": Example({"delta": 1, "reason": "counted"}),
     "POST /v1/admin/products/bulk-edit": Example({"productids": [ABSENT], "status": "draft"}),
     "POST /v1/admin/products/stock": Example({"changes": [{"sku": ABSENT, "delta": 1}], "reason": "counted"}),
+    "POST /v1/admin/supplier-deliveries": Example(
+        {"supplier": "Example", "items": [{"sku": ABSENT, "quantity": 1}]}
+    ),
+    "POST /v1/admin/supplier-deliveries/{deliveryid}/receipts": Example({"number": 1, "items": []}),
     "POST /v1/products/import": Example(data=b"\n", headers=LINES),
     "POST /v1/admin/categories": Example(data=b"\n", headers=LINES),
     "PUT /v1/admin/categories/{path}": Example({"path": ABSENT}),

@@ -13,6 +13,7 @@ from shared.couch.deadline import time_limit
 from shared.web import (
     Blueprint,
     PageArgs,
+    audited,
     idempotent,
     json_answer,
     list_answer,
@@ -47,6 +48,7 @@ def deliveries(args: dict[str, Any]) -> Response:
 @idempotent
 @supplier_deliveries.arguments(schemas.DeliveryContent)
 @supplier_deliveries.response(201, schemas.Delivery)
+@audited("expect delivery", "", "items")
 def expect(content: dict[str, Any]) -> Response:
     """Write down what is to come"""
     found = act.expect(dependencies(), time_ordered_id(), content, timestamp())
@@ -71,6 +73,7 @@ def read(deliveryid: str) -> Response:
 @supplier_deliveries.alt_response(404, "NOT_FOUND")
 @supplier_deliveries.alt_response(409, "CONFLICT")
 @time_limit(SECONDS)
+@audited("receive delivery", "deliveryid", "number", "items", "complete")
 def receive(content: dict[str, Any], deliveryid: str) -> Response:
     """What came goes into stock; `number` is the receipt's, so that two people do not receive the same goods"""
     found = act.receive(

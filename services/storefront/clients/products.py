@@ -20,6 +20,7 @@ WRITE_SECONDS = 10
 UPLOAD_SECONDS = 40
 BULK_SECONDS = 60
 EXPORT_SECONDS = 3600
+_DELIVERIES = "/v1/admin/supplier-deliveries"
 
 
 class Products(Client):
@@ -210,6 +211,19 @@ class Products(Client):
         """`changes`: {sku, delta or level}, at most 200."""
         body = {"changes": changes, "reason": reason}
         path = "/v1/admin/products/stock"
+        return self.http.post(path, body, token=token, headers=once(key), deadline=BULK_SECONDS)
+
+    def deliveries(self, token: str, cursor: str) -> Json:
+        return self.http.get(_DELIVERIES, without_empty(limit=25, cursor=cursor), token=token)
+
+    def delivery(self, token: str, deliveryid: str) -> Json:
+        return self.http.get(f"{_DELIVERIES}/{segment(deliveryid)}", token=token)
+
+    def expect_delivery(self, token: str, body: Json, key: str) -> Json:
+        return self.http.post(_DELIVERIES, body, token=token, headers=once(key))
+
+    def receive_delivery(self, token: str, deliveryid: str, body: Json, key: str) -> Json:
+        path = f"{_DELIVERIES}/{segment(deliveryid)}/receipts"
         return self.http.post(path, body, token=token, headers=once(key), deadline=BULK_SECONDS)
 
     def low_stock(self, token: str, cursor: str) -> Json:

@@ -250,7 +250,35 @@ STOCK_CHANGES = (
         ),
     ),
     Field("file", _("Or a file of such lines (CSV)"), "file", required=False),
-    Field("reason", _("Why"), help=_("Such as: delivery from the supplier, counted.")),
+    Field("reason", _("Why"), help=_("Such as: broken, counted.")),
+    Field(
+        "counted_at",
+        _("Counted at"),
+        "datetime-local",
+        required=False,
+        max_length=16,
+        help=_("Day and time in UTC. What was sold since is taken into account. Left empty: now."),
+    ),
+)
+
+SUPPLIER_DELIVERY = (
+    Field("supplier", _("Supplier"), max_length=100),
+    Field(
+        "reference", _("Reference"), required=False, max_length=100, help=_("The supplier's number of it.")
+    ),
+    Field("expected", _("Expected"), "datetime-local", required=False, max_length=16, help=_("UTC.")),
+    Field(
+        "lines",
+        _("A line for each SKU"),
+        "textarea",
+        max_length=20_000,
+        help=_("What was ordered and how many: mug-1 12."),
+    ),
+    Field("note", _("Note"), required=False, max_length=500),
+)
+RECEIPT = (
+    Field("number", _("Number"), required=False, max_length=2),
+    Field("complete", _("Nothing more will come"), "check", required=False),
 )
 
 

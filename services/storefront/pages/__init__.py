@@ -25,6 +25,7 @@ from services.storefront.pages.desk import (
     search,
     staff,
     stock,
+    supplier_deliveries,
     terms,
     variants,
 )
@@ -73,6 +74,7 @@ DESK = (
     variants,
     prices,
     stock,
+    supplier_deliveries,
     product_types,
     categories,
     search,

@@ -48,6 +48,8 @@ _ACTIONS: Final = {
     "delete product": gettext_noop("Deleted a product"),
     "change products": gettext_noop("Changed several products"),
     "change stock": gettext_noop("Changed the stock"),
+    "expect delivery": gettext_noop("Wrote down a supplier's delivery"),
+    "receive delivery": gettext_noop("Received a supplier's delivery"),
     "import products": gettext_noop("Imported products"),
     "import categories": gettext_noop("Imported categories"),
     "change category": gettext_noop("Changed a category"),
@@ -84,6 +86,7 @@ _DETAILS: Final = {
     "status": gettext_noop("Status"),
     "name": gettext_noop("Name"),
     "fields": gettext_noop("Fields"),
+    "complete": gettext_noop("Nothing more will come"),
 }
 _PAGES: Final = (
     ("orders", "order", "/admin/orders/"),
@@ -92,6 +95,7 @@ _PAGES: Final = (
     ("orders", "gift card", "/admin/gift-cards/"),
     ("products", "product", "/admin/products/"),
     ("products", "stock", "/admin/products/"),
+    ("products", "delivery", "/admin/supplier-deliveries/"),
 )
 """Where the subject of a service's act has its page, by a word of the action."""
 _MAX_TEXT = 300

@@ -1,12 +1,11 @@
 """Whether the shop shows a product, as the desk's forms say it; and what can be done to many products at once."""
 
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from services.storefront.rules import prices, taxonomy
+from services.storefront.rules.moments import moment_of
 from services.storefront.translation import gettext as _
 from services.storefront.translation import gettext_noop
-from shared.clock import iso
 from shared.errors import Invalid
 from shared.types import Json
 
@@ -29,7 +28,6 @@ ACTIONS: Final = (
     ("stock", gettext_noop("Add to the stock")),
 )
 _STATUS_OF: Final = {"publish": "active", "draft": "draft", "archive": "archived"}
-_MINUTES: Final = "%Y-%m-%dT%H:%M"
 
 
 def values_of(product: Json) -> dict[str, str]:
@@ -39,12 +37,7 @@ def values_of(product: Json) -> dict[str, str]:
 
 def body_of(values: dict[str, str]) -> Json:
     """The same fields as the API's. Raises Invalid by field."""
-    typed = values.get("publish_from", "")
-    try:
-        moment = iso(datetime.strptime(typed, _MINUTES).replace(tzinfo=UTC)) if typed else ""
-    except ValueError:
-        words = _("Write a day and a time, such as 2026-12-01T09:00.")
-        raise Invalid(words, errors={"publish_from": [words]}) from None
+    moment = moment_of(values.get("publish_from", ""), "publish_from")
     return {"status": values.get("status") or "active", "publish_from": moment}
 
 

@@ -1,6 +1,7 @@
-"""Changes of stock as the desk types them: a line for each SKU, "mug-1 5", "shirt-M-red, -3" or, counted, "mug-1 = 12"."""
+"""Changes of stock and receipts as the desk types them: a line for each SKU, "mug-1 5", "shirt-M-red, -3" or, counted, "mug-1 = 12"."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from services.storefront.translation import gettext as _
@@ -9,6 +10,8 @@ from shared.types import Json
 
 MAX_LINES: Final = 2000
 MAX_PROBLEMS: Final = 5
+MAX_ROWS: Final = 250
+_QUANTITY: Final = re.compile("[1-9][0-9]{0,8}")
 _LINE: Final = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})[\s,;]+(=?)\s*([+-]?[0-9]{1,9})")
 _HEADER: Final = re.compile(r"sku[\s,;]", re.IGNORECASE)
 
@@ -35,3 +38,16 @@ def stock_changes(text: str, field: str) -> list[Json]:
     if problems:
         raise Invalid(errors={field: problems[:MAX_PROBLEMS]})
     return list(changes.values())
+
+
+def received_rows(sent: Mapping[str, str]) -> list[Json]:
+    """{sku, quantity} of the rows `row-0-sku`, `row-0-quantity` ... in which a quantity was typed. Raises Invalid."""
+    found = []
+    for number in range(MAX_ROWS):
+        sku, typed = sent.get(f"row-{number}-sku", ""), sent.get(f"row-{number}-quantity", "").strip()
+        if not sku or typed in ("", "0"):
+            continue
+        if not _QUANTITY.fullmatch(typed):
+            raise Invalid(_("%(sku)s: write how many came, such as 12.", sku=sku))
+        found.append({"sku": sku, "quantity": int(typed)})
+    return found

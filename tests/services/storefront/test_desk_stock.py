@@ -84,3 +84,27 @@ def test_lines_are_read_as_they_are_typed(text: str, found: list[dict]) -> None:
 def test_lines_that_say_something_else_are_refused(text: str) -> None:
     with pytest.raises(Invalid):
         stock_changes(text, "lines")
+
+
+def test_goods_of_a_supplier_are_expected_and_received_in_parts(keeper: Visitor) -> None:
+    before = stocks(keeper)
+    keeper.get("/admin/products")
+    keeper.get(keeper.page.link("Stock"))
+    keeper.get(keeper.page.link("Deliveries from suppliers"))
+    page = keeper.submit("/admin/supplier-deliveries", supplier="Spat & Sons", lines="spat-S many")
+    assert "Line 1: write a SKU and a number: spat-S many." in page.text
+    page = keeper.submit(
+        "/admin/supplier-deliveries", lines="spat-S 5\nspat-L 2", expected="2026-12-01T09:00"
+    )
+    assert "Delivery from Spat & Sons" in page.text, page.text
+    address = next(
+        form.action for form in page.forms if form.action.startswith("/admin/supplier-deliveries/")
+    )
+    page = keeper.submit(address, **{"row-0-quantity": "three"})
+    assert "spat-S: write how many came, such as 12." in page.text
+    page = keeper.submit(address, **{"row-0-quantity": "3", "row-1-quantity": ""})
+    assert "Received, and in stock." in page.text, page.text
+    page = keeper.submit(address, **{"row-0-quantity": "1", "row-1-quantity": "2"}, complete="yes")
+    assert "Nothing more is waited for." in page.text, page.text
+    eventually(lambda: stocks(keeper) == {"S": before["S"] + 4, "M": before["M"], "L": before["L"] + 2})
+    assert "Received" in keeper.get("/admin/supplier-deliveries").text

@@ -8,12 +8,13 @@ from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
-from services.storefront.rules.stock_lines import stock_changes
+from services.storefront.rules.moments import moment_of
+from services.storefront.rules.stock_lines import MAX_ROWS, stock_changes
 from services.storefront.translation import gettext as _
 from shared.errors import Invalid
 from shared.types import Json
 
-AT_ONCE, MAX_ROWS = 200, 250
+AT_ONCE = 200
 
 
 @desk.get("/stock")
@@ -29,7 +30,7 @@ def change_stocks() -> str | BaseResponse:
     failed: list[Json] = []
     if form.is_valid:
         try:
-            changes = _sent_changes(form.values["lines"])
+            changes = _sent_changes(form.values["lines"], form.values["counted_at"])
             failed = _change(changes, form.values["reason"])
             if not failed:
                 flash(_("%(count)s changed.", count=len(changes)), "good")
@@ -40,7 +41,7 @@ def change_stocks() -> str | BaseResponse:
     return _page(form, request.form.get("product", ""), failed)
 
 
-def _sent_changes(lines: str) -> list[Json]:
+def _sent_changes(lines: str, counted_at: str) -> list[Json]:
     """Of the rows, the typed lines and the file. Raises Invalid."""
     rows = [
         (request.form.get(f"row-{n}-sku", ""), request.form.get(f"row-{n}-delta", ""))
@@ -55,7 +56,9 @@ def _sent_changes(lines: str) -> list[Json]:
     changes = stock_changes("\n".join(part for part in parts if part), "lines")
     if not changes:
         raise Invalid(errors={"lines": [_("Say what changes: a line for each SKU.")]})
-    return changes
+    if not (counted := moment_of(counted_at, "counted_at")):
+        return changes
+    return [each | {"counted_at": counted} if "level" in each else each for each in changes]
 
 
 def _change(changes: list[Json], reason: str) -> list[Json]:

@@ -279,6 +279,12 @@ SUMMARIES = View(
     map=view_source(__file__, "summaries"),
     reduce="_count",
 )
+COMPARISON = View(
+    "comparison",
+    "O16: orders, gross, discounts, tax, refunds, returns and the pieces in them by day and currency",
+    map=view_source(__file__, "comparison"),
+    reduce="_sum",
+)
 SPEND = View(
     "spend",
     "O15: orders, and what was paid and paid back, by customer (a guest by e-mail) and currency",
@@ -310,6 +316,7 @@ DESIGN = DatabaseDesign(
         FULFILMENT,
         SUMMARIES,
         SPEND,
+        COMPARISON,
         REPORTS,
         CREDIT_BALANCES,
         GIFT_CARDS,

@@ -108,8 +108,22 @@ def cases(shop: Shop, admin: Person, customers: list[Person], products: int) -> 
         ],
         (lambda server: ReportStore(server.open(ORDERS)).sales("month", Span()),),
     )
+    yield from _desk_lists({"Authorization": f"Bearer {admin.token}"}, productids)
     yield from _pages(categories, productids, words)
     yield Case("checkout, 2 lines", "orders", _checkouts(tokens, products), clients=(1, 4))
+
+
+def _desk_lists(staff: dict[str, str], productids: list[str]) -> Iterator[Case]:
+    """Lists of orders as staff ask for them: of a status, and with a product."""
+    paths = {
+        "desk: paid orders, 25": ["/v1/admin/orders?status=paid&limit=25"],
+        "desk: paid orders with a product, 25": [
+            f"/v1/admin/orders?status=paid&product={productid}&limit=25" for productid in productids[:1400]
+        ],
+        "desk: orders counted by status": ["/v1/admin/orders/counts"],
+    }
+    for name, asked in paths.items():
+        yield Case(name, "orders", [{"path": path, "headers": staff} for path in asked])
 
 
 def _pages(

@@ -182,10 +182,10 @@ def _past_orders(count: int, customers: list[Person]) -> Iterator[bytes]:
 
 
 def _grow(shop: Shop, documents: int, found: Measured) -> None:
-    """Products and past orders until either database holds so many documents: a product is two with its stock, a past order three."""
+    """Products and past orders until either database holds so many documents: a product is two with its stock, a past order four with its summary."""
     more = itertools.islice(sample_data.products(documents // 2), found.products, None)
     found.imports.append(_import(shop, "products", more))
-    found.imports.append(_import(shop, "orders", sample_data.past_orders(documents // 3, [], seed=3)))
+    found.imports.append(_import(shop, "orders", sample_data.past_orders(documents // 4, [], seed=3)))
     for design in (PRODUCTS, ORDERS):
         found.large_documents[design.name] = shop.server.open(design).information()["doc_count"]
 

@@ -6,6 +6,7 @@ from services.orders.declarations.reports import Closing, ReportRequest
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CLOSING, REPORT_PART, REPORT_REQUEST, REPORT_RESULT, report_key
 from services.orders.rules import reports as shape
+from services.orders.rules.comparison import comparison_report
 from services.orders.rules.periods import (
     MAX_MONTHS,
     Span,
@@ -16,7 +17,7 @@ from services.orders.rules.periods import (
     span,
 )
 from services.orders.rules.report_documents import ReportDocuments
-from shared.clock import now, parse, timestamp
+from shared.clock import iso, now, parse, timestamp
 from shared.couch import Document, Page, time_ordered_id
 from shared.errors import Invalid, NotFound
 from shared.idempotency import check_same, fingerprint_of
@@ -46,6 +47,16 @@ def best_sellers(
 def tax(deps: Dependencies, within: Span) -> list[dict[str, Any]]:
     """O9: what was taken for whom, payments less refunds. 1 global query."""
     return shape.tax_report(deps.reports.tax(coarsest(within), within, allow_stale=True))
+
+
+def comparison(deps: Dependencies, within: Span) -> dict[str, Any]:
+    """O16: whole days and as many before them, by currency. 1 global query for both."""
+    start, end = within.closed()
+    if any((edge.hour, edge.minute, edge.second) != (0, 0, 0) for edge in (start, end)):
+        raise Invalid("Whole days are compared.", errors={"from": ["A day."], "to": ["A day."]})
+    before = Span(start - (end - start), start)
+    rows = deps.reports.comparison(Span(before.start, end), allow_stale=True)
+    return {"from": iso(start), "to": iso(end), "rows": comparison_report(rows, start.date())}
 
 
 def fulfilment(deps: Dependencies, within: Span, *, allow_stale: bool = True) -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@ class OrderSummary(StoredDocument):
     paid: int
     repaid: int
     units: int
+    discounts: int
     dates: dict[str, str]
     name: str
     email: str

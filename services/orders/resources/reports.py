@@ -81,6 +81,15 @@ def tax(args: dict[str, Any]) -> Response:
     return _answered({"rows": rows}, rows, "Tax", bars)
 
 
+@reports.get("/comparison")
+@require_role("admin", "staff")
+@reports.arguments(requests.SpanArgs, location="query")
+@reports.response(200, answers.Comparison)
+def comparison(args: dict[str, Any]) -> Response:
+    """Orders, discounts, tax, refunds and returns of whole days, beside as many days before them: one global query"""
+    return json_answer(act.comparison(dependencies(), span(args["start"], args["end"])))
+
+
 @_live_report("/fulfilment", requests.SpanArgs, answers.Fulfilment)
 def fulfilment(args: dict[str, Any]) -> Response:
     """Average times from payment to dispatch to delivery, by days: one global query"""

@@ -52,6 +52,7 @@ def summary_document(found: OrderDocuments) -> OrderSummary:
         paid=progress.paid,
         repaid=progress.refunded,
         units=progress.units,
+        discounts=sum(each["amount"]["amount"] for each in order.get("discounts", [])),
         dates={step["status"]: step["date"] for step in _timeline(found, progress)},
         name=name,
         email=email,

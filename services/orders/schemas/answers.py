@@ -357,6 +357,29 @@ class TaxReport(Shape):
     rows = ma.fields.List(ma.fields.Nested(TaxRow))
 
 
+class ComparedFigures(Shape):
+    orders = StrictInteger(0)
+    gross = ma.fields.Nested(SignedMoney)
+    discounts = ma.fields.Nested(SignedMoney)
+    tax = ma.fields.Nested(SignedMoney, metadata={"description": "less that of refunds"})
+    refunds = ma.fields.Nested(SignedMoney)
+    returns = StrictInteger(0, metadata={"description": "receipts of goods that came back"})
+    returned_units = StrictInteger(0)
+    damaged_units = StrictInteger(0)
+
+
+class ComparedCurrency(Shape):
+    currency = ma.fields.String()
+    present = ma.fields.Nested(ComparedFigures)
+    before = ma.fields.Nested(ComparedFigures, metadata={"description": "of as many days before"})
+
+
+class Comparison(Shape):
+    start = ma.fields.String(data_key="from")
+    end = ma.fields.String(data_key="to")
+    rows = ma.fields.List(ma.fields.Nested(ComparedCurrency))
+
+
 class Stage(Shape):
     stage = ma.fields.String()
     count = StrictInteger(0)

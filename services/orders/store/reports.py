@@ -5,6 +5,7 @@ from typing import Any, TypeVar, cast
 from services.orders.declarations.reports import Closing, ReportPart, ReportRequest, ReportResult
 from services.orders.documents import (
     BEST_SELLERS,
+    COMPARISON,
     DESIGN,
     FULFILMENT,
     REPORTS,
@@ -62,6 +63,13 @@ class ReportStore:
         first, last = span.first_key()[:3], [*span.last_key()[:3], HIGHEST_KEY]
         return self._database.across_partitions.view(
             FULFILMENT, start=first, end=last, group=True, allow_stale=allow_stale
+        )
+
+    def comparison(self, span: Span, *, allow_stale: bool = False) -> Rows:
+        """O16: key [y, m, d, currency], value as views/comparison.js adds it up. 1 global query."""
+        first, last = span.first_key()[:3], [*span.last_key()[:3], HIGHEST_KEY]
+        return self._database.across_partitions.view(
+            COMPARISON, start=first, end=last, group=True, allow_stale=allow_stale
         )
 
     def reports(self, *, limit: int, cursor: str | None = None) -> Page:

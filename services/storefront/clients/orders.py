@@ -129,6 +129,11 @@ class Orders(Client):
     def sales(self, token: str, **choice: Any) -> Json:
         return self.http.get("/v1/admin/reports/sales", without_empty(**choice), token=token)
 
+    def comparison(self, token: str, **span: Any) -> list[Json]:
+        """What a period brought, and the one before it, by currency."""
+        path = "/v1/admin/reports/comparison"
+        return list(self.http.get(path, without_empty(**span), token=token)["rows"])
+
     def best_sellers(self, token: str, **choice: Any) -> Json:
         return self.http.get("/v1/admin/reports/best-sellers", without_empty(**choice), token=token)
 

@@ -90,6 +90,7 @@ def test_an_order_is_dispatched_delivered_and_refunded_by_hand(customer: Visitor
     page = keeper.get(address)
     assert "Does not fit" in page.text
     assert "Return requested" in keeper.get("/admin/orders").text
+    eventually(lambda: "Returns received" in keeper.get("/admin").text)
     keeper.get(address)
     assert "Approved" in keeper.submit(f"{address}/returns/1/approval").text
     assert "please send it" in customer.get(f"/orders/{orderid}").text

@@ -27,6 +27,7 @@ def sales() -> str:
     found = services().together(
         sales=lambda: orders.sales(access, by=span.by, from_=span.start, to=span.end),
         best=lambda: orders.best_sellers(access, from_=span.start, to=span.end, limit=8),
+        compared=lambda: orders.comparison(access, from_=span.start, to=span.end),
         latest=lambda: orders.all(access, limit=8),
     )
     groups = sales_groups(found["sales"])
@@ -44,6 +45,7 @@ def sales() -> str:
         total=total,
         currency=currency,
         currencies=list(groups),
+        compared=next((each for each in found["compared"] if each["currency"] == currency), None),
         best=found["best"]["rows"],
         latest=found["latest"]["items"],
         label=periods.label,

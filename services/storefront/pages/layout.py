@@ -35,7 +35,7 @@ from services.storefront.pages.csrf import BadToken, csrf_of_session, csrf_token
 from services.storefront.pages.currency import chosen_currency
 from services.storefront.pages.filter_options import filter_options, price_bands
 from services.storefront.pages.language import shown_languages, shown_menu
-from services.storefront.pages.picture_tags import gallery, product_picture, shown_first
+from services.storefront.pages.picture_tags import all_shown_first, gallery, product_picture, shown_first
 from services.storefront.pages.visitor import basket_count, here, leave, logged_in, login_url
 from services.storefront.rules import attributes, prices, progress, taxonomy
 from services.storefront.rules.service_texts import service_text
@@ -161,7 +161,7 @@ def department_links(current: str) -> Markup:
 
 
 def product_cards(products: list[dict[str, Any]], level: str) -> Markup:
-    return cards(products, [shown_first(each) for each in products], level, here(), csrf_of_session())
+    return cards(products, all_shown_first(products), level, here(), csrf_of_session())
 
 
 def may_show(image: str) -> bool:

@@ -1,5 +1,6 @@
 """A picture as a page shows it: in the width that its place takes, as WebP where the browser knows it."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -30,6 +31,11 @@ def shown_sources(product: dict[str, Any]) -> list[Source]:
 
 def shown_first(product: dict[str, Any]) -> Source | None:
     return first_source(product, _origins())
+
+
+def all_shown_first(products: Iterable[dict[str, Any]]) -> list[Source | None]:
+    origins = _origins()
+    return [first_source(product, origins) for product in products]
 
 
 def _origins() -> list[str]:

@@ -17,6 +17,7 @@ from services.products.documents import (
 from services.products.rules import ledger as rules
 from services.products.rules.ledger import Head, Line, OutOfStock
 from services.products.rules.variants import skus_of
+from services.products.store.ledger import too_few_nodes
 from shared.clock import parse
 from shared.couch import UpdateConflict, Written, time_ordered_id
 from shared.errors import Conflict, Invalid, Unavailable
@@ -166,17 +167,22 @@ def _complete_reservation(
     orderid: str,
     date: str,
 ) -> None:
+    """Who was refused a reservation, or has it on too few nodes of a cluster (another request for the order may have it on the others),
+    gives its slot back; the latter asks again. Raises TooManyConflicts."""
     repeated = []
     for line, slot, claim, written in zip(lines, slots, claimed, taken, strict=True):
         is_own = deps.ledger.is_own(slot, written)
-        if claim.error:
-            repeated.append(line)
+        if claim.error or claim.accepted:
+            if claim.error:
+                repeated.append(line)
             if is_own:
                 deps.ledger.append(
                     line, line.quantity, rules.RELEASED, time_ordered_id(), date, orderid=orderid
                 )
         elif not is_own:
             deps.ledger.append(line, -line.quantity, rules.RESERVED, slot["mark"], date, orderid=orderid)
+    if any(claim.accepted for claim in claimed):
+        raise too_few_nodes()
     if repeated:
         _repeat(deps, orderid, repeated, _claims(deps, orderid, repeated), date)
 

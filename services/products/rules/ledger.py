@@ -15,7 +15,7 @@ revision as a conflict, even show it as the winning one. Hence:
 - a revision that a crashed writer left behind is settled by `losers`, the written rule, run by the sweep.
 
 Reservations. Reserving writes, in one bulk, a reservation with a fixed id (order, SKU) and the slot. A repeated
-request meets the reservation and takes nothing twice. A settlement with a fixed id, sold or released or expired, ends it;
+request meets the reservation and takes nothing twice; one whose reservation was only `accepted` gives its slot back. A settlement with a fixed id, sold or released or expired, ends it;
 who writes it first decides, and the goods of one not sold go back as a further slot. The sweep ends reservations whose
 time is up, gives back what a crash left out, and takes back what a crash took twice: the view `held` tells how many an
 order keeps out of stock, and `due` how many it should.

@@ -59,6 +59,12 @@ class TooManyConflicts(Unavailable):
     code, title = "stock_contended", "Too many buyers at once"
 
 
+def too_few_nodes() -> TooManyConflicts:
+    return TooManyConflicts(
+        "Too few database nodes answer to reserve stock safely; try again.", retry_after=2
+    )
+
+
 class Ledger:
     """Movements, reservations and settlements of all products and their variants."""
 
@@ -204,9 +210,7 @@ class Ledger:
         self._slot_cache.drop([line])
         if written.accepted:
             self._withdraw(doc)
-            raise TooManyConflicts(
-                "Too few database nodes answer to reserve stock safely; try again.", retry_after=2
-            )
+            raise too_few_nodes()
         _, tail = self._tail(line)
         stored = next((each for each in tail if each["slot"] == doc["slot"]), None)
         if stored and stored["mark"] != doc["mark"] and "_conflicts" not in stored:

@@ -1,0 +1,70 @@
+"""A cluster whose nodes each keep another request's reservation of one order: CouchDB says 202 and `accepted` to both. Goods go once."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import pytest
+import requests
+
+from tests.forwarding import Forward, Response, forwarding
+from tests.services.products.conftest import Neighbours, Shop, product
+from tests.services.products.test_stock import level, reservation
+
+
+@dataclass
+class LonelyNode:
+    """In front of the database: the one node of a cluster that takes a reservation which the others refuse, and says so."""
+
+    couch_url: str
+    url: str = ""
+    split: bool = True
+    kept: list[str] = field(default_factory=list)
+
+    def answer(self, method: str, path: str, body: bytes, forward: Forward) -> Response:
+        status, headers, content = forward()
+        docs = orjson.loads(body).get("docs", []) if path.endswith("/_bulk_docs") else []
+        if not self.split or not any(doc.get("type") == "reservation" for doc in docs):
+            return status, headers, content
+        rows = orjson.loads(content)
+        for number, doc in enumerate(docs):
+            if doc["type"] == "reservation" and rows[number].get("error") == "conflict":
+                rows[number] = self._keep(path, doc)
+        return 202, headers, orjson.dumps(rows)
+
+    def _keep(self, path: str, doc: dict[str, Any]) -> dict[str, Any]:
+        rev = f"1-{'a' * 32}"
+        stored = {"docs": [doc | {"_rev": rev}], "new_edits": False}
+        requests.post(self.couch_url + path, json=stored, timeout=30).raise_for_status()
+        self.kept.append(doc["_id"])
+        return {"ok": True, "id": doc["_id"], "rev": rev, "accepted": True}
+
+
+@pytest.fixture(scope="module")
+def node(couch_url: str) -> Iterator[LonelyNode]:
+    node = LonelyNode(couch_url)
+    with forwarding(couch_url, node.answer) as node.url:
+        yield node
+
+
+@pytest.fixture(scope="module")
+def at_node(node: LonelyNode, shop: Shop, service: Callable[..., str], neighbours: Neighbours) -> Shop:
+    urls = {"USERS_URL": neighbours.url, "ORDERS_URL": neighbours.url}
+    return Shop(service("products", COUCH_URL=node.url, ACCESS_LOG="false", **urls), neighbours)
+
+
+def test_a_reservation_that_too_few_nodes_took_takes_nothing(
+    shop: Shop, at_node: Shop, node: LonelyNode
+) -> None:
+    shop.load([product("split", stock=100)])
+    body = reservation("twice", ("split", 1))
+    assert shop.service("/v1/internal/reservations", body).status == 201
+    answer = at_node.service("/v1/internal/reservations", body)
+    assert node.kept
+    assert level(shop, "split") == 99, "what was sold once is taken once"
+    assert (answer.status, answer.json["code"]) == (503, "stock_contended")
+    assert int(answer.headers["Retry-After"]) >= 1
+    node.split = False
+    assert at_node.service("/v1/internal/reservations", {**body, "again": True}).status == 201
+    assert level(shop, "split") == 99

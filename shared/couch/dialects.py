@@ -44,7 +44,7 @@ def search(
     """A page of whole documents, from the index as it is while that is behind. `at` is {"db"} for a global query, with "partition_key" for a partition's."""
     form = index.on(client.features())
     if isinstance(form, View):
-        with client.keyword_searches.slot():
+        with client.keyword_searches.slot(has_words=bool(query.all_words)):
             return _by_keyword(client, at, index, form, query, limit, bookmark)
     if isinstance(form, NouveauIndex):
         return _nouveau(client, at, form, query, limit, bookmark)

@@ -16,8 +16,8 @@ from .errors import DatabaseUnavailable, SearchOverloaded
 RUNNING: Final = 2
 WAITING: Final = 2
 WAIT_SECONDS: Final = 0.25
-SHARE: Final = 0.6
-"""Of the time that a call may take: what is left is for who can answer without a search."""
+LIST_SHARE: Final = 0.6
+"""Of the time that a call may take, for a list that nobody typed words for: what is left is for answering it without a search."""
 
 NEARLY_OVER_SECONDS: Final = 0.1
 """With no more left a call was not refused: its time was over."""
@@ -27,11 +27,11 @@ class KeywordSearches:
     """Those of one process. `timeout`: seconds that a call may take."""
 
     def __init__(self, timeout: float) -> None:
-        self._seconds = timeout * SHARE
+        self._timeout = timeout
         self._running, self._entered = BoundedSemaphore(RUNNING), BoundedSemaphore(RUNNING + WAITING)
 
     @contextmanager
-    def slot(self) -> Iterator[None]:
+    def slot(self, *, has_words: bool) -> Iterator[None]:
         """Around a search. Raises SearchOverloaded when too many are under way, or when this one takes too long."""
         if not self._entered.acquire(blocking=False):
             raise SearchOverloaded
@@ -39,7 +39,7 @@ class KeywordSearches:
             if not self._running.acquire(timeout=WAIT_SECONDS):
                 raise SearchOverloaded
             try:
-                with self._time_limit():
+                with self._time_limit(self._timeout * (1 if has_words else LIST_SHARE)):
                     yield
             finally:
                 self._running.release()
@@ -47,9 +47,9 @@ class KeywordSearches:
             self._entered.release()
 
     @contextmanager
-    def _time_limit(self) -> Iterator[None]:
-        seconds = max(time_for(self._seconds), 0.0)
-        with request_deadline(seconds, seconds) as deadline:
+    def _time_limit(self, seconds: float) -> Iterator[None]:
+        left = max(time_for(seconds), 0.0)
+        with request_deadline(left, left) as deadline:
             try:
                 yield
             except DatabaseUnavailable as error:

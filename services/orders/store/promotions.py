@@ -15,6 +15,7 @@ from services.orders.documents import (
     promotion_partition,
     use_key,
 )
+from services.orders.store import quorum_writes
 from shared.clock import timestamp
 from shared.couch import Database, Doc, Document, NoSuchDocument, UpdateConflict, Written
 from shared.errors import Unavailable
@@ -29,17 +30,18 @@ class PromotionStore:
     def claim_code(
         self, code: str, promotion: str, can_be_taken: Callable[[CodeClaim], bool]
     ) -> CodeClaim | None:
-        """Makes a code this promotion's; the claim of another one that has it and whose code cannot be taken over."""
+        """Makes a code this promotion's; the claim of another one that has it and whose code cannot be taken over.
+        Raises Unavailable when too few nodes of a cluster took it: another promotion may be told that it has the code."""
         claim = CODE_CLAIM.build(code_key(code), code=code, promotion=promotion, date=timestamp())
         try:
-            self._database.put(claim)
+            quorum_writes.put(self._database, claim)
         except UpdateConflict:
             known = CODE_CLAIM.typed(self._database.get(code_key(code)))
             if known is None or known["promotion"] == promotion:
                 return None
             if not can_be_taken(known):
                 return known
-            self._database.put({**claim, "_rev": known["_rev"]})
+            quorum_writes.put(self._database, {**claim, "_rev": known["_rev"]})
         return None
 
     def free_uses(self, promotion: str, *, count: int) -> list[PromotionUse]:

@@ -6,6 +6,7 @@ from redis import Redis
 
 from services.orders.rules.pricing import Terms, terms_of
 from services.orders.shop_settings import PARTITION, version_id, versions_prefix
+from services.orders.store import quorum_writes
 from shared.background import Background
 from shared.couch import Database, Doc, NoSuchDocument, UpdateConflict
 from shared.document_cache import DocumentCache
@@ -33,11 +34,11 @@ class SettingsStore:
             return None
 
     def put(self, doc: Doc, before: Doc | None) -> Doc:
-        """Writes a version, after the one `before` it is kept for good; with its revision. Raises UpdateConflict."""
+        """Writes a version, after the one `before` it is kept for good; with its revision. Raises UpdateConflict, Unavailable."""
         if before is not None:
             self._keep(before)
         revision = {"_rev": before["_rev"]} if before else {}
-        return {**doc, "_rev": self._database.put(doc | revision)}
+        return {**doc, "_rev": quorum_writes.put(self._database, doc | revision)}
 
     def versions(self, docid: str) -> list[Doc]:
         """The versions of a document that were replaced, the latest first. 1 partition query."""

@@ -1,0 +1,44 @@
+"""Writes that exclude others, or tell somebody that they are kept: of a cluster's nodes most must have taken them.
+
+CouchDB answers 202 (`accepted`) when fewer did: another writer may have been told the same, and the node's copy, kept as a conflict,
+may even be the one that the database shows later.
+"""
+
+from contextlib import suppress
+from typing import Any
+
+from shared.couch import Database, Doc, Document, NoSuchDocument, UpdateConflict
+from shared.errors import Unavailable
+
+
+def put(database: Database, doc: Document) -> str:
+    """Writes one document and returns its revision; 1 write, and reads where it was refused. Raises UpdateConflict; Unavailable when too few
+    nodes took it: then it is not left beside another writer's version, nor as the only one where there was none before."""
+    [row] = database.put_many([doc])
+    if row.rev and not row.accepted:
+        return row.rev
+    leaves = _leaves(database, doc["_id"])
+    own = [leaf for leaf in leaves if _content(leaf) == _content(doc)]
+    if len(own) == len(leaves) == 1 and row.error == "conflict":
+        return str(own[0]["_rev"])  # sent again after its answer was lost
+    if len(leaves) > 1 or "_rev" not in doc:
+        for leaf in own:
+            with suppress(NoSuchDocument, UpdateConflict):
+                database.delete(leaf["_id"], leaf["_rev"])
+    if row.error == "conflict":
+        raise UpdateConflict(f"{doc['_id']} was changed by another request first.", document=doc["_id"])
+    raise Unavailable(
+        "Too few database nodes answer to keep this; look at it again, and repeat it.", retry_after=2
+    )
+
+
+def _leaves(database: Database, docid: str) -> list[Doc]:
+    try:
+        winner = database.get(docid, conflicts=True)
+    except NoSuchDocument:
+        return []
+    return [winner, *(database.get(docid, rev=rev) for rev in winner.pop("_conflicts", ()))]
+
+
+def _content(doc: Document) -> dict[str, Any]:
+    return {name: value for name, value in doc.items() if name != "_rev"}

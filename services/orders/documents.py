@@ -235,7 +235,9 @@ PERSONAL = View(
 CONFLICTS = View(
     "conflicts",
     "documents that diverged replicas wrote differently, for the rules to settle",
-    map="function (doc) { if (doc._conflicts && (doc.orderid || doc.type === 'creditentry')) emit(null, null); }",
+    map="""function (doc) {
+  if (doc._conflicts && (doc.orderid || ["creditentry", "promotionuse", "codeclaim"].indexOf(doc.type) >= 0)) emit(null, null);
+}""",
 )
 AUTHORIZATIONS = View(
     "authorizations",

@@ -68,11 +68,13 @@ class Database:
             )
         )
 
-    def get_many(self, docids: Sequence[str]) -> dict[str, Doc]:
-        """The documents that exist, by id, in one call."""
+    def get_many(self, docids: Sequence[str], *, conflicts: bool = False) -> dict[str, Doc]:
+        """The documents that exist, by id, in one call; with `conflicts` their `_conflicts` are listed."""
         if not docids:
             return {}
-        answer = self._client.call("post_all_docs", db=self.name, keys=list(docids), include_docs=True)
+        answer = self._client.call(
+            "post_all_docs", db=self.name, keys=list(docids), include_docs=True, conflicts=conflicts or None
+        )
         return {row["id"]: self._shapes.read(row["doc"]) for row in answer["rows"] if row.get("doc")}
 
     def put(self, doc: Document) -> str:

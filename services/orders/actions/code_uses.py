@@ -21,6 +21,7 @@ from services.orders.documents import (
 )
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.pricing import PriceChanged, not_valid, used_up
+from services.orders.rules.promotion_uses import Standing, kept_use
 from shared.clock import timestamp
 from shared.errors import AisleError
 
@@ -49,6 +50,33 @@ def give_back(deps: Dependencies, found: OrderDocuments) -> None:
             _free(deps, order, {use_key(each["promotion"], each["number"]): each["rev"] for each in chosen})
         if customer := use.get("customer"):
             _free_customer_uses(deps, order, use, customer)
+
+
+def settle(deps: Dependencies, leaves: Sequence[PromotionUse]) -> int:
+    """Of several revisions of a use that of the order which has it stays; how many went, none while that cannot be told."""
+    orderids = {leaf["orderid"] for leaf in leaves if not leaf["free"]}
+    standing = {orderid: _standing(deps.orders.order(orderid)) for orderid in orderids}
+    docid, promotion = leaves[0]["_id"], leaves[0]["promotion"]
+    slots = [] if "customer" in leaves[0] else deps.promotions.uses(promotion)
+    stays = kept_use(leaves, standing, {use["orderid"] for use in slots if use["_id"] != docid})
+    if stays is None:
+        return 0
+    going = [leaf for leaf in leaves if leaf is not stays]
+    for leaf in going:
+        deps.orders.remove_revision(docid, leaf["_rev"])
+    if not stays["free"] and standing[stays["orderid"]] is Standing.ENDED:
+        deps.promotions.write([_freed(stays)])
+    return len(going)
+
+
+def _standing(found: OrderDocuments) -> Standing:
+    if not found.exists or found.cancellation is not None:
+        return Standing.ENDED
+    return Standing.OPEN if found.is_open else Standing.PAID
+
+
+def _freed(use: PromotionUse) -> PromotionUse:
+    return {**use, "free": True, "orderid": "", "date": timestamp()}
 
 
 def _take(deps: Dependencies, order: Order, use: PlannedUse, refused: set[str]) -> bool:
@@ -214,11 +242,13 @@ def _free_customer_uses(deps: Dependencies, order: Order, use: PlannedUse, custo
 
 
 def _free(deps: Dependencies, order: Order, revisions: dict[str, str]) -> None:
-    """Frees those of the order. Of what it only chose the revision (as it was then) changes, so that it cannot take it any more."""
+    """Frees those of the order. Of what it only chose the revision (as it was then) changes, so that it cannot take it any more.
+
+    Where another order's revision lies beside the order's, its own was refused and goes: free it could be shown, and taken again.
+    """
     ids = list(revisions)
     while ids:
         known = deps.promotions.read(ids)
         mine = [use for use in known.values() if use["orderid"] == order["orderid"]]
         chosen = [use for use in known.values() if use["free"] and use["_rev"] == revisions[use["_id"]]]
-        freed = [{**use, "free": True, "orderid": "", "date": timestamp()} for use in (*mine, *chosen)]
-        ids = list(deps.promotions.write(freed))
+        ids = list(deps.promotions.free(map(_freed, (*mine, *chosen))))

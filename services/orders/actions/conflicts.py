@@ -2,9 +2,16 @@
 
 import logging
 
-from services.orders.actions import credits, summaries
+from services.orders.actions import code_uses, credits, promotions, summaries
 from services.orders.dependencies import Dependencies
-from services.orders.documents import CREDIT_ENTRY, DELIVERY, RETURN_REQUEST, order_key
+from services.orders.documents import (
+    CODE_CLAIM,
+    CREDIT_ENTRY,
+    DELIVERY,
+    PROMOTION_USE,
+    RETURN_REQUEST,
+    order_key,
+)
 from services.orders.rules.credits import CreditKey
 from services.orders.rules.merging import NUMBERED, next_in_chain, renumbered, same, settled
 from services.orders.rules.writing import numbered_key
@@ -27,6 +34,10 @@ def _settle(deps: Dependencies, docid: str) -> int:
         if entries := CREDIT_ENTRY.among(leaves):
             key = CreditKey(entries[0]["kind"], entries[0]["id"], entries[0]["currency"])
             return credits.settle(deps, key, entries)
+        if uses := PROMOTION_USE.among(leaves):
+            return code_uses.settle(deps, uses)
+        if claims := CODE_CLAIM.among(leaves):
+            return promotions.settle_claims(deps, claims)
         stays, going = settled(leaves, _arrived(deps, leaves[0]))
         for loser in going:
             _preserve_numbered(deps, loser, stays)

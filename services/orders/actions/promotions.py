@@ -1,5 +1,6 @@
 """Promotions at the desk: a code belongs to one of them, and there are as many slots for its uses as its limit allows."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -33,6 +34,15 @@ def add_slots(deps: Dependencies, id: str, limit: int) -> None:
     wanted = min(limit, max(FIRST_SLOTS, 2 * len(there))) - len(there)
     missing = (number for number in range(1, limit + 1) if number not in there)
     deps.promotions.add_slots(id, [number for number, _ in zip(missing, range(wanted), strict=False)])
+
+
+def settle_claims(deps: Dependencies, claims: Sequence[CodeClaim]) -> int:
+    """Of several revisions of a claim that of a promotion which has the code stays, else the first; how many went."""
+    stays = min(claims, key=lambda claim: (_can_be_taken(deps, claim), claim["date"], claim["_rev"]))
+    going = [claim for claim in claims if claim is not stays]
+    for claim in going:
+        deps.orders.remove_revision(claim["_id"], claim["_rev"])
+    return len(going)
 
 
 def _prepare(deps: Dependencies, id: str, content: Doc) -> None:

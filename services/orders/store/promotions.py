@@ -1,6 +1,6 @@
 """Codes and the slots of promotions: who may use one is decided by who writes its document first."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import cast
 
@@ -81,6 +81,16 @@ class PromotionStore:
         if unsure:
             raise Unavailable("Too few database nodes answer to use a code safely; try again.", retry_after=2)
         return {row.id for row in written if row.error}
+
+    def free(self, uses: Iterable[PromotionUse]) -> set[str]:
+        """The ids of those to look at again: somebody else wrote them before, or of several revisions this one was taken away. 1 read, 1 write."""
+        by_id = {use["_id"]: use for use in uses}
+        stored = self._database.get_many(list(by_id), conflicts=True)
+        contested = {docid for docid, doc in stored.items() if "_conflicts" in doc}
+        for docid in contested:
+            with suppress(NoSuchDocument, UpdateConflict):
+                self._database.delete(docid, by_id[docid]["_rev"])
+        return contested | self.write([use for docid, use in by_id.items() if docid not in contested])
 
     def write(self, docs: Sequence[Document]) -> set[str]:
         """The ids of those that somebody else wrote before. 1 write. Raises Unavailable."""

@@ -1,0 +1,123 @@
+"""A node of a cluster keeps what the others refused, and the refused writer dies before it takes its revision back: nobody loses a use
+or a code that they were told they have, and no limit is passed."""
+
+import secrets
+from typing import Any
+
+import pytest
+
+from services.orders.actions.code_uses import give_back
+from services.orders.actions.conflicts import settle_conflicts
+from services.orders.dependencies import Dependencies, open_dependencies
+from services.orders.documents import code_key, use_key
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.settings import Settings
+from shared.couch import Database
+from shared.settings import load
+from tests.people import Person
+from tests.services.orders.conftest import Shop, checkout
+from tests.services.orders.crashes import checkout_that_dies
+from tests.services.orders.test_code_uses import used
+from tests.services.orders.test_promotions import code, promotion
+
+EARLIER = "2020-01-01T00:00:00.000Z"
+
+
+@pytest.fixture
+def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
+    return open_dependencies(load(Settings, environment))
+
+
+class Race:
+    """Two orders that chose the only slot of a code: the first is paid unless it is left `open_`, of the second a refused claim is left
+    which the database shows, written a moment earlier."""
+
+    def __init__(
+        self, shop: Shop, customer: Person, environment: dict[str, str], deps: Dependencies, *, open_: bool
+    ) -> None:
+        self.code, self.product = code(), shop.product(stock=9)
+        self.made = promotion(shop, codes=[self.code], limit=1)
+        body, key = checkout({self.product: 1}, codes=[self.code]), secrets.token_hex(8)
+        step = "charge" if open_ else "intent"
+        self.second = self._died(customer, environment, deps, body, secrets.token_hex(8), "intent")
+        self.first = self._died(customer, environment, deps, body, key, step)
+        if not open_:
+            assert shop.order(customer, {self.product: 1}, key, codes=[self.code]).status_code == 201
+        self.slot = use_key(self.made["id"], 1)
+
+    def _died(
+        self,
+        customer: Person,
+        environment: dict[str, str],
+        deps: Dependencies,
+        body: dict[str, Any],
+        key: str,
+        step: str,
+    ) -> OrderDocuments:
+        return deps.orders.order(checkout_that_dies(environment, customer.userid, key, body, step))
+
+    def keep_refused_claim(self, database: Database) -> None:
+        planned = self.second.order["uses"][0]["slot"]["rev"].partition("-")[2]
+        kept = database.get(self.slot) | {"orderid": self.second.order["orderid"], "date": EARLIER}
+        del kept["_rev"]
+        left_beside(database, kept, {"start": 2, "ids": ["f" * 32, planned]})
+        assert database.get(self.slot)["orderid"] == self.second.order["orderid"]
+
+
+def left_beside(database: Database, doc: dict[str, Any], history: dict[str, Any]) -> None:
+    docs = {"docs": [doc | {"_revisions": history}], "new_edits": False}
+    database._client.call("post_bulk_docs", db=database.name, bulk_docs=docs)
+
+
+def holder(database: Database, docid: str) -> tuple[str, bool]:
+    stored = database.get(docid, conflicts=True)
+    return stored["orderid"], "_conflicts" in stored
+
+
+def test_the_order_that_paid_keeps_its_use(
+    shop: Shop, customer: Person, environment: dict[str, str], deps: Dependencies, database: Database
+) -> None:
+    race = Race(shop, customer, environment, deps, open_=False)
+    race.keep_refused_claim(database)
+    settle_conflicts(deps)
+    assert holder(database, race.slot) == (race.first.order["orderid"], False)
+    give_back(deps, race.second)
+    assert used(shop, race.made) == 1
+
+
+def test_a_refused_claim_that_is_given_back_frees_nothing(
+    shop: Shop, customer: Person, environment: dict[str, str], deps: Dependencies, database: Database
+) -> None:
+    race = Race(shop, customer, environment, deps, open_=False)
+    race.keep_refused_claim(database)
+    give_back(deps, race.second)
+    assert holder(database, race.slot) == (race.first.order["orderid"], False)
+    again = shop.order(customer, {race.product: 1}, codes=[race.code])
+    assert (again.status_code, again.json()["code"]) == (409, "code_used_up")
+
+
+def test_while_two_orders_are_open_nothing_is_decided(
+    shop: Shop, customer: Person, environment: dict[str, str], deps: Dependencies, database: Database
+) -> None:
+    race = Race(shop, customer, environment, deps, open_=True)
+    race.keep_refused_claim(database)
+    settle_conflicts(deps)
+    assert len(deps.orders.leaves(race.slot)) == 2
+    give_back(deps, race.second)
+    assert holder(database, race.slot) == (race.first.order["orderid"], False)
+    give_back(deps, race.first)
+    assert used(shop, race.made) == 0
+
+
+def test_a_code_stays_with_the_promotion_that_has_it(
+    shop: Shop, deps: Dependencies, database: Database
+) -> None:
+    ten = code()
+    made = promotion(shop, codes=[ten])
+    refused = database.get(code_key(ten)) | {"promotion": "never-written", "date": EARLIER}
+    del refused["_rev"]
+    left_beside(database, refused, {"start": 1, "ids": ["f" * 32]})
+    assert database.get(code_key(ten))["promotion"] == "never-written"
+    settle_conflicts(deps)
+    stored = database.get(code_key(ten), conflicts=True)
+    assert (stored["promotion"], "_conflicts" in stored) == (made["id"], False)

@@ -230,7 +230,7 @@ TAX = View(
 PERSONAL = View(
     "personal",
     "the documents that still name a person, by user id: what erasing looks for",
-    map="function (doc) { if ((doc.type === 'customer' || doc.type === 'ordernote' || doc.type === 'ordersummary' && (doc.name || doc.email) || doc.type === 'returnrequest' && doc.note) && doc.userid && !doc.erased) emit(doc.userid, null); }",
+    map=view_source(__file__, "personal"),
 )
 CONFLICTS = View(
     "conflicts",

@@ -114,6 +114,8 @@ class Account(StoredDocument):
     access_changed: NotRequired[str]
     erasure: NotRequired[str]
     erasure_claims: NotRequired[list[str]]
+    erasure_email: NotRequired[str]
+    """The verified address, until an erasure is done: guests' orders with it are erased, too."""
     request: NotRequired[str | None]
     """The Idempotency-Key that made it, as an id."""
 

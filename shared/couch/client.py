@@ -11,7 +11,15 @@ from ibm_cloud_sdk_core import ApiException
 from ibmcloudant.cloudant_v1 import CloudantV1
 
 from .deadline import time_for
-from .errors import DatabaseUnavailable, NotPrepared, from_answer
+from .errors import (
+    DatabaseDenied,
+    DatabaseUnavailable,
+    Forbidden,
+    NoSuchDocument,
+    NotPrepared,
+    QueryRefused,
+    from_answer,
+)
 from .keyword_searches import KeywordSearches
 from .repeats import current_block
 from .search_engine import SearchEngine
@@ -76,6 +84,16 @@ class Client:
             return self._sent(
                 lambda: self.sdk.send(request, all_headers=False, **options), "nouveau"
             ).get_result()
+
+    def compact(self, db: str) -> bool:
+        """Starts a compaction, which the SDK has no operation for; False when the server refuses to be asked."""
+        path = f"/{quote(db, safe='')}/_compact"
+        request = self.sdk.prepare_request("POST", path, headers=NOUVEAU_HEADERS, data={})
+        try:
+            self._sent(lambda: self.sdk.send(request), "compact")
+        except (DatabaseDenied, Forbidden, NoSuchDocument, QueryRefused):
+            return False
+        return True
 
     def _analyze(self, seconds: float) -> None:
         body = {"analyzer": "standard", "text": "word"}

@@ -172,6 +172,11 @@ class Database:
             )
         )
 
+    def compact(self) -> bool:
+        """Has the server remove the bodies of old revisions; it goes on with that by itself. False where the server does it in its own time
+        and takes no such request, as Cloudant."""
+        return self._client.compact(self.name)
+
     def information(self) -> dict[str, Any]:
         facts: dict[str, Any] = self._client.call("get_database_information", db=self.name)
         return facts

@@ -1,6 +1,6 @@
 """A person's orders handed out, and a person taken out of them: the order stays, its `:customer` document is overwritten."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from services.orders.actions.code_uses import forget_customer_uses
@@ -8,11 +8,13 @@ from services.orders.actions.gift_cards import store_credit_history
 from services.orders.actions.notes import note_answer
 from services.orders.actions.payment_pages import forget_customers
 from services.orders.dependencies import Dependencies
-from services.orders.documents import CUSTOMER, NOTE, ORDER_SUMMARY, RETURN_REQUEST
+from services.orders.documents import CUSTOMER
 from services.orders.rules.assembly import OrderDocuments, whole_order
+from services.orders.rules.erasure import erased, guest_key, personal
 from services.orders.store import Key
 from shared.clock import timestamp
 from shared.couch import Document
+from shared.emails import normalised_email
 
 PAGE = 100
 
@@ -23,19 +25,51 @@ def export_orders(deps: Dependencies, userid: str) -> dict[str, Any]:
     return {"items": orders, "store_credit": store_credit_history(deps, userid)["items"]}
 
 
-def anonymise(deps: Dependencies, userid: str) -> int:
-    """Takes name, e-mail and address out of a person's orders, whom they sent gift cards, and what staff and they themselves noted;
-    how many orders were changed. May be repeated.
+def anonymise(deps: Dependencies, userid: str, email: str = "") -> int:
+    """Takes name, e-mail and address out of a person's orders, and of those that a guest with their `email` made, whom they sent gift
+    cards, and what staff and they themselves wrote; how many orders were changed. May be repeated.
 
-    That their uses of promotions were theirs is forgotten, too. The payment providers forget them first. Raises ProviderUnavailable: the worker goes on with it.
+    That their uses of promotions were theirs is forgotten, too. The payment providers forget them first, and old revisions are removed.
+    Raises ProviderUnavailable: the worker goes on with it.
     """
     forget_customers(deps, userid)
     changed, moment = 0, timestamp()
     while named := deps.orders.personal_documents(userid, limit=PAGE):
-        forget_customer_uses(deps, list(dict.fromkeys(doc["orderid"] for doc in named)))
-        deps.orders.overwrite_personal([_erased(doc, moment) for doc in named])
+        forget_customer_uses(deps, _orderids_of(named))
+        _forget_credit_notes(deps, _orderids_of(named), moment)
+        deps.orders.overwrite_personal([erased(doc, moment) for doc in named])
         changed += sum(doc["type"] == CUSTOMER.name for doc in named)
+    changed += anonymise_guest(deps, email) if email else 0
+    deps.orders.compact()
     return changed
+
+
+def anonymise_guest(deps: Dependencies, email: str) -> int:
+    """The same for the orders that guests made with this e-mail; it is the whole erasure of somebody without an account."""
+    changed, moment = 0, timestamp()
+    while customers := deps.orders.personal_documents(guest_key(normalised_email(email)), limit=PAGE):
+        orderids = _orderids_of(customers)
+        forget_customer_uses(deps, orderids)
+        _forget_credit_notes(deps, orderids, moment)
+        for orderid in orderids:
+            named = [erased(doc, moment) for doc in personal(deps.orders.documents_of(orderid))]
+            deps.orders.overwrite_personal(named[:-1])
+            deps.orders.overwrite_personal(named[-1:])
+        changed += len(orderids)
+    deps.orders.compact()
+    return changed
+
+
+def _orderids_of(docs: Iterable[Document]) -> list[str]:
+    return list(dict.fromkeys(doc["orderid"] for doc in docs if doc.get("orderid")))
+
+
+def _forget_credit_notes(deps: Dependencies, orderids: Sequence[str], moment: str) -> None:
+    """Why something of these orders was paid back to gift cards and store credit: entries keep a copy of it."""
+    for order in deps.orders.headers(orderids).values():
+        for credit in order.get("credits", []):
+            entries = deps.credits.entries_of_order(credit, order["orderid"])
+            deps.orders.overwrite_personal([erased(entry, moment) for entry in entries if entry["note"]])
 
 
 def has_bought(deps: Dependencies, userid: str, productid: str) -> bool:
@@ -47,26 +81,6 @@ def _exported(found: OrderDocuments) -> dict[str, Any]:
     recipient = found.customer and found.customer.get("gift_recipient")
     notes = [note_answer(note) for note in found.notes]
     return {**whole_order(found), "notes": notes, **({"gift_recipient": recipient} if recipient else {})}
-
-
-def _erased(doc: Document, moment: str) -> Document:
-    """Without what was written of the person: notes are emptied, of the customer nothing is left but whose order it is."""
-    if doc["type"] == NOTE.name:
-        return {**doc, "text": "", "erased": moment}
-    if doc["type"] == ORDER_SUMMARY.name:
-        return {**doc, "name": "", "email": "", "words": [], "erased": moment}
-    if doc["type"] == RETURN_REQUEST.name:
-        return {**doc, "note": "", "erased": moment}
-    erased = CUSTOMER.build(
-        doc["_id"],
-        orderid=doc["orderid"],
-        userid=doc["userid"],
-        name="",
-        email="",
-        deliveryAddress=None,
-        erased=moment,
-    )
-    return {**erased, "_rev": doc["_rev"]}
 
 
 def _orderids(deps: Dependencies, userid: str) -> Iterator[str]:

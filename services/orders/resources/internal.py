@@ -54,8 +54,9 @@ def export(userid: str) -> Response:
 
 @internal.post("/users/<string:userid>/anonymise")
 @require_service
+@internal.arguments(schemas.Anonymisation, required=False)
 @internal.response(200, answers.Anonymised)
 @time_limit(30)
-def anonymise(userid: str) -> Response:
-    """Take a person out of their orders; may be repeated"""
-    return json_answer({"orders": privacy.anonymise(dependencies(), userid)})
+def anonymise(body: dict[str, str], userid: str) -> Response:
+    """Take a person out of their orders, and out of those that a guest made with their `email`; may be repeated"""
+    return json_answer({"orders": privacy.anonymise(dependencies(), userid, body["email"])})

@@ -9,6 +9,14 @@ from services.orders.schemas.requests import GiftRecipient
 from shared.web import Shape
 
 
+class Anonymisation(Shape):
+    email = ma.fields.String(
+        load_default="",
+        validate=ma.validate.Length(max=254),
+        metadata={"description": "the verified e-mail of the account: guests' orders with it are theirs"},
+    )
+
+
 class ExportedOrder(Order):
     notes = ma.fields.List(ma.fields.Nested(Note), metadata={"description": "of staff"})
     gift_recipient = ma.fields.Nested(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import cast
 
-from services.orders.declarations.credits import CreditEntry
+from services.orders.declarations.credits import CreditEntry, CreditPayment
 from services.orders.documents import CREDIT_BALANCES, CREDIT_ENTRY, GIFT_CARDS, credit_partition
 from services.orders.rules.credits import Chain, CreditKey
 from shared.couch import HIGHEST_KEY, Database, Doc, NoSuchDocument, Page, UpdateConflict
@@ -26,6 +26,11 @@ class CreditStore:
         """What a gift card or a customer has: {key: [kind, id, currency, name, issued, expires], value: balance}. 1 partition query."""
         partition = self._database.partition(credit_partition(kind, id))
         return partition.view(CREDIT_BALANCES, group=True)
+
+    def entries_of_order(self, credit: CreditPayment, orderid: str) -> list[CreditEntry]:
+        """What an order did to a gift card or store credit that paid for it. 1 partition query."""
+        docs = self._database.partition(credit_partition(credit["kind"], credit["id"])).all()
+        return [entry for entry in CREDIT_ENTRY.among(docs) if entry.get("orderid") == orderid]
 
     def gift_cards(self, *, limit: int, after: list[str] | None = None) -> Page:
         """Rows {key: [issued, id, currency, name, expires], value: balance}, newest first. 1 global query."""

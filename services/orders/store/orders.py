@@ -97,8 +97,16 @@ class OrderStore:
         found = self._database.get_many([order_key(orderid, "order") for orderid in orderids])
         return {doc["orderid"]: cast(Order, doc) for doc in found.values()}
 
+    def documents_of(self, orderid: str) -> list[Document]:
+        """O1: a whole order as it is stored. 1 partition query."""
+        return list(self._database.partition(order_partition(orderid)).all())
+
+    def compact(self) -> bool:
+        """Has the database remove old revisions; False where that is the server's own affair."""
+        return self._database.compact()
+
     def personal_documents(self, userid: str, *, limit: int) -> list[Document]:
-        """Documents that still name this person. 1 global query."""
+        """Documents that still name this person (`userid` or `guest_key`) or hold what they wrote. 1 global query."""
         rows = self._database.across_partitions.view(PERSONAL, key=userid, include_docs=True, limit=limit)
         return [row["doc"] for row in rows if row["doc"]]
 

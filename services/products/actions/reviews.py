@@ -59,6 +59,18 @@ def add(
     return public(doc)
 
 
+def forget_person(deps: Dependencies, userid: str) -> int:
+    """Empties the texts of a person's reviews, here and where they are kept, and has old revisions removed; how many there were."""
+    written = [review for review in deps.reviews.of_person(userid) if review["title"] or review["text"]]
+    deps.reviews.replace([{**review, "title": "", "text": ""} for review in written])
+    for review in written:
+        product = _product(deps, review["productid"])
+        deps.review_pages.forget(product)
+        invalidate_pages(deps, [product])
+    deps.reviews.compact()
+    return len(written)
+
+
 def eligibility(deps: Dependencies, productid: str, userid: str) -> dict[str, Any]:
     """Whether this user may review the product now, and why not: {may_review, reason}. Raises NoSuchProduct."""
     product = _product(deps, productid)

@@ -6,7 +6,7 @@ from flask import Response, request
 
 from services.products.actions import query_counts
 from services.products.actions import stock as act
-from services.products.actions.reviews import public
+from services.products.actions.reviews import forget_person, public
 from services.products.resources.context import dependencies
 from services.products.rules.ledger import Line
 from services.products.schemas import answers, requests
@@ -70,10 +70,19 @@ def count_searches(body: dict[str, Any]) -> Response:
 @internal.response(200, answers.ReviewList)
 @time_limit(30)
 def reviews_of_person(userid: str) -> Response:
-    """Everything a person wrote, for the export of their data; reviews name nobody, so erasing needs no change here"""
+    """Everything a person wrote, for the export of their data"""
     return json_answer(
         {"items": [public(doc) for doc in dependencies().reviews.of_person(userid)], "next": None}
     )
+
+
+@internal.post("/v1/internal/users/<userid>/forget")
+@require_service
+@internal.response(200, answers.Forgotten)
+@time_limit(30)
+def forget(userid: str) -> Response:
+    """Empty the texts of a person's reviews; their stars stay. May be repeated"""
+    return json_answer({"reviews": forget_person(dependencies(), userid)})
 
 
 def _lines(items: list[dict[str, Any]]) -> list[Line]:

@@ -268,6 +268,10 @@ class Reserved(Shape):
     reserved = ma.fields.List(ma.fields.Nested(ReservationLine), required=True)
 
 
+class Forgotten(Shape):
+    reviews = StrictInteger(0, required=True, metadata={"description": "whose texts were emptied"})
+
+
 class Ended(Shape):
     orderid = ma.fields.String(required=True)
     outcome = ma.fields.String(required=True)

@@ -1,6 +1,7 @@
 """The newest reviews of a product, kept in Redis under its rating, which every new review changes."""
 
 import logging
+import re
 
 import orjson
 from redis import Redis
@@ -38,6 +39,12 @@ class ReviewPages:
         except RedisError as error:
             log.warning("reviews are not writable: %s", error)
         return page
+
+    def forget(self, product: Product) -> None:
+        """What is kept of a product's reviews. Raises RedisError: it would be shown again otherwise."""
+        pattern = re.sub(r"([*?\[\]\\])", r"\\\1", f"{self._prefix}{product['_id']}:") + "*"
+        if kept := list(self._redis.scan_iter(match=pattern, count=1000)):
+            self._redis.delete(*kept)
 
     def _key(self, product: Product, limit: int) -> str:
         rating = product["rating"]

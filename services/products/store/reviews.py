@@ -5,7 +5,8 @@ from typing import Any
 
 from services.products.declarations.related_documents import Review
 from services.products.documents import RATINGS, REVIEW, REVIEWS_BY_DATE, REVIEWS_OF_A_PERSON, partition_of
-from shared.couch import Database, PageOf, UpdateConflict
+from shared.couch import Database, Document, PageOf, UpdateConflict
+from shared.errors import Unavailable
 
 
 class Reviews:
@@ -38,6 +39,15 @@ class Reviews:
             if page.next is None:
                 return found
             bookmark = page.next
+
+    def replace(self, reviews: Sequence[Document]) -> None:
+        """Raises Unavailable when one changed meanwhile."""
+        if reviews and any(row.error for row in self._database.put_many(reviews)):
+            raise Unavailable("Some reviews changed while they were erased; try again.")
+
+    def compact(self) -> bool:
+        """Has the database remove old revisions; False where that is the server's own affair."""
+        return self._database.compact()
 
     def stars(self, taxonomy: Sequence[str], productid: str) -> dict[str, Any] | None:
         """P7: the `_stats` of a product's stars, None without a review. 1 partition query."""

@@ -60,9 +60,13 @@ def finish_erasure(deps: JobDependencies, userid: str) -> None:
     for claim in user.get("erasure_claims", []):
         _release(deps, claim, userid)
         _remove_stock_alerts(deps, claim)
-    deps.orders.anonymise(userid)
+    deps.orders.anonymise(userid, user.get("erasure_email", ""))
+    deps.products.forget(userid)
     if user["erasure"] != "done":
-        deps.store.put({**user, "erasure": "done", "erasure_claims": [], "updated": timestamp()})
+        done: Account = {**user, "erasure": "done", "erasure_claims": [], "updated": timestamp()}
+        done.pop("erasure_email", None)
+        deps.store.put(done)
+    deps.store.compact()
 
 
 def finish_erasures(deps: JobDependencies) -> int:
@@ -91,6 +95,7 @@ def _marked_as_erased(user: Account) -> Account:
         "sessions_from": end_of_sessions(),
         "erasure": "started",
         "erasure_claims": [claim_id(email) for email in emails if email],
+        "erasure_email": user["email"] if user["email_verified"] else "",
     }
 
 

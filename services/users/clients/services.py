@@ -46,6 +46,12 @@ class Products(Audited):
         answer = self.http.get(f"/v1/internal/users/{quote(userid, safe='')}/reviews", deadline=30)
         return list(answer["items"])
 
+    def forget(self, userid: str) -> None:
+        """Empties what a person wrote of products; their stars stay. May be repeated. Raises Unavailable."""
+        self.http.post(
+            f"/v1/internal/users/{quote(userid, safe='')}/forget", {}, idempotent=True, deadline=10
+        )
+
 
 @dataclass(frozen=True)
 class Orders(Audited):
@@ -59,8 +65,8 @@ class Orders(Audited):
         answer = self.http.get(f"/v1/internal/users/{quote(userid, safe='')}/orders", deadline=30)
         return {"orders": answer["items"], "store_credit": answer["store_credit"]}
 
-    def anonymise(self, userid: str) -> None:
-        """Takes the person out of their orders; may be repeated. Raises Unavailable."""
-        self.http.post(
-            f"/v1/internal/users/{quote(userid, safe='')}/anonymise", {}, idempotent=True, deadline=10
-        )
+    def anonymise(self, userid: str, email: str) -> None:
+        """Takes the person out of their orders, and out of those that a guest made with their e-mail ("" for none); may be repeated.
+        Raises Unavailable."""
+        path = f"/v1/internal/users/{quote(userid, safe='')}/anonymise"
+        self.http.post(path, {"email": email}, idempotent=True, deadline=10)

@@ -62,7 +62,9 @@ def _user(versions: Sequence[Doc]) -> Doc:
         emails = {doc[name] for doc in versions for name in ("email", "pending_email") if doc.get(name)}
         claims = {claim for doc in erased for claim in doc.get("erasure_claims", ())}
         claims |= {claim_id(email) for email in emails}
-        return {**kept, "erasure": "started", "erasure_claims": sorted(claims)} if claims else kept
+        verified = [doc["email"] for doc in versions if doc.get("email_verified") and doc.get("email")]
+        address = {"erasure_email": verified[-1]} if verified else {}
+        return {**address, **kept, "erasure": "started", "erasure_claims": sorted(claims)} if claims else kept
     result = dict(versions[-1])
     passwords = _latest(versions, "password_changed")
     result["password"] = max(passwords[::-1], key=_revision)["password"]

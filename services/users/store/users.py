@@ -161,6 +161,10 @@ class UserStore:
         )
         return [row["doc"] for row in rows if row.get("doc")]
 
+    def compact(self) -> bool:
+        """Has the database remove old revisions; False where that is the server's own affair."""
+        return self.database.compact()
+
     def changes(self, since: str, limit: int) -> Any:
         """Changed documents with their conflicting revisions, for the worker."""
         return self.database.changes(since, limit=limit, conflicts=True)

@@ -1,0 +1,10 @@
+function (doc) {
+  if (doc.erased) return;
+  var reasons = ["cancellation", "decision", "linecancellation", "refund", "return", "returndecision", "returnrequest"];
+  var typed = reasons.indexOf(doc.type) >= 0 && (doc.note || (doc.reason && (!doc.by || /^(user |guest)/.test(doc.by))));
+  var listed = doc.type === "ordersummary" && (doc.name || doc.email);
+  if (doc.type === "customer" || doc.type === "ordernote" || typed || listed) {
+    if (doc.userid) emit(doc.userid, null);
+    else if (doc.type === "customer" && doc.email) emit("guest " + doc.email.toLowerCase(), null);
+  } else if (doc.type === "creditentry" && doc.kind === "store_credit" && doc.note) emit(doc.id, null);
+}

@@ -1,0 +1,164 @@
+"""An erased person is nowhere: a name is written wherever a customer can write one, then every document, revision, key of Redis, e-mail and log
+is searched for it."""
+
+import secrets
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+from redis import Redis
+
+from tests.bench.running import ADMIN_EMAIL, Shop, running_shop
+from tests.maildir import read_mail
+from tests.people import PASSWORD, Person, register
+from tests.services.storefront.conftest import redis_url_of
+from tests.waiting import GENEROUS_SECONDS
+
+PLANTED = f"Zephyrine{secrets.token_hex(4)}"
+OK = {"provider": "sandbox", "token": "tok_ok"}
+PRODUCT = {
+    "productid": "vase",
+    "name": "Vase",
+    "taxonomy": ["Home"],
+    "keywords": [],
+    "brand": "Oak & Co",
+    "colours": [],
+    "description": "",
+    "price": {"amount": 1900, "currency": "GBP"},
+    "delivery": {"amount": 0, "currency": "GBP"},
+    "image": "",
+    "stock": 100,
+}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    settings = {"WEB_WORKERS": "1", "ACCESS_LOG": "true", "COURIER_DISPATCH_SECONDS": "3600"}
+    with running_shop(tmp_path_factory.mktemp("erasure"), **settings) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def admin(shop: Shop) -> Person:
+    person = Person(shop.urls["users"], ADMIN_EMAIL, shop.admin_password)
+    made = person.post(f"{shop.urls['products']}/v1/products", json=PRODUCT, timeout=30)
+    assert made.status_code == 201, made.text
+    return person
+
+
+def post(who: requests.Session, url: str, body: Any, status: int = 201, **headers: str) -> Any:
+    headers = {"Idempotency-Key": secrets.token_hex(8), **headers}
+    answer = who.post(url, json=body, headers=headers, timeout=30)
+    assert answer.status_code == status, (url, answer.text)
+    return answer.json() if answer.content else None
+
+
+def order(shop: Shop, who: requests.Session, **more: Any) -> dict[str, Any]:
+    body = {
+        "items": [{"productid": "vase", "quantity": 2}],
+        "address": f"{PLANTED}\n1 High Street\nLeeds LS1 4DY\nUnited Kingdom",
+        "payment": OK,
+        **more,
+    }
+    return post(who, f"{shop.urls['orders']}/v1/orders", body)
+
+
+def write_everywhere(shop: Shop, admin: Person, customer: Person) -> None:
+    """Everything of a person that has a text: account, address, orders, what they say of them, and what staff note."""
+    users, products, orders = (shop.urls[name] for name in ("users", "products", "orders"))
+    address = {"name": PLANTED, "address": f"{PLANTED}\n1 High Street\nLeeds LS1 4DY\nUnited Kingdom"}
+    post(customer, f"{users}/v1/users/me/addresses", address)
+    method = {"provider": "sandbox", "reference": f"pm_{PLANTED}", "label": PLANTED}
+    post(customer, f"{users}/v1/users/me/payment-methods", method)
+    cancelled = order(shop, customer)["orderid"]
+    post(customer, f"{orders}/v1/orders/{cancelled}/cancellation", {"reason": f"I am {PLANTED}"})
+    partly = order(shop, customer)["orderid"]
+    items = [{"productid": "vase", "quantity": 1}]
+    post(customer, f"{orders}/v1/orders/{partly}/cancellation", {"reason": PLANTED, "items": items})
+    kept = order(shop, customer)["orderid"]
+    courier = {"courier": "Bike", "courierid": "1"}
+    post(admin, f"{orders}/v1/admin/orders/{kept}/dispatch", courier)
+    post(admin, f"{orders}/v1/admin/orders/{kept}/delivery", {})
+    returned = {"items": items, "reason": PLANTED, "note": f"{PLANTED} again"}
+    back = post(customer, f"{orders}/v1/orders/{kept}/returns", returned)
+    refusal = {"reason": f"Dear {PLANTED}, no."}
+    post(admin, f"{orders}/v1/admin/orders/{kept}/returns/{back['number']}/refusal", refusal)
+    post(admin, f"{orders}/v1/admin/orders/{kept}/notes", {"text": f"{PLANTED} called"})
+    refund = {"amount": {"amount": 100, "currency": "GBP"}, "reason": f"{PLANTED} asked"}
+    post(admin, f"{orders}/v1/admin/orders/{kept}/refunds", refund | {"to": "store_credit"})
+    review = {"stars": 5, "title": PLANTED, "text": f"{PLANTED} likes it"}
+    post(customer, f"{products}/v1/products/vase/reviews", review)
+    shown = requests.get(f"{products}/v1/products/vase?reviews=5", timeout=30)
+    assert shown.ok, shown.text
+    guest = order(shop, requests.Session(), email=customer.email.upper(), name=PLANTED)
+    post(admin, f"{orders}/v1/admin/orders/{guest['orderid']}/notes", {"text": f"{PLANTED} was a guest"})
+
+
+def stored(shop: Shop) -> Iterator[tuple[str, str]]:
+    """(where, text) of every document in every database, those that are deleted too, in every revision that is still to be read."""
+    call = shop.server.client.call
+    for db in call("get_all_dbs"):
+        if not db.startswith(shop.server.prefix):
+            continue
+        for row in call("post_changes", db=db, style="all_docs")["results"]:
+            for change in row["changes"] if not row["id"].startswith("_design/") else ():
+                known = {"db": db, "doc_id": row["id"]}
+                doc = call("get_document", **known, rev=change["rev"], revs_info=True)
+                yield f"{db} {row['id']}", str(doc)
+                for each in doc.get("_revs_info", []):
+                    if each["status"] == "available" and each["rev"] != change["rev"]:
+                        yield (
+                            f"{db} {row['id']} {each['rev']}",
+                            str(call("get_document", **known, rev=each["rev"])),
+                        )
+
+
+def in_redis(shop: Shop) -> Iterator[tuple[str, str]]:
+    redis = Redis.from_url(redis_url_of(shop))
+    for key in redis.scan_iter(count=1000):
+        yield f"redis {key!r}", repr(redis.dump(key)) + repr(key)
+
+
+def in_logs(shop: Shop) -> Iterator[tuple[str, str]]:
+    for path in [shop.state / "log", *shop.state.rglob("*.log")]:
+        if path.is_file():
+            yield f"log {path.name}", path.read_text(errors="replace")
+
+
+def traces(shop: Shop, *names: str) -> list[str]:
+    places = (*stored(shop), *in_redis(shop), *in_logs(shop))
+    return [where for where, text in places if any(name in text for name in names)]
+
+
+def test_the_search_finds_what_is_there_and_nothing_after_an_erasure(shop: Shop, admin: Person) -> None:
+    customer = register(shop.urls["users"], shop.state / "mail", PLANTED)
+    write_everywhere(shop, admin, customer)
+    before = traces(shop, PLANTED, customer.email)
+    kinds = {where.split()[0].removeprefix(shop.server.prefix) for where in before}
+    assert {"users", "products", "orders"} <= kinds
+    assert len(before) > 15, before
+    assert customer.delete(f"{shop.urls['users']}/v1/users/me", timeout=60).status_code == 204
+    names = (PLANTED, customer.email, customer.email.upper())
+    left = [*traces(shop, *names)]
+    deadline = time.monotonic() + GENEROUS_SECONDS
+    while left and time.monotonic() < deadline:
+        time.sleep(1)
+        left = traces(shop, *names)
+    assert left == []
+    everything = [each.text + str(each.to) for each in read_mail(shop.state / "mail", "") if each]
+    assert all(customer.email in each.lower() for each in everything if PLANTED in each), (
+        "what was sent to the person is in their own mailbox"
+    )
+
+
+def test_nobody_erases_a_guest_by_an_address_that_is_not_verified(shop: Shop, admin: Person) -> None:
+    victim = f"{secrets.token_hex(6)}@example.com"
+    guest = order(shop, requests.Session(), email=victim, name="A guest")
+    robber = register(shop.urls["users"], shop.state / "mail", "A robber")
+    changes = {"email": victim, "current_password": PASSWORD}
+    assert robber.patch(f"{shop.urls['users']}/v1/users/me", json=changes, timeout=30).ok
+    assert robber.delete(f"{shop.urls['users']}/v1/users/me", timeout=60).status_code == 204
+    listed = admin.get(f"{shop.urls['orders']}/v1/orders/{guest['orderid']}", timeout=30).json()
+    assert "A guest" in str(listed) or "1 High Street" in str(listed)

@@ -60,7 +60,8 @@ def facet_labels(deps: Dependencies, facets: Mapping[str, list[Doc]]) -> dict[st
         return {"facet_names": names} if names else {}
     labels = {**types.labels(language), **deps.labels.loaded().of(language)}
     names |= option_names(facets, labels)
-    return {"facets": labelled(facets, labels), **({"facet_names": names} if names else {})}
+    shown_facets = labelled(facets, labels, deps.categories.get().labels(language))
+    return {"facets": shown_facets, **({"facet_names": names} if names else {})}
 
 
 def _alternatives(deps: Dependencies, asked: Question, query: SearchQuery, facet: str) -> FieldCounts:

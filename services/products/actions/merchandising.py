@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from services.products.actions.label_words import meant
 from services.products.actions.query_counts import count
 from services.products.actions.question import Listed, Question
 from services.products.actions.search import rewrite_of
@@ -70,7 +71,7 @@ def _without(docs: Any, productids: list[str]) -> list[Product]:
 def _is_hit(deps: Dependencies, asked: Question, doc: Product) -> bool:
     """Whether the words find a pinned product anyway, on a later page."""
     language = deps.catalogue.language
-    query = deps.search_rules.get().with_synonyms(search_for(asked.q))
+    query = meant(deps, search_for(asked.q))
     required = query.content_words(language)
     return len(matched_words(rewrite_of(deps, query), doc, query, language)) == len(required)
 

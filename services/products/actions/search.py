@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from services.products.actions.facets import counted_bands, counted_fields, facets_of
+from services.products.actions.label_words import meant, within
 from services.products.actions.question import Listed, Question, crumbs
 from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
@@ -36,9 +37,11 @@ MIN_JOINED = 6
 def search(deps: Dependencies, asked: Question) -> Listed:
     """A page of what has the words. 1 global query, or 1 partition query in a category; one more for words that unexpectedly are
     nowhere together, which is remembered, and for the alternatives of a filter that nobody has seen lately (see `facets`)."""
-    query = deps.search_rules.get().with_synonyms(search_query(asked))
+    query = meant(deps, search_query(asked))
     if asked.q.strip() and not query.all_words:
         return Listed([], None, {"total": 0, **crumbs(asked)})
+    if asked.one_category and not asked.facets:
+        query = within(asked, query)
     if asked.cursor:
         bookmark, seen, state = asked.cursor
         rewrite = restored(state)
@@ -55,8 +58,8 @@ def search(deps: Dependencies, asked: Question) -> Listed:
         more["facets"] = facets_of(deps, asked, rewrite.applied(query), page)
     if not rewrite.plain:
         deps.vocabulary.add(docs)
-        meant = rewrite.applied(query).without(rewrite.dropped_words)
-        shown = did_you_mean(meant, deps.catalogue.language, docs)
+        worded = rewrite.applied(query).without(rewrite.dropped_words)
+        shown = did_you_mean(worded, deps.catalogue.language, docs)
         more |= {"did_you_mean": shown, "showing_results_for": shown} if shown else {}
     if docs and (dropped := [*rewrite.dropped_words, *query.ignored_words(deps.catalogue.language)]):
         more["dropped_words"] = dropped
@@ -73,7 +76,7 @@ def rewrite_of(deps: Dependencies, query: SearchQuery) -> Rewrite:
     language, vocabulary = deps.catalogue.language, deps.vocabulary
     finished = query.prefix is not None and _is_finished(deps, query.prefix)
     loose, content = query.loose_words, query.content_words(language)
-    asked = set(content) - query.words_with_synonyms
+    asked = set(content) - query.words_with_synonyms - query.paths.keys()
     beginning = None if finished else query.prefix
     unknown = vocabulary.unknown(loose if finished else query.words, beginning) & asked
     corrections = vocabulary.misspelt(asked - unknown)
@@ -121,7 +124,7 @@ def _first_page(
     )
     forecast = (
         Forecast(deps, asked, query, words)
-        if may_be_apart and not rewrite.corrections and not query.synonyms
+        if may_be_apart and not rewrite.corrections and not query.synonyms and not query.paths
         else None
     )
     if forecast and forecast.are_apart():

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import orjson
 
+from services.products.actions.label_words import meant
 from services.products.actions.search import rewrite_of
 from services.products.dependencies import Dependencies
 from services.products.rules.product import deduplicate_moved
@@ -31,7 +32,7 @@ def suggest(deps: Dependencies, text: str, limit: int, currency: str = "") -> by
 def _suggest(deps: Dependencies, typed: SearchQuery, limit: int) -> bytes:
     begun = {typed.prefix} if typed.words and typed.prefix and len(typed.prefix) < MIN_PREFIX else set()
     rules = deps.search_rules.get()
-    query = rules.with_synonyms(typed)
+    query = meant(deps, typed)
     rewrite = replace(rewrite_of(deps, query.without(begun)), finished=False)
     page = deps.catalogue.search(rewrite.applied(query.without(begun)), PRODUCTS_PER_SUGGESTION * limit, None)
     items = suggestions(
@@ -41,5 +42,6 @@ def _suggest(deps: Dependencies, typed: SearchQuery, limit: int) -> bytes:
         page.counts,
         (each for each in deps.popular_queries.get() if not rules.is_hidden(each[0])),
         limit,
+        deps.categories.get().labels(deps.catalogue.read_in),
     )
     return orjson.dumps({"items": items})

@@ -148,7 +148,9 @@ def products() -> Response:
         return Made(ListText(text, found_by_words(found)), len(text), repeatable=not has_others)
 
     question = (request.query_string, context.currency, context.group)
-    made, repeated = deps.list_texts.get(question, make, given=(deps.search_rules.get(),))
+    made, repeated = deps.list_texts.get(
+        question, make, given=(deps.search_rules.get(), deps.categories.get(), deps.product_types.get())
+    )
     if repeated:
         act.count_repeated(deps, asked, made.found, visitor)
     return json_bytes(made.text, headers=headers)

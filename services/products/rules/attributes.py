@@ -38,6 +38,15 @@ class ProductTypes:
             for text, label in _said(doc, language, "labels").items()
         }
 
+    def label_pairs(self, language: str) -> list[tuple[str, str]]:
+        """(what products have, what it is called in a language) of attributes and their values."""
+        names = (
+            (code, name)
+            for doc in self._types.values()
+            for code, name in _said(doc, language, "names").items()
+        )
+        return [*self.labels(language).items(), *names]
+
     def get(self, code: str) -> ProductType | None:
         return self._types.get(code)
 

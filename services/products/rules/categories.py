@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from services.products.category_documents import Category
 from services.products.documents import SEPARATOR, category_path
+from services.products.rules.label_words import CategoryWords
+from shared.couch import Language
 
 Tree = dict[str, Any]
 SHOWN: Final = ("label", "picture", "text")
@@ -19,6 +21,7 @@ class Categories:
         self._docs = {doc["path"]: doc for doc in docs}
         self.moves: dict[str, str] = {doc["path"]: doc["moved_to"] for doc in docs if doc.get("moved_to")}
         """{old path: new path}"""
+        self._words: dict[str, CategoryWords] = {}
 
     def shown(self, path: str, language: str = "") -> dict[str, Any]:
         """What a menu says of a category besides its name, in a language where it is translated."""
@@ -27,6 +30,20 @@ class Categories:
             return {}
         own = {name: doc[name] for name in SHOWN if doc.get(name)}
         return own | doc.get("translations", {}).get(language, {})
+
+    def labels(self, language: str = "") -> dict[str, str]:
+        """{path: what it is called} of those that have a label in a language; "" is the shop's own."""
+        said: dict[str, Mapping[str, Any]] = {
+            path: doc.get("translations", {}).get(language, {}) if language else doc
+            for path, doc in self._docs.items()
+        }
+        return {path: label for path, each in said.items() if (label := each.get("label"))}
+
+    def words(self, code: str, language: Language) -> CategoryWords:
+        """Which categories are called by a word."""
+        if (known := self._words.get(code)) is None:
+            known = self._words[code] = CategoryWords(self.labels(code), language)
+        return known
 
     def is_translated(self, language: str) -> bool:
         """Whether any category says something in this language."""

@@ -22,17 +22,19 @@ class Labels:
 
 
 def labelled(
-    facets: Mapping[str, list[dict[str, Any]]], labels: Mapping[str, str]
+    facets: Mapping[str, list[dict[str, Any]]], labels: Mapping[str, str], of_categories: Mapping[str, str]
 ) -> dict[str, list[dict[str, Any]]]:
     """The counted values, with a `label` where one is called something else."""
+    known = {facet: labels for facet in facets if facet.startswith(LABELLED)} | {"category": of_categories}
     return {
-        facet: [
-            {**each, "label": labels[each["value"]]} if each["value"] in labels else each for each in values
-        ]
-        if facet.startswith(LABELLED)
-        else values
+        facet: [_with_label(each, known.get(facet, {})) for each in values]
         for facet, values in facets.items()
     }
+
+
+def _with_label(counted: dict[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
+    label = labels.get(counted["value"])
+    return {**counted, "label": label} if label else counted
 
 
 def option_names(facets: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, str]:

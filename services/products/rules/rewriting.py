@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from services.products.declarations.product import Product
-from services.products.documents import PRODUCT_FIELDS
+from services.products.documents import PRODUCT_FIELDS, SEPARATOR, category_path
 from services.products.option_values import attribute_words, codes, option_words
 from services.products.rules.searching import short_texts
 from services.products.rules.typos import nearly_same
@@ -118,7 +118,13 @@ def matched_words(rewrite: Rewrite, doc: Product, query: SearchQuery, language: 
     """Which of the content words a product has, in any form, as a beginning when it is the last one, or mistyped where that is forgiven."""
     by_code = query.code or not rewrite.plain or len(query.content_words(language)) == 1
     terms = _terms(doc, language, by_code=by_code)
-    return [word for word in query.content_words(language) if _matches(rewrite, word, query, terms, language)]
+    place = category_path(doc["taxonomy"]) + SEPARATOR
+    return [
+        word
+        for word in query.content_words(language)
+        if any(place.startswith(path + SEPARATOR) for path in query.paths.get(word, ()))
+        or _matches(rewrite, word, query, terms, language)
+    ]
 
 
 def is_named(doc: Product, query: SearchQuery, language: Language) -> bool:

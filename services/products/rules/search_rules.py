@@ -1,6 +1,6 @@
 """What admins say about search, ready to be asked: synonyms, redirects and pinned products by the words of a query."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
@@ -50,6 +50,22 @@ class SearchRules:
     redirects: ByQuery[Doc] | None = None
     pins: ByQuery[Doc] | None = None
     hidden: ByQuery[Doc] | None = None
+    labelled: dict[str, tuple[object, "SearchRules"]] = field(default_factory=dict, repr=False, compare=False)
+    """With the labels of a language, and what these were made of."""
+
+    def with_labels(
+        self, source: object, language: str, synonyms: Callable[[], Mapping[Words, Iterable[Words]]]
+    ) -> "SearchRules":
+        """The rules that know these synonyms too, which are made once for each `source` of them in a language."""
+        known = self.labelled.get(language)
+        if known is None or known[0] is not source:
+            merged = {row: dict.fromkeys(others) for row, others in self.synonyms.items()}
+            for row, others in synonyms().items():
+                merged.setdefault(row, {}).update(dict.fromkeys(others))
+            rows = {row: tuple(others) for row, others in merged.items()}
+            rules = replace(self, synonyms=rows, longest=max(map(len, rows), default=0), labelled={})
+            known = self.labelled[language] = (source, rules)
+        return known[1]
 
     def redirect_for(self, query: str) -> Doc | None:
         return self.redirects.get(query) if self.redirects else None

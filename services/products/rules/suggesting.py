@@ -23,17 +23,20 @@ def suggestions(
     counts: Mapping[str, Mapping[str, int]],
     popular: Iterable[tuple[str, int]],
     limit: int,
+    labels: Mapping[str, str],
 ) -> list[Suggestion]:
     """Categories and brands that have the last word typed, those with more of the words first; queries that have all of them;
-    then products, for which there is room when there are any."""
+    then products, for which there is room when there are any. `labels`: what categories are called beside their last level."""
     # A single letter begins too much: a brand must go with all that stands before it, a category at least hold a good part of the hits.
     is_letter = len(query.all_words[-1]) == 1
     fewest = len(query.all_words) if is_letter else 1
     hits = counts.get("category", {})
     least = max(hits.values(), default=0) / GOOD_PART if is_letter else 0
     categories = [
-        {"kind": "category", "text": path.rpartition("#")[2], "path": path, "count": count}
-        for path, count in _best_named(hits, query, language, lambda path: path.rpartition("#")[2])
+        {"kind": "category", "text": labels.get(path) or _last(path), "path": path, "count": count}
+        for path, count in _best_named(
+            hits, query, language, lambda path: f"{labels.get(path, '')} {_last(path)}"
+        )
         if count >= least
     ]
     brands = [
@@ -46,6 +49,10 @@ def suggestions(
     room = limit - len(named) - min(MIN_PRODUCTS, len(docs))
     searched = _searched(query, language, popular, max(0, min(MAX_QUERIES, room)))
     return [*named, *searched, *_products(query, docs)][:limit]
+
+
+def _last(path: str) -> str:
+    return path.rpartition("#")[2]
 
 
 def _products(query: SearchQuery, docs: Sequence[Product]) -> list[Suggestion]:

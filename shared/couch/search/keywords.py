@@ -13,6 +13,7 @@ from .query import SearchQuery, filter_term
 from .words import fold, pairs_of, sort_key
 
 MAX_ROWS, MAX_DOCUMENTS = 20_000, 1000
+PATH_SCORE = 12
 TYPOS = ("forgive typos",)
 TOO_MANY = (f"filter, count or sort more than {MAX_DOCUMENTS} matches",)
 
@@ -20,17 +21,21 @@ Row = dict[str, Any]
 
 
 class Group(NamedTuple):
-    """The terms of which one must be there for a word: its own, its stem, both its neighbours written with it, and `corrected` ones."""
+    """The terms of which one must be there for a word: its own, its stem, both its neighbours written with it, and `corrected` ones; or one of
+    the `paths`, whose rows have no weight."""
 
     word: str
     terms: frozenset[str]
     unfinished: bool = False
     optional: bool = False
     corrected: frozenset[str] = frozenset()
+    paths: frozenset[str] = frozenset()
 
     def score(self, term: str, weight: int, beginnings: bool) -> int:
         """What a term of this weight counts: as it was asked more than in another form, that more than its beginning, and that more
         than without a typo; 0 if it is another."""
+        if not weight:
+            return PATH_SCORE if term in self.paths else 0
         if term in self.terms:
             return 6 * weight if term == self.word else 4 * weight
         if beginnings and self.unfinished and term.startswith(self.word):
@@ -80,6 +85,7 @@ def key_range(query: SearchQuery, index: SearchIndex) -> dict[str, Any]:
     if groups:
         terms = dict.fromkeys(term for group in groups for term in group.terms | group.corrected)
         keys = [["word", term] for term in sorted(terms, key=len, reverse=True)]
+        keys += [["path", path] for path in dict.fromkeys(each for group in groups for each in group.paths)]
         if index.exclusions:
             keys += [["excluded", row] for row in query.excluded_rows(index.language)]
         return {"keys": keys}
@@ -176,6 +182,7 @@ def _groups(query: SearchQuery, index: SearchIndex) -> list[Group]:
             word == query.prefix and n == len(loose) - 1,
             word in query.optional,
             frozenset(map(language.stem, query.corrections.get(word, ()))),
+            frozenset(query.paths.get(word, ())),
         )
         for n, word in enumerate(loose)
         if word in content
@@ -189,7 +196,7 @@ def _alternatives(word: str, others: Iterable[str], language: Language) -> froze
 
 def _beginning(query: SearchQuery, groups: Sequence[Group]) -> str | None:
     """What the single word of a query and its stem begin with, when it may go on and that is not nearly everything."""
-    if len(groups) != 1 or not groups[0].unfinished:
+    if len(groups) != 1 or not groups[0].unfinished or groups[0].paths:
         return None
     common = commonprefix(list(groups[0].terms | groups[0].corrected))
     return common if len(common) >= MIN_PREFIX else None

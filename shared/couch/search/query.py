@@ -16,6 +16,7 @@ UNBOUNDED = 10**15
 MAX_WORDS, MAX_COMBINED_WORDS = 16, 4
 MAX_EXCLUDING_WORDS, MAX_EXCLUDED_ROWS = 5, 40
 SEVERAL = 2
+PATH_WEIGHT = 6
 _MAX_REMEMBERED = 10_000
 
 _CODE = re.compile(r"[0-9]|[^\W_][-._/][^\W_]")
@@ -36,8 +37,8 @@ class SearchQuery:
 
     `filters` is {keyword field: values, one of which must be there}, for a member of a `pairs` field {field.name: values}, `ranges` {number field: (min, max)}, `sort` a
     field's name (with `-` for the largest first) or None for relevance. A word that is `forgiven` may differ by a letter (a long one
-    by two); for a word that has `corrections` one of these does, for words in a row that have `synonyms` one row of these. An
-    `optional` word only moves what has it forward; with `any_word` all are, but what has more of them comes first. Where very
+    by two); for a word that has `corrections` one of these does, for words in a row that have `synonyms` one row of these; what is at or below one of the `paths` of a word
+    has it too, in an index that has a field of them. An `optional` word only moves what has it forward; with `any_word` all are, but what has more of them comes first. Where very
     many products are `named` by each of several words at least one must be in a short text, if the server can tell them apart. With `code` the words may be an article number: they have digits, or signs hold them together.
     """
 
@@ -52,6 +53,7 @@ class SearchQuery:
     forgiven: frozenset[str] = frozenset()
     corrections: Mapping[str, Sequence[str]] = field(default_factory=dict)
     synonyms: Mapping[tuple[str, ...], Sequence[tuple[str, ...]]] = field(default_factory=dict)
+    paths: Mapping[str, Sequence[str]] = field(default_factory=dict)
     optional: frozenset[str] = frozenset()
     named: frozenset[str] = frozenset()
     any_word: bool = False
@@ -113,6 +115,7 @@ class SearchQuery:
             sorted(self.forgiven),
             sorted(self.corrections.items()),
             sorted(self.synonyms.items()),
+            sorted(self.paths.items()),
             sorted(self.optional),
             sorted(self.named),
             self.any_word,
@@ -164,7 +167,7 @@ class SearchQuery:
         """Those of which one must be in a short text: all that need be there, if so many products are named by each of them. What says for
         whom a thing is names none."""
         content = self.content_words(language)
-        if len(content) < SEVERAL or self.any_word or self.synonyms:
+        if len(content) < SEVERAL or self.any_word or self.synonyms or self.paths:
             return []
         things = [word for word in content if word not in self.optional and not language.is_person(word)]
         return things if self.named.issuperset(things) else []
@@ -201,18 +204,22 @@ class SearchQuery:
         begun, head = begun_pair(loose) if self.prefix else "", self.head(index.language)
         named = self.named_words(index.language)
         clauses = {
-            word: index.clause_of(
-                Word(
-                    word,
-                    tuple(pairs_of(list(loose[max(0, n - 1) : n + 2]))),
-                    begun=begun if n >= len(loose) - 2 else "",
-                    last=word == self.prefix,
-                    head=len(content) > 1 and word == head,
-                    named=word in named,
-                    code=self.code or len(content) == 1,
-                    forgiven=word in self.forgiven,
-                    corrections=tuple(self.corrections.get(word, ())),
-                )
+            word: self._or_below(
+                word,
+                index,
+                index.clause_of(
+                    Word(
+                        word,
+                        tuple(pairs_of(list(loose[max(0, n - 1) : n + 2]))),
+                        begun=begun if n >= len(loose) - 2 else "",
+                        last=word == self.prefix,
+                        head=len(content) > 1 and word == head,
+                        named=word in named,
+                        code=self.code or len(content) == 1,
+                        forgiven=word in self.forgiven,
+                        corrections=tuple(self.corrections.get(word, ())),
+                    )
+                ),
             )
             for n, word in enumerate(loose)
             if word in content
@@ -227,6 +234,14 @@ class SearchQuery:
             return [_as_many_as_possible(list(rows.values()))], []
         required = [clause for row, clause in rows.items() if not self.optional.issuperset(row)]
         return required, [f"{clause}^100" for row, clause in rows.items() if self.optional.issuperset(row)]
+
+    def _or_below(self, word: str, index: SearchIndex, clause: str) -> str:
+        """The clause of a word, or what is below one of its paths."""
+        field_of_paths = next((each for each in index.fields if each.kind == "path"), None)
+        paths = self.paths.get(word, ())
+        if field_of_paths is None or not paths:
+            return clause
+        return _any([clause, *(f"{field_of_paths.name}:{quoted(path)}^{PATH_WEIGHT}" for path in paths)])
 
 
 class SearchOptions(TypedDict, total=False):
@@ -293,7 +308,9 @@ def _as_many_as_possible(clauses: list[str]) -> str:
 def _synonym(index: SearchIndex, row: Sequence[str]) -> str:
     """All words of a row, each in any of its forms."""
     stem = index.language.stem
-    return _all(_any(f'{each.name}:"{stem(word)}"^{each.weight}' for each in index.texts) for word in row)
+    fields = [f"{each.name}:{{}}^{each.weight}" for each in index.texts]
+    fields += [f"{SHORT}:{{}}^1"] if any(each.short for each in index.fields) else []
+    return _all(_any(each.format(f'"{stem(word)}"') for each in fields) for word in row)
 
 
 def _all(clauses: Iterable[str]) -> str:

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from deploy.local.minicouch import javascript as v8
 from services.products.actions import browse, importing
 from services.products.actions.question import Question
+from services.products.category_documents import CATEGORY, category_id
 from services.products.dependencies import Dependencies
 from services.products.documents import design_in
 from services.products.translations import translated, translation_into
+from shared.clock import timestamp
 from shared.couch import Server
 from shared.couch.client import Client
 from tests.services.products.conftest import eventually, open_as_worker, product
@@ -51,6 +53,11 @@ def deps(
     found = open_as_worker(environment | {"LANGUAGES": "en,de"})
     lines = (importing.Line(n, each) for n, each in enumerate(GOODS, 1))
     importing.run(found, lines, lambda state: None, importing.write)
+    stored = found.category_documents.get("Kitchen")
+    labelled = {"translations": {"de": {"label": "Küche"}}, "edited": timestamp(), "edited_by": "admin"}
+    if stored is None:
+        found.category_documents.put(CATEGORY.build(category_id("Kitchen"), path="Kitchen", **labelled))
+    found.categories.reread()
     return found
 
 
@@ -64,6 +71,11 @@ def test_words_sorting_and_phrases_are_of_the_language(deps: Dependencies):
     assert found(deps, "de", q='"aus leinen"') == ["Tunika aus Leinen"]
     assert found(deps, "de", q="fork") == found(deps, "", q="gabel") == []
     assert found(deps, "", q="linen") == ["Linen tunic"]
+    eventually(
+        lambda: sorted(found(deps, "de", q="kueche")) == ["Gabel", "Messer", "Pfanne", "ofenblech", "Ölkanne"]
+    )
+    assert found(deps, "de", q="küche messer") == found(deps, "de", q="messer küche") == ["Messer"]
+    assert found(deps, "de", q="küche tunika", sort="name") == found(deps, "", q="küche") == []
     kitchen = {"category": ("Kitchen",), "sort": "name"}
     german = ["Gabel", "Messer", "ofenblech", "Ölkanne", "Pfanne"]
     english = ["Axe and knife", "éclair tray", "Fork", "Grater", "Zester"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.services.products.conftest import Shop, product
+from tests.services.products.conftest import Shop, eventually, product
 
 GOODS = [
     product("wiper", taxonomy=["Automotive", "Car Mats & Covers"], name="Rubber wiper", brand="Carnaby"),
@@ -78,6 +78,7 @@ def test_a_single_letter_is_no_department_of_hardly_any_hit(goods: Shop):
     rings = [product(f"goldring-{n}", taxonomy=["Jewels", "Rings"], name="Rosegold thing") for n in range(12)]
     idol = product("idol", taxonomy=["Festive", "Religious Idols"], name="Rosegold thing of brass")
     assert goods.load([*rings, idol])["created"] == len(rings) + 1
+    eventually(lambda: len(goods.walk(q="rosegold thing")) == len(rings) + 1)
     assert ("category", "Rings") in suggested(goods, "rosegold r")
     assert ("category", "Religious Idols") not in suggested(goods, "rosegold r")
     assert ("category", "Religious Idols") in suggested(goods, "rosegold re")

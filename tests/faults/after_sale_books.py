@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from tests.faults.reckoning import Books
+from tests.faults.reckoning import Books, summary_problem, written_twice
 
 Doc = dict[str, Any]
 
@@ -53,9 +53,9 @@ def _problem(books: Books, orderid: str, docs: dict[str, Doc], price: int) -> st
     ended = [doc["reference"] for doc in docs.values() if doc["type"] in ("linecancellation", "return")]
     if lacking := [each for each in ended if f"{each}restocked" not in docs]:
         return f"{lacking} not in stock again"
-    if changed := [key for key, doc in docs.items() if not doc["_rev"].startswith("1-")]:
+    if changed := written_twice(docs):
         return f"{changed} written twice"
-    return _lacking_notices(docs)
+    return _lacking_notices(docs) or summary_problem(docs)
 
 
 def _lacking_notices(docs: dict[str, Doc]) -> str:

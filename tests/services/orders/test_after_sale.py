@@ -315,6 +315,8 @@ def test_every_endpoint_keeps_its_contract(
         "POST /v1/admin/promotions": "what each kind of condition and action needs, and a code of its own",
         "PUT /v1/admin/promotions/{id}": "what each kind of condition and action needs, and a code of its own",
         "GET /v1/admin/reports/tax": "whole days",
+        "GET /v1/admin/reports/comparison": "whole days, from one to another",
+        "GET /v1/admin/orders": "from before to",
         "POST /v1/admin/orders/{orderid}/refunds": "either an amount or items",
         "POST /v1/admin/reports": "whole days for best sellers",
         "POST /v1/admin/reports/closings": "a day for a day's closing, a month for a month's",

@@ -96,6 +96,13 @@ BLOCK = Calls(100, 5, 50)
 SHARD_BYTES = 10e9
 SIZES = (1_000_000, 1_000_000_000)
 
+# CouchDB 3.5 on two cores answered so many partition queries a second to 16 clients; a global query asks each shard of the
+# products, a write goes to each copy.
+NODE_CALLS, NODE_SHARE = 1_000, 0.5
+PRODUCT_SHARDS, COPIES, LEAST_NODES = 2, 3, 3
+SALE_DOCUMENTS = 3  # that a sale leaves in the category's partition: reservation, movement, settlement
+PARTITION_BYTES = 10e9
+
 
 def per_order() -> Calls:
     """Calls that one order brings with it, browsing included."""
@@ -113,6 +120,12 @@ def a_second(orders_a_day: float) -> Calls:
 def blocks(needed: Calls) -> int:
     """Blocks of the Standard plan that hold it."""
     return max(1, *(math.ceil(need / have) for need, have in zip(_parts(needed), _parts(BLOCK), strict=True)))
+
+
+def nodes(needed: Calls) -> int:
+    """CouchDB nodes of two cores that are half busy with it, at least three."""
+    calls = needed.reads + needed.globals * PRODUCT_SHARDS + needed.writes * COPIES
+    return max(LEAST_NODES, math.ceil(calls / NODE_CALLS / NODE_SHARE))
 
 
 def shards(orders: float) -> int:
@@ -137,7 +150,7 @@ def main() -> int:
 
 
 def page() -> str:
-    return "\n".join([*_introduction(), *_requests(), *_traffic(), *_sizes()]) + "\n"
+    return "\n".join([*_introduction(), *_requests(), *_traffic(), *_sizes(), *_growth()]) + "\n"
 
 
 def _introduction() -> Iterator[str]:
@@ -176,6 +189,23 @@ def _sizes() -> Iterator[str]:
         documents = orders * KEPT_PER_ORDER
         yield f"| {orders:,} | {documents:,} | {documents * BYTES_PER_DOCUMENT / 1e9:,.0f} GB | {shards(orders)} |"
     yield "\nA partition holds one order, so none comes near the limit of 10 GB a partition, and there are as many as orders."
+
+
+def _growth() -> Iterator[str]:
+    yield "\n## Growth\n\nReckoned from the calls above, not run at these sizes. A CouchDB node of two cores is taken to answer"
+    yield f"{NODE_CALLS:,} calls a second (measured: partition queries, 16 clients) and to be half busy; a global query counts {PRODUCT_SHARDS} calls, a write {COPIES}.\n"
+    yield "| orders a day | documents of orders a year | size a year | shards for a year | CouchDB nodes | Cloudant blocks |\n|---|---|---|---|---|---|"
+    for orders in (10, 1_000, 100_000):
+        need, documents = a_second(orders), orders * 365 * KEPT_PER_ORDER
+        size = f"{documents * BYTES_PER_DOCUMENT / 1e9:,.2f} GB"
+        yield f"| {orders:,} | {documents:,} | {size} | {shards(orders * 365)} | {nodes(need)} | {blocks(need)} |"
+    sales = PARTITION_BYTES / SALE_DOCUMENTS / BYTES_PER_DOCUMENT
+    most = LITE.globals / a_second(1).globals
+    yield f"\nWhat breaks first: global queries of product pages and searches, on a Lite plan at some {most:,.0f} orders a day. Built in: pages carry an ETag, and a CDN may keep them"
+    yield "(`PAGE_CACHE_SECONDS`); the menu, the counts of filters and the first pages of departments are kept by the shop; what is too many is a 429, asked again with a pause."
+    yield f"Hot partitions: a sale leaves {SALE_DOCUMENTS} documents in the category of what was sold, so a category is full on Cloudant (10 GB) after some {sales / 1e6:.1f} million sales, and"
+    yield "no more is written there then (`partition_overflow`; not tried with the shop). Built in: a product that is moved to another category begins a new chain of stock there, and its sales are written there. A category of a million"
+    yield "products, each with its first movement, holds 2 GB. One product's stock is a chain of slots, each written after the one before: its buyers queue, those of other products do not."
 
 
 def _parts(calls: Calls) -> tuple[float, float, float]:

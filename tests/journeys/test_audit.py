@@ -72,6 +72,7 @@ EXAMPLES = {
     "PUT /v1/admin/search/hidden/{query}": Example({"query": ABSENT}),
     "POST /v1/admin/orders/{orderid}/dispatch": Example({"courier": "Bike", "courierid": "1"}),
     "POST /v1/admin/orders/{orderid}/refunds": Example({"amount": AMOUNT, "reason": "an example"}),
+    "POST /v1/admin/orders/{orderid}/emails": Example({"kind": "payment"}),
     "POST /v1/admin/orders/{orderid}/notes": Example({"text": "an example"}),
     "POST /v1/admin/orders/{orderid}/returns/{number}/refusal": Example({"reason": "an example"}),
     "POST /v1/admin/orders/{orderid}/returns/{number}/receipt": Example(

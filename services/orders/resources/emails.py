@@ -9,7 +9,7 @@ from services.orders.actions import reading
 from services.orders.resources.context import dependencies
 from services.orders.resources.requester import actor
 from services.orders.schemas import emails as schemas
-from shared.web import Blueprint, PageArgs, json_answer, require_role, short_list_answer
+from shared.web import Blueprint, PageArgs, audited, json_answer, require_role, short_list_answer
 from shared.web.idempotency import OPTIONAL_KEY, idempotent_id
 
 emails = Blueprint("emails", __name__, url_prefix="/v1/admin/orders", description="E-mails about orders")
@@ -34,6 +34,7 @@ def listed(args: dict[str, Any], orderid: str) -> Response:
 @emails.response(201, schemas.SentEmail)
 @emails.alt_response(404, "NOT_FOUND")
 @emails.alt_response(409, "CONFLICT")
+@audited("send e-mail again", "orderid", "kind")
 def send_again(body: dict[str, str], orderid: str) -> Response:
     """Send one again, with what the order holds now"""
     deps = dependencies()

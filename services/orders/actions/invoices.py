@@ -1,9 +1,13 @@
 """Invoices, credit notes and packing slips: issued once under a number of their own, printed whenever they are asked for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import cast
 
-from services.orders.declarations.events import Refund
+from services.orders.actions.parcels import NoSuchParcel
+from services.orders.declarations.events import OrderDispatch, Refund
 from services.orders.declarations.invoices import CREDIT_NOTE, INVOICE, CreditNote, Invoice, NumberRequest
+from services.orders.declarations.order import name_of
+from services.orders.declarations.parts import Line, line_key
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CREDIT_NOTE as CREDIT_NOTE_TYPE
 from services.orders.documents import INVOICE as INVOICE_TYPE
@@ -16,6 +20,7 @@ from services.orders.rules.invoices import (
     packing_slip_page,
     seller_of,
 )
+from services.orders.rules.returns import quantities_by_key
 from services.orders.rules.writing import event_fields
 from shared.clock import now
 from shared.errors import NotFound
@@ -75,14 +80,34 @@ def print_credit_note(deps: Dependencies, found: OrderDocuments, number: str) ->
     return note["number"], _printed(deps, note["language"], lambda: credit_note_page(found, note, refund))
 
 
-def print_packing_slip(deps: Dependencies, found: OrderDocuments) -> tuple[str, bytes]:
-    """Of the goods that go out with the parcel; it has no number and is as the shop is now. Raises NotPaid."""
+def print_packing_slip(deps: Dependencies, found: OrderDocuments, number: int = 0) -> tuple[str, bytes]:
+    """Of the goods in the parcel with this number, without one of what is left to send, else of the whole order; as the shop is now.
+
+    Raises NotPaid, NoSuchParcel.
+    """
     found.require_payment()
     seller = seller_of(deps.terms.shop, deps.terms.country)
-    lines = [line for line in found.order["basket"] if not line.get("gift_card")]
+    parcel, quantities = _packed(found, number)
+    lines = [
+        cast(Line, {**line, "quantity": quantities[line_key(line)]})
+        for line in found.order["basket"]
+        if not line.get("gift_card") and quantities.get(line_key(line))
+    ]
     language = deps.language_of(found.order).code
-    name = f"{found.order.get('number') or found.order['orderid']}-packing-slip"
-    return name, _printed(deps, language, lambda: packing_slip_page(found, seller, lines, found.dispatch))
+    name = f"{name_of(found.order)}-packing-slip{f'-{number}' if number else ''}"
+    return name, _printed(deps, language, lambda: packing_slip_page(found, seller, lines, parcel))
+
+
+def _packed(found: OrderDocuments, number: int) -> tuple[OrderDispatch | None, Mapping[str, int]]:
+    """A parcel, and how many of each line (by `line_key`) are in it."""
+    if number:
+        parcel = next((each for each in found.parcels if each.number == number), None)
+        if parcel is None:
+            raise NoSuchParcel(f"No parcel {number} of this order has left.")
+        return parcel.dispatch, quantities_by_key(parcel.lines)
+    if left := found.left_to_send:
+        return None, left
+    return found.dispatch, {line_key(line): line["quantity"] for line in found.order["basket"]}
 
 
 def _number(deps: Dependencies, found: OrderDocuments, kind: str, prefix: str, reference: str) -> str:

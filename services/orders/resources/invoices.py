@@ -64,14 +64,15 @@ def credit_note(headers: dict[str, str], orderid: str, number: str) -> Response:
 
 @invoices.get("/admin/orders/<string:orderid>/packing-slip.pdf")
 @require_role("admin", "staff")
+@invoices.arguments(schemas.PackingSlipArgs, location="query")
 @invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
 @invoices.alt_response(404, "NOT_FOUND")
 @invoices.alt_response(409, "CONFLICT")
 @time_limit(PRINT_SECONDS)
-def packing_slip(orderid: str) -> Response:
-    """What goes into the parcel, as PDF"""
+def packing_slip(args: dict[str, int], orderid: str) -> Response:
+    """What goes into a parcel, as PDF: one of those that left, or with all that is left to send"""
     deps = dependencies()
-    return _pdf(*act.print_packing_slip(deps, reading.any_order(deps, orderid)))
+    return _pdf(*act.print_packing_slip(deps, reading.any_order(deps, orderid), args["parcel"]))
 
 
 def _pdf(name: str, content: bytes) -> Response:

@@ -9,6 +9,16 @@ from shared.web.fields import Time
 Invoice = response_schema("Invoice", INVOICE_FIELDS)
 
 
+class PackingSlipArgs(Shape):
+    parcel = ma.fields.Integer(
+        load_default=0,
+        validate=ma.validate.Range(0, 1000),
+        metadata={
+            "description": "the number of a parcel that left; 0: what is left to send, or all of an order that left whole"
+        },
+    )
+
+
 class CreditNote(Shape):
     """What was issued for a refund."""
 

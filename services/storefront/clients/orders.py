@@ -65,8 +65,10 @@ class Orders(Client):
         """Of the refund with this number."""
         return self._pdf(f"/v1/orders/{segment(orderid)}/credit-notes/{number}.pdf", requester)
 
-    def packing_slip_pdf(self, token: str, orderid: str) -> Answer:
-        return self._pdf(f"/v1/admin/orders/{segment(orderid)}/packing-slip.pdf", Requester(token))
+    def packing_slip_pdf(self, token: str, orderid: str, parcel: str) -> Answer:
+        """Of a parcel that left, by its number; of what is left to send without one."""
+        query = f"?{urlencode({'parcel': parcel})}" if parcel else ""
+        return self._pdf(f"/v1/admin/orders/{segment(orderid)}/packing-slip.pdf{query}", Requester(token))
 
     def _pdf(self, path: str, requester: Requester) -> Answer:
         return self.http.fetch("GET", path, deadline=PRINT_SECONDS, **requester.options)
@@ -120,6 +122,16 @@ class Orders(Client):
         """Of staff on an order, the latest first."""
         path = f"/v1/admin/orders/{segment(orderid)}/notes"
         return list(self.http.get(path, without_empty(limit=100), token=token)["items"])
+
+    def emails(self, token: str, orderid: str) -> list[Json]:
+        """What went out about an order, the latest first."""
+        path = f"/v1/admin/orders/{segment(orderid)}/emails"
+        return list(self.http.get(path, without_empty(limit=100), token=token)["items"])
+
+    def email(self, token: str, orderid: str, kind: str, language: str) -> Json:
+        """What one reads like, in a language."""
+        path = f"/v1/admin/orders/{segment(orderid)}/emails/{segment(kind)}"
+        return self.http.get(path, without_empty(language=language), token=token)
 
     def act(self, token: str, orderid: str, verb: str, body: Json, key: str = "") -> Json:
         """`verb`: dispatch, delivery, refunds, notes, or what is done with a return: returns/1/approval."""

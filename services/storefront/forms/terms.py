@@ -117,6 +117,24 @@ SHOP = (
         help=_("Of cards that are issued from now on. 0: for ever."),
     ),
     Field(
+        "name", _("Name of the shop"), required=False, max_length=100, help=_("On invoices and in e-mails.")
+    ),
+    Field(
+        "address",
+        _("Address of the shop"),
+        "textarea",
+        required=False,
+        max_length=1000,
+        help=_("On invoices and in e-mails, with what else they must say, such as a VAT number."),
+    ),
+    Field(
+        "logo",
+        _("Logo"),
+        required=False,
+        max_length=200,
+        help=_("On invoices and in e-mails: choose a picture below, or leave what is here."),
+    ),
+    Field(
         "return_days",
         _("Days that goods can be sent back"),
         required=False,

@@ -116,9 +116,12 @@ def rate_values(rate: Json) -> dict[str, str]:
     return {**{name: rate[name] for name in texts}, **checks, "rate": number_text(rate["rate"], "0.####")}
 
 
+SHOP_IDENTITY = ("name", "address", "logo")
+
+
 def shop_body(values: Mapping[str, str]) -> Json:
     """The shop's own settings out of their form. Raises Invalid by field."""
-    body: Json = {name: values[name] for name in ("region", "postcode", "return_address")}
+    body: Json = {name: values[name] for name in ("region", "postcode", "return_address", *SHOP_IDENTITY)}
     numbers = [name for name in ("gift_card_days", "return_days") if values[name]]
     checks = {name: bool(values[name]) for name in ("approve_returns", "refund_before_receipt")}
     return (
@@ -131,7 +134,15 @@ def shop_body(values: Mapping[str, str]) -> Json:
 
 def shop_values(shop: Json) -> dict[str, str]:
     """The form of the shop's own settings."""
-    texts = ("country", "region", "postcode", "gift_card_days", "return_days", "return_address")
+    texts = (
+        "country",
+        "region",
+        "postcode",
+        "gift_card_days",
+        "return_days",
+        "return_address",
+        *SHOP_IDENTITY,
+    )
     checks = ("approve_returns", "refund_before_receipt")
     return {name: str(shop[name]) for name in texts} | {name: "yes" if shop[name] else "" for name in checks}
 

@@ -252,3 +252,19 @@ def test_an_erased_person_is_on_no_invoice(shop: Shop) -> None:
 
 def _without(text: str, planted: str) -> str:
     return "" if planted in text else text
+
+
+def test_each_parcel_has_a_packing_slip(shop: Shop, customer: Person) -> None:
+    kettle, lamp = shop.product(), shop.product()
+    order = shop.placed(customer, {kettle: 2, lamp: 1})
+    path = f"/v1/admin/orders/{order['orderid']}"
+    sent = {"courier": "Post", "courierid": "first", "items": [{"productid": kettle, "quantity": 1}]}
+    assert shop.post(shop.admin, f"{path}/dispatch", sent).status_code == 201
+    first, rest = (pdf(shop, shop.admin, f"{path}/packing-slip.pdf?parcel={number}") for number in (1, 0))
+    assert f"1 Kettle {kettle}" in first
+    assert "Post first" in first
+    assert lamp not in first
+    assert f"1 Kettle {kettle}" in rest
+    assert f"1 Kettle {lamp}" in rest
+    assert "2 items in all." in rest
+    assert shop.get(shop.admin, f"{path}/packing-slip.pdf?parcel=2").status_code == 404

@@ -10,7 +10,9 @@ import pypdf
 import pytest
 
 from tests.bench.running import ADMIN_EMAIL, Shop, running_shop
+from tests.maildir import read_mail
 from tests.people import PASSWORD, register
+from tests.pictures import png
 from tests.services.storefront.conftest import import_goods, log_in, product
 from tests.services.storefront.test_customer import put_in_basket
 from tests.services.storefront.test_gift_cards import CODE
@@ -218,6 +220,53 @@ def test_the_desk_prints_a_packing_slip(paid: Paid, desk: Visitor) -> None:
     text = printed(desk.get(desk.page.link("Packing slip as PDF")))
     assert "2 Quartz Book invoice-book" in text
     assert "€" not in text
+
+
+def test_the_desk_reads_an_e_mail_in_each_language_and_sends_it_again(
+    paid: Paid, desk: Visitor, selling: Shop
+) -> None:
+    address = f"/admin{paid.path}/emails"
+    desk.get(f"/admin{paid.path}")
+    assert desk.page.link("E-mails") == address
+    eventually(lambda: "Confirmation of the order" in desk.get(address).text)
+    english = desk.get(desk.page.link("Look at it"))
+    assert "thank you for your order" in english.text
+    assert "berta@example.com" in english.text
+    [other] = [href for href, _ in english.links if href.endswith("/payment?in=de")]
+    german = desk.get(other)
+    assert "vielen Dank für Ihre Bestellung" in german.text
+    page = desk.get(german.link("As mail programs show it"))
+    assert page.headers["Content-Security-Policy"].endswith("sandbox")
+    assert "Buch &amp; Lampe" in page.body.decode()
+    before = len(read_mail(selling.state / "mail", "berta@example.com"))
+    desk.get(address)
+    assert "The e-mail was sent again." in desk.submit(address, kind="payment").text
+    assert len(read_mail(selling.state / "mail", "berta@example.com")) == before + 1
+
+
+def test_the_shop_s_logo_is_on_invoices_from_then_on(selling: Shop, desk: Visitor) -> None:
+    """Uploaded at the desk; an invoice that was issued before stays as it was."""
+    guest = Visitor(selling.urls["storefront"])
+    put_in_basket(guest, BOOK)
+    before = ordered(guest, {**BREMEN, "email": "vor@example.com"})
+    assert images(guest.get(f"{before}/invoice.pdf")) == 0
+    desk.get("/admin/settings")
+    numbers = {"gift_card_days": "0", "return_days": "30"}
+    page = desk.upload("/admin/settings", "logo_file", png(90, (300, 100)), filename="logo.png", **numbers)
+    assert "Saved." in page.text, page.text
+
+    def has_logo() -> bool:
+        put_in_basket(guest, BOOK)
+        after = ordered(guest, {**BREMEN, "email": "nach@example.com"})
+        return images(guest.get(f"{after}/invoice.pdf")) == 1
+
+    eventually(has_logo)
+    assert images(guest.get(f"{before}/invoice.pdf")) == 0
+
+
+def images(page: Page) -> int:
+    assert page.status == 200, page.text
+    return sum(len(each.images) for each in pypdf.PdfReader(BytesIO(page.body)).pages)
 
 
 def test_a_refund_is_on_the_invoice(paid: Paid, desk: Visitor) -> None:

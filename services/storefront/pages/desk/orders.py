@@ -94,7 +94,7 @@ def delivery(orderid: str) -> BaseResponse:
 
 @desk.get("/orders/<orderid>/packing-slip.pdf")
 def packing_slip(orderid: str) -> Response:
-    return pdf_response(services().orders.packing_slip_pdf(token(), orderid))
+    return pdf_response(services().orders.packing_slip_pdf(token(), orderid, request.args.get("parcel", "")))
 
 
 def add_errors(form: forms.Form, error: Conflict | Invalid) -> None:

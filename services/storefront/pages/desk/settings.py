@@ -6,10 +6,12 @@ from werkzeug import Response as BaseResponse
 from services.storefront import forms
 from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.desk import desk
+from services.storefront.pages.desk.pictures import take_picture
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
 from services.storefront.rules import terms
 from services.storefront.rules.messages import message
+from services.storefront.rules.pictures import KEPT
 from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, PreconditionFailed
 
@@ -29,6 +31,8 @@ def shop_settings() -> str:
 def save_shop_settings() -> str | BaseResponse:
     etag = request.form.get("etag", "")
     form = forms.Form(forms.SHOP).read(request.form)
+    if logo := take_picture(form, "logo_file"):
+        form.values["logo"] = logo.removeprefix(KEPT)
     if form.is_valid:
         orders = services().orders
         try:

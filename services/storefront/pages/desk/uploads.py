@@ -21,7 +21,7 @@ WITH_PICTURES = frozenset({"desk.create_product", "desk.replace_product"})
 def allow_large_files() -> None:
     """Before a form is read: what one of the shop's people uploads may be larger than other forms."""
     limits = dict.fromkeys(IMPORTS, IMPORT_BYTES) | dict.fromkeys(WITH_PICTURES, PICTURES_BYTES + TEXT_BYTES)
-    one_picture = ("desk.upload_picture", "desk.save_category")
+    one_picture = ("desk.upload_picture", "desk.save_category", "desk.save_shop_settings")
     limits |= dict.fromkeys(one_picture, dependencies().settings.picture_bytes + TEXT_BYTES)
     if request.endpoint not in limits:
         return

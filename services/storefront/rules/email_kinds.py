@@ -1,0 +1,25 @@
+"""What the desk calls the e-mails about an order."""
+
+import re
+from typing import Final
+
+from services.storefront.translation import gettext
+from services.storefront.translation import gettext_noop as _
+
+_NAMES: Final = (
+    (re.compile("payment"), _("Confirmation of the order")),
+    (re.compile("payment_failed"), _("The payment failed")),
+    (re.compile(r"dispatch\d*"), _("The parcel has left")),
+    (re.compile(r"delivery\d*"), _("The parcel has arrived")),
+    (re.compile("cancellation"), _("The order was cancelled")),
+    (re.compile("cancel.*"), _("Goods were cancelled")),
+    (re.compile("gift-cards"), _("Gift cards")),
+    (re.compile(".*decision"), _("Decision about a return")),
+    (re.compile(".*ended"), _("End of a return")),
+    (re.compile("return.*"), _("A return was requested")),
+)
+
+
+def kind_name(kind: str) -> str:
+    """Of an e-mail by its kind, which is shown as it is where it has no name."""
+    return next((gettext(name) for pattern, name in _NAMES if pattern.fullmatch(kind)), kind)

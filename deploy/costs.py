@@ -167,6 +167,10 @@ def _requests() -> Iterator[str]:
     yield "\n## Calls of one page\n\nA page for everybody may be kept by a CDN and costs nothing there.\n\n| page | reads | global queries | writes |\n|---|---|---|---|"
     for name, calls in PAGES.items():
         yield f"| {name} | {calls.reads:g} | {calls.globals:g} | {calls.writes:g} |"
+    yield (
+        "\nA search whose words no product has together costs one query more the first time, then one for ten minutes. That none has them all is known "
+        "only from the answer, and one question for both would count what has fewer words in totals and filters where some product does have all."
+    )
     yield f"\nAn order writes {WRITTEN_PER_ORDER} documents until it is delivered (the worker's included) and keeps {KEPT_PER_ORDER} of its own."
     yield f"Each act of staff writes {WRITTEN_PER_ACT} more, its entry in the audit trail; a page of the trail is 1 read in each service, or 1 global query for an actor or a subject."
 

@@ -28,6 +28,7 @@ WHOLE = {
     "notice-payment",
     "order",
     "payment",
+    "summary",
 }
 
 

@@ -78,6 +78,7 @@ EXAMPLES = {
     "POST /v1/admin/orders/{orderid}/returns/{number}/receipt": Example(
         {"items": [{**ITEMS[0], "condition": "damaged"}]}
     ),
+    "POST /v1/admin/guests/erasure": Example({"email": f"{ABSENT}@example.com"}),
     "POST /v1/admin/orders/import": Example(data=b"\n", headers=LINES),
     "POST /v1/orders/{orderid}/returns": Example({"items": ITEMS}),
     "POST /v1/admin/gift-cards": Example({"value": AMOUNT}),

@@ -14,7 +14,6 @@ from services.orders.rules.erasure import erased, guest_key, personal
 from services.orders.store import Key
 from shared.clock import timestamp
 from shared.couch import Document
-from shared.emails import normalised_email
 
 PAGE = 100
 
@@ -47,7 +46,7 @@ def anonymise(deps: Dependencies, userid: str, email: str = "") -> int:
 def anonymise_guest(deps: Dependencies, email: str) -> int:
     """The same for the orders that guests made with this e-mail; it is the whole erasure of somebody without an account."""
     changed, moment = 0, timestamp()
-    while customers := deps.orders.personal_documents(guest_key(normalised_email(email)), limit=PAGE):
+    while customers := deps.orders.personal_documents(guest_key(email), limit=PAGE):
         orderids = _orderids_of(customers)
         forget_customer_uses(deps, orderids)
         _forget_credit_notes(deps, orderids, moment)

@@ -3,6 +3,7 @@
 from services.orders.resources.admin import admin
 from services.orders.resources.emails import emails
 from services.orders.resources.gift_cards import gift_cards
+from services.orders.resources.guests import guests
 from services.orders.resources.internal import internal
 from services.orders.resources.invoices import invoices
 from services.orders.resources.notes import notes
@@ -24,6 +25,7 @@ BLUEPRINTS = (
     invoices,
     emails,
     notes,
+    guests,
     reports,
     shop_settings,
     webhooks,

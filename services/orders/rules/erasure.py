@@ -29,8 +29,8 @@ _PEOPLE: Final = ("user ", "guest")
 
 
 def guest_key(email: str) -> str:
-    """What the documents of a guest's orders are found by; `email` is normalised."""
-    return f"guest {email.lower()}"
+    """What the documents of a guest's orders are found by; however it is spelt."""
+    return f"guest {email.strip().lower()}"
 
 
 def personal(docs: Iterable[Document]) -> list[Document]:

@@ -17,6 +17,10 @@ class Anonymisation(Shape):
     )
 
 
+class GuestErasure(Shape):
+    email = ma.fields.Email(required=True, validate=ma.validate.Length(3, 254))
+
+
 class ExportedOrder(Order):
     notes = ma.fields.List(ma.fields.Nested(Note), metadata={"description": "of staff"})
     gift_recipient = ma.fields.Nested(

@@ -31,6 +31,7 @@ _ACTIONS: Final = {
     "retry job": gettext_noop("Sent a failed job again"),
     "import orders": gettext_noop("Imported orders"),
     "send e-mail again": gettext_noop("Sent an e-mail again"),
+    "erase guest": gettext_noop("Erased a guest"),
     "add note": gettext_noop("Added a note"),
     "issue gift card": gettext_noop("Issued a gift card"),
     "correct gift card": gettext_noop("Set the balance of a gift card"),

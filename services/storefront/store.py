@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from services.storefront.translation import gettext
 from shared.errors import NotFound
 from shared.maildir import Page, Received, read_one, read_page
 
@@ -22,5 +23,5 @@ class Mailbox:
         """Raises NotFound."""
         found = read_one(self._directory, id)
         if found is None:
-            raise NotFound("There is no such e-mail.")
+            raise NotFound(gettext("There is no such e-mail."))
         return found

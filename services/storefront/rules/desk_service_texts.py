@@ -146,6 +146,8 @@ TEXTS: Final = (
     _("Give an amount or items."),
     _("This order has no parcel %(number)s."),
     _("This order has no refund %(number)s."),
+    _("No parcel %(number)s of this order has left."),
+    _("%(id)s was changed by another request first."),
     _("This order was not dispatched."),
     _("%(left)s of %(count)s are left of this return."),
     _("Write an address like https://example.com/track/123."),

@@ -155,6 +155,8 @@ PAGES = [
     "/admin/import",
     "/admin/failures",
     "/admin/staff",
+    "/admin/audit",
+    "/admin/supplier-deliveries",
     "/admin/nowhereword",
 ]
 
@@ -184,6 +186,7 @@ def test_every_text_of_an_order_at_the_desk_is_looked_up(desk: Visitor, looked_u
     desk.get(address)
     looked_up(desk.submit(f"{address}/dispatch", courier="nowhereword", courierid="nowhereword"))
     looked_up(desk.submit(f"{address}/delivery"))
+    looked_up(desk.get(f"{address}/emails"))
 
 
 def test_every_answer_to_a_form_of_the_desk_is_looked_up(desk: Visitor, looked_up: Check) -> None:

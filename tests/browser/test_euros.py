@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+import pypdf
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -82,10 +83,22 @@ def test_a_customer_buys_a_variant_in_euros(
     expect(page.locator("main")).not_to_contain_text("£")
     order = re.search(r"/orders/([^/?#]+)", page.url)
     assert order is not None
+    check_invoice(page, order[1], "Eva Euro", price)
     desk = visit(state=keeper)
     desk.goto(f"/admin/orders/{order[1]}")
     expect(desk.locator("main")).to_contain_text(price)
     expect(desk.locator("main")).to_contain_text(f"Size: {size}, Colour: {colour}")
+
+
+def check_invoice(page: Page, orderid: str, name: str, total: str) -> None:
+    """A click saves the invoice as a file, which says who bought it for how much."""
+    page.goto(f"/orders/{orderid}/invoice")
+    with page.expect_download() as downloading:
+        page.get_by_role("link", name="Download as PDF").click()
+    assert re.fullmatch(r"A-\d{4}-\d{6}\.pdf", downloading.value.suggested_filename)
+    text = "\n".join(each.extract_text() for each in pypdf.PdfReader(downloading.value.path()).pages)
+    assert name in text
+    assert total in text
 
 
 def test_a_sale_says_what_the_price_was(visit: Visit, shop: Shop) -> None:

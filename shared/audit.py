@@ -175,8 +175,8 @@ class AuditTrail:
         yield from AUDIT.among(row["doc"] for row in rows)
 
     def _all(self, query: AuditQuery, limit: int, end: str) -> Iterator[AuditEntry]:
-        """Month by month, as far as they are taken."""
-        for month in query.months:
+        """Month by month, as far as they are taken; no more than the MAX_MONTHS that `parse_span` lets anybody ask for."""
+        for month in islice(query.months, MAX_MONTHS):
             name = audit_partition(month)
             docs = self._database.partition(name).all(
                 descending=True, limit=limit, begin_at=document_id(name, end)

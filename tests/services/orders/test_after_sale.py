@@ -318,6 +318,7 @@ def test_every_endpoint_keeps_its_contract(
         "GET /v1/admin/reports/comparison": "whole days, from one to another",
         "GET /v1/admin/orders": "from before to",
         "POST /v1/admin/orders/{orderid}/refunds": "either an amount or items",
+        "POST /v1/internal/users/{userid}/anonymise": "an e-mail address that can be one",
         "POST /v1/admin/reports": "whole days for best sellers",
         "POST /v1/admin/reports/closings": "a day for a day's closing, a month for a month's",
     }

@@ -16,6 +16,7 @@ def test_every_endpoint_keeps_its_contract(shop: Shop):
         "PUT /v1/products/{productid}": "the delivery's currency is the price's",
         "POST /v1/admin/products/bulk-edit": "the stock changes, or something else of the products",
         "POST /v1/admin/products/stock": "a change or a count of each SKU, and each once",
+        "POST /v1/admin/supplier-deliveries": "what comes is sold here, by its SKU",
         "POST /v1/admin/product-types": "only attributes with a choice have values, only numbers a unit",
         "PUT /v1/admin/product-types/{code}": "only attributes with a choice have values, only numbers a unit",
         "PUT /v1/admin/categories/{path}": "the path is that of the address",

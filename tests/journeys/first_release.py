@@ -181,11 +181,21 @@ def orders() -> Iterator[Doc]:
         yield {**event, "_id": f"{prefix}payment", "type": "payment", **paid, "lines": [sold], "sold": True}
         parcel = {"courier": "post", "courierid": f"c{number}"}
         yield {
-            **event, "_id": f"{prefix}dispatch", "type": "dispatch", "dispatched": True, **parcel, "payment_date": placed
-        }  # fmt: skip
+            **event,
+            "_id": f"{prefix}dispatch",
+            "type": "dispatch",
+            "dispatched": True,
+            **parcel,
+            "payment_date": placed,
+        }
         yield {
-            **event, "_id": f"{prefix}delivery", "type": "delivery", "delivered": True, **parcel, "dispatch_date": placed
-        }  # fmt: skip
+            **event,
+            "_id": f"{prefix}delivery",
+            "type": "delivery",
+            "delivered": True,
+            **parcel,
+            "dispatch_date": placed,
+        }
         if number % 5 == 0:
             refund = {"number": 1, "total": gbp(100), "reason": "", "cause": "admin", "request": None}
             yield {**event, "_id": f"{prefix}refund1", "type": "refund", **refund}

@@ -1,5 +1,6 @@
 """The orders as the desk lists them: one global query, whatever is asked for."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,6 +14,8 @@ from shared.errors import Unavailable
 STATE: Final = "order-summaries"
 FIRST, BEHIND_ALL = "order", "order\ufff0"
 MAX_ATTEMPTS = 5
+MAX_LOOKED_AT: Final = 500
+"""Orders with a word whose products are compared in one query."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,12 @@ class Choice:
 
     @property
     def key(self) -> list[str]:
-        """How the keys of its rows begin."""
-        return ["open" if self.open_returns else "", self.product, self.word]
+        """How the keys of its rows begin. Of a word and a product the word: few orders have it, and their products are looked at."""
+        return ["open" if self.open_returns else "", "" if self.word else self.product, self.word]
+
+    @property
+    def looks_at_products(self) -> bool:
+        return bool(self.word and self.product)
 
 
 class SummaryStore:
@@ -55,8 +62,11 @@ class SummaryStore:
     def orders_chosen(
         self, choice: Choice, start: str, end: str, *, limit: int, after: list[Any] | None = None
     ) -> Page:
-        """O13: summaries of orders placed in [start, end), newest first; `after`: [placed, orderid] of the last one seen. 1 global query."""
-        prefix = [*choice.key, choice.status]
+        """O13: summaries of orders placed in [start, end), newest first; `after`: [placed, orderid] of the last one seen. 1 global query.
+
+        A page may be short only where a word and a product are asked for, and the word is in MAX_LOOKED_AT orders without it.
+        """
+        prefix, most = [*choice.key, choice.status], MAX_LOOKED_AT if choice.looks_at_products else limit + 2
         rows = self._database.across_partitions.view(
             SUMMARIES,
             start=[*prefix, *(after or [end])],
@@ -64,17 +74,24 @@ class SummaryStore:
             descending=True,
             reduce=False,
             include_docs=True,
-            limit=limit + 2,
+            limit=most,
             allow_stale=True,
         )
-        stale = isinstance(rows, StaleRows)
+        stale, looked_at = isinstance(rows, StaleRows), len(rows)
         if after and rows and rows[0]["key"][-2:] == after:
             rows = rows[1:]
-        following = rows[limit - 1]["key"][-2:] if len(rows) > limit else None
-        return Page([row["doc"] for row in rows[:limit] if row.get("doc")], following, stale=stale)
+        found = _with_product(rows, choice)
+        following = None
+        if len(found) > limit:
+            following = found[limit - 1]["key"][-2:]
+        elif choice.looks_at_products and looked_at == most:
+            following = rows[-1]["key"][-2:]
+        return Page([row["doc"] for row in found[:limit] if row.get("doc")], following, stale=stale)
 
     def counts(self, choice: Choice) -> dict[str, int]:
-        """O14: how many orders are of each status, "" being all. 1 global query."""
+        """O14: how many orders are of each status, "" being all; none where too many would have to be looked at. 1 global query."""
+        if choice.looks_at_products:
+            return self._counts_of_product(choice)
         rows = self._database.across_partitions.view(
             SUMMARIES,
             start=choice.key,
@@ -83,6 +100,22 @@ class SummaryStore:
             allow_stale=True,
         )
         return {row["key"][3]: row["value"] for row in rows}
+
+    def _counts_of_product(self, choice: Choice) -> dict[str, int]:
+        prefix = [*choice.key, ""]
+        rows = self._database.across_partitions.view(
+            SUMMARIES,
+            start=prefix,
+            end=[*prefix, HIGHEST_KEY],
+            reduce=False,
+            include_docs=True,
+            limit=MAX_LOOKED_AT,
+            allow_stale=True,
+        )
+        if len(rows) == MAX_LOOKED_AT:
+            return {}
+        statuses = [row["doc"]["status"] for row in _with_product(rows, choice)]
+        return {"": len(statuses), **Counter(statuses)}
 
     def spend(self, kind: str, customer: str) -> dict[str, tuple[int, int, int]]:
         """O15: {currency: (orders, paid, refunded)} of a customer: `kind` is "user" with a user id, or "email" with a guest's. 1 global query."""
@@ -124,3 +157,10 @@ class SummaryStore:
             except UpdateConflict:
                 continue
         raise Unavailable("Others write how far the summaries are.")
+
+
+def _with_product(rows: Sequence[Doc], choice: Choice) -> list[Doc]:
+    """All of them, unless a product has to be looked for."""
+    if not choice.looks_at_products:
+        return list(rows)
+    return [row for row in rows if row.get("doc") and choice.product in row["doc"]["products"]]

@@ -1,13 +1,14 @@
 function (doc) {
   if (doc.type !== "ordersummary") return;
   var returns = doc.open_returns > 0 ? ["", "open"] : [""];
-  var products = [""].concat(doc.products), words = [""].concat(doc.words);
+  var named = [["", ""]].concat(
+    doc.products.map(function (product) { return [product, ""]; }),
+    doc.words.map(function (word) { return ["", word]; })
+  );
   returns.forEach(function (open) {
-    products.forEach(function (product) {
-      words.forEach(function (word) {
-        emit([open, product, word, "", doc.placed, doc.orderid], null);
-        emit([open, product, word, doc.status, doc.placed, doc.orderid], null);
-      });
+    named.forEach(function (pair) {
+      emit([open, pair[0], pair[1], "", doc.placed, doc.orderid], null);
+      emit([open, pair[0], pair[1], doc.status, doc.placed, doc.orderid], null);
     });
   });
 }

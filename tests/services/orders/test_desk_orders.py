@@ -21,8 +21,14 @@ def line(orderid: str, date: str, **more: Any) -> dict[str, Any]:
     items = [{"productid": "lamp", "name": "Lamp", "quantity": 1, "unitPrice": price}]
     payment = {"provider": "till", "provider_ref": orderid, "date": date}
     return {
-        "orderid": orderid, "userid": f"u-{orderid}", "date": date, "currency": "GBP", "items": items, "payment": payment, **more
-    }  # fmt: skip
+        "orderid": orderid,
+        "userid": f"u-{orderid}",
+        "date": date,
+        "currency": "GBP",
+        "items": items,
+        "payment": payment,
+        **more,
+    }
 
 
 def send(shop: Shop, lines: list[dict[str, Any]]) -> None:
@@ -66,9 +72,14 @@ def history(shop: Shop) -> list[str]:
     day = {"date": "2019-06-01", "courier": "post", "courierid": "1"}
     old = [line(f"waiting{n:02d}", f"2018-01-01T00:{n:02d}:00Z") for n in range(WAITING)]
     new = [
-        line(f"shipped{n:04d}", f"2019-05-01T{n // 60 // 60:02d}:{n // 60 % 60:02d}:{n % 60:02d}Z", dispatch=day, delivery=day)
+        line(
+            f"shipped{n:04d}",
+            f"2019-05-01T{n // 60 // 60:02d}:{n // 60 % 60:02d}:{n % 60:02d}Z",
+            dispatch=day,
+            delivery=day,
+        )
         for n in range(SHIPPED)
-    ]  # fmt: skip
+    ]
     send(shop, old + new)
     caught_up(shop, 100)
     caught_up(shop, 100, product="lamp")
@@ -99,10 +110,18 @@ def test_filters_narrow_the_list_together(shop: Shop) -> None:
             f"2017-01-0{day}",
             name=name,
             email=email,
-            items=[{"productid": product, "name": "V", "quantity": 1, "unitPrice": price, "sku": f"{product}-blue"}],
+            items=[
+                {
+                    "productid": product,
+                    "name": "V",
+                    "quantity": 1,
+                    "unitPrice": price,
+                    "sku": f"{product}-blue",
+                }
+            ],
         )
         for day, (orderid, name, email, product) in enumerate(made, 1)
-    ]  # fmt: skip
+    ]
     send(shop, lines)
     one, two, three = (f"narrow-{orderid}" for orderid, *_ in made)
     for query, wanted in (
@@ -130,6 +149,13 @@ def test_filters_narrow_the_list_together(shop: Shop) -> None:
     counted = partial(shop.get, shop.admin, "/v1/admin/orders/counts", params={"q": "quartz"})
     eventually(lambda: calls(counted())["global"] == 1)
     assert counted().json() == {"total": 3, "counts": {"paid": 3}}
+    both = shop.get(shop.admin, "/v1/admin/orders/counts", params={"q": "quartz", "product": "vase"})
+    assert (calls(both)["global"], both.json()) == (1, {"total": 2, "counts": {"paid": 2}})
+    page = shop.get(shop.admin, "/v1/admin/orders", params={"q": "quartz", "product": "vase", "limit": 1})
+    assert [each["orderid"] for each in page.json()["items"]] == [two]
+    query = {"q": "quartz", "product": "vase", "limit": 1, "cursor": page.json()["next"]}
+    page = shop.get(shop.admin, "/v1/admin/orders", params=query)
+    assert ([each["orderid"] for each in page.json()["items"]], page.json()["next"]) == ([one], None)
 
 
 def test_a_cursor_is_good_for_its_own_filters_only(shop: Shop, history: list[str]) -> None:

@@ -18,7 +18,7 @@ _RULE_CHANGES = {"written": _("%(rule)s written"), "removed": _("%(rule)s remove
 _CREDIT_REASONS = {
     "issued": _("Issued"),
     "granted": _("Granted"),
-    "adjusted": _("Corrected"),
+    "adjusted": _("Adjusted"),
     "spent": _("Spent"),
     "given_back": _("Given back"),
     "refunded": _("Refunded"),

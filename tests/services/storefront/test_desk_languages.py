@@ -100,14 +100,20 @@ def _people_and_settings(shop: Shop) -> str:
     )
     headers = {"Authorization": f"Bearer {login.json()['access_token']}"}
     lists = {
-        "users": ("admin/staff", "admin/audit"),
-        "orders": ("admin/shipping-methods", "admin/tax-rates", "admin/promotions", "admin/gift-cards"),
-        "products": ("product-types", "categories/described", "products?status=draft"),
+        "users": ("staff",),
+        "orders": ("shipping-methods", "tax-rates", "promotions", "gift-cards", "orders"),
+        "products": (
+            "product-types",
+            "categories",
+            "supplier-deliveries",
+            *(f"products?status={status}" for status in ("draft", "scheduled", "archived")),
+        ),
     }
     found = []
     for service, paths in lists.items():
         for path in paths:
-            answer = requests.get(f"{shop.urls[service]}/v1/{path}", headers=headers, timeout=30)
+            answer = requests.get(f"{shop.urls[service]}/v1/admin/{path}", headers=headers, timeout=30)
+            assert answer.status_code == 200, answer.text
             found.append(answer.text)
     return " ".join(found)
 

@@ -44,7 +44,7 @@ def test_a_draft_is_seen_by_staff_alone(keeper: Visitor, visitor: Visitor) -> No
 
 def test_a_date_is_typed_in_and_listed(keeper: Visitor, visitor: Visitor) -> None:
     make(keeper, "later-1", status="draft", publish_from="2099-12-24T08:30")
-    assert "from 2099-12-24 08:30 UTC" in keeper.get(f"{PRODUCTS}?status=scheduled").text
+    assert "from 24 Dec 2099, 08:30 UTC" in keeper.get(f"{PRODUCTS}?status=scheduled").text
     form = keeper.get(f"{PRODUCTS}/later-1").form(f"{PRODUCTS}/later-1")
     assert form.values["publish_from"] == "2099-12-24T08:30"
     wrong = keeper.submit(f"{PRODUCTS}/later-1", publish_from="soon")

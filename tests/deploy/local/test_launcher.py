@@ -20,7 +20,7 @@ from tests.processes import free_port
 SERVE = """
 import http.server, os, signal, socket, sys, time
 def note(word): open(os.environ["DIARY"], "a").write(f"{sys.argv[1]} {word}\\n")
-def leave(*_): note("stopped"); os._exit(0)
+def leave(*_): signal.signal(signal.SIGTERM, signal.SIG_IGN); note("stopped"); os._exit(0)
 signal.signal(signal.SIGTERM, leave)
 note("started")
 class Answer(http.server.BaseHTTPRequestHandler):

@@ -89,7 +89,7 @@ def test_a_gift_card_pays_a_part_and_the_card_the_rest(
     assert order["payment"]["total"] == money(1500, "GBP")
     assert charged_at(ledger, order["orderid"]) == 500
     assert left_on(shop, card) == 0
-    text = compose(deps, deps.orders.order(order["orderid"]), "payment").text
+    text = compose(deps, deps.orders.order(order["orderid"]), "payment").plain
     assert f"{card['name']}  −£10.00\nCharged  £5.00" in text
     spent = card_of(shop, card)["entries"][-1]
     assert (spent["reason"], spent["orderid"], spent["by"]) == (

@@ -217,6 +217,6 @@ def test_the_e_mail_says_what_came_off(shop: Shop, customer: Person, environment
     promotion(shop, name="Spring sale", codes=[ten], actions=[*TEN_PERCENT, {"kind": "free_delivery"}])
     order = shop.placed(customer, {kettle: 1}, codes=[ten])
     deps = open_dependencies(load(Settings, environment))
-    text = compose(deps, deps.orders.order(order["orderid"]), "payment").text
+    text = compose(deps, deps.orders.order(order["orderid"]), "payment").plain
     assert f"Spring sale ({ten})  −£1.00" in text
     assert "Delivery  £0.00" in text

@@ -3,6 +3,7 @@
 import pytest
 
 from services.orders.documents import DESIGN as ORDERS
+from services.products.documents import DESIGN as PRODUCTS
 from services.users.actions.privacy import finish_erasures
 from services.users.actions.sessions import remove_expired
 from services.users.documents import DESIGN, auth_id, claim_id
@@ -13,8 +14,9 @@ LONG_AGO, FAR_AHEAD = "2020-01-01T00:00:00.000Z", "2090-01-01T00:00:00.000Z"
 
 @pytest.fixture(scope="module")
 def users_url(prepared, service, environment):
-    prepared(DESIGN, ORDERS)
+    prepared(DESIGN, ORDERS, PRODUCTS)
     environment["ORDERS_URL"] = f"http://127.0.0.1:{free_port()}"
+    environment["PRODUCTS_URL"] = f"http://127.0.0.1:{free_port()}"
     return service("users", ARGON2_MEMORY_KIB="64", ARGON2_PASSES="1", MAILS_PER_HOUR="100")
 
 
@@ -48,6 +50,8 @@ def test_an_erasure_that_orders_missed_is_finished_later(person, database, deps,
     assert database.get_many([claim_id(ann.email)]) == {}, "the e-mail is free at once"
     assert finish_erasures(deps) == 0
     service("orders")
+    assert finish_erasures(deps) == 0, "the reviews are still there"
+    service("products")
     assert finish_erasures(deps) == 1
     assert database.get(auth_id(ann.userid))["erasure"] == "done"
     assert finish_erasures(deps) == 0

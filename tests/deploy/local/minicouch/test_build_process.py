@@ -15,7 +15,7 @@ import pytest
 
 from deploy.local.minicouch.building import build_process, declared
 from deploy.local.minicouch.building.build_process import BuildProcesses
-from deploy.local.minicouch.building.build_worker import BATCH_OF_MANY, Commands, build
+from deploy.local.minicouch.building.build_worker import BATCH_OF_MANY, Commands, Files, build
 from deploy.local.minicouch.building.warming import Warmer
 from deploy.local.minicouch.documents.database import Database
 from deploy.local.minicouch.documents.edits import Edit
@@ -181,13 +181,18 @@ def test_a_slice_ends_after_its_batch_when_somebody_waits(store: Store) -> None:
     """A reader of one index waited for a third of a second, and more, of the builds of all others."""
     db = goods(store)
     specs = [spec for spec in declared.specs(db, db.design_docs()) if spec.shared is not None]
+    for spec in specs:
+        indexing.get_index(db, spec)
     reader, writer = os.pipe()
     commands = Commands(reader)
     os.write(writer, b'{"a": 1}\n\n')
     assert next(iter(commands)) == b'{"a": 1}'
     assert commands.are_waiting(), "the empty line"
-    assert build(db, "rows", {spec.signature: None for spec in specs}, db.update_seq, commands.are_waiting)
-    assert [indexing.get_index(db, spec).seq for spec in specs] == [BATCH_OF_MANY] * 2
+    with contextlib.closing(Files(db.name, db.directory)) as files:
+        assert build(
+            files, "rows", {spec.signature: None for spec in specs}, db.update_seq, commands.are_waiting
+        )
+        assert [indexing.get_index(files, spec).seq for spec in specs] == [BATCH_OF_MANY] * 2
     os.write(writer, b"later\n")
     assert next(iter(commands)) == b"later"
     assert not commands.are_waiting()

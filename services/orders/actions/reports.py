@@ -54,8 +54,12 @@ def comparison(deps: Dependencies, within: Span) -> dict[str, Any]:
     start, end = within.closed()
     if any((edge.hour, edge.minute, edge.second) != (0, 0, 0) for edge in (start, end)):
         raise Invalid("Whole days are compared.", errors={"from": ["A day."], "to": ["A day."]})
-    before = Span(start - (end - start), start)
-    rows = deps.reports.comparison(Span(before.start, end), allow_stale=True)
+    try:
+        days_before = start - (end - start)
+    except OverflowError:
+        words = "There are not as many days before."
+        raise Invalid(words, errors={"from": [words]}) from None
+    rows = deps.reports.comparison(Span(days_before, end), allow_stale=True)
     return {"from": iso(start), "to": iso(end), "rows": comparison_report(rows, start.date())}
 
 

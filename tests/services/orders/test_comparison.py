@@ -64,7 +64,13 @@ def test_days_are_compared_with_the_days_before(shop: Shop, customer: Person, de
 
 
 @pytest.mark.parametrize(
-    "span", [{}, {"from": "2026-01-01"}, {"from": "2026-01-01T10:00:00Z", "to": "2026-01-02"}]
+    "span",
+    [
+        {},
+        {"from": "2026-01-01"},
+        {"from": "2026-01-01T10:00:00Z", "to": "2026-01-02"},
+        {"from": "4648-11", "to": "9529-04"},
+    ],
 )
 def test_only_whole_days_are_compared(shop: Shop, span: dict[str, str]) -> None:
     answer = shop.get(shop.admin, PATH, params=span)

@@ -19,6 +19,8 @@ from tests.faults.shop import ADMIN, VICTIMS, BreakableShop
 from tests.people import PASSWORD, Person
 from tests.waiting import eventually
 
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(1800)]
+
 KILLS = 12
 DESIGNS = {"users": USERS, "products": PRODUCTS, "orders": ORDERS}
 PRODUCT = {

@@ -15,6 +15,8 @@ from tests.people import PASSWORD, Person
 from tests.processes import start_minicouch
 from tests.services.storefront.visitor import Visitor
 
+pytestmark = [pytest.mark.load, pytest.mark.timeout(1800)]
+
 VIEW = "/_view/orders_of_a_customer"
 NOTHING = b'{"total_rows": 0, "offset": 0, "rows": []}'
 

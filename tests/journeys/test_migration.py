@@ -17,6 +17,8 @@ from tests.journeys.first_release import COUNT, email, productid, taxonomy
 from tests.people import Person
 from tests.processes import ROOT, start_minicouch
 
+pytestmark = [pytest.mark.load, pytest.mark.timeout(1800)]
+
 PREFIX = "first-"
 TODAYS_NAMES = {
     "item": "orderlineitem",

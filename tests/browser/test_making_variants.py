@@ -53,9 +53,9 @@ def make_draft(page: Page, productid: str, picture: Path, *, javascript: bool) -
 def make_variants(page: Page, productid: str) -> None:
     """A row for each combination but one, which is taken out again; one has prices of its own."""
     page.get_by_role("link", name="Sell it in several sizes, colours").click()
-    page.get_by_label("Option 1").fill("Size")
+    page.get_by_label("Option 1", exact=True).fill("Size")
     page.get_by_label("Values of option 1").fill("S, M, L")
-    page.get_by_label("Option 2").fill("Colour")
+    page.get_by_label("Option 2", exact=True).fill("Colour")
     page.get_by_label("Values of option 2").fill("Ochre, Teal")
     page.get_by_role("button", name="Add a row for each combination").click()
     for row, sku in {1: "S-Ochre", 3: "M-Ochre", 5: "L-Ochre", 6: "L-Teal"}.items():

@@ -1,9 +1,9 @@
 """Group summaries: for array keys the finished reduction of every key prefix, level by level, so that a grouped report
-reads one entry a group. Levels with hardly fewer groups than rows are not kept; those are read from the rows.
+reads one entry a group. Levels with hardly fewer groups than rows are not kept; those are read from the rows, or blocks of rows.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any
@@ -21,6 +21,7 @@ Group = tuple[bytes, State]  # group's key JSON, reduction
 OpenGroup = tuple[bytes, bytes, list[State]]  # prefix, first key JSON, states so far
 EXACT = 0
 MAX_LEVELS = 8
+LONG = 256  # rows of a group that are more work to read than the blocks it is made of
 SAFE = 1 << 53
 NUMBER_WIDTH = 9
 
@@ -84,7 +85,7 @@ def groups(
 ) -> Iterator[Group]:
     """Every group between the bounds with its reduction; `stored` is the kept level that has them, if any."""
     if stored is None:
-        yield from _from_rows(db, view, reducer, order, bounds, level, descending)
+        yield from _not_kept(db, view, reducer, order, depth, bounds, level, descending)
         return
     lo, hi = bounds
     direction = "DESC" if descending else "ASC"
@@ -104,25 +105,52 @@ def groups(
             yield k, part
 
 
+def _not_kept(
+    db: sqlite3.Connection,
+    view: int,
+    reducer: Reducer,
+    order: KeyOrder,
+    depth: int,
+    bounds: tuple[Position, Position],
+    level: int,
+    descending: bool,
+) -> Iterator[Group]:
+    """Groups of a level that is not kept: short ones from their rows, each long one from the blocks that it is made of."""
+    lo, hi = bounds
+    while long := (yield from _from_rows(db, view, reducer, order, depth, (lo, hi), level, descending)):
+        prefix, k = long
+        begin, end = max((prefix, ""), lo), min(after(prefix), hi)
+        (state,) = reduce_ranges(db, view, reducer, depth, [(begin, end)])
+        yield group_key(k, level), state
+        lo, hi = (lo, begin) if descending else (end, hi)
+
+
 def _from_rows(
     db: sqlite3.Connection,
     view: int,
     reducer: Reducer,
     order: KeyOrder,
+    depth: int,
     bounds: tuple[Position, Position],
     level: int,
     descending: bool,
-) -> Iterator[Group]:
+) -> Generator[Group, None, tuple[bytes, bytes] | None]:
+    """Groups by reading their rows, up to the first one with LONG rows where there are blocks: its prefix and a key's JSON."""
     columns = "key DESC, docid DESC, n DESC" if descending else "key, docid, n"
     sql = (
         f"SELECT key, docid, k, v FROM rows_{view} WHERE (key, docid) >= (?, ?) AND (key, docid) < (?, ?)"
         f" ORDER BY {columns}"
     )
     cursor = db.execute(sql, (*bounds[0], *bounds[1]))
+    most = LONG if depth else READ
     batch: list[tuple[bytes, bytes, list[ReduceRow]]] = []
     last: OpenGroup | None = None
+    long: tuple[bytes, bytes] | None = None
     held, wanted = 0, 64
-    for prefix, k, rows in _runs(cursor, order, level):
+    for prefix, k, rows in _runs(cursor, order, level, most):
+        if depth and len(rows) >= LONG:
+            long = (prefix, k)
+            break
         batch.append((prefix, k, rows[::-1] if descending else rows))
         held += len(rows)
         if held >= wanted:
@@ -131,18 +159,19 @@ def _from_rows(
             batch, held, wanted = [], 0, min(wanted * 4, READ)
     complete, last = _reduce_runs(reducer, batch, last)
     yield from _joined(reducer, complete + ([last] if last else []), level, descending)
+    return long
 
 
 def _runs(
-    cursor: Iterable[tuple[bytes, str, bytes, bytes]], order: KeyOrder, level: int
+    cursor: Iterable[tuple[bytes, str, bytes, bytes]], order: KeyOrder, level: int, most: int = READ
 ) -> Iterator[tuple[bytes, bytes, list[ReduceRow]]]:
-    """(prefix, first key JSON, rows) of each group in a sorted stream of rows; a long group comes in several runs."""
+    """(prefix, first key JSON, rows) of each group in a sorted stream of rows; one of more than `most` comes in several runs."""
     prefix, first, rows = b"", b"", []
     for key, run in groupby(cursor, key=lambda row: row[0]):
         own: bytes | None = None
-        while part := [(k, docid, v) for _, docid, k, v in islice(run, READ)]:
+        while part := [(k, docid, v) for _, docid, k, v in islice(run, most)]:
             own = own or (key if level == EXACT else order.prefix(key, orjson.loads(part[0][0]), level))
-            if rows and own == prefix and len(rows) < READ:
+            if rows and own == prefix and len(rows) < most:
                 rows += part
                 continue
             if rows:

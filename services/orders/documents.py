@@ -236,7 +236,8 @@ CONFLICTS = View(
     "conflicts",
     "documents that diverged replicas wrote differently, for the rules to settle",
     map="""function (doc) {
-  if (doc._conflicts && (doc.orderid || ["creditentry", "promotionuse", "codeclaim"].indexOf(doc.type) >= 0)) emit(null, null);
+  var others = ["creditentry", "promotionuse", "codeclaim", "shopsettings", "shippingmethod", "taxrate", "promotion"];
+  if (doc._conflicts && (doc.orderid || others.indexOf(doc.type) >= 0)) emit(null, null);
 }""",
 )
 AUTHORIZATIONS = View(

@@ -2,6 +2,7 @@
 
     settings:shop      settings:shipping-method.{id}      settings:tax-rate.{id}          as they are now
     settings_history:{the same}.v{n}                                                      each version that was replaced
+    settings_history:{the same}.v{n}-{revision}            a version that gave way to another n: `actions.settings_conflicts`
     settings:promotion.{id}     promotion{id}:v{n}         a promotion as it is now, and its versions, none of which changes
     code{CODE}:claim                                       which promotion a code belongs to: no two have the same
     promotion{id}:use{n}        promotion{id}:customer{hash}-{n}     see `declarations.promotions`
@@ -96,6 +97,17 @@ class SettingsDocument(StoredDocument):
     version: Annotated[int, Integer(1, 10**9, writable=False)]
     edited: Annotated[str, Moment(writable=False)]
     edited_by: Annotated[str, Text(1, 100, writable=False, description="who wrote this version")]
+    superseded: NotRequired[
+        Annotated[
+            str,
+            Moment(
+                writable=False,
+                default="",
+                show_default=False,
+                description="of a version that gave way to another one, which was written beside it: when that one was written",
+            ),
+        ]
+    ]
 
 
 class ShopSettings(SettingsDocument):
@@ -402,6 +414,13 @@ def version_id(doc: Document) -> str:
     """Where a version is kept when the next one takes its place."""
     partition, prefix = versions_prefix(str(doc["_id"]))
     return document_id(partition, f"{prefix}{doc['version']:06d}")
+
+
+def superseded_id(doc: Document) -> str:
+    """Where one of several revisions of a setting, or of a kept version, lies after it gave way: the same on every replica."""
+    docid, rev = str(doc["_id"]), str(doc["_rev"])
+    kept = version_id(doc) if docid.startswith(f"{PARTITION}:") else docid
+    return f"{kept}-{rev.partition('-')[2][:8]}"
 
 
 def tax_rate_id(content: Document) -> str:

@@ -1,8 +1,8 @@
-"""Orders that two replicas wrote apart are brought together by the rules of `rules.merging`."""
+"""What two replicas wrote apart is brought together by rule: orders by those of `rules.merging`, the rest where it belongs."""
 
 import logging
 
-from services.orders.actions import code_uses, credits, promotions, summaries
+from services.orders.actions import code_uses, credits, promotions, settings_conflicts, summaries
 from services.orders.dependencies import Dependencies
 from services.orders.documents import (
     CODE_CLAIM,
@@ -38,6 +38,8 @@ def _settle(deps: Dependencies, docid: str) -> int:
             return code_uses.settle(deps, uses)
         if claims := CODE_CLAIM.among(leaves):
             return promotions.settle_claims(deps, claims)
+        if settings_conflicts.is_setting(leaves[0]):
+            return settings_conflicts.settle(deps, leaves)
         stays, going = settled(leaves, _arrived(deps, leaves[0]))
         for loser in going:
             _preserve_numbered(deps, loser, stays)

@@ -158,4 +158,4 @@ def shop_history(args: dict[str, Any]) -> Response:
 
 def _versions(kind: SettingKind, args: dict[str, Any], id: str = "") -> Response:
     items = [kind.fields.shown(doc) for doc in act.versions(dependencies(), kind, id)]
-    return json_answer(short_list_answer(items, args, "version", [kind.name, id]))
+    return json_answer(short_list_answer(items, args, "edited", [kind.name, id]))

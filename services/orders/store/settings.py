@@ -5,7 +5,7 @@ from typing import Final
 from redis import Redis
 
 from services.orders.rules.pricing import Terms, terms_of
-from services.orders.shop_settings import PARTITION, version_id, versions_prefix
+from services.orders.shop_settings import PARTITION, superseded_id, version_id, versions_prefix
 from services.orders.store import quorum_writes
 from shared.background import Background
 from shared.couch import Database, Doc, NoSuchDocument, UpdateConflict
@@ -36,7 +36,7 @@ class SettingsStore:
     def put(self, doc: Doc, before: Doc | None) -> Doc:
         """Writes a version, after the one `before` it is kept for good; with its revision. Raises UpdateConflict, Unavailable."""
         if before is not None:
-            self._keep(before)
+            self._keep(before, version_id(before))
         revision = {"_rev": before["_rev"]} if before else {}
         return {**doc, "_rev": quorum_writes.put(self._database, doc | revision)}
 
@@ -45,10 +45,15 @@ class SettingsStore:
         partition, prefix = versions_prefix(docid)
         return self._database.partition(partition).all(prefix)[::-1]
 
-    def _keep(self, doc: Doc) -> None:
+    def supersede(self, doc: Doc, stays: Doc) -> None:
+        """Keeps a revision that gives way to `stays`, then removes it: 2 writes. May be repeated."""
+        self._keep(doc | {"superseded": stays["edited"]}, superseded_id(doc))
+        self._database.delete(doc["_id"], doc["_rev"])
+
+    def _keep(self, doc: Doc, docid: str) -> None:
         version = {name: value for name, value in doc.items() if name != "_rev"}
         try:
-            self._database.put({**version, "_id": version_id(doc)})
+            self._database.put({**version, "_id": docid})
         except UpdateConflict:
             return  # a writer that was cut off had kept it
 

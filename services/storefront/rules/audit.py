@@ -45,6 +45,7 @@ _ACTIONS: Final = {
     "add promotion": gettext_noop("Added a promotion"),
     "change promotion": gettext_noop("Changed a promotion"),
     "change shop settings": gettext_noop("Changed the shop's settings"),
+    "settle setting": gettext_noop("Kept one of two versions that were saved apart"),
     "create product": gettext_noop("Created a product"),
     "change product": gettext_noop("Changed a product"),
     "delete product": gettext_noop("Deleted a product"),
@@ -90,6 +91,8 @@ _DETAILS: Final = {
     "name": gettext_noop("Name"),
     "fields": gettext_noop("Fields"),
     "complete": gettext_noop("Nothing more will come"),
+    "kept": gettext_noop("What holds"),
+    "superseded": gettext_noop("What gave way"),
 }
 _PAGES: Final = (
     ("orders", "order", "/admin/orders/"),

@@ -112,12 +112,15 @@ def redis_url_of(shop: Shop) -> str:
 
 def database_of(shop: Shop) -> Server:
     """The server that the shop keeps its documents in, as the shop sees it."""
-    url = os.environ.get("COUCH_URL")
-    if url is None:
-        password = _secret_of(shop, "couch-password")
-        port = int(shop.urls["storefront"].rsplit(":", 1)[1]) + 4
-        url = f"http://aisle:{password}@127.0.0.1:{port}"
-    return Server(url, prefix=PREFIX)
+    return Server(couch_url_of(shop), prefix=PREFIX)
+
+
+def couch_url_of(shop: Shop) -> str:
+    """Its address, with its account."""
+    if url := os.environ.get("COUCH_URL"):
+        return url
+    port = int(shop.urls["storefront"].rsplit(":", 1)[1]) + 4
+    return f"http://aisle:{_secret_of(shop, 'couch-password')}@127.0.0.1:{port}"
 
 
 def _drop(server: Server) -> None:

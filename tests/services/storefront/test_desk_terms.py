@@ -8,12 +8,17 @@ import pytest
 import requests
 from redis import Redis
 
+from services.orders.actions.conflicts import settle_conflicts
+from services.orders.dependencies import open_dependencies
 from services.orders.documents import DESIGN
+from services.orders.settings import Settings
 from services.orders.shop_settings import HISTORY_PARTITION, PARTITION, SHIPPING_METHOD, TAX_RATE
 from shared.cache_tags import TERMS, CacheTags
+from shared.couch import Server
+from shared.settings import load
 from tests.bench.running import Shop
 from tests.people import place
-from tests.services.storefront.conftest import database_of, redis_url_of, second_storefront
+from tests.services.storefront.conftest import couch_url_of, database_of, redis_url_of, second_storefront
 from tests.services.storefront.test_customer import put_in_basket
 from tests.services.storefront.visitor import Page, Visitor
 from tests.waiting import eventually
@@ -123,6 +128,41 @@ def test_a_change_is_a_version_and_an_old_form_does_not_overwrite_it(keeper: Vis
     page = keeper.get(f"{SHIPPING}?id=slow")
     assert page.form(SHIPPING).values["name"] == "Slower"
     assert "Its versions" in page.text
+
+
+def test_a_version_that_gave_way_is_shown_with_the_one_that_holds(shop: Shop, keeper: Visitor) -> None:
+    """As a replica that died leaves it: another second version of the same method, saved a moment before."""
+    keeper.get(SHIPPING)
+    first = keeper.submit(SHIPPING, id="apart", name="Apart", rate="flat", prices="GBP 1.00").form(SHIPPING)
+    keeper.send_form(first, {**first.values, "name": "Held"})
+    server, docid = database_of(shop), f"{PARTITION}:{SHIPPING_METHOD}.apart"
+    stored = server.client.call("get_document", db=f"{server.prefix}orders", doc_id=docid, revs=True)
+    ids = ["f" * 32, *stored.pop("_revisions")["ids"][1:]]
+    dead = stored | {"name": "Dead", "edited": "2020-01-01T00:00:00.000Z", "_rev": f"2-{ids[0]}"}
+    docs = [dead | {"_revisions": {"start": 2, "ids": ids}}]
+    server.client.call(
+        "post_bulk_docs", db=f"{server.prefix}orders", bulk_docs={"docs": docs, "new_edits": False}
+    )
+    settle_conflicts(open_dependencies(load(Settings, _environment(shop, server))))
+    page = keeper.get(f"{SHIPPING}?id=apart")
+    assert page.form(SHIPPING).values["name"] == "Held"
+    assert "gave way to the one saved at" in page.text
+    trail = keeper.get(f"/admin/audit?subject={SHIPPING_METHOD}.apart").text
+    assert "Kept one of two versions that were saved apart" in trail
+    assert "The shop by itself" in trail
+
+
+def _environment(shop: Shop, server: Server) -> dict[str, str]:
+    """What the shop's orders service is started with, as far as its rules need it."""
+    return {
+        "AISLE_ENV": "local",
+        "COUCH_URL": couch_url_of(shop),
+        "DATABASE_PREFIX": server.prefix,
+        "REDIS_URL": redis_url_of(shop),
+        "MAIL_DIR": str(shop.state),
+        "SECRET_KEY": "not asked for here",
+        "SERVICE_SECRET": "not asked for here",
+    }
 
 
 def test_what_cannot_be_read_is_said_beside_its_field(keeper: Visitor) -> None:

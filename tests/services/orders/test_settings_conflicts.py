@@ -1,0 +1,123 @@
+"""Two versions of a setting that were saved apart, as a dead writer or two replicas leave them: one holds, by rule, and none is lost."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from services.orders.actions.conflicts import settle_conflicts
+from services.orders.dependencies import Dependencies
+from services.orders.shop_settings import SHIPPING_METHOD, setting_id
+from shared.couch import Database, Server
+from tests.services.orders.conftest import Shop
+from tests.services.orders.test_promotions import promotion
+
+ID = "apart"
+PATH = f"/v1/admin/shipping-methods/{ID}"
+
+
+@pytest.fixture
+def method(shop: Shop, database: Database) -> Iterator[dict[str, Any]]:
+    """A shipping method as it is stored, in its second version."""
+    content = {"id": ID, "name": "First", "rate": "flat", "prices": {"GBP": 100}}
+    assert shop.post(shop.admin, PATH.rpartition("/")[0], content).status_code == 201
+    answer = shop.admin.put(f"{shop.orders}{PATH}", json=content | {"name": "Second"}, timeout=60)
+    assert answer.status_code == 200, answer.text
+    docid = setting_id(SHIPPING_METHOD, ID)
+    yield database.get(docid)
+    for key in (docid, *(doc["_id"] for doc in database.partition("settings_history").all())):
+        database.delete(key, database.get(key)["_rev"])
+
+
+def beside(server: Server, database: Database, doc: dict[str, Any], digit: str, **changed: Any) -> None:
+    """Another revision of a document after the same one before it, as a node keeps it that nobody heard of, or replication brings it."""
+    found = server.client.call(
+        "get_document", db=database.name, doc_id=doc["_id"], rev=doc["_rev"], revs=True
+    )
+    ids = found["_revisions"]["ids"][1:]
+    start = int(doc["_rev"].partition("-")[0])
+    revisions = {"start": start, "ids": [digit * 32, *ids]}
+    docs = [doc | changed | {"_rev": f"{start}-{digit * 32}", "_revisions": revisions}]
+    server.client.call("post_bulk_docs", db=database.name, bulk_docs={"docs": docs, "new_edits": False})
+
+
+def shown(shop: Shop) -> dict[str, Any]:
+    return shop.get(shop.admin, PATH).json()
+
+
+@pytest.mark.parametrize("digit", ["0", "f"], ids=["hidden by the database", "shown by the database"])
+def test_what_was_saved_last_holds_and_the_other_is_kept(
+    shop: Shop, deps: Dependencies, server: Server, database: Database, method: dict[str, Any], digit: str
+) -> None:
+    later = {"edited": "2099-01-01T00:00:00.000Z", "edited_by": "dead", "name": "Later"}
+    beside(server, database, method, digit, **later)
+    assert settle_conflicts(deps) == 1
+    assert settle_conflicts(deps) == 0
+    stored = database.get(method["_id"], conflicts=True)
+    assert ("_conflicts" in stored, stored["name"], shown(shop)["name"]) == (False, "Later", "Later")
+    versions = shop.get(shop.admin, f"{PATH}/history").json()["items"]
+    assert [(each["version"], each["name"], each.get("superseded")) for each in versions] == [
+        (2, "Later", None),
+        (2, "Second", later["edited"]),
+        (1, "First", None),
+    ]
+
+
+def test_the_version_that_was_edited_more_often_holds(
+    shop: Shop, deps: Dependencies, server: Server, database: Database, method: dict[str, Any]
+) -> None:
+    beside(server, database, method, "f", version=1, edited="2099-01-01T00:00:00.000Z", name="Older")
+    assert settle_conflicts(deps) == 1
+    assert shown(shop)["name"] == "Second"
+
+
+def test_the_settled_version_can_be_replaced_and_is_kept_then(
+    shop: Shop, deps: Dependencies, server: Server, database: Database, method: dict[str, Any]
+) -> None:
+    beside(server, database, method, "f", edited="2000-01-01T00:00:00.000Z", name="Dead")
+    settle_conflicts(deps)
+    content = {"id": ID, "name": "Third", "rate": "flat", "prices": {"GBP": 100}}
+    assert shop.admin.put(f"{shop.orders}{PATH}", json=content, timeout=60).status_code == 200
+    versions = shop.get(shop.admin, f"{PATH}/history").json()["items"]
+    assert [each["name"] for each in versions] == ["Third", "Dead", "Second", "First"]
+    page = shop.get(shop.admin, f"{PATH}/history", params={"limit": 1}).json()
+    names = [page["items"][0]["name"]]
+    while page["next"]:
+        page = shop.get(shop.admin, f"{PATH}/history", params={"limit": 1, "cursor": page["next"]}).json()
+        names += [each["name"] for each in page["items"]]
+    assert names == ["Third", "Dead", "Second", "First"]
+
+
+def test_kept_versions_that_differ_are_both_kept(
+    shop: Shop, deps: Dependencies, server: Server, database: Database, method: dict[str, Any]
+) -> None:
+    [kept] = database.partition("settings_history").all()
+    kept = database.get(kept["_id"])
+    beside(server, database, kept, "f", edited="2000-01-01T00:00:00.000Z", name="Elsewhere")
+    assert settle_conflicts(deps) == 1
+    versions = shop.get(shop.admin, f"{PATH}/history").json()["items"]
+    assert [each["name"] for each in versions] == ["Second", "Elsewhere", "First"]
+
+
+def test_the_audit_trail_names_both(
+    shop: Shop, deps: Dependencies, server: Server, database: Database, method: dict[str, Any]
+) -> None:
+    beside(server, database, method, "f", edited="2098-02-03T00:00:00.000Z", edited_by="dead")
+    settle_conflicts(deps)
+    subject = {"subject": f"{SHIPPING_METHOD}.{ID}"}
+    entries = shop.admin.get(f"{shop.users}/v1/admin/audit", params=subject, timeout=60).json()["items"]
+    [entry] = [each for each in entries if each["details"]["kept"].startswith("version 2 of 2098")]
+    assert (entry["action"], entry["actor"]) == ("settle setting", "worker")
+    assert method["edited_by"] in entry["details"]["superseded"][0]
+
+
+def test_a_limit_that_gave_way_leaves_no_slots_behind(
+    shop: Shop, deps: Dependencies, server: Server, database: Database
+) -> None:
+    made = promotion(shop, limit=5)
+    stored = database.get(setting_id("promotion", made["id"]))
+    beside(server, database, stored, "0", limit=2, edited="2099-01-01T00:00:00.000Z")
+    assert settle_conflicts(deps) == 1
+    uses = shop.get(shop.admin, f"/v1/admin/promotions/{made['id']}/uses").json()
+    assert uses["limit"] == 2
+    assert len(deps.promotions.uses(made["id"])) == 2

@@ -1,5 +1,5 @@
-"""Python programs forked from a process that has the services' libraries loaded, as `make run` starts them: to import
-them anew for every service of every module was a tenth of what the suites cost."""
+"""Python programs forked from a process that has the services loaded with their libraries: to import them anew for every
+service of every module was a good part of what the suites cost. `make run` forks from one that has the libraries alone."""
 
 import functools
 import json
@@ -17,6 +17,18 @@ from typing import IO
 from deploy.local.forking import LIBRARIES
 
 ROOT = Path(__file__).resolve().parent.parent
+LOADED = (
+    *LIBRARIES,
+    "celery.apps.worker",
+    "celery.concurrency.thread",
+    "celery.bin.worker",
+    "services.users.app",
+    "services.products.app",
+    "services.orders.app",
+    "services.storefront.app",
+    "services.worker.jobs",
+)
+"""Not the programs themselves, which read their settings when they are run."""
 FOR_THE_INTERPRETER = ("PYTHON", "LC_", "LANG", "LD_")
 STARTING_SECONDS = 180
 
@@ -55,12 +67,12 @@ class Forked:
 class ForkServer:
     """The process of deploy.local.fork_server; ends with the one that made it, and all its processes with it."""
 
-    def __init__(self) -> None:
+    def __init__(self, modules: Sequence[str]) -> None:
         self._requests, theirs = socket.socketpair()
         environment = {name: os.environ[name] for name in os.environ if name.startswith(FOR_THE_INTERPRETER)}
         with theirs:
             server = subprocess.Popen(
-                [sys.executable, "-m", "deploy.local.fork_server", *LIBRARIES],
+                [sys.executable, "-m", "deploy.local.fork_server", *modules],
                 cwd=ROOT,
                 env=environment,
                 stdin=theirs,
@@ -94,6 +106,12 @@ class ForkServer:
                     self._running.pop(reply["ended"]).ended(reply["code"])
 
 
+def fork_server(environment: Mapping[str, str]) -> ForkServer:
+    """For a process with this environment: several workers of one service need the metrics' library as it is when it is
+    imported for several."""
+    return _fork_server(LOADED if environment.get("WEB_WORKERS", "1") == "1" else LIBRARIES)
+
+
 @functools.cache
-def fork_server() -> ForkServer:
-    return ForkServer()
+def _fork_server(modules: Sequence[str]) -> ForkServer:
+    return ForkServer(modules)

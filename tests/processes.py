@@ -49,7 +49,7 @@ def free_ports(count: int) -> int:
 
 class Process:
     """A process with its output in a file; `stop` ends it politely, `kill` does not. `forked`: one of `python -m MODULE`
-    that need not import the services' libraries."""
+    that need not import the services."""
 
     popen: subprocess.Popen[bytes] | Forked
 
@@ -66,7 +66,7 @@ class Process:
         environment = {**os.environ, **(env or {})}
         with log.open("ab") as output:
             if forked:
-                self.popen = fork_server().start(command, environment, output.fileno())
+                self.popen = fork_server(environment).start(command, environment, output.fileno())
                 return
             self.popen = subprocess.Popen(
                 command,
@@ -111,6 +111,15 @@ class Process:
             return  # the fork server has waited for it: the number may be another process's by now
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.popen.pid, number)
+
+
+def run_forked(command: list[str], log: Path, env: dict[str, str], seconds: float = 60) -> str:
+    """Runs a `python -m MODULE` that need not import the services; what it wrote. Raises RuntimeError with that when it fails."""
+    process = Process(command[2], command, log, env, forked=True)
+    code, written = process.popen.wait(seconds), log.read_text(errors="replace")
+    if code:
+        raise RuntimeError(f"{command} ended with {code}:\n{written}")
+    return written
 
 
 def answers(url: str) -> Callable[[], bool]:

@@ -1,9 +1,7 @@
 """The shop around an order: users, products and orders under gunicorn, an admin, customers, goods."""
 
-import os
 import re
 import secrets
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +20,7 @@ from services.users.documents import DESIGN as USERS
 from shared.couch import Database, Server
 from shared.settings import load
 from tests.people import ADDRESS, PASSWORD, Person, register
-from tests.processes import ROOT, free_port
+from tests.processes import free_port, run_forked
 from tests.services.orders.stripe_standin import StripeStandIn
 from tests.services.worker.processes import Worker
 
@@ -150,14 +148,15 @@ def shop(
 ) -> Shop:
     prepared(USERS, PRODUCTS, DESIGN, SANDBOX_LEDGER)
     environment.update({**SETTINGS, **orders_settings})
-    password = tmp_path_factory.mktemp("admin") / "password"
+    folder = tmp_path_factory.mktemp("admin")
+    password = folder / "password"
     password.write_text(PASSWORD)
     environment.update({"ADMIN_EMAIL": ADMIN, "ADMIN_PASSWORD_FILE": str(password)})
     ports = {name: free_port() for name in ("users", "products", "orders")}
     environment.update({f"{name.upper()}_URL": f"http://127.0.0.1:{port}" for name, port in ports.items()})
     users, products, orders = (service(name) for name in ports)
     command = [sys.executable, "-m", "services.users", "create-admin"]
-    subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=True, capture_output=True)
+    run_forked(command, folder / "log", environment)
     return Shop(users, products, orders, Path(environment["MAIL_DIR"]), Person(users, ADMIN))
 
 

@@ -96,6 +96,7 @@ async def create_index(request: Request) -> Response:
         auth.check_database_admin(request.user, db.security)
         if options["partitioned"] and not db.partitioned:
             raise _unsaved("invalid_design_doc")
+        request.server.check_designs(db, {ddoc_id: body})
         await _save(request, ddoc_id, body, old[0] if old else None)
         answer["result"] = "created"
     return json_response(answer)

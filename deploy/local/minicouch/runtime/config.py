@@ -30,7 +30,8 @@ DEFAULTS: dict[str, dict[str, str]] = {
     "vendor": {"name": "minicouch"},
 }
 CLOUDANT_DEFAULTS = DEFAULTS | {
-    "query_server_config": DEFAULTS["query_server_config"] | {"partition_query_limit": "2000"}
+    "couchdb": DEFAULTS["couchdb"] | {"max_attachment_size": "10000000"},
+    "query_server_config": DEFAULTS["query_server_config"] | {"partition_query_limit": "2000"},
 }
 RENAMED = {"couch_httpd_auth": "chttpd_auth", "httpd": "chttpd"}
 

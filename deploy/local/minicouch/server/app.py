@@ -27,7 +27,7 @@ from ..routes import ALLOW, ROUTES, WITHOUT_DATABASE
 from ..runtime.config import Config
 from ..runtime.faults import Dropped, Faults
 from ..store import Store
-from . import plans
+from . import limits, plans
 from .plans import Throttle
 
 log = logging.getLogger("minicouch")
@@ -119,15 +119,36 @@ class Server:
             size = self.config.max_request
             size = size if self.throttle is None else min(size, plans.MAX_BODY)
             request.body = await read_body(request, receive, size)
+        if self.throttle is None:
+            return await self._authenticated(request)
+        try:
+            async with asyncio.timeout(limits.time_limit(request.path)) as budget:
+                return await self._metered(request, self.throttle)
+        except TimeoutError:
+            if budget.expired():
+                raise limits.timed_out() from None
+            raise
+
+    async def _authenticated(self, request: Request) -> Response:
         if self.faults is not None:
             await self.faults.strike(request.method, request.path)
         if len(request.path) > 8000:
             raise CouchError(414, "too_long", "the request uri is too long")
         request.user = await self.sessions.authenticate(request)
-        if self.throttle is None:
-            return await self.dispatch(request)
-        self.throttle.admit(request.method, request.path, request.body)
-        return self.throttle.counted(request.path, await self.dispatch(request))
+        if self.throttle is not None:
+            self.throttle.admit(request.method, request.path, request.body)
+        return await self.dispatch(request)
+
+    async def _metered(self, request: Request, throttle: Throttle) -> Response:
+        """As Cloudant answers it, with the limits that it keeps."""
+        limits.check_path(request.path)
+        return throttle.counted(request.path, await self._authenticated(request))
+
+    def check_designs(self, db: Database, designs: dict[str, dict[str, Any]]) -> None:
+        """Whether `db` may have these design documents, by id. Errors: 400 for one index too many under a plan of Cloudant's."""
+        if self.throttle is not None and designs and db.partitioned:
+            others = (doc.dict() for doc in db.design_docs() if doc.id not in designs)
+            limits.check_partition_indexes([*designs.values(), *others])
 
     async def dispatch(self, request: Request) -> Response:
         """Find and call the handler of a request whose user is known; a rewritten request comes here again."""
@@ -139,8 +160,9 @@ class Server:
             request.visit(self.database(name))
             request.db.on_change = self.updates.note
             requirements.check_database(request, request.db, parts[1] if len(parts) > 1 else None)
-            if self.throttle is not None and request.method == "PUT" and parts[1:2] == ["_design"]:
-                _check_partition_indexes(request, f"_design/{parts[-1]}")
+            if self.throttle is not None:
+                written = limits.designs_written(request.method, request.path, request.body)
+                self.check_designs(request.db, written)
         result = handler(request)
         if inspect.isawaitable(result):
             result = await result
@@ -294,14 +316,6 @@ def gunzip(body: bytes, encoding: str) -> bytes:
     if not unpacker.eof:
         raise CouchError(400, "bad_request", "Request body is not properly gzipped.")
     return plain
-
-
-def _check_partition_indexes(request: Request, docid: str) -> None:
-    """Errors: 400 when this design document would be one index too many."""
-    design = request.json()
-    if request.db.partitioned and isinstance(design, dict):
-        others = (doc.dict() for doc in request.db.design_docs() if doc.id != docid)
-        plans.check_partition_indexes([design, *others])
 
 
 def error_response(error: CouchError) -> Response:

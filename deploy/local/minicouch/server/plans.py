@@ -7,16 +7,15 @@ through whole, and may count for many: each document of `_bulk_docs` is a write,
 
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
-from typing import Any, Final, NamedTuple
+from collections.abc import AsyncIterator, Callable
+from typing import Final, NamedTuple
 
-from ..errors import CouchError, bad_request
+from ..errors import CouchError
 from ..http.messages import Response
 
 WINDOW_SECONDS: Final = 1.0
 MAX_DOCUMENT: Final = 1_000_000
 MAX_BODY: Final = 64_000_000
-MAX_PARTITION_INDEXES: Final = 10
 
 NEXT_ROW: Final = b",\r\n"
 """Between two rows of an answer."""
@@ -145,19 +144,3 @@ class TooManyRequests(CouchError):
         reason = f"You've exceeded your current limit of {rate} requests per second for {name} class. Please try later."
         super().__init__(429, "too_many_requests", reason)
         self.members = {"class": name, "rate": rate}
-
-
-def check_partition_indexes(designs: Iterable[dict[str, Any]]) -> None:
-    """`designs`: all design documents of a partitioned database. Errors: 400 (our words: Cloudant's own are not published)."""
-    found = sum(map(_partition_indexes, designs))
-    if found > MAX_PARTITION_INDEXES:
-        raise bad_request(
-            f"A database has at most {MAX_PARTITION_INDEXES} partition indexes; this would be number {found}."
-        )
-
-
-def _partition_indexes(design: dict[str, Any]) -> int:
-    """The views of a design document are one index together, each search index is one."""
-    if design.get("_deleted") or (design.get("options") or {}).get("partitioned") is False:
-        return 0
-    return bool(design.get("views")) + sum(len(design.get(kind) or {}) for kind in ("indexes", "nouveau"))

@@ -1,13 +1,16 @@
 """Cloudant's limits, kept by minicouch with --plan: what a second lets through, and how large things may be."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import requests
 
 from deploy.local.minicouch.errors import CouchError
+from deploy.local.minicouch.server.limits import time_limit
 from deploy.local.minicouch.server.plans import Plan, Throttle, parse_plan, request_class
+from shared.couch import DatabaseDesign, Server
 from tests.processes import start_minicouch
 
 VIEW = {"views": {"v": {"map": "function (doc) { emit(doc._id, 1); }"}}}
@@ -130,3 +133,53 @@ def test_an_eleventh_partition_index_is_refused(url: str) -> None:
     assert requests.put(f"{url}/many/_design/d10", json=everywhere, timeout=30).status_code == 201
     first = requests.get(f"{url}/many/_design/d0", timeout=30).json()
     assert requests.put(f"{url}/many/_design/d0", json=first, timeout=30).status_code == 201
+
+
+@pytest.mark.parametrize("way", ["index", "bulk", "post"])
+def test_an_eleventh_partition_index_is_refused_however_it_is_written(url: str, way: str) -> None:
+    requests.put(f"{url}/many-{way}?partitioned=true", timeout=30)
+    designs = [{"_id": f"_design/d{number}", **VIEW} for number in range(10)]
+    stored = requests.post(f"{url}/many-{way}/_bulk_docs", json={"docs": designs}, timeout=30)
+    assert (stored.status_code, [row for row in stored.json() if "error" in row]) == (201, [])
+    body = {"index": {"index": {"fields": ["name"]}}, "bulk": {"docs": [{"_id": "_design/d10", **VIEW}]}}
+    path = {"index": "/_index", "bulk": "/_bulk_docs"}.get(way, "")
+    post = body.get(way, {"_id": "_design/d10", **VIEW})
+    refused = requests.post(f"{url}/many-{way}{path}", json=post, timeout=30)
+    assert (refused.status_code, "at most 10 partition indexes" in refused.text) == (400, True)
+    everywhere = {"index": {"fields": ["name"]}, "partitioned": False}
+    assert requests.post(f"{url}/many-{way}/_index", json=everywhere, timeout=30).status_code == 200
+
+
+def test_compaction_is_the_service_s_own_affair_and_large_attachments_are_refused(url: str) -> None:
+    refused = requests.post(f"{url}/shop/_compact", json={}, timeout=30)
+    assert (refused.status_code, refused.json()["error"]) == (403, "forbidden")
+    assert Server(url).open(DatabaseDesign("shop", ())).compact() is False
+    headers = {"Content-Type": "image/png"}
+    for size, status in ((10_000_001, 413), (10, 201)):
+        answer = requests.put(f"{url}/shop/a:{size}/x.png", b"x" * size, headers=headers, timeout=30)
+        assert answer.status_code == status
+
+
+def test_a_request_has_its_time() -> None:
+    assert time_limit("/shop/_partition/a/_find") == 5
+    assert time_limit("/shop/_design/d/_view/v") == 60
+    assert [time_limit(path) for path in ("/shop/_changes", "/_up", "/_replicate")] == [None] * 3
+
+
+def test_a_partition_query_that_takes_longer_is_ended(tmp_path: Path) -> None:
+    process, url = start_minicouch(tmp_path / "data", "--plan", "standard", "--faults")
+    try:
+        requests.put(f"{url}/shop?partitioned=true", timeout=30)
+        rules = [{"path": "/_partition/", "latency": 30}, {"path": "/_find", "latency": 6}]
+        requests.put(f"{url}/_faults", json=rules, timeout=30).raise_for_status()
+        with ThreadPoolExecutor(2) as pool:
+            slow = pool.submit(requests.get, f"{url}/shop/_partition/a/_all_docs", timeout=60)
+            whole = pool.submit(requests.post, f"{url}/shop/_find", json={"selector": {}}, timeout=60)
+        assert slow.result().status_code == 500
+        assert slow.result().json() == {
+            "error": "timeout",
+            "reason": "The request could not be processed in a reasonable amount of time.",
+        }
+        assert whole.result().status_code == 200
+    finally:
+        process.stop()

@@ -47,6 +47,13 @@ test-faults: setup ## processes killed, databases away, Redis emptied
 test-load: setup ## large imports and long histories
 	@$(PYTEST) -m load
 
+test-sync: setup $(VENV)/sync/installed ## PouchDB in Node against /v1/users/me/sync (needs node and npm)
+	@$(PYTEST) -m sync
+
+$(VENV)/sync/installed: tests/sync/package-lock.json
+	@mkdir -p $(VENV)/sync && cp tests/sync/package.json tests/sync/package-lock.json $(VENV)/sync
+	@cd $(VENV)/sync && npm ci --ignore-scripts --no-audit --no-fund --silent && touch installed
+
 test-browser: setup ## the pages in a real browser
 	@$(PYTEST) -m browser
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from shared.couch import DatabaseDesign, Server
 from tests.processes import Process, start_minicouch, start_redis, start_service
 
-SLOW_SUITES = ("bench", "browser", "conformance", "deployment", "faults", "load")
+SLOW_SUITES = ("bench", "browser", "conformance", "deployment", "faults", "load", "sync")
 
 
 settings.register_profile(

@@ -8,6 +8,7 @@ from services.users.actions.revocations import StoredSessions
 from services.users.dependencies import open_dependencies
 from services.users.documents import DESIGN
 from services.users.resources import BLUEPRINTS
+from services.users.resources.sync import sync
 from services.users.settings import Settings
 from shared.couch import counting
 from shared.settings import load
@@ -31,5 +32,6 @@ def create_app(settings: Settings | None = None) -> Flask:
         dependencies=deps,
         audit=deps.audit,
     )
+    app.register_blueprint(sync)
     app.before_request(lambda: activate(requested_language(deps.languages)))
     return app

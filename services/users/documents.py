@@ -4,6 +4,7 @@
                 :delivery{id}     an address         :payment{id}        a payment method's reference
                 :preferences      one document       :basket-{SKU}     one basket item
                 :wish-{SKU}       one entry of the wish list
+                :sync, :syncpoint-{name}    what devices were told: `declarations/sync.py`
     seen{userid}:{productid}      a product looked at lately: 20 of them, for 30 days
     stockalert{SKU}:{sha256}      who wants an e-mail when it is in stock again
                 :token-{digest}   a one-time token   :session-{id}       a login that was refreshed or ended
@@ -293,10 +294,10 @@ ACCESS_CHANGES = FindIndex(
 )
 EXPIRING = FindIndex(
     "expiring",
-    "U4: which one-time tokens, sessions, unconfirmed stock alerts and views of products have expired?",
+    "U4: which one-time tokens, sessions, unconfirmed stock alerts, views of products and places of syncs have expired?",
     fields=("expires",),
     partitioned=False,
-    partial={"type": {"$in": ["token", "session", "stockalert", "seen"]}},
+    partial={"type": {"$in": ["token", "session", "stockalert", "seen", "syncpoint"]}},
 )
 STAFF = FindIndex(
     "staff",

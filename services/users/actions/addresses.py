@@ -67,7 +67,7 @@ def add_address(
     if len(docs) >= MAX_ADDRESSES:
         raise TooManyAddresses(f"Remove one of your {MAX_ADDRESSES} addresses first.")
     wanted = values["default"] or not docs
-    doc = _document(userid, key or time_ordered_id().lower(), values, wanted)
+    doc = address_document(userid, key or time_ordered_id().lower(), values, wanted)
     try:
         doc = deps.store.put(doc)
     except UpdateConflict:
@@ -103,7 +103,8 @@ def remove_address(deps: Dependencies, doc: Address) -> None:
     deps.store.delete(doc)
 
 
-def _document(userid: str, key: str, values: dict[str, Any], default: bool) -> Address:
+def address_document(userid: str, key: str, values: dict[str, Any], default: bool) -> Address:
+    """A new address as it is written."""
     moment = timestamp()
     return ADDRESS.build(
         user_document(userid, f"{PREFIX}{key}"),

@@ -101,15 +101,20 @@ def put_item(
     """Sets the quantity of a product without variants, or of the variant whose SKU this is; with `keep_more` a larger one stays.
     Raises NoSuchProduct, VariantNeeded, BasketFull, Unavailable."""
     product = prices.lookup(deps, [productid]).get(productid)
-    if product is not None and product.get("sku", productid) is None:
+    named = sold_product(product, productid)
+    written = _write(deps, userid, named, lambda present: max(quantity, present if keep_more else 0))
+    return priced_item({**named, "quantity": written}, product)
+
+
+def sold_product(product: dict[str, Any] | None, key: str) -> dict[str, str]:
+    """`named_product` of what may go into a basket. Raises NoSuchProduct, VariantNeeded, NotSoldInCurrency."""
+    if product is not None and product.get("sku", key) is None:
         raise VariantNeeded("It is sold by variant: put one of its SKUs into the basket.")
     if product is not None and (currency := product.get("not_sold_in")):
         raise NotSoldInCurrency(f"It is not sold in {currency}.")
     if product is None or not product.get("for_sale", True):
         raise NoSuchProduct("The shop does not sell it (any more).")
-    named = named_product(product, productid)
-    written = _write(deps, userid, named, lambda present: max(quantity, present if keep_more else 0))
-    return priced_item({**named, "quantity": written}, product)
+    return named_product(product, key)
 
 
 def named_product(product: dict[str, Any], key: str) -> dict[str, str]:
@@ -168,7 +173,7 @@ def merge_guest_basket(deps: Dependencies, userid: str, items: list[dict[str, An
         present = own.get(key)
         quantity = merged_quantity(present["quantity"] if present else 0, guest)
         if present is None or quantity != present["quantity"]:
-            changed.append(_item(userid, named_product(known[key], key), quantity, present))
+            changed.append(item_document(userid, named_product(known[key], key), quantity, present))
     written = deps.store.put_many(changed) if changed else []
     for doc, row in zip(changed, written, strict=True):
         if row.error:
@@ -188,12 +193,15 @@ def _write(deps: Dependencies, userid: str, named: dict[str, str], quantity_from
         if doc is None and len(deps.store.documents_with_prefix(userid, PREFIX)) >= MAX_BASKET_ITEMS:
             raise BasketFull(f"A basket holds at most {MAX_BASKET_ITEMS} products.")
         quantity: int = quantity_from(doc["quantity"] if doc else 0)
-        if deps.store.try_put(_item(userid, named, quantity, doc)):
+        if deps.store.try_put(item_document(userid, named, quantity, doc)):
             return quantity
     raise UpdateConflict("The basket changes too quickly; try again.")
 
 
-def _item(userid: str, named: dict[str, str], quantity: int, present: BasketItem | None) -> BasketItem:
+def item_document(
+    userid: str, named: dict[str, str], quantity: int, present: BasketItem | None
+) -> BasketItem:
+    """An item as it is written over the `present` one."""
     docid = user_document(userid, PREFIX + basket_key(named))
     item = BASKET_ITEM.build(docid, userid=userid, **named, quantity=quantity, updated=timestamp())
     return {**item, "_rev": present["_rev"]} if present else item

@@ -4,7 +4,7 @@ from typing import Any
 
 from services.users.actions.basket import Prices, named_product, priced_product, put_item
 from services.users.dependencies import Dependencies
-from services.users.documents import WISH, WISH_FIELDS, basket_key, user_document
+from services.users.documents import WISH, WISH_FIELDS, Wish, basket_key, user_document
 from services.users.rules.accounts import MAX_WISHES
 from services.users.rules.errors import NoSuchProduct
 from shared.clock import timestamp
@@ -33,16 +33,27 @@ def wish_list(deps: Dependencies, userid: str, prices: Prices) -> list[dict[str,
 def add(deps: Dependencies, userid: str, productid: str) -> dict[str, Any]:
     """Keeps a product, also one whose variant is not chosen yet, or a variant; again it changes nothing. Raises NoSuchProduct, WishListFull."""
     product = deps.products.lookup([productid]).get(productid)
-    if product is None:
-        raise NoSuchProduct("The shop does not sell it (any more).")
+    named = kept_product(product, productid)
     docid = user_document(userid, PREFIX + productid)
     present = deps.store.documents_with_prefix(userid, PREFIX)
     if len([doc for doc in present if doc["_id"] != docid]) >= MAX_WISHES:
         raise WishListFull(f"A wish list holds at most {MAX_WISHES} products.")
-    doc = WISH.build(docid, userid=userid, **named_product(product, productid), added=timestamp())
+    doc = wish_document(userid, productid, named)
     if not deps.store.try_put(doc):
         doc = WISH.typed(deps.store.get(docid)) or doc
     return _shown(WISH_FIELDS.shown(doc), product)
+
+
+def kept_product(product: dict[str, Any] | None, key: str) -> dict[str, str]:
+    """`named_product` of what may be kept: also what is not for sale now, and a product whose variant is not chosen. Raises NoSuchProduct."""
+    if product is None:
+        raise NoSuchProduct("The shop does not sell it (any more).")
+    return named_product(product, key)
+
+
+def wish_document(userid: str, key: str, named: dict[str, str]) -> Wish:
+    """A new wish as it is written."""
+    return WISH.build(user_document(userid, PREFIX + key), userid=userid, **named, added=timestamp())
 
 
 def remove(deps: Dependencies, userid: str, productid: str) -> None:

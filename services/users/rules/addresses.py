@@ -1,12 +1,25 @@
 """An address as it is sent, whole: its parts checked by its country's rules, or told from a text, and the text of its label."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
+from services.users.documents import ADDRESS_FIELDS
 from shared.addresses import PARTS, checked, envelope, parts_of_text
 from shared.errors import Invalid
 
 MAX_TEXT = 1000
+_TEXT = replace(
+    ADDRESS_FIELDS.fields["address"],
+    default="",
+    description="an address as one text, instead of line1 and the others: it lies in the shop's own country",
+)
+NEW_ADDRESS_FIELDS: Final = ADDRESS_FIELDS.plus(address=_TEXT)
+
+
+def loaded_address(data: Any) -> dict[str, Any]:
+    """A new address as it was sent, whole. Raises Invalid by field."""
+    return completed(NEW_ADDRESS_FIELDS.load(data))
 
 
 def completed(content: Mapping[str, Any]) -> dict[str, Any]:

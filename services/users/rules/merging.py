@@ -10,6 +10,8 @@
 | basketline | the latest change, on a tie the larger quantity |
 | session | two versions mean that a refresh token was used twice: the session ends |
 | token | used if it was used anywhere |
+| syncstate | the longer branch of each document, in a new epoch |
+| syncpoint | the latest change |
 | audit | never changes, so its versions are equal |
 """
 
@@ -17,6 +19,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from services.users.documents import claim_id, is_blank
+from services.users.rules.sync_revisions import united
 
 Doc = dict[str, Any]
 
@@ -126,4 +129,5 @@ _RULES = {
     "seen": _seen,
     "session": _session,
     "token": _token,
+    "syncstate": united,
 }

@@ -1,6 +1,5 @@
 """What requests may carry: fields of the declared documents, and what no document holds as it is sent."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 import marshmallow as ma
@@ -13,7 +12,7 @@ from services.users.documents import (
     USER_FIELDS,
 )
 from services.users.rules.accounts import MAX_BASKET_ITEMS
-from services.users.rules.addresses import completed
+from services.users.rules.addresses import NEW_ADDRESS_FIELDS, loaded_address
 from shared.errors import Invalid
 from shared.fields import Declaration, Secret, Text
 from shared.language_codes import LANGUAGE
@@ -101,13 +100,7 @@ MeChange = request_schema(
     ),
     partial=True,
 )
-_TEXT = replace(
-    ADDRESS_FIELDS.fields["address"],
-    default="",
-    description="an address as one text, instead of line1 and the others: it lies in the shop's own country",
-)
-_ADDRESS = ADDRESS_FIELDS.plus(address=_TEXT)
-Address = request_schema("NewAddress", _ADDRESS, lambda data: completed(_ADDRESS.load(data)))
+Address = request_schema("NewAddress", NEW_ADDRESS_FIELDS, loaded_address)
 AddressChange = request_schema("AddressChange", ADDRESS_FIELDS, partial=True)
 PreferencesChange = request_schema("PreferencesChange", PREFERENCE_FIELDS, partial=True)
 PaymentMethod = request_schema("NewPaymentMethod", PAYMENT_METHOD_FIELDS)

@@ -1,0 +1,1 @@
+"""Fields of documents that have a page of their own."""

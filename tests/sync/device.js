@@ -1,0 +1,75 @@
+// One device: PouchDB as npm has it, told what to do by lines of JSON; it answers each with one.
+const path = require('path');
+const PouchDB = require(path.join(process.argv[2], 'pouchdb'));
+
+let db, remote, live;
+const heard = {denied: [], changes: 0, errors: []};
+
+const brief = (result) => ({
+  ok: result.ok,
+  read: result.docs_read,
+  written: result.docs_written,
+  failures: result.doc_write_failures,
+});
+
+const acts = {
+  open({folder, url, token}) {
+    db = db || new PouchDB(folder);
+    const fetch = (address, options) => {
+      options.headers.set('Authorization', 'Bearer ' + token);
+      return PouchDB.fetch(address, options);
+    };
+    remote = new PouchDB(url, {fetch});
+    return {ok: true};
+  },
+  async put({doc}) {
+    const there = await db.get(doc._id).catch(() => ({}));
+    return db.put({...there, ...doc});
+  },
+  async remove({id}) {
+    return db.remove(await db.get(id));
+  },
+  get: ({id}) => db.get(id, {conflicts: true}).catch((error) => ({missing: true, reason: error.reason})),
+  async all() {
+    const {rows} = await db.allDocs({include_docs: true, conflicts: true});
+    return rows.map((row) => row.doc);
+  },
+  sync({options}) {
+    const denied = [];
+    return new Promise((resolve) => {
+      db.sync(remote, options || {})
+        .on('denied', (each) => denied.push(each.doc))
+        .on('complete', (result) => resolve({denied, push: brief(result.push), pull: brief(result.pull)}))
+        .on('error', (error) => resolve({denied, error: error.name, status: error.status, reason: error.reason}));
+    });
+  },
+  live({options}) {
+    live = db.sync(remote, {live: true, retry: true, ...options})
+      .on('denied', (each) => heard.denied.push(each.doc))
+      .on('change', () => { heard.changes += 1; })
+      .on('error', (error) => heard.errors.push(error.name));
+    return {ok: true};
+  },
+  heard: () => heard,
+  stop() {
+    live.cancel();
+    return {ok: true};
+  },
+  allOfRemote: async () => (await remote.allDocs({include_docs: true})).rows.map((row) => row.doc),
+};
+
+const lines = require('readline').createInterface({input: process.stdin});
+let turn = Promise.resolve();
+lines.on('line', (line) => {
+  turn = turn.then(async () => {
+    const asked = JSON.parse(line);
+    let answer;
+    try {
+      answer = await acts[asked.act](asked);
+    } catch (error) {
+      answer = {failed: error.message, name: error.name};
+    }
+    process.stdout.write(JSON.stringify(answer) + '\n');
+  });
+});
+lines.on('close', () => process.exit(0));

@@ -1,11 +1,11 @@
 """Background jobs: their names, the one thing each is about, and how to ask for one. The worker does them.
 
-The queue only carries work: whatever is lost with it is found again from the database. So every job takes a
-single `subject` (an order's or a report's id) and may be done twice.
+The queue only carries work: whatever is lost with it is found again from the database. So a job takes a single
+`subject` (an order's or a report's id), or several that came together, and may be done twice.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from celery import Celery
@@ -16,6 +16,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from shared.tracing import outgoing
 
 ADVANCE_ORDER: Final = "orders.advance"
+ADVANCE_ORDERS: Final = "orders.advance_several"
 COMPUTE_REPORT: Final = "orders.report"
 SWEEP_ORDERS: Final = "orders.sweep"
 DEEP_SWEEP_ORDERS: Final = "orders.deep_sweep"
@@ -55,6 +56,9 @@ QUEUE: Final = "aisle"
 MAX_COUNTDOWN: Final = 60
 """Seconds a job may wait in the queue; what is due later is found by the sweep."""
 
+MAX_SUBJECTS: Final = 16
+"""Subjects of one job at most: a message costs the worker more than the work on a usual order."""
+
 _REDELIVERED_AFTER = 2 * MAX_COUNTDOWN
 
 
@@ -63,12 +67,13 @@ class Feed:
     """Which changes of a database are work: `routes` maps a document's type to (job, the field that holds its subject).
 
     A job of None means that the document itself names the job in `job`. `is_relevant` says of a document with a route whether
-    there is something to do about it.
+    there is something to do about it. `several` maps a job to the one that does it for many subjects.
     """
 
     database: str
     routes: dict[str, tuple[str | None, str]]
     is_relevant: Callable[[dict[str, Any]], bool]
+    several: Mapping[str, str] = field(default_factory=dict)
 
 
 def task(queue: Celery, name: str, **options: Any) -> Callable[[Job], Job]:
@@ -129,7 +134,31 @@ def waiting_jobs(queue: Celery) -> int:
             return 0
 
 
+@dataclass(frozen=True)
+class Subject:
+    """What one of a job's several subjects is, and the trace that asked for it (`traceparent`, or "")."""
+
+    id: str
+    traceparent: str = ""
+
+    def headers(self) -> dict[str, str]:
+        return {"traceparent": self.traceparent}
+
+
 def enqueue(queue: Celery, job: str, subject: str = "", *, countdown: float = 0) -> None:
     """Asks for a job, `countdown` seconds from now (at most MAX_COUNTDOWN). Raises kombu's OperationalError while Redis is away."""
     wait = min(countdown, MAX_COUNTDOWN) or None
     queue.send_task(job, kwargs={"subject": subject}, countdown=wait, headers=outgoing())
+
+
+def enqueue_several(queue: Celery, job: str, subjects: Sequence[Subject], *, countdown: float = 0) -> None:
+    """Asks for a job that takes `subjects`, in as few messages as MAX_SUBJECTS allows; else as `enqueue`."""
+    wait = min(countdown, MAX_COUNTDOWN) or None
+    for start in range(0, len(subjects), MAX_SUBJECTS):
+        some = [[subject.id, subject.traceparent] for subject in subjects[start : start + MAX_SUBJECTS]]
+        queue.send_task(job, kwargs={"subjects": some}, countdown=wait)
+
+
+def subjects_of(message: Sequence[Sequence[str]]) -> Iterator[Subject]:
+    """What `enqueue_several` put into the job's argument."""
+    return (Subject(*each) for each in message)

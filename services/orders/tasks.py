@@ -4,6 +4,8 @@ import logging
 import os
 from collections.abc import Callable
 from functools import partial
+from itertools import groupby
+from math import ceil
 from typing import Any
 
 from celery import Celery, Task
@@ -35,6 +37,7 @@ from services.orders.settings import Settings
 from shared.errors import AisleError, Unavailable
 from shared.jobs import (
     ADVANCE_ORDER,
+    ADVANCE_ORDERS,
     CATCH_UP,
     CLOSE_PERIODS,
     COMPLETE_SUMMARIES,
@@ -48,11 +51,15 @@ from shared.jobs import (
     SWEEP_ORDERS,
     Feed,
     PeriodicJobs,
+    Subject,
     enqueue,
+    enqueue_several,
+    subjects_of,
     task,
     waiting_jobs,
 )
 from shared.settings import load
+from shared.tracing import outgoing, span
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +92,7 @@ FEED = Feed(
         DEADLETTER_RETRIED.name: (None, "subject"),
     },
     is_relevant=_is_relevant,
+    several={ADVANCE_ORDER: ADVANCE_ORDERS},
 )
 
 MAX_RETRIES = 7
@@ -108,7 +116,7 @@ class Job(Task):  # type: ignore[misc]  # Celery has no types
     deps: Dependencies
 
     def on_failure(self, exc: Exception, task_id: str, args: Any, kwargs: Any, einfo: Any) -> None:
-        subject = kwargs["subject"]
+        subject = kwargs.get("subject", "")
         if isinstance(exc, QUEUE_ERRORS):
             log.warning("%s %s: the queue was unavailable; the sweep finds it again", self.name, subject)
             return
@@ -132,13 +140,13 @@ def register(queue: Celery) -> PeriodicJobs:
 
     @task(queue, ADVANCE_ORDER, base=base)
     def advance(subject: str) -> None:
-        with deps.locks.hold(f"order {subject}", lease=LEASE_SECONDS) as acquired:
-            if not acquired:
-                enqueue(queue, ADVANCE_ORDER, subject, countdown=LOCKED_RETRY_SECONDS)
-                return
-            wait = fulfilment.advance_order(deps, subject)
-        if wait is not None and wait <= MAX_COUNTDOWN:
-            enqueue(queue, ADVANCE_ORDER, subject, countdown=wait + 0.05)
+        wait = _advance(deps, subject)
+        if wait is not None:
+            enqueue(queue, ADVANCE_ORDER, subject, countdown=wait)
+
+    @task(queue, ADVANCE_ORDERS, base=base)
+    def advance_several(subjects: list[list[str]]) -> None:
+        _advance_several(deps, queue, list(subjects_of(subjects)))
 
     @task(queue, SUMMARISE_ORDER, base=base)
     def summarise(subject: str) -> None:
@@ -157,6 +165,37 @@ def register(queue: Celery) -> PeriodicJobs:
             action()
 
     return {name: partial(_or_dead_letter, deps, name, action) for name, action in jobs.items()}
+
+
+def _advance(deps: Dependencies, orderid: str) -> float | None:
+    """Does what is due of an order; seconds until the job is to come again, or None where the sweep finds what is left."""
+    with deps.locks.hold(f"order {orderid}", lease=LEASE_SECONDS) as acquired:
+        if not acquired:
+            return LOCKED_RETRY_SECONDS
+        wait = fulfilment.advance_order(deps, orderid)
+    return None if wait is None or wait > MAX_COUNTDOWN else wait + 0.05
+
+
+def _advance_several(deps: Dependencies, queue: Celery, orders: list[Subject]) -> None:
+    """Each by itself: one that fails comes again alone, with retries and a dead letter of its own. Those due again at about
+    the same time come again together, at the time of the last."""
+    waiting: list[tuple[float, Subject]] = []
+    for order in orders:
+        with span(f"job {ADVANCE_ORDER}", "consumer", order.headers()) as attributes:
+            attributes["aisle.subject"] = order.id
+            try:
+                wait = _advance(deps, order.id)
+            except QUEUE_ERRORS:
+                raise
+            except Exception as error:
+                log.warning("%s %s comes again alone: %s", ADVANCE_ORDER, order.id, type(error).__name__)
+                enqueue(queue, ADVANCE_ORDER, order.id)
+                continue
+            if wait is not None:
+                waiting.append((wait, Subject(order.id, outgoing().get("traceparent", ""))))
+    for _, together in groupby(sorted(waiting, key=lambda each: each[0]), key=lambda each: ceil(each[0])):
+        several = list(together)
+        enqueue_several(queue, ADVANCE_ORDERS, [order for _, order in several], countdown=several[-1][0])
 
 
 def _periodic_jobs(deps: Dependencies, queue: Celery) -> PeriodicJobs:

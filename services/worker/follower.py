@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 import zlib
+from collections.abc import Iterable
 from threading import Event, Thread
 from typing import Any
 
@@ -29,7 +30,7 @@ from shared import tracing
 from shared.couch import Change, Database, DatabaseDesign, Server
 from shared.database import open_server
 from shared.errors import AisleError
-from shared.jobs import Feed, enqueue, open_queue
+from shared.jobs import Feed, Subject, enqueue, enqueue_several, open_queue
 from shared.logs import log_as_json
 from shared.settings import load
 
@@ -71,8 +72,7 @@ class ShardFollower:
         while not stop.is_set() and self._leases.hold(self._shard):
             self.last_active = time.monotonic()
             found = self._database.changes(since, limit=BATCH, wait=WAIT_SECONDS)
-            for change in found.rows:
-                self._enqueue_job(change)
+            self._enqueue_jobs(found.rows)
             since = found.last_seq
             if since != checkpoint["since"] and time.monotonic() - saved > CHECKPOINT_SECONDS:
                 checkpoint, saved = self._save_checkpoint(since), time.monotonic()
@@ -81,17 +81,39 @@ class ShardFollower:
         if since != checkpoint["since"]:
             self._save_checkpoint(since)
 
-    def _enqueue_job(self, change: Change) -> None:
+    def _enqueue_jobs(self, changes: Iterable[Change]) -> None:
+        """One job for each subject, however many of its documents changed; subjects of one job together where it takes several."""
+        for job, subjects in self._jobs(changes).items():
+            several = self._feed.several.get(job)
+            if several is not None and len(subjects) > 1:
+                enqueue_several(self._queue, several, list(subjects.values()))
+                continue
+            for subject in subjects.values():
+                with tracing.span("change", "producer", subject.headers()):
+                    enqueue(self._queue, job, subject.id)
+
+    def _jobs(self, changes: Iterable[Change]) -> dict[str, dict[str, Subject]]:
+        """{job: {its subject's id: the subject, with the trace of the first change}}."""
+        jobs: dict[str, dict[str, Subject]] = {}
+        for change in changes:
+            found = self._job(change)
+            if found is not None:
+                job, subject = found
+                jobs.setdefault(job, {}).setdefault(subject.id, subject)
+        return jobs
+
+    def _job(self, change: Change) -> tuple[str, Subject] | None:
+        """What a change calls for, where it is this shard's."""
         if change.deleted or not change.doc or "type" not in change.doc:
-            return
+            return None
         route = self._feed.routes.get(change.doc["type"])
         if route is None or not self._feed.is_relevant(change.doc):
-            return
+            return None
         job, field = route
         subject = change.doc[field]
-        if zlib.crc32(subject.encode()) % self._shards == self._shard:
-            with tracing.span("change", "producer", {"traceparent": change.doc.get("traceparent", "")}):
-                enqueue(self._queue, job or change.doc["job"], subject)
+        if zlib.crc32(subject.encode()) % self._shards != self._shard:
+            return None
+        return job or change.doc["job"], Subject(subject, change.doc.get("traceparent", ""))
 
     def _save_checkpoint(self, since: str) -> dict[str, Any]:
         stored = self._database.get_local(self._checkpoint) or {}

@@ -219,9 +219,10 @@ def test_a_refund_on_an_imported_order_without_its_provider_is_refused(shop: Sho
     assert shop.get(shop.admin, "/v1/orders/imported-1").json()["status"] == "paid"
 
 
-def test_a_job_that_cannot_be_done_is_a_dead_letter_that_admins_send_again(
-    shop: Shop, worker: Processes, customer: Person, database: Database, environment: dict[str, str]
-) -> None:
+def order_without_its_provider(
+    shop: Shop, customer: Person, database: Database, environment: dict[str, str]
+) -> str:
+    """An order whose money was begun to be taken by a provider that is connected no longer: nobody can say whether it is paid."""
     product, key = shop.product(), secrets.token_hex(8)
     orderid = checkout_that_dies(environment, customer.userid, key, checkout({product: 1}), "intent")
     order = database.get(f"order{orderid}:order")
@@ -233,6 +234,13 @@ def test_a_job_that_cannot_be_done_is_a_dead_letter_that_admins_send_again(
             "provider": "disconnected",
         }
         database.put(moved | {"_id": doc["_id"].replace(orderid, lost)})
+    return lost
+
+
+def test_a_job_that_cannot_be_done_is_a_dead_letter_that_admins_send_again(
+    shop: Shop, worker: Processes, customer: Person, database: Database, environment: dict[str, str]
+) -> None:
+    lost = order_without_its_provider(shop, customer, database, environment)
 
     def dead_letter() -> dict[str, Any] | None:
         found = shop.get(shop.admin, "/v1/admin/dead-letters").json()["items"]

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from .indexes import View
 from .keyword_searches import KeywordSearches
 from .pages import SearchPage, decode_cursor, encode_cursor
-from .search import NouveauIndex, SearchIndex, SearchQuery, field_named, keywords
+from .search import NouveauIndex, SearchIndex, SearchQuery, field_named, keyword_lists, keywords
 
 
 class Caller(Protocol):
@@ -44,6 +44,8 @@ def search(
     """A page of whole documents, from the index as it is while that is behind. `at` is {"db"} for a global query, with "partition_key" for a partition's."""
     form = index.on(client.features())
     if isinstance(form, View):
+        if name := keyword_lists.sorted_by(query, index):
+            return _in_order(client, at, index, form, query, name, limit, bookmark)
         with client.keyword_searches.slot(has_words=bool(query.all_words)):
             return _by_keyword(client, at, index, form, query, limit, bookmark)
     if isinstance(form, NouveauIndex):
@@ -174,6 +176,28 @@ def _by_keyword(
     unsupported = (keywords.TYPOS if query.forgiven else ()) + (keywords.TOO_MANY if cut else ())
     scores = () if query.sort else tuple(scored[doc["_id"]] for doc in docs)
     return SearchPage(docs, following, len(ids), counts, ranges, unsupported, scores=scores)
+
+
+def _in_order(
+    client: Caller,
+    at: dict[str, str],
+    index: SearchIndex,
+    view: View,
+    query: SearchQuery,
+    name: str,
+    limit: int,
+    bookmark: str | None,
+) -> SearchPage:
+    """One query for as many rows as the page needs, however long the list is."""
+    operation = "post_partition_view" if "partition_key" in at else "post_view"
+    place = decode_cursor(bookmark) if bookmark else None
+    bounds = keyword_lists.row_range(name, query, limit, place)
+    ask = partial(
+        client.call, operation, **at, ddoc=view.design_id, view=view.name, include_docs=True, **bounds
+    )
+    answer, _ = client.allow_stale(view.design_id, ask, {"update": "lazy"})
+    found = keyword_lists.listed(query, index, answer["rows"], limit, first=place is None)
+    return SearchPage(found.docs, encode_cursor(found.next) if found.next else None, found.total)
 
 
 def _slice(ids: list[str], limit: int, bookmark: str | None) -> tuple[int, int]:

@@ -1,7 +1,8 @@
 """Text search from one declaration, in the dialect the server speaks. No I/O; the user's text is data, never syntax.
 
 `fields` what is indexed · `words` how text becomes words, the same in Python and in JavaScript · `languages` which forms of a
-word are the same word · `query` what is asked, and its Lucene text · `keywords` the view that serves where the server has no text search.
+word are the same word · `query` what is asked, and its Lucene text · `keywords` the view that serves where the server has no text search, `keyword_lists` whole lists
+of it in an order.
 """
 
 from .clauses import begun_pair, is_forgivable

@@ -13,6 +13,9 @@ from .languages import ENGLISH, Language
 
 Kind = Literal["text", "keyword", "order", "number", "path", "place", "pairs", "numbers", "exclusion"]
 
+SORTED_KINDS = ("order", "number")
+"""The kinds of fields by whose value a keyword view has each document once, in order."""
+
 _EACH = "  function each(v, f) { (Array.isArray(v) ? v : [v]).forEach(f); }"
 _PATHS = '  function paths(v, f) { if (Array.isArray(v)) v.forEach(function (_, n) { f(v.slice(0, n + 1).join("#")); }); }'
 
@@ -205,13 +208,17 @@ class SearchIndex(Declared):
         return {"options": {"partitioned": self.partitioned}, "indexes": {self.name: index}}
 
     def keyword_view(self) -> View:
-        """A view from every word, weighted, and every category to its documents."""
-        lines = ["  var words = Object.create(null);"]
-        lines += self.visits(_keyword, ("text", "path", "exclusion"))
+        """A view from every word, weighted, every category and each place in an order to its documents."""
+        lines = ["  var words = Object.create(null), places = Object.create(null);"]
+        lines += self.visits(_keyword, ("text", "path", "exclusion", *SORTED_KINDS))
         lines += [
             '  emit(["all"], null);',
             '  Object.keys(words).forEach(function (w) { emit(["word", w], words[w]); });',
         ]
+        for each in self.fields:
+            if each.kind in SORTED_KINDS:
+                name = json.dumps(each.name)
+                lines.append(f'  emit(["sort", {name}, {name} in places ? places[{name}] : null], null);')
         return View(
             f"{self.name}_by_keyword", self.question, self.function(lines), partitioned=self.partitioned
         )
@@ -318,6 +325,9 @@ def _nouveau(field: SearchField) -> str:
 
 
 def _keyword(field: SearchField) -> str:
+    if field.kind in SORTED_KINDS:
+        name = json.dumps(field.name)
+        return f"if (!({name} in places)) places[{name}] = {_value_of(field)};"
     if field.kind == "path":
         return 'emit(["path", x], null);'
     if field.kind == "exclusion":

@@ -1,0 +1,62 @@
+"""A whole list in an order, where the server has no search: rows of the keyword view that are in that order already. No I/O."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ..documents import Doc
+from ..errors import BadRequest
+from .fields import SORTED_KINDS, SearchIndex
+from .keywords import MAX_DOCUMENTS, Row, evaluate, key_range
+from .query import SearchQuery
+
+ROWS_PER_DOCUMENT = 5
+"""So many rows are read for each document of a page that is filtered."""
+
+
+class Listed(NamedTuple):
+    """A page of documents, the row that the next page begins at, and how many there are where that is known."""
+
+    docs: list[Doc]
+    next: Row | None
+    total: int | None
+
+
+def sorted_by(query: SearchQuery, index: SearchIndex) -> str | None:
+    """The field whose rows are the list, from its beginning to its end: for what has an order, and neither words, nor one
+    category, nor anything to count."""
+    name = (query.sort or "").removeprefix("-")
+    has_rows = any(each.name == name and each.kind in SORTED_KINDS for each in index.fields)
+    if not has_rows or query.counts or query.bands or key_range(query, index) != {"key": ["all"]}:
+        return None
+    return name
+
+
+def row_range(name: str, query: SearchQuery, limit: int, place: tuple[Any, str] | None) -> dict[str, Any]:
+    """What to ask of the view for a page that begins at a place (key and id of its first row). Raises BadRequest for that of another list."""
+    descending = (query.sort or "").startswith("-")
+    low, high = ["sort", name], ["sort", name, {}]
+    start, end = (high, low) if descending else (low, high)
+    bounds: dict[str, Any] = {"start_key": start, "end_key": end, "descending": descending}
+    if place:
+        key, docid = place
+        if not isinstance(key, list) or key[:2] != low:
+            raise BadRequest("This cursor is of another list; begin again without one.", code="bad_cursor")
+        bounds |= {"start_key": key, "start_key_doc_id": docid}
+    return bounds | {"limit": _window(query, limit) + 1}
+
+
+def listed(query: SearchQuery, index: SearchIndex, rows: Sequence[Row], limit: int, *, first: bool) -> Listed:
+    """The page that these rows (with their documents) make. One of a list that is filtered may hold less than the limit, and another follow."""
+    window = _window(query, limit)
+    docs = [row["doc"] for row in rows[:window] if row.get("doc")]
+    found = evaluate(replace(query, sort=None), index, docs).docs
+    behind = rows[window] if len(rows) > window else None
+    if len(found) > limit:
+        behind = next(row for row in rows if row["id"] == found[limit]["_id"])
+    total = len(found) if first and behind is None else None
+    return Listed(found[:limit], behind, total)
+
+
+def _window(query: SearchQuery, limit: int) -> int:
+    return min(ROWS_PER_DOCUMENT * limit, MAX_DOCUMENTS) if query.filters or query.ranges else limit

@@ -45,7 +45,8 @@ def search(
     form = index.on(client.features())
     if isinstance(form, View):
         if name := keyword_lists.sorted_by(query, index):
-            return _in_order(client, at, index, form, query, name, limit, bookmark)
+            with client.keyword_searches.list_time():
+                return _in_order(client, at, index, form, query, name, limit, bookmark)
         with client.keyword_searches.slot(has_words=bool(query.all_words)):
             return _by_keyword(client, at, index, form, query, limit, bookmark)
     if isinstance(form, NouveauIndex):

@@ -6,7 +6,7 @@ database, and who looks at a category or a product is answered as ever.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from threading import BoundedSemaphore
 from typing import Final
 
@@ -39,12 +39,16 @@ class KeywordSearches:
             if not self._running.acquire(timeout=WAIT_SECONDS):
                 raise SearchOverloaded
             try:
-                with self._time_limit(self._timeout * (1 if has_words else LIST_SHARE)):
+                with self._time_limit(self._timeout) if has_words else self.list_time():
                     yield
             finally:
                 self._running.release()
         finally:
             self._entered.release()
+
+    def list_time(self) -> AbstractContextManager[None]:
+        """Around a list that nobody typed words for. Raises SearchOverloaded when it takes too long to be answered without a search."""
+        return self._time_limit(self._timeout * LIST_SHARE)
 
     @contextmanager
     def _time_limit(self, seconds: float) -> Iterator[None]:

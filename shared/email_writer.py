@@ -11,9 +11,11 @@ from shared.translation import active_language
 
 
 class EmailParts(TypedDict, total=False):
-    """What an e-mail may have besides: `page` is a path of the storefront that a button with this `label` leads to; see `shared.mail.Email`."""
+    """What an e-mail may have besides: `page` is a path of the storefront that a button with this `label` leads to, `link` an address elsewhere;
+    see `shared.mail.Email`."""
 
     page: str
+    link: str
     label: str
     key: str
     rows: Sequence[tuple[str, str]]
@@ -33,7 +35,7 @@ class EmailWriter:
             to,
             subject,
             text,
-            link="" if page is None else f"{self.storefront_url.rstrip('/')}{page}",
+            link=parts.get("link", "") if page is None else f"{self.storefront_url.rstrip('/')}{page}",
             link_label=parts.get("label", ""),
             key=parts.get("key", ""),
             rows=tuple(parts.get("rows", ())),

@@ -19,6 +19,7 @@ from services.orders.settings import Settings
 from services.orders.store import (
     CreditStore,
     DeadLetterStore,
+    DraftStore,
     InvoiceNumbers,
     OrderNumbers,
     OrderStore,
@@ -101,6 +102,10 @@ class Dependencies:
         return self.stores.dead_letters
 
     @property
+    def drafts(self) -> DraftStore:
+        return self.stores.drafts
+
+    @property
     def shop_settings(self) -> SettingsStore:
         return self.stores.settings
 
@@ -178,6 +183,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
             settings.courier_dispatch_seconds,
             settings.courier_delivery_seconds,
             page_lifetime(settings.payment_page_seconds).total_seconds(),
+            page_lifetime(settings.payment_link_seconds).total_seconds(),
         ),
         languages=translated_languages(settings.languages, TRANSLATIONS),
         printer=Printer(),

@@ -17,17 +17,19 @@
     numbers:block000001 ...                          blocks of order numbers: `store.numbers` says who may use one
     invoicenumbers{year}:000001 ...                  numbers of invoices, and creditnotenumbers{year}: `store.invoice_numbers`
     audit{yyyy-mm}:{time-ordered id}                 what staff did: `shared.audit`
+    drafts:{time-ordered id}                         orders that staff have not placed yet: `declarations.drafts`
     dead_letters:{job}.{subject}.{n}                 a job that failed for good, `...retried` when an admin sent it again
 
 Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and
 the mark behind it know it by: replicas that meet may give it another number. Nothing is updated but the `:summary`, which anybody can
-make again from the others (`rules.summaries`), and what erasing a person overwrites: `:customer`, notes of staff (`:note-...`) and what a customer wrote beside a return.
+make again from the others (`rules.summaries`), a draft, and what erasing a person overwrites: `:customer`, notes of staff (`:note-...`) and what a customer wrote beside a return.
 While traces are on, what happens to an order is written with its `traceparent`, and the worker goes on with that trace.
 """
 
 from services.orders.declarations import (
     credits,
     dead_letters,
+    drafts,
     events,
     invoices,
     order,
@@ -80,6 +82,7 @@ ISSUED_NUMBER = DocumentType.declared("issuednumber", invoices.IssuedNumber)
 INVOICE = DocumentType.declared(invoices.INVOICE, invoices.Invoice)
 CREDIT_NOTE = DocumentType.declared(invoices.CREDIT_NOTE, invoices.CreditNote)
 ORDER_SUMMARY = DocumentType.declared("ordersummary", summaries.OrderSummary)
+DRAFT_ORDER = DocumentType.declared("draftorder", drafts.DraftOrder)
 
 REPORT_REQUEST = DocumentType.declared("reportrequest", reports.ReportRequest)
 REPORT_PART = DocumentType.declared("reportpart", reports.ReportPart)
@@ -97,6 +100,7 @@ LEDGER_REFUND = DocumentType.declared("ledgerrefund", sandbox.LedgerRefund)
 FAULT = DocumentType.declared("fault", sandbox.LedgerFault)
 
 DEADLETTERS = "deadletters"
+DRAFTS = "drafts"
 
 
 def order_partition(orderid: str) -> str:
@@ -114,6 +118,11 @@ def order_key(orderid: str, key: str) -> str:
 
 def report_key(reportid: str, key: str) -> str:
     return document_id(report_partition(reportid), key)
+
+
+def draft_key(id: str) -> str:
+    """`drafts:01h...`"""
+    return document_id(DRAFTS, id)
 
 
 NUMBER_PARTITION, NUMBER_PREFIX = "numbers", "A-"
@@ -194,7 +203,7 @@ ORDERS_OF_A_CUSTOMER = View(
     "orders_of_a_customer",
     "O3: a customer's paid orders, newest first, with what became of each",
     map=_progress(
-        "doc.userid && ['order', 'ordersummary', 'paymentsession', 'paymentprocessing'].indexOf(doc.type) < 0 && doc.was_paid !== false ? [doc.userid, placed, doc.orderid, currency] : null"
+        "doc.userid && ['order', 'ordersummary', 'paymentsession', 'paymentprocessing'].indexOf(doc.type) < 0 && doc.kind !== 'payment-link' && doc.was_paid !== false ? [doc.userid, placed, doc.orderid, currency] : null"
     ),
     reduce="_sum",
 )
@@ -294,6 +303,11 @@ SPEND = View(
     map="function (doc) { if (doc.type === 'ordersummary' && doc.paid && (doc.userid || doc.email)) emit(doc.userid ? ['user', doc.userid, doc.currency] : ['email', doc.email.toLowerCase(), doc.currency], [1, doc.paid, doc.repaid]); }",
     reduce="_sum",
 )
+EXPIRING_DRAFTS = View(
+    "expiring_drafts",
+    "draft orders by when they are removed, for the worker",
+    map="function (doc) { if (doc.type === 'draftorder') emit(doc.expires, null); }",
+)
 REPORTS = View(
     "reports",
     "O8: reports asked for and closings made, newest first",
@@ -320,6 +334,7 @@ DESIGN = DatabaseDesign(
         SUMMARIES,
         SPEND,
         COMPARISON,
+        EXPIRING_DRAFTS,
         REPORTS,
         CREDIT_BALANCES,
         GIFT_CARDS,

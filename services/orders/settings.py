@@ -69,6 +69,19 @@ class Settings(DatabaseSettings):
         1800.0,
         "how long an order can be paid on the provider's page; Stripe takes 1800 to 74000",
     )
+    payment_link_seconds: float = setting(
+        "PAYMENT_LINK_SECONDS",
+        72000.0,
+        "how long an order that staff placed can be paid by the link in its e-mail; Stripe takes 1800 to 74000",
+    )
+    draft_days: int = setting(
+        "DRAFT_DAYS", 30, "a draft order that nobody changes is removed after so many days"
+    )
+    manual_discount_percent: int = setting(
+        "MANUAL_DISCOUNT_PERCENT",
+        20,
+        "staff take so much off the goods of an order by hand at most, in percent; admins as much as they like",
+    )
     capture_at: str = setting(
         "CAPTURE_AT",
         ORDER,

@@ -12,7 +12,7 @@ from celery import Celery, Task
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from services.orders.actions import conflicts, dead_letters, fulfilment, reports, summaries, sweep
+from services.orders.actions import conflicts, dead_letters, drafts, fulfilment, reports, summaries, sweep
 from services.orders.clients.couriers import AUTOMATIC_COURIERS
 from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import (
@@ -45,6 +45,7 @@ from shared.jobs import (
     DEEP_SWEEP_ORDERS,
     FORMER_NAMES,
     MAX_COUNTDOWN,
+    REMOVE_EXPIRED_DRAFTS,
     RESTORE_ORDER_INDEXES,
     SETTLE_ORDER_CONFLICTS,
     SUMMARISE_ORDER,
@@ -87,7 +88,8 @@ FEED = Feed(
     database="orders",
     routes={
         **{name: (ADVANCE_ORDER, "orderid") for kind in _EVENTS for name in kind.names},
-        **{kind.name: (SUMMARISE_ORDER, "orderid") for kind in (SESSION, PROCESSING, CUSTOMER)},
+        SESSION.name: (ADVANCE_ORDER, "orderid"),
+        **{kind.name: (SUMMARISE_ORDER, "orderid") for kind in (PROCESSING, CUSTOMER)},
         REPORT_REQUEST.name: (COMPUTE_REPORT, "reportid"),
         DEADLETTER_RETRIED.name: (None, "subject"),
     },
@@ -210,6 +212,7 @@ def _periodic_jobs(deps: Dependencies, queue: Celery) -> PeriodicJobs:
         CATCH_UP: deps.stores.bulk_reports.catch_up,
         SETTLE_ORDER_CONFLICTS: lambda: conflicts.settle_conflicts(deps),
         COMPLETE_SUMMARIES: lambda: summaries.complete(deps.stores.bulk_summaries),
+        REMOVE_EXPIRED_DRAFTS: lambda: drafts.remove_expired(deps),
         CLOSE_PERIODS: lambda: reports.close_ended_periods(deps),
         RESTORE_ORDER_INDEXES: lambda: deps.stores.server.restore_indexes(DESIGN, SANDBOX_LEDGER),
     }

@@ -78,6 +78,10 @@ EXAMPLES = {
     "POST /v1/admin/orders/{orderid}/returns/{number}/receipt": Example(
         {"items": [{**ITEMS[0], "condition": "damaged"}]}
     ),
+    "POST /v1/admin/drafts": Example({}),
+    "PUT /v1/admin/drafts/{id}": Example({}),
+    "POST /v1/admin/drafts/{id}/order": Example({"payment": {"kind": "cash"}}),
+    "POST /v1/admin/orders/{orderid}/refunds/{number}/settlement": Example({"reference": "an example"}),
     "POST /v1/admin/guests/erasure": Example({"email": f"{ABSENT}@example.com"}),
     "POST /v1/admin/orders/import": Example(data=b"\n", headers=LINES),
     "POST /v1/orders/{orderid}/returns": Example({"items": ITEMS}),

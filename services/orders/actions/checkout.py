@@ -35,8 +35,9 @@ from services.orders.declarations.order import Order
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.checkout import CHECKOUT, ENDS, ENTRIES, State, next_state
-from services.orders.rules.credits import AttemptEnded, BalanceSpent, credits_of, is_covered, to_charge
+from services.orders.rules.credits import AttemptEnded, BalanceSpent, credits_of, to_charge
 from services.orders.rules.identity import key_is_free_again, orderid_for
+from services.orders.rules.manual_payments import needs_no_provider
 from services.orders.rules.pricing import CarrierUnavailable, CodeNotValid, CodeUsedUp, PriceChanged
 from services.orders.rules.pricing.tax_question import TaxUnavailable
 from services.orders.rules.writing import cancellation_of, items_of, payment_of
@@ -245,15 +246,15 @@ def _claim(checkout: Checkout) -> str:
     except (Conflict, Invalid) as refusal:
         checkout.refusal = refusal
         return "taken"
-    if not is_covered(checkout.order):
+    if not needs_no_provider(checkout.order):
         return "claimed"
-    checkout.charge = _nothing(checkout.order)
+    checkout.charge = _without_provider(checkout.order)
     return "covered"
 
 
-def _nothing(order: Order) -> Charge:
-    """What the provider takes of an order that gift cards and store credit pay."""
-    return Charge("", to_charge(order), timestamp())
+def _without_provider(order: Order) -> Charge:
+    """What is paid without a provider: nothing where gift cards and store credit pay, else what staff have taken."""
+    return Charge(order.get("payment_reference", ""), to_charge(order), timestamp())
 
 
 def _charge(checkout: Checkout) -> str:
@@ -358,8 +359,8 @@ def _undo(checkout: Checkout) -> str:
         if outcome.state is PageState.PROCESSING:
             return "processing"
         checkout.charge = outcome.charge
-    elif is_covered(order):
-        checkout.charge = _nothing(order) if claims.end(deps, checkout.found) else None
+    elif needs_no_provider(order):
+        checkout.charge = _without_provider(order) if claims.end(deps, checkout.found) else None
     else:
         checkout.charge = deps.provider(order["provider"]).close(order["orderid"], to_charge(order))
     if checkout.charge is not None:

@@ -8,6 +8,7 @@ from services.orders.dependencies import Dependencies
 from services.orders.documents import ATTEMPT_OUTCOME, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.credits import AttemptEnded, Chain, credits_of, is_covered, key_of
+from services.orders.rules.manual_payments import is_manual
 from services.orders.rules.writing import event_fields
 
 ENDED: Final = "This attempt to order was ended; order again with a new Idempotency-Key."
@@ -26,7 +27,7 @@ def take(deps: Dependencies, found: OrderDocuments, known: Mapping[str, Chain]) 
     by = f"user {order['userid']}" if order["userid"] else "guest"
     for credit in credits_of(order):
         credits.spend(deps, credit, order["orderid"], by, known.get(credit["id"]))
-    if _is_free(found) and not _decided_paid(deps, found, paid=True):
+    if _is_decided_here(found) and not _decided_paid(deps, found, paid=True):
         raise AttemptEnded(ENDED)
 
 
@@ -38,11 +39,11 @@ def give_back(deps: Dependencies, found: OrderDocuments) -> None:
 
 
 def end(deps: Dependencies, found: OrderDocuments) -> bool:
-    """Of an order that leaves nothing to pay: whether its credits have paid it, or it is placed without any. If not, from now on it can't be.
+    """Of an order that no provider is asked for: whether its credits or staff have paid it, or it is placed without any. If not, from now on it can't be.
 
     They are spent in their order, so that the last one decides.
     """
-    if _is_free(found):
+    if _is_decided_here(found):
         return _decided_paid(deps, found, paid=False)
     return credits.close(deps, credits_of(found.order)[-1], found.order["orderid"])
 
@@ -55,9 +56,10 @@ def are_held(deps: Dependencies, found: OrderDocuments) -> bool:
     )
 
 
-def _is_free(found: OrderDocuments) -> bool:
-    """Whether neither a provider nor a gift card is asked for anything."""
-    return is_covered(found.order) and not credits_of(found.order)
+def _is_decided_here(found: OrderDocuments) -> bool:
+    """Whether neither a provider nor a gift card says if it is paid: it is free, or staff have the money."""
+    order = found.order
+    return is_manual(order) or (is_covered(order) and not credits_of(order))
 
 
 def _decided_paid(deps: Dependencies, found: OrderDocuments, *, paid: bool) -> bool:

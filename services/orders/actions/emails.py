@@ -11,12 +11,14 @@ from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.credits import credits_of, to_charge
 from services.orders.rules.identity import guest_token
+from services.orders.rules.progress import PAYMENT_LINK
+from shared.clock import parse
 from shared.errors import Unavailable
 from shared.limits import Limit, network_of
 from shared.mail import Email
 from shared.money import Money
 from shared.money_text import localized
-from shared.translation import gettext, language_active, ngettext, number_text
+from shared.translation import gettext, language_active, moment_text, ngettext, number_text
 from shared.translation import gettext_noop as _
 
 _SUBJECTS = {
@@ -25,6 +27,7 @@ _SUBJECTS = {
     "delivery": _("Your order %(order)s has arrived"),
     "cancellation": _("Your order %(order)s was cancelled"),
     "payment_failed": _("Your order %(order)s was not paid"),
+    PAYMENT_LINK: _("Please pay for your order %(order)s"),
 }
 
 NOBODY = "nobody"
@@ -122,6 +125,28 @@ def compose(deps: Dependencies, found: OrderDocuments, kind: str) -> Email:
         text = gettext("thank you for your order. It is paid.")
         return compose_mail(deps, found, subject, text, kind, rows=_rows(order), closing=_label(found))
     return compose_mail(deps, found, subject, _body(found, kind), kind)
+
+
+def compose_payment_link(deps: Dependencies, found: OrderDocuments, kind: str) -> Email:
+    """The order with all its sums, and a button to the page on which it is paid. In the active language."""
+    order, customer, session = found.order, found.customer, found.session
+    if session is None:
+        raise TypeError("an order without a payment page has no link to it")
+    body = gettext("we have put together your order. Please pay for it, so that we can send it.")
+    until = gettext(
+        "You can pay until %(moment)s; then the goods are for others again.",
+        moment=moment_text(parse(session["expires"])),
+    )
+    return deps.email(
+        customer["email"] if customer else "",
+        gettext(_SUBJECTS[kind], order=name_of(order)),
+        f"{greeting(customer and customer['name'])}\n\n{body}",
+        rows=_rows(order),
+        closing="\n\n".join(filter(None, [_label(found), until])),
+        link=session["url"],
+        label=gettext("Pay %(total)s", total=localized(to_charge(order))),
+        key=f"order.{order['orderid']}.{kind}",
+    )
 
 
 def compose_mail(

@@ -22,6 +22,7 @@ from services.orders.documents import GIFT_CARDS_SENT, order_key
 from services.orders.rules import steps
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.parcels import Parcel
+from services.orders.rules.progress import PAYMENT_LINK
 from services.orders.rules.writing import event_fields, notice_of
 from shared.clock import now
 from shared.errors import AisleError
@@ -151,6 +152,7 @@ STEPS: dict[str, Step] = {
     steps.RECONCILE: reconcile,
     steps.REFRESH_PAYMENT: refresh_payment,
     steps.NOTIFY_PAYMENT_FAILED: _notification("payment_failed"),
+    steps.SEND_PAYMENT_LINK: _notify_each(lambda found: [PAYMENT_LINK], emails.compose_payment_link),
     steps.CONFIRM: _confirm,
     steps.SETTLE_REFUNDS: refund_returns,
     steps.RESTOCK: restock_returns,

@@ -212,11 +212,13 @@ def chosen(
     chains: bool,
 ) -> tuple[list[CreditPayment], dict[str, Chain]]:
     """What the gift cards and the store credit of a request pay of `payable`, and their chains by id where they are to be spent.
+    `chosen_gift_cards` of a draft are ids.
 
     1 partition query for each. Raises GiftCardNotValid, Invalid, TooManyRequests.
     """
     codes = list({normalized(code): code for code in body.get("gift_cards", [])}.values())
-    found = _looked_up(deps, codes, network, chains=chains) if codes else []
+    found = [_card_of_id(deps, id, chains=chains) for id in body.get("chosen_gift_cards", [])]
+    found += _looked_up(deps, codes, network, chains=chains) if codes else []
     for balance in found:
         _check_good(balance, payable["currency"])
     if body.get("store_credit"):
@@ -281,7 +283,10 @@ def _looked_up(deps: Dependencies, codes: Sequence[str], network: str, *, chains
 def _card(deps: Dependencies, code: str, *, chains: bool) -> Balance:
     if not is_well_formed(normalized(code)):
         raise _Unknown
-    id = card_id(code)
+    return _card_of_id(deps, card_id(code), chains=chains)
+
+
+def _card_of_id(deps: Dependencies, id: str, *, chains: bool) -> Balance:
     if not chains:
         rows = _balances(deps, GIFT_CARD, id)
         if not rows:

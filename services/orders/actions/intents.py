@@ -15,7 +15,9 @@ from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER, ORDER, order_key
 from services.orders.rules.addresses import delivery_address, destination_of, saved_address
 from services.orders.rules.credits import NO_PROVIDER, Chain, paid_by_credits
+from services.orders.rules.manual_payments import MANUAL_PAYMENTS
 from services.orders.rules.pricing import PriceChanged, Quote, QuoteRequest, check_expected, merged, quote
+from services.orders.rules.pricing.manual import NOTHING_MANUAL, ManualPrices
 from services.orders.rules.writing import items_of, value_of_gift_cards
 from shared.clock import timestamp
 from shared.couch import Doc, Document
@@ -28,8 +30,18 @@ class NoSuchAddress(Invalid):
 
 
 @dataclass(frozen=True)
+class DeskOrder:
+    """What staff say of an order that they place for a customer: who, from which draft, at which prices, and how it is paid."""
+
+    placed_by: str = ""
+    draft: str = ""
+    manual: ManualPrices = NOTHING_MANUAL
+    payment_link: bool = False
+
+
+@dataclass(frozen=True)
 class Buyer:
-    """A customer by user id, or a guest by e-mail address; `network` is where the request comes from."""
+    """A customer by user id, or a guest by e-mail address; `network` is where the request comes from. `desk`: staff order for them."""
 
     userid: str | None
     email: str = ""
@@ -37,6 +49,7 @@ class Buyer:
     mail_limited: bool = False
     group: str = ""
     network: str = ""
+    desk: DeskOrder | None = None
 
     @property
     def owner(self) -> str:
@@ -60,6 +73,7 @@ class Intent:
     credits: list[CreditPayment] = field(default_factory=list)
     chains: dict[str, Chain] = field(default_factory=dict)
     gift_recipient: dict[str, str] = field(default_factory=dict)
+    payment_reference: str = ""
 
     def documents(self, orderid: str, fingerprint: str, number: str) -> list[Document]:
         """The order first: it is the claim on the key."""
@@ -84,6 +98,7 @@ class Intent:
             **({"credits": self.credits} if self.credits else {}),
             **({"hosted": True} if self.hosted else {}),
             **({"saves_card": True} if self.saves_card else {}),
+            **self._by_staff(),
             **ORDER_CONTENT.stored(self.content),
         )
         customer = CUSTOMER.build(
@@ -97,6 +112,20 @@ class Intent:
             **({"gift_recipient": self.gift_recipient} if self.gift_recipient else {}),
         )
         return [order, customer, *items_of(order)]
+
+    def _by_staff(self) -> dict[str, Any]:
+        """What the order says of staff who placed it."""
+        desk = self.buyer.desk
+        if desk is None:
+            return {}
+        found = {
+            "placed_by": desk.placed_by,
+            "draft": desk.draft,
+            "payment_reference": self.payment_reference,
+        }
+        return {name: value for name, value in found.items() if value} | (
+            {"payment_link": True} if desk.payment_link and self.hosted else {}
+        )
 
 
 def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Intent:
@@ -116,7 +145,8 @@ def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Int
     _check_to_pay(to_pay, body.get("expected_to_pay"))
     payment = body["payment"] if to_pay["amount"] else {"provider": NO_PROVIDER, "token": ""}
     provider, hosted = payment["provider"], not payment.keys() & {"token", "saved_method"}
-    if provider != NO_PROVIDER and deps.provider(provider).hosted is None and hosted:
+    by_staff = buyer.desk is not None and provider in MANUAL_PAYMENTS
+    if provider != NO_PROVIDER and not by_staff and deps.provider(provider).hosted is None and hosted:
         raise Invalid(
             "This provider needs a token.", errors={"payment.token": ["Needed with this provider."]}
         )
@@ -135,6 +165,7 @@ def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Int
         credits,
         chains,
         gift_recipient=body.get("gift_recipient", {}) if value_of_gift_cards(priced.lines) else {},
+        payment_reference=payment["token"] if by_staff else "",
     )
 
 
@@ -169,7 +200,7 @@ def quote_answer(deps: Dependencies, body: dict[str, Any], buyer: Buyer) -> Doc:
 def _credits(
     deps: Dependencies, body: dict[str, Any], buyer: Buyer, priced: Quote, *, chains: bool
 ) -> tuple[list[CreditPayment], dict[str, Chain]]:
-    if not body.get("gift_cards") and not body.get("store_credit"):
+    if not any(body.get(name) for name in ("gift_cards", "chosen_gift_cards", "store_credit")):
         return [], {}
     total = priced.total
     payable = money(total["amount"] - value_of_gift_cards(priced.lines), total["currency"])
@@ -208,7 +239,11 @@ def _quote(
     terms, moment = deps.terms, timestamp()
     who = shopper(deps, terms.promotions, buyer.userid, buyer.group, body.get("codes", []), moment)
     request = QuoteRequest(
-        body["items"], moment[:10], destination_of(address, terms.country), body.get("shipping", "")
+        body["items"],
+        moment[:10],
+        destination_of(address, terms.country),
+        body.get("shipping", ""),
+        manual=buyer.desk.manual if buyer.desk else NOTHING_MANUAL,
     )
     rates = carrier_rates(deps, request, products, terms)
     while True:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from services.orders.actions.emails import Composer, compose, compose_gift_cards
+from services.orders.actions.emails import Composer, compose, compose_gift_cards, compose_payment_link
 from services.orders.actions.gift_card_sales import codes_of
 from services.orders.actions.line_cancellations import compose_line_cancellation
 from services.orders.actions.parcel_emails import compose_parcel
@@ -11,7 +11,8 @@ from services.orders.actions.return_emails import compose_return
 from services.orders.declarations.events import ResentEmail
 from services.orders.dependencies import Dependencies
 from services.orders.documents import GIFT_CARDS_SENT, NOTICE, RESENT_EMAIL, order_key
-from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.assembly import OrderDocuments, payment_page
+from services.orders.rules.progress import PAYMENT_LINK
 from services.orders.rules.writing import event_fields
 from shared.couch import time_ordered_id
 from shared.errors import Conflict, NotFound
@@ -84,6 +85,8 @@ def _composer(found: OrderDocuments, kind: str) -> Composer:
         return compose_line_cancellation
     if kind == GIFT_CARDS and "giftcardssent" in {doc["_id"].partition(":")[2] for doc in found.documents}:
         return lambda deps, order, _: compose_gift_cards(deps, order, codes_of(deps, order))
+    if kind == PAYMENT_LINK and found.order.get("payment_link") and payment_page(found) is not None:
+        return compose_payment_link
     happened = {
         "payment": found.payment is not None,
         "cancellation": found.cancellation is not None,

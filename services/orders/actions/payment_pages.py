@@ -8,6 +8,7 @@ import logging
 
 from services.orders.clients.payments import Outcome, PageState
 from services.orders.clients.services import ReservationClosed
+from services.orders.declarations.order import Order
 from services.orders.dependencies import Dependencies
 from services.orders.documents import PAYMENT_CUSTOMER, PROCESSING, SESSION, order_key, payment_customer_key
 from services.orders.rules.assembly import OrderDocuments
@@ -32,13 +33,14 @@ def open_page(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
         provider_ref=page.ref,
         url=page.url,
         expires=page.expires,
+        **({"link": True} if order.get("payment_link") else {}),
     )
     return found.with_document(deps.orders.add(session)[0])
 
 
 def reserved_until(deps: Dependencies, found: OrderDocuments) -> str:
     """For as long as the page can be paid, and a third longer: by then the sweep has seen to it."""
-    seconds = deps.settings.payment_page_seconds
+    seconds = _seconds(deps, found.order)
     return iso(page_expires(found.order, seconds) + page_lifetime(seconds) / 3)
 
 
@@ -107,10 +109,16 @@ def _purchase(deps: Dependencies, found: OrderDocuments) -> Purchase:
     return purchase_of(
         found,
         settings.storefront_url,
-        settings.payment_page_seconds,
+        _seconds(deps, order),
         captures=settings.capture_at == ORDER,
         customer=known["provider_ref"] if known else "",
     )
+
+
+def _seconds(deps: Dependencies, order: Order) -> float:
+    """A page that is sent by e-mail is open for longer."""
+    settings = deps.settings
+    return settings.payment_link_seconds if order.get("payment_link") else settings.payment_page_seconds
 
 
 def _ref(found: OrderDocuments) -> str:

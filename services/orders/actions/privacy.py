@@ -8,7 +8,7 @@ from services.orders.actions.gift_cards import store_credit_history
 from services.orders.actions.notes import note_answer
 from services.orders.actions.payment_pages import forget_customers
 from services.orders.dependencies import Dependencies
-from services.orders.documents import CUSTOMER
+from services.orders.documents import CUSTOMER, DRAFT_ORDER
 from services.orders.rules.assembly import OrderDocuments, whole_order
 from services.orders.rules.erasure import erased, guest_key, personal
 from services.orders.store import Key
@@ -34,6 +34,7 @@ def anonymise(deps: Dependencies, userid: str, email: str = "") -> int:
     forget_customers(deps, userid)
     changed, moment = 0, timestamp()
     while named := deps.orders.personal_documents(userid, limit=PAGE):
+        named = _without_drafts(deps, named)
         forget_customer_uses(deps, _orderids_of(named))
         _forget_credit_notes(deps, _orderids_of(named), moment)
         deps.orders.overwrite_personal([erased(doc, moment) for doc in named])
@@ -47,7 +48,7 @@ def anonymise_guest(deps: Dependencies, email: str) -> int:
     """The same for the orders that guests made with this e-mail; it is the whole erasure of somebody without an account."""
     changed, moment = 0, timestamp()
     while customers := deps.orders.personal_documents(guest_key(email), limit=PAGE):
-        orderids = _orderids_of(customers)
+        orderids = _orderids_of(_without_drafts(deps, customers))
         forget_customer_uses(deps, orderids)
         _forget_credit_notes(deps, orderids, moment)
         for orderid in orderids:
@@ -57,6 +58,16 @@ def anonymise_guest(deps: Dependencies, email: str) -> int:
         changed += len(orderids)
     deps.orders.compact()
     return changed
+
+
+def _without_drafts(deps: Dependencies, named: Sequence[Document]) -> list[Document]:
+    """Draft orders are removed; the documents that are left. 1 write where there are any. Raises Unavailable."""
+    drafts = [doc for doc in named if doc["type"] == DRAFT_ORDER.name]
+    if drafts:
+        deps.orders.overwrite_personal(
+            [{"_id": doc["_id"], "_rev": doc["_rev"], "_deleted": True} for doc in drafts]
+        )
+    return [doc for doc in named if doc["type"] != DRAFT_ORDER.name]
 
 
 def _orderids_of(docs: Iterable[Document]) -> list[str]:

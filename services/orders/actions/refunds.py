@@ -13,13 +13,14 @@ from services.orders.documents import REFUND, SETTLEMENT, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.credits import paid_by_credits, refund_parts, with_store_credit, without_expired
 from services.orders.rules.identity import new_reference
+from services.orders.rules.manual_payments import is_manual
 from services.orders.rules.pricing import NO_TAX
 from services.orders.rules.progress import require
 from services.orders.rules.refund_taxes import refunded_taxes, taxes_of_lines
 from services.orders.rules.returns import goods_value
 from services.orders.rules.writing import event_fields
 from shared.clock import timestamp
-from shared.errors import Conflict, Invalid
+from shared.errors import Conflict, Invalid, NotFound
 from shared.idempotency import check_same
 from shared.money import Money, money, shown
 
@@ -28,6 +29,14 @@ MAX_ATTEMPTS = 5
 
 class RefundTooLarge(Conflict):
     code, title = "refund_too_large", "More than was paid cannot be refunded"
+
+
+class NoSuchRefund(NotFound):
+    code, title = "no_such_refund", "There is no such refund"
+
+
+class NotByHand(Conflict):
+    code, title = "not_by_hand", "The payment provider pays this refund back"
 
 
 class OrderBusy(Conflict):
@@ -125,6 +134,8 @@ def refund_of(
 ) -> Refund:
     """The next refund of an order, by number; `returned` are the taxes of its goods, `lines` the goods that no return names."""
     number = len(found.refunds) + 1
+    parts = _credits(found, amount, store_credit_of)
+    by_hand = is_manual(found.require_payment()) and amount["amount"] > paid_by_credits(parts)
     return REFUND.build(
         order_key(found.order["orderid"], f"refund{number}"),
         **event_fields(found.order),
@@ -136,13 +147,15 @@ def refund_of(
         request=list(request) if request else None,
         **({"lines": list(lines)} if lines else {}),
         **_taxes(found, amount, list(returned)),
-        **_credits(found, amount, store_credit_of),
+        **({"credits": parts} if parts else {}),
+        **({"by_hand": True} if by_hand else {}),
     )
 
 
 def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
     """Has the provider pay every refund that it was not seen to pay yet; its key is the refund's reference.
 
+    What staff took in cash or otherwise they pay back themselves: `record_refund`.
     Of money that is only reserved a refund is what is not captured: a part is settled with the capture, the whole is released.
     """
     payment = found.require_payment()
@@ -153,6 +166,8 @@ def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
         orderid = found.order["orderid"]
         for credit in refund.get("credits", []):
             credits.refund(deps, credit, orderid, reference, refund["reason"])
+        if refund.get("by_hand"):
+            continue
         ref = _pay_back(deps, found, refund) if charged_part(refund) else payment["provider_ref"]
         if ref is None:
             continue
@@ -168,6 +183,30 @@ def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
         )
         found = found.with_document(settlement)
     return found
+
+
+def record_refund(
+    deps: Dependencies, found: OrderDocuments, number: int, reference: str, actor: str
+) -> OrderDocuments:
+    """Staff have paid back a refund `by_hand`; a second time changes nothing. Raises NoSuchRefund, NotByHand."""
+    refund = next((each for each in found.refunds if each["number"] == number), None)
+    if refund is None:
+        raise NoSuchRefund(f"This order has no refund {number}.")
+    if not refund.get("by_hand"):
+        raise NotByHand("It goes back by itself, the way it was paid.")
+    orderid, key = found.order["orderid"], refund["reference"]
+    settlement, _ = deps.orders.add(
+        SETTLEMENT.build(
+            order_key(orderid, f"{key}settled"),
+            **event_fields(found.order),
+            reference=key,
+            total=refund["total"],
+            provider=found.require_payment()["provider"],
+            provider_ref=reference,
+            by=actor,
+        )
+    )
+    return found.with_document(settlement)
 
 
 def _pay_back(deps: Dependencies, found: OrderDocuments, refund: Refund) -> str | None:
@@ -211,13 +250,11 @@ def charged_part(refund: Refund) -> int:
 
 def require_provider(deps: Dependencies, found: OrderDocuments) -> None:
     """Raises ProviderNotConnected where money would have to go back to a provider that is not there any more."""
-    if found.charged:
+    if found.charged and not is_manual(found.require_payment()):
         deps.provider(found.require_payment()["provider"])
 
 
-def _credits(
-    found: OrderDocuments, amount: Money, store_credit_of: str | None
-) -> dict[str, list[CreditPayment]]:
+def _credits(found: OrderDocuments, amount: Money, store_credit_of: str | None) -> list[CreditPayment]:
     """Where a refund goes beside the card."""
     before, owner = sum(refund["total"]["amount"] for refund in found.refunds), found.order["userid"]
     parts = refund_parts(found.require_payment().get("credits", []), before, amount["amount"])
@@ -226,7 +263,7 @@ def _credits(
     rest = amount["amount"] - paid_by_credits(parts)
     if store_credit_of is not None and rest:
         parts = with_store_credit(parts, store_credit_of, money(rest, amount["currency"]))
-    return {"credits": parts} if parts else {}
+    return parts
 
 
 def _taxes(found: OrderDocuments, amount: Money, returned: list[AppliedTax]) -> dict[str, Any]:

@@ -9,12 +9,14 @@ from typing import Final
 from services.orders.clients.payments import Provider
 from services.orders.clients.paypal import PayPalProvider
 from services.orders.clients.sandbox import SandboxLedger, SandboxProvider
+from services.orders.clients.sandbox_pages import SandboxPages
 from services.orders.clients.stripe import StripeProvider
 from services.orders.settings import PAYPAL, SANDBOX, STRIPE, Settings
 
 
 def _sandbox(settings: Settings, ledger: SandboxLedger) -> Provider:
-    return SandboxProvider(ledger, settings.sandbox_webhook_secret, settings.webhook_tolerance_seconds)
+    pages = SandboxPages(ledger, settings.storefront_url, settings.secret_key)
+    return SandboxProvider(ledger, settings.sandbox_webhook_secret, settings.webhook_tolerance_seconds, pages)
 
 
 def _stripe(settings: Settings, ledger: SandboxLedger) -> Provider:

@@ -10,6 +10,7 @@ import orjson
 from services.orders.clients import signatures
 from services.orders.clients.payments import (
     Charge,
+    HostedProvider,
     PaymentClosed,
     PaymentDeclined,
     PaymentEvent,
@@ -36,10 +37,12 @@ class SandboxProvider:
     """The provider `sandbox`."""
 
     name = "sandbox"
-    hosted = None
 
-    def __init__(self, ledger: SandboxLedger, webhook_secret: str, tolerance: int) -> None:
+    def __init__(
+        self, ledger: SandboxLedger, webhook_secret: str, tolerance: int, hosted: HostedProvider | None = None
+    ) -> None:
         self._ledger, self._secret, self._tolerance = ledger, webhook_secret, tolerance
+        self.hosted = hosted
 
     def charge(self, orderid: str, total: Money, token: str, customer: str = "") -> Charge:
         """See Provider. An unknown token is declined, as a real provider would."""
@@ -52,15 +55,15 @@ class SandboxProvider:
             raise PaymentClosed("This order was closed before it was paid; place it again.")
         if token == "tok_timeout" and self._ledger.add_fault(orderid, "timeout"):
             raise ProviderUnavailable("The sandbox provider's answer was lost, as `tok_timeout` asks.")
-        return _charge(recorded)
+        return charge_of(recorded)
 
     def find(self, orderid: str, total: Money) -> Charge | None:
         recorded = self._ledger.charge(orderid)
-        return _charge(recorded) if recorded and recorded["status"] == "paid" else None
+        return charge_of(recorded) if recorded and recorded["status"] == "paid" else None
 
     def close(self, orderid: str, total: Money) -> Charge | None:
         recorded = self._ledger.record(orderid, "void", None)
-        return _charge(recorded) if recorded["status"] == "paid" else None
+        return charge_of(recorded) if recorded["status"] == "paid" else None
 
     def refund(self, orderid: str, ref: str, key: str, total: Money) -> str:
         return str(self._ledger.record_refund(orderid, key, total)["ref"])
@@ -74,7 +77,7 @@ class SandboxProvider:
             raise BadRequest("A sandbox event is {type, orderid}.") from None
 
 
-def _charge(recorded: LedgerCharge) -> Charge:
+def charge_of(recorded: LedgerCharge) -> Charge:
     if recorded["total"] is None:
         raise TypeError("a void charge has no total")
     return Charge(recorded["ref"], recorded["total"], recorded["date"])

@@ -21,12 +21,13 @@ class OrderEvent(StoredDocument):
 
 
 class PaymentSession(OrderEvent):
-    """The provider's page on which an order can be paid until `expires`."""
+    """The provider's page on which an order can be paid until `expires`; `link`: the customer gets it by e-mail."""
 
     provider: str
     provider_ref: str
     url: str
     expires: str
+    link: NotRequired[bool]
 
 
 class PaymentProcessing(OrderEvent):
@@ -165,6 +166,7 @@ class Refund(OrderEvent):
     """Money to pay back, with its share of the taxes. `reference` is what the provider knows it by, whatever number replicas give it.
 
     `lines`: the goods that it is for, where it is not for a return.
+    `by_hand`: staff pay it back, as they took the money, and record that they did.
     """
 
     number: Annotated[int, Integer(1, 10**6, writable=False)]
@@ -173,6 +175,17 @@ class Refund(OrderEvent):
     reason: Annotated[str, Reason]
     cause: str
     request: list[str] | None
+    by_hand: NotRequired[
+        Annotated[
+            bool,
+            Boolean(
+                default=False,
+                show_default=False,
+                writable=False,
+                description="staff pay it back, and record it",
+            ),
+        ]
+    ]
     lines: NotRequired[list[SoldLine]]
     taxes: NotRequired[list[AppliedTax]]
     gift_cards_sold: NotRequired[int]
@@ -191,12 +204,13 @@ class Refund(OrderEvent):
 
 
 class Settlement(OrderEvent):
-    """The provider paid a refund back."""
+    """The provider paid a refund back; or staff did, and `by` says who recorded it."""
 
     reference: str
     total: Money
     provider: str
     provider_ref: str
+    by: NotRequired[str]
 
 
 class GiftCardIssue(OrderEvent):

@@ -17,7 +17,7 @@ from services.orders.declarations.parts import (
 )
 from services.orders.declarations.promotions import PlannedUse
 from shared.couch import StoredDocument
-from shared.fields import Declaration, Group, GroupList, Text
+from shared.fields import Boolean, Declaration, Group, GroupList, Text
 from shared.language_codes import LANGUAGE
 from shared.money import Money
 
@@ -27,6 +27,8 @@ class Order(StoredDocument):
 
     `goods` are before `discounts`; `uses` are those of promotions that are counted.
     `credits`: what gift cards and store credit pay of `total`.
+    `placed_by`: the member of staff who placed it, from the `draft` with that id. `payment_link`: the customer gets the payment page by e-mail;
+    `payment_reference`: of a payment that staff recorded.
     `hosted`: it is paid on a page of the provider; `saves_card`: which keeps the card for the next time, as the customer wishes.
     """
 
@@ -91,6 +93,32 @@ class Order(StoredDocument):
     provider: str
     fingerprint: str
     imported: NotRequired[bool]
+    placed_by: NotRequired[
+        Annotated[
+            str,
+            Text(
+                0,
+                100,
+                default="",
+                show_default=False,
+                writable=False,
+                description="the member of staff who placed it for the customer",
+            ),
+        ]
+    ]
+    draft: NotRequired[Annotated[str, Text(0, 40, default="", show_default=False, writable=False)]]
+    payment_link: NotRequired[
+        Annotated[
+            bool,
+            Boolean(
+                default=False,
+                show_default=False,
+                writable=False,
+                description="its payment page is sent to the customer by e-mail",
+            ),
+        ]
+    ]
+    payment_reference: NotRequired[str]
     hosted: NotRequired[bool]
     saves_card: NotRequired[bool]
 

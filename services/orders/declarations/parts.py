@@ -94,6 +94,13 @@ EMAIL_SHIPPING: Final = "email"
 """The shipping method of an order of nothing but gift cards."""
 
 
+class ManualPrice(TypedDict):
+    """What one would cost without the price that staff agreed with the customer, and why."""
+
+    regular: Annotated[Money, Amount()]
+    reason: Annotated[str, Text(0, 200)]
+
+
 class Line(TypedDict):
     """A line item as the order's basket holds it: product and price as they were."""
 
@@ -127,6 +134,17 @@ class Line(TypedDict):
     name: Annotated[str, Text(1, 1000)]
     quantity: Annotated[int, Integer(1, MAX_QUANTITY)]
     unitPrice: Annotated[Money, Amount()]
+    manual_price: NotRequired[
+        Annotated[
+            ManualPrice,
+            Group(
+                Declaration(ManualPrice).fields,
+                default=None,
+                show_default=False,
+                description="the unit price was agreed with staff",
+            ),
+        ]
+    ]
     delivery: Annotated[Money, Amount()]
     total: Annotated[Money, Amount()]
     discount: NotRequired[

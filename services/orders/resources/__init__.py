@@ -1,6 +1,7 @@
 """The HTTP side of the orders service: parse, act, answer."""
 
 from services.orders.resources.admin import admin
+from services.orders.resources.drafts import drafts
 from services.orders.resources.emails import emails
 from services.orders.resources.gift_cards import gift_cards
 from services.orders.resources.guests import guests
@@ -11,16 +12,19 @@ from services.orders.resources.orders import orders
 from services.orders.resources.promotions import promotions
 from services.orders.resources.reports import reports
 from services.orders.resources.returns import returns
+from services.orders.resources.sandbox_payments import sandbox_payments
 from services.orders.resources.shipping import shipping
 from services.orders.resources.shop_settings import shop_settings
 from services.orders.resources.webhooks import webhooks
 
 BLUEPRINTS = (
     orders,
+    sandbox_payments,
     shipping,
     gift_cards,
     promotions,
     admin,
+    drafts,
     returns,
     invoices,
     emails,

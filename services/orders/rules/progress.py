@@ -53,6 +53,8 @@ class Progress(NamedTuple):
     parcel_units: int = 0
     cancelled_units: int = 0
     unsummarised: int = 0
+    link_pages: int = 0
+    links: int = 0
 
 
 _COUNTED: Final = {
@@ -85,6 +87,9 @@ SUMMARISED: Final = (
     "return",
 )
 """The documents that an order's summary is made from; `unsummarised` is nothing once it has seen all of them."""
+
+PAYMENT_LINK: Final = "payment-link"
+"""The kind of the e-mail with an order's payment page. `links` counts those that are to be sent, `link_pages` the pages."""
 
 PLACED, PAID, DISPATCHED, DELIVERED = "placed", "paid", "dispatched", "delivered"
 PARTLY_DISPATCHED, PARTLY_DELIVERED = "partly_dispatched", "partly_delivered"
@@ -154,8 +159,16 @@ def progress_of(documents: Sequence[Document]) -> Progress:
         elif doc["type"] == "refund":
             counts["refunded"] += doc["total"]["amount"]
             counts["repaid"] += int(doc["cause"].startswith("return"))
+            counts["settlements"] += int(bool(doc.get("by_hand")))
+        elif doc["type"] == "settlement":
+            counts["settlements"] -= int("by" in doc)
+        elif doc["type"] == "paymentsession":
+            counts["link_pages"] += int(bool(doc.get("link")))
+            counts["links"] += int(bool(doc.get("link")))
         elif doc["type"] == GIFT_CARDS_SENT.name:
             counts["unissued"] -= 1
+        elif doc["type"] == "notice" and doc["kind"] == PAYMENT_LINK:
+            counts["links"] -= 1
         elif doc["type"] == "notice":
             counts["notices"] += int(not doc["kind"].startswith(UNCOUNTED_NOTICES))
             counts["unnotified"] -= int(doc["kind"].startswith(UNCOUNTED_NOTICES))

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.progress import (
+    PAYMENT_LINK,
     Progress,
     are_all_notified,
     cost_nothing,
@@ -22,6 +23,7 @@ SETTLE_REFUNDS = "settle_refunds"
 FINISH_CANCELLATION = "finish_cancellation"
 NOTIFY_CANCELLATION = "notify_cancellation"
 NOTIFY_PAYMENT_FAILED = "notify_payment_failed"
+SEND_PAYMENT_LINK = "send_payment_link"
 DISPATCH = "dispatch"
 NOTIFY_DISPATCH = "notify_dispatch"
 DELIVER = "deliver"
@@ -52,6 +54,7 @@ class Policy:
     dispatch_seconds: float = 5.0
     delivery_seconds: float = 10.0
     page_seconds: float = 2100.0
+    link_seconds: float = 84000.0
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,8 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
 
 
 def _owes_refunds(found: OrderDocuments) -> bool:
-    if any(not found.settled(refund) for refund in found.refunds if refund["total"]["amount"]):
+    unsettled = (each for each in found.refunds if each["total"]["amount"] and not found.settled(each))
+    if any(not each.get("by_hand") for each in unsettled):
         return True
     remaining: int = found.require_payment()["total"]["amount"] - sum(
         refund["total"]["amount"] for refund in found.refunds
@@ -105,7 +109,9 @@ def _attempt(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
     if found.processing is not None:
         return Plan((REFRESH_PAYMENT,))
     if found.session is not None:
-        return _when_due(found.session["expires"], PAGE_GRACE_SECONDS, moment, [], RECONCILE)
+        unsent = found.session.get("link") and not found.noticed(PAYMENT_LINK)
+        due = [SEND_PAYMENT_LINK] if unsent else []
+        return _when_due(found.session["expires"], PAGE_GRACE_SECONDS, moment, due, RECONCILE)
     return _when_due(found.order["date"], policy.attempt_seconds, moment, [], RECONCILE)
 
 
@@ -200,8 +206,11 @@ def _attempt_may_be_due(progress: Progress, placed: str, moment: datetime, polic
         return True
     if progress.processing:
         return moment.minute in (DEEP_SWEEP_MINUTE, parse(placed).minute)
+    if progress.links > 0:
+        return True
     if progress.sessions:
-        return _passed(placed, policy.page_seconds + PAGE_GRACE_SECONDS, moment)
+        seconds = policy.link_seconds if progress.link_pages else policy.page_seconds
+        return _passed(placed, seconds + PAGE_GRACE_SECONDS, moment)
     return _passed(placed, policy.attempt_seconds, moment)
 
 

@@ -7,6 +7,7 @@ from services.orders.documents import DESIGN, SANDBOX_LEDGER
 from services.orders.settings import Settings
 from services.orders.store.credits import CreditStore
 from services.orders.store.dead_letters import DeadLetterStore
+from services.orders.store.drafts import DraftStore
 from services.orders.store.invoice_numbers import InvoiceNumbers
 from services.orders.store.ledger import Ledger
 from services.orders.store.numbers import OrderNumbers
@@ -24,6 +25,7 @@ __all__ = [
     "Choice",
     "CreditStore",
     "DeadLetterStore",
+    "DraftStore",
     "InvoiceNumbers",
     "Key",
     "Ledger",
@@ -56,6 +58,7 @@ class Stores:
     reports: ReportStore
     credits: CreditStore
     dead_letters: DeadLetterStore
+    drafts: DraftStore
     ledger: Ledger
     settings: SettingsStore
     promotions: PromotionStore
@@ -79,6 +82,7 @@ def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
         reports=ReportStore(database),
         credits=CreditStore(database),
         dead_letters=DeadLetterStore(database),
+        drafts=DraftStore(database),
         ledger=Ledger(server.open(SANDBOX_LEDGER)),
         settings=SettingsStore(database),
         promotions=PromotionStore(database),

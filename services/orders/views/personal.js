@@ -1,5 +1,10 @@
 function (doc) {
   if (doc.erased) return;
+  if (doc.type === "draftorder") {
+    if (doc.userid) emit(doc.userid, null);
+    else if (doc.email) emit("guest " + doc.email.toLowerCase(), null);
+    return;
+  }
   var reasons = ["cancellation", "decision", "linecancellation", "refund", "return", "returndecision", "returnrequest"];
   var typed = reasons.indexOf(doc.type) >= 0 && (doc.note || (doc.reason && (!doc.by || /^(user |guest)/.test(doc.by))));
   var listed = doc.type === "ordersummary" && (doc.name || doc.email);

@@ -8,11 +8,15 @@ function (doc) {
   var currency = first ? doc.total.currency : doc.currency;
   var key = KEY;
   if (!key) return;
-  var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+  var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
   sums[slot] = slot === 19 ? -1 : 1;
   // A summary is behind while this does not add up to nothing: what it lists is counted, what it was made from taken off.
   if (slot === 27) sums[27] = -doc.events;
   else if ([8, 11, 13, 15, 19].indexOf(slot) < 0) sums[27] = 1;
+  // What staff pay back themselves is nothing that the worker has to settle; their record of it counts no second time.
+  if (slot === 9 && doc.by_hand) sums[11] = 1;
+  if (slot === 11 && doc.by) sums[11] = 0;
+  if (slot === 17 && doc.link) sums[28] = sums[29] = 1;
   if (first) sums[1] = doc.total.amount;
   if (doc.number && (first || slot === 4)) sums[first ? 23 : 24] = +doc.number.replace(/\D/g, "");
   if (slot === 4) {
@@ -41,6 +45,7 @@ function (doc) {
     sums[21] = 1;
     sums[26] = doc.lines.reduce(function (units, line) { return units + line.quantity; }, 0);
   }
+  if (slot === 13 && doc.kind === "payment-link") { sums[13] = 0; sums[29] = -1; }
   if (slot === 13 && (doc.kind.indexOf("return-") === 0 || doc.kind.indexOf("cancelled-") === 0)) { sums[13] = 0; sums[21] = -1; }
   emit(key, sums);
 }

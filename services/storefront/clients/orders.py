@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from services.storefront.clients.base import ANONYMOUS, Client, json_of, once, segment, without_empty
+from services.storefront.clients.base import ANONYMOUS, json_of, once, segment, without_empty
+from services.storefront.clients.drafts import Drafts
 from shared.client import Answer
 from shared.errors import NotFound
 from shared.types import Json
@@ -28,7 +29,7 @@ class Requester:
         }
 
 
-class Orders(Client):
+class Orders(Drafts):
     """Checkout, history and the desk."""
 
     def place(self, token: str, body: Json, key: str, address: str) -> Json:

@@ -142,9 +142,16 @@ class Users(Client):
         path = f"/v1/admin/users/{self._userid(token, email)}/group"
         self.http.put(path, {"group": group}, token=token)
 
+    def account(self, token: str, email: str) -> Json:
+        """The account of who has verified this e-mail, for staff. Raises NotFound."""
+        return self.http.post("/v1/admin/users/lookup", {"email": email}, idempotent=True, token=token)
+
+    def account_of(self, token: str, userid: str) -> Json:
+        """The same by its userid."""
+        return self.http.get(f"/v1/admin/users/{segment(userid)}", token=token)
+
     def _userid(self, token: str, email: str) -> str:
-        found = self.http.post("/v1/admin/users/lookup", {"email": email}, idempotent=True, token=token)
-        return segment(found["userid"])
+        return segment(self.account(token, email)["userid"])
 
     def set_role(self, token: str, email: str, role: str) -> Json:
         return self.http.post(

@@ -23,6 +23,7 @@ from services.storefront.forms.customer import (
     RESET,
     REVIEW,
 )
+from services.storefront.forms.drafts import DRAFT
 from services.storefront.forms.goods import (
     CATEGORY,
     NEW_PRODUCT,
@@ -73,6 +74,7 @@ __all__ = [
     "CORRECTION",
     "CUSTOMER_GROUP",
     "DISPATCH",
+    "DRAFT",
     "EMAIL",
     "ERASE",
     "Field",

@@ -11,6 +11,7 @@ from services.storefront.pages.desk import (
     bulk,
     categories,
     desk,
+    drafts,
     emails,
     failures,
     imports,
@@ -42,6 +43,7 @@ from services.storefront.pages.mailbox import mailbox
 from services.storefront.pages.orders import orders as own_orders
 from services.storefront.pages.payment import payment
 from services.storefront.pages.pictures import pictures
+from services.storefront.pages.sandbox_payment import sandbox_payment
 from services.storefront.pages.shop import shop
 from services.storefront.pages.stock_alerts import stock_alerts
 from services.storefront.pages.wishes import wishes
@@ -55,6 +57,7 @@ BLUEPRINTS = (
     checkout,
     codes,
     payment,
+    sandbox_payment,
     gift_cards,
     own_orders,
     auth,
@@ -84,6 +87,7 @@ DESK = (
     desk_settings,
     imports,
     notes,
+    drafts,
     emails,
     failures,
     staff,

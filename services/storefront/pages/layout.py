@@ -38,6 +38,7 @@ from services.storefront.pages.language import shown_languages, shown_menu
 from services.storefront.pages.picture_tags import all_shown_first, gallery, product_picture, shown_first
 from services.storefront.pages.visitor import basket_count, here, leave, logged_in, login_url
 from services.storefront.rules import attributes, prices, progress, taxonomy
+from services.storefront.rules.payments import paid_with
 from services.storefront.rules.service_texts import service_text
 from services.storefront.rules.variants import options_text
 from services.storefront.rules.wording import days_text
@@ -81,6 +82,7 @@ def register_layout(app: Flask) -> None:
         "category_href": taxonomy.href,
         "options_text": options_text,
         "days_text": days_text,
+        "paid_with": paid_with,
         "path": taxonomy.path_of,
         "opening": opening,
         "attribute": attributes.shown,

@@ -31,6 +31,11 @@ _ACTIONS: Final = {
     "retry job": gettext_noop("Sent a failed job again"),
     "import orders": gettext_noop("Imported orders"),
     "send e-mail again": gettext_noop("Sent an e-mail again"),
+    "add draft order": gettext_noop("Made a draft order"),
+    "change draft order": gettext_noop("Changed a draft order"),
+    "remove draft order": gettext_noop("Removed a draft order"),
+    "place draft order": gettext_noop("Placed a draft order"),
+    "record refund": gettext_noop("Recorded a refund as paid back"),
     "erase guest": gettext_noop("Erased a guest"),
     "add note": gettext_noop("Added a note"),
     "issue gift card": gettext_noop("Issued a gift card"),
@@ -95,7 +100,9 @@ _DETAILS: Final = {
     "superseded": gettext_noop("What gave way"),
 }
 _PAGES: Final = (
+    ("orders", "draft order", "/admin/drafts/"),
     ("orders", "order", "/admin/orders/"),
+    ("orders", "record refund", "/admin/orders/"),
     ("orders", "return", "/admin/orders/"),
     ("orders", "add note", "/admin/orders/"),
     ("orders", "gift card", "/admin/gift-cards/"),

@@ -7,6 +7,7 @@ from services.storefront.translation import gettext
 from services.storefront.translation import gettext_noop as _
 
 _NAMES: Final = (
+    (re.compile("payment-link"), _("Link to the payment")),
     (re.compile("payment"), _("Confirmation of the order")),
     (re.compile("payment_failed"), _("The payment failed")),
     (re.compile(r"dispatch\d*"), _("The parcel has left")),

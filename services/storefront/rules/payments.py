@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from services.storefront.translation import gettext
 from services.storefront.translation import gettext_noop as _
 
 
@@ -43,6 +44,21 @@ PAYMENT_PAGES: Final = {
     ),
 }
 """By the provider's name; one that is not here takes the sandbox's cards."""
+
+
+MANUAL_PAYMENTS: Final = {
+    "cash": _("cash"),
+    "bank_transfer": _("bank transfer"),
+    "paid_elsewhere": _("paid elsewhere"),
+}
+"""What staff have taken themselves, as the desk and the pages call it."""
+
+
+def paid_with(provider: str) -> str:
+    """What an order was paid with, in words."""
+    if provider == "sandbox":
+        return gettext("a test card")
+    return gettext(MANUAL_PAYMENTS[provider]) if provider in MANUAL_PAYMENTS else provider.capitalize()
 
 
 def payment_page(provider: str) -> PaymentPage | None:

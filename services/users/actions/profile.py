@@ -53,6 +53,7 @@ def checkout_of(docs: Sequence[Document]) -> dict[str, Any]:
         "userid": user["userid"],
         "name": user["name"],
         "email": user["email"],
+        "group": user.get("group", ""),
         "addresses": addresses_of(docs),
         "basket": basket_items(docs),
     }

@@ -98,7 +98,7 @@ Me = response_schema(
 )
 Checkout = response_schema(
     "Checkout",
-    USER_FIELDS.select("userid", "name", "email"),
+    USER_FIELDS.select("userid", "name", "email", "group"),
     {
         "addresses": ma.fields.List(ma.fields.Nested(Address), required=True),
         "basket": ma.fields.List(ma.fields.Nested(BasketItem), required=True),

@@ -314,6 +314,8 @@ def test_every_endpoint_keeps_its_contract(
         "PUT /v1/admin/tax-rates/{id}": "at most four decimals",
         "POST /v1/admin/promotions": "what each kind of condition and action needs, and a code of its own",
         "PUT /v1/admin/promotions/{id}": "what each kind of condition and action needs, and a code of its own",
+        "POST /v1/admin/drafts": "either a price or a discount, and products that are for sale",
+        "PUT /v1/admin/drafts/{id}": "either a price or a discount, and addresses without control characters",
         "GET /v1/admin/reports/tax": "whole days",
         "GET /v1/admin/reports/comparison": "whole days, from one to another",
         "GET /v1/admin/orders": "from before to",

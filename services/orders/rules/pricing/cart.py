@@ -23,6 +23,14 @@ class Share:
 
 
 @dataclass(frozen=True)
+class AgreedPrice:
+    """What staff agreed with the customer in the place of the `regular` price of one, and why."""
+
+    regular: int
+    reason: str
+
+
+@dataclass(frozen=True)
 class CartLine:
     """A line: so many of a product or variant. `price` is what all of them cost, less discounts; `delivery_charge` the product's own.
 
@@ -42,6 +50,7 @@ class CartLine:
     price: int
     tax: Share | None = None
     is_gift_card: bool = False
+    agreed: AgreedPrice | None = None
 
     @property
     def regular_price(self) -> int:

@@ -101,6 +101,11 @@ def with_discounts(cart: Cart, promotions: Promotions, shopper: Shopper) -> Cart
     return cart
 
 
+def taken_off(cart: Cart, promotion: Promotion) -> Cart:
+    """The cart with what a promotion takes off whatever its conditions say; the same one if that is nothing."""
+    return _applied(cart, _Candidate(promotion))
+
+
 def _candidates(promotions: Promotions, shopper: Shopper) -> list[_Candidate]:
     """In the order in which they act; of one priority those that the customer asked for come first."""
     found = [_Candidate(each) for each in promotions.automatic if each.id not in shopper.used_up]
@@ -140,7 +145,10 @@ def _problem(promotion: Promotion, cart: Cart, shopper: Shopper) -> tuple[str, s
 
 
 def _is_eligible(promotion: Promotion, line: CartLine) -> bool:
-    return not line.is_gift_card and promotion.includes(line.key, line.productid, line.taxonomy)
+    """Gift cards are worth their price; a price that staff agreed is lowered by what they take off themselves alone."""
+    if line.is_gift_card or (line.agreed is not None and not promotion.is_manual):
+        return False
+    return promotion.includes(line.key, line.productid, line.taxonomy)
 
 
 def _combines(cart: Cart, promotion: Promotion) -> bool:

@@ -17,6 +17,12 @@ from services.orders.rules.pricing.carriers import CarrierParcel, CarrierRates, 
 from services.orders.rules.pricing.cart import Cart, CartLine, Discount, Share, ShippingOption
 from services.orders.rules.pricing.discounts import Shopper, with_discounts
 from services.orders.rules.pricing.items import priced
+from services.orders.rules.pricing.manual import (
+    NOTHING_MANUAL,
+    ManualPrices,
+    with_agreed_prices,
+    with_manual_discounts,
+)
 from services.orders.rules.pricing.promotions import Promotion
 from services.orders.rules.pricing.shipping import carrier_parcel, with_shipping
 from services.orders.rules.pricing.tax import with_tax
@@ -37,7 +43,7 @@ class PriceChanged(Conflict):
 class QuoteRequest:
     """What somebody wants: items, where to (None: the shop's own country), by which method (empty: the default), on which day.
 
-    `shopper`: who it is and which codes they have, as far as discounts depend on it.
+    `shopper`: who it is and which codes they have, as far as discounts depend on it. `manual`: what staff take off.
     """
 
     items: list[Doc]
@@ -45,6 +51,7 @@ class QuoteRequest:
     destination: Destination | None = None
     shipping: str = ""
     shopper: Shopper | None = None
+    manual: ManualPrices = NOTHING_MANUAL
 
 
 @dataclass(frozen=True)
@@ -93,8 +100,9 @@ def quote(
     Raises NoSuchProduct, VariantNeeded, MixedCurrencies, CodeNotValid, NotDelivered, ShippingNotAvailable, CarrierUnavailable.
     """
     destination = request.destination or terms.home
-    cart = priced(request.items, products)
+    cart = with_agreed_prices(priced(request.items, products), request.manual)
     cart = with_discounts(cart, terms.promotions, request.shopper or Shopper(request.date))
+    cart = with_manual_discounts(cart, request.manual)
     cart = with_shipping(cart, terms, destination, request.shipping, carrier_rates)
     cart = tax(cart, terms, destination, request.date)
     return _quote_of(cart)
@@ -199,6 +207,11 @@ def _line(number: int, line: CartLine, currency: str, *, discounted: bool) -> Li
         "tax": _applied(line.tax, currency),
         "payable": money(line.tax.payable, currency),
     }
+    if line.agreed is not None:
+        found["manual_price"] = {
+            "regular": money(line.agreed.regular, currency),
+            "reason": line.agreed.reason,
+        }
     if discounted:
         found["discount"] = money(line.discount, currency)
     if line.key != line.productid:

@@ -7,6 +7,8 @@ from typing import Final
 WHOLE: Final = 10_000
 """Basis points of all of it."""
 DAY_LENGTH: Final = len("2026-01-31")
+MANUAL: Final = "manual"
+"""The id of what staff take off an order by hand."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,11 @@ class Promotion:
     per_customer: int | None = None
     priority: int = 0
     combines: bool = True
+
+    @property
+    def is_manual(self) -> bool:
+        """Whether it is what staff take off an order."""
+        return self.id == MANUAL
 
     @property
     def is_counted(self) -> bool:

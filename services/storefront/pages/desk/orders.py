@@ -15,6 +15,7 @@ from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
 from services.storefront.rules import parcels, periods, prices, progress
 from services.storefront.rules.messages import message
+from services.storefront.rules.payments import MANUAL_PAYMENTS
 from services.storefront.rules.refunds import refundable, refundable_amount
 from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, NotFound
@@ -134,8 +135,21 @@ def order_page(
         refund=refund or restore(whole, url_for("desk.refund", orderid=orderid)),
         order_notes=services().orders.notes(token(), orderid),
         note=restore(forms.Form(forms.NOTE), url_for("desk.add_note", orderid=orderid)),
+        placed_by=_placed_by(found),
+        manual_payments=MANUAL_PAYMENTS,
         refusals={back["number"]: _refusal(orderid, back["number"]) for back in found["returns"]},
     )
+
+
+def _placed_by(found: dict[str, Any]) -> str:
+    """The member of staff who placed it for the customer: their name, or their id once the account is gone."""
+    userid = str(found.get("placed_by") or "").removeprefix("user ")
+    if not userid:
+        return ""
+    try:
+        return str(services().users.account_of(token(), userid)["name"])
+    except NotFound:
+        return userid
 
 
 def _refusal(orderid: str, number: int) -> forms.Form:

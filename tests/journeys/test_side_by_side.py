@@ -20,12 +20,13 @@ CHOSEN = ("AISLE_STATE", "COUCH_PORT", "COUCH_URL", "REDIS_URL", "DATABASE_PREFI
 
 
 class Running:
-    """`PORT=... make run` in a checkout."""
+    """`PORT=... make run` in a checkout, without goods until `seed` is run."""
 
     def __init__(self, checkout: Path, port: int) -> None:
         self.checkout, self.port = checkout, port
         self.env = {name: value for name, value in os.environ.items() if name not in CHOSEN} | {
-            "PORT": str(port)
+            "PORT": str(port),
+            "SAMPLE_SHOP": "false",
         }
         self.log = checkout / f"{port}.log"
         with self.log.open("wb") as output:
@@ -92,6 +93,15 @@ def test_each_has_its_ports_and_its_folder(shops: list[Running], checkout: Path)
     assert folders in (sorted([".local", f".local-{shop.port}"]) for shop in shops)
 
 
+def test_each_verb_finds_its_own_shop(shops: list[Running]) -> None:
+    for shop in shops:
+        url = shop.run("couch-url")
+        assert url.endswith(f":{shop.port + 4}")
+        assert "products" in requests.get(f"{url}/_all_dbs", timeout=10).json()
+        assert "past orders: 300 created" in shop.run("seed"), "not yet in this shop"
+    assert shops[0].run("seed").endswith("300 unchanged")
+
+
 def test_each_answers_with_its_own_data(shops: list[Running], checkout: Path) -> None:
     passwords = {(path / "admin-password").read_text().strip() for path in checkout.glob(".local*")}
     assert len(passwords) == 2
@@ -114,14 +124,6 @@ def test_each_answers_with_its_own_data(shops: list[Running], checkout: Path) ->
 
 def _stock(shop: Running) -> int:
     return requests.get(f"{shop.url('products')}/v1/products/p0018", timeout=10).json()["stock"]
-
-
-def test_each_verb_finds_its_own_shop(shops: list[Running]) -> None:
-    for shop in shops:
-        url = shop.run("couch-url")
-        assert url.endswith(f":{shop.port + 4}")
-        assert "products" in requests.get(f"{url}/_all_dbs", timeout=10).json()
-        assert shop.run("seed").endswith("300 unchanged")
 
 
 def test_one_stops_and_the_other_stays(shops: list[Running]) -> None:

@@ -157,6 +157,7 @@ def test_until_the_migration_an_order_is_written_so_that_0_1_0_reads_it(
     assert shop.get(customer, f"/v1/orders/{orderid}").json()["status"] == "paid"
 
 
+@pytest.mark.faults
 def test_a_migration_that_is_killed_and_repeated_while_people_buy_changes_no_figure(
     server: Server, shop: Shop, customer: Person, database: Database, environment: dict[str, str]
 ) -> None:

@@ -135,6 +135,7 @@ def test_an_import_goes_through_beside_slow_bodies(loaded: Shop, crowd: Callable
     assert loaded.load(lines)["created"] == 700
 
 
+@pytest.mark.faults  # half a minute of waiting for the longest of the times
 def test_whoever_is_too_slow_is_told(loaded: Shop) -> None:
     """Head, buffered body and streamed body have a time each; all three run out side by side."""
     with contextlib.ExitStack() as stack:

@@ -32,6 +32,7 @@ def burst(shop: Shop, environment: dict[str, str]) -> Iterator[Redis]:
     redis.delete(QUEUE)
 
 
+@pytest.mark.load
 def test_stock_shown_is_right_while_a_burst_of_orders_waits(
     shop: Shop, customer: Person, burst: Redis, environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -48,6 +49,7 @@ def test_stock_shown_is_right_while_a_burst_of_orders_waits(
     assert waiting > 0, "the burst was over before the stock was right"
 
 
+@pytest.mark.load
 def test_the_sweep_adds_nothing_to_a_long_queue(
     shop: Shop, customer: Person, burst: Redis, environment: dict[str, str], tmp_path: Path
 ) -> None:
